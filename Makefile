@@ -1,0 +1,38 @@
+# The doors of slurm-operator. Each works as the first command on a fresh machine; `make help` lists them.
+SHELL := /bin/bash
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+INSTALLED := node_modules/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo demo-down test check generate bench soak clean format
+
+help: ## list the doors
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+$(INSTALLED): package.json package-lock.json $(wildcard packages/*/package.json) .npmrc
+	@command -v npm >/dev/null || { echo "npm is missing: install Node 20 or later with npm, then run this again"; exit 1; }
+	@echo "▸ installing the toolchain that package-lock.json pins"
+	@npm install --no-save --no-progress --loglevel=error
+	@touch $@
+
+demo: $(INSTALLED) ## run a whole Slurm cluster on this machine
+	@node tools/doors/demo.ts
+
+test: $(INSTALLED) ## run every test (ONLY=part/of/path narrows, TIER=unit|integration|sandbox|cluster picks)
+	@node tools/doors/test.ts
+
+check: $(INSTALLED) ## types, lint, format, generated code, unit tests
+	@node tools/doors/check.ts
+
+generate: $(INSTALLED) ## write all generated code
+	@node tools/doors/generate.ts
+
+format: $(INSTALLED) ## format the sources
+	@biome check --write .
+
+bench: $(INSTALLED) ## run a benchmark: make bench BENCH=<name>
+	@node tools/doors/bench.ts
+
+clean: ## remove everything the other doors made on this machine
+	@if [ -x node_modules/.bin/node ]; then node tools/doors/clean.ts; fi
+	@rm -rf node_modules packages/*/dist packages/*/node_modules
