@@ -1,0 +1,188 @@
+import { mkdir, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cacheDirectory } from '../cache-directory.ts';
+import { CommandError, InvalidRequestError, SandboxError } from '../errors.ts';
+import { runCommand } from '../process/run-command.ts';
+import { withLock } from '../process/with-lock.ts';
+import { consoleProgress, type Progress } from '../progress.ts';
+import { type HostArchive, hostArchive } from './host-archive.ts';
+import { type DebPackage, parsePrintUris } from './print-uris.ts';
+
+export type Suite = 'bookworm' | 'trixie' | 'forky';
+
+export interface AptOptions {
+  readonly suite: Suite;
+  readonly progress?: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/** Package lists older than this are fetched again before something new is resolved. */
+const listsAgeMs = 24 * 3600 * 1000;
+
+/**
+ * An apt of our own: its sources, lists, status and archives live in the cache directory, so neither the packages
+ * nor the sources of the machine are ever touched. Mirror, keyring and proxy settings are the machine's.
+ */
+export class PrivateApt {
+  readonly suite: Suite;
+  readonly archive: HostArchive;
+  readonly directory: string;
+  readonly #progress: Progress;
+  readonly #signal: AbortSignal | undefined;
+
+  private constructor(options: AptOptions, archive: HostArchive, directory: string) {
+    this.suite = options.suite;
+    this.archive = archive;
+    this.directory = directory;
+    this.#progress = options.progress ?? consoleProgress();
+    this.#signal = options.signal;
+  }
+
+  static async open(options: AptOptions): Promise<PrivateApt> {
+    if (!/^[a-z]+$/.test(options.suite))
+      throw new InvalidRequestError(
+        `suite "${options.suite}" is not a Debian release name such as "trixie".`,
+      );
+    const archive = await hostArchive();
+    const directory = join(cacheDirectory(), 'apt', options.suite);
+    for (const part of ['lists/partial', 'archives/partial', 'nothing/partial', 'log', 'parts'])
+      await mkdir(join(directory, part), { recursive: true });
+    const apt = new PrivateApt(options, archive, directory);
+    await apt.#writeConfiguration();
+    return apt;
+  }
+
+  /** The environment in which every apt program of ours runs. */
+  get env(): NodeJS.ProcessEnv {
+    return {
+      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      HOME: '/root',
+      LC_ALL: 'C',
+      DEBIAN_FRONTEND: 'noninteractive',
+      APT_CONFIG: join(this.directory, 'apt.conf'),
+    };
+  }
+
+  get archives(): string {
+    return join(this.directory, 'archives');
+  }
+
+  /** The exact packages that installing `names` on an empty system means, dependencies included. */
+  async resolve(names: readonly string[]): Promise<DebPackage[]> {
+    return this.#locked(async () => {
+      await this.#updateLists(listsAgeMs);
+      const { stdout } = await this.#run(
+        ['apt-get', 'install', '--print-uris', '--yes', '--no-install-recommends', ...names],
+        // An empty archive directory: apt lists only what it would still have to download.
+        ['-o', `Dir::Cache::archives=${join(this.directory, 'nothing')}`],
+      );
+      return parsePrintUris(stdout);
+    });
+  }
+
+  /** Brings the packages into the archive directory (what is there already stays) and names their files. */
+  async download(packages: readonly DebPackage[]): Promise<string[]> {
+    return this.#locked(async () => {
+      const missing: DebPackage[] = [];
+      for (const deb of packages) {
+        const size = await stat(join(this.archives, deb.file)).then(
+          (found) => found.size,
+          () => undefined,
+        );
+        if (size === deb.size) continue;
+        if (size !== undefined) await unlink(join(this.archives, deb.file)); // interrupted before
+        missing.push(deb);
+      }
+      if (missing.length > 0) {
+        const megabytes = missing.reduce((sum, deb) => sum + deb.size, 0) / 1e6;
+        this.#progress(
+          `${this.suite}: downloading ${missing.length} packages (${megabytes.toFixed(1)} MB) from ${this.archive.uri}`,
+        );
+        const wanted = missing.map((deb) => `${deb.name}:${deb.architecture}=${deb.version}`);
+        await this.#run(['apt-get', 'download', ...wanted], [], this.archives);
+      }
+      return packages.map((deb) => join(this.archives, deb.file));
+    });
+  }
+
+  /** Fetches the package lists now. For callers whose download failed because the mirror moved on. */
+  async refresh(): Promise<void> {
+    await this.#locked(() => this.#updateLists(0));
+  }
+
+  async #updateLists(maxAgeMs: number): Promise<void> {
+    const stamp = join(this.directory, 'updated');
+    const updated = await stat(stamp).then(
+      (found) => found.mtimeMs,
+      () => 0,
+    );
+    if (Date.now() - updated <= maxAgeMs) return;
+    this.#progress(`${this.suite}: reading the package lists of ${this.archive.uri}`);
+    try {
+      await this.#run(['apt-get', 'update', '--error-on=any']);
+    } catch (error) {
+      // Old lists still serve a machine that is offline for the moment; none at all do not.
+      if (updated === 0 || maxAgeMs === 0 || !(error instanceof CommandError)) throw error;
+      this.#progress(`${this.suite}: the mirror does not answer; going on with the lists of before`);
+    }
+    await writeFile(stamp, '');
+    await utimes(stamp, new Date(), new Date());
+  }
+
+  async #run(command: readonly string[], extra: readonly string[] = [], cwd?: string) {
+    try {
+      return await runCommand([...command, ...extra], { env: this.env, signal: this.#signal, cwd });
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      throw new SandboxError(
+        'APT_FAILED',
+        `Debian ${this.suite} from ${this.archive.uri} cannot be used: ${error.message}`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #locked<T>(work: () => Promise<T>): Promise<T> {
+    return withLock(join(this.directory, 'lock'), work, {
+      signal: this.#signal,
+      onWait: () => this.#progress(`${this.suite}: waiting for another download to finish`),
+    });
+  }
+
+  async #writeConfiguration(): Promise<void> {
+    const at = (path: string) => JSON.stringify(join(this.directory, path));
+    const { stdout } = await runCommand(['apt-config', 'dump']);
+    // How to reach the mirror is the machine's business; hooks and all else of its configuration stay out.
+    const reach = stdout.split('\n').filter((line) => /^Acquire::(https?|Retries|ForceIPv)\b/.test(line));
+    const settings = [
+      `Dir::Etc::parts ${at('parts')};`,
+      `Dir::Etc::main ${at('parts/none')};`,
+      `Dir::Etc::sourcelist ${at('sources.list')};`,
+      `Dir::Etc::sourceparts ${at('parts')};`,
+      `Dir::Etc::preferencesparts ${at('parts')};`,
+      `Dir::Etc::preferences ${at('parts/none')};`,
+      `Dir::State::lists ${at('lists')};`,
+      `Dir::State::status ${at('status')};`,
+      `Dir::State::extended_states ${at('extended_states')};`,
+      `Dir::Cache::archives ${at('archives')};`,
+      'Dir::Cache::pkgcache "";',
+      `Dir::Cache::srcpkgcache ${at('srcpkgcache.bin')};`,
+      `Dir::Log ${at('log')};`,
+      'APT::Sandbox::User "root";',
+      'APT::Get::List-Cleanup "true";',
+      'Acquire::Languages "none";',
+      'Acquire::PDiffs "false";',
+      // Release files of testing can be past their date for a clock that is ahead; signatures are still checked.
+      'Acquire::Check-Valid-Until "false";',
+      ...reach,
+    ];
+    const signedBy =
+      this.archive.signedBy.length === 0 ? '' : ` [signed-by=${this.archive.signedBy.join(',')}]`;
+    await writeFile(join(this.directory, 'apt.conf'), `${settings.join('\n')}\n`);
+    await writeFile(
+      join(this.directory, 'sources.list'),
+      `deb${signedBy} ${this.archive.uri} ${this.suite} main\n`,
+    );
+    await writeFile(join(this.directory, 'status'), '');
+  }
+}

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { CommandError, PrerequisiteError } from '../errors.ts';
+
+export interface RunOptions {
+  readonly cwd?: string;
+  /** The whole environment of the program. Default: this process's own. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Written to its standard input. */
+  readonly input?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+  /** The program is killed after this time. Default: 10 minutes. */
+  readonly timeoutMs?: number;
+  /** Hand back a bad exit code instead of throwing. Default: false. */
+  readonly allowFailure?: boolean;
+  /** Called with each line of either stream as it comes. */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface CommandResult {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** More than this of one stream is cut off at the front: no program can fill our memory. */
+const keptBytes = 8 * 1024 * 1024;
+
+/** Runs a program to its end. No shell is involved. Throws {@link CommandError} when it ends badly. */
+export async function runCommand(
+  command: readonly string[],
+  options: RunOptions = {},
+): Promise<CommandResult> {
+  options.signal?.throwIfAborted();
+  const [program = '', ...args] = command;
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? 600_000);
+  const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
+  const child = spawn(program, args, {
+    cwd: options.cwd,
+    env: options.env ?? process.env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    signal,
+    killSignal: 'SIGKILL',
+  });
+  const stdout = collect(child.stdout, options.onLine);
+  const stderr = collect(child.stderr, options.onLine);
+  child.stdin.on('error', () => {}); // a program may end before it has read everything
+  child.stdin.end(options.input ?? '');
+
+  const ended = await new Promise<{ code: number | null; outcome: string }>((resolve, reject) => {
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.name === 'AbortError') return; // 'close' follows
+      reject(
+        error.code === 'ENOENT'
+          ? new PrerequisiteError(`${program} is missing: install it, then run this again.`, { cause: error })
+          : error,
+      );
+    });
+    child.on('close', (code, killedBy) =>
+      resolve({ code, outcome: killedBy === null ? `exit code ${code}` : `ended by ${killedBy}` }),
+    );
+  });
+  options.signal?.throwIfAborted();
+  const result = { exitCode: ended.code, stdout: stdout(), stderr: stderr() };
+  if (timeout.aborted)
+    throw new CommandError(command, 'took longer than it may', ended.code, result.stderr || result.stdout);
+  if (ended.code !== 0 && options.allowFailure !== true)
+    throw new CommandError(command, ended.outcome, ended.code, result.stderr || result.stdout);
+  return result;
+}
+
+function collect(stream: NodeJS.ReadableStream, onLine?: (line: string) => void): () => string {
+  let chunks: Buffer[] = [];
+  let size = 0;
+  let partial = '';
+  stream.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > keptBytes) {
+      chunks = [Buffer.concat(chunks).subarray(-keptBytes / 2)];
+      size = keptBytes / 2;
+    }
+    if (onLine === undefined) return;
+    const lines = (partial + chunk.toString('utf8')).split('\n');
+    partial = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
+}

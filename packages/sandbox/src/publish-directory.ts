@@ -1,0 +1,39 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type LockOptions, withLock } from './process/with-lock.ts';
+
+/**
+ * A directory that is either absent or complete: `build` fills a scratch directory, which then gets its name in one
+ * step. An interrupted build leaves only scratch, which the next one removes. Of several builders of the same
+ * directory one works and the others wait for it.
+ */
+export async function publishDirectory(
+  path: string,
+  build: (scratch: string) => Promise<void>,
+  options: LockOptions = {},
+): Promise<string> {
+  if (await isComplete(path)) return path;
+  return withLock(
+    `${path}.lock`,
+    async () => {
+      if (await isComplete(path)) return path;
+      const scratch = `${path}.building`;
+      await rm(scratch, { recursive: true, force: true });
+      await rm(path, { recursive: true, force: true });
+      await mkdir(scratch, { recursive: true });
+      await build(scratch);
+      await writeFile(join(scratch, '.complete'), '');
+      await mkdir(dirname(path), { recursive: true });
+      await rename(scratch, path);
+      return path;
+    },
+    options,
+  );
+}
+
+async function isComplete(path: string): Promise<boolean> {
+  return readFile(join(path, '.complete')).then(
+    () => true,
+    () => false,
+  );
+}

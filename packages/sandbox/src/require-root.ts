@@ -1,0 +1,9 @@
+import { PrerequisiteError } from './errors.ts';
+
+/** Says in one sentence that `what` needs root, unless this process is root. */
+export function requireRoot(what: string): void {
+  if (process.geteuid?.() === 0) return;
+  throw new PrerequisiteError(
+    `${what} needs root (namespaces, mounts and file owners): run it again as root or with sudo.`,
+  );
+}

@@ -1,0 +1,135 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PrivateApt, type Suite } from '../apt/private-apt.ts';
+import { cacheDirectory } from '../cache-directory.ts';
+import { contentKey } from '../content-key.ts';
+import { InvalidRequestError, SandboxError } from '../errors.ts';
+import { runCommand } from '../process/run-command.ts';
+import { consoleProgress, type Progress } from '../progress.ts';
+import { publishDirectory } from '../publish-directory.ts';
+import { requireRoot } from '../require-root.ts';
+import { type AccountRequest, addAccounts } from './accounts.ts';
+import { configureBase, installPackages, runInRoot } from './chroot.ts';
+import { type RootFile, writeRootFiles } from './root-files.ts';
+import { scrub } from './scrub.ts';
+
+export interface RootfsRequest {
+  /** What it is called in the cache and in progress lines, for example `slurm-26.05`. */
+  readonly name: string;
+  readonly suite: Suite;
+  /** Installed without recommended packages, on top of Debian's essential ones. */
+  readonly packages: readonly string[];
+  /** System accounts that exist before any package is installed, so that packages use them. */
+  readonly accounts?: readonly AccountRequest[];
+  /** Files written after the packages are installed. */
+  readonly files?: readonly RootFile[];
+  /** Commands run inside at the end, as root; no shell unless the command is one. */
+  readonly commands?: readonly (readonly string[])[];
+  /** Paths removed at the end, relative to the root; `*` matches within one name. */
+  readonly remove?: readonly string[];
+}
+
+export interface BuildOptions {
+  readonly progress?: Progress;
+  readonly signal?: AbortSignal;
+}
+
+export interface Rootfs {
+  readonly name: string;
+  readonly suite: Suite;
+  /** The root directory. Shared by all users of the cache: never write into it, put an overlay on top. */
+  readonly path: string;
+  /** Names the content: suite, exact package versions and recipe. */
+  readonly key: string;
+  /** Exact version of every package inside. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+/** Part of every key: change it when the same request leads to another tree. */
+const recipe = 1;
+
+/**
+ * A Debian root file system with the given packages, built once and kept in the cache directory.
+ *
+ * The same request gives the same directory until the cache is removed; the packages' exact versions are part of
+ * its key. An interrupted build starts again with the packages already downloaded. Needs root.
+ */
+export async function buildRootfs(request: RootfsRequest, options: BuildOptions = {}): Promise<Rootfs> {
+  requireRoot(`Building the root file system ${request.name}`);
+  if (!/^[a-z0-9][a-z0-9.-]*$/.test(request.name))
+    throw new InvalidRequestError(
+      `name "${request.name}" of a root file system may hold a-z, 0-9, "." and "-" only.`,
+    );
+  const progress = options.progress ?? consoleProgress();
+  const directory = join(cacheDirectory(), 'rootfs');
+  const pointer = join(directory, `request-${contentKey({ recipe, request })}.json`);
+  const known = await readKnown(pointer);
+  if (known !== undefined) return known;
+
+  const apt = await PrivateApt.open({ suite: request.suite, progress, signal: options.signal });
+  const built = await withFreshLists(apt, progress, async () => {
+    const base = await buildBase(apt, options, progress);
+    const packages = await apt.resolve(['?essential', ...request.packages]);
+    const key = contentKey({ recipe, request, packages });
+    const path = join(directory, `${request.name}-${key}`);
+    await publishDirectory(
+      path,
+      async (scratch) => {
+        progress(`${request.name}: installing ${packages.length} packages of Debian ${request.suite}`);
+        const root = join(scratch, 'root');
+        await runCommand(['cp', '--archive', '--reflink=auto', join(base, 'root'), root], options);
+        await addAccounts(root, request.accounts ?? []);
+        await apt.download(packages);
+        await installPackages(apt, root, packages, options.signal);
+        await writeRootFiles(root, request.files ?? []);
+        for (const command of request.commands ?? []) await runInRoot(root, command, options.signal);
+        await scrub(root, request.remove ?? []);
+        progress(`${request.name}: ready`);
+      },
+      { ...options, onWait: () => progress(`${request.name}: another process is building it; waiting`) },
+    );
+    const versions = Object.fromEntries(packages.map((deb) => [deb.name, deb.version]));
+    return { name: request.name, suite: request.suite, path: join(path, 'root'), key, versions };
+  });
+  await writeFile(pointer, JSON.stringify(built));
+  return built;
+}
+
+/** Debian's essential packages, configured: the common beginning of every root file system of a suite. */
+async function buildBase(apt: PrivateApt, options: BuildOptions, progress: Progress): Promise<string> {
+  const packages = await apt.resolve(['?essential']);
+  const path = join(cacheDirectory(), 'rootfs', `base-${apt.suite}-${contentKey({ recipe, packages })}`);
+  return publishDirectory(
+    path,
+    async (scratch) => {
+      progress(`${apt.suite}: unpacking ${packages.length} essential packages`);
+      const root = join(scratch, 'root');
+      await mkdir(root);
+      const files = await apt.download(packages);
+      await configureBase(apt, root, files, options.signal);
+    },
+    { ...options, onWait: () => progress(`${apt.suite}: another process is building the base; waiting`) },
+  );
+}
+
+/** A mirror moves on: lists that name a package it no longer has are fetched again, once. */
+async function withFreshLists<T>(apt: PrivateApt, progress: Progress, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== 'APT_FAILED') throw error;
+    progress(`${apt.suite}: a download failed; reading the package lists again`);
+    await apt.refresh();
+    return await work();
+  }
+}
+
+async function readKnown(pointer: string): Promise<Rootfs | undefined> {
+  try {
+    const known = JSON.parse(await readFile(pointer, 'utf8')) as Rootfs;
+    await readFile(join(known.path, '..', '.complete'));
+    return known;
+  } catch {
+    return undefined;
+  }
+}
