@@ -1,0 +1,59 @@
+/** What a plan may ask for. Each action is idempotent and names exactly what it touches. */
+import type { CordonCause, Slot } from './observed.ts';
+
+/** Why it is safe to delete a worker pod; checked again against a fresh list just before the delete where it says so. */
+export type SafeBecause =
+  | 'drained' // a list that began after our last change shows DRAIN and no work
+  | 'unknown-to-slurm' // Slurm answered, without error, that it has no such node
+  | 'never-started' // no container of it ever ran
+  | 'user-asked' // deletionPolicy: Delete
+  | 'no-controller'; // the Slurm cluster itself was deleted
+
+export type WhyGone =
+  | 'scale-in'
+  | 'update'
+  | 'deletion'
+  | 'wrong-mode'
+  | 'duplicate'
+  | 'failed'
+  | 'unregistered'
+  | 'hostname';
+
+export type Action =
+  | { readonly kind: 'add-finalizer' }
+  | { readonly kind: 'remove-finalizer' }
+  | { readonly kind: 'create-worker'; readonly slot: Slot }
+  | {
+      readonly kind: 'patch-worker';
+      readonly name: string;
+      readonly uid: string;
+      readonly cordon?: { readonly cordoned: boolean; readonly cause: CordonCause | undefined };
+      /** Milliseconds, Infinity, or null to remove. */
+      readonly deadline?: number | null;
+      readonly protect?: boolean;
+      readonly topology?: string | null;
+    }
+  | {
+      readonly kind: 'delete-worker';
+      readonly name: string;
+      readonly uid: string;
+      readonly slurmName: string;
+      readonly because: SafeBecause;
+      readonly why: WhyGone;
+    }
+  | { readonly kind: 'drain'; readonly slurmName: string; readonly reason: string }
+  | { readonly kind: 'undrain'; readonly slurmName: string }
+  | { readonly kind: 'set-down'; readonly slurmName: string; readonly reason: string }
+  | { readonly kind: 'delete-record'; readonly slurmName: string }
+  | {
+      readonly kind: 'update-node';
+      readonly slurmName: string;
+      readonly comment?: string;
+      readonly features?: readonly string[];
+      readonly topology?: string;
+    }
+  | { readonly kind: 'mark-claim'; readonly name: string; readonly uid: string; readonly scaledIn: boolean }
+  | { readonly kind: 'own-claim'; readonly name: string; readonly uid: string; readonly owned: boolean }
+  | { readonly kind: 'delete-claim'; readonly name: string; readonly uid: string };
+
+export type ActionKind = Action['kind'];

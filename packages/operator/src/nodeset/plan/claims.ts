@@ -1,0 +1,34 @@
+/** Law L5: a claim goes only because its slot was really scaled in, and the policy for that says Delete. */
+import type { Action } from './actions.ts';
+import { type Observed, slotKey } from './observed.ts';
+import type { SlotPlan } from './slots.ts';
+
+export function claimActions(observed: Observed, slots: SlotPlan): Action[] {
+  if (observed.deleting) return []; // what then happens to claims is the garbage collector's work, by their owner
+  const wanted = new Set([...slots.kept.map((worker) => slotKey(worker.slot)), ...slots.vacant.map(slotKey)]);
+  const inUse = new Set(observed.workers.map((worker) => slotKey(worker.slot)));
+  const surplus = new Set(slots.surplus.map((worker) => slotKey(worker.slot)));
+  const deleteScaled = observed.retention.whenScaled === 'Delete';
+  const actions: Action[] = [];
+  for (const claim of observed.claims) {
+    if (claim.terminating) continue;
+    const { name, uid } = claim;
+    const slot = slotKey(claim.slot);
+    const owned = observed.retention.whenDeleted === 'Delete';
+    if (claim.ownedByNodeSet !== owned) actions.push({ kind: 'own-claim', name, uid, owned });
+    if (claim.scaledIn && (wanted.has(slot) || !deleteScaled))
+      actions.push({ kind: 'mark-claim', name, uid, scaledIn: false });
+    else if (!claim.scaledIn && deleteScaled && surplus.has(slot))
+      actions.push({ kind: 'mark-claim', name, uid, scaledIn: true });
+    else if (claim.scaledIn && !inUse.has(slot)) actions.push({ kind: 'delete-claim', name, uid });
+  }
+  return actions;
+}
+
+/** The mark must be on the claims before the pod goes: after a crash it is all that tells a scale-in from a rollout. */
+export function claimsAreMarked(observed: Observed, slot: string): boolean {
+  if (observed.retention.whenScaled !== 'Delete') return true;
+  return observed.claims.every(
+    (claim) => claim.terminating || claim.scaledIn || slotKey(claim.slot) !== slot,
+  );
+}

@@ -1,0 +1,64 @@
+/** The Slurm requests that bring a worker's node to its drain target. */
+import type { Action } from './actions.ts';
+import { isHealthy } from './availability.ts';
+import type { DrainTarget } from './drain-target.ts';
+import { askSlurm, isBusy, isForeign, isOurDrain, isRegisteredBy, reasonPrefix } from './node-state.ts';
+import type { Observed, SlurmNode, Worker } from './observed.ts';
+
+export interface DrainStep {
+  readonly actions: readonly Action[];
+  /** Set when the target could not be worked on because Slurm's view is unknown. */
+  readonly withheld: string | undefined;
+}
+
+const nothing: DrainStep = { actions: [], withheld: undefined };
+
+export function drainActions(worker: Worker, target: DrainTarget, observed: Observed): DrainStep {
+  if (worker.terminating) return nothing;
+  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+  if (answer.kind === 'unknown')
+    return {
+      actions: [],
+      withheld: target.drain ? `cannot drain ${worker.slurmName}: ${answer.why}` : undefined,
+    };
+  if (answer.kind === 'absent') return nothing;
+  const { node } = answer;
+  if (isForeign(node)) return nothing; // law L2
+  if (!target.drain) return { actions: undrain(worker, node), withheld: undefined };
+  return { actions: drain(worker, node, target), withheld: undefined };
+}
+
+/** Only the slurmd that runs now may be given work again: its predecessor's registration proves nothing about it. */
+function undrain(worker: Worker, node: SlurmNode): Action[] {
+  const fit = isOurDrain(node) && isHealthy(worker) && isRegisteredBy(node, worker);
+  return fit ? [{ kind: 'undrain', slurmName: worker.slurmName }] : [];
+}
+
+function drain(worker: Worker, node: SlurmNode, target: DrainTarget & { drain: true }): Action[] {
+  const { slurmName } = worker;
+  if (!isOurDrain(node)) {
+    const theirs = node.reason !== '' && !node.reason.startsWith(reasonPrefix) ? node.reason : undefined;
+    // A node that is down for a reason of its own is left alone, unless its worker must go: then its words are kept.
+    if (theirs !== undefined && !target.condemned) return [];
+    return [
+      {
+        kind: 'drain',
+        slurmName,
+        reason: theirs === undefined ? target.reason : `${target.reason} (was: ${theirs})`,
+      },
+    ];
+  }
+  // Law L11: only the kubelet's word that the containers ended makes ghosts of what Slurm still counts as running.
+  if (target.condemned && worker.containersDead && isBusy(node)) {
+    return [
+      {
+        kind: 'set-down',
+        slurmName,
+        reason: `${reasonPrefix}the containers of Pod (${worker.name}) have ended`,
+      },
+    ];
+  }
+  if (node.reason !== target.reason && !node.reason.startsWith(`${target.reason} (was: `))
+    return [{ kind: 'drain', slurmName, reason: target.reason }];
+  return [];
+}

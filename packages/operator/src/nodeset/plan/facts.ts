@@ -1,0 +1,88 @@
+/** Facts carried across: from Slurm to the pod (deadline, protection) and from Kubernetes to the Slurm node (comment, features, topology). */
+import type { Action } from './actions.ts';
+import { isHealthy } from './availability.ts';
+import type { DrainTarget } from './drain-target.ts';
+import { askSlurm, isBusy, isRegisteredBy } from './node-state.ts';
+import type { Observed, SlurmNode, Worker } from './observed.ts';
+
+const featurePrefix = 'k8s/';
+
+type Patch = Extract<Action, { kind: 'patch-worker' }>;
+
+/** One patch for all that changed on the pod, or none. */
+export function podFacts(worker: Worker, target: DrainTarget, observed: Observed): Action[] {
+  if (worker.terminating) return [];
+  const { name, uid } = worker;
+  const kubeNode = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
+  const topology =
+    kubeNode === undefined || kubeNode.topology === worker.topology
+      ? {}
+      : { topology: kubeNode.topology ?? null };
+  const patch: Patch = {
+    kind: 'patch-worker',
+    name,
+    uid,
+    ...cordonChange(worker, target),
+    ...slurmChange(worker, observed),
+    ...topology,
+  };
+  return Object.keys(patch).length > 3 ? [patch] : [];
+}
+
+function cordonChange(worker: Worker, target: DrainTarget): Pick<Patch, 'cordon'> {
+  const byPerson = worker.cordoned && worker.cordonCause === undefined;
+  if (byPerson) return {}; // theirs to take away
+  const cause = target.drain && target.cause !== 'person' ? target.cause : undefined;
+  const cordoned = cause !== undefined;
+  return worker.cordoned === cordoned && worker.cordonCause === cause ? {} : { cordon: { cordoned, cause } };
+}
+
+/** While Slurm's view is unknown the last facts stay: a protection is never lifted on a guess. */
+function slurmChange(worker: Worker, observed: Observed): Pick<Patch, 'deadline' | 'protect'> {
+  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+  if (answer.kind === 'unknown') return {};
+  const node = answer.kind === 'present' ? answer.node : undefined;
+  const protect = node !== undefined && isBusy(node) && observed.protectBusyPods;
+  return {
+    ...(node?.deadline === worker.writtenDeadline ? {} : { deadline: node?.deadline ?? null }),
+    ...(protect === worker.protectedFromEviction ? {} : { protect }),
+  };
+}
+
+export function commentOf(worker: Worker, observed: Observed): string {
+  return JSON.stringify({
+    namespace: observed.namespace,
+    podName: worker.name,
+    node: worker.nodeName ?? '',
+    nodeSetName: observed.name,
+    nodeSetUID: observed.uid,
+  });
+}
+
+/** One update for all that changed on the Slurm node, or none. Only for a slurmd that is known to be this pod's. */
+export function slurmFacts(worker: Worker, observed: Observed): Action[] {
+  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+  if (answer.kind !== 'present' || !isHealthy(worker) || !isRegisteredBy(answer.node, worker)) return [];
+  const { node } = answer;
+  const kubeNode = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
+  const comment = commentOf(worker, observed);
+  const features = wantedFeatures(node, kubeNode?.features ?? []);
+  const topology = kubeNode?.topology;
+  const changes = {
+    ...(node.comment === comment ? {} : { comment }),
+    ...(features === undefined ? {} : { features }),
+    // No annotation is no opinion: a topology that an administrator set stays.
+    ...(topology === undefined || topology === node.topology ? {} : { topology }),
+  };
+  return Object.keys(changes).length === 0
+    ? []
+    : [{ kind: 'update-node', slurmName: worker.slurmName, ...changes }];
+}
+
+function wantedFeatures(node: SlurmNode, fromNode: readonly string[]): readonly string[] | undefined {
+  const foreign = node.features.filter((feature) => !feature.startsWith(featurePrefix));
+  const wanted = [...foreign, ...fromNode.map((feature) => `${featurePrefix}${feature}`)];
+  const same =
+    wanted.length === node.features.length && wanted.every((feature) => node.features.includes(feature));
+  return same ? undefined : wanted;
+}

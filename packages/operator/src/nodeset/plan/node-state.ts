@@ -1,0 +1,62 @@
+/** What a Slurm node's state means for the worker behind it. */
+import type { SlurmNode, SlurmView, Worker } from './observed.ts';
+
+/** Every drain of ours begins with this; a drain that does not is somebody else's and is never touched (law L2). */
+export const reasonPrefix = 'slurm-operator: ';
+
+const busyBases = new Set(['ALLOCATED', 'MIXED']);
+
+export function isBusy(node: SlurmNode): boolean {
+  return busyBases.has(node.base) || node.flags.has('COMPLETING');
+}
+
+export function hasDrain(node: SlurmNode): boolean {
+  return node.flags.has('DRAIN') && !node.flags.has('UNDRAIN');
+}
+
+/** No work on it, and none can come. */
+export function isDrained(node: SlurmNode): boolean {
+  return hasDrain(node) && !isBusy(node);
+}
+
+export function isOurDrain(node: SlurmNode): boolean {
+  return hasDrain(node) && node.reason.startsWith(reasonPrefix);
+}
+
+/** Drained, or held back, by a person or by Slurm itself: hands off. */
+export function isForeign(node: SlurmNode): boolean {
+  return hasDrain(node) && !node.reason.startsWith(reasonPrefix);
+}
+
+/** The slurmd behind this record is the one in this very pod, not its predecessor's ghost. */
+export function isRegisteredBy(node: SlurmNode, worker: Worker): boolean {
+  if (
+    node.flags.has('NOT_RESPONDING') ||
+    node.base === 'DOWN' ||
+    node.base === 'UNKNOWN' ||
+    node.base === 'FUTURE'
+  )
+    return false;
+  if (node.instanceId !== undefined && node.instanceId !== '') return node.instanceId === worker.uid;
+  if (worker.startedAt === undefined || node.slurmdStartedAt === undefined) return false;
+  // Slurm counts whole seconds, the kubelet too: allow for both being cut off.
+  return node.slurmdStartedAt + 1000 >= worker.startedAt;
+}
+
+/** The Slurm node, if the view is known and says something about our last change of it. */
+export type NodeAnswer =
+  | { readonly kind: 'present'; readonly node: SlurmNode }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/**
+ * The only way to ask about a node. A list that began before our last change of the node is as good as no list:
+ * it may show a state that we have ended ourselves (law L1).
+ */
+export function askSlurm(view: SlurmView, name: string, lastWrites: ReadonlyMap<string, number>): NodeAnswer {
+  if (view.kind === 'unknown') return { kind: 'unknown', why: view.why };
+  if (view.at <= (lastWrites.get(name) ?? Number.NEGATIVE_INFINITY))
+    return { kind: 'unknown', why: 'waiting for a list newer than our last change' };
+  const node = view.nodes.get(name);
+  return node === undefined ? { kind: 'absent' } : { kind: 'present', node };
+}

@@ -1,0 +1,158 @@
+/**
+ * Everything a decision about a NodeSet may depend on, gathered by `observe` and handed to `plan`.
+ * Plain data: no clients, no clocks. Times are milliseconds since the epoch.
+ */
+
+export type ScalingMode = 'StatefulSet' | 'DaemonSet';
+export type Retention = 'Retain' | 'Delete';
+
+/** Where a worker belongs: an ordinal, or a Kubernetes Node. Equal slots have equal keys. */
+export type Slot =
+  | { readonly mode: 'StatefulSet'; readonly ordinal: number }
+  | { readonly mode: 'DaemonSet'; readonly nodeName: string };
+
+/** Why the operator itself cordoned a pod. Kept on the pod, so that a cordon by a person is never mistaken for ours. */
+export type CordonCause = 'scale-in' | 'update' | 'deletion' | 'replacement' | 'node-cordon';
+
+export interface Worker {
+  readonly name: string;
+  readonly uid: string;
+  readonly slot: Slot;
+  /** The name of its Slurm node. */
+  readonly slurmName: string;
+  readonly revision: string;
+  readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+  readonly nodeName: string | undefined;
+  /** The Kubernetes Node is Ready, and has been for long enough that its kubelet has reported on all its pods. */
+  readonly nodeReachable: boolean;
+  readonly ready: boolean;
+  readonly readySince: number | undefined;
+  /** When its slurmd container was last started. */
+  readonly startedAt: number | undefined;
+  /** At least one container has started at some time (so Slurm may know it, and may have given it work). */
+  readonly everStarted: boolean;
+  /** Every container is known to have ended: the kubelet said so. */
+  readonly containersDead: boolean;
+  readonly terminating: boolean;
+  readonly createdAt: number;
+  /** The pod-cordon annotation says exactly "true". */
+  readonly cordoned: boolean;
+  readonly cordonCause: CordonCause | undefined;
+  readonly deletionCost: number;
+  /** The latest end of running work on it; Infinity for work without a limit. Slurm's word where there is one, else the pod's. */
+  readonly deadline: number | undefined;
+  /** The same as last written on the pod. */
+  readonly writtenDeadline: number | undefined;
+  readonly protectedFromEviction: boolean;
+  readonly topology: string | undefined;
+  /** The names of the claims that the pod mounts for this NodeSet's claim templates. */
+  readonly claims: readonly string[];
+}
+
+export interface Claim {
+  readonly name: string;
+  readonly uid: string;
+  readonly slot: Slot;
+  readonly ownedByNodeSet: boolean;
+  /** Marked by us when its slot was scaled in under `whenScaled: Delete`. */
+  readonly scaledIn: boolean;
+  readonly terminating: boolean;
+}
+
+export interface KubeNode {
+  readonly name: string;
+  readonly unschedulable: boolean;
+  /** Already sanitised, see `cordonReason`. */
+  readonly cordonReason: string | undefined;
+  readonly topology: string | undefined;
+  readonly features: readonly string[];
+  /** DaemonSet mode: a worker belongs here. */
+  readonly eligible: boolean;
+  /** DaemonSet mode: the hostname (and Slurm name) of its worker. */
+  readonly workerHostname: string;
+}
+
+export interface SlurmNode {
+  readonly name: string;
+  /** IDLE, ALLOCATED, MIXED, DOWN, … */
+  readonly base: string;
+  /** DRAIN, COMPLETING, NOT_RESPONDING, MAINTENANCE, … */
+  readonly flags: ReadonlySet<string>;
+  readonly reason: string;
+  readonly comment: string;
+  readonly features: readonly string[];
+  readonly topology: string;
+  /** The uid of the pod whose slurmd registered last, where this Slurm tells it. */
+  readonly instanceId: string | undefined;
+  readonly slurmdStartedAt: number | undefined;
+  /** The latest end of running work on it; Infinity when some of it has no limit. */
+  readonly deadline: number | undefined;
+  /** Whether this record was made by a worker of this NodeSet. */
+  readonly ours: boolean;
+  readonly reservation: string | undefined;
+}
+
+/** What Slurm says: a whole node list and the moment its request began, or nothing that may be relied on. */
+export type SlurmView =
+  | {
+      readonly kind: 'known';
+      readonly at: number;
+      readonly nodes: ReadonlyMap<string, SlurmNode>;
+      /** When slurmctld started; a young one may not have heard from all its nodes. */
+      readonly controllerStartedAt: number | undefined;
+    }
+  | { readonly kind: 'unknown'; readonly since: number; readonly why: string };
+
+export interface UpdatePolicy {
+  readonly type: 'RollingUpdate' | 'OnDelete' | 'ScheduledUpdate';
+  /** Resolved from the number or percentage against the desired count, rounded up, at least 1. */
+  readonly maxUnavailable: number;
+  /** StatefulSet mode: ordinals below it keep the old revision. */
+  readonly partition: number;
+  readonly paused: boolean;
+  /** The reservation whose MAINTENANCE window allows a scheduled update. */
+  readonly reservation: string | undefined;
+}
+
+export interface Observed {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly scalingMode: ScalingMode;
+  /** How StatefulSet-mode workers are called in Slurm: this text and the ordinal, padded with zeros to this width. */
+  readonly naming: { readonly prefix: string; readonly padding: number };
+  /** StatefulSet mode only. */
+  readonly replicas: number;
+  readonly minReadySeconds: number;
+  readonly deleting: boolean;
+  readonly deletionPolicy: 'Drain' | 'Delete';
+  /** The Controller object exists. When it does not, there is no Slurm left to ask. */
+  readonly controllerExists: boolean;
+  readonly hasFinalizer: boolean;
+  readonly updateRevision: string;
+  readonly update: UpdatePolicy;
+  /** A reason why no worker may be updated now (a version order that Slurm forbids, say). */
+  readonly updateHeld: string | undefined;
+  readonly protectBusyPods: boolean;
+  readonly retention: { readonly whenScaled: Retention; readonly whenDeleted: Retention };
+  readonly claimTemplates: readonly string[];
+  readonly workers: readonly Worker[];
+  readonly claims: readonly Claim[];
+  readonly nodes: ReadonlyMap<string, KubeNode>;
+  readonly slurm: SlurmView;
+  /** Slurm node name → when we last changed it. A list that began before that moment says nothing about the change. */
+  readonly lastWrites: ReadonlyMap<string, number>;
+  /** Slot key → do not create there before this moment, because its last pods failed. */
+  readonly backoff: ReadonlyMap<string, number>;
+  readonly pruneRecords: 'Never' | 'NodeNotFound';
+}
+
+export function slotKey(slot: Slot): string {
+  return slot.mode === 'StatefulSet' ? `ordinal/${slot.ordinal}` : `node/${slot.nodeName}`;
+}
+
+/** The Slurm name that a worker in this slot has or would have. */
+export function slurmNameOf(slot: Slot, observed: Pick<Observed, 'naming' | 'nodes'>): string | undefined {
+  if (slot.mode === 'DaemonSet') return observed.nodes.get(slot.nodeName)?.workerHostname;
+  return `${observed.naming.prefix}${String(slot.ordinal).padStart(observed.naming.padding, '0')}`;
+}

@@ -1,0 +1,163 @@
+/**
+ * The decision about a NodeSet: what is observed, and the time, in; actions and a summary out.
+ * No I/O, no clock, nothing remembered. The laws it keeps (L1 … L11) are property tests beside it.
+ */
+import type { Action } from './actions.ts';
+import { isAvailable } from './availability.ts';
+import { claimActions, claimsAreMarked } from './claims.ts';
+import { condemn } from './condemned.ts';
+import { drainActions } from './drain-actions.ts';
+import { drainTarget } from './drain-target.ts';
+import { podFacts, slurmFacts } from './facts.ts';
+import { isOurDrain } from './node-state.ts';
+import { type Observed, type Slot, slotKey, type Worker } from './observed.ts';
+import { recordActions } from './records.ts';
+import { safeToDelete } from './safe-to-delete.ts';
+import { planSlots } from './slots.ts';
+
+export interface Plan {
+  /** In the order they should begin; `act` runs independent ones at once. */
+  readonly actions: readonly Action[];
+  readonly desired: number;
+  /** Decisions not taken, each with why: Slurm was unknown, a budget was used up, a claim is on its way out. */
+  readonly withheld: readonly string[];
+  /** Workers that are on their way out. */
+  readonly condemned: readonly Worker[];
+  /** Something waits for Slurm to change: ask it often. */
+  readonly waitsForSlurm: boolean;
+  /** When time alone may change the decision. */
+  readonly wakeAt: number | undefined;
+}
+
+export function plan(observed: Observed, now: number): Plan {
+  // 1. Nothing is made before the finalizer is there: deletion must find it (law L6).
+  if (!observed.deleting && !observed.hasFinalizer)
+    return { ...idle, desired: observed.replicas, actions: [{ kind: 'add-finalizer' }] };
+
+  // 2. Who has a place, and who must go.
+  const current = withCurrentDeadlines(observed);
+  const slots = planSlots(current);
+  const condemned = condemn(current, slots, now);
+  const withheld = [...condemned.withheld];
+  const wakes = [condemned.wakeAt];
+
+  // 3. Bring each worker to where it should be: cordon, drain, facts; and delete whoever may go.
+  const patches: Action[] = [];
+  const drains: Action[] = [];
+  const deletions: Action[] = [];
+  for (const worker of current.workers) {
+    const why = condemned.workers.get(worker);
+    const target = drainTarget(worker, why, current);
+    const step = drainActions(worker, target, current);
+    patches.push(...podFacts(worker, target, current));
+    drains.push(
+      ...step.actions,
+      ...(why === undefined && step.actions.length === 0 ? slurmFacts(worker, current) : []),
+    );
+    if (step.withheld !== undefined) withheld.push(step.withheld);
+    if (why !== undefined && !worker.terminating) {
+      const safety = safeToDelete(worker, current);
+      if (!safety.safe) withheld.push(`${worker.name} stays: ${safety.why}`);
+      else if (why === 'scale-in' && !claimsAreMarked(current, slotKey(worker.slot)))
+        withheld.push(`${worker.name} stays until its claims are marked`);
+      else
+        deletions.push({
+          kind: 'delete-worker',
+          name: worker.name,
+          uid: worker.uid,
+          slurmName: worker.slurmName,
+          because: safety.because,
+          why,
+        });
+    }
+    if (!isAvailable(worker, current, now) && worker.readySince !== undefined)
+      wakes.push(worker.readySince + current.minReadySeconds * 1000);
+  }
+
+  // 4. Fill the vacant slots.
+  const creations: Action[] = [];
+  for (const slot of slots.vacant) {
+    const obstacle = obstacleTo(slot, current, now);
+    if (obstacle === undefined) creations.push({ kind: 'create-worker', slot });
+    else {
+      withheld.push(obstacle.why);
+      wakes.push(obstacle.until);
+    }
+  }
+
+  // 5. Claims and Slurm records of what is gone; at the very end the NodeSet itself.
+  const records = recordActions(current, slots);
+  const finished = current.deleting && current.workers.length === 0 && recordsAreGone(current, records.left);
+  const finalizer: Action[] = finished && current.hasFinalizer ? [{ kind: 'remove-finalizer' }] : [];
+
+  const actions = [
+    ...claimActions(current, slots),
+    ...patches,
+    ...drains,
+    ...deletions,
+    ...creations,
+    ...records.actions,
+    ...finalizer,
+  ];
+  const future = wakes.filter((at) => at !== undefined && at > now) as number[];
+  return {
+    actions,
+    desired: slots.desired,
+    withheld,
+    condemned: [...condemned.workers.keys()],
+    waitsForSlurm: condemned.workers.size > 0 || records.left > 0 || isUndrainPending(current),
+    wakeAt: future.length === 0 ? undefined : Math.min(...future),
+  };
+}
+
+const idle: Plan = {
+  actions: [],
+  desired: 0,
+  withheld: [],
+  condemned: [],
+  waitsForSlurm: false,
+  wakeAt: undefined,
+};
+
+/** Slurm's own word on how long work lasts is newer than what was last written on the pod. */
+function withCurrentDeadlines(observed: Observed): Observed {
+  const { slurm } = observed;
+  if (slurm.kind === 'unknown') return observed;
+  const workers = observed.workers.map((worker) => {
+    const deadline = slurm.nodes.get(worker.slurmName)?.deadline;
+    return deadline === worker.deadline ? worker : { ...worker, deadline };
+  });
+  return { ...observed, workers };
+}
+
+function obstacleTo(
+  slot: Slot,
+  observed: Observed,
+  now: number,
+): { why: string; until: number | undefined } | undefined {
+  const until = observed.backoff.get(slotKey(slot));
+  if (until !== undefined && until > now)
+    return { why: `${slotKey(slot)} is not filled yet: its last pods failed`, until };
+  const leaving = observed.claims.find((claim) => claim.terminating && slotKey(claim.slot) === slotKey(slot));
+  if (leaving !== undefined)
+    return {
+      why: `${slotKey(slot)} is not filled yet: its claim ${leaving.name} is being deleted`,
+      until: undefined,
+    };
+  return undefined;
+}
+
+function recordsAreGone(observed: Observed, left: number): boolean {
+  if (!observed.controllerExists || observed.deletionPolicy === 'Delete')
+    return observed.slurm.kind === 'unknown' || left === 0;
+  return observed.slurm.kind === 'known' && left === 0;
+}
+
+function isUndrainPending(observed: Observed): boolean {
+  const { slurm } = observed;
+  if (slurm.kind === 'unknown') return true;
+  return observed.workers.some((worker) => {
+    const node = slurm.nodes.get(worker.slurmName);
+    return node === undefined ? worker.ready : isOurDrain(node);
+  });
+}

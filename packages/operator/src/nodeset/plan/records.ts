@@ -1,0 +1,49 @@
+/** Slurm node records that outlived their worker. */
+import type { Action } from './actions.ts';
+import { askSlurm, hasDrain, isBusy, isForeign, isOurDrain, reasonPrefix } from './node-state.ts';
+import { type Observed, slurmNameOf } from './observed.ts';
+import type { SlotPlan } from './slots.ts';
+
+export interface RecordPlan {
+  readonly actions: readonly Action[];
+  /** Records of ours that are still there and should not be. */
+  readonly left: number;
+}
+
+export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
+  if (observed.slurm.kind === 'unknown') return { actions: [], left: 0 };
+  // A slot that is to be filled again keeps its record: the drain on it protects the successor until it has registered.
+  const wanted = new Set([
+    ...observed.workers.map((worker) => worker.slurmName),
+    ...slots.vacant.map((slot) => slurmNameOf(slot, observed)),
+  ]);
+  const actions: Action[] = [];
+  let left = 0;
+  for (const node of observed.slurm.nodes.values()) {
+    if (!node.ours || wanted.has(node.name)) continue;
+    if (askSlurm(observed.slurm, node.name, observed.lastWrites).kind === 'unknown') {
+      left += 1;
+      continue;
+    }
+    if (isForeign(node) && !observed.deleting) continue; // somebody's note about this machine outlives the worker (L2)
+    if (!mayPrune(observed, node.name, isOurDrain(node))) continue;
+    left += 1;
+    if (isBusy(node)) continue; // Slurm itself must notice the loss; we know nothing of the containers (L11)
+    if (hasDrain(node) || node.base === 'DOWN') actions.push({ kind: 'delete-record', slurmName: node.name });
+    else
+      actions.push({
+        kind: 'drain',
+        slurmName: node.name,
+        reason: `${reasonPrefix}the worker behind this node is gone`,
+      });
+  }
+  return { actions, left };
+}
+
+/** In DaemonSet mode a machine may come back under its name; its record goes only as the user wishes. */
+function mayPrune(observed: Observed, slurmName: string, drainedByUs: boolean): boolean {
+  if (observed.deleting || observed.scalingMode === 'StatefulSet') return true;
+  if (drainedByUs) return true;
+  if (observed.pruneRecords === 'Never') return false;
+  return ![...observed.nodes.values()].some((node) => node.workerHostname === slurmName);
+}

@@ -1,0 +1,94 @@
+/** Which slots a NodeSet should fill, given those that are taken. */
+import { type Observed, type Slot, slotKey, type Worker } from './observed.ts';
+import { victimOrder } from './victim-order.ts';
+
+export interface SlotPlan {
+  /** Workers that hold a slot the NodeSet wants. */
+  readonly kept: readonly Worker[];
+  /** Workers whose slot is not wanted any more, in the order they go. */
+  readonly surplus: readonly Worker[];
+  /** Workers beyond the first in one slot. */
+  readonly duplicates: readonly Worker[];
+  /** Workers of the other scaling mode. */
+  readonly wrongMode: readonly Worker[];
+  /** Wanted slots that no worker holds. */
+  readonly vacant: readonly Slot[];
+  readonly desired: number;
+}
+
+export function planSlots(observed: Observed): SlotPlan {
+  const { inMode: rightMode, wrongMode } = splitByMode(observed);
+  const { firsts, duplicates } = onePerSlot(rightMode);
+  const plan =
+    observed.scalingMode === 'StatefulSet' ? ordinalSlots(observed, firsts) : nodeSlots(observed, firsts);
+  return { ...plan, duplicates, wrongMode };
+}
+
+function splitByMode(observed: Observed): { inMode: Worker[]; wrongMode: Worker[] } {
+  const inMode: Worker[] = [];
+  const wrongMode: Worker[] = [];
+  for (const worker of observed.workers)
+    (worker.slot.mode === observed.scalingMode ? inMode : wrongMode).push(worker);
+  return { inMode, wrongMode };
+}
+
+/** Of several workers in one slot the one that would be missed most stays. */
+function onePerSlot(workers: readonly Worker[]): { firsts: Worker[]; duplicates: Worker[] } {
+  const bySlot = new Map<string, Worker[]>();
+  for (const worker of workers)
+    bySlot.set(slotKey(worker.slot), [...(bySlot.get(slotKey(worker.slot)) ?? []), worker]);
+  const firsts: Worker[] = [];
+  const duplicates: Worker[] = [];
+  for (const rivals of bySlot.values()) {
+    const [last, ...others] = rivals.toSorted((a, b) => -victimOrder(a, b));
+    if (last !== undefined) firsts.push(last);
+    duplicates.push(...others);
+  }
+  return { firsts, duplicates };
+}
+
+function ordinalSlots(
+  observed: Observed,
+  workers: readonly Worker[],
+): Pick<SlotPlan, 'kept' | 'surplus' | 'vacant' | 'desired'> {
+  const desired = observed.deleting ? 0 : observed.replicas;
+  // A terminating pod keeps its slot until it is gone: its successor needs the name.
+  // On a machine that does not answer that may be never, so there it is not waited for: another ordinal serves.
+  const leaving = workers.filter((worker) => worker.terminating && worker.nodeReachable);
+  const candidates = workers.filter((worker) => !worker.terminating).toSorted(victimOrder);
+  const surplusCount = Math.max(0, candidates.length - desired);
+  const surplus = candidates.slice(0, surplusCount);
+  const kept = candidates.slice(surplusCount);
+  const taken = new Set(
+    workers.map((worker) => (worker.slot.mode === 'StatefulSet' ? worker.slot.ordinal : -1)),
+  );
+  const vacant: Slot[] = [];
+  // Terminating pods of slots that stay wanted will be replaced in place; they count as filled until they are gone.
+  const missing = Math.max(0, desired - kept.length - leaving.length);
+  for (let ordinal = 0; vacant.length < missing; ordinal += 1)
+    if (!taken.has(ordinal)) vacant.push({ mode: 'StatefulSet', ordinal });
+  return { kept, surplus, vacant, desired };
+}
+
+function nodeSlots(
+  observed: Observed,
+  workers: readonly Worker[],
+): Pick<SlotPlan, 'kept' | 'surplus' | 'vacant' | 'desired'> {
+  const wanted = observed.deleting
+    ? []
+    : [...observed.nodes.values()].filter((node) => node.eligible).map((node) => node.name);
+  const wantedSet = new Set(wanted);
+  const nodeOf = (worker: Worker) => (worker.slot.mode === 'DaemonSet' ? worker.slot.nodeName : '');
+  const taken = new Set(workers.map(nodeOf));
+  return {
+    kept: workers.filter((worker) => wantedSet.has(nodeOf(worker)) && !worker.terminating),
+    surplus: workers
+      .filter((worker) => !wantedSet.has(nodeOf(worker)) && !worker.terminating)
+      .toSorted(victimOrder),
+    vacant: wanted
+      .filter((name) => !taken.has(name))
+      .toSorted()
+      .map((nodeName) => ({ mode: 'DaemonSet', nodeName })),
+    desired: wanted.length,
+  };
+}

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { isOurDrain } from '../src/nodeset/plan/node-state.ts';
+import { plan } from '../src/nodeset/plan/plan.ts';
+import { event, happen, newWorld, settle, start } from './nodeset-history.ts';
+import { LawBroken } from './simulated-world.ts';
+
+/** Runs random histories and returns how many were checked; throws on the first broken law, shrunk to its core. */
+export function checkLaws(runs: number, seed: number): number {
+  let checked = 0;
+  fc.assert(
+    fc.property(start, fc.array(event, { minLength: 10, maxLength: 80, size: 'max' }), (from, events) => {
+      const world = newWorld(from);
+      // Most histories begin with a cluster at work: what matters happens to workers that have jobs.
+      if (from.warm) settle(world);
+      for (const each of events) happen(world, each);
+      world.spec.update = { ...world.spec.update, paused: false, partition: 0 };
+      settle(world);
+      checkRest(world);
+      if (from.deleted) checkDeletion(world);
+      checked += 1;
+    }),
+    { numRuns: runs, seed, endOnFailure: false },
+  );
+  return checked;
+}
+
+/** L8, L9: at rest the world is what the spec says, whatever happened before, and an unchanged NodeSet asks for nothing. */
+function checkRest(world: ReturnType<typeof newWorld>): void {
+  const { spec } = world;
+  const desired = spec.scalingMode === 'StatefulSet' ? spec.replicas : world.kubeNodes.size;
+  const expect = (holds: boolean, what: string) => {
+    if (!holds) throw new LawBroken(`L8: at rest ${what}`);
+  };
+  const pods = [...world.pods.values()];
+  expect(pods.length === desired, `there are ${pods.length} workers instead of ${desired}`);
+  expect(
+    pods.every((pod) => pod.slot.mode === spec.scalingMode),
+    'a worker of the other mode remains',
+  );
+  expect(
+    pods.every((pod) => pod.revision === spec.updateRevision),
+    'a worker has an old revision',
+  );
+  expect(
+    pods.every((pod) => pod.ready && !pod.cordoned),
+    'a worker is not ready, or cordoned',
+  );
+  const names = new Set(pods.map((pod) => pod.slurmName));
+  expect(
+    [...world.slurm.keys()].every((name) => names.has(name)),
+    'Slurm keeps a record of a worker that is gone',
+  );
+  expect(
+    [...world.slurm.values()].every((node) => !isOurDrain(node)),
+    'a node is still drained by us',
+  );
+  world.refreshView();
+  if (plan(world.observe(), world.now).actions.length > 0)
+    throw new LawBroken('L9: an unchanged NodeSet asks for something');
+}
+
+/** L6: deletion drains first, and leaves nothing behind in Slurm. */
+function checkDeletion(world: ReturnType<typeof newWorld>): void {
+  world.slurmWorks(3);
+  world.spec.deleting = true;
+  settle(world);
+  if (!world.finalized) throw new LawBroken('L6: the finalizer stays');
+  if (world.pods.size > 0 || world.slurm.size > 0)
+    throw new LawBroken(`L6: ${world.pods.size} pods and ${world.slurm.size} Slurm records are left`);
+}
