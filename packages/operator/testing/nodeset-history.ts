@@ -1,8 +1,9 @@
 /** Random histories of a NodeSet: what users, machines, Slurm and the operator itself may do, in any order. */
+
+import { reasonPrefix } from '@slurm-operator/api';
 import fc from 'fast-check';
 import type { Action } from '../src/nodeset/plan/actions.ts';
 import { isAvailable } from '../src/nodeset/plan/availability.ts';
-import { reasonPrefix } from '../src/nodeset/plan/node-state.ts';
 import type { Observed, SlurmNode } from '../src/nodeset/plan/observed.ts';
 import { type Plan, plan } from '../src/nodeset/plan/plan.ts';
 import { LawBroken, SimulatedWorld } from './simulated-world.ts';

@@ -55,5 +55,3 @@ export type Action =
   | { readonly kind: 'mark-claim'; readonly name: string; readonly uid: string; readonly scaledIn: boolean }
   | { readonly kind: 'own-claim'; readonly name: string; readonly uid: string; readonly owned: boolean }
   | { readonly kind: 'delete-claim'; readonly name: string; readonly uid: string };
-
-export type ActionKind = Action['kind'];

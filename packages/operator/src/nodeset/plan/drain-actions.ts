@@ -1,8 +1,10 @@
 /** The Slurm requests that bring a worker's node to its drain target. */
+
+import { reasonPrefix } from '@slurm-operator/api';
 import type { Action } from './actions.ts';
 import { isHealthy } from './availability.ts';
 import type { DrainTarget } from './drain-target.ts';
-import { askSlurm, isBusy, isForeign, isOurDrain, isRegisteredBy, reasonPrefix } from './node-state.ts';
+import { askSlurm, isBusy, isForeign, isOurDrain, isRegisteredBy } from './node-state.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 
 export interface DrainStep {

@@ -1,6 +1,8 @@
 /** Whether a worker should be drained now, by whose will, and in which words. */
+
+import { reasonPrefix } from '@slurm-operator/api';
 import type { WhyGone } from './actions.ts';
-import { reasonPrefix } from './node-state.ts';
+
 import type { CordonCause, Observed, Worker } from './observed.ts';
 
 export type DrainTarget =

@@ -1,11 +1,10 @@
 /** Facts carried across: from Slurm to the pod (deadline, protection) and from Kubernetes to the Slurm node (comment, features, topology). */
+import { featurePrefix } from '@slurm-operator/api';
 import type { Action } from './actions.ts';
 import { isHealthy } from './availability.ts';
 import type { DrainTarget } from './drain-target.ts';
 import { askSlurm, isBusy, isRegisteredBy } from './node-state.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
-
-const featurePrefix = 'k8s/';
 
 type Patch = Extract<Action, { kind: 'patch-worker' }>;
 

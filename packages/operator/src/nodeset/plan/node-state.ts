@@ -1,8 +1,6 @@
 /** What a Slurm node's state means for the worker behind it. */
+import { reasonPrefix } from '@slurm-operator/api';
 import type { SlurmNode, SlurmView, Worker } from './observed.ts';
-
-/** Every drain of ours begins with this; a drain that does not is somebody else's and is never touched (law L2). */
-export const reasonPrefix = 'slurm-operator: ';
 
 const busyBases = new Set(['ALLOCATED', 'MIXED']);
 
@@ -19,6 +17,7 @@ export function isDrained(node: SlurmNode): boolean {
   return hasDrain(node) && !isBusy(node);
 }
 
+/** A drain whose reason lacks our prefix is somebody else's and is never touched (law L2). */
 export function isOurDrain(node: SlurmNode): boolean {
   return hasDrain(node) && node.reason.startsWith(reasonPrefix);
 }

@@ -1,6 +1,8 @@
 /** Slurm node records that outlived their worker. */
+
+import { reasonPrefix } from '@slurm-operator/api';
 import type { Action } from './actions.ts';
-import { askSlurm, hasDrain, isBusy, isForeign, isOurDrain, reasonPrefix } from './node-state.ts';
+import { askSlurm, hasDrain, isBusy, isForeign, isOurDrain } from './node-state.ts';
 import { type Observed, slurmNameOf } from './observed.ts';
 import type { SlotPlan } from './slots.ts';
 
