@@ -1,0 +1,79 @@
+/** HTTPS on loopback: one port that can be left and taken again, with every socket at hand to be cut. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly certificatePem: string;
+  readonly keyPem: string;
+  readonly caPem: string;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  #port = 0;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#port = options.port;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get listening(): boolean {
+    return this.#server !== undefined;
+  }
+
+  /** Takes the port; after the first time always the same one. */
+  async open(): Promise<void> {
+    if (this.#server !== undefined) return;
+    const { certificatePem, keyPem, caPem, handle, host } = this.#options;
+    const server = createServer(
+      {
+        cert: certificatePem,
+        key: keyPem,
+        ca: caPem,
+        requestCert: true,
+        rejectUnauthorized: false,
+        keepAliveTimeout: 120_000,
+      },
+      handle,
+    );
+    // Raw TCP sockets: a cut must not wait for a TLS goodbye.
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(this.#port, host, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+    this.#server = server;
+    this.#port = (server.address() as AddressInfo).port;
+  }
+
+  /** Gives the port back and cuts every connection. */
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    this.cut();
+    await closed;
+  }
+
+  /** Resets every open connection; new ones are welcome. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * The way of a request: authenticate → impersonate and authorize → faults → route → decode, admit, store (verbs) → encode,
+ * with an audit entry at the end whatever happened.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { ApiError, forbidden, internalError } from '../errors.ts';
+import type { Faults } from '../faults/faults.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import type { ServerParts } from '../ports/server-parts.ts';
+import type { UserInfo } from '../types.ts';
+import { dispatch, pageNotFound } from '../verbs/dispatch.ts';
+import type { Answer, StreamAnswer } from './answer.ts';
+import { encode } from './encode.ts';
+import { readBody } from './read-body.ts';
+import { requestInfo } from './request-info.ts';
+
+export interface PipelineParts {
+  readonly parts: ServerParts;
+  readonly faults: Faults;
+  readonly audit: AuditLog;
+}
+
+export async function serve(
+  { parts, faults, audit }: PipelineParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const began = parts.surroundings.now();
+  const url = new URL(request.url ?? '/', 'https://server');
+  const method = request.method ?? 'GET';
+  const abort = new AbortController();
+  response.on('close', () => abort.abort());
+  const info = requestInfo(method, url.pathname, url.searchParams);
+  let user: UserInfo = { name: '', groups: [] };
+  const context: RequestContext = {
+    info,
+    method,
+    path: url.pathname,
+    query: url.searchParams,
+    headers: request.headers,
+    get user() {
+      return user;
+    },
+    userAgent: request.headers['user-agent'] ?? '',
+    signal: abort.signal,
+    warnings: [],
+    parts,
+    body: readBody(request),
+  };
+  let status = 0;
+  try {
+    user = await parts.authenticator.authenticate({
+      headers: request.headers,
+      certificate: clientCertificate(request),
+    });
+    await authorize(context);
+    const answer = (await faults.before(context, response)) ?? (await route(context));
+    if (!response.destroyed) {
+      if (answer.type === 'stream') {
+        status = 200;
+        await stream(context, faults, response, answer);
+      } else status = send(context, response, answer);
+    }
+  } catch (error) {
+    const refusal = error instanceof ApiError ? error : internalError(message(error), error);
+    if (!response.headersSent && !response.destroyed)
+      status = send(context, response, {
+        type: 'object',
+        status: refusal.code,
+        object: refusal.status,
+        headers: refusal.headers,
+      });
+    else response.destroy();
+  } finally {
+    audit.record({
+      time: began,
+      user: user.name,
+      userAgent: context.userAgent,
+      verb: info.verb,
+      group: info.group,
+      version: info.version,
+      resource: info.plural,
+      subresource: info.subresource,
+      namespace: info.namespace,
+      name: info.name,
+      path: request.url ?? '/',
+      status,
+      milliseconds: parts.surroundings.now() - began,
+    });
+  }
+}
+
+async function route(context: RequestContext): Promise<Answer> {
+  const { info, parts } = context;
+  if (info.isResource) return dispatch(context);
+  return (await parts.discovery.answer(context)) ?? pageNotFound;
+}
+
+async function authorize(context: RequestContext): Promise<void> {
+  const { info, parts, user, path } = context;
+  const decision = await parts.authorizer.authorize({
+    user,
+    verb: info.verb,
+    path,
+    ...(info.isResource ? { resource: { ...info } } : {}),
+  });
+  if (decision.allowed) return;
+  if (!info.isResource)
+    throw new ApiError(
+      403,
+      'Forbidden',
+      `forbidden: User "${user.name}" cannot ${info.verb} path "${path}"`,
+      { details: {} },
+    );
+  const what = info.subresource === '' ? info.plural : `${info.plural}/${info.subresource}`;
+  const where = info.namespace === '' ? ' at the cluster scope' : ` in the namespace "${info.namespace}"`;
+  throw forbidden(
+    { group: info.group, resource: info.plural },
+    info.name,
+    `User "${user.name}" cannot ${info.verb} resource "${what}" in API group "${info.group}"${where}${decision.reason === '' ? '' : `: ${decision.reason}`}`,
+  );
+}
+
+function send(
+  context: RequestContext,
+  response: ServerResponse,
+  answer: Exclude<Answer, StreamAnswer>,
+): number {
+  const { status, contentType, text, headers } = encode(context, answer);
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (context.warnings.length > 0) response.setHeader('Warning', context.warnings.map(warningHeader));
+  response.writeHead(status, { 'Content-Type': contentType, 'Cache-Control': 'no-cache, private' });
+  response.end(text);
+  return status;
+}
+
+async function stream(
+  context: RequestContext,
+  faults: Faults,
+  response: ServerResponse,
+  answer: StreamAnswer,
+): Promise<void> {
+  if (context.warnings.length > 0) response.setHeader('Warning', context.warnings.map(warningHeader));
+  response.writeHead(200, { 'Content-Type': answer.contentType, 'Cache-Control': 'no-cache, private' });
+  response.flushHeaders();
+  await faults.watching(context, response, (sink) => answer.run(sink));
+  response.end();
+}
+
+function warningHeader(text: string): string {
+  return `299 - "${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+function clientCertificate(request: IncomingMessage): PeerCertificate | undefined {
+  const socket = request.socket as TLSSocket;
+  if (!socket.authorized) return undefined;
+  const certificate = socket.getPeerCertificate();
+  return 'subject' in certificate ? certificate : undefined;
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

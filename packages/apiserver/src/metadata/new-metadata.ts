@@ -1,0 +1,45 @@
+/** What the server fills into the metadata of a new object. */
+import { ApiError, badRequest, groupResourceText } from '../errors.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import { groupResource, type ResourceDefinition } from '../registry/resource-definition.ts';
+import { type KubeObject, timestamp } from '../types.ts';
+
+export function prepareNewMetadata(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  object: KubeObject,
+): void {
+  const { metadata } = object;
+  const { surroundings } = context.parts;
+  placeInNamespace(context, definition, object);
+  if ((metadata.resourceVersion ?? '') !== '')
+    throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
+  if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '')
+    metadata.name = `${(metadata.generateName ?? '').slice(0, 58)}${surroundings.nameSuffix(5)}`;
+  delete metadata.resourceVersion;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  metadata.uid = surroundings.uuid();
+  metadata.creationTimestamp = timestamp(surroundings.now());
+  if (definition.countsGeneration === true) metadata.generation = 1;
+}
+
+/** The namespace of the URL wins; one in the body must agree with it. */
+export function placeInNamespace(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  object: KubeObject,
+): void {
+  if (!definition.namespaced) {
+    delete object.metadata.namespace;
+    return;
+  }
+  const { namespace } = context.info;
+  if (namespace === '')
+    throw badRequest(
+      `an empty namespace may not be set during creation of ${groupResourceText(groupResource(definition))}`,
+    );
+  if ((object.metadata.namespace ?? '') !== '' && object.metadata.namespace !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  object.metadata.namespace = namespace;
+}

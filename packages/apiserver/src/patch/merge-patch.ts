@@ -1,0 +1,13 @@
+/** JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. */
+import { clone, isObject } from '../json.ts';
+
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return clone(patch);
+  const result: Record<string, unknown> = isObject(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = mergePatch(result[key], value);
+  }
+  for (const key of Object.keys(result)) if (!(key in patch)) result[key] = clone(result[key]);
+  return result;
+}

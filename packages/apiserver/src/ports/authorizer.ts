@@ -1,0 +1,27 @@
+/** Whether a user may do what a request asks. */
+import type { UserInfo } from '../types.ts';
+
+export interface AuthorizationAttributes {
+  readonly user: UserInfo;
+  readonly verb: string;
+  /** Set for requests on resources. */
+  readonly resource?: {
+    readonly group: string;
+    readonly version: string;
+    readonly plural: string;
+    readonly subresource: string;
+    readonly namespace: string;
+    readonly name: string;
+  };
+  /** The path of a request that is not on a resource. */
+  readonly path: string;
+}
+
+export interface Decision {
+  readonly allowed: boolean;
+  readonly reason: string;
+}
+
+export interface Authorizer {
+  authorize(attributes: AuthorizationAttributes): Decision | Promise<Decision>;
+}

@@ -1,0 +1,23 @@
+/** One request on its way through the pipeline. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RequestInfo } from '../http/request-info.ts';
+import type { UserInfo } from '../types.ts';
+import type { ServerParts } from './server-parts.ts';
+
+export interface RequestContext {
+  readonly info: RequestInfo;
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** After impersonation. */
+  readonly user: UserInfo;
+  readonly userAgent: string;
+  /** Aborted when the client goes away or the server stops. */
+  readonly signal: AbortSignal;
+  /** Texts for `Warning: 299 - "…"` headers; push to add one. */
+  readonly warnings: string[];
+  readonly parts: ServerParts;
+  /** The whole body; 413 past the limit. */
+  body(): Promise<Buffer>;
+}

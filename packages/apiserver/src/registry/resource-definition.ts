@@ -1,0 +1,121 @@
+/** What the server knows about one resource in one API version. */
+import type { FieldFault, GroupResource } from '../errors.ts';
+import type { Answer } from '../http/answer.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import type { Schema } from '../ports/schema-source.ts';
+import type { KubeObject } from '../types.ts';
+
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+
+export const allVerbs: readonly Verb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+];
+
+/**
+ * What is special about a kind. All hooks change the object they are given in place; it is theirs.
+ * Order on create: default → (field manager, mutating admission) → prepareForCreate → validate → (validating admission).
+ * Order on update: default → (field manager, mutating admission) → prepareForUpdate → validate, validateUpdate → (validating admission).
+ */
+export interface ResourceHooks {
+  /** Fills in what the client left out. Runs on every decoded or patched object, so it must be idempotent. */
+  default?(object: KubeObject): void;
+  prepareForCreate?(object: KubeObject, context: RequestContext): void | Promise<void>;
+  prepareForUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): void | Promise<void>;
+  /** All faults of the object itself; metadata is checked by the server. */
+  validate?(object: KubeObject, context: RequestContext): readonly FieldFault[];
+  /** Faults of the change. */
+  validateUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): readonly FieldFault[];
+  /** Seconds the object stays after a delete; 0 or undefined: it goes at once (finalizers aside). */
+  gracePeriod?(object: KubeObject, requested: number | undefined): number | undefined;
+  /** Runs after the object has been written or taken out of the store (never on a dry run). */
+  afterCreate?(object: KubeObject, context: RequestContext): void;
+  afterUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): void;
+  afterDelete?(object: KubeObject, context: RequestContext): void;
+}
+
+/** Another way to write the same object: status, ephemeralcontainers, finalize. */
+export interface PartSubresource {
+  readonly type: 'part';
+  readonly verbs: readonly Verb[];
+  /** prepareForUpdate must put back what this subresource may not change. */
+  readonly hooks: ResourceHooks;
+}
+
+/** Another object that shows and changes some of this one: scale. get, update, patch and apply work on it. */
+export interface ViewSubresource {
+  readonly type: 'view';
+  readonly verbs: readonly Verb[];
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+  /** The view of a stored object; may throw an ApiError. */
+  read(object: KubeObject): KubeObject;
+  /** Writes a changed view back into a copy of the object, which is handed on to a normal update. */
+  write(view: KubeObject, object: KubeObject): void;
+  validate?(view: KubeObject): readonly FieldFault[];
+  readonly schema?: Schema;
+}
+
+/** A subresource that does something: eviction, binding, token. The handler has the whole request. */
+export interface ActionSubresource {
+  readonly type: 'action';
+  readonly verbs: readonly Verb[];
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+  handle(context: RequestContext, definition: ResourceDefinition): Promise<Answer>;
+}
+
+export type Subresource = PartSubresource | ViewSubresource | ActionSubresource;
+
+export interface ResourceDefinition {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly verbs: readonly Verb[];
+  readonly subresources: Readonly<Record<string, Subresource>>;
+  readonly hooks: ResourceHooks;
+  /** The resource key in the store. Versions of one resource share it. */
+  readonly storage: string;
+  /** Built-in kinds fill kind and apiVersion from the URL and take strategic merge patches. */
+  readonly custom: boolean;
+  /** From storage form to this version and back, where more than apiVersion differs. */
+  readonly fromStorage?: (object: KubeObject) => KubeObject;
+  readonly toStorage?: (object: KubeObject) => KubeObject;
+  /** The version objects are stored in; this version when absent. */
+  readonly storageVersion?: string;
+  readonly schema?: Schema;
+  /** PUT to a name that does not exist creates it. */
+  readonly createOnUpdate?: boolean;
+  /** PUT without resourceVersion is refused. */
+  readonly requireResourceVersion?: boolean;
+  /** metadata.generation counts changes outside metadata and status. */
+  readonly countsGeneration?: boolean;
+  /** Values of field selectors beyond metadata.name and metadata.namespace, '' when unset. */
+  readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
+  /** Delete answers with the object rather than with a Status. */
+  readonly deleteReturnsObject?: boolean;
+  /** The finalizer that a delete without propagationPolicy adds. */
+  readonly defaultPropagation?: 'Background' | 'Orphan';
+  /** What `metadata.name` must look like. */
+  readonly nameRule?: 'subdomain' | 'label' | 'path' | 'service' | ((name: string) => readonly string[]);
+  /** Said in a Warning header on every request to this version. */
+  readonly deprecationWarning?: string;
+}
+
+export function groupVersion(of: { readonly group: string; readonly version: string }): string {
+  return of.group === '' ? of.version : `${of.group}/${of.version}`;
+}
+
+export function groupResource(definition: ResourceDefinition): GroupResource {
+  return { group: definition.group, resource: definition.plural };
+}

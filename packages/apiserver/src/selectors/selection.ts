@@ -1,0 +1,39 @@
+/** The selectors of one list, watch or deletecollection request, as one predicate. */
+import { badRequest } from '../errors.ts';
+import type { ResourceDefinition } from '../registry/resource-definition.ts';
+import type { KubeObject } from '../types.ts';
+import { parseFieldSelector } from './field-selector.ts';
+import { labelsMatch, parseLabelSelector } from './label-selector.ts';
+
+export interface Selection {
+  /** True when every object is selected. */
+  readonly all: boolean;
+  matches(object: KubeObject): boolean;
+}
+
+/** `name` selects one object (the old /watch/…/name paths). */
+export function selectionOf(definition: ResourceDefinition, query: URLSearchParams, name = ''): Selection {
+  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
+  const fields = [...parseFieldSelector(query.get('fieldSelector') ?? '')];
+  if (name !== '') fields.push({ field: 'metadata.name', equal: true, value: name });
+  const checks = fields.map(({ field, equal, value }) => {
+    const read = fieldReader(definition, field);
+    if (read === undefined) throw badRequest(`field label not supported: ${field}`);
+    return (object: KubeObject) => (read(object) === value) === equal;
+  });
+  return {
+    all: labels.length === 0 && checks.length === 0,
+    matches: (object) =>
+      labelsMatch(labels, object.metadata.labels) && checks.every((check) => check(object)),
+  };
+}
+
+function fieldReader(
+  definition: ResourceDefinition,
+  field: string,
+): ((object: KubeObject) => string) | undefined {
+  if (field === 'metadata.name') return (object) => object.metadata.name ?? '';
+  if (field === 'metadata.namespace' && definition.namespaced)
+    return (object) => object.metadata.namespace ?? '';
+  return definition.selectableFields?.[field];
+}

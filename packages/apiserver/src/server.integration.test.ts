@@ -1,0 +1,84 @@
+/** The server as clients meet it: objects made, listed, watched, patched and deleted over TLS. */
+import assert from 'node:assert/strict';
+import { request } from 'node:https';
+import { test } from 'node:test';
+import { type ApiServer, startApiServer } from './server.ts';
+import type { KubeObject } from './types.ts';
+
+function call(server: ApiServer, method: string, path: string, body?: object, type = 'application/json') {
+  return new Promise<{ status: number; body: KubeObject & { items: KubeObject[] } }>((resolve, reject) => {
+    const sent = request(
+      `${server.url}${path}`,
+      {
+        method,
+        ca: server.caPem,
+        cert: server.admin.certificatePem,
+        key: server.admin.keyPem,
+        headers: { 'content-type': type },
+        agent: false,
+      },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+test('an object lives from create to delete, and a restart keeps it', async (t) => {
+  const server = await startApiServer();
+  t.after(() => server.stop());
+  const created = await call(server, 'POST', configMaps, { metadata: { name: 'a' }, data: { k: 'v' } });
+  assert.equal(created.status, 201);
+  const patched = await call(
+    server,
+    'PATCH',
+    `${configMaps}/a`,
+    { data: { k: 'w' } },
+    'application/merge-patch+json',
+  );
+  assert.deepEqual(patched.body['data'], { k: 'w' });
+  await server.restart();
+  const listed = await call(server, 'GET', configMaps);
+  assert.deepEqual(
+    listed.body.items.map((item) => item.metadata.name),
+    ['a'],
+  );
+  assert.equal((await call(server, 'DELETE', `${configMaps}/a`)).status, 200);
+  assert.equal((await call(server, 'GET', `${configMaps}/a`)).status, 404);
+  assert.equal(server.audit.count({ verb: 'get', resource: 'configmaps', status: 404 }), 1);
+});
+
+test('a custom resource is served once its definition is stored', async (t) => {
+  const server = await startApiServer();
+  t.after(() => server.stop());
+  await call(server, 'POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: 'widgets.example.org' },
+    spec: {
+      group: 'example.org',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  });
+  const made = await call(server, 'POST', '/apis/example.org/v1/namespaces/default/widgets', {
+    apiVersion: 'example.org/v1',
+    kind: 'Widget',
+    metadata: { name: 'w' },
+    spec: { size: 1 },
+  });
+  assert.equal(made.status, 201);
+});

@@ -1,0 +1,167 @@
+/** An embedded API server: puts the rooms together and serves them on a loopback port. */
+import { randomInt, randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createAdmissionChain } from './admission/admission-chain.ts';
+import { createFieldManager } from './apply/field-manager.ts';
+import { AuditLog } from './audit/audit-log.ts';
+import { createAuthenticator } from './auth/authenticator.ts';
+import { bootstrap } from './bootstrap.ts';
+import { builtinResources } from './builtins/builtin-resources.ts';
+import { createCustomResources } from './crd/custom-resources.ts';
+import { createDiscovery } from './discovery/discovery.ts';
+import { Faults } from './faults/faults.ts';
+import { Listener } from './http/listener.ts';
+import { serve } from './http/pipeline.ts';
+import { CertificateAuthority, type KeyPair } from './pki/certificate-authority.ts';
+import { kubeconfig } from './pki/kubeconfig.ts';
+import type { ServerParts } from './ports/server-parts.ts';
+import { createAuthorizer } from './rbac/authorizer.ts';
+import { Registry } from './registry/registry.ts';
+import { createSchemaSource } from './schema/schema-source.ts';
+import { readSnapshotFile, writeSnapshotFile } from './store/snapshot-file.ts';
+import { Store } from './store/store.ts';
+import { createTablePrinter } from './table/table-printer.ts';
+import type { Surroundings } from './types.ts';
+
+export interface ApiServerOptions {
+  /** 0 (the default) takes a free one. */
+  readonly port?: number;
+  /** The address to listen on; 127.0.0.1 by default. */
+  readonly host?: string;
+  /** More names and addresses for the serving certificate. */
+  readonly hosts?: readonly string[];
+  /** A directory that keeps the state over a stop; nothing is kept without it. */
+  readonly data?: string;
+  /** Events kept for watches that resume; 20,000 by default. */
+  readonly historyLimit?: number;
+  /** Requests kept in the audit log; 100,000 by default. */
+  readonly auditLimit?: number;
+  /** The certificate authority to go on with; a fresh one by default. */
+  readonly authority?: CertificateAuthority;
+  readonly surroundings?: Partial<Surroundings>;
+}
+
+export interface ApiServer {
+  readonly url: string;
+  readonly port: number;
+  readonly caPem: string;
+  readonly caKeyPem: string;
+  /** The administrator's certificate (kubernetes-admin of system:masters). */
+  readonly admin: KeyPair;
+  readonly faults: Faults;
+  readonly audit: AuditLog;
+  readonly store: Store;
+  readonly parts: ServerParts;
+  /** For the administrator. */
+  kubeconfig(): string;
+  /** For any user, with a certificate of its own. */
+  kubeconfigFor(user: { readonly name: string; readonly groups?: readonly string[] }): Promise<string>;
+  /** Ends all connections and gives the port back; with `data` the state is written first. */
+  stop(): Promise<void>;
+  /** Cuts all connections and serves the same state on the same port again. */
+  restart(): Promise<void>;
+}
+
+const nameCharacters = 'bcdfghjklmnpqrstvwxz2456789';
+
+const realSurroundings: Surroundings = {
+  now: () => Date.now(),
+  uuid: () => randomUUID(),
+  nameSuffix: (length) =>
+    Array.from({ length }, () => nameCharacters[randomInt(nameCharacters.length)]).join(''),
+};
+
+export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
+  const surroundings: Surroundings = { ...realSurroundings, ...options.surroundings };
+  const host = options.host ?? '127.0.0.1';
+  const now = surroundings.now();
+  const authority = options.authority ?? (await CertificateAuthority.create(now));
+  const [serving, admin] = await Promise.all([
+    authority.serving(
+      [
+        '127.0.0.1',
+        '::1',
+        'localhost',
+        'kubernetes',
+        'kubernetes.default',
+        'kubernetes.default.svc',
+        ...(options.hosts ?? []),
+      ],
+      now,
+    ),
+    authority.client({ name: 'kubernetes-admin', groups: ['system:masters'] }, now),
+  ]);
+
+  const store = new Store(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit });
+  const registry = new Registry();
+  const parts = assemble(store, registry, surroundings, authority);
+  for (const definition of builtinResources(parts)) registry.register(definition);
+
+  const snapshotFile = options.data === undefined ? undefined : join(options.data, 'state.json');
+  if (options.data !== undefined) await mkdir(options.data, { recursive: true });
+  const kept = snapshotFile === undefined ? undefined : await readSnapshotFile(snapshotFile);
+  if (kept !== undefined) store.restore(kept);
+  bootstrap(parts);
+  await parts.customResources.start();
+
+  const audit = new AuditLog(options.auditLimit);
+  const faults = new Faults();
+  const listener = new Listener({
+    host,
+    port: options.port ?? 0,
+    certificatePem: serving.certificatePem,
+    keyPem: serving.keyPem,
+    caPem: authority.caPem,
+    handle: (request, response) => void serve({ parts, faults, audit }, request, response),
+  });
+  await listener.open();
+  const url = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`;
+  const configFor = (user: string, credentials: KeyPair) =>
+    kubeconfig({ url, caPem: authority.caPem, user, credentials });
+
+  return {
+    url,
+    port: listener.port,
+    caPem: authority.caPem,
+    caKeyPem: authority.caKeyPem,
+    admin,
+    faults,
+    audit,
+    store,
+    parts,
+    kubeconfig: () => configFor('kubernetes-admin', admin),
+    async kubeconfigFor({ name, groups = [] }) {
+      return configFor(name, await authority.client({ name, groups }, surroundings.now()));
+    },
+    async stop() {
+      await listener.close();
+      await parts.customResources.stop();
+      if (snapshotFile !== undefined) await writeSnapshotFile(snapshotFile, store.snapshot());
+    },
+    async restart() {
+      await listener.close();
+      await listener.open();
+    },
+  };
+}
+
+/** The rooms know each other only through ServerParts, which is complete before the first request. */
+function assemble(
+  store: Store,
+  registry: Registry,
+  surroundings: Surroundings,
+  certificates: CertificateAuthority,
+): ServerParts {
+  const parts = { store, registry, surroundings, certificates } as unknown as ServerParts;
+  return Object.assign(parts, {
+    authenticator: createAuthenticator(parts),
+    authorizer: createAuthorizer(parts),
+    admission: createAdmissionChain(parts),
+    schemas: createSchemaSource(parts),
+    fieldManager: createFieldManager(parts),
+    customResources: createCustomResources(parts),
+    discovery: createDiscovery(parts),
+    printer: createTablePrinter(parts),
+  });
+}

@@ -1,0 +1,80 @@
+/** POST to a collection. */
+import { alreadyExists, invalid, notFound } from '../errors.ts';
+import type { Answer } from '../http/answer.ts';
+import { decodeObject } from '../http/decode-object.ts';
+import { prepareNewMetadata } from '../metadata/new-metadata.ts';
+import { validateMetadata } from '../metadata/validate-metadata.ts';
+import type { AdmissionAttributes } from '../ports/admission-chain.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import { groupResource, groupVersion, type ResourceDefinition } from '../registry/resource-definition.ts';
+import { fromStorage, toStorage } from '../registry/storage-form.ts';
+import { type KubeObject, timestamp } from '../types.ts';
+import { type WriteOptions, writeOptions } from './write-options.ts';
+
+export async function create(context: RequestContext, definition: ResourceDefinition): Promise<Answer> {
+  const options = writeOptions(context, 'CreateOptions');
+  const object = await decodeObject(context, definition, options);
+  definition.hooks.default?.(object);
+  const created = await createObject(context, definition, object, options, (next) =>
+    context.parts.fieldManager.update(undefined, next, {
+      definition,
+      subresource: '',
+      manager: options.manager,
+      apiVersion: groupVersion(definition),
+      time: timestamp(context.parts.surroundings.now()),
+    }),
+  );
+  return { type: 'object', status: 201, object: created, definition };
+}
+
+/** Everything after decoding, shared with create-on-update and with apply to a new name. */
+export async function createObject(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  decoded: KubeObject,
+  options: WriteOptions,
+  manage: (object: KubeObject) => KubeObject,
+): Promise<KubeObject> {
+  const { admission, store } = context.parts;
+  let object = decoded;
+  prepareNewMetadata(context, definition, object);
+  object = manage(object);
+  const attributes: AdmissionAttributes = {
+    operation: 'CREATE',
+    definition,
+    subresource: '',
+    kind: definition,
+    namespace: object.metadata.namespace ?? '',
+    name: object.metadata.name ?? '',
+    object,
+    oldObject: undefined,
+    options: options.review,
+    dryRun: options.dryRun,
+  };
+  object = (await admission.mutate(attributes, context)) ?? object;
+  await definition.hooks.prepareForCreate?.(object, context);
+  const faults = [
+    ...validateMetadata(definition, object),
+    ...(definition.hooks.validate?.(object, context) ?? []),
+  ];
+  if (faults.length > 0) throw invalid(definition, object.metadata.name ?? '', faults);
+  await admission.validate({ ...attributes, object }, context);
+  const name = object.metadata.name ?? '';
+  const existing = store.get(definition.storage, object.metadata.namespace, name);
+  if (existing !== undefined) {
+    const about = groupResource(definition);
+    if (existing.metadata.deletionTimestamp !== undefined)
+      throw alreadyExists(
+        about,
+        name,
+        `object is being deleted: ${about.resource}${about.group === '' ? '' : `.${about.group}`} "${name}" already exists`,
+      );
+    throw alreadyExists(about, name);
+  }
+  if (options.dryRun) return object;
+  const outcome = store.create(definition.storage, toStorage(definition, object));
+  if (!outcome.done) throw notFound(groupResource(definition), name);
+  const stored = fromStorage(definition, outcome.object);
+  definition.hooks.afterCreate?.(stored, context);
+  return stored;
+}

@@ -1,0 +1,91 @@
+/** From a request on a resource to the verb that answers it. */
+import { ApiError, notImplemented } from '../errors.ts';
+import type { Answer } from '../http/answer.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import type { ResourceDefinition, Subresource } from '../registry/resource-definition.ts';
+import { watch } from '../watch/watch.ts';
+import { create } from './create.ts';
+import { remove } from './delete.ts';
+import { deleteCollection } from './delete-collection.ts';
+import { get } from './get.ts';
+import { list } from './list.ts';
+import { patch } from './patch.ts';
+import { update } from './update.ts';
+
+export const pageNotFound: Answer = {
+  type: 'text',
+  status: 404,
+  contentType: 'text/plain; charset=utf-8',
+  text: '404 page not found\n',
+};
+
+export function methodNotAllowed(): ApiError {
+  return new ApiError(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {
+      details: {},
+    },
+  );
+}
+
+export async function dispatch(context: RequestContext): Promise<Answer> {
+  const { group, version, plural, subresource, namespace, name, verb, rest } = context.info;
+  const definition = context.parts.registry.find(group, version, plural);
+  if (definition === undefined || rest !== '') return pageNotFound;
+  if (namespace !== '' && !definition.namespaced && plural !== 'namespaces') return pageNotFound;
+  if (subresource !== '') {
+    const found = definition.subresources[subresource];
+    return found === undefined ? pageNotFound : dispatchSubresource(context, definition, found);
+  }
+  const known = definition.verbs.some((one) => one === verb);
+  const misplaced = definition.namespaced && namespace === '' && verb !== 'list' && verb !== 'watch';
+  if (
+    !known ||
+    misplaced ||
+    (verb === 'create' && name !== '') ||
+    (name === '' && ['get', 'update', 'patch', 'delete'].includes(verb))
+  )
+    throw methodNotAllowed();
+  switch (verb) {
+    case 'create':
+      return create(context, definition);
+    case 'get':
+      return get(context, definition);
+    case 'list':
+      return list(context, definition);
+    case 'watch':
+      return watch(context, definition);
+    case 'update':
+      return update(context, definition);
+    case 'patch':
+      return patch(context, definition);
+    case 'delete':
+      return remove(context, definition);
+    case 'deletecollection':
+      return deleteCollection(context, definition);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+async function dispatchSubresource(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  subresource: Subresource,
+): Promise<Answer> {
+  const { verb } = context.info;
+  if (!subresource.verbs.some((one) => one === verb)) throw methodNotAllowed();
+  switch (subresource.type) {
+    case 'action':
+      return subresource.handle(context, definition);
+    case 'view':
+      throw notImplemented(`views such as ${definition.plural}/${context.info.subresource}`);
+    case 'part':
+      if (verb === 'get') return get(context, definition);
+      return verb === 'patch'
+        ? patch(context, definition, subresource.hooks)
+        : update(context, definition, subresource.hooks);
+  }
+}

@@ -1,0 +1,170 @@
+/** PUT, and the write loop that PUT, PATCH and apply share. */
+import { ApiError, conflict, invalid, notFound, objectModified } from '../errors.ts';
+import type { Answer } from '../http/answer.ts';
+import { decodeObject } from '../http/decode-object.ts';
+import { clone, equal } from '../json.ts';
+import { placeInNamespace } from '../metadata/new-metadata.ts';
+import { keepSystemMetadata } from '../metadata/updated-metadata.ts';
+import { validateMetadata } from '../metadata/validate-metadata.ts';
+import type { AdmissionAttributes } from '../ports/admission-chain.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import {
+  groupResource,
+  groupVersion,
+  type ResourceDefinition,
+  type ResourceHooks,
+} from '../registry/resource-definition.ts';
+import { fromStorage, toStorage } from '../registry/storage-form.ts';
+import { type KubeObject, timestamp } from '../types.ts';
+import { createObject } from './create.ts';
+import { type WriteOptions, writeOptions } from './write-options.ts';
+
+export async function update(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  hooks: ResourceHooks = definition.hooks,
+): Promise<Answer> {
+  const { subresource, name, namespace } = context.info;
+  const options = writeOptions(context, 'UpdateOptions');
+  const sent = await decodeObject(context, definition, options);
+  hooks.default?.(sent);
+  if ((sent.metadata.name ?? '') === '') sent.metadata.name = name;
+  placeInNamespace(context, definition, sent);
+  if (sent.metadata.name !== name)
+    throw new ApiError(
+      400,
+      'BadRequest',
+      `the name of the object (${sent.metadata.name}) does not match the name on the URL (${name})`,
+    );
+  const manage = (live: KubeObject | undefined, next: KubeObject) =>
+    context.parts.fieldManager.update(live, next, {
+      definition,
+      subresource,
+      manager: options.manager,
+      apiVersion: groupVersion(definition),
+      time: timestamp(context.parts.surroundings.now()),
+    });
+  const stored = context.parts.store.get(
+    definition.storage,
+    definition.namespaced ? namespace : undefined,
+    name,
+  );
+  if (stored === undefined && definition.createOnUpdate === true && subresource === '') {
+    const created = await createObject(context, definition, sent, options, (next) => manage(undefined, next));
+    return { type: 'object', status: 201, object: created, definition };
+  }
+  const object = await updateObject(context, definition, {
+    subresource,
+    hooks,
+    options,
+    next: (live) => {
+      const about = groupResource(definition);
+      if (sent.metadata.uid !== undefined && sent.metadata.uid !== live.metadata.uid)
+        throw conflict(
+          about,
+          name,
+          `Precondition failed: UID in precondition: ${sent.metadata.uid}, UID in object meta: ${live.metadata.uid ?? ''}`,
+        );
+      const expected = sent.metadata.resourceVersion ?? '';
+      if (expected !== '' && expected !== live.metadata.resourceVersion)
+        throw conflict(about, name, objectModified);
+      return manage(live, clone(sent));
+    },
+    unconditional: (sent.metadata.resourceVersion ?? '') === '',
+  });
+  return { type: 'object', status: 200, object, definition };
+}
+
+export interface UpdatePlan {
+  readonly subresource: string;
+  readonly hooks: ResourceHooks;
+  readonly options: WriteOptions;
+  /** The object to store, from the one that is stored now (shared: do not change it). Runs again after a conflict. */
+  next(live: KubeObject): KubeObject | Promise<KubeObject>;
+  /** Try again when another write came between. */
+  readonly unconditional: boolean;
+}
+
+const attempts = 5;
+
+/** Reads, computes, admits, validates and writes, again while others write in between. */
+export async function updateObject(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  plan: UpdatePlan,
+): Promise<KubeObject> {
+  const { name } = context.info;
+  const { store, admission } = context.parts;
+  const about = groupResource(definition);
+  for (let attempt = 1; ; attempt += 1) {
+    const stored = store.get(
+      definition.storage,
+      definition.namespaced ? context.info.namespace : undefined,
+      name,
+    );
+    if (stored === undefined) throw notFound(about, name);
+    const live = fromStorage(definition, stored);
+    let next = await plan.next(live);
+    keepSystemMetadata(next, live);
+    const attributes: AdmissionAttributes = {
+      operation: 'UPDATE',
+      definition,
+      subresource: plan.subresource,
+      kind: definition,
+      namespace: live.metadata.namespace ?? '',
+      name,
+      object: next,
+      oldObject: live,
+      options: plan.options.review,
+      dryRun: plan.options.dryRun,
+    };
+    next = (await admission.mutate(attributes, context)) ?? next;
+    await plan.hooks.prepareForUpdate?.(next, live, context);
+    countGeneration(definition, next, live);
+    const faults = [
+      ...validateMetadata(definition, next),
+      ...(plan.hooks.validate?.(next, context) ?? []),
+      ...(plan.hooks.validateUpdate?.(next, live, context) ?? []),
+    ];
+    if (faults.length > 0) throw invalid(definition, name, faults);
+    await admission.validate({ ...attributes, object: next }, context);
+    if (equal(next, live)) return live;
+    if (plan.options.dryRun) return next;
+    const outcome = isGone(next)
+      ? store.delete(definition.storage, next.metadata.namespace, name, stored.metadata.resourceVersion)
+      : store.replace(definition.storage, toStorage(definition, next), stored.metadata.resourceVersion ?? '');
+    if (outcome.done) {
+      if (isGone(next)) {
+        plan.hooks.afterDelete?.(next, context);
+        return next;
+      }
+      const written = fromStorage(definition, outcome.object);
+      plan.hooks.afterUpdate?.(written, live, context);
+      return written;
+    }
+    if (outcome.why === 'missing') throw notFound(about, name);
+    if (!plan.unconditional || attempt === attempts) throw conflict(about, name, objectModified);
+  }
+}
+
+/** The last finalizer of an object that is being deleted went away. */
+function isGone(object: KubeObject): boolean {
+  const { metadata } = object;
+  return (
+    metadata.deletionTimestamp !== undefined &&
+    (metadata.finalizers ?? []).length === 0 &&
+    (metadata.deletionGracePeriodSeconds ?? 0) === 0
+  );
+}
+
+function countGeneration(definition: ResourceDefinition, next: KubeObject, live: KubeObject): void {
+  if (definition.countsGeneration !== true) return;
+  const hasStatus = 'status' in definition.subresources;
+  const keys = new Set([...Object.keys(next), ...Object.keys(live)]);
+  keys.delete('metadata');
+  keys.delete('apiVersion');
+  keys.delete('kind');
+  if (hasStatus) keys.delete('status');
+  const changed = [...keys].some((key) => !equal(next[key], live[key]));
+  next.metadata.generation = (live.metadata.generation ?? 0) + (changed ? 1 : 0);
+}

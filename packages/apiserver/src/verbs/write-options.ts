@@ -1,0 +1,45 @@
+/** The query options that every write shares. */
+import { badRequest } from '../errors.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import type { JsonObject } from '../types.ts';
+
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  /** Of the request, or the first part of the User-Agent. */
+  readonly manager: string;
+  readonly explicitManager: boolean;
+  readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore';
+  /** As admission reviews show them. */
+  readonly review: JsonObject;
+}
+
+export function writeOptions(
+  context: RequestContext,
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+): WriteOptions {
+  const { query, userAgent } = context;
+  const dryRun = query.getAll('dryRun').filter((value) => value !== '');
+  if (dryRun.some((value) => value !== 'All')) throw badRequest(`invalid dryRun value ${dryRun.join(',')}`);
+  const manager = query.get('fieldManager') ?? '';
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  return {
+    dryRun: dryRun.length > 0,
+    manager: manager === '' ? userAgentManager(userAgent) : manager,
+    explicitManager: manager !== '',
+    fieldValidation: fieldValidation === 'Strict' || fieldValidation === 'Ignore' ? fieldValidation : 'Warn',
+    review: {
+      kind,
+      apiVersion: 'meta.k8s.io/v1',
+      ...(dryRun.length > 0 ? { dryRun: ['All'] } : {}),
+      ...(query.get('force') === 'true' ? { force: true } : {}),
+      ...(manager === '' ? {} : { fieldManager: manager }),
+      ...(fieldValidation === '' ? {} : { fieldValidation }),
+    },
+  };
+}
+
+/** `kubectl/v1.32 (linux) …` is manager kubectl. */
+function userAgentManager(userAgent: string): string {
+  const first = userAgent.split('/')[0] ?? '';
+  return [...first.slice(0, 128)].filter((character) => character >= ' ').join('');
+}

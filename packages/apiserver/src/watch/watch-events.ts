@@ -1,0 +1,31 @@
+/** What one write means to a watch with a selector. */
+import type { ResourceDefinition } from '../registry/resource-definition.ts';
+import { fromStorage } from '../registry/storage-form.ts';
+import type { Selection } from '../selectors/selection.ts';
+import type { StoreEvent } from '../store/history.ts';
+import type { KubeObject } from '../types.ts';
+
+export interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: KubeObject;
+}
+
+/** At most one event. An object that leaves the selector is DELETED: its old content under the new resourceVersion. */
+export function watchEvents(
+  definition: ResourceDefinition,
+  selection: Selection,
+  event: StoreEvent,
+): readonly WatchEvent[] {
+  const object = fromStorage(definition, event.object);
+  if (selection.all) return [{ type: event.type, object }];
+  const previous = event.previous === undefined ? undefined : fromStorage(definition, event.previous);
+  const was = previous !== undefined && selection.matches(previous);
+  const is = event.type !== 'DELETED' && selection.matches(object);
+  if (is) return [{ type: was ? 'MODIFIED' : 'ADDED', object }];
+  if (!was || previous === undefined) return [];
+  const left = {
+    ...previous,
+    metadata: { ...previous.metadata, resourceVersion: object.metadata.resourceVersion },
+  };
+  return [{ type: 'DELETED', object: left as KubeObject }];
+}
