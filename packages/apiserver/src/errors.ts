@@ -160,7 +160,6 @@ export function notImplemented(feature: string): ApiError {
 }
 
 export function expired(message: string, continueToken?: string): ApiError {
-  return new ApiError(410, 'Expired', message, {
-    ...(continueToken === undefined ? {} : { metadata: { continue: continueToken } as never }),
-  });
+  const metadata = { continue: continueToken } as KubeObject['metadata'];
+  return new ApiError(410, 'Expired', message, continueToken === undefined ? {} : { metadata });
 }

@@ -9,7 +9,7 @@ export function createAuthenticator(_parts: ServerParts): Authenticator {
       if (certificate !== undefined) {
         const organizations = certificate.subject.O as string | string[] | undefined;
         const groups = organizations === undefined ? [] : [organizations].flat();
-        return { name: String(certificate.subject.CN), groups: [...groups, 'system:authenticated'] };
+        return { name: certificate.subject.CN, groups: [...groups, 'system:authenticated'] };
       }
       if (headers.authorization !== undefined) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
       return { name: 'system:anonymous', groups: ['system:unauthenticated'] };

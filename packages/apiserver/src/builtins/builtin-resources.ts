@@ -70,7 +70,7 @@ export function builtinResources(_parts: ServerParts): ResourceDefinition[] {
       categories: marks.includes('a') ? ['all'] : [],
       namespaced: marks.includes('n'),
       verbs: allVerbs,
-      subresources: (marks.includes('s') ? { status: statusPart } : {}) as ResourceDefinition['subresources'],
+      subresources: marks.includes('s') ? { status: statusPart } : {},
       hooks: mainHooks,
       // Events of both groups are one resource.
       storage: plural === 'events' ? '/events' : `${group}/${plural}`,

@@ -36,7 +36,7 @@ function listObject({ definition, metadata, items }: ListAnswer): KubeObject {
   return {
     kind: definition.listKind,
     apiVersion: groupVersion(definition),
-    metadata: metadata as KubeObject['metadata'],
+    metadata: metadata,
     items: items.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item),
   };
 }

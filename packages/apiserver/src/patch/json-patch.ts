@@ -58,7 +58,7 @@ function locate(root: { document: unknown }, path: string): { container: Contain
           .slice(1)
           .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
   let container: unknown = path === '' ? root : root.document;
-  if (path === '') return { container: root as unknown as Container, key: 'document' };
+  if (path === '') return { container: root, key: 'document' };
   for (const key of keys.slice(0, -1)) {
     if (Array.isArray(container)) container = container[index(container, key, false)];
     else if (isObject(container)) container = container[key];

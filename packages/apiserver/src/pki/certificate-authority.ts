@@ -1,4 +1,6 @@
 /** A certificate authority of one server: signs its serving certificate and its clients' certificates. */
+// First: the x509 library looks for it while it loads.
+import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import {
   BasicConstraintsExtension,
@@ -16,7 +18,7 @@ import {
 type CryptoKey = webcrypto.CryptoKey;
 type CryptoKeyPair = webcrypto.CryptoKeyPair;
 
-cryptoProvider.set(webcrypto as Parameters<typeof cryptoProvider.set>[0]);
+cryptoProvider.set(webcrypto as never);
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const day = 24 * 60 * 60 * 1000;
@@ -64,7 +66,7 @@ export class CertificateAuthority {
     const [der] = PemConverter.decode(caKeyPem);
     if (der === undefined) throw new Error('the CA key holds no PEM block');
     const key = await webcrypto.subtle.importKey('pkcs8', der, algorithm, true, ['sign']);
-    return new CertificateAuthority(caPem, caKeyPem, key as CryptoKey);
+    return new CertificateAuthority(caPem, caKeyPem, key);
   }
 
   /** A client certificate: the name is the user, each organization a group. */
@@ -111,7 +113,7 @@ export class CertificateAuthority {
 }
 
 function generateKeys(): Promise<CryptoKeyPair> {
-  return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']) as Promise<CryptoKeyPair>;
+  return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 }
 
 function serialNumber(): string {

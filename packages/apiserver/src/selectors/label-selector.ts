@@ -32,7 +32,7 @@ export function labelsMatch(selector: LabelSelector, labels: Readonly<Record<str
         return value === undefined || !requirement.values.includes(value);
       case 'gt':
         return value !== undefined && /^-?\d+$/.test(value) && Number(value) > requirement.value;
-      case 'lt':
+      default:
         return value !== undefined && /^-?\d+$/.test(value) && Number(value) < requirement.value;
     }
   });

@@ -30,8 +30,8 @@ export class SortedObjects {
   /** Objects whose key begins with the prefix. */
   under(prefix: string): KubeObject[] {
     const from = this.#position(prefix);
-    let to = from;
-    while (to < this.#keys.length && this.#keys[to]?.startsWith(prefix)) to += 1;
+    // The first key that is past every key with the prefix.
+    const to = this.#position(`${prefix}\uffff`);
     return this.#objects(from, to);
   }
 

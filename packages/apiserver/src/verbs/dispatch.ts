@@ -82,7 +82,7 @@ async function dispatchSubresource(
       return subresource.handle(context, definition);
     case 'view':
       throw notImplemented(`views such as ${definition.plural}/${context.info.subresource}`);
-    case 'part':
+    default:
       if (verb === 'get') return get(context, definition);
       return verb === 'patch'
         ? patch(context, definition, subresource.hooks)

@@ -41,5 +41,5 @@ export function writeOptions(
 /** `kubectl/v1.32 (linux) …` is manager kubectl. */
 function userAgentManager(userAgent: string): string {
   const first = userAgent.split('/')[0] ?? '';
-  return [...first.slice(0, 128)].filter((character) => character >= ' ').join('');
+  return first.slice(0, 128).replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '');
 }

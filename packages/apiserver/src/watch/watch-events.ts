@@ -27,5 +27,5 @@ export function watchEvents(
     ...previous,
     metadata: { ...previous.metadata, resourceVersion: object.metadata.resourceVersion },
   };
-  return [{ type: 'DELETED', object: left as KubeObject }];
+  return [{ type: 'DELETED', object: left }];
 }

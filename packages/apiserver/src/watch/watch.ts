@@ -1,5 +1,5 @@
 /** GET with watch=true: a stream of events, one JSON document per line. */
-import { ApiError, badRequest } from '../errors.ts';
+import { badRequest, expired } from '../errors.ts';
 import type { Answer, StreamSink } from '../http/answer.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import { groupVersion, type ResourceDefinition } from '../registry/resource-definition.ts';
@@ -56,11 +56,7 @@ export function watch(context: RequestContext, definition: ResourceDefinition): 
         } else {
           const missed = store.eventsAfter(Number(from));
           if (missed === undefined) {
-            const gone = new ApiError(
-              410,
-              'Expired',
-              `too old resource version: ${from} (${store.compactedRevision})`,
-            );
+            const gone = expired(`too old resource version: ${from} (${store.compactedRevision})`);
             send('ERROR', gone.status);
             resolve();
             return;
