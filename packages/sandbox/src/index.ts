@@ -1,8 +1,18 @@
 export type { Suite } from './apt/private-apt.ts';
 export { cacheDirectory } from './cache-directory.ts';
 export * from './errors.ts';
+export { type CommandResult, type RunOptions, runCommand } from './process/run-command.ts';
+export { type WaitOptions, waitUntil } from './process/wait-until.ts';
 export { consoleProgress, type Progress } from './progress.ts';
 export { type AccountRequest } from './rootfs/accounts.ts';
 export { type BuildOptions, buildRootfs, type Rootfs, type RootfsRequest } from './rootfs/build-rootfs.ts';
 export { type RootFile } from './rootfs/root-files.ts';
+export { Box, type BoxOptions, type ExecOptions } from './sandbox/box.ts';
+export type { BoxMount } from './sandbox/box-stage.ts';
+export type { Cgroup } from './sandbox/cgroups.ts';
+export { type CleanOptions, cleanSandboxes } from './sandbox/clean-sandboxes.ts';
+export { createSandbox, type Sandbox, type SandboxOptions } from './sandbox/create-sandbox.ts';
+export type { Forward, ForwardTarget } from './sandbox/forwarder.ts';
+export type { ExitStatus } from './sandbox/held-process.ts';
+export type { Network } from './sandbox/network.ts';
 export { type Tools, type UnpackToolsOptions, unpackTools } from './unpack-tools.ts';

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { CommandError, PrerequisiteError } from '../errors.ts';
+import { descendants } from './process-identity.ts';
 
 export interface RunOptions {
   readonly cwd?: string;
@@ -38,9 +39,9 @@ export async function runCommand(
     cwd: options.cwd,
     env: options.env ?? process.env,
     stdio: ['pipe', 'pipe', 'pipe'],
-    signal,
-    killSignal: 'SIGKILL',
   });
+  const onAbort = () => killTree(child.pid);
+  signal.addEventListener('abort', onAbort, { once: true });
   const stdout = collect(child.stdout, options.onLine);
   const stderr = collect(child.stderr, options.onLine);
   child.stdin.on('error', () => {}); // a program may end before it has read everything
@@ -48,7 +49,6 @@ export async function runCommand(
 
   const ended = await new Promise<{ code: number | null; outcome: string }>((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.name === 'AbortError') return; // 'close' follows
       reject(
         error.code === 'ENOENT'
           ? new PrerequisiteError(`${program} is missing: install it, then run this again.`, { cause: error })
@@ -59,6 +59,7 @@ export async function runCommand(
       resolve({ code, outcome: killedBy === null ? `exit code ${code}` : `ended by ${killedBy}` }),
     );
   });
+  signal.removeEventListener('abort', onAbort);
   options.signal?.throwIfAborted();
   const result = { exitCode: ended.code, stdout: stdout(), stderr: stderr() };
   if (timeout.aborted)
@@ -66,6 +67,18 @@ export async function runCommand(
   if (ended.code !== 0 && options.allowFailure !== true)
     throw new CommandError(command, ended.outcome, ended.code, result.stderr || result.stdout);
   return result;
+}
+
+/** Also what the program started: entering a pid namespace, for one, leaves the work to a child. */
+function killTree(pid: number | undefined): void {
+  if (pid === undefined) return;
+  for (const target of [...descendants(pid).toReversed(), pid]) {
+    try {
+      process.kill(target, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
 }
 
 function collect(stream: NodeJS.ReadableStream, onLine?: (line: string) => void): () => string {

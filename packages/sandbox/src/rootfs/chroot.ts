@@ -64,7 +64,7 @@ async function staged(
       ...command,
     ],
     { env, signal, timeoutMs: 900_000 },
-  ); // prettier-ignore
+  );
 }
 
 /** Unpacks the essential packages into an empty root and lets their own dpkg install them. */
@@ -92,7 +92,7 @@ export async function configureBase(
     'var/lib/dpkg/info',
     'var/lib/dpkg/updates',
     'var/lib/dpkg/triggers',
-  ]) // prettier-ignore
+  ])
     await mkdir(join(root, directory), { recursive: true });
   for (const name of ['status', 'available']) await writeFile(join(root, 'var/lib/dpkg', name), '');
   await writeFile(join(root, 'etc/dpkg/dpkg.cfg.d/slim'), slimDpkg);
@@ -112,7 +112,7 @@ export async function configureBase(
     ],
     insideEnv,
     signal,
-  ); // prettier-ignore
+  );
 }
 
 const slimDpkg = `force-unsafe-io
@@ -157,7 +157,7 @@ export async function installPackages(
     ],
     { ...insideEnv, APT_CONFIG: apt.env['APT_CONFIG'] },
     signal,
-  ); // prettier-ignore
+  );
   await rm(join(root, 'var/lib/apt-extended-states'), { force: true });
 }
 

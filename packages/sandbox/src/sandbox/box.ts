@@ -1,0 +1,339 @@
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { InvalidRequestError, SandboxError } from '../errors.ts';
+import { identify, type ProcessIdentity, signalProcess } from '../process/process-identity.ts';
+import { type CommandResult, type RunOptions, runCommand } from '../process/run-command.ts';
+import { type WaitOptions, waitUntil } from '../process/wait-until.ts';
+import type { Rootfs } from '../rootfs/build-rootfs.ts';
+import { type RootFile, writeRootFiles } from '../rootfs/root-files.ts';
+import { type Account, findAccount } from './box-account.ts';
+import { type BoxMount, type StagePlan, stageArguments } from './box-stage.ts';
+import { freeze, thaw } from './freeze.ts';
+import { type ExitStatus, type HeldProcess, holdProcess } from './held-process.ts';
+import type { HostPrograms } from './host-programs.ts';
+import type { Network, Port } from './network.ts';
+import { firstChild, listens, readTail } from './observe.ts';
+import { OverlayView } from './overlay-view.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
+
+export interface BoxOptions {
+  /** Unique in the sandbox; a valid host name. */
+  readonly name: string;
+  /** A root file system, or directories as layers, topmost first. Default: the machine's own files. */
+  readonly rootfs?: Rootfs | string | readonly string[];
+  /** What runs inside, as process 1. Default: `sleep infinity`. */
+  readonly command?: readonly string[];
+  /** Default: the name. */
+  readonly hostname?: string;
+  /** A name in the box's /etc/passwd, `uid` or `uid:gid`. Default: root. */
+  readonly user?: string;
+  /** The whole environment besides PATH, which has Debian's default. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Networks to be connected to, as eth0, eth1, … Default: none, loopback only. */
+  readonly networks?: readonly (Network | { readonly network: Network; readonly address: string })[];
+  /** Share the network of another box instead of having one. */
+  readonly networkOf?: Box;
+  readonly mounts?: readonly BoxMount[];
+  /** Paths that get a fresh memory file system at each start. */
+  readonly tmpfs?: readonly string[];
+  /** Written into the box's own layer once, before its first start. Needs a rootfs. */
+  readonly files?: readonly RootFile[];
+}
+
+export interface ExecOptions extends RunOptions {
+  /** Default: root. */
+  readonly user?: string;
+}
+
+/** What a box needs from its sandbox. */
+export interface BoxPlace {
+  readonly programs: HostPrograms;
+  readonly record: SandboxRecord;
+  readonly directory: string;
+  /** Keeps host name and IPC. */
+  readonly holder: HeldProcess;
+  /** Keeps the network; the one of another box when it is shared. */
+  readonly networkHolder: HeldProcess;
+  readonly ports: readonly Port[];
+}
+
+const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/**
+ * A small computer: processes with their own network, files, host name, IPC and process numbers. Its network and its
+ * files stay through kill and restart, as a machine's do through a power cut.
+ */
+export class Box {
+  readonly name: string;
+  readonly options: BoxOptions;
+  /** What its processes wrote, all runs in one file. */
+  readonly logFile: string;
+  /** For the sandbox only. */
+  readonly place: BoxPlace;
+  readonly #view: OverlayView | undefined;
+  #run: { readonly main: HeldProcess; readonly first: ProcessIdentity } | undefined;
+  #prepared = false;
+
+  constructor(options: BoxOptions, place: BoxPlace) {
+    this.name = options.name;
+    this.options = options;
+    this.place = place;
+    this.logFile = join(place.directory, 'log');
+    const { rootfs } = options;
+    if (rootfs === undefined) return;
+    const layers = typeof rootfs === 'string' ? [rootfs] : 'path' in rootfs ? [rootfs.path] : rootfs;
+    for (const layer of layers)
+      if (/[:,\\]/.test(layer))
+        throw new InvalidRequestError(`rootfs "${layer}" of box ${this.name} may not hold ":", "," or "\\".`);
+    this.#view = new OverlayView(join(place.directory, 'upper'), layers);
+  }
+
+  /** The address on its first network. */
+  get address(): string {
+    const port = this.place.ports[0];
+    if (port === undefined)
+      throw new InvalidRequestError(`box ${this.name} has no network: give it one in "networks".`);
+    return port.address;
+  }
+
+  /** The address on a given network. */
+  addressOn(network: Network): string | undefined {
+    return this.place.ports.find((port) => port.network === network)?.address;
+  }
+
+  get running(): boolean {
+    return this.#run !== undefined && identify(this.#run.first.pid)?.startTime === this.#run.first.startTime;
+  }
+
+  /** Process 1 of the box as the machine numbers it. */
+  get pid(): number {
+    return this.#current().first.pid;
+  }
+
+  /** A process that keeps the box's network namespace, for tools that enter it by pid. */
+  get networkPid(): number {
+    return this.place.networkHolder.identity.pid;
+  }
+
+  /** How the current run ends. */
+  get exit(): Promise<ExitStatus> {
+    return this.#current().main.exit;
+  }
+
+  async start(): Promise<void> {
+    if (this.running) throw new SandboxError('ALREADY_RUNNING', `box ${this.name} runs already.`);
+    const { programs, record, holder, networkHolder } = this.place;
+    const plan = await this.#stagePlan();
+    const log = openSync(this.logFile, 'a');
+    const ns = (kind: string, from: HeldProcess) => `--${kind}=/proc/${from.identity.pid}/ns/${kind}`;
+    try {
+      const main = holdProcess(programs, record, {
+        what: `box ${this.name}`,
+        env: { PATH: defaultPath, ...this.options.env },
+        stdio: ['ignore', log, log, 'pipe'],
+        command: [
+          programs.nsenter,
+          ns('net', networkHolder),
+          ns('uts', holder),
+          ns('ipc', holder),
+          programs.unshare,
+          '--mount',
+          '--pid',
+          '--fork',
+          '--kill-child',
+          '--propagation',
+          'private',
+          programs.sh,
+          ...stageArguments(plan),
+        ],
+      });
+      const first = await becomesReady(main);
+      if (first === undefined) {
+        const { code, signal } = await main.exit;
+        throw new SandboxError(
+          'START_FAILED',
+          `box ${this.name} ended at once (${signal ?? `exit code ${code}`}): ${this.logTail()}`,
+        );
+      }
+      this.#run = { main, first };
+      record.addProcess({ ...first, what: `process 1 of box ${this.name}` });
+      void main.exit.then(() => record.removeProcess(first));
+    } finally {
+      closeSync(log);
+    }
+  }
+
+  /** Runs a command inside, as its own process beside the main one. */
+  async exec(command: readonly string[], options: ExecOptions = {}): Promise<CommandResult> {
+    const { user, env, ...rest } = options;
+    const account = await this.#account(user);
+    return runCommand(
+      [
+        this.place.programs.nsenter,
+        '--target',
+        String(this.pid),
+        '--mount',
+        '--uts',
+        '--ipc',
+        '--net',
+        '--pid',
+        '--root',
+        '--setgid',
+        String(account.gid),
+        '--setuid',
+        String(account.uid),
+        '--',
+        ...command,
+      ],
+      { timeoutMs: 60_000, ...rest, env: { PATH: defaultPath, ...(env ?? this.options.env) } },
+    );
+  }
+
+  signal(signal: NodeJS.Signals): boolean {
+    return signalProcess(this.#current().first, signal);
+  }
+
+  /** Stops every process inside where it is: a machine that hangs. */
+  async pause(): Promise<void> {
+    await freeze(this.pid);
+  }
+
+  resume(): void {
+    thaw(this.pid);
+  }
+
+  /** Pulls the network cables. */
+  async cutOff(): Promise<void> {
+    for (const port of this.place.ports) await port.setLink('down');
+  }
+
+  /** Plugs the network cables in again. */
+  async bringBack(): Promise<void> {
+    for (const port of this.place.ports) await port.setLink('up');
+  }
+
+  /** A power cut: every process inside is gone when this returns. Network and files stay. */
+  async kill(): Promise<void> {
+    if (this.#run === undefined) return;
+    signalProcess(this.#run.first, 'SIGKILL');
+    await this.#run.main.exit;
+  }
+
+  /** SIGTERM, and SIGKILL after `graceMs` (default 5 s). */
+  async stop(graceMs = 5000): Promise<void> {
+    const run = this.#run;
+    if (run === undefined || !this.running) return;
+    thaw(run.first.pid);
+    signalProcess(run.first, 'SIGTERM');
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), graceMs);
+    });
+    if ((await Promise.race([run.main.exit, late])) === 'late') await this.kill();
+    clearTimeout(timer);
+  }
+
+  async restart(graceMs?: number): Promise<void> {
+    await this.stop(graceMs);
+    await this.start();
+  }
+
+  /** Waits until `check` holds; fails at once, with the end of the log, when the box ends before. */
+  async waitFor<T>(
+    what: string,
+    check: () => T | Promise<T>,
+    options: WaitOptions = {},
+  ): Promise<NonNullable<T>> {
+    return waitUntil(
+      `${what} of box ${this.name}`,
+      async () => {
+        if (!this.running)
+          throw new SandboxError('BOX_ENDED', `box ${this.name} ended before ${what}: ${this.logTail()}`);
+        return check();
+      },
+      options,
+    );
+  }
+
+  /** Waits until something inside listens on a TCP port, on any of its addresses. */
+  async waitForPort(port: number, options: WaitOptions = {}): Promise<void> {
+    await this.waitFor(`port ${port}`, () => listens(this.pid, port), options);
+  }
+
+  /** The last part of the log, at most `bytes` long. */
+  logTail(bytes = 4000): string {
+    return readTail(this.logFile, bytes);
+  }
+
+  /** Adds or replaces a file of the box, running or not. Needs a rootfs. */
+  async writeFile(file: RootFile): Promise<void> {
+    if (this.#view === undefined)
+      throw new InvalidRequestError(`box ${this.name} is on the machine's own files; give it a rootfs.`);
+    if (!this.running) return this.#view.write(file);
+    // A mounted layer may only be changed through its mount; the path is free of links, so it cannot lead out.
+    const path = await this.#view.resolve(file.path);
+    return writeRootFiles(`/proc/${this.pid}/root`, [{ ...file, path }]);
+  }
+
+  /** Ends it and takes its network away. */
+  async remove(): Promise<void> {
+    await this.stop();
+    if (this.options.networkOf === undefined) for (const port of this.place.ports) await port.remove();
+    await this.place.holder.end();
+    await rm(this.place.directory, { recursive: true, force: true });
+  }
+
+  async #stagePlan(): Promise<StagePlan> {
+    const { directory } = this.place;
+    const { mounts = [], tmpfs = [], command = ['sleep', 'infinity'] } = this.options;
+    const account = await this.#account(this.options.user);
+    if (this.#view === undefined) {
+      if (this.options.files !== undefined)
+        throw new InvalidRequestError(`box ${this.name} has "files" but no rootfs to put them into.`);
+      return { mounts, tmpfs, ...account, command };
+    }
+    const view = this.#view;
+    const [root, work] = [join(directory, 'root'), join(directory, 'work')];
+    for (const path of [root, work, view.upper]) await mkdir(path, { recursive: true });
+    if (!this.#prepared) for (const file of this.options.files ?? []) await view.write(file);
+    this.#prepared = true;
+    for (const path of ['/proc', '/sys', '/dev']) await view.ensureMountPoint(path, 'directory');
+    const targets: BoxMount[] = [];
+    for (const mount of mounts) {
+      const kind = (await stat(mount.source)).isDirectory() ? 'directory' : 'file';
+      targets.push({ ...mount, target: await view.ensureMountPoint(mount.target, kind) });
+    }
+    const memory: string[] = [];
+    for (const path of tmpfs) memory.push(await view.ensureMountPoint(path, 'directory'));
+    return {
+      overlay: { root, lowers: view.lowers, upper: view.upper, work },
+      mounts: targets,
+      tmpfs: memory,
+      ...account,
+      command,
+    };
+  }
+
+  async #account(user: string | undefined): Promise<Account> {
+    const read = async (path: string) =>
+      this.#view === undefined ? readFile(path, 'utf8') : ((await this.#view.readText(path)) ?? '');
+    return findAccount(user, await read('/etc/passwd'), await read('/etc/group'));
+  }
+
+  #current() {
+    if (this.#run === undefined)
+      throw new SandboxError('NOT_RUNNING', `box ${this.name} has not been started.`);
+    return this.#run;
+  }
+}
+
+/** Process 1 of the box once its mounts are there; undefined when it ended before. */
+async function becomesReady(main: HeldProcess): Promise<ProcessIdentity | undefined> {
+  const ready = main.child.stdio[3] as Readable;
+  await Promise.race([once(ready, 'data'), once(ready, 'close'), main.exit]);
+  ready.destroy();
+  return firstChild(main.identity.pid);
+}
