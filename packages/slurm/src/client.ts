@@ -1,0 +1,99 @@
+import type { ApiVersion } from './api-version.ts';
+import type { CircuitState } from './circuit.ts';
+import { Connection, type ConnectionOptions, type Service } from './connection.ts';
+import { NotSupported } from './errors.ts';
+import type { OperationsOf } from './generated/index.ts';
+import { Accounting } from './operations/accounting.ts';
+import { type CallOptions, callOptions } from './operations/call-options.ts';
+import { Controller, Partitions, Reservations } from './operations/cluster.ts';
+import { Jobs } from './operations/jobs.ts';
+import { Nodes } from './operations/nodes.ts';
+import type { Method } from './transport.ts';
+
+export type SlurmClientOptions = ConnectionOptions;
+
+type Parameters<O> = O extends { readonly path: infer P; readonly query: infer Q; readonly body: infer B }
+  ? { readonly path?: P; readonly query?: Q; readonly body?: B }
+  : never;
+type Answered<O> = O extends { readonly answer: infer A } ? A : never;
+
+/** A client of one Slurm cluster's REST API. Holds connections: `close` it. */
+export class SlurmClient implements Disposable {
+  readonly controller: Controller;
+  readonly nodes: Nodes;
+  readonly jobs: Jobs;
+  readonly partitions: Partitions;
+  readonly reservations: Reservations;
+  readonly accounting: Accounting;
+  readonly #connection: Connection;
+
+  constructor(options: SlurmClientOptions) {
+    this.#connection = new Connection(options);
+    this.controller = new Controller(this.#connection);
+    this.nodes = new Nodes(this.#connection);
+    this.jobs = new Jobs(this.#connection);
+    this.partitions = new Partitions(this.#connection);
+    this.reservations = new Reservations(this.#connection);
+    this.accounting = new Accounting(this.#connection);
+  }
+
+  get server(): string {
+    return this.#connection.server;
+  }
+
+  /** Release and cluster name as the last answer told them; `undefined` before the first. */
+  get about(): { readonly release: string | undefined; readonly cluster: string | undefined } {
+    return this.#connection.about;
+  }
+
+  /** The API version in use; found by asking, newest first. */
+  apiVersion(options?: CallOptions): Promise<ApiVersion> {
+    return this.#connection.version(options?.signal);
+  }
+
+  /** Whether calls to slurmctld pass, fail at once, or are being tried, and how long until the next try. */
+  circuit(service: Service = 'slurm'): { readonly state: CircuitState; readonly waitMs: number } {
+    const { state, waitMs } = this.#connection.circuit(service);
+    return { state, waitMs };
+  }
+
+  /**
+   * Any endpoint, in Slurm's own words, typed by the API version named:
+   * `client.raw('v0.0.45', 'GET /slurm/shares', { query: { users: 'alice' } })`.
+   */
+  async raw<V extends ApiVersion, K extends keyof OperationsOf[V] & string>(
+    version: V,
+    operation: K,
+    parameters: Parameters<OperationsOf[V][K]> = {} as Parameters<OperationsOf[V][K]>,
+    options?: CallOptions,
+  ): Promise<Answered<OperationsOf[V][K]>> {
+    const current = await this.apiVersion(options);
+    if (current !== version)
+      throw new NotSupported(
+        `this client speaks ${current} with ${this.server}; pin apiVersion to call ${version}`,
+      );
+    const [method = '', template = ''] = operation.split(' ');
+    const [, service = '', ...rest] = template.split('/');
+    const values = (parameters.path ?? {}) as Readonly<Record<string, string | number>>;
+    const path = rest
+      .join('/')
+      .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+    const reply = await this.#connection.ask({
+      method: method as Method,
+      service: service as Service,
+      path,
+      ...(parameters.query !== undefined && { query: parameters.query as Readonly<Record<string, string>> }),
+      ...(parameters.body !== undefined && { body: parameters.body }),
+      ...callOptions(options),
+    });
+    return reply.envelope as Answered<OperationsOf[V][K]>;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

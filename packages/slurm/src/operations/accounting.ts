@@ -1,0 +1,175 @@
+import type { Adapter } from '../adapters/adapter.ts';
+import type { Connection } from '../connection.ts';
+import { NotFound } from '../errors.ts';
+import type {
+  AccountingJob,
+  SlurmAccount,
+  SlurmAssociation,
+  SlurmClusterRecord,
+  SlurmQos,
+  SlurmTres,
+  SlurmUser,
+} from '../model/accounting.ts';
+import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
+import { Endpoint } from './endpoint.ts';
+
+export interface AccountingJobQuery {
+  readonly users?: readonly string[];
+  readonly accounts?: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly startedAfter?: number;
+  readonly endedBefore?: number;
+}
+
+/** slurmdbd. All of it works while slurmctld is down; none of it while slurmdbd is. */
+export class Accounting {
+  readonly #endpoint: Endpoint;
+
+  constructor(connection: Connection) {
+    this.#endpoint = new Endpoint(connection);
+  }
+
+  /** Resolves when slurmdbd answers. Where the API has no ping for it, a cheap list does. */
+  async check(options?: CallOptions): Promise<void> {
+    const adapter = await this.#endpoint.adapter(options?.signal);
+    if (!adapter.abilities.databasePing) return void (await this.clusters(options));
+    await this.#endpoint.connection.ask({
+      method: 'GET',
+      service: 'slurmdb',
+      path: 'ping/',
+      ...callOptions(options),
+    });
+  }
+
+  accounts(options?: CallOptions): Promise<readonly SlurmAccount[]> {
+    return this.#list('accounts/', 'accounts', (adapter) => adapter.account, {}, options);
+  }
+
+  users(options?: CallOptions): Promise<readonly SlurmUser[]> {
+    return this.#list('users/', 'users', (adapter) => adapter.user, {}, options);
+  }
+
+  associations(options?: CallOptions): Promise<readonly SlurmAssociation[]> {
+    return this.#list('associations/', 'associations', (adapter) => adapter.association, {}, options);
+  }
+
+  qos(options?: CallOptions): Promise<readonly SlurmQos[]> {
+    return this.#list('qos/', 'qos', (adapter) => adapter.qos, {}, options);
+  }
+
+  clusters(options?: CallOptions): Promise<readonly SlurmClusterRecord[]> {
+    return this.#list('clusters/', 'clusters', (adapter) => adapter.clusterRecord, {}, options);
+  }
+
+  tres(options?: CallOptions): Promise<readonly SlurmTres[]> {
+    return this.#list('tres/', 'TRES', (adapter) => adapter.tres, {}, options);
+  }
+
+  jobs(query: AccountingJobQuery = {}, options?: CallOptions): Promise<readonly AccountingJob[]> {
+    const seconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.floor(ms / 1000));
+    const wire = {
+      users: query.users?.join(','),
+      account: query.accounts?.join(','),
+      start_time: seconds(query.startedAfter),
+      end_time: seconds(query.endedBefore),
+    };
+    return this.#list('jobs/', 'jobs', (adapter) => adapter.accountingJob, wire, options);
+  }
+
+  /** `undefined` when the database has no record (yet: it arrives some seconds after the job began). */
+  async job(id: number, options?: CallOptions): Promise<AccountingJob | undefined> {
+    const call = { method: 'GET', service: 'slurmdb', path: `job/${id}`, ...callOptions(options) } as const;
+    try {
+      return await this.#endpoint.first(call, 'jobs', (adapter) => adapter.accountingJob);
+    } catch (error) {
+      if (error instanceof NotFound) return undefined;
+      throw error;
+    }
+  }
+
+  putAccounts(
+    accounts: readonly Pick<SlurmAccount, 'name' | 'description' | 'organization'>[],
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    return this.#post('accounts/', { accounts }, options);
+  }
+
+  putUsers(
+    users: readonly { name: string; defaultAccount?: string }[],
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    const wire = users.map(({ name, defaultAccount }) => ({
+      name,
+      ...(defaultAccount !== undefined && { default: { account: defaultAccount } }),
+    }));
+    return this.#post('users/', { users: wire }, options);
+  }
+
+  putAssociations(
+    associations: readonly { account: string; cluster: string; user?: string; partition?: string }[],
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    return this.#post('associations/', { associations }, options);
+  }
+
+  putQos(
+    qos: readonly { name: string; description?: string }[],
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    return this.#post('qos/', { qos }, options);
+  }
+
+  deleteAccount(name: string, options?: CallOptions): Promise<WriteResult> {
+    return this.#delete(`account/${encodeURIComponent(name)}`, {}, options);
+  }
+
+  deleteUser(name: string, options?: CallOptions): Promise<WriteResult> {
+    return this.#delete(`user/${encodeURIComponent(name)}`, {}, options);
+  }
+
+  deleteQos(name: string, options?: CallOptions): Promise<WriteResult> {
+    return this.#delete(`qos/${encodeURIComponent(name)}`, {}, options);
+  }
+
+  deleteAssociation(
+    association: { account: string; cluster: string; user: string },
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    return this.#delete('association/', { ...association }, options);
+  }
+
+  async #list<T>(
+    path: string,
+    key: string,
+    read: (adapter: Adapter) => (raw: unknown) => T,
+    query: Readonly<Record<string, string | number | undefined>>,
+    options?: CallOptions,
+  ): Promise<readonly T[]> {
+    const call = { method: 'GET', service: 'slurmdb', path, query, ...callOptions(options) } as const;
+    return (await this.#endpoint.list(call, key, read)).items;
+  }
+
+  async #post(path: string, body: unknown, options?: CallOptions): Promise<WriteResult> {
+    const call = {
+      method: 'POST',
+      service: 'slurmdb',
+      path,
+      body,
+      idempotent: true,
+      ...callOptions(options),
+    } as const;
+    return { outcome: 'accepted', warnings: (await this.#endpoint.connection.ask(call)).warnings };
+  }
+
+  #delete(path: string, query: Record<string, string>, options?: CallOptions): Promise<WriteResult> {
+    const call = {
+      method: 'DELETE',
+      service: 'slurmdb',
+      path,
+      query,
+      idempotent: true,
+      ...callOptions(options),
+    } as const;
+    return this.#endpoint.write(call);
+  }
+}

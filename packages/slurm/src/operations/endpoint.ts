@@ -1,0 +1,116 @@
+/** What the operations share: reading lists, single objects, and writes that treat "it is gone" as done. */
+
+import type { Adapter } from '../adapters/adapter.ts';
+import { adapters } from '../adapters/index.ts';
+import type { Envelope } from '../answer.ts';
+import type { Call, Connection, Reply } from '../connection.ts';
+import { NotFound, NotSupported, ProtocolError } from '../errors.ts';
+import { timeOf, type WireNumber } from '../wire/values.ts';
+import type { WriteResult } from './call-options.ts';
+
+/** A complete list, and when it was asked for: it is true of that moment or a later one. */
+export interface Listed<T> {
+  readonly items: readonly T[];
+  readonly beganAt: number;
+  /** Slurm's `last_update` in whole seconds: what a later list sends as `update_time`. */
+  readonly updateTime: number | undefined;
+  readonly bytes: number;
+  readonly warnings: readonly string[];
+}
+
+/** What a list with `update_time` can answer. */
+export type ListedSince<T> =
+  | ({ readonly changed: true } & Listed<T>)
+  | { readonly changed: false; readonly beganAt: number };
+
+export class Endpoint {
+  readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  async adapter(signal?: AbortSignal): Promise<Adapter> {
+    return adapters[await this.connection.version(signal)];
+  }
+
+  /** Reads a list, element by element while it arrives. An answer without the list is no empty list but an error. */
+  async list<T>(
+    call: Call,
+    key: string,
+    read: (adapter: Adapter) => (raw: unknown) => T,
+  ): Promise<Listed<T>> {
+    const reader = read(await this.adapter(call.signal));
+    const items: T[] = [];
+    const reply = await this.connection.ask({
+      ...call,
+      list: { key, onElement: (element) => items.push(reader(element)) },
+    });
+    if (!Array.isArray(reply.envelope[key])) throw missing(call, key);
+    return listed(items, reply);
+  }
+
+  /** The first element of a list that holds at most one; `undefined` when Slurm says there is none. */
+  async first<T>(
+    call: Call,
+    key: string,
+    read: (adapter: Adapter) => (raw: unknown) => T,
+  ): Promise<T | undefined> {
+    const reply = await this.connection.ask(call);
+    const found = reply.envelope[key];
+    if (found !== undefined && !Array.isArray(found)) throw missing(call, key);
+    const [raw] = (found ?? []) as unknown[];
+    if (raw !== undefined) return read(await this.adapter(call.signal))(raw);
+    // An empty answer says "there is none" only if slurmrestd said so itself, in errors, warnings or an empty list.
+    const { errors = [], warnings = [] } = reply.envelope;
+    if (found === undefined && errors.length === 0 && warnings.length === 0) throw missing(call, key);
+    return undefined;
+  }
+
+  /** A write whose object may be gone already: unknown to Slurm counts as done. */
+  async write(call: Call): Promise<WriteResult> {
+    const outcome = await this.connection.send(call);
+    switch (outcome.kind) {
+      case 'good':
+        return { outcome: 'accepted', warnings: outcome.warnings };
+      case 'empty':
+      case 'unchanged':
+        return { outcome: 'accepted', warnings: [] };
+      case 'no-such-path':
+        throw await this.connection.notSupported(call);
+      case 'bad':
+        if (outcome.error instanceof NotFound || outcome.error.status === 404)
+          return { outcome: 'gone', warnings: [] };
+        throw outcome.error;
+    }
+  }
+
+  /** Throws NotSupported unless the API version in use has an ability. */
+  async require(ability: keyof Adapter['abilities'], what: string, signal?: AbortSignal): Promise<void> {
+    const adapter = await this.adapter(signal);
+    if (adapter.abilities[ability]) return;
+    const { release } = this.connection.about;
+    throw new NotSupported(
+      `${what} is not supported by this Slurm (${release ?? 'release unknown'}, REST API ${adapter.version})`,
+    );
+  }
+}
+
+function listed<T>(items: readonly T[], reply: Reply): Listed<T> {
+  return {
+    items,
+    beganAt: reply.beganAt,
+    updateTime: lastUpdate(reply.envelope),
+    bytes: reply.bytes,
+    warnings: reply.warnings,
+  };
+}
+
+function lastUpdate(envelope: Envelope): number | undefined {
+  const at = timeOf(envelope['last_update'] as WireNumber | undefined);
+  return at === undefined ? undefined : at / 1000;
+}
+
+function missing(call: Call, key: string): ProtocolError {
+  return new ProtocolError(`${call.method} ${call.path}: the answer has no list "${key}"`);
+}

@@ -1,0 +1,207 @@
+import { errorNumber } from '../answer.ts';
+import type { Connection } from '../connection.ts';
+import { InvalidInput, NotFound, ProtocolError, Refused } from '../errors.ts';
+import type { JobSubmission, JobUpdate, SlurmJob, SlurmJobState } from '../model/job.ts';
+import { parseTimeLimit } from '../time-limit.ts';
+import { wireNumber } from '../wire/values.ts';
+import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
+import { Endpoint, type Listed } from './endpoint.ts';
+
+export interface Submitted {
+  readonly id: number;
+  /** What a submit plugin of the site told the user. */
+  readonly message: string;
+  readonly warnings: readonly string[];
+}
+
+/** `ended`: the job was over already. */
+export interface CancelResult {
+  readonly outcome: 'accepted' | 'ended' | 'gone';
+  readonly warnings: readonly string[];
+}
+
+export class Jobs {
+  readonly #endpoint: Endpoint;
+
+  constructor(connection: Connection) {
+    this.#endpoint = new Endpoint(connection);
+  }
+
+  /** Every job in full: 8 KB each. `states` is a hundred times cheaper. */
+  list(options?: CallOptions): Promise<Listed<SlurmJob>> {
+    const call = { method: 'GET', path: 'jobs/', timeoutMs: 60_000, ...callOptions(options) } as const;
+    return this.#endpoint.list(call, 'jobs', (adapter) => adapter.job);
+  }
+
+  /** Number and state of every job, or of those asked for. */
+  states(ids?: readonly (number | string)[], options?: CallOptions): Promise<Listed<SlurmJobState>> {
+    const query = ids === undefined ? {} : { job_id: ids.join(',') };
+    const call = { method: 'GET', path: 'jobs/state/', query, ...callOptions(options) } as const;
+    return this.#endpoint.list(call, 'jobs', (adapter) => adapter.jobState);
+  }
+
+  /** One job; `undefined` when slurmctld does not know it (any more: it forgets ended jobs after MinJobAge). */
+  async get(id: number | string, options?: CallOptions): Promise<SlurmJob | undefined> {
+    const path = `job/${encodeURIComponent(id)}`;
+    try {
+      // With slurmctld down this blocks for twice as long as anything else.
+      const call = { method: 'GET', path, timeoutMs: 25_000, ...callOptions(options) } as const;
+      return await this.#endpoint.first(call, 'jobs', (adapter) => adapter.job);
+    } catch (error) {
+      if (error instanceof NotFound) return undefined;
+      throw error;
+    }
+  }
+
+  /** Submits a batch script. Never repeated by itself: after a Timeout nobody knows whether the job exists. */
+  async submit(job: JobSubmission, options?: CallOptions): Promise<Submitted> {
+    if (!job.script.startsWith('#!'))
+      throw new InvalidInput('the script must begin with an interpreter line such as #!/bin/sh');
+    const call = {
+      method: 'POST',
+      path: 'job/submit',
+      body: wireSubmission(job),
+      ...callOptions(options),
+    } as const;
+    const { envelope, warnings } = await this.#endpoint.connection.ask(call);
+    const id = envelope['job_id'];
+    if (typeof id !== 'number' || id === 0)
+      throw new ProtocolError('POST job/submit: Slurm accepted a job without telling its number');
+    const message = envelope['job_submit_user_msg'];
+    return { id, message: typeof message === 'string' ? message : '', warnings };
+  }
+
+  async update(id: number | string, update: JobUpdate, options?: CallOptions): Promise<WriteResult> {
+    const path = `job/${encodeURIComponent(id)}`;
+    const body = wireUpdate(update);
+    const reply = await this.#endpoint.connection.ask({
+      method: 'POST',
+      path,
+      body,
+      ...callOptions(options),
+    });
+    return { outcome: 'accepted', warnings: reply.warnings };
+  }
+
+  hold(id: number | string, options?: CallOptions): Promise<WriteResult> {
+    return this.update(id, { hold: true }, options);
+  }
+
+  release(id: number | string, options?: CallOptions): Promise<WriteResult> {
+    return this.update(id, { hold: false }, options);
+  }
+
+  /** Ends a job. Slurm answers 200 whatever happens; what it could not do stands in `status[]` (from v0.0.42). */
+  cancel(id: number | string, options?: CallOptions): Promise<CancelResult> {
+    return this.#delete(id, {}, options);
+  }
+
+  /** Sends a signal (`USR1`, `SIGTERM`, `10`) to a running job. */
+  signal(id: number | string, signal: string | number, options?: CallOptions): Promise<CancelResult> {
+    if (!/^(SIG)?[A-Z0-9]+$/.test(String(signal)))
+      throw new InvalidInput(`"${signal}" is not a signal; write it like SIGUSR1 or 10`);
+    return this.#delete(id, { signal: String(signal) }, options);
+  }
+
+  /** Puts a running or ended job back into the queue; from v0.0.45 (older ones only set a flag and say 200). */
+  async requeue(id: number | string, options?: CallOptions): Promise<WriteResult> {
+    await this.#endpoint.require('requeue', 'requeueing a job', options?.signal);
+    const path = `job/${encodeURIComponent(id)}/requeue`;
+    const reply = await this.#endpoint.connection.ask({
+      method: 'GET',
+      path,
+      idempotent: false,
+      ...callOptions(options),
+    });
+    return { outcome: 'accepted', warnings: reply.warnings };
+  }
+
+  async #delete(
+    id: number | string,
+    query: Record<string, string>,
+    options?: CallOptions,
+  ): Promise<CancelResult> {
+    const path = `job/${encodeURIComponent(id)}`;
+    const call = { method: 'DELETE', path, query, idempotent: true, ...callOptions(options) } as const;
+    const { outcome, envelope, warnings } = await this.#tryDelete(call);
+    if (outcome !== 'answered') return { outcome, warnings };
+    const failed = (envelope['status'] ?? []) as readonly {
+      readonly error?: { readonly code?: number; readonly string?: string };
+    }[];
+    const problem = failed.map((status) => status.error).find((error) => (error?.code ?? 0) !== 0);
+    switch (problem?.code) {
+      case undefined:
+        return { outcome: 'accepted', warnings };
+      case errorNumber.unknownJob:
+        return { outcome: 'gone', warnings };
+      case errorNumber.jobAlreadyEnded:
+        return { outcome: 'ended', warnings };
+      default: {
+        const text = problem?.string ?? 'no text';
+        throw new Refused(`DELETE ${path}: ${text} (Slurm error ${problem?.code})`, {
+          number: problem?.code ?? 0,
+          text,
+        });
+      }
+    }
+  }
+
+  async #tryDelete(call: Parameters<Connection['ask']>[0]) {
+    try {
+      return { outcome: 'answered', ...(await this.#endpoint.connection.ask(call)) } as const;
+    } catch (error) {
+      if (error instanceof NotFound) return { outcome: 'gone', envelope: {}, warnings: [] } as const;
+      if (error instanceof Refused && error.number === errorNumber.jobAlreadyEnded)
+        return { outcome: 'ended', envelope: {}, warnings: [] } as const;
+      throw error;
+    }
+  }
+}
+
+function wireSubmission(job: JobSubmission): Record<string, unknown> {
+  const environment = job.environment ?? { PATH: '/usr/local/bin:/usr/bin:/bin' };
+  return {
+    script: job.script,
+    job: {
+      name: job.name ?? 'job',
+      current_working_directory: job.directory ?? '/tmp',
+      environment: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+      ...(job.partition !== undefined && { partition: job.partition }),
+      ...(job.account !== undefined && { account: job.account }),
+      ...(job.qos !== undefined && { qos: job.qos }),
+      ...(job.reservation !== undefined && { reservation: job.reservation }),
+      ...(job.nodes !== undefined && { minimum_nodes: job.nodes, maximum_nodes: job.nodes }),
+      ...(job.tasks !== undefined && { tasks: job.tasks }),
+      ...(job.cpusPerTask !== undefined && { cpus_per_task: job.cpusPerTask }),
+      ...(job.memory !== undefined && { memory_per_node: wireNumber(job.memory) }),
+      ...(job.tresPerNode !== undefined && { tres_per_node: job.tresPerNode }),
+      ...(job.timeLimit !== undefined && { time_limit: wireNumber(parseTimeLimit(job.timeLimit)) }),
+      ...(job.requiredNodes !== undefined && { required_nodes: job.requiredNodes }),
+      ...(job.excludedNodes !== undefined && { excluded_nodes: job.excludedNodes }),
+      ...(job.constraints !== undefined && { constraints: job.constraints }),
+      ...(job.comment !== undefined && { comment: job.comment }),
+      ...(job.extra !== undefined && { extra: job.extra }),
+      ...(job.hold !== undefined && { hold: job.hold }),
+      ...(job.requeue !== undefined && { requeue: job.requeue }),
+      ...(job.standardOutput !== undefined && { standard_output: job.standardOutput }),
+      ...(job.standardError !== undefined && { standard_error: job.standardError }),
+      ...(job.array !== undefined && { array: job.array }),
+      ...(job.dependency !== undefined && { dependency: job.dependency }),
+      ...job.more,
+    },
+  };
+}
+
+function wireUpdate(update: JobUpdate): Record<string, unknown> {
+  return {
+    ...(update.timeLimit !== undefined && { time_limit: wireNumber(parseTimeLimit(update.timeLimit)) }),
+    ...(update.comment !== undefined && { comment: update.comment }),
+    ...(update.extra !== undefined && { extra: update.extra }),
+    ...(update.priority !== undefined && { priority: wireNumber(update.priority) }),
+    ...(update.partition !== undefined && { partition: update.partition }),
+    ...(update.qos !== undefined && { qos: update.qos }),
+    ...(update.name !== undefined && { name: update.name }),
+    ...(update.hold !== undefined && { hold: update.hold }),
+    ...update.more,
+  };
+}

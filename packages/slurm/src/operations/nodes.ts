@@ -1,0 +1,182 @@
+import { errorNumber } from '../answer.ts';
+import type { Connection } from '../connection.ts';
+import { InvalidInput, Refused, SlurmError, Unavailable } from '../errors.ts';
+import { compressHostlist } from '../hostlist.ts';
+import type { NodeUpdate, SlurmNode } from '../model/node.ts';
+import { cleanReason } from '../reason.ts';
+import { wireNumber } from '../wire/values.ts';
+import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
+import { Endpoint, type Listed, type ListedSince } from './endpoint.ts';
+
+/**
+ * Nodes. Only a list tells the truth about work: `get` is answered from what slurmctld last computed for somebody's list
+ * and may call a free node busy, or a busy one free, for as long as nobody lists.
+ */
+export class Nodes {
+  readonly #endpoint: Endpoint;
+
+  constructor(connection: Connection) {
+    this.#endpoint = new Endpoint(connection);
+  }
+
+  list(options?: CallOptions): Promise<Listed<SlurmNode>> {
+    return this.#list({}, options);
+  }
+
+  /**
+   * The list if anything changed since `updateTime` (of an earlier list). All or nothing: one changed node brings all.
+   * Slurm 24.11 answers 500 when nodes changed and partitions did not; that means "changed" and is read in full.
+   */
+  async listSince(updateTime: number, options?: CallOptions): Promise<ListedSince<SlurmNode>> {
+    const adapter = await this.#endpoint.adapter(options?.signal);
+    if (!adapter.abilities.updateTime) return { changed: true, ...(await this.list(options)) };
+    try {
+      const items: SlurmNode[] = [];
+      const outcome = await this.#endpoint.connection.send({
+        method: 'GET',
+        path: 'nodes/',
+        query: { update_time: updateTime },
+        list: { key: 'nodes', onElement: (raw) => items.push(adapter.node(raw)) },
+        ...callOptions(options),
+      });
+      if (outcome.kind === 'unchanged') return { changed: false, beganAt: outcome.beganAt };
+      if (outcome.kind === 'good' && Array.isArray(outcome.envelope['nodes'])) {
+        const { beganAt, bytes, warnings, envelope } = outcome;
+        const last = envelope['last_update'] as { number?: number } | undefined;
+        return { changed: true, items, beganAt, bytes, warnings, updateTime: last?.number };
+      }
+      if (outcome.kind === 'bad') throw outcome.error;
+    } catch (error) {
+      if (!isPartitionsBug(error)) throw error;
+    }
+    return { changed: true, ...(await this.list(options)) };
+  }
+
+  /** One node; `undefined` when Slurm answered that it has none of that name. Stale about work: see above. */
+  get(name: string, options?: CallOptions): Promise<SlurmNode | undefined> {
+    const path = `node/${encodeURIComponent(checkName(name))}`;
+    return this.#endpoint.first(
+      { method: 'GET', path, ...callOptions(options) },
+      'nodes',
+      (adapter) => adapter.node,
+    );
+  }
+
+  /**
+   * Changes one node, or many at once. Not atomic: a refused update may have written the fields before the refused one,
+   * and a refused list of nodes may have changed some of them.
+   */
+  async update(
+    names: string | readonly string[],
+    update: NodeUpdate,
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    const list = typeof names === 'string' ? [names] : names;
+    if (list.length === 0) return { outcome: 'accepted', warnings: [] };
+    if (update.topology !== undefined)
+      await this.#endpoint.require('nodeTopology', "changing a node's topology", options?.signal);
+    const [only] = list;
+    const one = list.length === 1 && only !== undefined;
+    const path = one ? `node/${encodeURIComponent(checkName(only))}` : 'nodes/';
+    const body = {
+      ...(!one && { name: [compressHostlist(list.map(checkName))] }),
+      ...wireUpdate(update),
+    };
+    return this.#endpoint.write({ method: 'POST', path, body, idempotent: true, ...callOptions(options) });
+  }
+
+  /** No new work. Returns when slurmctld accepted it: running work is untouched, and only a later list shows its end. */
+  drain(names: string | readonly string[], reason: string, options?: CallOptions): Promise<WriteResult> {
+    return this.update(names, { state: 'DRAIN', reason: required(reason) }, options);
+  }
+
+  /** Ends a drain. Harmless on a node that is not drained (unlike RESUME). */
+  undrain(names: string | readonly string[], options?: CallOptions): Promise<WriteResult> {
+    return this.update(names, { state: 'UNDRAIN' }, options);
+  }
+
+  /** Declares dead: work on it is killed or requeued at once. */
+  down(names: string | readonly string[], reason: string, options?: CallOptions): Promise<WriteResult> {
+    return this.update(names, { state: 'DOWN', reason: required(reason) }, options);
+  }
+
+  /** Brings a DOWN, drained or failed node back. Slurm refuses it for a healthy one; that counts as done. */
+  async resume(names: string | readonly string[], options?: CallOptions): Promise<WriteResult> {
+    try {
+      return await this.update(names, { state: 'RESUME' }, options);
+    } catch (error) {
+      // 2180 in 26.05, 2028 in 24.11: the transition is not possible from here.
+      if (!(error instanceof Refused) || (error.number !== 2180 && error.number !== 2028)) throw error;
+      const list = typeof names === 'string' ? [names] : names;
+      if (list.length > 1) throw error;
+      return { outcome: 'accepted', warnings: [error.message] };
+    }
+  }
+
+  /** Forgets a dynamic node. Refused (2016) while work runs on it. Its slurmd does not register again by itself. */
+  delete(name: string, options?: CallOptions): Promise<WriteResult> {
+    const path = `node/${encodeURIComponent(checkName(name))}`;
+    return this.#endpoint.write({ method: 'DELETE', path, idempotent: true, ...callOptions(options) });
+  }
+
+  /** Creates nodes from a line of slurm.conf (`NodeName=c[1-4] CPUs=8 State=CLOUD`); from v0.0.44. */
+  async create(configuration: string, options?: CallOptions): Promise<WriteResult> {
+    await this.#endpoint.require('createNodes', 'creating nodes', options?.signal);
+    if (/[\r\n]/.test(configuration) || !/^NodeName=\S/.test(configuration))
+      throw new InvalidInput('the configuration of a new node must be one line that begins with NodeName=');
+    const body = { node_conf: configuration };
+    const reply = await this.#endpoint.connection.ask({
+      method: 'POST',
+      path: 'new/node/',
+      body,
+      ...callOptions(options),
+    });
+    return { outcome: 'accepted', warnings: reply.warnings };
+  }
+
+  #list(query: Record<string, string>, options?: CallOptions): Promise<Listed<SlurmNode>> {
+    const call = { method: 'GET', path: 'nodes/', query, ...callOptions(options) } as const;
+    return this.#endpoint.list(call, 'nodes', (adapter) => adapter.node);
+  }
+}
+
+/** True when Slurm refused a delete because work runs on the node. */
+export function isNodeBusyError(error: unknown): boolean {
+  return error instanceof SlurmError && error.number === errorNumber.nodesBusy;
+}
+
+/** Slurm 24.11: 500 with -1 "Unable to query partitions" (or "nodes") to a list with update_time. */
+function isPartitionsBug(error: unknown): boolean {
+  return error instanceof Unavailable && error.status === 500 && error.number === errorNumber.unspecified;
+}
+
+function wireUpdate(update: NodeUpdate): Record<string, unknown> {
+  return {
+    ...(update.state !== undefined && { state: [update.state] }),
+    ...(update.reason !== undefined && { reason: cleanReason(update.reason) }),
+    ...(update.comment !== undefined && { comment: update.comment }),
+    ...(update.extra !== undefined && { extra: update.extra }),
+    ...(update.features !== undefined && { features: update.features }),
+    ...(update.activeFeatures !== undefined && { features_act: update.activeFeatures }),
+    ...(update.topology !== undefined && { topology_str: update.topology }),
+    ...(update.gres !== undefined && { gres: update.gres }),
+    ...(update.weight !== undefined && { weight: wireNumber(update.weight) }),
+    ...(update.resumeAfterSeconds !== undefined && { resume_after: wireNumber(update.resumeAfterSeconds) }),
+  };
+}
+
+function required(reason: string): string {
+  const clean = cleanReason(reason);
+  if (clean === '')
+    throw new InvalidInput('give a reason: an administrator will ask why this node is out of service');
+  return clean;
+}
+
+/** Slurm reads brackets and commas in a path as a list and then answers "unknown": refuse them here. */
+function checkName(name: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
+    throw new InvalidInput(
+      `"${name}" is not the name of one node; expand hostlists with expandHostlist first`,
+    );
+  return name;
+}

@@ -1,0 +1,60 @@
+/** Makes and reads the HS256 tokens of Slurm's auth/jwt. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { InvalidInput } from '../errors.ts';
+
+export interface JwtOptions {
+  /** The bytes of Slurm's jwt_hs256.key. */
+  readonly key: Uint8Array;
+  /** Slurm user that the token speaks for (`sun`). */
+  readonly user: string;
+  readonly lifetimeSeconds: number;
+  /** Name of who made it (`iss`). */
+  readonly issuer?: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly id?: string;
+}
+
+const minimumKeyBytes = 32;
+
+/** A signed token with the claims `exp iat nbf jti iss sun`. */
+export function signJwt(options: JwtOptions): string {
+  checkKey(options.key);
+  if (options.user === '')
+    throw new InvalidInput('the token needs a user name; give "slurm" or the user it acts for');
+  if (!(options.lifetimeSeconds > 0))
+    throw new InvalidInput(`the lifetime of a token must be positive, not ${options.lifetimeSeconds} s`);
+  const iat = Math.floor(options.now / 1000);
+  const claims = {
+    exp: iat + Math.floor(options.lifetimeSeconds),
+    iat,
+    nbf: iat,
+    jti: options.id ?? randomUUID(),
+    iss: options.issuer ?? 'slurm-operator',
+    sun: options.user,
+  };
+  const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims)}`;
+  return `${signed}.${createHmac('sha256', options.key).update(signed).digest('base64url')}`;
+}
+
+/** The expiry of a token in milliseconds, unverified; `undefined` when it has none or is no token. */
+export function jwtExpiry(token: string): number | undefined {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    const exp = typeof claims === 'object' && claims !== null && 'exp' in claims ? claims.exp : undefined;
+    return typeof exp === 'number' ? exp * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function checkKey(key: Uint8Array): void {
+  if (key.length < minimumKeyBytes)
+    throw new InvalidInput(
+      `the JWT key has ${key.length} bytes; HS256 needs at least ${minimumKeyBytes}: make one with "head -c 32 /dev/urandom"`,
+    );
+}
+
+function encode(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}

@@ -1,0 +1,39 @@
+/** Reads the value shapes that every API version shares, and nothing else. A missing value is `undefined`, never a guess. */
+
+/** Slurm's number with flags: `set: false` means "no value", `infinite` "no limit". */
+export interface WireNumber {
+  readonly set?: boolean;
+  readonly infinite?: boolean;
+  readonly number?: number;
+}
+
+/** A limit as Slurm has it: a number, none ("infinite"), or not said. */
+export type Limit = number | 'infinite' | undefined;
+
+export function numberOf(wire: WireNumber | number | undefined): number | undefined {
+  if (typeof wire === 'number') return wire;
+  return wire?.set === true && wire.infinite !== true ? wire.number : undefined;
+}
+
+export function limitOf(wire: WireNumber | number | undefined): Limit {
+  return typeof wire === 'object' && wire.infinite === true ? 'infinite' : numberOf(wire);
+}
+
+/** A UNIX time in seconds as milliseconds; Slurm writes 0 for "never". */
+export function timeOf(wire: WireNumber | number | undefined): number | undefined {
+  const seconds = numberOf(wire);
+  return seconds === undefined || seconds === 0 ? undefined : seconds * 1000;
+}
+
+/** A list that some versions write as one comma-separated string. */
+export function listOf(wire: readonly string[] | string | undefined): readonly string[] {
+  if (wire === undefined || wire === '') return [];
+  return typeof wire === 'string' ? wire.split(',') : wire;
+}
+
+/** A number as Slurm wants it in a request. */
+export function wireNumber(value: number | 'infinite'): WireNumber {
+  return value === 'infinite'
+    ? { set: false, infinite: true }
+    : { set: true, infinite: false, number: value };
+}

@@ -1,0 +1,2 @@
+/** Test doubles for programs that talk to Slurm: a clock, a simulator of slurmrestd, and a real Slurm in namespaces. */
+export { ManualClock } from './manual-clock.ts';
