@@ -1,6 +1,10 @@
 export type { Suite } from './apt/private-apt.ts';
 export { cacheDirectory } from './cache-directory.ts';
 export * from './errors.ts';
+export type { ImageConfig } from './image/image-config.ts';
+export { type ImageDescription, type ImageLayer, readImageTar } from './image/read-image-tar.ts';
+export { unpackImage } from './image/unpack-image.ts';
+export { type ImageTar, type ImageTarRequest, writeImageTar } from './image/write-image-tar.ts';
 export { type CommandResult, type RunOptions, runCommand } from './process/run-command.ts';
 export { type WaitOptions, waitUntil } from './process/wait-until.ts';
 export { consoleProgress, type Progress } from './progress.ts';

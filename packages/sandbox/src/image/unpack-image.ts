@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { cacheDirectory } from '../cache-directory.ts';
+import { contentKey } from '../content-key.ts';
+import { ImageError } from '../errors.ts';
+import { runCommand } from '../process/run-command.ts';
+import type { Progress } from '../progress.ts';
+import { publishDirectory } from '../publish-directory.ts';
+import { requireRoot } from '../require-root.ts';
+import { OverlayView } from '../sandbox/overlay-view.ts';
+import type { ImageDescription, ImageLayer } from './read-image-tar.ts';
+
+/**
+ * The file system of an image as a directory, unpacked once: images with the same layers share it. Never write into
+ * it; put an overlay on top.
+ */
+export async function unpackImage(
+  image: ImageDescription,
+  options: { readonly progress?: Progress; readonly signal?: AbortSignal } = {},
+): Promise<string> {
+  requireRoot(`Unpacking the image ${image.tags[0] ?? image.id}`);
+  const key = contentKey(image.layers.map((layer) => layer.digest));
+  const directory = await publishDirectory(
+    join(cacheDirectory(), 'images', 'unpacked', key),
+    async (scratch) => {
+      options.progress?.(`unpacking image ${image.tags[0] ?? image.id}`);
+      const root = join(scratch, 'root');
+      await mkdir(root);
+      for (const layer of image.layers) await applyLayer(image, layer, root, join(scratch, 'layer.tar'));
+    },
+    options,
+  );
+  return join(directory, 'root');
+}
+
+async function applyLayer(
+  image: ImageDescription,
+  layer: ImageLayer,
+  root: string,
+  file: string,
+): Promise<void> {
+  const digest = await extractLayer(image.path, layer, file);
+  if (digest !== layer.digest)
+    throw new ImageError(
+      `Image archive ${image.path}: a layer is damaged (it is ${digest}, the configuration says ${layer.digest}).`,
+    );
+  await applyWhiteouts(file, root);
+  await runCommand([
+    'tar',
+    '--extract',
+    '--file',
+    file,
+    '--directory',
+    root,
+    '--exclude=.wh.*',
+    '--numeric-owner',
+    '--same-owner',
+    '--same-permissions',
+    '--keep-directory-symlink',
+  ]);
+  await rm(file);
+}
+
+/** Copies a layer out of the archive, unzipped, and says what it is. */
+async function extractLayer(path: string, layer: ImageLayer, file: string): Promise<string> {
+  const from = (length: number) =>
+    createReadStream(path, { start: layer.offset, end: layer.offset + length - 1, highWaterMark: 1 << 20 });
+  let magic = Buffer.alloc(0);
+  for await (const chunk of from(Math.min(2, layer.size))) magic = Buffer.concat([magic, chunk as Buffer]);
+  const hash = createHash('sha256');
+  const hashing = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  const zipped = magic[0] === 0x1f && magic[1] === 0x8b;
+  if (zipped) await pipeline(from(layer.size), createGunzip(), hashing, createWriteStream(file));
+  else await pipeline(from(layer.size), hashing, createWriteStream(file));
+  return `sha256:${hash.digest('hex')}`;
+}
+
+/**
+ * A layer says with `.wh.NAME` that a file of a lower layer is gone, with `.wh..wh..opq` that nothing of a lower
+ * directory is left. Done before the layer's own files come, and through a view that no link can lead out of.
+ */
+async function applyWhiteouts(file: string, root: string): Promise<void> {
+  const { stdout } = await runCommand(['tar', '--list', '--quoting-style=literal', '--file', file]);
+  const view = new OverlayView(root, []);
+  for (const path of stdout.split('\n').filter((name) => /(^|\/)\.wh\.[^/]+$/.test(name))) {
+    const directory = join(root, await view.resolve(dirname(`/${path}`)));
+    const name = basename(path).slice('.wh.'.length);
+    const gone: string[] = name === '.wh..opq' ? await readdir(directory).catch(() => []) : [name];
+    for (const entry of gone) await rm(join(directory, entry), { recursive: true, force: true });
+  }
+}
