@@ -1,0 +1,95 @@
+/** The informers of a program, one per resource type, filled by watches and by the answers to our own writes. */
+import type { Client } from '../client/client.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { type Log, silent } from '../log.ts';
+import type { KubeObject, Live, ObjectRef } from '../object.ts';
+import { type AnyResource, type Resource, resourceName } from '../resource.ts';
+import { type AnyInformer, Informer, type InformerOptions, sameResource } from './informer.ts';
+import type { ReflectorTuning } from './reflector.ts';
+
+export interface CacheOptions {
+  /** Look at these namespaces only. @default all */
+  readonly namespaces?: readonly string[] | undefined;
+  readonly tuning?: ReflectorTuning;
+  readonly clock?: Clock;
+  readonly log?: Log;
+}
+
+export class Cache {
+  readonly #client: Client;
+  readonly #options: CacheOptions;
+  readonly #informers = new Map<string, AnyInformer>();
+  #started: AbortSignal | undefined;
+  readonly #running: Promise<void>[] = [];
+
+  constructor(client: Client, options: CacheOptions = {}) {
+    this.#client = client;
+    this.#options = options;
+    client.observe({
+      written: (resource, object) => this.#of(resource)?.written(object),
+      gone: (resource, ref, uid) => this.#of(resource)?.gone(ref, uid),
+    });
+  }
+
+  /**
+   * The informer of a resource, made at the first call; options count then only. Once the cache runs, so does a new
+   * informer.
+   */
+  informer<T extends KubeObject>(resource: Resource<T>, options: InformerOptions<T> = {}): Informer<T> {
+    const known = this.#of(resource);
+    if (known !== undefined) return known as Informer<T>;
+    const informer = new Informer<T>(
+      this.#client,
+      resource,
+      { ...this.#options.tuning, namespaces: this.#options.namespaces, ...options },
+      { clock: this.#options.clock ?? systemClock, log: this.#options.log ?? silent },
+    );
+    this.#informers.set(name(resource), informer as AnyInformer);
+    if (this.#started !== undefined) this.#running.push(informer.start(this.#started));
+    return informer;
+  }
+
+  get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): Live<T> | undefined {
+    return this.#need(resource).get(ref);
+  }
+
+  list<T extends KubeObject>(resource: Resource<T>, options: { namespace?: string } = {}): Live<T>[] {
+    return this.#need(resource).list(options);
+  }
+
+  byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): Live<T>[] {
+    return this.#need(resource).byIndex(index, value);
+  }
+
+  get informers(): readonly AnyInformer[] {
+    return [...this.#informers.values()];
+  }
+
+  /** Runs all informers, also those made later, until the signal is aborted. */
+  async start(signal: AbortSignal): Promise<void> {
+    this.#started = signal;
+    for (const informer of this.#informers.values()) this.#running.push(informer.start(signal));
+    while (this.#running.length > 0) await this.#running.shift();
+  }
+
+  /** Resolves when every informer is filled. */
+  async waitForSync(options: { signal?: AbortSignal; timeout?: number } = {}): Promise<void> {
+    await Promise.all(this.informers.map((informer) => informer.waitForSync(options)));
+  }
+
+  #of(resource: AnyResource): AnyInformer | undefined {
+    const informer = this.#informers.get(name(resource));
+    return informer !== undefined && sameResource(informer.resource, resource) ? informer : undefined;
+  }
+
+  #need<T extends KubeObject>(resource: Resource<T>): Informer<T> {
+    const informer = this.#of(resource);
+    if (informer === undefined)
+      throw new TypeError(`no cache of ${resourceName(resource)}: ask for it with cache.informer() before the start`);
+    return informer as Informer<T>;
+  }
+}
+
+function name(resource: AnyResource): string {
+  return `${resource.apiVersion}/${resource.plural}`;
+}

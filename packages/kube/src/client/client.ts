@@ -1,0 +1,462 @@
+/**
+ * The typed client: one method per verb. Objects go in and come out as plain JSON, so fields that this program has never
+ * heard of survive. Each answer to a write is shown to the observers (the caches) before the caller gets it.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { ClusterConfig } from '../config/config.ts';
+import { apiError, MalformedError, NotFoundError, type Status } from '../errors.ts';
+import type { DeepReadonly, Draft, KubeObject, Live, ObjectRef } from '../object.ts';
+import { type AnyResource, pathOf, type Resource } from '../resource.ts';
+import { Transport, type TransportOptions, type TransportResponse } from '../transport/transport.ts';
+import { type WatchEvent, readWatch } from './watch.ts';
+
+/** Options of every call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds, retries included. @default that of the transport */
+  readonly timeout?: number | undefined;
+}
+
+export interface WriteOptions extends CallOptions {
+  /** `status`, `scale` or another subresource. */
+  readonly subresource?: string;
+  readonly dryRun?: boolean;
+  /** Who the changed fields belong to. @default that of the client */
+  readonly fieldManager?: string;
+}
+
+export interface ApplyOptions extends WriteOptions {
+  /** Take fields that another manager owns. @default true: an operator is the authority on what it applies */
+  readonly force?: boolean;
+}
+
+export interface DeleteOptions extends CallOptions {
+  /** Refuse (409) unless the live object has this uid: never delete a namesake. */
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly propagation?: 'Foreground' | 'Background' | 'Orphan';
+  readonly gracePeriodSeconds?: number;
+  readonly dryRun?: boolean;
+}
+
+export interface ListOptions extends CallOptions {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly resourceVersion?: string;
+  /** Objects per page. @default 500 */
+  readonly pageSize?: number;
+}
+
+export interface ListPage<T extends KubeObject> {
+  readonly items: readonly Live<T>[];
+  readonly resourceVersion: string;
+}
+
+export interface WatchOptions extends Omit<ListOptions, 'pageSize'> {
+  /** Ask for the present objects first; a bookmark with the annotation `k8s.io/initial-events-end` ends them. */
+  readonly sendInitialEvents?: boolean;
+  readonly timeoutSeconds?: number;
+  /** @default 180_000 */
+  readonly idle?: number;
+}
+
+export type JsonPatch = readonly {
+  readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
+  readonly path: string;
+  readonly from?: string;
+  readonly value?: unknown;
+}[];
+
+export type Patch =
+  | { readonly type: 'merge'; readonly body: unknown }
+  | { readonly type: 'strategic'; readonly body: unknown }
+  | { readonly type: 'json'; readonly body: JsonPatch };
+
+/** Sees what the server answered to our writes. `gone`: the object does not exist any more. */
+export interface WriteObserver {
+  written(resource: AnyResource, object: Live): void;
+  gone(resource: AnyResource, ref: ObjectRef, uid: string | undefined): void;
+}
+
+const contentType = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const;
+
+export interface ClientOptions extends TransportOptions {
+  /** @default the user agent, else `kube-runtime` */
+  readonly fieldManager?: string;
+}
+
+export class Client {
+  readonly transport: Transport;
+  readonly fieldManager: string;
+  readonly #observers: Set<WriteObserver>;
+  readonly #guard: (() => void) | undefined;
+
+  constructor(
+    transport: Transport,
+    options: { fieldManager?: string; observers?: Set<WriteObserver>; guard?: () => void } = {},
+  ) {
+    this.transport = transport;
+    this.fieldManager = options.fieldManager ?? 'kube-runtime';
+    this.#observers = options.observers ?? new Set();
+    this.#guard = options.guard;
+  }
+
+  /** A client on the same connections whose writes ask `guard` first, at the last moment before they leave. */
+  guarded(guard: () => void): Client {
+    return new Client(this.transport, { fieldManager: this.fieldManager, observers: this.#observers, guard });
+  }
+
+  observe(observer: WriteObserver): () => void {
+    this.#observers.add(observer);
+    return () => this.#observers.delete(observer);
+  }
+
+  get config(): ClusterConfig {
+    return this.transport.config;
+  }
+
+  async get<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    options: CallOptions & { subresource?: string } = {},
+  ): Promise<Live<T>> {
+    const doing = `get ${describe(resource, ref)}`;
+    return this.json<Live<T>>('GET', pathOf(resource, { ...ref, subresource: options.subresource }), { ...options, doing });
+  }
+
+  /** Like get, but a missing object is `undefined`. */
+  async find<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    options: CallOptions = {},
+  ): Promise<Live<T> | undefined> {
+    try {
+      return await this.get(resource, ref, options);
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Everything that matches, fetched in pages. For lists that may be huge use {@link pages}. */
+  async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<ListPage<T>> {
+    const items: Live<T>[] = [];
+    let resourceVersion = '';
+    for await (const page of this.pages(resource, options)) {
+      for (const item of page.items) items.push(item);
+      ({ resourceVersion } = page);
+    }
+    return { items, resourceVersion };
+  }
+
+  /** The pages of a list, all of one moment. */
+  async *pages<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListOptions = {},
+  ): AsyncGenerator<ListPage<T>, void, undefined> {
+    const doing = `list ${resource.plural}`;
+    let next = '';
+    do {
+      const query = new URLSearchParams({ limit: String(options.pageSize ?? 500) });
+      setSelectors(query, options);
+      if (next !== '') query.set('continue', next);
+      const path = `${pathOf(resource, { namespace: options.namespace })}?${query}`;
+      const list = await this.json<{
+        metadata?: { resourceVersion?: string; continue?: string };
+        items?: Live<T>[] | null;
+      }>('GET', path, { ...options, doing });
+      // Items of a list come without the two fields that every object read otherwise has.
+      const items = (list.items ?? []).map((item) =>
+        item.kind === undefined ? { ...item, apiVersion: resource.apiVersion, kind: resource.kind } : item,
+      );
+      yield { items, resourceVersion: list.metadata?.resourceVersion ?? '' };
+      next = list.metadata?.continue ?? '';
+    } while (next !== '');
+  }
+
+  async create<T extends KubeObject>(
+    resource: Resource<T>,
+    object: Draft<T>,
+    options: WriteOptions = {},
+  ): Promise<Live<T>> {
+    const { namespace, name } = object.metadata;
+    const at = { namespace, name: options.subresource === undefined ? undefined : name };
+    const doing = `create ${describe(resource, { namespace, name: name ?? `${object.metadata.generateName ?? ''}*` })}`;
+    return this.#write(resource, 'POST', pathOf(resource, { ...at, subresource: options.subresource }), options, {
+      body: object,
+      doing,
+    });
+  }
+
+  /**
+   * Server-side apply: the object becomes what is given in the fields that are given, and fields this manager applied
+   * before and leaves out now are removed. Creates the object where it is missing (a subresource is never created).
+   */
+  async apply<T extends KubeObject>(
+    resource: Resource<T>,
+    object: ApplyIntent<T>,
+    options: ApplyOptions = {},
+  ): Promise<Live<T>> {
+    const { namespace, name } = object.metadata;
+    const query = new URLSearchParams({ force: String(options.force ?? true) });
+    return this.#write(
+      resource,
+      'PATCH',
+      pathOf(resource, { namespace, name, subresource: options.subresource }),
+      options,
+      {
+        // A caller may leave these out; the server may not.
+        body: { ...object, apiVersion: resource.apiVersion, kind: resource.kind },
+        doing: `apply ${describe(resource, { namespace, name })}`,
+        type: contentType.apply,
+        query,
+      },
+    );
+  }
+
+  async patch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    patch: Patch,
+    options: WriteOptions = {},
+  ): Promise<Live<T>> {
+    return this.#write(resource, 'PATCH', pathOf(resource, { ...ref, subresource: options.subresource }), options, {
+      body: patch.body,
+      doing: `patch ${describe(resource, ref)}`,
+      type: contentType[patch.type],
+    });
+  }
+
+  /** A JSON merge patch: the fields given are set, null removes, lists are replaced whole. */
+  mergePatch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    body: unknown,
+    options: WriteOptions = {},
+  ): Promise<Live<T>> {
+    return this.patch(resource, ref, { type: 'merge', body }, options);
+  }
+
+  /** PUT. With a resourceVersion in the object it fails with a {@link ConflictError} when someone was faster. */
+  async replace<T extends KubeObject>(
+    resource: Resource<T>,
+    object: DeepReadonly<T>,
+    options: WriteOptions = {},
+  ): Promise<Live<T>> {
+    const { namespace, name } = object.metadata;
+    const path = pathOf(resource, { namespace, name, subresource: options.subresource });
+    const doing = `replace ${describe(resource, { namespace, name })}`;
+    return this.#write(resource, 'PUT', path, options, { body: object, doing });
+  }
+
+  /** `true`: the object is gone. `false`: it is being deleted (finalizers, grace) or was not there at all. */
+  async delete(resource: AnyResource, ref: ObjectRef, options: DeleteOptions = {}): Promise<boolean> {
+    const { uid, resourceVersion } = options;
+    const body = {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      ...(options.propagation === undefined ? {} : { propagationPolicy: options.propagation }),
+      ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
+      ...(options.dryRun === true ? { dryRun: ['All'] } : {}),
+      ...(uid === undefined && resourceVersion === undefined ? {} : { preconditions: { uid, resourceVersion } }),
+    };
+    let answer: Live | Status;
+    try {
+      answer = await this.json<Live | Status>('DELETE', pathOf(resource, ref), {
+        ...options,
+        body,
+        doing: `delete ${describe(resource, ref)}`,
+        guard: this.#guard,
+      });
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+      // Without a uid this says nothing of the object that a cache may hold: it can be a later namesake.
+      if (options.dryRun !== true && uid !== undefined) this.#gone(resource, ref, uid);
+      return false;
+    }
+    if (options.dryRun === true) return false;
+    if (answer.kind === 'Status') {
+      this.#gone(resource, ref, (answer as Status).details?.uid ?? uid);
+      return true;
+    }
+    return this.#seen(resource, answer as Live);
+  }
+
+  /** Deletes what matches. Caches learn of it through their watches only. */
+  async deleteCollection(
+    resource: AnyResource,
+    options: Omit<ListOptions, 'resourceVersion' | 'pageSize'> & Pick<DeleteOptions, 'propagation' | 'gracePeriodSeconds'>,
+  ): Promise<void> {
+    const query = new URLSearchParams();
+    setSelectors(query, options);
+    await this.json('DELETE', `${pathOf(resource, { namespace: options.namespace })}?${query}`, {
+      ...options,
+      body: {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        ...(options.propagation === undefined ? {} : { propagationPolicy: options.propagation }),
+        ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
+      },
+      doing: `delete ${resource.plural}`,
+      guard: this.#guard,
+    });
+  }
+
+  /** One watch connection. Resolves when the server ends it; see {@link readWatch}. A cache is nearly always better. */
+  async watch<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchOptions & { signal: AbortSignal },
+    onEvent: (event: WatchEvent<T>) => void,
+  ): Promise<void> {
+    const query = new URLSearchParams({ watch: 'true', allowWatchBookmarks: 'true' });
+    setSelectors(query, options);
+    if (options.timeoutSeconds !== undefined) query.set('timeoutSeconds', String(options.timeoutSeconds));
+    if (options.sendInitialEvents === true) {
+      query.set('sendInitialEvents', 'true');
+      query.set('resourceVersionMatch', 'NotOlderThan');
+    }
+    const doing = `watch ${resource.plural}`;
+    const path = `${pathOf(resource, { namespace: options.namespace })}?${query}`;
+    const message = await this.open(path, { signal: options.signal, timeout: options.timeout, doing });
+    return readWatch(message, { doing, idle: options.idle ?? 180_000 }, onEvent);
+  }
+
+  /** A GET whose body is read as it comes; refusals are thrown as for any other call. */
+  async open(
+    path: string,
+    options: CallOptions & { doing: string; accept?: string },
+  ): Promise<IncomingMessage> {
+    const message = await this.transport.open({
+      method: 'GET',
+      path,
+      headers: { Accept: options.accept ?? 'application/json' },
+      signal: options.signal,
+      timeout: options.timeout,
+      doing: options.doing,
+    });
+    const status = message.statusCode ?? 0;
+    if (status >= 200 && status < 300) return message;
+    const chunks: Buffer[] = [];
+    for await (const chunk of message) chunks.push(chunk as Buffer);
+    throw refusal(options.doing, { status, headers: message.headers, body: Buffer.concat(chunks) });
+  }
+
+  /** Any path: what the methods above are made of, and the way to endpoints they do not cover. */
+  async json<T>(
+    method: string,
+    path: string,
+    options: CallOptions & { body?: unknown; type?: string; doing?: string; guard?: (() => void) | undefined } = {},
+  ): Promise<T> {
+    const doing = options.doing ?? `${method} ${path.split('?', 1)[0]}`;
+    const response = await this.transport.request({
+      method,
+      path,
+      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+      headers: {
+        Accept: 'application/json',
+        ...(options.body === undefined ? {} : { 'Content-Type': options.type ?? 'application/json' }),
+      },
+      signal: options.signal,
+      timeout: options.timeout,
+      guard: options.guard,
+      doing,
+    });
+    if (response.status < 200 || response.status >= 300) throw refusal(doing, response);
+    try {
+      return JSON.parse(response.body.toString('utf8')) as T;
+    } catch (cause) {
+      throw new MalformedError(`cannot ${doing}: the answer is not JSON`, { cause });
+    }
+  }
+
+  close(): void {
+    this.transport.close();
+  }
+
+  async #write<T extends KubeObject>(
+    resource: Resource<T>,
+    method: string,
+    path: string,
+    options: WriteOptions,
+    what: { body: unknown; doing: string; type?: string; query?: URLSearchParams },
+  ): Promise<Live<T>> {
+    const query = what.query ?? new URLSearchParams();
+    query.set('fieldManager', options.fieldManager ?? this.fieldManager);
+    if (options.dryRun === true) query.set('dryRun', 'All');
+    const answer = await this.json<Live<T>>(method, `${path}?${query}`, {
+      signal: options.signal,
+      timeout: options.timeout,
+      body: what.body,
+      doing: what.doing,
+      guard: this.#guard,
+      ...(what.type === undefined ? {} : { type: what.type }),
+    });
+    // Only the object itself, or its status, is a new state of it; a Scale or an Eviction is not.
+    if (options.dryRun !== true && answer.kind === resource.kind) this.#seen(resource, answer);
+    return answer;
+  }
+
+  /** Shows a written object to the observers; says whether that write was its end. */
+  #seen(resource: AnyResource, object: Live): boolean {
+    const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+    const ended =
+      deletionTimestamp !== undefined && (deletionGracePeriodSeconds ?? 0) === 0 && (finalizers ?? []).length === 0;
+    if (ended) this.#gone(resource, object.metadata, object.metadata.uid);
+    else for (const observer of this.#observers) observer.written(resource, object);
+    return ended;
+  }
+
+  #gone(resource: AnyResource, ref: ObjectRef, uid: string | undefined): void {
+    for (const observer of this.#observers) observer.gone(resource, ref, uid);
+  }
+}
+
+/** What one manager wants of an object: its identity and the fields it cares for. */
+export type ApplyIntent<T extends KubeObject> = DeepReadonly<DeepPartial<Omit<T, 'metadata'>>> & {
+  readonly metadata: DeepReadonly<Partial<T['metadata']>> & ObjectRef;
+};
+
+type DeepPartial<T> = T extends readonly (infer Item)[]
+  ? Item[]
+  : T extends object
+    ? { [Key in keyof T]?: DeepPartial<T[Key]> }
+    : T;
+
+export function createClient(config: ClusterConfig, options: ClientOptions = {}): Client {
+  const fieldManager = options.fieldManager ?? options.userAgent;
+  return new Client(new Transport(config, options), fieldManager === undefined ? {} : { fieldManager });
+}
+
+function describe(resource: AnyResource, ref: ObjectRef): string {
+  return `${resource.kind} ${ref.namespace === undefined ? '' : `${ref.namespace}/`}${ref.name}`;
+}
+
+function setSelectors(query: URLSearchParams, options: ListOptions): void {
+  if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector);
+  if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector);
+  if (options.resourceVersion !== undefined) query.set('resourceVersion', options.resourceVersion);
+}
+
+function refusal(doing: string, response: TransportResponse): Error {
+  const text = response.body.toString('utf8');
+  const seconds = Number.parseFloat(response.headers['retry-after'] ?? '');
+  let body: Status | undefined;
+  try {
+    const parsed = JSON.parse(text) as Status | null;
+    if (parsed?.kind === 'Status') body = parsed;
+  } catch {
+    // Not a Status: the text itself is the explanation.
+  }
+  return apiError(`cannot ${doing}`, {
+    status: response.status,
+    text,
+    ...(body === undefined ? {} : { body }),
+    ...(Number.isNaN(seconds) ? {} : { retryAfter: seconds * 1000 }),
+  });
+}

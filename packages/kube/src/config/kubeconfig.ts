@@ -1,0 +1,195 @@
+/** Kubeconfig files: merged as kubectl merges them, one context chosen, every kind of credential it can hold. */
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { type Clock, systemClock } from '../clock.ts';
+import { ConfigError } from '../errors.ts';
+import { type ClusterConfig, type Identity, RotatingFiles, stableIdentity } from './config.ts';
+import { ExecCredentials, type ExecPlugin } from './exec-credential.ts';
+
+interface Cluster {
+  server?: string;
+  'certificate-authority'?: string;
+  'certificate-authority-data'?: string;
+  'insecure-skip-tls-verify'?: boolean;
+  'tls-server-name'?: string;
+  'proxy-url'?: string;
+}
+
+interface User {
+  token?: string;
+  tokenFile?: string;
+  username?: string;
+  password?: string;
+  'client-certificate'?: string;
+  'client-certificate-data'?: string;
+  'client-key'?: string;
+  'client-key-data'?: string;
+  exec?: ExecPlugin;
+  'auth-provider'?: unknown;
+  as?: string;
+  'as-uid'?: string;
+}
+
+interface Context {
+  cluster?: string;
+  user?: string;
+  namespace?: string;
+}
+
+/** A kubeconfig after merging; each entry remembers the directory that its relative paths start from. */
+interface Kubeconfig {
+  currentContext: string;
+  clusters: Map<string, { value: Cluster; directory: string }>;
+  users: Map<string, { value: User; directory: string }>;
+  contexts: Map<string, Context>;
+}
+
+export interface KubeconfigOptions {
+  /** File names. @default those of KUBECONFIG, else ~/.kube/config */
+  readonly files?: readonly string[];
+  /** The text of a kubeconfig, instead of files. */
+  readonly text?: string;
+  /** @default the current-context of the file */
+  readonly context?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock;
+}
+
+export function kubeconfigFiles(env: Readonly<Record<string, string | undefined>> = process.env): string[] {
+  const named = (env['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== '');
+  return named.length > 0 ? named : [join(env['HOME'] ?? homedir(), '.kube', 'config')];
+}
+
+export async function kubeconfigConfig(options: KubeconfigOptions = {}): Promise<ClusterConfig> {
+  const merged: Kubeconfig = { currentContext: '', clusters: new Map(), users: new Map(), contexts: new Map() };
+  if (options.text !== undefined) {
+    await merge(merged, options.text, process.cwd(), 'the given kubeconfig');
+  } else {
+    const files = options.files ?? kubeconfigFiles(options.env);
+    let found = 0;
+    for (const file of files) {
+      const text = await readIfThere(file);
+      if (text === undefined) continue;
+      found += 1;
+      await merge(merged, text, dirname(resolve(file)), file);
+    }
+    if (found === 0) throw new ConfigError(`no kubeconfig found; looked for ${files.join(', ')}`);
+  }
+  return choose(merged, options.context, options.clock ?? systemClock);
+}
+
+/** The first file to name an entry, or the current context, wins. */
+async function merge(into: Kubeconfig, text: string, directory: string, where: string): Promise<void> {
+  const { parse } = await import('yaml');
+  let raw: Record<string, unknown>;
+  try {
+    raw = (parse(text) ?? {}) as Record<string, unknown>;
+  } catch (error) {
+    throw new ConfigError(`${where} is not YAML`, { cause: error });
+  }
+  const current = raw['current-context'];
+  if (into.currentContext === '' && typeof current === 'string') into.currentContext = current;
+  const named = (list: unknown, field: string): [string, object][] =>
+    (Array.isArray(list) ? (list as Record<string, unknown>[]) : []).map((entry) => [
+      String(entry['name'] as string),
+      (entry[field] ?? {}) as object,
+    ]);
+  for (const [name, value] of named(raw['clusters'], 'cluster'))
+    if (!into.clusters.has(name)) into.clusters.set(name, { value, directory });
+  for (const [name, value] of named(raw['users'], 'user'))
+    if (!into.users.has(name)) into.users.set(name, { value, directory });
+  for (const [name, value] of named(raw['contexts'], 'context'))
+    if (!into.contexts.has(name)) into.contexts.set(name, value);
+}
+
+function choose(merged: Kubeconfig, wanted: string | undefined, clock: Clock): ClusterConfig {
+  const name = wanted ?? merged.currentContext;
+  const known = [...merged.contexts.keys()].join(', ') || 'none';
+  if (name === '') throw new ConfigError(`the kubeconfig sets no current-context; contexts: ${known}`);
+  const context = merged.contexts.get(name);
+  if (context === undefined) throw new ConfigError(`the kubeconfig has no context "${name}"; contexts: ${known}`);
+  const cluster = merged.clusters.get(context.cluster ?? '');
+  if (cluster?.value.server === undefined)
+    throw new ConfigError(`context "${name}" names cluster "${context.cluster ?? ''}", which has no server`);
+  const user = merged.users.get(context.user ?? '') ?? { value: {}, directory: '.' };
+  const { value } = cluster;
+  const headers: Record<string, string> = {};
+  if (user.value.as !== undefined) headers['Impersonate-User'] = user.value.as;
+  if (user.value['as-uid'] !== undefined) headers['Impersonate-Uid'] = user.value['as-uid'];
+  return {
+    server: value.server?.replace(/\/+$/, '') ?? '',
+    namespace: context.namespace ?? 'default',
+    ...(value['tls-server-name'] === undefined ? {} : { serverName: value['tls-server-name'] }),
+    ...(value['insecure-skip-tls-verify'] === true ? { insecure: true } : {}),
+    ...(value['proxy-url'] === undefined ? {} : { proxyUrl: value['proxy-url'] }),
+    headers,
+    identity: identitySource(cluster, user, clock),
+  };
+}
+
+function identitySource(
+  cluster: { value: Cluster; directory: string },
+  user: { value: User; directory: string },
+  clock: Clock,
+): ClusterConfig['identity'] {
+  if (user.value['auth-provider'] !== undefined)
+    throw new ConfigError('the kubeconfig user has an auth-provider, which Kubernetes removed; use an exec plugin');
+  const files = new RotatingFiles(clock);
+  const stable = stableIdentity();
+  const plugin =
+    user.value.exec === undefined ? undefined : new ExecCredentials(user.value.exec, cluster.value, clock);
+  const pem = async (
+    entry: { value: object; directory: string },
+    field: string,
+    refused: boolean,
+  ): Promise<string | undefined> => {
+    const fields = entry.value as Record<string, string | undefined>;
+    const data = fields[`${field}-data`];
+    if (data !== undefined && data !== '') return Buffer.from(data, 'base64').toString('utf8');
+    const file = fields[field];
+    return file === undefined || file === '' ? undefined : files.read(resolve(entry.directory, file), field, refused);
+  };
+  return async ({ refused }) => {
+    const exec = await plugin?.get(refused);
+    const ca = await pem(cluster, 'certificate-authority', refused);
+    const cert = exec?.cert ?? (await pem(user, 'client-certificate', refused));
+    const key = exec?.key ?? (await pem(user, 'client-key', refused));
+    const token = exec?.token ?? (await bearer(user, files, refused));
+    const { username, password } = user.value;
+    const authorization =
+      token !== undefined
+        ? `Bearer ${token}`
+        : username === undefined
+          ? undefined
+          : `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`;
+    const next: Identity = {
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+    return stable(next);
+  };
+}
+
+/** A token file takes precedence over a token, as in kubectl. */
+async function bearer(
+  user: { value: User; directory: string },
+  files: RotatingFiles,
+  refused: boolean,
+): Promise<string | undefined> {
+  const { tokenFile, token } = user.value;
+  if (tokenFile !== undefined && tokenFile !== '')
+    return (await files.read(resolve(user.directory, tokenFile), 'token file', refused)).trim();
+  return token === '' ? undefined : token;
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new ConfigError(`cannot read the kubeconfig ${file}`, { cause: error });
+  }
+}

@@ -1,0 +1,73 @@
+/** `manager.controller('web').for(webs).owns(deployments).reconcile(…)`: which changes lead to which reconcile. */
+import type { Cache } from '../cache/cache.ts';
+import type { InformerOptions } from '../cache/informer.ts';
+import type { Change } from '../cache/replica.ts';
+import type { KubeObject } from '../object.ts';
+import { allOf, type Predicate } from '../predicate.ts';
+import type { AnyResource, Resource } from '../resource.ts';
+import { informerSource, type MapFunction, ownerMap, type Source } from '../source.ts';
+import type { Controller, ControllerOptions, Reconciler } from './controller.ts';
+
+export interface WatchedOptions<T extends KubeObject> {
+  /** Only these changes lead to a reconcile. @default every change */
+  readonly predicate?: Predicate<T>;
+  /** How the objects are cached; counts if this is the first to ask for them. */
+  readonly cache?: InformerOptions<T>;
+}
+
+export class ControllerBuilder {
+  readonly #cache: Cache;
+  readonly #finish: (reconciler: Reconciler, sources: readonly Source[], options: ControllerOptions) => Controller;
+  readonly #sources: Source[] = [];
+  readonly #owned: (() => void)[] = [];
+  #for: AnyResource | undefined;
+  #options: ControllerOptions = {};
+
+  constructor(
+    cache: Cache,
+    finish: (reconciler: Reconciler, sources: readonly Source[], options: ControllerOptions) => Controller,
+  ) {
+    this.#cache = cache;
+    this.#finish = finish;
+  }
+
+  /** The kind that is reconciled: each change of an object leads to a reconcile of it. */
+  for<T extends KubeObject>(resource: Resource<T>, options: WatchedOptions<T> = {}): this {
+    if (this.#for !== undefined) throw new TypeError(`a controller is for one kind; this one is for ${this.#for.kind}`);
+    this.#for = resource;
+    return this.watches(resource, (object) => [object.metadata], options);
+  }
+
+  /** A change of a child leads to a reconcile of the object of the `for` kind that controls it. */
+  owns<T extends KubeObject>(resource: Resource<T>, options: WatchedOptions<T> = {}): this {
+    this.#owned.push(() => {
+      if (this.#for === undefined) throw new TypeError(`owns(${resource.kind}) needs a kind given with for()`);
+      this.watches(resource, ownerMap<T>(this.#for), options);
+    });
+    return this;
+  }
+
+  /** A change of any other object leads to reconciles of those that `map` names. */
+  watches<T extends KubeObject>(resource: Resource<T>, map: MapFunction<T>, options: WatchedOptions<T> = {}): this {
+    const informer = this.#cache.informer(resource, options.cache ?? {});
+    const accept = allOf<T>(...(options.predicate === undefined ? [] : [options.predicate]));
+    this.#sources.push(informerSource<T>(informer, map, (change: Change<T>) => accept(change)));
+    return this;
+  }
+
+  /** Anything else that knows when to look. */
+  source(source: Source): this {
+    this.#sources.push(source);
+    return this;
+  }
+
+  options(options: ControllerOptions): this {
+    this.#options = { ...this.#options, ...options };
+    return this;
+  }
+
+  reconcile(reconciler: Reconciler): Controller {
+    for (const add of this.#owned.splice(0)) add();
+    return this.#finish(reconciler, this.#sources, this.#options);
+  }
+}

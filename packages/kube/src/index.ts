@@ -1,0 +1,73 @@
+/** The public face of the runtime; README.md teaches it. */
+
+export { Cache, type CacheOptions } from './cache/cache.ts';
+export { Informer, type InformerOptions, type Subscriber } from './cache/informer.ts';
+export type { ReflectorTuning } from './cache/reflector.ts';
+export type { Change } from './cache/replica.ts';
+export { fieldMatcher, labelMatcher } from './cache/selector.ts';
+export type { Indexer } from './cache/store.ts';
+export { dropBookkeeping, type Transform } from './cache/transform.ts';
+export {
+  type ApplyIntent,
+  type ApplyOptions,
+  type CallOptions,
+  Client,
+  type ClientOptions,
+  createClient,
+  type DeleteOptions,
+  type JsonPatch,
+  type ListOptions,
+  type ListPage,
+  type Patch,
+  type WatchOptions,
+  type WriteObserver,
+  type WriteOptions,
+} from './client/client.ts';
+export type { WatchEvent } from './client/watch.ts';
+export { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } from './clock.ts';
+export type { ClusterConfig, Identity } from './config/config.ts';
+export { type InClusterOptions, inClusterConfig, runsInCluster } from './config/in-cluster.ts';
+export { type KubeconfigOptions, kubeconfigConfig } from './config/kubeconfig.ts';
+export { loadConfig } from './config/load-config.ts';
+export { ControllerBuilder, type WatchedOptions } from './controller/builder.ts';
+export {
+  Controller,
+  type ControllerOptions,
+  type ReconcileContext,
+  type Reconciler,
+  type Request,
+  type Result,
+} from './controller/controller.ts';
+export * from './errors.ts';
+export { type LeaderElectionOptions, LeaderElector } from './leader-election/elector.ts';
+export { type Log, silent } from './log.ts';
+export { createManager, Manager, type ManagerOptions, type Runnable } from './manager/manager.ts';
+export {
+  compareResourceVersions,
+  controllerOf,
+  controllerReference,
+  type DeepReadonly,
+  type Draft,
+  type KubeObject,
+  keyOf,
+  type Live,
+  type ObjectKey,
+  type ObjectMeta,
+  type ObjectRef,
+  type OwnerReference,
+  refOf,
+} from './object.ts';
+export {
+  allOf,
+  annotationsChanged,
+  anyOf,
+  generationChanged,
+  labelsChanged,
+  not,
+  type Predicate,
+} from './predicate.ts';
+export { Queue, type QueueOptions } from './queue/queue.ts';
+export { type AnyResource, defineResource, groupOf, pathOf, type Resource, resourceName } from './resource.ts';
+export * from './resources.ts';
+export { ChannelSource, type MapFunction, ownerMap, type Source } from './source.ts';
+export type { RateLimit } from './transport/rate-limit.ts';

@@ -1,0 +1,105 @@
+/** Keep-alive connections to one server: replaced when our identity changes or when the network went silent. */
+import { type ClientRequest, Agent as HttpAgent, type RequestOptions, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import type { ClusterConfig, Identity } from '../config/config.ts';
+
+/** Probes of an idle connection start after this long: a NAT or a dead peer is noticed in minutes, not hours. */
+const KEEP_ALIVE_PROBE = 15_000;
+
+type TlsPart = Pick<Identity, 'ca' | 'cert' | 'key'>;
+
+export class Connections {
+  readonly url: URL;
+  readonly #config: ClusterConfig;
+  readonly #maxSockets: number;
+  #agent: HttpAgent | undefined;
+  #for: TlsPart = {};
+
+  constructor(config: ClusterConfig, maxSockets: number) {
+    this.#config = config;
+    this.#maxSockets = maxSockets;
+    this.url = new URL(config.server);
+  }
+
+  /** Starts a request; nothing is sent before its body is ended. */
+  request(identity: Identity, options: RequestOptions): ClientRequest {
+    const { url } = this;
+    const all: RequestOptions = {
+      ...options,
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : url.port,
+      path: `${url.pathname === '/' ? '' : url.pathname}${options.path ?? '/'}`,
+      agent: this.agent(identity),
+    };
+    return url.protocol === 'http:' ? httpRequest(all) : httpsRequest(all);
+  }
+
+  agent(identity: Identity): HttpAgent {
+    const same =
+      identity.ca === this.#for.ca && identity.cert === this.#for.cert && identity.key === this.#for.key;
+    if (this.#agent !== undefined && same) return this.#agent;
+    this.renew();
+    this.#for = { ...identity };
+    this.#agent = this.#makeAgent(identity);
+    return this.#agent;
+  }
+
+  /** The next request dials anew. Requests and watches under way keep their sockets until they end. */
+  renew(): void {
+    const old = this.#agent;
+    this.#agent = undefined;
+    if (old === undefined) return;
+    for (const idle of Object.values(old.freeSockets)) for (const socket of idle ?? []) socket.destroy();
+    old.maxFreeSockets = 0;
+  }
+
+  /** Ends every connection, used or not. */
+  destroy(): void {
+    this.#agent?.destroy();
+    this.#agent = undefined;
+  }
+
+  #makeAgent(identity: Identity): HttpAgent {
+    const config = this.#config;
+    const proxy =
+      config.proxyUrl === undefined
+        ? process.env
+        : { HTTPS_PROXY: config.proxyUrl, HTTP_PROXY: config.proxyUrl, NO_PROXY: '' };
+    const shared = {
+      keepAlive: true,
+      keepAliveMsecs: KEEP_ALIVE_PROBE,
+      maxSockets: this.#maxSockets,
+      // Idle connections are reused newest first, so that a quiet program lets the others go.
+      scheduling: 'lifo' as const,
+      ...(wantsProxy(proxy) ? { proxyEnv: proxy } : {}),
+    };
+    if (this.url.protocol === 'http:') return new HttpAgent(shared);
+    return new HttpsAgent({
+      ...shared,
+      ALPNProtocols: ['http/1.1'],
+      ...(identity.ca === undefined ? {} : { ca: identity.ca }),
+      ...(identity.cert === undefined ? {} : { cert: identity.cert }),
+      ...(identity.key === undefined ? {} : { key: identity.key }),
+      ...(config.serverName === undefined ? {} : { servername: config.serverName }),
+      ...(config.insecure === true ? { rejectUnauthorized: false } : {}),
+    });
+  }
+}
+
+function wantsProxy(env: Readonly<Record<string, string | undefined>>): boolean {
+  return ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((name) => (env[name] ?? '') !== '');
+}
+
+/** Calls `ready` when the request's socket can carry bytes (after the handshake), at once where it is reused. */
+export function onceConnected(request: ClientRequest, secure: boolean, ready: () => void): void {
+  request.once('socket', (socket: Socket) => {
+    if (socket.connecting || (secure && request.reusedSocket === false && !handshaken(socket)))
+      socket.once(secure ? 'secureConnect' : 'connect', ready);
+    else ready();
+  });
+}
+
+function handshaken(socket: Socket): boolean {
+  return 'getCipher' in socket && (socket as { secureConnecting?: boolean }).secureConnecting === false;
+}

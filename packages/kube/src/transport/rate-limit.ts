@@ -1,0 +1,39 @@
+/** A token bucket: bursts up to `burst`, then `qps` a second, first come first served. */
+import { type Clock, sleep } from '../clock.ts';
+
+export interface RateLimit {
+  /** Sustained requests per second. */
+  readonly qps: number;
+  readonly burst: number;
+}
+
+export class RateLimiter {
+  readonly #limit: RateLimit;
+  readonly #clock: Clock;
+  #tokens: number;
+  #at: number;
+
+  constructor(limit: RateLimit, clock: Clock) {
+    if (!(limit.qps > 0) || !(limit.burst >= 1))
+      throw new RangeError(`rate limit of ${limit.qps}/s, burst ${limit.burst}: give qps above 0 and burst of 1 or more, or false for no limit`);
+    this.#limit = limit;
+    this.#clock = clock;
+    this.#tokens = limit.burst;
+    this.#at = clock.monotonic();
+  }
+
+  /** Takes a token, waiting until there is one. Tokens go below zero, which is the queue. */
+  async take(signal: AbortSignal): Promise<void> {
+    const now = this.#clock.monotonic();
+    this.#tokens = Math.min(this.#limit.burst, this.#tokens + ((now - this.#at) * this.#limit.qps) / 1000);
+    this.#at = now;
+    this.#tokens -= 1;
+    if (this.#tokens >= 0) return;
+    try {
+      await sleep((-this.#tokens / this.#limit.qps) * 1000, signal, this.#clock);
+    } catch (error) {
+      this.#tokens += 1;
+      throw error;
+    }
+  }
+}
