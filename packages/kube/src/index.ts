@@ -67,7 +67,14 @@ export {
   type Predicate,
 } from './predicate.ts';
 export { Queue, type QueueOptions } from './queue/queue.ts';
-export { type AnyResource, defineResource, groupOf, pathOf, type Resource, resourceName } from './resource.ts';
+export {
+  type AnyResource,
+  defineResource,
+  groupOf,
+  pathOf,
+  type Resource,
+  resourceName,
+} from './resource.ts';
 export * from './resources.ts';
 export { ChannelSource, type MapFunction, ownerMap, type Source } from './source.ts';
 export type { RateLimit } from './transport/rate-limit.ts';

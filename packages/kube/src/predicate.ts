@@ -15,7 +15,8 @@ export const labelsChanged: Predicate = (change) =>
   change.type !== 'updated' || !sameStrings(change.object.metadata.labels, change.previous.metadata.labels);
 
 export const annotationsChanged: Predicate = (change) =>
-  change.type !== 'updated' || !sameStrings(change.object.metadata.annotations, change.previous.metadata.annotations);
+  change.type !== 'updated' ||
+  !sameStrings(change.object.metadata.annotations, change.previous.metadata.annotations);
 
 export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (change) => predicates.some((holds) => holds(change));

@@ -85,7 +85,9 @@ export class Cache {
   #need<T extends KubeObject>(resource: Resource<T>): Informer<T> {
     const informer = this.#of(resource);
     if (informer === undefined)
-      throw new TypeError(`no cache of ${resourceName(resource)}: ask for it with cache.informer() before the start`);
+      throw new TypeError(
+        `no cache of ${resourceName(resource)}: ask for it with cache.informer() before the start`,
+      );
     return informer as Informer<T>;
   }
 }

@@ -76,7 +76,9 @@ export class Informer<T extends KubeObject> {
 
   /** Runs until the signal is aborted. Starting twice is starting once. */
   start(signal: AbortSignal): Promise<void> {
-    this.#running ??= Promise.all(this.#parts.map((part) => part.reflector.run(signal))).then(() => undefined);
+    this.#running ??= Promise.all(this.#parts.map((part) => part.reflector.run(signal))).then(
+      () => undefined,
+    );
     return this.#running;
   }
 
@@ -86,7 +88,9 @@ export class Informer<T extends KubeObject> {
 
   /** Why it is not synced, or why its watch broke last; undefined when all is well. */
   get trouble(): string | undefined {
-    const failures = this.#parts.flatMap(({ reflector }) => (reflector.failure === undefined ? [] : [reflector.failure]));
+    const failures = this.#parts.flatMap(({ reflector }) =>
+      reflector.failure === undefined ? [] : [reflector.failure],
+    );
     if (failures.length > 0) return explain(failures[0]);
     return this.synced ? undefined : 'the first list is under way';
   }
@@ -97,7 +101,11 @@ export class Informer<T extends KubeObject> {
     const timeout = options.timeout ?? 60_000;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const fail = (why: string) =>
-      reject(new NotSyncedError(`cache of ${resourceName(this.resource)} did not fill: ${why} (last: ${this.trouble ?? 'nothing'})`));
+      reject(
+        new NotSyncedError(
+          `cache of ${resourceName(this.resource)} did not fill: ${why} (last: ${this.trouble ?? 'nothing'})`,
+        ),
+      );
     const cancel = this.#clock.after(timeout, () => fail(`waited ${timeout} ms`));
     const stop = () => fail('given up');
     options.signal?.addEventListener('abort', stop, { once: true });
@@ -137,7 +145,8 @@ export class Informer<T extends KubeObject> {
   /** Told of each change after the store has it, and first of what is there already. */
   subscribe(subscriber: Subscriber<T>): () => void {
     this.#subscribers.add(subscriber);
-    for (const object of this.#store.list()) this.#call(subscriber, { type: 'added', key: keyOf(object), object });
+    for (const object of this.#store.list())
+      this.#call(subscriber, { type: 'added', key: keyOf(object), object });
     return () => this.#subscribers.delete(subscriber);
   }
 
@@ -162,7 +171,10 @@ export class Informer<T extends KubeObject> {
     try {
       subscriber(change);
     } catch (error) {
-      this.#log.error({ err: error, key: change.key }, 'a subscriber threw; the change is not repeated to it');
+      this.#log.error(
+        { err: error, key: change.key },
+        'a subscriber threw; the change is not repeated to it',
+      );
     }
   }
 }

@@ -5,7 +5,15 @@
 import type { Client, ListOptions } from '../client/client.ts';
 import type { WatchEvent } from '../client/watch.ts';
 import { type BackoffOptions, backoffDelay, type Clock, sleep } from '../clock.ts';
-import { ApiError, BadRequestError, explain, GoneError, InvalidError, MalformedError, ServerTimeoutError } from '../errors.ts';
+import {
+  ApiError,
+  BadRequestError,
+  explain,
+  GoneError,
+  InvalidError,
+  MalformedError,
+  ServerTimeoutError,
+} from '../errors.ts';
 import type { Log } from '../log.ts';
 import { compareResourceVersions, type KubeObject } from '../object.ts';
 import { pathOf, type Resource } from '../resource.ts';
@@ -200,7 +208,9 @@ export class Reflector<T extends KubeObject> {
     const { resourceVersion } = event.object.metadata;
     if (compareResourceVersions(resourceVersion, replica.progress) < 0) {
       this.#mustList = true;
-      connection.abort(new MalformedError(`resourceVersion went back from ${replica.progress} to ${resourceVersion}`));
+      connection.abort(
+        new MalformedError(`resourceVersion went back from ${replica.progress} to ${resourceVersion}`),
+      );
       return;
     }
     if (event.type === 'BOOKMARK') {
@@ -230,7 +240,8 @@ export class Reflector<T extends KubeObject> {
     const versionRefused =
       error instanceof GoneError || error instanceof ServerTimeoutError || error instanceof MalformedError;
     // A watch the server refuses outright cannot be resumed; the list will say why, or succeed.
-    const refused = error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
+    const refused =
+      error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
     if (versionRefused || refused) this.#mustList = true;
     this.#options.log.debug({ reason: explain(error), relist: this.#mustList }, 'watch ended');
   }
@@ -255,7 +266,11 @@ export class Reflector<T extends KubeObject> {
     // A watch that ended well after a while is resumed at once.
     if (this.#failures === 0 && this.#failure === undefined) return;
     try {
-      await sleep(backoffDelay(this.#options.backoff ?? BACKOFF, Math.max(0, this.#failures - 1), clock), signal, clock);
+      await sleep(
+        backoffDelay(this.#options.backoff ?? BACKOFF, Math.max(0, this.#failures - 1), clock),
+        signal,
+        clock,
+      );
     } catch {
       // Aborted: the loop ends.
     }

@@ -9,12 +9,24 @@
  * - A list is the truth as of its moment, even if its numbers went back (a restored server). Only answers that came
  *   after the list was begun may overrule it.
  */
-import { compareResourceVersions, type KubeObject, keyOf, type Live, type ObjectKey, type ObjectRef } from '../object.ts';
+import {
+  compareResourceVersions,
+  type KubeObject,
+  keyOf,
+  type Live,
+  type ObjectKey,
+  type ObjectRef,
+} from '../object.ts';
 import type { Store } from './store.ts';
 
 export type Change<T extends KubeObject = KubeObject> =
   | { readonly type: 'added'; readonly key: ObjectKey; readonly object: Live<T> }
-  | { readonly type: 'updated'; readonly key: ObjectKey; readonly object: Live<T>; readonly previous: Live<T> }
+  | {
+      readonly type: 'updated';
+      readonly key: ObjectKey;
+      readonly object: Live<T>;
+      readonly previous: Live<T>;
+    }
   | { readonly type: 'deleted'; readonly key: ObjectKey; readonly object: Live<T> };
 
 export interface ReplicaOptions<T extends KubeObject> {
@@ -114,7 +126,8 @@ export class Replica<T extends KubeObject> {
       this.#progress = resourceVersion;
     const key = keyOf(object);
     const known = this.#store.get(key);
-    const order = known === undefined ? 1 : compareResourceVersions(resourceVersion, known.metadata.resourceVersion);
+    const order =
+      known === undefined ? 1 : compareResourceVersions(resourceVersion, known.metadata.resourceVersion);
     if (type === 'DELETED') {
       const expected = this.#tombstones.delete(uid) || known !== undefined;
       if (order >= 0) this.#remove(key);
@@ -122,7 +135,8 @@ export class Replica<T extends KubeObject> {
     }
     const tombstone = this.#tombstones.get(uid);
     if (tombstone !== undefined) {
-      if (tombstone.until === undefined || compareResourceVersions(resourceVersion, tombstone.until) <= 0) return true;
+      if (tombstone.until === undefined || compareResourceVersions(resourceVersion, tombstone.until) <= 0)
+        return true;
       this.#tombstones.delete(uid);
     }
     if (order > 0) this.#put(this.#options.transform(object));
@@ -141,7 +155,8 @@ export class Replica<T extends KubeObject> {
     this.#listing?.written.set(key, object);
     if (this.#progress === '' || compareResourceVersions(resourceVersion, this.#progress) <= 0) return;
     const known = this.#store.get(key);
-    if (known !== undefined && compareResourceVersions(resourceVersion, known.metadata.resourceVersion) <= 0) return;
+    if (known !== undefined && compareResourceVersions(resourceVersion, known.metadata.resourceVersion) <= 0)
+      return;
     if (this.#options.matches(answer)) {
       this.#tombstones.delete(uid);
       this.#put(object);
@@ -181,5 +196,8 @@ export class Replica<T extends KubeObject> {
 }
 
 function sameState(left: Live, right: Live): boolean {
-  return left.metadata.uid === right.metadata.uid && left.metadata.resourceVersion === right.metadata.resourceVersion;
+  return (
+    left.metadata.uid === right.metadata.uid &&
+    left.metadata.resourceVersion === right.metadata.resourceVersion
+  );
 }

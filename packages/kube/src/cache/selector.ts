@@ -16,7 +16,8 @@ export function fieldMatcher(selector: string | undefined): Match {
     .filter((term) => term.trim() !== '')
     .map((term) => {
       const match = /^\s*([^!=\s]+)\s*(==|!=|=)\s*(.*?)\s*$/.exec(term);
-      if (match === null) throw new TypeError(`field selector "${term}" is not of the form path=value or path!=value`);
+      if (match === null)
+        throw new TypeError(`field selector "${term}" is not of the form path=value or path!=value`);
       const [, path = '', operator = '', value = ''] = match;
       return { path: path.split('.'), equal: operator !== '!=', value };
     });
@@ -25,7 +26,8 @@ export function fieldMatcher(selector: string | undefined): Match {
 
 function textAt(object: unknown, path: readonly string[]): string {
   let at: unknown = object;
-  for (const step of path) at = typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[step] : undefined;
+  for (const step of path)
+    at = typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[step] : undefined;
   return typeof at === 'string' || typeof at === 'number' || typeof at === 'boolean' ? String(at) : '';
 }
 
@@ -54,5 +56,7 @@ function parseRequirement(text: string): (labels: Readonly<Record<string, string
     return operator === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value;
   }
   if (/^[^\s=!()]+$/.test(text)) return (labels) => text in labels;
-  throw new TypeError(`label selector "${text}" cannot be read; write key=value, key!=value, key in (a,b), key or !key`);
+  throw new TypeError(
+    `label selector "${text}" cannot be read; write key=value, key!=value, key in (a,b), key or !key`,
+  );
 }

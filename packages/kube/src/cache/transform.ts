@@ -9,7 +9,8 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** The default: drops managedFields and kubectl's copy of the manifest. */
 export function dropBookkeeping<T extends KubeObject>(object: Live<T>): Live<T> {
   const { metadata } = object;
-  if (metadata.managedFields === undefined && metadata.annotations?.[LAST_APPLIED] === undefined) return object;
+  if (metadata.managedFields === undefined && metadata.annotations?.[LAST_APPLIED] === undefined)
+    return object;
   const { managedFields: _, ...kept } = metadata as Record<string, unknown>;
   if (metadata.annotations?.[LAST_APPLIED] !== undefined) {
     const { [LAST_APPLIED]: __, ...annotations } = metadata.annotations;

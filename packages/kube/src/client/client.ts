@@ -8,7 +8,7 @@ import { apiError, MalformedError, NotFoundError, type Status } from '../errors.
 import type { DeepReadonly, Draft, KubeObject, Live, ObjectRef } from '../object.ts';
 import { type AnyResource, pathOf, type Resource } from '../resource.ts';
 import { Transport, type TransportOptions, type TransportResponse } from '../transport/transport.ts';
-import { type WatchEvent, readWatch } from './watch.ts';
+import { readWatch, type WatchEvent } from './watch.ts';
 
 /** Options of every call. */
 export interface CallOptions {
@@ -127,7 +127,10 @@ export class Client {
     options: CallOptions & { subresource?: string } = {},
   ): Promise<Live<T>> {
     const doing = `get ${describe(resource, ref)}`;
-    return this.json<Live<T>>('GET', pathOf(resource, { ...ref, subresource: options.subresource }), { ...options, doing });
+    return this.json<Live<T>>('GET', pathOf(resource, { ...ref, subresource: options.subresource }), {
+      ...options,
+      doing,
+    });
   }
 
   /** Like get, but a missing object is `undefined`. */
@@ -188,10 +191,16 @@ export class Client {
     const { namespace, name } = object.metadata;
     const at = { namespace, name: options.subresource === undefined ? undefined : name };
     const doing = `create ${describe(resource, { namespace, name: name ?? `${object.metadata.generateName ?? ''}*` })}`;
-    return this.#write(resource, 'POST', pathOf(resource, { ...at, subresource: options.subresource }), options, {
-      body: object,
-      doing,
-    });
+    return this.#write(
+      resource,
+      'POST',
+      pathOf(resource, { ...at, subresource: options.subresource }),
+      options,
+      {
+        body: object,
+        doing,
+      },
+    );
   }
 
   /**
@@ -226,11 +235,17 @@ export class Client {
     patch: Patch,
     options: WriteOptions = {},
   ): Promise<Live<T>> {
-    return this.#write(resource, 'PATCH', pathOf(resource, { ...ref, subresource: options.subresource }), options, {
-      body: patch.body,
-      doing: `patch ${describe(resource, ref)}`,
-      type: contentType[patch.type],
-    });
+    return this.#write(
+      resource,
+      'PATCH',
+      pathOf(resource, { ...ref, subresource: options.subresource }),
+      options,
+      {
+        body: patch.body,
+        doing: `patch ${describe(resource, ref)}`,
+        type: contentType[patch.type],
+      },
+    );
   }
 
   /** A JSON merge patch: the fields given are set, null removes, lists are replaced whole. */
@@ -264,7 +279,9 @@ export class Client {
       ...(options.propagation === undefined ? {} : { propagationPolicy: options.propagation }),
       ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
       ...(options.dryRun === true ? { dryRun: ['All'] } : {}),
-      ...(uid === undefined && resourceVersion === undefined ? {} : { preconditions: { uid, resourceVersion } }),
+      ...(uid === undefined && resourceVersion === undefined
+        ? {}
+        : { preconditions: { uid, resourceVersion } }),
     };
     let answer: Live | Status;
     try {
@@ -291,7 +308,8 @@ export class Client {
   /** Deletes what matches. Caches learn of it through their watches only. */
   async deleteCollection(
     resource: AnyResource,
-    options: Omit<ListOptions, 'resourceVersion' | 'pageSize'> & Pick<DeleteOptions, 'propagation' | 'gracePeriodSeconds'>,
+    options: Omit<ListOptions, 'resourceVersion' | 'pageSize'> &
+      Pick<DeleteOptions, 'propagation' | 'gracePeriodSeconds'>,
   ): Promise<void> {
     const query = new URLSearchParams();
     setSelectors(query, options);
@@ -301,7 +319,9 @@ export class Client {
         apiVersion: 'v1',
         kind: 'DeleteOptions',
         ...(options.propagation === undefined ? {} : { propagationPolicy: options.propagation }),
-        ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
+        ...(options.gracePeriodSeconds === undefined
+          ? {}
+          : { gracePeriodSeconds: options.gracePeriodSeconds }),
       },
       doing: `delete ${resource.plural}`,
       guard: this.#guard,
@@ -351,7 +371,12 @@ export class Client {
   async json<T>(
     method: string,
     path: string,
-    options: CallOptions & { body?: unknown; type?: string; doing?: string; guard?: (() => void) | undefined } = {},
+    options: CallOptions & {
+      body?: unknown;
+      type?: string;
+      doing?: string;
+      guard?: (() => void) | undefined;
+    } = {},
   ): Promise<T> {
     const doing = options.doing ?? `${method} ${path.split('?', 1)[0]}`;
     const response = await this.transport.request({
@@ -406,7 +431,9 @@ export class Client {
   #seen(resource: AnyResource, object: Live): boolean {
     const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
     const ended =
-      deletionTimestamp !== undefined && (deletionGracePeriodSeconds ?? 0) === 0 && (finalizers ?? []).length === 0;
+      deletionTimestamp !== undefined &&
+      (deletionGracePeriodSeconds ?? 0) === 0 &&
+      (finalizers ?? []).length === 0;
     if (ended) this.#gone(resource, object.metadata, object.metadata.uid);
     else for (const observer of this.#observers) observer.written(resource, object);
     return ended;

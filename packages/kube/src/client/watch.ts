@@ -71,7 +71,9 @@ export function readWatch<T extends KubeObject>(
   });
   message.on('error', (cause) => {
     failure ??=
-      cause instanceof KubeError ? cause : new ConnectionError(`${options.doing}: connection lost`, { cause, sent: true });
+      cause instanceof KubeError
+        ? cause
+        : new ConnectionError(`${options.doing}: connection lost`, { cause, sent: true });
   });
   message.once('close', () => {
     cancelIdle();
@@ -88,7 +90,13 @@ export function readWatch<T extends KubeObject>(
 
 function isEvent<T extends KubeObject>(event: { type?: string; object?: unknown }): event is WatchEvent<T> {
   const known =
-    event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED' || event.type === 'BOOKMARK';
+    event.type === 'ADDED' ||
+    event.type === 'MODIFIED' ||
+    event.type === 'DELETED' ||
+    event.type === 'BOOKMARK';
   if (!known || typeof event.object !== 'object' || event.object === null) return false;
-  return typeof (event.object as { metadata?: { resourceVersion?: unknown } }).metadata?.resourceVersion === 'string';
+  return (
+    typeof (event.object as { metadata?: { resourceVersion?: unknown } }).metadata?.resourceVersion ===
+    'string'
+  );
 }

@@ -56,8 +56,14 @@ export class ExecCredentials {
   async #run(): Promise<ExecCredential> {
     const plugin = this.#plugin;
     const apiVersion = plugin.apiVersion ?? 'client.authentication.k8s.io/v1';
-    const spec = plugin.provideClusterInfo === true ? { interactive: false, cluster: this.#cluster } : { interactive: false };
-    const env = { ...process.env, KUBERNETES_EXEC_INFO: JSON.stringify({ apiVersion, kind: 'ExecCredential', spec }) };
+    const spec =
+      plugin.provideClusterInfo === true
+        ? { interactive: false, cluster: this.#cluster }
+        : { interactive: false };
+    const env = {
+      ...process.env,
+      KUBERNETES_EXEC_INFO: JSON.stringify({ apiVersion, kind: 'ExecCredential', spec }),
+    };
     for (const { name, value } of plugin.env ?? []) Object.assign(env, { [name]: value });
     const stdout = await new Promise<string>((resolve, reject) => {
       const child = execFile(
@@ -68,7 +74,11 @@ export class ExecCredentials {
           if (error === null) return resolve(out);
           const hint = plugin.installHint === undefined ? '' : ` (${plugin.installHint.trim()})`;
           // What the plugin printed on stdout is a secret; its stderr is meant for people.
-          reject(new ConfigError(`exec plugin ${plugin.command} failed${hint}: ${err.trim().slice(0, 500) || error.code}`));
+          reject(
+            new ConfigError(
+              `exec plugin ${plugin.command} failed${hint}: ${err.trim().slice(0, 500) || error.code}`,
+            ),
+          );
         },
       );
       child.stdin?.end();
@@ -90,7 +100,9 @@ function parse(command: string, stdout: string): ExecStatus {
   try {
     status = (JSON.parse(stdout) as { status?: ExecStatus }).status;
   } catch {
-    throw new ConfigError(`exec plugin ${command} printed no JSON on stdout; it must print an ExecCredential`);
+    throw new ConfigError(
+      `exec plugin ${command} printed no JSON on stdout; it must print an ExecCredential`,
+    );
   }
   if (status?.token === undefined && status?.clientCertificateData === undefined)
     throw new ConfigError(`exec plugin ${command} gave neither a token nor a client certificate`);

@@ -16,9 +16,7 @@ export interface InClusterOptions {
 
 export function runsInCluster(options: InClusterOptions = {}): boolean {
   const env = options.env ?? process.env;
-  return (
-    (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '' && existsSync(join(options.mount ?? MOUNT, 'token'))
-  );
+  return (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '' && existsSync(join(options.mount ?? MOUNT, 'token'));
 }
 
 export async function inClusterConfig(options: InClusterOptions = {}): Promise<ClusterConfig> {

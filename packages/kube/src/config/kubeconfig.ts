@@ -62,7 +62,12 @@ export function kubeconfigFiles(env: Readonly<Record<string, string | undefined>
 }
 
 export async function kubeconfigConfig(options: KubeconfigOptions = {}): Promise<ClusterConfig> {
-  const merged: Kubeconfig = { currentContext: '', clusters: new Map(), users: new Map(), contexts: new Map() };
+  const merged: Kubeconfig = {
+    currentContext: '',
+    clusters: new Map(),
+    users: new Map(),
+    contexts: new Map(),
+  };
   if (options.text !== undefined) {
     await merge(merged, options.text, process.cwd(), 'the given kubeconfig');
   } else {
@@ -108,7 +113,8 @@ function choose(merged: Kubeconfig, wanted: string | undefined, clock: Clock): C
   const known = [...merged.contexts.keys()].join(', ') || 'none';
   if (name === '') throw new ConfigError(`the kubeconfig sets no current-context; contexts: ${known}`);
   const context = merged.contexts.get(name);
-  if (context === undefined) throw new ConfigError(`the kubeconfig has no context "${name}"; contexts: ${known}`);
+  if (context === undefined)
+    throw new ConfigError(`the kubeconfig has no context "${name}"; contexts: ${known}`);
   const cluster = merged.clusters.get(context.cluster ?? '');
   if (cluster?.value.server === undefined)
     throw new ConfigError(`context "${name}" names cluster "${context.cluster ?? ''}", which has no server`);
@@ -134,7 +140,9 @@ function identitySource(
   clock: Clock,
 ): ClusterConfig['identity'] {
   if (user.value['auth-provider'] !== undefined)
-    throw new ConfigError('the kubeconfig user has an auth-provider, which Kubernetes removed; use an exec plugin');
+    throw new ConfigError(
+      'the kubeconfig user has an auth-provider, which Kubernetes removed; use an exec plugin',
+    );
   const files = new RotatingFiles(clock);
   const stable = stableIdentity();
   const plugin =
@@ -148,7 +156,9 @@ function identitySource(
     const data = fields[`${field}-data`];
     if (data !== undefined && data !== '') return Buffer.from(data, 'base64').toString('utf8');
     const file = fields[field];
-    return file === undefined || file === '' ? undefined : files.read(resolve(entry.directory, file), field, refused);
+    return file === undefined || file === ''
+      ? undefined
+      : files.read(resolve(entry.directory, file), field, refused);
   };
   return async ({ refused }) => {
     const exec = await plugin?.get(refused);

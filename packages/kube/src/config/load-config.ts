@@ -8,7 +8,8 @@ import { type KubeconfigOptions, kubeconfigConfig } from './kubeconfig.ts';
  */
 export async function loadConfig(options: KubeconfigOptions = {}): Promise<ClusterConfig> {
   const env = options.env ?? process.env;
-  const explicit = options.files !== undefined || options.text !== undefined || (env['KUBECONFIG'] ?? '') !== '';
+  const explicit =
+    options.files !== undefined || options.text !== undefined || (env['KUBECONFIG'] ?? '') !== '';
   if (!explicit && runsInCluster({ env })) return inClusterConfig({ env });
   return kubeconfigConfig(options);
 }

@@ -17,7 +17,11 @@ export interface WatchedOptions<T extends KubeObject> {
 
 export class ControllerBuilder {
   readonly #cache: Cache;
-  readonly #finish: (reconciler: Reconciler, sources: readonly Source[], options: ControllerOptions) => Controller;
+  readonly #finish: (
+    reconciler: Reconciler,
+    sources: readonly Source[],
+    options: ControllerOptions,
+  ) => Controller;
   readonly #sources: Source[] = [];
   readonly #owned: (() => void)[] = [];
   #for: AnyResource | undefined;
@@ -33,7 +37,8 @@ export class ControllerBuilder {
 
   /** The kind that is reconciled: each change of an object leads to a reconcile of it. */
   for<T extends KubeObject>(resource: Resource<T>, options: WatchedOptions<T> = {}): this {
-    if (this.#for !== undefined) throw new TypeError(`a controller is for one kind; this one is for ${this.#for.kind}`);
+    if (this.#for !== undefined)
+      throw new TypeError(`a controller is for one kind; this one is for ${this.#for.kind}`);
     this.#for = resource;
     return this.watches(resource, (object) => [object.metadata], options);
   }
@@ -41,14 +46,19 @@ export class ControllerBuilder {
   /** A change of a child leads to a reconcile of the object of the `for` kind that controls it. */
   owns<T extends KubeObject>(resource: Resource<T>, options: WatchedOptions<T> = {}): this {
     this.#owned.push(() => {
-      if (this.#for === undefined) throw new TypeError(`owns(${resource.kind}) needs a kind given with for()`);
+      if (this.#for === undefined)
+        throw new TypeError(`owns(${resource.kind}) needs a kind given with for()`);
       this.watches(resource, ownerMap<T>(this.#for), options);
     });
     return this;
   }
 
   /** A change of any other object leads to reconciles of those that `map` names. */
-  watches<T extends KubeObject>(resource: Resource<T>, map: MapFunction<T>, options: WatchedOptions<T> = {}): this {
+  watches<T extends KubeObject>(
+    resource: Resource<T>,
+    map: MapFunction<T>,
+    options: WatchedOptions<T> = {},
+  ): this {
     const informer = this.#cache.informer(resource, options.cache ?? {});
     const accept = allOf<T>(...(options.predicate === undefined ? [] : [options.predicate]));
     this.#sources.push(informerSource<T>(informer, map, (change: Change<T>) => accept(change)));

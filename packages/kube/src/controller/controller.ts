@@ -123,7 +123,8 @@ export class Controller {
       if (result !== undefined) {
         const { requeueAfter } = result;
         // "Again in no time" is a hot loop, and has silenced refreshes elsewhere when it was read as "never".
-        if (!(requeueAfter > 0)) throw new RangeError(`requeueAfter is ${requeueAfter}; it must be above 0 milliseconds`);
+        if (!(requeueAfter > 0))
+          throw new RangeError(`requeueAfter is ${requeueAfter}; it must be above 0 milliseconds`);
         outcome = 'requeue_after';
         this.queue.addAfter(key, requeueAfter);
       }
@@ -140,7 +141,11 @@ export class Controller {
       return 'terminal';
     }
     const delay = this.queue.addRateLimited(key);
-    const fields = { reason: explain(error), retryInMs: Math.round(delay), failures: this.queue.failures(key) };
+    const fields = {
+      reason: explain(error),
+      retryInMs: Math.round(delay),
+      failures: this.queue.failures(key),
+    };
     if (error instanceof NotLeaderError) log.info(fields, 'not the leader: nothing was written');
     else log.error({ ...fields, err: error }, 'reconcile failed');
     return 'error';

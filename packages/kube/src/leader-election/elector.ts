@@ -80,7 +80,9 @@ export class LeaderElector {
   /** The guard of every write that only the leader may make. */
   readonly assertLeading = (): void => {
     if (!this.leading)
-      throw new NotLeaderError(`${this.identity} does not hold the lease ${this.#ref.namespace}/${this.#ref.name}`);
+      throw new NotLeaderError(
+        `${this.identity} does not hold the lease ${this.#ref.namespace}/${this.#ref.name}`,
+      );
   };
 
   /** Resolves when this process leads; keeps the lease until {@link release} or {@link lost}. */
@@ -103,7 +105,8 @@ export class LeaderElector {
       const renewed = this.#renewed?.monotonic ?? Number.NEGATIVE_INFINITY;
       const taken = this.holder !== undefined && this.holder !== '' && this.holder !== this.identity;
       if (taken) this.#lose(`${this.holder} holds the lease now`);
-      else if (this.#clock.monotonic() - renewed >= this.#renewDeadline) this.#lose('the lease could not be renewed in time');
+      else if (this.#clock.monotonic() - renewed >= this.#renewDeadline)
+        this.#lose('the lease could not be renewed in time');
     }
   }
 
@@ -112,9 +115,17 @@ export class LeaderElector {
     const held = this.#seen?.lease;
     if (this.#renewed === undefined || held === undefined || this.#lost.signal.aborted) return;
     this.#renewed = undefined;
-    const spec = { ...held.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(this.#clock.now()) };
+    const spec = {
+      ...held.spec,
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      renewTime: microTime(this.#clock.now()),
+    };
     try {
-      await this.#client.replace(leases, { ...held, spec } as Live<Lease>, { signal, timeout: this.#retryPeriod });
+      await this.#client.replace(leases, { ...held, spec } as Live<Lease>, {
+        signal,
+        timeout: this.#retryPeriod,
+      });
       this.#log.info({ identity: this.identity }, 'gave the lease back');
     } catch (error) {
       this.#log.warn({ reason: explain(error) }, 'could not give the lease back; it will expire');

@@ -78,12 +78,17 @@ export class Manager {
       );
     }
     this.client =
-      this.elector === undefined ? this.unguardedClient : this.unguardedClient.guarded(this.elector.assertLeading);
+      this.elector === undefined
+        ? this.unguardedClient
+        : this.unguardedClient.guarded(this.elector.assertLeading);
   }
 
   controller(name: string): ControllerBuilder {
     return new ControllerBuilder(this.cache, (reconciler, sources, options) => {
-      const controller = new Controller(name, reconciler, sources, options, { clock: this.clock, log: this.log });
+      const controller = new Controller(name, reconciler, sources, options, {
+        clock: this.clock,
+        log: this.log,
+      });
       this.#controllers.push(controller);
       return controller;
     });
@@ -139,7 +144,9 @@ export class Manager {
       for (const { runnable, everywhere } of this.#runnables)
         if (!everywhere) leading.push(guard(runnable.name, runnable.run(work.signal), work.signal));
       for (const controller of this.#controllers)
-        leading.push(guard(`controller ${controller.name}`, controller.run(work.signal, kill.signal), work.signal));
+        leading.push(
+          guard(`controller ${controller.name}`, controller.run(work.signal, kill.signal), work.signal),
+        );
       this.log.info({ controllers: this.#controllers.map((controller) => controller.name) }, 'started');
       await aborted(work.signal);
     } catch (error) {

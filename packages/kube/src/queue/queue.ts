@@ -146,7 +146,8 @@ export class Queue {
     if (entry?.state !== 'working') throw new TypeError(`"${key}" was given back but is not being worked on`);
     const now = this.#clock.monotonic();
     this.#observer?.finished((now - entry.since) / 1000);
-    if (entry.again === Number.POSITIVE_INFINITY || (this.#closed && entry.again > now)) this.#entries.delete(key);
+    if (entry.again === Number.POSITIVE_INFINITY || (this.#closed && entry.again > now))
+      this.#entries.delete(key);
     else if (entry.again <= now) this.#makeReady(entry);
     else this.#makeDelayed(entry, entry.again);
   }
@@ -171,7 +172,14 @@ export class Queue {
   }
 
   #enter(key: string): Entry {
-    const entry: Entry = { key, state: 'ready', since: 0, again: Number.POSITIVE_INFINITY, due: 0, place: -1 };
+    const entry: Entry = {
+      key,
+      state: 'ready',
+      since: 0,
+      again: Number.POSITIVE_INFINITY,
+      due: 0,
+      place: -1,
+    };
     this.#entries.set(key, entry);
     return entry;
   }
@@ -218,7 +226,11 @@ export class Queue {
   #ripen(): void {
     this.#timer = undefined;
     const now = this.#clock.monotonic();
-    for (let entry = this.#delayed.soonest; entry !== undefined && entry.due <= now; entry = this.#delayed.soonest) {
+    for (
+      let entry = this.#delayed.soonest;
+      entry !== undefined && entry.due <= now;
+      entry = this.#delayed.soonest
+    ) {
       this.#delayed.remove(entry);
       this.#makeReady(entry);
     }

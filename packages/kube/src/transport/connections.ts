@@ -1,5 +1,10 @@
 /** Keep-alive connections to one server: replaced when our identity changes or when the network went silent. */
-import { type ClientRequest, Agent as HttpAgent, type RequestOptions, request as httpRequest } from 'node:http';
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { ClusterConfig, Identity } from '../config/config.ts';

@@ -15,7 +15,9 @@ export class RateLimiter {
 
   constructor(limit: RateLimit, clock: Clock) {
     if (!(limit.qps > 0) || !(limit.burst >= 1))
-      throw new RangeError(`rate limit of ${limit.qps}/s, burst ${limit.burst}: give qps above 0 and burst of 1 or more, or false for no limit`);
+      throw new RangeError(
+        `rate limit of ${limit.qps}/s, burst ${limit.burst}: give qps above 0 and burst of 1 or more, or false for no limit`,
+      );
     this.#limit = limit;
     this.#clock = clock;
     this.#tokens = limit.burst;

@@ -71,7 +71,11 @@ export class Transport {
   async request(request: TransportRequest): Promise<TransportResponse> {
     return this.#withRetries(request, async (identity, signal) => {
       const message = await this.#send(request, identity, signal, request.method === 'GET');
-      return { status: message.statusCode ?? 0, headers: message.headers, body: await this.#collect(request, message, signal) };
+      return {
+        status: message.statusCode ?? 0,
+        headers: message.headers,
+        body: await this.#collect(request, message, signal),
+      };
     });
   }
 
@@ -81,7 +85,8 @@ export class Transport {
       const message = await this.#send(request, identity, signal, true);
       const { signal: caller } = request;
       if (caller !== undefined) {
-        const stop = () => message.destroy(new AbortedError(`cannot ${request.doing}: given up`, { cause: caller.reason }));
+        const stop = () =>
+          message.destroy(new AbortedError(`cannot ${request.doing}: given up`, { cause: caller.reason }));
         caller.addEventListener('abort', stop, { once: true });
         message.once('close', () => caller.removeEventListener('abort', stop));
         if (caller.aborted) stop();
@@ -132,7 +137,11 @@ export class Transport {
           lastFailure = new Error(`the server answered ${status}`);
           await sleep(wait, signal, this.#clock);
         } catch (error) {
-          if (!(error instanceof ConnectionError) || (request.method !== 'GET' && error.sent) || signal.aborted)
+          if (
+            !(error instanceof ConnectionError) ||
+            (request.method !== 'GET' && error.sent) ||
+            signal.aborted
+          )
             throw error;
           // A failed handshake may mean that a certificate was rotated.
           refused = true;
@@ -145,7 +154,9 @@ export class Transport {
         throw new AbortedError(`cannot ${request.doing}: given up`, { cause: request.signal.reason });
       if (signal.aborted) {
         this.connections.renew();
-        throw new DeadlineError(`cannot ${request.doing}: no answer within ${timeout} ms`, { cause: lastFailure });
+        throw new DeadlineError(`cannot ${request.doing}: no answer within ${timeout} ms`, {
+          cause: lastFailure,
+        });
       }
       throw error;
     } finally {
