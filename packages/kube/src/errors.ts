@@ -183,7 +183,8 @@ export function apiError(
 export function explain(error: unknown): string {
   const words: string[] = [];
   for (let next: unknown = error; next !== undefined && next !== null && words.length < 6; ) {
-    const message = next instanceof Error ? next.message : String(next as string);
+    const message =
+      next instanceof Error ? next.message : typeof next === 'string' ? next : JSON.stringify(next);
     if (message !== '' && !words.some((word) => word.includes(message))) words.push(message);
     next = next instanceof Error ? next.cause : undefined;
   }

@@ -33,7 +33,7 @@ export function informerSource<T extends KubeObject>(
 /** Maps a child to the object of `owner`'s kind that controls it. The version may differ, the group may not. */
 export function ownerMap<T extends KubeObject>(owner: AnyResource): MapFunction<T> {
   return (object) => {
-    const reference = controllerOf(object as Live);
+    const reference = controllerOf(object);
     if (reference === undefined || reference.kind !== owner.kind) return [];
     const slash = reference.apiVersion.indexOf('/');
     if ((slash < 0 ? '' : reference.apiVersion.slice(0, slash)) !== groupOf(owner)) return [];

@@ -169,7 +169,7 @@ export class Client {
       const query = new URLSearchParams({ limit: String(options.pageSize ?? 500) });
       setSelectors(query, options);
       if (next !== '') query.set('continue', next);
-      const path = `${pathOf(resource, { namespace: options.namespace })}?${query}`;
+      const path = `${pathOf(resource, { namespace: options.namespace })}?${query.toString()}`;
       const list = await this.json<{
         metadata?: { resourceVersion?: string; continue?: string };
         items?: Live<T>[] | null;
@@ -221,7 +221,7 @@ export class Client {
       options,
       {
         // A caller may leave these out; the server may not.
-        body: { ...object, apiVersion: resource.apiVersion, kind: resource.kind },
+        body: { ...(object as object), apiVersion: resource.apiVersion, kind: resource.kind },
         doing: `apply ${describe(resource, { namespace, name })}`,
         type: contentType.apply,
         query,
@@ -313,7 +313,7 @@ export class Client {
   ): Promise<void> {
     const query = new URLSearchParams();
     setSelectors(query, options);
-    await this.json('DELETE', `${pathOf(resource, { namespace: options.namespace })}?${query}`, {
+    await this.json('DELETE', `${pathOf(resource, { namespace: options.namespace })}?${query.toString()}`, {
       ...options,
       body: {
         apiVersion: 'v1',
@@ -342,7 +342,7 @@ export class Client {
       query.set('resourceVersionMatch', 'NotOlderThan');
     }
     const doing = `watch ${resource.plural}`;
-    const path = `${pathOf(resource, { namespace: options.namespace })}?${query}`;
+    const path = `${pathOf(resource, { namespace: options.namespace })}?${query.toString()}`;
     const message = await this.open(path, { signal: options.signal, timeout: options.timeout, doing });
     return readWatch(message, { doing, idle: options.idle ?? 180_000 }, onEvent);
   }
@@ -414,7 +414,7 @@ export class Client {
     const query = what.query ?? new URLSearchParams();
     query.set('fieldManager', options.fieldManager ?? this.fieldManager);
     if (options.dryRun === true) query.set('dryRun', 'All');
-    const answer = await this.json<Live<T>>(method, `${path}?${query}`, {
+    const answer = await this.json<Live<T>>(method, `${path}?${query.toString()}`, {
       signal: options.signal,
       timeout: options.timeout,
       body: what.body,

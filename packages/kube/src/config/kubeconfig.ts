@@ -97,8 +97,8 @@ async function merge(into: Kubeconfig, text: string, directory: string, where: s
   if (into.currentContext === '' && typeof current === 'string') into.currentContext = current;
   const named = (list: unknown, field: string): [string, object][] =>
     (Array.isArray(list) ? (list as Record<string, unknown>[]) : []).map((entry) => [
-      String(entry['name'] as string),
-      (entry[field] ?? {}) as object,
+      entry['name'] as string,
+      entry[field] ?? {},
     ]);
   for (const [name, value] of named(raw['clusters'], 'cluster'))
     if (!into.clusters.has(name)) into.clusters.set(name, { value, directory });

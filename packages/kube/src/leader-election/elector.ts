@@ -122,10 +122,14 @@ export class LeaderElector {
       renewTime: microTime(this.#clock.now()),
     };
     try {
-      await this.#client.replace(leases, { ...held, spec } as Live<Lease>, {
-        signal,
-        timeout: this.#retryPeriod,
-      });
+      await this.#client.replace(
+        leases,
+        { ...held, spec },
+        {
+          signal,
+          timeout: this.#retryPeriod,
+        },
+      );
       this.#log.info({ identity: this.identity }, 'gave the lease back');
     } catch (error) {
       this.#log.warn({ reason: explain(error) }, 'could not give the lease back; it will expire');

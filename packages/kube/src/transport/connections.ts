@@ -99,7 +99,7 @@ function wantsProxy(env: Readonly<Record<string, string | undefined>>): boolean 
 /** Calls `ready` when the request's socket can carry bytes (after the handshake), at once where it is reused. */
 export function onceConnected(request: ClientRequest, secure: boolean, ready: () => void): void {
   request.once('socket', (socket: Socket) => {
-    if (socket.connecting || (secure && request.reusedSocket === false && !handshaken(socket)))
+    if (socket.connecting || (secure && !request.reusedSocket && !handshaken(socket)))
       socket.once(secure ? 'secureConnect' : 'connect', ready);
     else ready();
   });
