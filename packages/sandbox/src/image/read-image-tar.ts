@@ -43,26 +43,25 @@ export async function readImageTar(path: string): Promise<ImageDescription[]> {
       if (member === undefined) throw new ImageError(`it lacks ${name}, ${what}`);
       return member;
     };
-    const json = async <T>(name: string, what: string) => {
+    const json = async (name: string, what: string) => {
       const bytes = await readMember(archive, find(name, what));
       try {
-        return { bytes, value: JSON.parse(bytes.toString('utf8')) as T };
+        return { bytes, value: JSON.parse(bytes.toString('utf8')) as unknown };
       } catch (cause) {
         throw new ImageError(`its ${name} is not JSON`, { cause });
       }
     };
-    const { value: manifests } = await json<Manifest[]>('manifest.json', 'so it is no image archive: make one with "docker save"'); // biome-ignore format: one thing
+    const noImage = 'so it is no image archive: make one with "docker save"';
+    const manifests = (await json('manifest.json', noImage)).value as Manifest[];
     if (!Array.isArray(manifests) || manifests.length === 0)
       throw new ImageError('its manifest.json lists no image');
     const images: ImageDescription[] = [];
     for (const manifest of manifests) {
       if (typeof manifest.Config !== 'string' || !Array.isArray(manifest.Layers))
         throw new ImageError('its manifest.json names no Config and Layers');
-      const { bytes, value } = await json<Configuration>(
-        manifest.Config,
-        'the configuration that manifest.json names',
-      );
-      const digests = value.rootfs?.diff_ids ?? [];
+      const { bytes, value } = await json(manifest.Config, 'the configuration that manifest.json names');
+      const configuration = value as Configuration;
+      const digests = configuration.rootfs?.diff_ids ?? [];
       if (digests.length !== manifest.Layers.length)
         throw new ImageError(
           `it has ${manifest.Layers.length} layers, its configuration speaks of ${digests.length}`,
@@ -71,7 +70,7 @@ export async function readImageTar(path: string): Promise<ImageDescription[]> {
         path,
         id: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
         tags: manifest.RepoTags ?? [],
-        config: fromFormat(value.config ?? {}),
+        config: fromFormat(configuration.config ?? {}),
         layers: manifest.Layers.map((name, index) => ({
           ...find(name, 'a layer that manifest.json names'),
           digest: digests[index] ?? '',
