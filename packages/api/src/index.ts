@@ -1,5 +1,6 @@
 /** The custom resources of slurm-operator: schemas, types, defaults, CRDs, and the strings others know us by. */
 export { applyDefaults } from './apply-defaults.ts';
+export { clusterNamePolicy } from './cluster-name-policy.ts';
 export * from './kinds/index.ts';
 export { type ConditionType, conditionType, type Reason, reasons } from './reasons.ts';
 export { customResourceDefinition } from './schema/crd.ts';

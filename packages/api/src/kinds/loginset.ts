@@ -90,7 +90,7 @@ export const loginSetKind = defineKind({
     reasonColumn,
     ageColumn,
   ],
-  rules: nameRules('LoginSet', 49, '"-ssh-host-keys" is added to it'),
+  rules: nameRules('LoginSet', 63, 'it is the name of a Service'),
 });
 
 export type LoginSet = StoredObject<typeof loginSetKind>;

@@ -119,9 +119,9 @@ const hostname = text({
   maxLength: 253,
   rules: [
     {
-      rule: "self == '' || self.matches('^[a-z0-9][-a-z0-9]{0,57}$')",
+      rule: "self == '' || self.matches('^[a-z0-9][-a-z0-9]{0,61}$')",
       message:
-        'template.spec.hostname begins the name of every Slurm node of the set: use at most 58 lower-case letters, digits and dashes, beginning with a letter or digit, such as gpu-',
+        'template.spec.hostname begins the name of every Slurm node of the set: use at most 62 lower-case letters, digits and dashes, beginning with a letter or digit, such as gpu-',
     },
   ],
 });
@@ -319,6 +319,15 @@ const number = (name: string, field: string, description: string, priority: 0 | 
   priority,
 });
 
+/** `has` needs every step of the way. */
+const hasHostname =
+  "(has(self.spec.template) && has(self.spec.template.spec) && has(self.spec.template.spec.hostname) && self.spec.template.spec.hostname != '')";
+
+/** CEL has no logarithm. */
+const ordinalDigits = `(${[100_000, 10_000, 1000, 100, 10]
+  .map((bound, index) => `self.spec.replicas > ${bound} ? ${6 - index} : `)
+  .join('')}1)`;
+
 export const nodeSetKind = defineKind({
   kind: 'NodeSet',
   plural: 'nodesets',
@@ -342,14 +351,14 @@ export const nodeSetKind = defineKind({
   ],
   rules: [
     {
-      rule: "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+      rule: `self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') || self.spec.scalingMode == 'DaemonSet' || ${hasHostname}`,
       message:
-        'the name of a NodeSet begins the host names of its workers: use only lower-case letters, digits and dashes',
+        'the name of a NodeSet begins the host names of its workers: use only lower-case letters, digits and dashes, or set template.spec.hostname',
     },
     {
-      rule: 'self.metadata.name.size() <= 57',
+      rule: `self.spec.scalingMode == 'DaemonSet' || self.metadata.name.size() + 1 + ${ordinalDigits} <= 63`,
       message:
-        'the name of a NodeSet may have at most 57 characters, because the ordinal follows in host names',
+        'the name of a NodeSet, a dash and the highest ordinal may have at most 63 characters together: choose a shorter name',
     },
   ],
 });

@@ -23,10 +23,12 @@ export const goDuration = String.raw`^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$
 export const nameRules = (kind: string, longest: number, because: string): readonly Rule[] => [
   {
     rule: "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
-    message: `the name of a ${kind} becomes the name of a Service: begin with a lower-case letter and use only lower-case letters, digits and dashes`,
+    message: `the name of ${article(kind)} becomes the name of a Service: begin with a lower-case letter and use only lower-case letters, digits and dashes`,
   },
   {
     rule: `self.metadata.name.size() <= ${longest}`,
-    message: `the name of a ${kind} may have at most ${longest} characters, because ${because}`,
+    message: `the name of ${article(kind)} may have at most ${longest} characters, because ${because}`,
   },
 ];
+
+const article = (kind: string): string => (/^[AEIOU]/.test(kind) ? `an ${kind}` : `a ${kind}`);
