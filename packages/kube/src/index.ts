@@ -1,5 +1,7 @@
 /** The public face of the runtime; README.md teaches it. */
 
+export { covers, withoutUnset } from './apply/covers.ts';
+export { type Applied, OwnedApplier, type OwnedApplyOptions } from './apply/owned-applier.ts';
 export { Cache, type CacheOptions } from './cache/cache.ts';
 export { Informer, type InformerOptions, type Subscriber } from './cache/informer.ts';
 export type { ReflectorTuning } from './cache/reflector.ts';
@@ -25,6 +27,15 @@ export {
 } from './client/client.ts';
 export type { WatchEvent } from './client/watch.ts';
 export { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } from './clock.ts';
+export {
+  type Condition,
+  findCondition,
+  isTrue,
+  type Judgement,
+  removeCondition,
+  setCondition,
+  timestamp,
+} from './conditions.ts';
 export type { ClusterConfig, Identity } from './config/config.ts';
 export { type InClusterOptions, inClusterConfig, runsInCluster } from './config/in-cluster.ts';
 export { type KubeconfigOptions, kubeconfigConfig } from './config/kubeconfig.ts';
@@ -39,9 +50,14 @@ export {
   type Result,
 } from './controller/controller.ts';
 export * from './errors.ts';
+export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from './finalizer.ts';
+export { type Check, Health } from './health.ts';
 export { type LeaderElectionOptions, LeaderElector } from './leader-election/elector.ts';
 export { type Log, silent } from './log.ts';
+export { createLog } from './manager/create-log.ts';
 export { createManager, Manager, type ManagerOptions, type Runnable } from './manager/manager.ts';
+export { shutdownSignal } from './manager/shutdown-signal.ts';
+export { Metrics } from './metrics.ts';
 export {
   compareResourceVersions,
   controllerOf,
@@ -67,6 +83,8 @@ export {
   type Predicate,
 } from './predicate.ts';
 export { Queue, type QueueOptions } from './queue/queue.ts';
+export type { EventDraft } from './recorder/aggregate.ts';
+export { EventRecorder, type RecorderOptions } from './recorder/recorder.ts';
 export {
   type AnyResource,
   defineResource,

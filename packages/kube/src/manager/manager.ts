@@ -1,5 +1,6 @@
 /** Puts a program together: client, cache, controllers and whatever else runs, started in order and stopped in reverse. */
 import { hostname } from 'node:os';
+import { OwnedApplier } from '../apply/owned-applier.ts';
 import { Cache } from '../cache/cache.ts';
 import type { ReflectorTuning } from '../cache/reflector.ts';
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
@@ -9,8 +10,12 @@ import { loadConfig } from '../config/load-config.ts';
 import { ControllerBuilder } from '../controller/builder.ts';
 import { Controller } from '../controller/controller.ts';
 import { AbortedError } from '../errors.ts';
+import { Health } from '../health.ts';
 import { type LeaderElectionOptions, LeaderElector } from '../leader-election/elector.ts';
 import { type Log, silent } from '../log.ts';
+import { Metrics } from '../metrics.ts';
+import { EventRecorder } from '../recorder/recorder.ts';
+import { type StatusAddress, serveStatus } from './status-server.ts';
 
 export interface ManagerOptions {
   /** Names the program: user agent, field manager, identity. */
@@ -27,9 +32,16 @@ export interface ManagerOptions {
   readonly gracePeriod?: number;
   /** Milliseconds that caches get to fill at the start. @default 120_000 */
   readonly syncTimeout?: number;
+  /** Serve /livez, /healthz and /readyz here. @default not served */
+  readonly health?: StatusAddress;
+  /** Serve /metrics here. @default not served */
+  readonly metrics?: StatusAddress;
   readonly log?: Log;
   readonly clock?: Clock;
 }
+
+/** An event loop that stands still for this long cannot be trusted with a lease or with anything else. */
+const STALLED = 30_000;
 
 /** Runs until the signal is aborted. Ending earlier, or throwing, stops the whole program. */
 export interface Runnable {
@@ -47,6 +59,13 @@ export class Manager {
   readonly log: Log;
   readonly clock: Clock;
   readonly elector: LeaderElector | undefined;
+  readonly recorder: EventRecorder;
+  /** Makes children of owners; see {@link OwnedApplier}. */
+  readonly owned: OwnedApplier;
+  readonly metrics = new Metrics();
+  readonly health = new Health();
+  /** The ports that are served, once started. */
+  readonly ports: { health?: number; metrics?: number } = {};
   readonly #options: ManagerOptions;
   readonly #controllers: Controller[] = [];
   readonly #runnables: { readonly runnable: Runnable; readonly everywhere: boolean }[] = [];
@@ -60,6 +79,7 @@ export class Manager {
       userAgent: options.name,
       fieldManager: options.name,
       clock: this.clock,
+      observe: this.metrics.transport,
       ...options.client,
     });
     this.cache = new Cache(this.unguardedClient, {
@@ -69,8 +89,8 @@ export class Manager {
       ...(options.cache === undefined ? {} : { tuning: options.cache }),
     });
     const { leaderElection } = options;
+    const identity = leaderElection?.identity ?? `${hostname()}_${crypto.randomUUID()}`;
     if (leaderElection !== undefined) {
-      const identity = leaderElection.identity ?? `${hostname()}_${crypto.randomUUID()}`;
       this.elector = new LeaderElector(
         this.unguardedClient,
         { ...leaderElection, identity },
@@ -81,13 +101,21 @@ export class Manager {
       this.elector === undefined
         ? this.unguardedClient
         : this.unguardedClient.guarded(this.elector.assertLeading);
+    this.owned = new OwnedApplier(this.client, this.cache);
+    this.recorder = new EventRecorder(
+      this.client,
+      { controller: options.name, instance: identity },
+      { clock: this.clock, log: this.log },
+    );
+    this.#addChecks();
   }
 
   controller(name: string): ControllerBuilder {
     return new ControllerBuilder(this.cache, (reconciler, sources, options) => {
-      const controller = new Controller(name, reconciler, sources, options, {
+      const controller: Controller = new Controller(name, reconciler, sources, options, {
         clock: this.clock,
         log: this.log,
+        observer: this.metrics.controller(name, () => controller.queue),
       });
       this.#controllers.push(controller);
       return controller;
@@ -127,6 +155,7 @@ export class Manager {
       }
     };
     try {
+      running.push(...(await this.#serve(rest.signal)));
       running.push(guard('cache', this.cache.start(rest.signal), rest.signal));
       for (const { runnable, everywhere } of this.#runnables)
         if (everywhere) running.push(guard(runnable.name, runnable.run(rest.signal), rest.signal));
@@ -141,17 +170,20 @@ export class Manager {
         });
         running.push(elector.hold(rest.signal));
       }
+      leading.push(guard('events', this.recorder.run(work.signal), work.signal));
       for (const { runnable, everywhere } of this.#runnables)
         if (!everywhere) leading.push(guard(runnable.name, runnable.run(work.signal), work.signal));
       for (const controller of this.#controllers)
         leading.push(
           guard(`controller ${controller.name}`, controller.run(work.signal, kill.signal), work.signal),
         );
+      this.#state = 'running';
       this.log.info({ controllers: this.#controllers.map((controller) => controller.name) }, 'started');
       await aborted(work.signal);
     } catch (error) {
       if (!work.signal.aborted) fail(error);
     } finally {
+      this.#state = 'stopping';
       signal.removeEventListener('abort', stopWork);
       const cancel = this.clock.after(this.#options.gracePeriod ?? 30_000, () =>
         kill.abort(new AbortedError('the grace period is over')),
@@ -165,6 +197,71 @@ export class Manager {
       this.log.info({}, 'stopped');
     }
     if (failure !== undefined) throw failure;
+  }
+
+  #state: 'starting' | 'running' | 'stopping' = 'starting';
+  #beat = 0;
+
+  #addChecks(): void {
+    this.health.addLiveCheck('loop', () => {
+      const silence = this.clock.monotonic() - this.#beat;
+      return this.#beat > 0 && silence > STALLED
+        ? `the event loop stood still for ${Math.round(silence)} ms`
+        : undefined;
+    });
+    this.health.addLiveCheck('lease', () =>
+      this.elector?.lost.aborted === true ? 'leadership was lost; this replica must start over' : undefined,
+    );
+    this.health.addReadyCheck('stopping', () => (this.#state === 'stopping' ? 'asked to stop' : undefined));
+    this.health.addReadyCheck('caches', () => {
+      const waiting = this.cache.informers.filter((informer) => !informer.synced);
+      if (waiting.length === 0) return undefined;
+      return waiting
+        .map((informer) => `${informer.resource.plural}: ${informer.trouble ?? 'waiting'}`)
+        .join('; ');
+    });
+  }
+
+  async #serve(signal: AbortSignal): Promise<Promise<void>[]> {
+    this.#keepBeating(signal);
+    if (this.elector !== undefined) {
+      const { elector } = this;
+      this.metrics.leading(this.name, () => elector.leading);
+    }
+    const closing: Promise<void>[] = [];
+    const { health, metrics } = this.#options;
+    const healthRoute = (path: string) => this.health.answer(path);
+    const metricsRoute = async (path: string) =>
+      path === '/metrics' ? { status: 200, text: await this.metrics.expose() } : undefined;
+    if (metrics !== undefined) this.metrics.collectProcess();
+    if (health !== undefined) {
+      // One port may serve both.
+      const both = metrics !== undefined && metrics.port !== 0 && metrics.port === health.port;
+      const { port, closed } = await serveStatus(
+        health,
+        both ? [healthRoute, metricsRoute] : [healthRoute],
+        signal,
+      );
+      this.ports.health = port;
+      if (both) this.ports.metrics = port;
+      closing.push(closed);
+    }
+    if (metrics !== undefined && this.ports.metrics === undefined) {
+      const { port, closed } = await serveStatus(metrics, [metricsRoute], signal);
+      this.ports.metrics = port;
+      closing.push(closed);
+    }
+    return closing;
+  }
+
+  #keepBeating(signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.#beat = this.clock.monotonic();
+    const cancel = this.clock.after(1_000, () => {
+      signal.removeEventListener('abort', cancel);
+      this.#keepBeating(signal);
+    });
+    signal.addEventListener('abort', cancel, { once: true });
   }
 }
 

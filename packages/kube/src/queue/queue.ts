@@ -76,6 +76,14 @@ export class Queue {
     return longest;
   }
 
+  /** Milliseconds that the keys being worked on have taken so far, summed. */
+  get unfinishedWork(): number {
+    let sum = 0;
+    for (const entry of this.#entries.values())
+      if (entry.state === 'working') sum += this.#clock.monotonic() - entry.since;
+    return sum;
+  }
+
   add(key: string): void {
     if (this.#closed) return;
     this.#observer?.added();

@@ -1,0 +1,102 @@
+/**
+ * Makes children what their owner wants, by server-side apply under one field manager: what leaves the intent leaves the
+ * child. An apply is sent only if the intent differs from the one applied last, or the live object changed since in a
+ * way that matters; so an unchanged owner costs no request however often it is reconciled.
+ */
+import { hash } from 'node:crypto';
+import type { Cache } from '../cache/cache.ts';
+import type { ApplyIntent, CallOptions, Client } from '../client/client.ts';
+import { NotOwnedError } from '../errors.ts';
+import { controllerOf, controllerReference, type KubeObject, keyOf, type Live } from '../object.ts';
+import { type Resource, resourceName } from '../resource.ts';
+import { covers, withoutUnset } from './covers.ts';
+
+export interface Applied<T extends KubeObject> {
+  /**
+   * - `applied`: the server was asked (it may still have found nothing to change)
+   * - `unchanged`: no request was needed
+   * - `terminating`: the live object is being deleted; look again when it is gone
+   */
+  readonly outcome: 'applied' | 'unchanged' | 'terminating';
+  readonly object: Live<T>;
+}
+
+export interface OwnedApplyOptions extends CallOptions {
+  /** Take over an object of that name that no controller owns. @default true */
+  readonly adopt?: boolean;
+}
+
+interface Memory {
+  readonly digest: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+export class OwnedApplier {
+  readonly #client: Client;
+  readonly #cache: Cache;
+  readonly #memory = new Map<string, Memory>();
+  readonly #followed = new Set<string>();
+
+  constructor(client: Client, cache: Cache) {
+    this.#client = client;
+    this.#cache = cache;
+  }
+
+  async apply<T extends KubeObject>(
+    resource: Resource<T>,
+    owner: Live,
+    intent: ApplyIntent<T>,
+    options: OwnedApplyOptions = {},
+  ): Promise<Applied<T>> {
+    const whole = withoutUnset({
+      ...(intent as object),
+      metadata: { ...(intent.metadata as object), ownerReferences: [controllerReference(owner)] },
+    }) as unknown as ApplyIntent<T>;
+    const key = `${resourceName(resource)} ${keyOf(intent.metadata)}`;
+    this.#follow(resource);
+    const live = this.#cache.get(resource, intent.metadata);
+    const digest = hash('sha256', JSON.stringify(whole));
+    if (live !== undefined) {
+      this.#checkOwner(resource, owner, live, options.adopt ?? true);
+      if (live.metadata.deletionTimestamp !== undefined) return { outcome: 'terminating', object: live };
+      const last = this.#memory.get(key);
+      if (last?.digest === digest && last.uid === live.metadata.uid) {
+        const same = last.resourceVersion === live.metadata.resourceVersion;
+        if (same || covers(live, whole)) {
+          this.#remember(key, digest, live);
+          return { outcome: 'unchanged', object: live };
+        }
+      }
+    }
+    const object = await this.#client.apply(resource, whole, {
+      signal: options.signal,
+      timeout: options.timeout,
+    });
+    this.#remember(key, digest, object);
+    return { outcome: 'applied', object };
+  }
+
+  #remember(key: string, digest: string, { metadata }: Live): void {
+    this.#memory.set(key, { digest, uid: metadata.uid, resourceVersion: metadata.resourceVersion });
+  }
+
+  #checkOwner(resource: Resource, owner: Live, live: Live, adopt: boolean): void {
+    const other = controllerOf(live);
+    if (other?.uid === owner.metadata.uid || (other === undefined && adopt)) return;
+    const whose = other === undefined ? 'no controller' : `${other.kind} ${other.name}`;
+    throw new NotOwnedError(
+      `${resource.kind} ${keyOf(live)} exists and belongs to ${whose}, not to ${owner.kind} ${owner.metadata.name}; rename one of them or delete it`,
+    );
+  }
+
+  /** Forgets what is gone, so that the memory is never larger than the cache. */
+  #follow(resource: Resource): void {
+    const name = resourceName(resource);
+    if (this.#followed.has(name)) return;
+    this.#followed.add(name);
+    this.#cache.informer(resource).subscribe((change) => {
+      if (change.type === 'deleted') this.#memory.delete(`${name} ${change.key}`);
+    });
+  }
+}
