@@ -2,7 +2,7 @@
  * What changed between two values of one schema: the paths added, modified and removed.
  * A part that appears as a whole counts itself and everything in it; a leaf counts itself.
  */
-import { isObject, type Json, jsonEqual, type JsonObject, type Schema } from '../schema/schema.ts';
+import { isObject, type Json, type JsonObject, jsonEqual, type Schema } from '../schema/schema.ts';
 import { fieldOrAnything, itemsOf, shapeOf } from '../schema/shape.ts';
 import { FieldSet, fieldElement, type Path } from './field-set.ts';
 import { itemElement } from './item-element.ts';
@@ -53,7 +53,13 @@ function isEmpty(value: Json | undefined): boolean {
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
 }
 
-function compareKeys(schema: Schema, before: JsonObject, after: JsonObject, path: Path, found: Comparison): void {
+function compareKeys(
+  schema: Schema,
+  before: JsonObject,
+  after: JsonObject,
+  path: Path,
+  found: Comparison,
+): void {
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const field = fieldOrAnything(schema, key);
     compareValue(field.schema, before[key], after[key], [...path, fieldElement(key)], found);
@@ -73,8 +79,7 @@ function compareItems(
     const left = ours.get(element) ?? [];
     const right = theirs.get(element) ?? [];
     const at = [...path, element];
-    if (left.length <= 1 && right.length <= 1)
-      compareValue(itemsOf(schema), left[0], right[0], at, found);
+    if (left.length <= 1 && right.length <= 1) compareValue(itemsOf(schema), left[0], right[0], at, found);
     else if (!jsonEqual(left, right)) found.modified.insert(at);
   }
 }

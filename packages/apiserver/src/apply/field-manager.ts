@@ -1,13 +1,139 @@
-/** No ownership is tracked yet; apply says so. */
-import { notImplemented } from '../errors.ts';
-import type { FieldManager } from '../ports/field-manager.ts';
+/**
+ * metadata.managedFields for every write, and server-side apply.
+ *
+ * Objects come in with their defaults filled (built-in kinds) and before admission: what admission and the server add
+ * is owned by nobody.
+ */
+import { ApiError, badRequest } from '../errors.ts';
+import type { FieldManager, FieldManagerRequest } from '../ports/field-manager.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
+import { builtinSchema } from '../schema/builtin-schemas.ts';
+import { isObject, type JsonObject, type Schema } from '../schema/schema.ts';
+import { anything } from '../schema/shape.ts';
+import type { KubeObject } from '../types.ts';
+import { applyConflict } from './apply-conflict.ts';
+import { capManagers } from './cap-managers.ts';
+import { FieldSet } from './field-set.ts';
+import {
+  decodeManagers,
+  ManagedFieldsError,
+  type Manager,
+  type Managers,
+  managedFieldsOf,
+  managerKey,
+  type Operation,
+  withManagers,
+  withoutManagers,
+} from './managed-fields.ts';
+import { ownersAfterApply, ownersAfterUpdate } from './owners.ts';
+import { resetFields } from './reset-fields.ts';
+import { typedErrors } from './typed-errors.ts';
 
-export function createFieldManager(_parts: ServerParts): FieldManager {
+/** Whoever wrote an object before its fields were followed. */
+const beforeFirstApply = 'before-first-apply';
+
+export function createFieldManager(parts: ServerParts): FieldManager {
+  const kindOf = ({ definition }: FieldManagerRequest): { schema: Schema; blank: JsonObject } => ({
+    schema: parts.schemas.schemaOf(definition) ?? anything,
+    blank: builtinSchema(definition.group, definition.version, definition.kind)?.blank ?? {},
+  });
   return {
-    update: (_live, next) => next,
-    apply: () => {
-      throw notImplemented('server-side apply');
+    update(live, next, request) {
+      const { schema, blank } = kindOf(request);
+      const managers = liveOrSent(live, next, request.subresource !== '');
+      const bare = withoutManagers(next as JsonObject);
+      // An object that came to exist without owners stays without, until someone applies.
+      if (managers.size === 0 && live?.metadata.uid !== undefined) return bare as unknown as KubeObject;
+      const before = live === undefined ? blank : withoutManagers(live as JsonObject);
+      const owners = noteUpdate(schema, before, bare, managers, request, request.manager);
+      return withManagers(bare, owners) as unknown as KubeObject;
+    },
+    apply(live, configuration, request) {
+      const { schema, blank } = kindOf(request);
+      const applied = configuration as JsonObject;
+      const meta = isObject(applied.metadata) ? applied.metadata : {};
+      if (meta.managedFields !== undefined && meta.managedFields !== null)
+        throw badRequest('metadata.managedFields must be nil');
+      const fault = typedErrors(schema, applied);
+      if (fault !== undefined)
+        throw new ApiError(
+          500,
+          '',
+          `failed to create typed patch object (${nameOf(configuration)}): ${fault}`,
+        );
+      const before = live === undefined ? blank : withoutManagers(live as JsonObject);
+      let managers: Managers = decodeManagers(managedFieldsOf((live ?? {}) as JsonObject));
+      if (managers.size === 0)
+        managers = noteUpdate(schema, blank, before, managers, request, beforeFirstApply);
+      const applier = managerOf(request, 'Apply', request.manager);
+      const outcome = ownersAfterApply(
+        schema,
+        before,
+        applied,
+        managers,
+        applier,
+        managerKey(applier),
+        ignoredBy(request),
+        request.force,
+      );
+      if (outcome.conflicts.length > 0) throw applyConflict(outcome.conflicts);
+      return withManagers((outcome.value ?? before) as JsonObject, outcome.managers) as unknown as KubeObject;
     },
   };
+}
+
+function noteUpdate(
+  schema: Schema,
+  before: JsonObject,
+  after: JsonObject,
+  managers: Managers,
+  request: FieldManagerRequest,
+  name: string,
+): Managers {
+  const writer = managerOf(request, 'Update', name);
+  const key = managerKey(writer);
+  return capManagers(ownersAfterUpdate(schema, before, after, managers, writer, key, ignoredBy(request)));
+}
+
+function managerOf(request: FieldManagerRequest, operation: Operation, manager: string): Manager {
+  const { apiVersion, subresource, time } = request;
+  return { manager: manager || 'unknown', operation, apiVersion, subresource, time, fields: new FieldSet() };
+}
+
+function ignoredBy({ definition, subresource }: FieldManagerRequest): FieldSet {
+  return resetFields({
+    kind: definition.kind,
+    custom: definition.custom,
+    hasStatus: 'status' in definition.subresources,
+    subresource,
+  });
+}
+
+/**
+ * A client may write managedFields itself; one that does not know them, or writes nonsense, does not lose them.
+ * A list of one empty entry is the way to ask for a reset.
+ */
+function liveOrSent(live: KubeObject | undefined, next: KubeObject, isSubresource: boolean): Managers {
+  const sent = managedFieldsOf(next as JsonObject);
+  if (!isSubresource && Array.isArray(sent)) {
+    const [only] = sent;
+    if (sent.length === 1 && isObject(only) && Object.keys(only).length === 0) return new Map();
+    const managers = decodedOrNone(next);
+    if (managers.size > 0) return managers;
+  }
+  return live === undefined ? new Map() : decodedOrNone(live);
+}
+
+function decodedOrNone(object: KubeObject): Managers {
+  try {
+    return decodeManagers(managedFieldsOf(object as JsonObject));
+  } catch (error) {
+    if (error instanceof ManagedFieldsError) return new Map();
+    throw error;
+  }
+}
+
+function nameOf({ apiVersion = '', kind = '', metadata }: KubeObject): string {
+  const version = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  return `${metadata.namespace ?? ''}/${metadata.name ?? ''}; ${version}, Kind=${kind}`;
 }

@@ -28,17 +28,17 @@ export class FieldSet {
   insert(path: Path): void {
     const last = path.at(-1);
     if (last === undefined) return;
-    let node: FieldSet = this;
+    let { members, children } = this as FieldSet;
     for (let depth = 0; depth < path.length - 1; depth += 1) {
       const element = path[depth] as string;
-      let child = node.children.get(element);
+      let child = children.get(element);
       if (child === undefined) {
         child = new FieldSet();
-        node.children.set(element, child);
+        children.set(element, child);
       }
-      node = child;
+      ({ members, children } = child);
     }
-    node.members.add(last);
+    members.add(last);
   }
 
   get empty(): boolean {
@@ -47,10 +47,9 @@ export class FieldSet {
     return true;
   }
 
-  has(path: Path): boolean {
-    let node: FieldSet | undefined = this;
-    for (let depth = 0; depth < path.length - 1 && node; depth += 1) node = node.children.get(path[depth] as string);
-    return node?.members.has(path.at(-1) ?? '') ?? false;
+  has([first, ...rest]: Path): boolean {
+    if (first === undefined) return false;
+    return rest.length === 0 ? this.members.has(first) : this.below(first).has(rest);
   }
 
   /** The set below one element; empty when there is none. */

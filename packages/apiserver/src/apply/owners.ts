@@ -19,9 +19,17 @@ const unowned = FieldSet.of(
   ['f:apiVersion'],
   ['f:kind'],
   ['f:metadata'],
-  ...['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation', 'managedFields', 'resourceVersion'].map(
-    (field) => ['f:metadata', `f:${field}`],
-  ),
+  ...[
+    'name',
+    'namespace',
+    'creationTimestamp',
+    'selfLink',
+    'uid',
+    'clusterName',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+  ].map((field) => ['f:metadata', `f:${field}`]),
 );
 
 /** After a plain write: the writer owns what it changed or added, and everyone else loses that. */

@@ -28,7 +28,8 @@ function collect(schema: Schema, value: Json, path: Path, set: FieldSet): void {
       const at = [...path, fieldElement(key)];
       collect(field.schema, child, at, set);
       // Keys of maps are things of their own; so is a field that is set to nothing.
-      if (!field.named || child === null || (isObject(child) && Object.keys(child).length === 0)) set.insert(at);
+      if (!field.named || child === null || (isObject(child) && Object.keys(child).length === 0))
+        set.insert(at);
     }
   }
 }

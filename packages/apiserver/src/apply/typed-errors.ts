@@ -9,7 +9,10 @@ export function typedErrors(schema: Schema, value: Json): string | undefined {
   const faults: string[] = [];
   check(schema, value, '', faults);
   if (faults.length <= 1) return faults[0];
-  return `errors:\n${faults.toSorted().map((fault) => `  ${fault}`).join('\n')}`;
+  return `errors:\n${faults
+    .toSorted()
+    .map((fault) => `  ${fault}`)
+    .join('\n')}`;
 }
 
 function check(schema: Schema, value: Json, path: string, faults: string[]): void {
@@ -30,13 +33,15 @@ function check(schema: Schema, value: Json, path: string, faults: string[]): voi
       return;
     case 'integer':
     case 'number':
-      if (typeof value !== 'number') faults.push(`${prefix}expected numeric (int or float), got ${goType(value)}`);
+      if (typeof value !== 'number')
+        faults.push(`${prefix}expected numeric (int or float), got ${goType(value)}`);
       return;
     case 'boolean':
       if (typeof value !== 'boolean') faults.push(`${prefix}expected boolean, got ${goType(value)}`);
       return;
     case 'string':
-      if (typeof value !== 'string') faults.push(`${prefix}expected string, got &value.valueUnstructured{Value:${show(value)}}`);
+      if (typeof value !== 'string')
+        faults.push(`${prefix}expected string, got &value.valueUnstructured{Value:${show(value)}}`);
       return;
     default:
       if (isObject(value)) checkMap(schema, value, path, faults);

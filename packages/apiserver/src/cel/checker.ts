@@ -113,14 +113,19 @@ class Checker {
   }
 
   #call(expr: Call, scope: Scope): CelType {
-    if (expr.name === '_&&_' || expr.name === '_||_' || expr.name === '_?_:_') return this.#logic(expr, scope);
+    if (expr.name === '_&&_' || expr.name === '_||_' || expr.name === '_?_:_')
+      return this.#logic(expr, scope);
     if (expr.name === '_[_]') return this.#index(expr, scope);
     const { target } = expr;
     if (target?.node === 'ident' && isNamespace(target.name) && !scope.has(target.name)) {
       const full = overloadsOf(`${target.name}.${expr.name}`, false);
       if (full.length > 0) {
         namespaced.add(expr);
-        return this.#resolve(expr, full, expr.args.map((arg) => this.check(arg, scope)));
+        return this.#resolve(
+          expr,
+          full,
+          expr.args.map((arg) => this.check(arg, scope)),
+        );
       }
     }
     const given = [...(target ? [target] : []), ...expr.args].map((arg) => this.check(arg, scope));
@@ -146,7 +151,10 @@ class Checker {
         expr.target && !namespaced.has(expr)
           ? `${showType(given[0] ?? dyn)}.(${given.slice(1).map(showType).join(', ')})`
           : `(${given.map(showType).join(', ')})`;
-      const name = namespaced.has(expr) && expr.target?.node === 'ident' ? `${expr.target.name}.${expr.name}` : expr.name;
+      const name =
+        namespaced.has(expr) && expr.target?.node === 'ident'
+          ? `${expr.target.name}.${expr.name}`
+          : expr.name;
       return this.#fail(expr.at, `found no matching overload for '${name}' applied to '${shown}'`);
     }
     chosen.set(expr, fitting);
@@ -215,10 +223,10 @@ class Checker {
   }
 }
 
-const typeNames: Scope = new Map(
+const typeNames: Scope = new Map<string, CelType>(
   ['int', 'uint', 'double', 'bool', 'string', 'bytes', 'list', 'map', 'null_type', 'type'].map((name) => [
     name,
-    { kind: 'type' } as CelType,
+    { kind: 'type' },
   ]),
 );
 
@@ -261,5 +269,5 @@ function join(types: readonly CelType[]): CelType {
   const sizes = types.map((type) => type.max);
   if (sizes.every((size) => size !== undefined)) return { ...first, max: Math.max(...sizes) };
   const { max: _, ...unsized } = first;
-  return rest.length === 0 ? first : (unsized as CelType);
+  return rest.length === 0 ? first : unsized;
 }

@@ -52,11 +52,11 @@ function macroCost(expr: Macro): number {
 
 /** The most elements or bytes the value of an expression can have. */
 function sizeOf(expr: Expr): number {
-  if (expr.node === 'literal')
-    return typeof expr.value === 'string' ? Buffer.byteLength(expr.value) : 1;
+  if (expr.node === 'literal') return typeof expr.value === 'string' ? Buffer.byteLength(expr.value) : 1;
   if (expr.node === 'list') return expr.items.length;
   if (expr.node === 'map') return expr.entries.length;
-  if (expr.node === 'call' && expr.name === '_+_') return expr.args.reduce((sum, arg) => sum + sizeOf(arg), 0);
+  if (expr.node === 'call' && expr.name === '_+_')
+    return expr.args.reduce((sum, arg) => sum + sizeOf(arg), 0);
   if (expr.node === 'call' && expr.target && keepsSize.has(expr.name)) return sizeOf(expr.target);
   return sizeOfType(expr.type);
 }
@@ -113,7 +113,11 @@ function callCost(expr: Call): number {
     case 'matches':
     case 'find':
     case 'findAll':
-      return before + Math.ceil(((target ? sizeOf(target) : sizeOf(first as Expr)) + 1) * perCharacter) * Math.ceil(sizeOf((target ? first : second) ?? expr) * 0.25);
+      return (
+        before +
+        Math.ceil(((target ? sizeOf(target) : sizeOf(first as Expr)) + 1) * perCharacter) *
+          Math.ceil(sizeOf((target ? first : second) ?? expr) * 0.25)
+      );
     case '_+_':
       return before + (expr.type?.kind === 'string' ? Math.ceil(sizeOf(expr) * perCharacter) : 1);
     default:

@@ -6,7 +6,12 @@ const keywords = new Set(
   ),
 );
 
-const spelled: Readonly<Record<string, string>> = { __: '__underscores__', '.': '__dot__', '-': '__dash__', '/': '__slash__' };
+const spelled: Readonly<Record<string, string>> = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+};
 
 /** Undefined for names that cannot be written. */
 export function escapeName(name: string): string | undefined {

@@ -12,7 +12,8 @@ export type Evaluate = (frame: Frame) => CelValue;
 export function compileExpr(expr: Expr): Evaluate {
   switch (expr.node) {
     case 'literal': {
-      const value: CelValue = expr.unsigned && typeof expr.value === 'bigint' ? new Uint(expr.value) : expr.value;
+      const value: CelValue =
+        expr.unsigned && typeof expr.value === 'bigint' ? new Uint(expr.value) : expr.value;
       return () => value;
     }
     case 'ident':
@@ -101,7 +102,8 @@ function compileCall(expr: Call): Evaluate {
   return (frame) => {
     const values = args.map((arg) => arg(frame));
     const fitting = overloads.find((each) => fits(each, values));
-    if (!fitting) throw new CelRuntimeError(`no such overload: ${expr.name}(${values.map(typeName).join(', ')})`);
+    if (!fitting)
+      throw new CelRuntimeError(`no such overload: ${expr.name}(${values.map(typeName).join(', ')})`);
     return fitting.run(...(values as never[]));
   };
 }
@@ -112,7 +114,7 @@ function isUncertain(expr: Expr): boolean {
 
 function fits(each: Overload, values: readonly CelValue[]): boolean {
   const params = each.receiver ? [each.receiver, ...each.params] : each.params;
-  return params.every((param, at) => isOf(param, values[at] as CelValue));
+  return params.every((param, position) => isOf(param, values[position] as CelValue));
 }
 
 function isOf(type: CelType, value: CelValue): boolean {
@@ -166,14 +168,20 @@ function index(container: CelValue, key: CelValue): CelValue {
     return container.value === undefined ? container : new Optional(at(container.value, key));
   const value = at(container, key);
   if (value !== undefined) return value;
-  if (Array.isArray(container)) throw new CelRuntimeError(`index out of bounds: ${String(key as bigint)}`);
-  throw new CelRuntimeError(`no such key: ${String(key as string)}`);
+  if (Array.isArray(container)) throw new CelRuntimeError(`index out of bounds: ${showKey(key)}`);
+  throw new CelRuntimeError(`no such key: ${showKey(key)}`);
+}
+
+function showKey(key: CelValue): string {
+  if (key instanceof Uint) return key.value.toString();
+  return typeof key === 'object' ? typeName(key) : String(key);
 }
 
 function at(container: CelValue, key: CelValue): CelValue | undefined {
   if (Array.isArray(container)) {
     const position = key instanceof Uint ? key.value : key;
-    if (typeof position !== 'bigint' && typeof position !== 'number') throw new CelRuntimeError('no such overload');
+    if (typeof position !== 'bigint' && typeof position !== 'number')
+      throw new CelRuntimeError('no such overload');
     return container[Number(position)];
   }
   if (container instanceof Map) return mapGet(container, key);
@@ -230,7 +238,8 @@ function compileMacro(expr: Macro): Evaluate {
 
 function entriesOf(over: CelValue): Iterable<[CelValue, CelValue]> {
   if (over instanceof Map) return over.entries();
-  if (Array.isArray(over)) return over.map((item, position) => [BigInt(position), item] as [CelValue, CelValue]);
+  if (Array.isArray(over))
+    return over.map((item, position) => [BigInt(position), item] as [CelValue, CelValue]);
   throw new CelRuntimeError('no such overload');
 }
 

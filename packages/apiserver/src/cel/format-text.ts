@@ -5,14 +5,17 @@ import { type CelValue, Duration, Timestamp, TypeValue, Uint } from './values.ts
 
 export function formatText(template: string, args: readonly CelValue[]): string {
   let next = 0;
-  return template.replaceAll(/%(?:%|(?:\.(\d+))?([sdfeboxX]))|%/g, (clause, precision?: string, verb?: string) => {
-    if (clause === '%%') return '%';
-    if (verb === undefined) throw new CelRuntimeError('could not parse formatting clause');
-    const value = args[next];
-    if (value === undefined) throw new CelRuntimeError(`index ${next} out of range`);
-    next += 1;
-    return formatOne(verb, value, precision === undefined ? undefined : Number(precision));
-  });
+  return template.replaceAll(
+    /%(?:%|(?:\.(\d+))?([sdfeboxX]))|%/g,
+    (clause, precision?: string, verb?: string) => {
+      if (clause === '%%') return '%';
+      if (verb === undefined) throw new CelRuntimeError('could not parse formatting clause');
+      const value = args[next];
+      if (value === undefined) throw new CelRuntimeError(`index ${next} out of range`);
+      next += 1;
+      return formatOne(verb, value, precision === undefined ? undefined : Number(precision));
+    },
+  );
 }
 
 function formatOne(verb: string, value: CelValue, precision: number | undefined): string {
@@ -25,11 +28,14 @@ function formatOne(verb: string, value: CelValue, precision: number | undefined)
       if (typeof value === 'number') return String(value);
       break;
     case 'f':
-      if (typeof value === 'number' || integer !== undefined) return Number(integer ?? value).toFixed(precision ?? 6);
+      if (typeof value === 'number' || integer !== undefined)
+        return Number(integer ?? value).toFixed(precision ?? 6);
       break;
     case 'e':
       if (typeof value === 'number' || integer !== undefined)
-        return Number(integer ?? value).toExponential(precision ?? 6).replace(/e([+-])(\d)$/, 'e$10$2');
+        return Number(integer ?? value)
+          .toExponential(precision ?? 6)
+          .replace(/e([+-])(\d)$/, 'e$10$2');
       break;
     case 'b':
       if (typeof value === 'boolean') return value ? '1' : '0';

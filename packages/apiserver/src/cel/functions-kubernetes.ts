@@ -15,18 +15,27 @@ function isZero(value: CelValue): boolean {
 
 const optionals: Overload[] = [
   overload('optional.of(A) optional(A)', (a: CelValue) => new Optional(a)),
-  overload('optional.ofNonZeroValue(A) optional(A)', (a: CelValue) => new Optional(isZero(a) ? undefined : a)),
+  overload(
+    'optional.ofNonZeroValue(A) optional(A)',
+    (a: CelValue) => new Optional(isZero(a) ? undefined : a),
+  ),
   overload('optional.none() optional(A)', () => new Optional(undefined)),
   overload('optional(A).hasValue() bool', (a: Optional) => a.value !== undefined),
   overload('optional(A).value() A', (a: Optional) => {
     if (a.value === undefined) throw new CelRuntimeError('optional.none() dereference');
     return a.value;
   }),
-  overload('optional(A).or(optional(A)) optional(A)', (a: Optional, b: Optional) => (a.value === undefined ? b : a)),
+  overload('optional(A).or(optional(A)) optional(A)', (a: Optional, b: Optional) =>
+    a.value === undefined ? b : a,
+  ),
   overload('optional(A).orValue(A) A', (a: Optional, b: CelValue) => a.value ?? b),
-  overload('_[?_](list(A), int) optional(A)', (list: CelValue[], at: bigint) => new Optional(list[Number(at)])),
-  overload('_[?_](map(A, B), A) optional(B)', (map: Map<CelValue, CelValue>, key: CelValue) =>
-    new Optional(mapGet(map, key)),
+  overload(
+    '_[?_](list(A), int) optional(A)',
+    (list: CelValue[], at: bigint) => new Optional(list[Number(at)]),
+  ),
+  overload(
+    '_[?_](map(A, B), A) optional(B)',
+    (map: Map<CelValue, CelValue>, key: CelValue) => new Optional(mapGet(map, key)),
   ),
 ];
 
@@ -60,7 +69,7 @@ const quantities: Overload[] = [
 
 /** An absolute URI or an absolute path, as a request line may hold. */
 function readUrl(text: string): URL | undefined {
-  if (!/^(?:[a-zA-Z][a-zA-Z0-9+.-]*:|\/)/.test(text) || /[\s\x00-\x1f]/.test(text)) return undefined;
+  if (!/^(?:[a-zA-Z][a-zA-Z0-9+.-]*:|\/)/.test(text) || /[\s\p{Cc}]/u.test(text)) return undefined;
   return URL.canParse(text, 'relative://') ? new URL(text, 'relative://') : undefined;
 }
 
@@ -69,11 +78,18 @@ function host(url: URL): string {
 }
 
 const urls: Overload[] = [
-  overload('url(string) URL', (a: string) => parsed(readUrl(a), `URL parse error during conversion from string: parse "${a}": invalid URI for request`)),
+  overload('url(string) URL', (a: string) =>
+    parsed(
+      readUrl(a),
+      `URL parse error during conversion from string: parse "${a}": invalid URI for request`,
+    ),
+  ),
   overload('isURL(string) bool', (a: string) => readUrl(a) !== undefined),
   overload('URL.getScheme() string', (a: URL) => (a.protocol === 'relative:' ? '' : a.protocol.slice(0, -1))),
   overload('URL.getHost() string', host),
-  overload('URL.getHostname() string', (a: URL) => (host(a) === '' ? '' : a.hostname.replace(/^\[(.*)\]$/, '$1'))),
+  overload('URL.getHostname() string', (a: URL) =>
+    host(a) === '' ? '' : a.hostname.replace(/^\[(.*)\]$/, '$1'),
+  ),
   overload('URL.getPort() string', (a: URL) => a.port),
   overload('URL.getEscapedPath() string', (a: URL) => a.pathname),
   overload('URL.getQuery() map(string, list(string))', (a: URL) => {
@@ -84,9 +100,14 @@ const urls: Overload[] = [
 ];
 
 const networks: Overload[] = [
-  overload('ip(string) IP', (a: string) => parsed(Ip.parse(a), `IP Address "${a}" parse error during conversion from string`)),
+  overload('ip(string) IP', (a: string) =>
+    parsed(Ip.parse(a), `IP Address "${a}" parse error during conversion from string`),
+  ),
   overload('isIP(string) bool', (a: string) => Ip.parse(a) !== undefined),
-  overload('ip.isCanonical(string) bool', (a: string) => parsed(Ip.parse(a), `IP Address "${a}" parse error`).canonical === a),
+  overload(
+    'ip.isCanonical(string) bool',
+    (a: string) => parsed(Ip.parse(a), `IP Address "${a}" parse error`).canonical === a,
+  ),
   overload('IP.family() int', (a: Ip) => BigInt(a.family)),
   overload('IP.isUnspecified() bool', (a: Ip) => a.isUnspecified),
   overload('IP.isLoopback() bool', (a: Ip) => a.isLoopback),
@@ -94,12 +115,18 @@ const networks: Overload[] = [
   overload('IP.isLinkLocalUnicast() bool', (a: Ip) => a.isLinkLocalUnicast),
   overload('IP.isGlobalUnicast() bool', (a: Ip) => a.isGlobalUnicast),
   overload('string(IP) string', (a: Ip) => a.text),
-  overload('cidr(string) CIDR', (a: string) => parsed(Cidr.parse(a), `network address parse error during conversion from string: ${a}`)),
+  overload('cidr(string) CIDR', (a: string) =>
+    parsed(Cidr.parse(a), `network address parse error during conversion from string: ${a}`),
+  ),
   overload('isCIDR(string) bool', (a: string) => Cidr.parse(a) !== undefined),
   overload('CIDR.containsIP(IP) bool', (a: Cidr, b: Ip) => a.containsIp(b)),
-  overload('CIDR.containsIP(string) bool', (a: Cidr, b: string) => a.containsIp(parsed(Ip.parse(b), `IP Address "${b}" parse error`))),
+  overload('CIDR.containsIP(string) bool', (a: Cidr, b: string) =>
+    a.containsIp(parsed(Ip.parse(b), `IP Address "${b}" parse error`)),
+  ),
   overload('CIDR.containsCIDR(CIDR) bool', (a: Cidr, b: Cidr) => a.containsCidr(b)),
-  overload('CIDR.containsCIDR(string) bool', (a: Cidr, b: string) => a.containsCidr(parsed(Cidr.parse(b), `network address parse error: ${b}`))),
+  overload('CIDR.containsCIDR(string) bool', (a: Cidr, b: string) =>
+    a.containsCidr(parsed(Cidr.parse(b), `network address parse error: ${b}`)),
+  ),
   overload('CIDR.ip() IP', (a: Cidr) => a.ip),
   overload('CIDR.masked() CIDR', (a: Cidr) => a.masked()),
   overload('CIDR.prefixLength() int', (a: Cidr) => BigInt(a.prefix)),
@@ -107,10 +134,17 @@ const networks: Overload[] = [
 ];
 
 const versions: Overload[] = [
-  overload('semver(string) Semver', (a: string) => parsed(Semver.parse(a), `No Major.Minor.Patch elements found`)),
-  overload('semver(string, bool) Semver', (a: string, normalize: boolean) => parsed(Semver.parse(a, normalize), 'No Major.Minor.Patch elements found')),
+  overload('semver(string) Semver', (a: string) =>
+    parsed(Semver.parse(a), `No Major.Minor.Patch elements found`),
+  ),
+  overload('semver(string, bool) Semver', (a: string, normalize: boolean) =>
+    parsed(Semver.parse(a, normalize), 'No Major.Minor.Patch elements found'),
+  ),
   overload('isSemver(string) bool', (a: string) => Semver.parse(a) !== undefined),
-  overload('isSemver(string, bool) bool', (a: string, normalize: boolean) => Semver.parse(a, normalize) !== undefined),
+  overload(
+    'isSemver(string, bool) bool',
+    (a: string, normalize: boolean) => Semver.parse(a, normalize) !== undefined,
+  ),
   overload('Semver.major() int', (a: Semver) => a.numbers[0] ?? 0n),
   overload('Semver.minor() int', (a: Semver) => a.numbers[1] ?? 0n),
   overload('Semver.patch() int', (a: Semver) => a.numbers[2] ?? 0n),
@@ -121,9 +155,21 @@ const versions: Overload[] = [
 
 const formats: Overload[] = [
   overload('format.named(string) optional(Format)', (name: string) => new Optional(namedFormat(name))),
-  ...['dns1123Label', 'dns1123Subdomain', 'dns1035Label', 'qualifiedName', 'labelValue', 'uri', 'uuid', 'byte', 'date', 'datetime', 'dns1123LabelPrefix', 'dns1123SubdomainPrefix', 'dns1035LabelPrefix'].map((name) =>
-    overload(`format.${name}() Format`, () => namedFormat(name) as Format),
-  ),
+  ...[
+    'dns1123Label',
+    'dns1123Subdomain',
+    'dns1035Label',
+    'qualifiedName',
+    'labelValue',
+    'uri',
+    'uuid',
+    'byte',
+    'date',
+    'datetime',
+    'dns1123LabelPrefix',
+    'dns1123SubdomainPrefix',
+    'dns1035LabelPrefix',
+  ].map((name) => overload(`format.${name}() Format`, () => namedFormat(name) as Format)),
   overload('Format.validate(string) optional(list(string))', (format: Format, text: string) => {
     const faults = format.faults(text);
     return new Optional(faults.length > 0 ? [...faults] : undefined);

@@ -1,4 +1,5 @@
 /** Arithmetic, comparison, membership, size and conversions: the functions of the language itself. */
+import { codePoints } from './code-points.ts';
 import { CelRuntimeError } from './errors.ts';
 import { type Overload, overload } from './signature.ts';
 import { durationText, parseDuration, parseTimestamp, timestampText } from './time.ts';
@@ -16,7 +17,8 @@ import {
 } from './values.ts';
 
 function inRange(value: bigint): bigint {
-  if (BigInt.asIntN(64, value) !== value) throw new CelRuntimeError('return error for overflow: integer overflow');
+  if (BigInt.asIntN(64, value) !== value)
+    throw new CelRuntimeError('return error for overflow: integer overflow');
   return value;
 }
 
@@ -52,11 +54,23 @@ const arithmetic: Overload[] = [
   overload('_+_(bytes, bytes) bytes', (a: Uint8Array, b: Uint8Array) => Buffer.concat([a, b])),
   overload('_+_(list(A), list(A)) list(A)', (a: CelValue[], b: CelValue[]) => concat(a, b)),
   overload('_+_(duration, duration) duration', (a: Duration, b: Duration) => new Duration(a.nanos + b.nanos)),
-  overload('_+_(timestamp, duration) timestamp', (a: Timestamp, b: Duration) => new Timestamp(a.nanos + b.nanos)),
-  overload('_+_(duration, timestamp) timestamp', (a: Duration, b: Timestamp) => new Timestamp(a.nanos + b.nanos)),
+  overload(
+    '_+_(timestamp, duration) timestamp',
+    (a: Timestamp, b: Duration) => new Timestamp(a.nanos + b.nanos),
+  ),
+  overload(
+    '_+_(duration, timestamp) timestamp',
+    (a: Duration, b: Timestamp) => new Timestamp(a.nanos + b.nanos),
+  ),
   overload('_-_(duration, duration) duration', (a: Duration, b: Duration) => new Duration(a.nanos - b.nanos)),
-  overload('_-_(timestamp, duration) timestamp', (a: Timestamp, b: Duration) => new Timestamp(a.nanos - b.nanos)),
-  overload('_-_(timestamp, timestamp) duration', (a: Timestamp, b: Timestamp) => new Duration(a.nanos - b.nanos)),
+  overload(
+    '_-_(timestamp, duration) timestamp',
+    (a: Timestamp, b: Duration) => new Timestamp(a.nanos - b.nanos),
+  ),
+  overload(
+    '_-_(timestamp, timestamp) duration',
+    (a: Timestamp, b: Timestamp) => new Duration(a.nanos - b.nanos),
+  ),
 ];
 
 const ordered = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration'];
@@ -83,11 +97,14 @@ const comparison: Overload[] = [
   ...relation('_>=_', (order) => order >= 0),
   overload('!_(bool) bool', (a: boolean) => !a),
   overload('@in(A, list(A)) bool', (a: CelValue, list: CelValue[]) => list.some((item) => equals(a, item))),
-  overload('@in(A, map(A, B)) bool', (a: CelValue, map: Map<CelValue, CelValue>) => mapGet(map, a) !== undefined),
+  overload(
+    '@in(A, map(A, B)) bool',
+    (a: CelValue, map: Map<CelValue, CelValue>) => mapGet(map, a) !== undefined,
+  ),
 ];
 
 function sizeOf(value: CelValue): bigint {
-  if (typeof value === 'string') return BigInt([...value].length);
+  if (typeof value === 'string') return BigInt(codePoints(value).length);
   if (Array.isArray(value) || value instanceof Uint8Array) return BigInt(value.length);
   return BigInt((value as Map<CelValue, CelValue>).size);
 }
@@ -113,7 +130,8 @@ function toText(value: CelValue): string {
   if (value instanceof Uint8Array) return new TextDecoder('utf-8', { fatal: true }).decode(value);
   if (value instanceof Duration) return durationText(value);
   if (value instanceof Timestamp) return timestampText(value);
-  return String(value as boolean | bigint | number);
+  if (typeof value === 'object') throw new CelRuntimeError('no such overload');
+  return String(value);
 }
 
 const conversions: Overload[] = [
@@ -148,18 +166,25 @@ const conversions: Overload[] = [
   overload('duration(duration) duration', (a: Duration) => a),
   overload('duration(string) duration', (a: string) => {
     const duration = parseDuration(a);
-    if (!duration) throw new CelRuntimeError(`type conversion error from 'string' to 'google.protobuf.Duration'`);
+    if (!duration)
+      throw new CelRuntimeError(`type conversion error from 'string' to 'google.protobuf.Duration'`);
     return duration;
   }),
   overload('timestamp(timestamp) timestamp', (a: Timestamp) => a),
   overload('timestamp(int) timestamp', (a: bigint) => new Timestamp(a * 1_000_000_000n)),
   overload('timestamp(string) timestamp', (a: string) => {
     const timestamp = parseTimestamp(a);
-    if (!timestamp) throw new CelRuntimeError(`type conversion error from 'string' to 'google.protobuf.Timestamp'`);
+    if (!timestamp)
+      throw new CelRuntimeError(`type conversion error from 'string' to 'google.protobuf.Timestamp'`);
     return timestamp;
   }),
   overload('type(A) type', (a: CelValue) => new TypeValue(typeName(a))),
   overload('dyn(A) dyn', (a: CelValue) => a),
 ];
 
-export const operatorFunctions: readonly Overload[] = [...arithmetic, ...comparison, ...sizes, ...conversions];
+export const operatorFunctions: readonly Overload[] = [
+  ...arithmetic,
+  ...comparison,
+  ...sizes,
+  ...conversions,
+];

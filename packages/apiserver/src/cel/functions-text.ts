@@ -1,4 +1,6 @@
 /** Strings, regular expressions, times and lists. */
+
+import { codePoints } from './code-points.ts';
 import { CelRuntimeError } from './errors.ts';
 import { formatText } from './format-text.ts';
 import { regularExpression } from './regular-expression.ts';
@@ -12,20 +14,20 @@ function position(characters: readonly string[], at: bigint): number {
 }
 
 function indexIn(text: string, part: string, from: bigint): bigint {
-  const characters = [...text];
+  const characters = codePoints(text);
   const head = characters.slice(0, position(characters, from)).join('').length;
   const found = text.indexOf(part, head);
-  return found === -1 ? -1n : BigInt([...text.slice(0, found)].length);
+  return found === -1 ? -1n : BigInt(codePoints(text.slice(0, found)).length);
 }
 
 function lastIndexIn(text: string, part: string, from: bigint): bigint {
-  const characters = [...text];
+  const characters = codePoints(text);
   const found = text.lastIndexOf(part, characters.slice(0, position(characters, from)).join('').length);
-  return found === -1 ? -1n : BigInt([...text.slice(0, found)].length);
+  return found === -1 ? -1n : BigInt(codePoints(text.slice(0, found)).length);
 }
 
 function between(text: string, start: bigint, end?: bigint): string {
-  const characters = [...text];
+  const characters = codePoints(text);
   const from = position(characters, start);
   const to = end === undefined ? characters.length : position(characters, end);
   if (from > to) throw new CelRuntimeError(`invalid substring range. start: ${from}, end: ${to}`);
@@ -34,7 +36,7 @@ function between(text: string, start: bigint, end?: bigint): string {
 
 function splitText(text: string, by: string, limit: bigint): string[] {
   if (limit === 0n) return [];
-  const parts = by === '' ? [...text] : text.split(by);
+  const parts = by === '' ? codePoints(text) : text.split(by);
   if (limit < 0n || parts.length <= limit) return parts;
   const count = Number(limit);
   return [...parts.slice(0, count - 1), parts.slice(count - 1).join(by)];
@@ -63,17 +65,23 @@ const strings: Overload[] = [
   overload('string.findAll(string) list(string)', (a: string, b: string) => findAll(a, b, -1n)),
   overload('string.findAll(string, int) list(string)', findAll),
   overload('string.charAt(int) string', (a: string, at: bigint) => {
-    const characters = [...a];
+    const characters = codePoints(a);
     return characters[position(characters, at)] ?? '';
   }),
   overload('string.indexOf(string) int', (a: string, b: string) => indexIn(a, b, 0n)),
   overload('string.indexOf(string, int) int', indexIn),
-  overload('string.lastIndexOf(string) int', (a: string, b: string) => lastIndexIn(a, b, BigInt([...a].length))),
+  overload('string.lastIndexOf(string) int', (a: string, b: string) =>
+    lastIndexIn(a, b, BigInt(codePoints(a).length)),
+  ),
   overload('string.lastIndexOf(string, int) int', lastIndexIn),
-  overload('string.lowerAscii() string', (a: string) => a.replace(/[A-Z]/g, (letter) => letter.toLowerCase())),
-  overload('string.upperAscii() string', (a: string) => a.replace(/[a-z]/g, (letter) => letter.toUpperCase())),
+  overload('string.lowerAscii() string', (a: string) =>
+    a.replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
+  ),
+  overload('string.upperAscii() string', (a: string) =>
+    a.replace(/[a-z]/g, (letter) => letter.toUpperCase()),
+  ),
   overload('string.trim() string', (a: string) => a.trim()),
-  overload('string.reverse() string', (a: string) => [...a].toReversed().join('')),
+  overload('string.reverse() string', (a: string) => codePoints(a).toReversed().join('')),
   overload('string.substring(int) string', (a: string, start: bigint) => between(a, start)),
   overload('string.substring(int, int) string', between),
   overload('string.split(string) list(string)', (a: string, by: string) => splitText(a, by, -1n)),
@@ -84,12 +92,16 @@ const strings: Overload[] = [
   overload('string.replace(string, string, int) string', replaceText),
   overload('list(string).join() string', (list: string[]) => list.join('')),
   overload('list(string).join(string) string', (list: string[], by: string) => list.join(by)),
-  overload('string.format(list(dyn)) string', (template: string, args: CelValue[]) => formatText(template, args)),
+  overload('string.format(list(dyn)) string', (template: string, args: CelValue[]) =>
+    formatText(template, args),
+  ),
   overload('strings.quote(string) string', (a: string) => JSON.stringify(a)),
 ];
 
 function findAll(text: string, pattern: string, limit: bigint): string[] {
-  const every = [...text.matchAll(new RegExp(regularExpression(pattern).source, 'gu'))].map((match) => match[0]);
+  const every = [...text.matchAll(new RegExp(regularExpression(pattern).source, 'gu'))].map(
+    (match) => match[0],
+  );
   return limit < 0n ? every : every.slice(0, Number(limit));
 }
 
@@ -128,7 +140,8 @@ const times: Overload[] = [
 
 function extreme(list: readonly CelValue[], wanted: number): CelValue {
   const [first, ...rest] = list;
-  if (first === undefined) throw new CelRuntimeError(wanted < 0 ? 'min called on empty list' : 'max called on empty list');
+  if (first === undefined)
+    throw new CelRuntimeError(wanted < 0 ? 'min called on empty list' : 'max called on empty list');
   return rest.reduce((best, item) => (Math.sign(compareValues(item, best)) === wanted ? item : best), first);
 }
 

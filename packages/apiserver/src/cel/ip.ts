@@ -71,7 +71,9 @@ export class Cidr {
 
   containsIp(ip: Ip): boolean {
     if (ip.family !== this.ip.family) return false;
-    return mask(ip.bytes, this.prefix).every((byte, index) => byte === mask(this.ip.bytes, this.prefix)[index]);
+    return mask(ip.bytes, this.prefix).every(
+      (byte, index) => byte === mask(this.ip.bytes, this.prefix)[index],
+    );
   }
 
   containsCidr(other: Cidr): boolean {
@@ -108,11 +110,14 @@ function parse6(text: string): Uint8Array | undefined {
   if (halves.length === 1 ? given.length !== 8 : given.length > 7) return undefined;
   const zeros = Array.from({ length: 8 - given.length }, () => '0');
   const all = halves.length === 1 ? given : [...(groups[0] ?? []), ...zeros, ...(groups[1] ?? [])];
-  return Uint8Array.from(all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]));
+  return Uint8Array.from(
+    all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]),
+  );
 }
 
 function show6(bytes: Uint8Array): string {
   const groups: string[] = [];
-  for (let at = 0; at < 16; at += 2) groups.push((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
+  for (let at = 0; at < 16; at += 2)
+    groups.push((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
   return groups.join(':');
 }

@@ -22,7 +22,8 @@ export class LexFault extends Error {
 }
 
 const spaces = /(?:\s|\/\/[^\n]*)*/y;
-const numbers = /0[xX][0-9a-fA-F]+[uU]?|\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?|\d+[uU]?/y;
+const numbers =
+  /0[xX][0-9a-fA-F]+[uU]?|\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?|\d+[uU]?/y;
 const names = /[_a-zA-Z][_a-zA-Z0-9]*/y;
 const quotedNames = /`([_a-zA-Z0-9./ -]+)`/y;
 const symbols = /==|!=|<=|>=|&&|\|\||[-+*/%!?:.,()[\]{}<>]/y;
@@ -100,7 +101,11 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   '?': '?',
 };
 
-function readString(source: string, start: number, opening: RegExpExecArray): { end: number; value: string | Uint8Array } {
+function readString(
+  source: string,
+  start: number,
+  opening: RegExpExecArray,
+): { end: number; value: string | Uint8Array } {
   const prefix = (opening[1] ?? '').toLowerCase();
   const quote = opening[2] ?? '"';
   const isRaw = prefix.includes('r');
@@ -121,7 +126,8 @@ function readString(source: string, start: number, opening: RegExpExecArray): { 
       at += character.length;
       continue;
     }
-    const escape = /\\(?:x([0-9a-fA-F]{2})|X([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))/y;
+    const escape =
+      /\\(?:x([0-9a-fA-F]{2})|X([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))/y;
     escape.lastIndex = at;
     const found = escape.exec(source);
     if (!found) throw new LexFault('Syntax error: invalid escape sequence', at);

@@ -5,7 +5,9 @@ import { LexFault, type Token, tokenize } from './lexer.ts';
 
 const deepest = 250;
 const reserved = new Set(
-  'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
+  'as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
 );
 const startsExpression =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
@@ -24,7 +26,8 @@ export function parse(source: string): Expr {
   try {
     return new Parser(tokenize(source)).expression();
   } catch (error) {
-    if (error instanceof LexFault) throw new CelCompileError(source, [{ at: error.at, message: error.message }]);
+    if (error instanceof LexFault)
+      throw new CelCompileError(source, [{ at: error.at, message: error.message }]);
     if (error instanceof ParseFault) throw new CelCompileError(source, [error.issue]);
     throw error;
   }

@@ -38,7 +38,9 @@ export class Quantity {
     const [, sign, digits = '', exponent, suffix = ''] = match;
     const [whole = '', fraction = ''] = digits.split('.');
     let value = BigInt(`${whole}${fraction}` || '0');
-    const [base, power] = exponent ? ([10, Number(exponent.slice(1))] as const) : (suffixes[suffix] ?? [10, 0]);
+    const [base, power] = exponent
+      ? ([10, Number(exponent.slice(1))] as const)
+      : (suffixes[suffix] ?? [10, 0]);
     if (Math.abs(power) > 100) return undefined;
     if (base === 2) value <<= BigInt(power);
     const shift = scale - fraction.length + (base === 10 ? power : 0);

@@ -22,7 +22,13 @@ function toJavaScript(pattern: string): RegExp {
   const flags = /^\(\?([ims]+)\)/.exec(pattern);
   const body = (flags ? pattern.slice(flags[0].length) : pattern)
     .replaceAll(/\\(.)/gs, (escape, character: string) =>
-      character === 'A' ? '^' : character === 'z' ? '$' : character === 'Q' || character === 'E' ? '' : escape,
+      character === 'A'
+        ? '^'
+        : character === 'z'
+          ? '$'
+          : character === 'Q' || character === 'E'
+            ? ''
+            : escape,
     )
     .replaceAll('(?P<', '(?<')
     .replaceAll('[[:alpha:]]', '[a-zA-Z]')

@@ -19,7 +19,9 @@ export function schemaType(schema: Schema, isRoot: boolean, name = 'object'): Ce
   if (schema['x-kubernetes-int-or-string']) return { ...dyn, max: largestRequest - 2 };
   switch (schema.type) {
     case 'array': {
-      const item = schema.items && schemaType(schema.items, Boolean(schema.items['x-kubernetes-embedded-resource']), `${name}.@idx`);
+      const item =
+        schema.items &&
+        schemaType(schema.items, Boolean(schema.items['x-kubernetes-embedded-resource']), `${name}.@idx`);
       if (!item || !schema.items) return undefined;
       return listOf(item, schema.maxItems ?? mostItems(smallest(schema.items)));
     }
@@ -74,7 +76,10 @@ function stringType(schema: Schema): CelType {
 function longest(schema: Schema): number {
   if (schema.maxLength !== undefined) return schema.maxLength * 4;
   if (schema.enum !== undefined)
-    return Math.max(0, ...schema.enum.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0)));
+    return Math.max(
+      0,
+      ...schema.enum.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0)),
+    );
   return largestRequest - 2;
 }
 
@@ -111,7 +116,8 @@ function smallest(schema: Schema): number {
 /** Null and content without a type are left out: a rule sees them as absent. */
 export function toCel(value: Json, schema: Schema): CelValue | undefined {
   if (value === null) return schema.nullable ? null : undefined;
-  if (typeof value === 'number') return schema.type === 'number' || !Number.isInteger(value) ? value : BigInt(value);
+  if (typeof value === 'number')
+    return schema.type === 'number' || !Number.isInteger(value) ? value : BigInt(value);
   if (typeof value === 'string') return textToCel(value, schema.format);
   if (typeof value === 'boolean') return value;
   if (Array.isArray(value)) {

@@ -15,7 +15,10 @@ export class Semver {
   static parse(text: string, normalize = false): Semver | undefined {
     const match = written.exec(normalize ? normalized(text) : text);
     if (!match) return undefined;
-    return new Semver(match.slice(1, 4).map((part) => BigInt(part ?? '0')), match[4]?.split('.') ?? []);
+    return new Semver(
+      match.slice(1, 4).map((part) => BigInt(part ?? '0')),
+      match[4]?.split('.') ?? [],
+    );
   }
 
   compare(other: Semver): number {

@@ -51,7 +51,9 @@ class SignatureReader {
 
   read(): Omit<Overload, 'run'> {
     // The function name is what stands before the parameter list; a dotted type may stand before it.
-    const head = /^((?:[A-Za-z]+(?:\([^()]*(?:\([^()]*\))?[^()]*\))?)\.)?([\w.@!?:[\]<>=&|+*/%-]+)\(/.exec(this.#rest);
+    const head = /^((?:[A-Za-z]+(?:\([^()]*(?:\([^()]*\))?[^()]*\))?)\.)?([\w.@!?:[\]<>=&|+*/%-]+)\(/.exec(
+      this.#rest,
+    );
     if (!head) throw new Error(`cannot read the signature ${this.#rest}`);
     let receiver: CelType | undefined;
     let name = head[2] ?? '';

@@ -19,7 +19,9 @@ export function parseDuration(text: string): Duration | undefined {
   if (body === '0') return new Duration(0n);
   if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined;
   let nanos = 0n;
-  for (const [, whole = '', fraction = '', unit = ''] of body.matchAll(/(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g)) {
+  for (const [, whole = '', fraction = '', unit = ''] of body.matchAll(
+    /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g,
+  )) {
     const size = units[unit] ?? 0n;
     nanos += BigInt(whole || '0') * size;
     if (fraction !== '') nanos += (BigInt(fraction) * size) / 10n ** BigInt(fraction.length);

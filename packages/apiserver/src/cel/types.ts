@@ -20,7 +20,12 @@ export type CelType =
   | { readonly kind: Simple; readonly max?: number }
   | { readonly kind: 'list'; readonly item: CelType; readonly max?: number }
   | { readonly kind: 'map'; readonly key: CelType; readonly value: CelType; readonly max?: number }
-  | { readonly kind: 'object'; readonly name: string; readonly fields: ReadonlyMap<string, CelType>; readonly max?: number }
+  | {
+      readonly kind: 'object';
+      readonly name: string;
+      readonly fields: ReadonlyMap<string, CelType>;
+      readonly max?: number;
+    }
   | { readonly kind: 'optional'; readonly of: CelType; readonly max?: number }
   | { readonly kind: 'opaque'; readonly name: string; readonly max?: number }
   | { readonly kind: 'param'; readonly name: string; readonly max?: number };

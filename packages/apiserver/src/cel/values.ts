@@ -3,8 +3,8 @@
  * the rest are the classes below.
  */
 import { CelRuntimeError } from './errors.ts';
-import { Quantity } from './quantity.ts';
 import { Cidr, Ip } from './ip.ts';
+import { Quantity } from './quantity.ts';
 import { Semver } from './semver.ts';
 
 export class Uint {
@@ -190,8 +190,10 @@ export function compareValues(a: CelValue, b: CelValue): number {
   if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b);
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
-  if (a instanceof Duration && b instanceof Duration) return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0;
-  if (a instanceof Timestamp && b instanceof Timestamp) return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0;
+  if (a instanceof Duration && b instanceof Duration)
+    return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0;
+  if (a instanceof Timestamp && b instanceof Timestamp)
+    return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0;
   throw new CelRuntimeError('no such overload');
 }
 

@@ -2,6 +2,8 @@
 import type { CustomResources } from '../ports/custom-resources.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
 import { allVerbs, type PartSubresource, type ResourceDefinition } from '../registry/resource-definition.ts';
+import type { Schema } from '../schema/schema.ts';
+import { customResourceSchema } from '../schema/shape.ts';
 import type { KubeObject } from '../types.ts';
 
 const storage = 'apiextensions.k8s.io/customresourcedefinitions';
@@ -18,7 +20,13 @@ interface CustomResourceDefinition extends KubeObject {
       shortNames?: string[];
       categories?: string[];
     };
-    versions: { name: string; served: boolean; storage: boolean; subresources?: { status?: object } }[];
+    versions: {
+      name: string;
+      served: boolean;
+      storage: boolean;
+      subresources?: { status?: object };
+      schema?: { openAPIV3Schema?: Schema };
+    }[];
   };
 }
 
@@ -80,6 +88,7 @@ function definitionsOf(crd: CustomResourceDefinition): ResourceDefinition[] {
       storage: `${group}/${names.plural}`,
       storageVersion: versions.find((one) => one.storage)?.name ?? version.name,
       custom: true,
+      schema: customResourceSchema(version.schema?.openAPIV3Schema),
       countsGeneration: true,
       requireResourceVersion: true,
     }));

@@ -48,7 +48,7 @@ function typeSchema(name: string): Schema {
   const properties: Record<string, Schema> = {};
   const required: string[] = [];
   for (const field of fields === '' ? [] : fields.split(' ')) {
-    const [head = '', type = ''] = splitOnce(field, ':');
+    const [head, type] = splitOnce(field, ':');
     const isRequired = head.endsWith('!');
     const property = isRequired ? head.slice(0, -1) : head;
     if (isRequired) required.push(property);

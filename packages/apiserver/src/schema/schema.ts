@@ -5,8 +5,9 @@
  * schema is used as it was posted. Built-in schemas may be cyclic object graphs (JSONSchemaProps holds itself);
  * nothing here may walk a schema without a value to lead the way.
  */
-export type Json = null | boolean | number | string | Json[] | JsonObject;
-export type JsonObject = { [key: string]: Json };
+import type { Json, JsonObject } from '../types.ts';
+
+export type { Json, JsonObject };
 
 export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 

@@ -1,4 +1,5 @@
 /** PUT, and the write loop that PUT, PATCH and apply share. */
+import { stripTimes } from '../apply/managed-fields.ts';
 import { ApiError, conflict, invalid, notFound, objectModified } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import { decodeObject } from '../http/decode-object.ts';
@@ -15,7 +16,7 @@ import {
   type ResourceHooks,
 } from '../registry/resource-definition.ts';
 import { fromStorage, toStorage } from '../registry/storage-form.ts';
-import { type KubeObject, timestamp } from '../types.ts';
+import { type JsonObject, type KubeObject, timestamp } from '../types.ts';
 import { createObject } from './create.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
 
@@ -128,7 +129,7 @@ export async function updateObject(
     ];
     if (faults.length > 0) throw invalid(definition, name, faults);
     await admission.validate({ ...attributes, object: next }, context);
-    if (equal(next, live)) return live;
+    if (equal(stripTimes(next as JsonObject), stripTimes(live as JsonObject))) return live;
     if (plan.options.dryRun) return next;
     const outcome = isGone(next)
       ? store.delete(definition.storage, next.metadata.namespace, name, stored.metadata.resourceVersion)
