@@ -9,7 +9,7 @@ INSTALLED := node_modules/.installed
 help: ## list the doors
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-$(INSTALLED): package.json package-lock.json $(wildcard packages/*/package.json) .npmrc
+$(INSTALLED): package.json package-lock.json $(wildcard packages/*/package.json) images/package.json .npmrc
 	@command -v npm >/dev/null || { echo "npm is missing: install Node 20 or later with npm, then run this again"; exit 1; }
 	@echo "▸ installing the toolchain that package-lock.json pins"
 	@npm install --no-save --no-progress --loglevel=error

@@ -12,6 +12,7 @@ const mayImport: Record<string, readonly string[]> = {
   'packages/sandbox': [],
   'packages/apiserver': [],
   'packages/operator': ['packages/kube', 'packages/slurm', 'packages/api'],
+  images: ['packages/sandbox'],
   localcluster: ['packages/kube', 'packages/apiserver', 'packages/sandbox'],
 };
 
@@ -37,7 +38,7 @@ interface Source {
 }
 
 function sources(): Source[] {
-  return globSync(['packages/*/{src,testing}/**/*.ts', 'localcluster/**/*.ts'], {
+  return globSync(['packages/*/{src,testing}/**/*.ts', 'localcluster/**/*.ts', 'images/**/*.ts'], {
     exclude: ['**/node_modules/**', '**/testdata/**'],
   }).map((file) => {
     const text = readFileSync(file, 'utf8');
@@ -53,7 +54,7 @@ function layerOf(file: string): string | undefined {
 function target(source: Source, specifier: string): string | undefined {
   if (specifier.startsWith('@slurm-operator/')) {
     const name = specifier.split('/')[1] ?? '';
-    return name === 'localcluster' ? 'localcluster' : `packages/${name}`;
+    return name === 'localcluster' || name === 'images' ? name : `packages/${name}`;
   }
   if (specifier.startsWith('.'))
     return layerOf(relative(process.cwd(), resolve(dirname(source.file), specifier)));

@@ -181,6 +181,7 @@ export class Box {
         '--net',
         '--pid',
         '--root',
+        '--wd',
         '--setgid',
         String(account.gid),
         '--setuid',

@@ -1,0 +1,73 @@
+#!/bin/bash
+# slurmd in the foreground, with the options of SLURMD_OPTIONS and then those of the container's arguments.
+#
+#   POD_CPUS      CPUs this container may use: the other cores of the machine are reserved (CoreSpecCount)
+#   POD_MEMORY    MiB this container may use: the rest of the machine's memory is reserved (MemSpecLimit)
+#   POD_TOPOLOGY  where this node is in the topology
+#   SSHD_OPTIONS, SSSD_OPTIONS, PAM_SLURM_ADOPT_OPTIONS
+#
+# sshd and sssd are started when /etc/sssd/sssd.conf is there, which is how a NodeSet with ssh mounts it.
+set -euo pipefail
+source /usr/libexec/slurm-operator/options.bash
+
+options=(-D)
+words options "${SLURMD_OPTIONS:-}"
+arguments options "$@"
+
+# reserve ITEM: adds to the node's --conf, which is made when there is none.
+reserve() {
+  local index
+  for index in "${!options[@]}"; do
+    case ${options[index]} in
+      --conf) options[index + 1]="${options[index + 1]:-} $1"; return ;;
+      --conf=*) options[index]+=" $1"; return ;;
+    esac
+  done
+  options+=(--conf "$1")
+}
+
+# value NAME TEXT: the number that TEXT gives for NAME=, which Slurm reads without regard to case.
+value() {
+  shopt -s nocasematch
+  if [[ $2 =~ (^|[[:space:]])$1=([0-9]+) ]]; then echo "${BASH_REMATCH[2]}"; fi
+  shopt -u nocasematch
+}
+
+claimed=
+for index in "${!options[@]}"; do
+  case ${options[index]} in
+    --conf) claimed=${options[index + 1]:-} ;;
+    --conf=*) claimed=${options[index]#--conf=} ;;
+  esac
+done
+
+# What the node claims to have counts; what slurmd sees of the machine fills the gaps.
+if [[ ${POD_CPUS:-}${POD_MEMORY:-} != '' ]]; then
+  machine=$(slurmd -C | head -n 1)
+  cpus=$(value CPUs "$claimed")
+  threads=$(value ThreadsPerCore "$claimed")
+  if [[ -z $threads ]]; then threads=$([[ -n $cpus ]] && echo 1 || value ThreadsPerCore "$machine"); fi
+  cpus=${cpus:-$(value CPUs "$machine")}
+  memory=$(value RealMemory "$claimed")
+  memory=${memory:-$(value RealMemory "$machine")}
+  if [[ ${POD_CPUS:-} =~ ^[1-9][0-9]*$ ]]; then
+    spared=$((cpus / threads - (POD_CPUS + threads - 1) / threads))
+    if ((spared > 0)); then reserve "CoreSpecCount=$spared"; fi
+  fi
+  if [[ ${POD_MEMORY:-} =~ ^[1-9][0-9]*$ ]]; then
+    spared=$((memory - POD_MEMORY))
+    if ((spared > 0)); then reserve "MemSpecLimit=$spared"; fi
+  fi
+fi
+if [[ -n ${POD_TOPOLOGY:-} ]]; then
+  if [[ $POD_TOPOLOGY =~ ^[A-Za-z0-9_.:,/-]+$ ]]; then
+    reserve "Topology=$POD_TOPOLOGY"
+  else
+    echo "POD_TOPOLOGY is ignored: it holds more than letters, digits and _.:,/-" >&2
+  fi
+fi
+
+if [[ -e /etc/sssd/sssd.conf ]]; then
+  /usr/libexec/slurm-operator/ssh.bash adopt
+fi
+exec slurmd "${options[@]}"

@@ -1,0 +1,4 @@
+export { type BuiltImage, buildImage, imageTag } from './build-image.ts';
+export type { ImageRecipe } from './recipe.ts';
+export { type ImageName, recipes } from './recipes.ts';
+export { type SlurmVersion, slurmVersions } from './slurm-version.ts';
