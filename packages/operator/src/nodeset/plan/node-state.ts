@@ -1,11 +1,11 @@
 /** What a Slurm node's state means for the worker behind it. */
 import { reasonPrefix } from '@slurm-operator/api';
+import { isBusy as isBusyState } from '@slurm-operator/slurm';
 import type { SlurmNode, SlurmView, Worker } from './observed.ts';
 
-const busyBases = new Set(['ALLOCATED', 'MIXED']);
-
+/** Work holds resources on it; also said of every state that nobody here knows. */
 export function isBusy(node: SlurmNode): boolean {
-  return busyBases.has(node.base) || node.flags.has('COMPLETING');
+  return isBusyState(node);
 }
 
 export function hasDrain(node: SlurmNode): boolean {

@@ -3,6 +3,8 @@
  * Plain data: no clients, no clocks. Times are milliseconds since the epoch.
  */
 
+import type { NodeBaseState } from '@slurm-operator/slurm';
+
 export type ScalingMode = 'StatefulSet' | 'DaemonSet';
 export type Retention = 'Retain' | 'Delete';
 
@@ -74,8 +76,7 @@ export interface KubeNode {
 
 export interface SlurmNode {
   readonly name: string;
-  /** IDLE, ALLOCATED, MIXED, DOWN, … */
-  readonly base: string;
+  readonly base: NodeBaseState;
   /** DRAIN, COMPLETING, NOT_RESPONDING, MAINTENANCE, … */
   readonly flags: ReadonlySet<string>;
   readonly reason: string;

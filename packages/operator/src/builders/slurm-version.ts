@@ -1,0 +1,27 @@
+/** What an image's tag says about the Slurm inside, before anything has started. */
+
+export interface SlurmVersion {
+  readonly major: number;
+  readonly minor: number;
+}
+
+/** Reads `26.05` out of tags such as `26.05`, `26.05.5-debian` or `slurmd-26.05`. */
+export function slurmVersionOf(image: string | undefined): SlurmVersion | undefined {
+  const reference = image?.split('@')[0] ?? '';
+  const tag = reference.slice(reference.lastIndexOf('/') + 1).split(':')[1] ?? '';
+  const match = /(?:^|[^0-9])(\d{2})\.(\d{2})(?:[^0-9]|$)/.exec(tag);
+  return match === null ? undefined : { major: Number(match[1]), minor: Number(match[2]) };
+}
+
+export function isOlder(a: SlurmVersion, b: SlurmVersion): boolean {
+  return a.major < b.major || (a.major === b.major && a.minor < b.minor);
+}
+
+/**
+ * slurmctld and slurmd answer HTTP probes since 25.11. A tag that names no version is taken for a current one: who runs an
+ * older Slurm under such a tag gives the probes of its containers in the custom resource.
+ */
+export function servesHttpProbes(image: string | undefined): boolean {
+  const version = slurmVersionOf(image);
+  return version === undefined || !isOlder(version, { major: 25, minor: 11 });
+}

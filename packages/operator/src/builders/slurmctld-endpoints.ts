@@ -1,0 +1,27 @@
+import { type Controller, port, resourceName } from '@slurm-operator/api';
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** How many slurmctld a Controller runs: the primary and its backups. */
+export function controllerReplicas(controller: Controller): number {
+  const { external, ha } = controller.spec;
+  return !external && ha?.enabled ? 1 + ha.backups : 1;
+}
+
+/**
+ * Where the slurmctld of a Controller listen, primary first. Each pod has a ClusterIP Service of its own name: a headless name would
+ * vanish with its pod, and Slurm waits ten seconds on a name that does not resolve.
+ */
+export function slurmctldEndpoints(controller: Controller): Endpoint[] {
+  const { name, namespace } = controller.metadata;
+  const { external, externalConfig, service } = controller.spec;
+  if (external)
+    return externalConfig === undefined ? [] : [{ host: externalConfig.host, port: externalConfig.port }];
+  return Array.from({ length: controllerReplicas(controller) }, (_, ordinal) => ({
+    host: `${resourceName.controllerPod(name, ordinal)}.${namespace}`,
+    port: service?.port || port.slurmctld,
+  }));
+}

@@ -1,0 +1,4 @@
+/** The operator as a library: what its programs and its tests put together. */
+
+export { type NodeSetSetup, setupNodeSets } from './nodeset/setup.ts';
+export * from './resources.ts';

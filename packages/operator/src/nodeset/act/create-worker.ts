@@ -1,0 +1,40 @@
+/** Claims first, then the pod: a pod whose claims are missing could not start. */
+import type { Controller, NodeSet } from '@slurm-operator/api';
+import { AlreadyExistsError, type Client, persistentVolumeClaims, pods } from '@slurm-operator/kube';
+import { type Observed, type Slot, slurmNameOf } from '../plan/observed.ts';
+import { workerClaims } from '../worker/worker-claims.ts';
+import { workerPod } from '../worker/worker-pod.ts';
+import { type WorkerSurroundings, workerTemplate } from '../worker/worker-template.ts';
+
+export async function createWorker(
+  slot: Slot,
+  observed: Observed,
+  nodeSet: NodeSet,
+  controller: Controller | undefined,
+  around: WorkerSurroundings & { readonly client: Client },
+  signal: AbortSignal,
+): Promise<void> {
+  const hostname = slurmNameOf(slot, observed);
+  if (controller === undefined || hostname === undefined) return;
+  const existing = new Set(observed.claims.map((claim) => claim.name));
+  for (const claim of workerClaims(nodeSet, slot, hostname)) {
+    if (!existing.has(claim.metadata?.name ?? ''))
+      await unlessThere(around.client.create(persistentVolumeClaims, claim as never, { signal }));
+  }
+  const pod = workerPod(nodeSet, workerTemplate(nodeSet, controller, around), {
+    slot,
+    hostname,
+    revision: observed.updateRevision,
+    pinnedTo: undefined,
+  });
+  await unlessThere(around.client.create(pods, pod as never, { signal }));
+}
+
+/** Made by an earlier try whose answer was lost: the cache shows it before long. */
+async function unlessThere(request: Promise<unknown>): Promise<void> {
+  try {
+    await request;
+  } catch (error) {
+    if (!(error instanceof AlreadyExistsError)) throw error;
+  }
+}

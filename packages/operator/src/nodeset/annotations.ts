@@ -1,0 +1,10 @@
+/** Notes of ours on pods and claims that upstream does not have: memory that survives the operator. */
+
+/** On a pod that we cordoned: why. A cordon without it is a person's. */
+export const cordonCauseAnnotation = 'nodeset.slinky.slurm.net/pod-cordon-cause';
+/** On a DaemonSet-mode pod: the machine it was made for, known before it is scheduled. */
+export const targetNodeAnnotation = 'nodeset.slinky.slurm.net/target-node';
+/** On a claim: the slot that it belongs to. */
+export const claimSlotAnnotation = 'nodeset.slinky.slurm.net/claim-slot';
+/** On a claim: its slot was scaled in while the policy said Delete. */
+export const claimScaledInAnnotation = 'nodeset.slinky.slurm.net/scaled-in';

@@ -1,0 +1,54 @@
+/** What the operator remembers about a NodeSet between two reconciles. Losing it costs time, never safety. */
+import { slotKey, type Worker } from './plan/observed.ts';
+
+const firstDelay = 1_000;
+const longestDelay = 15 * 60_000;
+
+export class NodeSetMemory {
+  readonly uid: string;
+  readonly lastWrites = new Map<string, number>();
+  readonly backoff = new Map<string, number>();
+  readonly #failures = new Map<string, { count: number; lastUid: string }>();
+
+  constructor(uid: string) {
+    this.uid = uid;
+  }
+
+  wrote(slurmName: string, at: number): void {
+    this.lastWrites.set(slurmName, at);
+  }
+
+  /** Slots whose pods fail again and again are filled more and more slowly; a worker that is ready clears its slot. */
+  noticeFailures(workers: readonly Worker[], now: number): void {
+    for (const worker of workers) {
+      const slot = slotKey(worker.slot);
+      if (worker.ready) {
+        this.#failures.delete(slot);
+        this.backoff.delete(slot);
+      } else if (worker.phase === 'Failed') {
+        const known = this.#failures.get(slot);
+        if (known?.lastUid === worker.uid) continue;
+        const count = (known?.count ?? 0) + 1;
+        this.#failures.set(slot, { count, lastUid: worker.uid });
+        this.backoff.set(slot, now + Math.min(longestDelay, firstDelay * 2 ** (count - 1)));
+      }
+    }
+  }
+}
+
+export class NodeSetMemories {
+  readonly #byKey = new Map<string, NodeSetMemory>();
+
+  /** A NodeSet that was deleted and made again begins with a clean memory. */
+  of(key: string, uid: string): NodeSetMemory {
+    const known = this.#byKey.get(key);
+    if (known?.uid === uid) return known;
+    const fresh = new NodeSetMemory(uid);
+    this.#byKey.set(key, fresh);
+    return fresh;
+  }
+
+  forget(key: string): void {
+    this.#byKey.delete(key);
+  }
+}

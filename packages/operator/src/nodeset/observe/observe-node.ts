@@ -1,0 +1,67 @@
+/** A Kubernetes Node, as the plan sees it. Nodes are only read, never written. */
+import { annotation } from '@slurm-operator/api';
+import type { DeepReadonly, Node } from '@slurm-operator/kube';
+import { cleanReason } from '@slurm-operator/slurm';
+import type { KubeNode } from '../plan/observed.ts';
+import { fitsNode, type Placement } from './fits-node.ts';
+
+/** A kubelet that is back needs a moment to report on its pods; until then they are hearsay. */
+const settlingTime = 30_000;
+
+/** A Node counts as reachable once it has been Ready for long enough. */
+export function isNodeReachable(node: DeepReadonly<Node> | undefined, now: number): boolean {
+  const ready = node?.status?.conditions?.find((condition) => condition.type === 'Ready');
+  if (ready?.status !== 'True') return false;
+  const since = Date.parse(ready.lastTransitionTime ?? '');
+  const created = Date.parse(node?.metadata?.creationTimestamp ?? '');
+  // A machine that has just joined has no past to report.
+  return Number.isNaN(since) || now - since >= settlingTime || since - created < settlingTime;
+}
+
+export function observeNode(
+  node: DeepReadonly<Node>,
+  placement: Placement,
+  propagatedConditions: ReadonlySet<string>,
+): KubeNode {
+  const name = node.metadata?.name ?? '';
+  const notes = node.metadata?.annotations ?? {};
+  return {
+    name,
+    unschedulable: node.spec?.unschedulable === true,
+    cordonReason: cordonReasonOf(node, propagatedConditions),
+    topology: oneLine(notes[annotation.topology]),
+    features: (notes[annotation.features] ?? '')
+      .split(',')
+      .map((feature) => feature.trim())
+      .filter(isFeature),
+    eligible: fitsNode(placement, node),
+    workerHostname: hostnameOf(notes[annotation.hostnameOverride]) ?? name.split('.')[0] ?? name,
+  };
+}
+
+function cordonReasonOf(node: DeepReadonly<Node>, propagated: ReadonlySet<string>): string | undefined {
+  const written = cleanReason(node.metadata?.annotations?.[annotation.nodeCordonReason] ?? '');
+  if (written !== '') return written;
+  const conditions = (node.status?.conditions ?? []).filter(
+    (condition) => condition.status === 'True' && propagated.has(condition.type),
+  );
+  if (conditions.length === 0) return undefined;
+  return cleanReason(
+    conditions
+      .map((condition) => `(${condition.reason ?? condition.type}: ${condition.message ?? ''})`)
+      .join('; '),
+  );
+}
+
+/** What would not be a host name would not be a Slurm node either: it is ignored, and the Node's own name serves. */
+function hostnameOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text) ? text : undefined;
+}
+
+function isFeature(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$/.test(text);
+}
+
+function oneLine(text: string | undefined): string | undefined {
+  return text !== undefined && /^[A-Za-z0-9_.:,=/-]{1,256}$/.test(text) ? text : undefined;
+}

@@ -1,0 +1,117 @@
+/** A pod, as the plan sees it. */
+import { annotation, app, label } from '@slurm-operator/api';
+import type { DeepReadonly, Pod } from '@slurm-operator/kube';
+import { cordonCauseAnnotation, targetNodeAnnotation } from '../annotations.ts';
+import type { CordonCause, Slot, Worker } from '../plan/observed.ts';
+
+const causes = new Set<string>([
+  'scale-in',
+  'update',
+  'deletion',
+  'replacement',
+  'node-cordon',
+] satisfies CordonCause[]);
+const phases = new Set<string>([
+  'Pending',
+  'Running',
+  'Succeeded',
+  'Failed',
+  'Unknown',
+] satisfies Worker['phase'][]);
+
+/** Undefined for a pod that carries no slot: it is none of ours, whatever its owner says. */
+export function observeWorker(
+  pod: DeepReadonly<Pod>,
+  nodeReachable: (node: string) => boolean,
+): Worker | undefined {
+  const slot = slotOf(pod);
+  if (slot === undefined) return undefined;
+  const { metadata, spec, status } = pod;
+  const notes = metadata?.annotations ?? {};
+  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const slurmd =
+    status?.containerStatuses?.find((container) => container.name === app.worker) ??
+    status?.containerStatuses?.[0];
+  const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
+  const cause = notes[cordonCauseAnnotation];
+  const deadline = deadlineOf(notes[annotation.podDeadline]);
+  return {
+    name: metadata?.name ?? '',
+    uid: metadata?.uid ?? '',
+    slot,
+    slurmName: spec?.hostNetwork ? (spec.nodeName ?? '') : (spec?.hostname ?? metadata?.name ?? ''),
+    revision: metadata?.labels?.[label.revision] ?? '',
+    phase: phases.has(status?.phase ?? '') ? (status?.phase as Worker['phase']) : 'Pending',
+    nodeName: spec?.nodeName,
+    nodeReachable: spec?.nodeName === undefined || nodeReachable(spec.nodeName),
+    ready: ready?.status === 'True',
+    readySince: ready?.status === 'True' ? time(ready.lastTransitionTime) : undefined,
+    startedAt: time(slurmd?.state?.running?.startedAt),
+    everStarted: containers.some(hasStarted),
+    containersDead: isDead(pod),
+    terminating: metadata?.deletionTimestamp !== undefined,
+    createdAt: time(metadata?.creationTimestamp) ?? 0,
+    cordoned: notes[annotation.podCordon] === 'true',
+    cordonCause: cause !== undefined && causes.has(cause) ? (cause as CordonCause) : undefined,
+    deletionCost: deletionCostOf(notes[annotation.podDeletionCost]),
+    deadline,
+    writtenDeadline: deadline,
+    protectedFromEviction: metadata?.labels?.[label.podProtect] === 'true',
+    topology: notes[annotation.topology] || undefined,
+    claims: (spec?.volumes ?? []).flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? []),
+  };
+}
+
+function slotOf(pod: DeepReadonly<Pod>): Slot | undefined {
+  const labels = pod.metadata?.labels ?? {};
+  if (labels[label.scalingMode] === 'DaemonSet') {
+    const nodeName = pod.metadata?.annotations?.[targetNodeAnnotation] ?? pod.spec?.nodeName;
+    return nodeName === undefined ? undefined : { mode: 'DaemonSet', nodeName };
+  }
+  const index = labels[label.podIndex] ?? /-(\d+)$/.exec(pod.metadata?.name ?? '')?.[1];
+  return index !== undefined && /^\d{1,10}$/.test(index)
+    ? { mode: 'StatefulSet', ordinal: Number(index) }
+    : undefined;
+}
+
+type ContainerStatus = NonNullable<NonNullable<DeepReadonly<Pod>['status']>['containerStatuses']>[number];
+
+function hasStarted(container: ContainerStatus): boolean {
+  return (
+    container.state?.running !== undefined ||
+    container.state?.terminated !== undefined ||
+    container.lastState?.terminated !== undefined ||
+    (container.restartCount ?? 0) > 0
+  );
+}
+
+/** Only the kubelet's own report of every container counts, never a phase that a controller may have written. */
+function isDead(pod: DeepReadonly<Pod>): boolean {
+  const reported = pod.status?.containerStatuses ?? [];
+  const expected = pod.spec?.containers.length ?? 0;
+  return (
+    expected > 0 &&
+    reported.length >= expected &&
+    reported.every((container) => container.state?.terminated !== undefined)
+  );
+}
+
+/** Work without a limit is written as the far end of what the annotation can say. */
+export const noDeadline = '9999-12-31T23:59:59Z';
+
+function deadlineOf(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  return text === noDeadline ? Number.POSITIVE_INFINITY : time(text);
+}
+
+/** As Kubernetes reads its own pod-deletion-cost: an int32 without decoration, else 0. */
+function deletionCostOf(text: string | undefined): number {
+  if (text === undefined || !/^(0|-?[1-9]\d{0,9})$/.test(text)) return 0;
+  const cost = Number(text);
+  return cost >= -(2 ** 31) && cost < 2 ** 31 ? cost : 0;
+}
+
+function time(text: string | undefined | null): number | undefined {
+  const parsed = Date.parse(text ?? '');
+  return Number.isNaN(parsed) ? undefined : parsed;
+}

@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node, Pod } from '@slurm-operator/kube';
+import { fitsNode } from './fits-node.ts';
+import { observeClaim } from './observe-claim.ts';
+import { isNodeReachable, observeNode } from './observe-node.ts';
+import { observeWorker } from './observe-worker.ts';
+import { resolveMaxUnavailable } from './resolve-max-unavailable.ts';
+
+const everywhere = () => true;
+
+function podOf(
+  over: {
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    status?: Pod['status'];
+    name?: string;
+  } = {},
+): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: over.name ?? 'gpu-3',
+      labels: {
+        'nodeset.slinky.slurm.net/pod-index': '3',
+        'nodeset.slinky.slurm.net/scaling-mode': 'StatefulSet',
+        ...over.labels,
+      },
+      annotations: over.annotations ?? {},
+    },
+    spec: { hostname: 'gpu-3', containers: [{ name: 'slurmd' }] },
+    ...(over.status === undefined ? {} : { status: over.status }),
+  };
+}
+
+const ended = { terminated: { exitCode: 1 } };
+const running = { running: { startedAt: '2026-01-02T03:04:05Z' } };
+const container = (state: object) => ({
+  name: 'slurmd',
+  image: '',
+  imageID: '',
+  ready: false,
+  restartCount: 0,
+  state,
+});
+
+test('containers are dead only by the word of the kubelet', () => {
+  const cases: { reason: string; status: NonNullable<Pod['status']>; dead: boolean }[] = [
+    { reason: 'a phase that a controller wrote is no evidence', status: { phase: 'Failed' }, dead: false },
+    {
+      reason: 'a running container lives',
+      status: { phase: 'Running', containerStatuses: [container(running)] },
+      dead: false,
+    },
+    {
+      reason: 'every container has ended',
+      status: { phase: 'Failed', containerStatuses: [container(ended)] },
+      dead: true,
+    },
+    {
+      reason: 'one that waits to be restarted may live again',
+      status: {
+        phase: 'Running',
+        containerStatuses: [container({ waiting: { reason: 'CrashLoopBackOff' } })],
+      },
+      dead: false,
+    },
+  ];
+  for (const { reason, status, dead } of cases)
+    assert.equal(observeWorker(podOf({ status }), everywhere)?.containersDead, dead, reason);
+});
+
+test('a worker has started when any container of it ever did', () => {
+  const waiting = container({ waiting: { reason: 'ImagePullBackOff' } });
+  assert.equal(
+    observeWorker(podOf({ status: { phase: 'Pending', containerStatuses: [waiting] } }), everywhere)
+      ?.everStarted,
+    false,
+  );
+  assert.equal(
+    observeWorker(
+      podOf({ status: { phase: 'Pending', containerStatuses: [{ ...waiting, restartCount: 1 }] } }),
+      everywhere,
+    )?.everStarted,
+    true,
+  );
+  assert.equal(
+    observeWorker(
+      podOf({ status: { phase: 'Pending', initContainerStatuses: [container(ended)] } }),
+      everywhere,
+    )?.everStarted,
+    true,
+  );
+});
+
+test('annotations are read as strictly as they are documented', () => {
+  const of = (annotations: Record<string, string>) => observeWorker(podOf({ annotations }), everywhere);
+  const cost = 'nodeset.slinky.slurm.net/pod-deletion-cost';
+  for (const [text, value] of [
+    ['5', 5],
+    ['-7', -7],
+    ['+5', 0],
+    ['007', 0],
+    ['9999999999', 0],
+    ['x', 0],
+  ] as const) {
+    assert.equal(of({ [cost]: text })?.deletionCost, value, `deletion cost ${text}`);
+  }
+  assert.equal(of({ 'nodeset.slinky.slurm.net/pod-cordon': 'True' })?.cordoned, false, 'exactly "true"');
+  assert.equal(
+    of({ 'nodeset.slinky.slurm.net/pod-cordon': 'true' })?.cordonCause,
+    undefined,
+    'a cordon without our cause is a person’s',
+  );
+  assert.equal(
+    of({ 'nodeset.slinky.slurm.net/pod-deadline': '9999-12-31T23:59:59Z' })?.deadline,
+    Number.POSITIVE_INFINITY,
+  );
+});
+
+test('a pod without a slot is none of ours', () => {
+  assert.equal(
+    observeWorker({ ...podOf({ name: 'stray' }), metadata: { name: 'stray' } }, everywhere),
+    undefined,
+  );
+  assert.deepEqual(
+    observeWorker({ ...podOf(), metadata: { name: 'gpu-012' } }, everywhere)?.slot,
+    { mode: 'StatefulSet', ordinal: 12 },
+    'pods of upstream are known by their name',
+  );
+});
+
+test('a machine that is back counts as reachable when its kubelet has had time to report', () => {
+  const node = (status: 'True' | 'False' | 'Unknown', since: string): Node => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n', creationTimestamp: '2025-01-01T00:00:00Z' },
+    status: { conditions: [{ type: 'Ready', status, lastTransitionTime: since }] },
+  });
+  const now = Date.parse('2026-01-01T00:01:00Z');
+  assert.equal(isNodeReachable(node('True', '2026-01-01T00:00:00Z'), now), true);
+  assert.equal(isNodeReachable(node('True', '2026-01-01T00:00:50Z'), now), false, 'just back');
+  assert.equal(isNodeReachable(node('Unknown', '2026-01-01T00:00:00Z'), now), false);
+  assert.equal(isNodeReachable(undefined, now), false, 'a machine that nobody knows');
+});
+
+test('what a Node’s annotations say is used only when it is fit for Slurm', () => {
+  const of = (annotations: Record<string, string>) =>
+    observeNode(
+      { apiVersion: 'v1', kind: 'Node', metadata: { name: 'rack1.example.org', annotations } },
+      {},
+      new Set(),
+    );
+  assert.equal(of({}).workerHostname, 'rack1', 'the first label of the name');
+  assert.equal(of({ 'nodeset.slinky.slurm.net/hostname-override': 'gpu7' }).workerHostname, 'gpu7');
+  assert.equal(
+    of({ 'nodeset.slinky.slurm.net/hostname-override': 'a b\nState=DOWN' }).workerHostname,
+    'rack1',
+  );
+  assert.equal(
+    of({ 'nodeset.slinky.slurm.net/node-cordon-reason': ' bad\n\u0007disk ' }).cordonReason,
+    'bad disk',
+  );
+  assert.deepEqual(of({ 'features.slinky.slurm.net/spec': 'fast, big disk,ok' }).features, ['fast', 'ok']);
+  assert.equal(of({ 'topology.slinky.slurm.net/spec': 'topo:s1\nx' }).topology, undefined);
+});
+
+test('propagated conditions explain a cordon that has no reason of its own', () => {
+  const node: Node = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n' },
+    spec: { unschedulable: true },
+    status: {
+      conditions: [
+        { type: 'GpuFault', status: 'True', reason: 'Xid79', message: 'GPU fell off the bus' },
+        { type: 'Ready', status: 'True' },
+      ],
+    },
+  };
+  assert.equal(observeNode(node, {}, new Set(['GpuFault'])).cordonReason, '(Xid79: GPU fell off the bus)');
+  assert.equal(observeNode(node, {}, new Set()).cordonReason, undefined);
+});
+
+test('fitting a node follows the scheduler', () => {
+  const node = (labels: Record<string, string>, taints: NonNullable<Node['spec']>['taints'] = []): Node => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n1', labels },
+    spec: { taints },
+  });
+  const gpu = { key: 'gpu', effect: 'NoSchedule' as const, value: 'yes' };
+  const affinity = (terms: object[]) => ({
+    affinity: {
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+    },
+  });
+  const cases = [
+    { reason: 'no wishes', pod: {}, node: node({}), fits: true },
+    { reason: 'selector', pod: { nodeSelector: { a: '1' } }, node: node({ a: '2' }), fits: false },
+    { reason: 'untolerated taint', pod: {}, node: node({}, [gpu]), fits: false },
+    {
+      reason: 'tolerated taint',
+      pod: { tolerations: [{ key: 'gpu', value: 'yes' }] },
+      node: node({}, [gpu]),
+      fits: true,
+    },
+    {
+      reason: 'toleration of another value',
+      pod: { tolerations: [{ key: 'gpu', value: 'no' }] },
+      node: node({}, [gpu]),
+      fits: false,
+    },
+    {
+      reason: 'a preference repels nobody',
+      pod: {},
+      node: node({}, [{ key: 'x', effect: 'PreferNoSchedule' }]),
+      fits: true,
+    },
+    {
+      reason: 'one term of several is enough',
+      pod: affinity([
+        { matchExpressions: [{ key: 'a', operator: 'Exists' }] },
+        { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n1'] }] },
+      ]),
+      node: node({}),
+      fits: true,
+    },
+    { reason: 'an empty term matches nothing', pod: affinity([{}]), node: node({}), fits: false },
+    {
+      reason: 'NotIn holds where the label is absent',
+      pod: affinity([{ matchExpressions: [{ key: 'a', operator: 'NotIn', values: ['1'] }] }]),
+      node: node({}),
+      fits: true,
+    },
+    {
+      reason: 'greater than',
+      pod: affinity([{ matchExpressions: [{ key: 'mem', operator: 'Gt', values: ['10'] }] }]),
+      node: node({ mem: '9' }),
+      fits: false,
+    },
+  ];
+  for (const each of cases) assert.equal(fitsNode(each.pod as never, each.node), each.fits, each.reason);
+});
+
+test('claims are known by their annotation, and those of upstream by their name', () => {
+  const claim = (name: string, annotations: Record<string, string> = {}) => ({
+    apiVersion: 'v1' as const,
+    kind: 'PersistentVolumeClaim' as const,
+    metadata: { name, uid: 'c', annotations },
+  });
+  const set = { name: 'gpu', uid: 'u' };
+  assert.deepEqual(observeClaim(claim('data-gpu-007'), set)?.slot, { mode: 'StatefulSet', ordinal: 7 });
+  assert.deepEqual(
+    observeClaim(claim('x', { 'nodeset.slinky.slurm.net/claim-slot': 'node/rack1' }), set)?.slot,
+    { mode: 'DaemonSet', nodeName: 'rack1' },
+  );
+  assert.equal(observeClaim(claim('data-gpu-big-x'), set), undefined);
+});
+
+test('maxUnavailable rounds up and never below one', () => {
+  for (const [value, desired, expected] of [
+    ['25%', 10, 3],
+    ['1%', 5, 1],
+    [2, 10, 2],
+    ['100%', 4, 4],
+    ['25%', 0, 1],
+    ['x', 9, 1],
+  ] as const) {
+    assert.equal(resolveMaxUnavailable(value, desired), expected, `${value} of ${desired}`);
+  }
+});

@@ -1,0 +1,124 @@
+/** Gathers what the plan needs from the caches and the Slurm view. Reads memory only: it waits for nothing. */
+import { type Controller, finalizer, label, type NodeSet } from '@slurm-operator/api';
+import { type Cache, controllerOf, nodes, persistentVolumeClaims, pods } from '@slurm-operator/kube';
+import { controllers } from '../../resources.ts';
+import type { Observed, Worker } from '../plan/observed.ts';
+import type { NodesView } from '../slurm-gateway.ts';
+import { revisionHash } from '../worker/revision.ts';
+import { slurmSetName } from '../worker/slurmd-conf.ts';
+import { daemonTolerations, hostnamePrefix } from '../worker/worker-pod.ts';
+import { workerSelector } from '../worker/worker-template.ts';
+import { observeClaim } from './observe-claim.ts';
+import { isNodeReachable, observeNode } from './observe-node.ts';
+import { observeSlurmNode } from './observe-slurm.ts';
+import { observeWorker } from './observe-worker.ts';
+import { resolveMaxUnavailable } from './resolve-max-unavailable.ts';
+
+/** The operator's own memory about a NodeSet; all of it may be lost. */
+export interface NodeSetMemory {
+  readonly lastWrites: ReadonlyMap<string, number>;
+  readonly backoff: ReadonlyMap<string, number>;
+}
+
+export interface Surroundings {
+  readonly cache: Cache;
+  readonly propagatedConditions: ReadonlySet<string>;
+}
+
+export function observe(
+  nodeSet: NodeSet,
+  view: NodesView,
+  memory: NodeSetMemory,
+  { cache, propagatedConditions }: Surroundings,
+  now: number,
+): Observed {
+  const { name, namespace, uid } = nodeSet.metadata;
+  const { spec } = nodeSet;
+  const kubeNodes = new Map(cache.list(nodes).map((node) => [node.metadata.name, node]));
+  const reachable = (node: string) => isNodeReachable(kubeNodes.get(node), now);
+  const placement = {
+    ...spec.template?.spec,
+    tolerations: [...(spec.template?.spec?.tolerations ?? []), ...daemonTolerations],
+  };
+  const workers = cache
+    .list(pods, { namespace })
+    .filter((pod) => controllerOf(pod)?.uid === uid)
+    .flatMap((pod): readonly Worker[] => {
+      const worker = observeWorker(pod, reachable);
+      return worker === undefined ? [] : [worker];
+    });
+  const observedNodes = new Map(
+    [...kubeNodes].map(([node, object]) => [node, observeNode(object, placement, propagatedConditions)]),
+  );
+  const desired =
+    spec.scalingMode === 'StatefulSet'
+      ? spec.replicas
+      : [...observedNodes.values()].filter((node) => node.eligible).length;
+  const set = { namespace, name, uid, feature: slurmSetName(nodeSet), prefix: hostnamePrefix(nodeSet) };
+  const { rollingUpdate, type } = spec.updateStrategy;
+  return {
+    namespace,
+    name,
+    uid,
+    scalingMode: spec.scalingMode,
+    naming: { prefix: hostnamePrefix(nodeSet), padding: spec.ordinalPadding },
+    replicas: spec.replicas,
+    minReadySeconds: spec.minReadySeconds ?? 0,
+    deleting: nodeSet.metadata.deletionTimestamp !== undefined,
+    deletionPolicy: spec.deletionPolicy,
+    controllerExists: controllerOfSet(cache, nodeSet) !== undefined,
+    hasFinalizer: nodeSet.metadata.finalizers?.includes(finalizer.drain) ?? false,
+    updateRevision: revisionHash(nodeSet, nodeSet.status?.collisionCount ?? 0),
+    update: {
+      type,
+      maxUnavailable: resolveMaxUnavailable(rollingUpdate.maxUnavailable, desired),
+      partition: rollingUpdate.partition,
+      paused: rollingUpdate.paused,
+      reservation: undefined,
+    },
+    updateHeld: undefined,
+    protectBusyPods: spec.workloadDisruptionProtection,
+    retention: spec.persistentVolumeClaimRetentionPolicy,
+    claimTemplates: (spec.volumeClaimTemplates ?? []).flatMap((template) => template.metadata?.name ?? []),
+    workers,
+    claims: claimsOf(cache, nodeSet),
+    nodes: observedNodes,
+    slurm:
+      view.kind === 'unknown'
+        ? view
+        : {
+            kind: 'known',
+            at: view.at,
+            controllerStartedAt: view.controllerStartedAt,
+            nodes: new Map(
+              view.nodes.map((node) => [
+                node.name,
+                observeSlurmNode(node, view.deadlines.get(node.name), set),
+              ]),
+            ),
+          },
+    lastWrites: memory.lastWrites,
+    backoff: memory.backoff,
+    pruneRecords: spec.pruneSlurmNodeRecords,
+  };
+}
+
+export function controllerOfSet(cache: Cache, nodeSet: NodeSet): Controller | undefined {
+  return cache.get(controllers, {
+    namespace: nodeSet.metadata.namespace,
+    name: nodeSet.spec.controllerRef.name,
+  }) as Controller | undefined;
+}
+
+function claimsOf(cache: Cache, nodeSet: NodeSet) {
+  if ((nodeSet.spec.volumeClaimTemplates ?? []).length === 0) return [];
+  const selector = workerSelector(nodeSet);
+  return cache
+    .list(persistentVolumeClaims, { namespace: nodeSet.metadata.namespace })
+    .filter(
+      (claim) =>
+        claim.metadata.labels?.[label.name] === selector[label.name] &&
+        claim.metadata.labels?.[label.instance] === selector[label.instance],
+    )
+    .flatMap((claim) => observeClaim(claim, nodeSet.metadata) ?? []);
+}

@@ -1,0 +1,367 @@
+/** Single decisions of the NodeSet plan, each with its reason. The laws over whole histories are in plan.laws.test.ts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { controllerYouth, registrationGrace } from './condemned.ts';
+import type { Observed, SlurmNode, Worker } from './observed.ts';
+import { plan } from './plan.ts';
+import { victimOrder } from './victim-order.ts';
+
+const now = 10_000_000_000;
+const ours = 'slurm-operator: Pod (slurm/w-0) is pending termination for scale-in';
+
+function worker(ordinal: number, over: Partial<Worker> = {}): Worker {
+  return {
+    name: `w-${ordinal}`,
+    uid: `uid-${ordinal}`,
+    slot: { mode: 'StatefulSet', ordinal },
+    slurmName: `w-${ordinal}`,
+    revision: 'r1',
+    phase: 'Running',
+    nodeName: `n${ordinal}`,
+    nodeReachable: true,
+    ready: true,
+    readySince: now - 3_600_000,
+    startedAt: now - 3_600_000,
+    everStarted: true,
+    containersDead: false,
+    terminating: false,
+    createdAt: now - 3_600_000,
+    cordoned: false,
+    cordonCause: undefined,
+    deletionCost: 0,
+    deadline: undefined,
+    writtenDeadline: undefined,
+    protectedFromEviction: false,
+    topology: undefined,
+    claims: [],
+    ...over,
+  };
+}
+
+function slurmNode(ordinal: number, over: Partial<SlurmNode> = {}): SlurmNode {
+  const comment = JSON.stringify({
+    namespace: 'slurm',
+    podName: `w-${ordinal}`,
+    node: `n${ordinal}`,
+    nodeSetName: 'w',
+    nodeSetUID: 'set',
+  });
+  return {
+    name: `w-${ordinal}`,
+    base: 'IDLE',
+    flags: new Set(),
+    reason: '',
+    comment,
+    features: [],
+    topology: '',
+    instanceId: `uid-${ordinal}`,
+    slurmdStartedAt: now,
+    deadline: undefined,
+    ours: true,
+    reservation: undefined,
+    ...over,
+  };
+}
+
+function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Observed> = {}): Observed {
+  return {
+    namespace: 'slurm',
+    name: 'w',
+    uid: 'set',
+    scalingMode: 'StatefulSet',
+    naming: { prefix: 'w-', padding: 0 },
+    replicas: workers.length,
+    minReadySeconds: 0,
+    deleting: false,
+    deletionPolicy: 'Drain',
+    controllerExists: true,
+    hasFinalizer: true,
+    updateRevision: 'r1',
+    update: { type: 'RollingUpdate', maxUnavailable: 1, partition: 0, paused: false, reservation: undefined },
+    updateHeld: undefined,
+    protectBusyPods: true,
+    retention: { whenScaled: 'Retain', whenDeleted: 'Retain' },
+    claimTemplates: [],
+    workers,
+    claims: [],
+    nodes: new Map(),
+    slurm: {
+      kind: 'known',
+      at: now,
+      nodes: new Map(nodes.map((node) => [node.name, node])),
+      controllerStartedAt: 0,
+    },
+    lastWrites: new Map(),
+    backoff: new Map(),
+    pruneRecords: 'Never',
+    ...over,
+  };
+}
+
+const kinds = (given: Observed) => plan(given, now).actions.map((action) => action.kind);
+const busy = { base: 'ALLOCATED' as const, deadline: now + 60_000 };
+
+test('an unchanged NodeSet asks for nothing', () => {
+  assert.deepEqual(plan(observed([worker(0), worker(1)], [slurmNode(0), slurmNode(1)]), now).actions, []);
+});
+
+test('upstream item 1: without a view of Slurm no started worker is deleted', () => {
+  const unknown = { kind: 'unknown', since: 0, why: 'connection refused' } as const;
+  const made = plan(observed([worker(0)], [], { replicas: 0, slurm: unknown }), now);
+  assert.deepEqual(
+    made.actions.map((action) => action.kind),
+    ['patch-worker'],
+    'the cordon is written, nothing else',
+  );
+  assert.match(made.withheld.join(), /connection refused/);
+});
+
+test('scale-in drains first, waits while there is work, deletes when drained', () => {
+  const cordoned = { cordoned: true, cordonCause: 'scale-in' } as const;
+  assert.deepEqual(kinds(observed([worker(0)], [slurmNode(0)], { replicas: 0 })), ['patch-worker', 'drain']);
+  const draining = slurmNode(0, { ...busy, flags: new Set(['DRAIN']), reason: ours });
+  assert.ok(!kinds(observed([worker(0, cordoned)], [draining], { replicas: 0 })).includes('delete-worker'));
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason: ours });
+  assert.deepEqual(kinds(observed([worker(0, cordoned)], [drained], { replicas: 0 })), ['delete-worker']);
+  const before = observed([worker(0, cordoned)], [drained], {
+    replicas: 0,
+    lastWrites: new Map([['w-0', now]]),
+  });
+  assert.deepEqual(kinds(before), [], 'a list that is not newer than our drain says nothing');
+});
+
+test('a reversal in the middle of a scale-in undrains and keeps', () => {
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason: ours });
+  const actions = kinds(observed([worker(0, { cordoned: true, cordonCause: 'scale-in' })], [drained]));
+  assert.deepEqual(actions, ['patch-worker', 'undrain']);
+});
+
+test('upstream item 3: a rollout or a cordon deletes no claim, a scale-in does if the policy says so', () => {
+  const claim = {
+    name: 'd-0',
+    uid: 'c',
+    slot: { mode: 'StatefulSet', ordinal: 0 },
+    ownedByNodeSet: false,
+    scaledIn: false,
+    terminating: false,
+  } as const;
+  const deleting = { retention: { whenScaled: 'Delete', whenDeleted: 'Retain' }, claims: [claim] } as const;
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason: ours });
+  const cordoned = worker(0, { cordoned: true, cordonCause: 'scale-in' });
+  assert.deepEqual(
+    kinds(observed([cordoned], [drained], { replicas: 0, ...deleting })),
+    ['mark-claim'],
+    'marked before the pod goes',
+  );
+  const marked = { ...deleting, claims: [{ ...claim, scaledIn: true }] };
+  assert.deepEqual(kinds(observed([cordoned], [drained], { replicas: 0, ...marked })), ['delete-worker']);
+  assert.deepEqual(kinds(observed([], [], { replicas: 0, ...marked })), ['delete-claim']);
+  const rolling = observed([worker(0, { revision: 'r0' })], [slurmNode(0)], deleting);
+  assert.ok(!kinds(rolling).includes('mark-claim'));
+  assert.deepEqual(
+    kinds(observed([], [drained], { replicas: 1, ...deleting })),
+    ['create-worker'],
+    'a slot that is to be filled keeps its claim and record',
+  );
+});
+
+test('upstream item 4 and law L10: unregistered workers are replaced late, few, and never all', () => {
+  const three = [worker(0), worker(1), worker(2)];
+  const one = observed(three, [slurmNode(0), slurmNode(1)]);
+  assert.deepEqual(
+    plan(one, now).condemned.map((each) => each.name),
+    ['w-2'],
+  );
+  const young = {
+    ...one,
+    slurm: { ...one.slurm, controllerStartedAt: now - controllerYouth + 1 },
+  } as Observed;
+  assert.deepEqual(plan(young, now).condemned, []);
+  const fresh = observed(
+    [worker(0), worker(1), worker(2, { readySince: now - registrationGrace + 5 })],
+    [slurmNode(0), slurmNode(1)],
+  );
+  assert.deepEqual(plan(fresh, now).condemned, []);
+  assert.equal(plan(fresh, now).wakeAt, now + 5, 'and the plan knows when to look again');
+  const lost = plan(observed(three, []), now);
+  assert.deepEqual(lost.condemned, []);
+  assert.match(lost.withheld.join(), /lost its nodes/);
+});
+
+test('upstream item 12: of two workers in one slot the better one stays', () => {
+  const node = {
+    name: 'n0',
+    unschedulable: false,
+    cordonReason: undefined,
+    topology: undefined,
+    features: [],
+    eligible: true,
+    workerHostname: 'w-0',
+  };
+  const slot = { mode: 'DaemonSet', nodeName: 'n0' } as const;
+  const old = worker(0, { name: 'old', uid: 'uid-0', slot });
+  const pending = worker(0, {
+    name: 'new',
+    uid: 'uid-9',
+    slot,
+    phase: 'Pending',
+    ready: false,
+    everStarted: false,
+    nodeName: undefined,
+  });
+  const made = plan(
+    observed([old, pending], [slurmNode(0)], { scalingMode: 'DaemonSet', nodes: new Map([['n0', node]]) }),
+    now,
+  );
+  assert.deepEqual(
+    made.condemned.map((each) => each.name),
+    ['new'],
+  );
+});
+
+test('a broken image stops a rollout at its budget (law L3)', () => {
+  const workers = [
+    worker(0, { revision: 'r0' }),
+    worker(1, { revision: 'r0' }),
+    worker(2, { revision: 'r1', ready: false, readySince: undefined, phase: 'Pending', everStarted: false }),
+  ];
+  const made = plan(observed(workers, [slurmNode(0), slurmNode(1)]), now);
+  assert.deepEqual(made.condemned, [], 'the one new worker that is not ready uses up the budget');
+});
+
+test('partition, pause, hold and OnDelete keep old workers', () => {
+  const old = [worker(0, { revision: 'r0' }), worker(1, { revision: 'r0' })];
+  const nodes = [slurmNode(0), slurmNode(1)];
+  const update = {
+    type: 'RollingUpdate',
+    maxUnavailable: 2,
+    partition: 0,
+    paused: false,
+    reservation: undefined,
+  } as const;
+  const going = (over: Partial<Observed>) =>
+    plan(observed(old, nodes, over), now).condemned.map((each) => each.name);
+  assert.deepEqual(going({ update }).toSorted(), ['w-0', 'w-1']);
+  assert.deepEqual(going({ update: { ...update, partition: 1 } }), ['w-1']);
+  assert.deepEqual(going({ update: { ...update, paused: true } }), []);
+  assert.deepEqual(going({ update: { ...update, type: 'OnDelete' } }), []);
+  assert.deepEqual(going({ update, updateHeld: 'slurmctld is older than the new slurmd' }), []);
+});
+
+test('a scheduled update waits for its window, then takes all at once', () => {
+  const old = [worker(0, { revision: 'r0' }), worker(1, { revision: 'r0' })];
+  const update = {
+    type: 'ScheduledUpdate',
+    maxUnavailable: 1,
+    partition: 0,
+    paused: false,
+    reservation: 'maint',
+  } as const;
+  const inWindow = { flags: new Set(['MAINTENANCE']), reservation: 'maint' };
+  assert.deepEqual(plan(observed(old, [slurmNode(0), slurmNode(1)], { update }), now).condemned, []);
+  assert.equal(
+    plan(observed(old, [slurmNode(0, inWindow), slurmNode(1, inWindow)], { update }), now).condemned.length,
+    2,
+  );
+  const other = { ...inWindow, reservation: 'somebody else’s' };
+  assert.deepEqual(
+    plan(observed(old, [slurmNode(0, other), slurmNode(1, other)], { update }), now).condemned,
+    [],
+  );
+});
+
+test('upstream item 15 and law L6: deletion drains, unless the user or the missing cluster says otherwise', () => {
+  const running = [slurmNode(0, busy)];
+  assert.ok(!kinds(observed([worker(0)], running, { deleting: true })).includes('delete-worker'));
+  assert.ok(
+    kinds(observed([worker(0)], running, { deleting: true, deletionPolicy: 'Delete' })).includes(
+      'delete-worker',
+    ),
+  );
+  assert.ok(
+    kinds(
+      observed([worker(0)], [], {
+        deleting: true,
+        controllerExists: false,
+        slurm: { kind: 'unknown', since: 0, why: 'gone' },
+      }),
+    ).includes('delete-worker'),
+  );
+  assert.deepEqual(kinds(observed([], [], { deleting: true })), ['remove-finalizer']);
+  assert.deepEqual(
+    kinds(observed([], [], { deleting: true, slurm: { kind: 'unknown', since: 0, why: 'down' } })),
+    [],
+    'records may be left: wait for Slurm',
+  );
+  assert.deepEqual(
+    kinds(observed([], [slurmNode(0)], { deleting: true })),
+    ['drain'],
+    'a record without its worker is drained, then deleted',
+  );
+});
+
+test('upstream item 21: neither the state nor an administrator’s topology is touched when a pod moves', () => {
+  const moved = slurmNode(0, { comment: '{}', topology: 'admin:rack' });
+  const actions = plan(observed([worker(0)], [moved]), now).actions;
+  assert.deepEqual(
+    actions.map((action) => action.kind),
+    ['update-node'],
+  );
+  assert.deepEqual(Object.keys(actions[0] ?? {}).toSorted(), ['comment', 'kind', 'slurmName']);
+});
+
+test('a cordoned Node drains its worker in the words of its annotation, and undrains when it is back', () => {
+  const node = {
+    name: 'n0',
+    unschedulable: true,
+    cordonReason: 'bad disk',
+    topology: undefined,
+    features: [],
+    eligible: true,
+    workerHostname: 'n0',
+  };
+  const cordon = plan(observed([worker(0)], [slurmNode(0)], { nodes: new Map([['n0', node]]) }), now).actions;
+  assert.deepEqual(
+    cordon.find((action) => action.kind === 'drain'),
+    { kind: 'drain', slurmName: 'w-0', reason: 'slurm-operator: bad disk' },
+  );
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason: 'slurm-operator: bad disk' });
+  const back = observed([worker(0, { cordoned: true, cordonCause: 'node-cordon' })], [drained], {
+    nodes: new Map([['n0', { ...node, unschedulable: false }]]),
+  });
+  assert.deepEqual(kinds(back), ['patch-worker', 'undrain']);
+});
+
+test('a drain by a person stays, also on a worker that is to go; its words are kept', () => {
+  const foreign = slurmNode(0, { flags: new Set(['DRAIN']), reason: 'bad GPU' });
+  assert.deepEqual(kinds(observed([worker(0)], [foreign])), []);
+  assert.deepEqual(
+    kinds(observed([worker(0)], [foreign], { replicas: 0 })),
+    ['patch-worker', 'delete-worker'],
+    'drained is drained',
+  );
+  const down = slurmNode(0, { base: 'DOWN', reason: 'Not responding' });
+  const drain = plan(observed([worker(0)], [down], { replicas: 0 }), now).actions.find(
+    (action) => action.kind === 'drain',
+  );
+  assert.match(drain?.kind === 'drain' ? drain.reason : '', /\(was: Not responding\)$/);
+});
+
+test('victims go in the documented order', () => {
+  const base = worker(1);
+  const earlier: [string, Worker][] = [
+    ['unscheduled first', worker(2, { nodeName: undefined })],
+    ['then pending', worker(2, { phase: 'Pending' })],
+    ['then not ready', worker(2, { ready: false })],
+    ['then the lower deletion cost', worker(0, { deletionCost: -1 })],
+    ['then cordoned', worker(0, { cordoned: true })],
+    ['then the higher ordinal', worker(2)],
+  ];
+  for (const [reason, other] of earlier) assert.ok(victimOrder(other, base) < 0, reason);
+  assert.ok(victimOrder(worker(0, { deadline: 5 }), worker(1, { deadline: 9 })) < 0, 'the earlier deadline');
+  assert.ok(victimOrder(worker(0), worker(1, { deadline: 9 })) < 0, 'idle before busy');
+  assert.ok(
+    victimOrder(worker(0, { deadline: Number.POSITIVE_INFINITY }), worker(1, { deadline: 9 })) > 0,
+    'work without a limit last',
+  );
+});

@@ -1,0 +1,72 @@
+/** Which changes make a NodeSet be looked at. */
+import { label } from '@slurm-operator/api';
+import {
+  type ChannelSource,
+  type Manager,
+  nodes,
+  type ObjectRef,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  services,
+} from '@slurm-operator/kube';
+import { controllers, nodeSets } from '../resources.ts';
+import { type NodeSetOptions, NodeSetReconciler } from './reconciler.ts';
+import type { GatewayFinder } from './slurm-gateway.ts';
+
+export interface NodeSetSetup extends NodeSetOptions {
+  readonly workers: number;
+  /** Triggered with the key of a Controller when its Slurm changed. */
+  readonly slurmChanges: ChannelSource;
+}
+
+export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options: NodeSetSetup): void {
+  const { cache } = manager;
+  const reconciler = new NodeSetReconciler(manager, gateways, options);
+  const setsOf = (namespace: string | undefined, controller: string): ObjectRef[] =>
+    cache
+      .list(nodeSets, { namespace })
+      .filter((set) => set.spec.controllerRef.name === controller)
+      .map((set) => set.metadata);
+  const setsOn = (node: string): ObjectRef[] => {
+    const here = cache
+      .list(pods)
+      .filter((pod) => pod.spec?.nodeName === node && pod.metadata.labels?.[label.scalingMode] !== undefined);
+    const owners = here.flatMap((pod) =>
+      (pod.metadata.ownerReferences ?? [])
+        .filter((owner) => owner.kind === 'NodeSet')
+        .map((owner) => ({ namespace: pod.metadata.namespace, name: owner.name })),
+    );
+    const daemons = cache
+      .list(nodeSets)
+      .filter((set) => set.spec.scalingMode === 'DaemonSet')
+      .map((set) => set.metadata);
+    return [...owners, ...daemons];
+  };
+  manager
+    .controller('nodeset-controller')
+    .for(nodeSets)
+    .owns(pods)
+    .watches(nodes, (node) => setsOn(node.metadata.name))
+    .watches(controllers, (controller) => setsOf(controller.metadata.namespace, controller.metadata.name))
+    .watches(persistentVolumeClaims, (claim) => {
+      const set = claim.metadata.labels?.[label.instance];
+      return set === undefined ? [] : [{ namespace: claim.metadata.namespace, name: set }];
+    })
+    .watches(services, (service) =>
+      setsOf(service.metadata.namespace, service.metadata.labels?.[label.cluster] ?? ''),
+    )
+    .watches(podDisruptionBudgets, (budget) =>
+      setsOf(budget.metadata.namespace, budget.metadata.labels?.[label.cluster] ?? ''),
+    )
+    .source({
+      start: (enqueue, signal) =>
+        options.slurmChanges.start((key) => {
+          const slash = key.indexOf('/');
+          for (const ref of setsOf(key.slice(0, slash), key.slice(slash + 1)))
+            enqueue(`${ref.namespace}/${ref.name}`);
+        }, signal),
+    })
+    .options({ workers: options.workers })
+    .reconcile(reconciler.reconcile);
+}

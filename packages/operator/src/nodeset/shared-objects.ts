@@ -1,0 +1,80 @@
+/** Objects that all NodeSets of a Controller share: the headless Service of the workers and the budget that protects busy ones. */
+import {
+  app,
+  type Controller,
+  component,
+  label,
+  type NodeSet,
+  port,
+  resourceName,
+} from '@slurm-operator/api';
+import { type Manager, podDisruptionBudgets, services } from '@slurm-operator/kube';
+
+type Shared = Pick<Manager, 'cache' | 'client'>;
+
+function metadataFor(name: string, controller: Controller) {
+  return {
+    name,
+    namespace: controller.metadata.namespace,
+    labels: {
+      [label.name]: app.worker,
+      [label.instance]: controller.metadata.name,
+      [label.component]: component.worker,
+      [label.partOf]: 'slurm',
+      [label.managedBy]: 'slurm-operator',
+      [label.cluster]: controller.metadata.name,
+    },
+    // Owned by the Controller that they belong to: they outlive any one NodeSet and vanish with the cluster.
+    ownerReferences: [
+      {
+        apiVersion: controller.apiVersion,
+        kind: controller.kind,
+        name: controller.metadata.name,
+        uid: controller.metadata.uid,
+      },
+    ],
+  };
+}
+
+export function workersService(controller: Controller) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: metadataFor(resourceName.workers(controller.metadata.name), controller),
+    spec: {
+      clusterIP: 'None',
+      publishNotReadyAddresses: true,
+      selector: { [label.name]: app.worker, [label.cluster]: controller.metadata.name },
+      ports: [{ name: app.worker, port: port.slurmd, targetPort: app.worker }],
+    },
+  };
+}
+
+/** While a node has work no eviction of its pod is allowed; the label comes and goes with the work. */
+export function workersBudget(controller: Controller) {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: metadataFor(resourceName.workersBudget(controller.metadata.name), controller),
+    spec: {
+      maxUnavailable: 0,
+      selector: { matchLabels: { [label.podProtect]: 'true', [label.cluster]: controller.metadata.name } },
+    },
+  };
+}
+
+/** Created where missing; they depend on nothing that changes, so a live one is left alone. */
+export async function syncShared(
+  nodeSet: NodeSet,
+  controller: Controller,
+  { cache, client }: Shared,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace } = nodeSet.metadata;
+  const service = workersService(controller);
+  if (cache.get(services, { namespace, name: service.metadata.name }) === undefined)
+    await client.apply(services, service as never, { signal });
+  const budget = workersBudget(controller);
+  if (cache.get(podDisruptionBudgets, { namespace, name: budget.metadata.name }) === undefined)
+    await client.apply(podDisruptionBudgets, budget as never, { signal });
+}

@@ -1,0 +1,27 @@
+/** What the NodeSet controller asks of Slurm. The connection pool provides it; tests provide their own. */
+import type { Deadline, NodeUpdate, SlurmNode } from '@slurm-operator/slurm';
+
+/** A whole node list and when its request began, or nothing that may be relied on. */
+export type NodesView =
+  | {
+      readonly kind: 'known';
+      readonly at: number;
+      readonly nodes: readonly SlurmNode[];
+      readonly deadlines: ReadonlyMap<string, Deadline>;
+      readonly controllerStartedAt: number | undefined;
+    }
+  | { readonly kind: 'unknown'; readonly since: number; readonly why: string };
+
+export interface SlurmGateway {
+  /** What is known now, without waiting. */
+  view(): NodesView;
+  /** A list whose request begins after this call. Never throws for an outage: that is an unknown view. */
+  freshView(signal: AbortSignal): Promise<NodesView>;
+  /** Tells whether this NodeSet waits for Slurm to change, so that Slurm is asked more or less often. */
+  expectChanges(who: string, expecting: boolean): void;
+  updateNode(name: string, update: NodeUpdate, signal: AbortSignal): Promise<void>;
+  deleteNode(name: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Finds the gateway to the Slurm of a Controller; undefined while there is no connection. */
+export type GatewayFinder = (namespace: string, controller: string) => SlurmGateway | undefined;

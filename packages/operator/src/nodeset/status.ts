@@ -1,0 +1,209 @@
+/** What a NodeSet says about itself: counts, and conditions in words that tell what to do. */
+import { conditionType, type NodeSet, type Reason } from '@slurm-operator/api';
+import { isAvailable, isHealthy } from './plan/availability.ts';
+import { hasDrain, isBusy, isForeign } from './plan/node-state.ts';
+import type { Observed, SlurmNode } from './plan/observed.ts';
+import type { Plan } from './plan/plan.ts';
+
+export interface ConditionDraft {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+export interface StatusDraft {
+  readonly counts: Required<
+    Pick<
+      NonNullable<NodeSet['status']>,
+      | 'replicas'
+      | 'updatedReplicas'
+      | 'readyReplicas'
+      | 'availableReplicas'
+      | 'unavailableReplicas'
+      | 'desired'
+      | 'slurmIdle'
+      | 'slurmAllocated'
+      | 'slurmDown'
+      | 'slurmDrain'
+    >
+  >;
+  readonly conditions: readonly ConditionDraft[];
+}
+
+/** What went wrong on the way here, if anything did. */
+export interface Trouble {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+export function nodeSetStatus(
+  observed: Observed,
+  plan: Plan,
+  trouble: Trouble | undefined,
+  now: number,
+): StatusDraft {
+  const { workers } = observed;
+  const nodes =
+    observed.slurm.kind === 'known'
+      ? workers.flatMap((worker) => nodeOf(observed, worker.slurmName) ?? [])
+      : [];
+  const available = workers.filter((worker) => isAvailable(worker, observed, now)).length;
+  const counts = {
+    replicas: workers.length,
+    updatedReplicas: workers.filter(
+      (worker) => worker.revision === observed.updateRevision && !worker.terminating,
+    ).length,
+    readyReplicas: workers.filter(isHealthy).length,
+    availableReplicas: available,
+    unavailableReplicas: Math.max(0, plan.desired - available),
+    desired: plan.desired,
+    slurmIdle: nodes.filter((node) => node.base === 'IDLE' && !isBusy(node)).length,
+    slurmAllocated: nodes.filter((node) => node.base === 'ALLOCATED' || node.base === 'MIXED').length,
+    slurmDown: nodes.filter((node) => node.base === 'DOWN').length,
+    slurmDrain: nodes.filter(hasDrain).length,
+  };
+  return {
+    counts,
+    conditions: [
+      ready(observed, counts, trouble),
+      progressing(observed, plan, counts),
+      degraded(observed, plan, nodes, trouble),
+    ],
+  };
+}
+
+type Counts = StatusDraft['counts'];
+
+function ready(observed: Observed, counts: Counts, trouble: Trouble | undefined): ConditionDraft {
+  const type = conditionType.ready;
+  if (trouble !== undefined) return { type, status: 'False', ...trouble };
+  if (observed.deleting)
+    return { type, status: 'False', reason: 'Deleting', message: 'The NodeSet is being deleted.' };
+  if (counts.desired === 0)
+    return { type, status: 'True', reason: 'ScaledToZero', message: 'No worker is asked for.' };
+  if (observed.slurm.kind === 'unknown') {
+    return {
+      type,
+      status: 'Unknown',
+      reason: 'SlurmUnknown',
+      message: `The state of Slurm is not known: ${observed.slurm.why}. Nothing is taken away meanwhile; look at the Cluster.`,
+    };
+  }
+  const missing = counts.desired - counts.availableReplicas;
+  if (missing > 0)
+    return {
+      type,
+      status: 'False',
+      reason: 'PodsNotReady',
+      message: `${counts.availableReplicas} of ${counts.desired} workers are available.`,
+    };
+  const unregistered = observed.workers.filter(
+    (worker) => isHealthy(worker) && nodeOf(observed, worker.slurmName) === undefined,
+  );
+  if (unregistered.length > 0) {
+    return {
+      type,
+      status: 'False',
+      reason: 'NodesNotRegistered',
+      message: `${unregistered.length} workers run but have not joined Slurm: ${names(unregistered)}. Read the log of slurmd there.`,
+    };
+  }
+  return {
+    type,
+    status: 'True',
+    reason: 'Ready',
+    message: `All ${counts.desired} workers are available and registered in Slurm.`,
+  };
+}
+
+function progressing(observed: Observed, plan: Plan, counts: Counts): ConditionDraft {
+  const type = conditionType.progressing;
+  const draining = plan.condemned.filter((worker) => !worker.terminating);
+  if (draining.length > 0) {
+    const waiting = draining.filter((worker) => {
+      const node = nodeOf(observed, worker.slurmName);
+      return node !== undefined && isBusy(node);
+    });
+    return {
+      type,
+      status: 'True',
+      reason: 'Draining',
+      message: `${draining.length} workers are on their way out, ${waiting.length} of them wait for jobs${estimate(waiting)}.`,
+    };
+  }
+  if (observed.update.paused && counts.updatedReplicas < counts.desired) {
+    return {
+      type,
+      status: 'False',
+      reason: 'Paused',
+      message: `The rollout is paused: ${counts.updatedReplicas} of ${counts.desired} workers have the new revision.`,
+    };
+  }
+  if (counts.updatedReplicas < counts.desired && observed.update.type === 'RollingUpdate') {
+    return {
+      type,
+      status: 'True',
+      reason: 'RollingOut',
+      message: `${counts.updatedReplicas} of ${counts.desired} workers have the new revision.`,
+    };
+  }
+  if (counts.replicas !== counts.desired) {
+    return {
+      type,
+      status: 'True',
+      reason: 'Scaling',
+      message: `${counts.replicas} workers are there, ${counts.desired} are wanted.`,
+    };
+  }
+  return { type, status: 'False', reason: 'Idle', message: 'Nothing is in progress.' };
+}
+
+/** When the last job that is waited for must be over. */
+function estimate(waiting: readonly { deadline: number | undefined }[]): string {
+  const latest = Math.max(...waiting.map((worker) => worker.deadline ?? Number.NEGATIVE_INFINITY));
+  if (waiting.length === 0 || latest === Number.NEGATIVE_INFINITY) return '';
+  return Number.isFinite(latest)
+    ? `; the last of these must end by ${new Date(latest).toISOString().slice(0, 19)}Z`
+    : '; some of these have no time limit';
+}
+
+function degraded(
+  observed: Observed,
+  plan: Plan,
+  nodes: readonly SlurmNode[],
+  trouble: Trouble | undefined,
+): ConditionDraft {
+  const type = conditionType.degraded;
+  if (trouble !== undefined) return { type, status: 'True', ...trouble };
+  const foreign = nodes.filter((node) => isForeign(node) || node.base === 'DOWN');
+  if (foreign.length > 0) {
+    const [first] = foreign;
+    return {
+      type,
+      status: 'True',
+      reason: 'NodesDown',
+      message: `${foreign.length} Slurm nodes are down or drained by someone else: ${names(foreign)} (${first?.reason || 'no reason given'}). See sinfo -R.`,
+    };
+  }
+  if (observed.updateHeld !== undefined)
+    return { type, status: 'True', reason: 'RolloutStuck', message: observed.updateHeld };
+  if (plan.withheld.length > 0 && observed.slurm.kind === 'unknown') {
+    return {
+      type,
+      status: 'True',
+      reason: 'SlurmUnknown',
+      message: `${plan.withheld.length} decisions wait until Slurm answers again: ${observed.slurm.why}`,
+    };
+  }
+  return { type, status: 'False', reason: 'AsExpected', message: 'Nothing is wrong.' };
+}
+
+function nodeOf(observed: Observed, name: string): SlurmNode | undefined {
+  return observed.slurm.kind === 'known' ? observed.slurm.nodes.get(name) : undefined;
+}
+
+function names(list: readonly { readonly name: string }[]): string {
+  const shown = list.slice(0, 3).map((each) => each.name);
+  return list.length > 3 ? `${shown.join(', ')} and ${list.length - 3} more` : shown.join(', ');
+}

@@ -1,0 +1,77 @@
+/** The `--conf` line with which a worker presents itself to Slurm: its features, its size, and what the user adds. */
+import type { NodeSet } from '@slurm-operator/api';
+
+/** The name by which Slurm knows a NodeSet (and its partition): the host name's stem where one is set. */
+export function slurmSetName(nodeSet: NodeSet): string {
+  const hostname = nodeSet.spec.template?.spec?.hostname?.trim().split(/\s+/)[0] ?? '';
+  return hostname.replace(/^-+|-+$/g, '') || nodeSet.metadata.name;
+}
+
+/** Keys in a fixed order, so that the same NodeSet always makes the same pod. */
+export function slurmdConf(nodeSet: NodeSet): string {
+  const user = parsePairs(nodeSet.spec.extraConf ?? '');
+  const features = [
+    slurmSetName(nodeSet),
+    ...(user.get('feature') ?? user.get('features') ?? ['', ''])[1].split(','),
+  ];
+  const pairs = new Map<string, string>();
+  for (const [key, value] of Object.entries(size(nodeSet))) pairs.set(key.toLowerCase(), `${key}=${value}`);
+  for (const [lower, [key, value]] of user) pairs.set(lower, `${key}=${value}`);
+  pairs.delete('features');
+  pairs.set(
+    'feature',
+    `Feature=${[...new Set(features.filter((feature) => feature !== ''))].toSorted().join(',')}`,
+  );
+  return [...pairs]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, pair]) => pair)
+    .join(' ');
+}
+
+/** Lower-cased key → key as written and value; the last one wins, as in slurm.conf. */
+function parsePairs(text: string): Map<string, readonly [string, string]> {
+  const pairs = new Map<string, readonly [string, string]>();
+  for (const token of text.split(/\s+/)) {
+    const at = token.indexOf('=');
+    if (at > 0) pairs.set(token.slice(0, at).toLowerCase(), [token.slice(0, at), token.slice(at + 1)]);
+  }
+  return pairs;
+}
+
+/** What the pod may use is what Slurm may give away. Without a limit slurmd finds out by itself. */
+function size(nodeSet: NodeSet): Record<string, string> {
+  const limits = nodeSet.spec.slurmd?.resources?.limits ?? {};
+  const cpus = Math.floor(quantity(limits['cpu']));
+  const memory = Math.floor(quantity(limits['memory']) / 1024 ** 2);
+  const gpus = ['nvidia.com/gpu', 'amd.com/gpu']
+    .map((name) => quantity(limits[name]))
+    .find((count) => count > 0);
+  return {
+    ...(cpus >= 1 ? { CPUs: String(cpus) } : {}),
+    ...(memory >= 1 ? { RealMemory: String(memory) } : {}),
+    ...(gpus === undefined ? {} : { Gres: `gpu:${gpus}` }),
+  };
+}
+
+const suffixes: Record<string, number> = {
+  m: 1e-3,
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 1024,
+  Mi: 1024 ** 2,
+  Gi: 1024 ** 3,
+  Ti: 1024 ** 4,
+  Pi: 1024 ** 5,
+  Ei: 1024 ** 6,
+};
+
+/** A Kubernetes quantity as a number; 0 for what is absent or is none. */
+function quantity(value: string | number | undefined): number {
+  const match = /^(\d+(?:\.\d+)?)([eE]\d+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$/.exec(String(value ?? ''));
+  return match === null ? 0 : Number(`${match[1]}${match[2] ?? ''}`) * (suffixes[match[3] ?? ''] ?? 0);
+}

@@ -1,0 +1,121 @@
+/** One worker: the template, put into a slot. */
+import { annotation, label, type NodeSet } from '@slurm-operator/api';
+import type { IPod } from 'kubernetes-models/v1/Pod';
+import { targetNodeAnnotation } from '../annotations.ts';
+import type { Slot } from '../plan/observed.ts';
+import type { WorkerTemplate } from './worker-template.ts';
+
+export interface WorkerIdentity {
+  readonly slot: Slot;
+  /** Its host name, which is the name of its Slurm node. */
+  readonly hostname: string;
+  readonly revision: string;
+  /** StatefulSet mode with pinToNode: the machine that this ordinal returns to. */
+  readonly pinnedTo: string | undefined;
+}
+
+export function paddedOrdinal(nodeSet: NodeSet, ordinal: number): string {
+  return String(ordinal).padStart(nodeSet.spec.ordinalPadding, '0');
+}
+
+/** What the host names (and Slurm names) of StatefulSet-mode workers begin with; the padded ordinal follows. */
+export function hostnamePrefix(nodeSet: NodeSet): string {
+  return nodeSet.spec.template?.spec?.hostname || `${nodeSet.metadata.name}-`;
+}
+
+export function claimName(template: string, nodeSet: NodeSet, slot: Slot, hostname: string): string {
+  const end = slot.mode === 'StatefulSet' ? paddedOrdinal(nodeSet, slot.ordinal) : hostname;
+  return `${template}-${nodeSet.metadata.name}-${end}`;
+}
+
+export function workerPod(nodeSet: NodeSet, template: WorkerTemplate, identity: WorkerIdentity): IPod {
+  const { slot, hostname, revision, pinnedTo } = identity;
+  const { name, namespace, uid } = nodeSet.metadata;
+  const node = slot.mode === 'DaemonSet' ? slot.nodeName : pinnedTo;
+  const podName = slot.mode === 'StatefulSet' ? `${name}-${paddedOrdinal(nodeSet, slot.ordinal)}` : undefined;
+  const claims = nodeSet.spec.volumeClaimTemplates ?? [];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...(podName === undefined ? { generateName: `${name}-` } : { name: podName }),
+      namespace,
+      labels: {
+        ...template.labels,
+        [label.podHostname]: hostname,
+        [label.scalingMode]: slot.mode,
+        [label.revision]: revision,
+        ...(slot.mode === 'StatefulSet'
+          ? { [label.podIndex]: paddedOrdinal(nodeSet, slot.ordinal), [label.podName]: podName ?? '' }
+          : {}),
+      },
+      annotations: {
+        ...template.annotations,
+        // The plan needs to know where a pod belongs even before it is scheduled.
+        ...(slot.mode === 'DaemonSet' ? { [targetNodeAnnotation]: slot.nodeName } : {}),
+        [annotation.topology]: '',
+      },
+      ownerReferences: [
+        {
+          apiVersion: nodeSet.apiVersion,
+          kind: nodeSet.kind,
+          name,
+          uid: uid ?? '',
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec: {
+      ...template.spec,
+      hostname,
+      ...(slot.mode === 'DaemonSet'
+        ? { tolerations: [...(template.spec.tolerations ?? []), ...daemonTolerations] }
+        : {}),
+      volumes: [
+        ...(template.spec.volumes ?? []).filter(
+          (volume) => !claims.some((claim) => claim.metadata?.name === volume.name),
+        ),
+        ...claims.map((claim) => {
+          const volume = claim.metadata?.name ?? '';
+          return {
+            name: volume,
+            persistentVolumeClaim: { claimName: claimName(volume, nodeSet, slot, hostname) },
+          };
+        }),
+      ],
+      ...(node === undefined ? {} : { affinity: pinned(template.spec.affinity, node) }),
+    },
+  };
+}
+
+/** A machine's own worker stays through what would drive others away; Slurm drains it where that is needed. */
+export const daemonTolerations = [
+  { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/disk-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/pid-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
+] as const;
+
+type Affinity = NonNullable<IPod['spec']>['affinity'];
+
+/** By affinity and not by nodeName, so that the scheduler still minds resources and priorities. */
+function pinned(affinity: Affinity, node: string): Affinity {
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+    ?.nodeSelectorTerms ?? [{}];
+  const field = { key: 'metadata.name', operator: 'In' as const, values: [node] };
+  return {
+    ...affinity,
+    nodeAffinity: {
+      ...affinity?.nodeAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: required.map((term) => ({
+          ...term,
+          matchFields: [...(term.matchFields ?? []), field],
+        })),
+      },
+    },
+  };
+}

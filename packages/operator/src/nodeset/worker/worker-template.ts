@@ -1,0 +1,142 @@
+/** The pod that every worker of a NodeSet is made from, slot aside. */
+import {
+  annotation,
+  app,
+  type Controller,
+  component,
+  keyFile,
+  label,
+  type NodeSet,
+  port,
+  resourceName,
+  workerTaint,
+} from '@slurm-operator/api';
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import { mergeContainer, mergePodSpec } from '../../builders/merge-template.ts';
+import { servesHttpProbes } from '../../builders/slurm-version.ts';
+import { slurmctldEndpoints } from '../../builders/slurmctld-endpoints.ts';
+import { slurmdConf } from './slurmd-conf.ts';
+
+export interface WorkerTemplate {
+  readonly labels: Record<string, string>;
+  readonly annotations: Record<string, string>;
+  readonly spec: IPodSpec;
+}
+
+export interface WorkerSurroundings {
+  /** The domain of Services, `cluster.local` nearly everywhere. */
+  readonly clusterDomain: string;
+  readonly defaultImage: string;
+}
+
+/** Labels by which the pods of a NodeSet are found. */
+export function workerSelector(nodeSet: NodeSet): Record<string, string> {
+  return { [label.name]: app.worker, [label.instance]: nodeSet.metadata.name };
+}
+
+export function workerTemplate(
+  nodeSet: NodeSet,
+  controller: Controller,
+  around: WorkerSurroundings,
+): WorkerTemplate {
+  const { template } = nodeSet.spec;
+  const spec = mergePodSpec(generatedSpec(nodeSet, controller, around), template?.spec);
+  return {
+    labels: {
+      ...template?.metadata?.labels,
+      ...workerSelector(nodeSet),
+      [label.component]: component.worker,
+      [label.partOf]: 'slurm',
+      [label.managedBy]: 'slurm-operator',
+      [label.cluster]: nodeSet.spec.controllerRef.name,
+    },
+    annotations: { ...template?.metadata?.annotations, [annotation.defaultContainer]: app.worker },
+    spec,
+  };
+}
+
+function generatedSpec(nodeSet: NodeSet, controller: Controller, around: WorkerSurroundings): IPodSpec {
+  const service = resourceName.workers(controller.metadata.name);
+  return {
+    subdomain: service,
+    dnsConfig: { searches: [`${service}.${controller.metadata.namespace}.svc.${around.clusterDomain}`] },
+    enableServiceLinks: false,
+    automountServiceAccountToken: false,
+    tolerations: [{ key: workerTaint.key, operator: 'Equal', effect: workerTaint.effect }],
+    ...(nodeSet.spec.oversubscribeNode ? {} : { affinity: oneWorkerPerNode }),
+    containers: [slurmdContainer(nodeSet, controller, around)],
+    volumes: [
+      { name: 'slurm-etc', projected: { defaultMode: 0o600, sources: [slurmKey(controller)] } },
+      { name: 'slurm-log', emptyDir: {} },
+      { name: 'run', emptyDir: { medium: 'Memory' } },
+    ],
+  };
+}
+
+function slurmKey(controller: Controller) {
+  const { slurmKeyRef } = controller.spec;
+  return {
+    secret: { name: slurmKeyRef?.name ?? '', items: [{ key: slurmKeyRef?.key ?? '', path: keyFile.slurm }] },
+  };
+}
+
+/** Across all NodeSets: two slurmd on one machine would both believe that it is theirs. */
+const oneWorkerPerNode = {
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      {
+        topologyKey: 'kubernetes.io/hostname',
+        labelSelector: {
+          matchExpressions: [{ key: label.name, operator: 'In' as const, values: [app.worker] }],
+        },
+      },
+    ],
+  },
+};
+
+function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: WorkerSurroundings): IContainer {
+  const image = nodeSet.spec.slurmd?.image ?? around.defaultImage;
+  const servers = slurmctldEndpoints(controller)
+    .map((endpoint) => `${endpoint.host}:${endpoint.port}`)
+    .join(',');
+  const probe = (path: string) =>
+    servesHttpProbes(image) ? { httpGet: { path, port: app.worker } } : { tcpSocket: { port: app.worker } };
+  const base: IContainer = {
+    name: app.worker,
+    image,
+    // -b: containers share the machine's boot time, and slurmctld would otherwise wait for a reboot that never comes.
+    // The instance id ties a registration to this very pod, not to its predecessor of the same name.
+    args: [
+      '-Z',
+      '-b',
+      '--instance-id',
+      '$(POD_UID)',
+      '--conf-server',
+      servers,
+      '--conf',
+      slurmdConf(nodeSet),
+    ],
+    env: [
+      { name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
+      {
+        name: 'SLINKY_TOPOLOGY',
+        valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${annotation.topology}']` } },
+      },
+    ],
+    ports: [{ name: app.worker, containerPort: port.slurmd }],
+    startupProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10 },
+    livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
+    securityContext: {
+      privileged: true,
+      capabilities: { add: ['BPF', 'NET_ADMIN', 'SYS_ADMIN', 'SYS_NICE'] },
+    },
+    volumeMounts: [
+      { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },
+      { name: 'slurm-log', mountPath: '/var/log/slurm' },
+      { name: 'run', mountPath: '/run' },
+    ],
+  };
+  return mergeContainer(base, nodeSet.spec.slurmd);
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  annotation,
+  applyDefaults,
+  type Controller,
+  controllerKind,
+  label,
+  type NodeSet,
+  nodeSetKind,
+} from '@slurm-operator/api';
+import fc from 'fast-check';
+import { revisionHash } from './revision.ts';
+import { slurmdConf, slurmSetName } from './slurmd-conf.ts';
+import { workerClaims } from './worker-claims.ts';
+import { hostnamePrefix, workerPod } from './worker-pod.ts';
+import { workerTemplate } from './worker-template.ts';
+
+const around = { clusterDomain: 'cluster.local', defaultImage: 'slurm-operator/slurmd:26.05' };
+
+function nodeSetOf(spec: Partial<NodeSet['spec']> = {}): NodeSet {
+  return applyDefaults(nodeSetKind, {
+    apiVersion: 'slinky.slurm.net/v1beta1',
+    kind: 'NodeSet',
+    metadata: { name: 'gpu', namespace: 'slurm', uid: 'set-uid' },
+    spec: { controllerRef: { name: 'main' }, ...spec },
+  } as unknown as NodeSet);
+}
+
+const controller = applyDefaults(controllerKind, {
+  apiVersion: 'slinky.slurm.net/v1beta1',
+  kind: 'Controller',
+  metadata: { name: 'main', namespace: 'slurm' },
+  spec: { slurmKeyRef: { name: 'key', key: 'slurm.key' }, jwtKeyRef: { name: 'jwt', key: 'jwt.key' } },
+} as unknown as Controller);
+
+const slot = { mode: 'StatefulSet', ordinal: 7 } as const;
+
+test('what slurmd is told comes from the pod, the set and the user, in a fixed order', () => {
+  const cases: { reason: string; spec: Partial<NodeSet['spec']>; conf: string }[] = [
+    { reason: 'without limits slurmd finds its size itself', spec: {}, conf: 'Feature=gpu' },
+    {
+      reason: 'limits become CPUs, memory in MiB and GPUs',
+      spec: { slurmd: { resources: { limits: { cpu: '2500m', memory: '4Gi', 'nvidia.com/gpu': 8 } } } },
+      conf: 'CPUs=2 Feature=gpu Gres=gpu:8 RealMemory=4096',
+    },
+    {
+      reason: 'what the user writes wins, and features add up',
+      spec: {
+        extraConf: 'Features=fast,blue Weight=10 cpus=1',
+        slurmd: { resources: { limits: { cpu: 4 } } },
+      },
+      conf: 'cpus=1 Feature=blue,fast,gpu Weight=10',
+    },
+    {
+      reason: 'a host name stem names the set',
+      spec: { template: { spec: { hostname: 'a100-' } } },
+      conf: 'Feature=a100',
+    },
+  ];
+  for (const { reason, spec, conf } of cases) assert.equal(slurmdConf(nodeSetOf(spec)), conf, reason);
+  assert.equal(slurmSetName(nodeSetOf()), 'gpu');
+});
+
+test('a worker carries its identity and finds its controller', () => {
+  const nodeSet = nodeSetOf({ ordinalPadding: 3, volumeClaimTemplates: [{ metadata: { name: 'scratch' } }] });
+  const template = workerTemplate(nodeSet, controller, around);
+  const pod = workerPod(nodeSet, template, {
+    slot,
+    hostname: `${hostnamePrefix(nodeSet)}007`,
+    revision: 'abc',
+    pinnedTo: undefined,
+  });
+  assert.equal(pod.metadata?.name, 'gpu-007');
+  assert.equal(pod.spec?.hostname, 'gpu-007');
+  assert.equal(pod.spec?.subdomain, 'slurm-workers-main');
+  assert.equal(pod.metadata?.labels?.[label.podIndex], '007');
+  assert.equal(pod.metadata?.labels?.[label.cluster], 'main');
+  assert.equal(pod.metadata?.labels?.[label.revision], 'abc');
+  assert.equal(pod.metadata?.annotations?.[annotation.defaultContainer], 'slurmd');
+  const slurmd = pod.spec?.containers[0];
+  assert.deepEqual(slurmd?.args?.slice(0, 6), [
+    '-Z',
+    '-b',
+    '--instance-id',
+    '$(POD_UID)',
+    '--conf-server',
+    'main-controller-0.slurm:6817',
+  ]);
+  assert.equal(
+    pod.spec?.volumes?.find((volume) => volume.name === 'scratch')?.persistentVolumeClaim?.claimName,
+    'scratch-gpu-007',
+  );
+  assert.deepEqual(
+    workerClaims(nodeSet, slot, 'gpu-007').map((claim) => claim.metadata?.name),
+    ['scratch-gpu-007'],
+  );
+});
+
+test('DaemonSet mode pins by affinity to the name of the node, beside what the user wants', () => {
+  const zone = { matchExpressions: [{ key: 'zone', operator: 'In' as const, values: ['a'] }] };
+  const nodeSet = nodeSetOf({
+    scalingMode: 'DaemonSet',
+    template: {
+      spec: {
+        affinity: {
+          nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [zone] } },
+        },
+      },
+    },
+  });
+  const pod = workerPod(nodeSet, workerTemplate(nodeSet, controller, around), {
+    slot: { mode: 'DaemonSet', nodeName: 'machine-1' },
+    hostname: 'machine-1',
+    revision: 'abc',
+    pinnedTo: undefined,
+  });
+  assert.equal(pod.metadata?.generateName, 'gpu-');
+  const terms =
+    pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  assert.deepEqual(terms, [
+    { ...zone, matchFields: [{ key: 'metadata.name', operator: 'In', values: ['machine-1'] }] },
+  ]);
+  assert.ok(pod.spec?.affinity?.podAntiAffinity, 'one worker per machine stays');
+});
+
+test('24.11 is probed by TCP, and a user may make a worker unprivileged (upstream item 8)', () => {
+  const old = workerTemplate(
+    nodeSetOf({ slurmd: { image: 'slurmd:24.11', securityContext: { privileged: false } } }),
+    controller,
+    around,
+  );
+  assert.deepEqual(old.spec.containers[0]?.readinessProbe, {
+    tcpSocket: { port: 'slurmd' },
+    periodSeconds: 5,
+  });
+  assert.equal(old.spec.containers[0]?.securityContext?.privileged, false);
+});
+
+test('a user toleration adds to the one of workers (upstream item 10)', () => {
+  const { spec } = workerTemplate(
+    nodeSetOf({ template: { spec: { tolerations: [{ key: 'gpu' }] } } }),
+    controller,
+    around,
+  );
+  assert.deepEqual(
+    spec.tolerations?.map((toleration) => toleration.key),
+    ['nodeset.slinky.slurm.net/worker', 'gpu'],
+  );
+});
+
+test('the revision follows the content of what makes a pod, not its order and nothing else', () => {
+  const a = nodeSetOf({ slurmd: { image: 'x', tty: true } });
+  const b = nodeSetOf({ slurmd: { tty: true, image: 'x' } });
+  assert.equal(revisionHash(a), revisionHash(b));
+  assert.notEqual(revisionHash(a), revisionHash(nodeSetOf({ slurmd: { image: 'y', tty: true } })));
+  fc.assert(
+    fc.property(fc.nat({ max: 100 }), (replicas) => {
+      assert.equal(
+        revisionHash({ ...a, spec: { ...a.spec, replicas, partition: { enabled: true } } }),
+        revisionHash(a),
+      );
+    }),
+  );
+});
