@@ -39,14 +39,14 @@ const probes = new Set(['livenessProbe', 'readinessProbe', 'startupProbe']);
 export function mergePodSpec(base: IPodSpec, override: Partial<IPodSpec> | undefined): IPodSpec {
   if (override === undefined) return base;
   const { affinity, ...rest } = override;
-  const merged = mergeObject(base as unknown as Json, rest as Json) as unknown as IPodSpec;
+  const merged = mergeObject(base as unknown as Json, rest) as unknown as IPodSpec;
   return affinity === undefined ? merged : { ...merged, affinity: mergeAffinity(base.affinity, affinity) };
 }
 
 export function mergeContainer(base: IContainer, override: Partial<IContainer> | undefined): IContainer {
   return override === undefined
     ? base
-    : (mergeObject(base as unknown as Json, override as Json) as unknown as IContainer);
+    : (mergeObject(base as unknown as Json, override) as unknown as IContainer);
 }
 
 function mergeObject(base: Json, override: Json): Json {
@@ -92,7 +92,8 @@ function mergeList(field: string, base: readonly unknown[], override: readonly u
 function keyValue(element: unknown, key: string): string {
   if (!isObject(element)) return '';
   // An absent protocol is TCP: the API server would say so too.
-  return String(element[key] ?? (key === 'protocol' ? 'TCP' : ''));
+  const value = element[key] ?? (key === 'protocol' ? 'TCP' : '');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number);
 }
 
 type Affinity = NonNullable<IPodSpec['affinity']>;
@@ -106,7 +107,7 @@ function mergeAffinity(base: Affinity | undefined, override: Affinity): Affinity
     else if (kind === 'nodeAffinity') merged[kind] = mergeNodeAffinity(ours, value);
     else merged[kind] = addTerms(ours, value);
   }
-  return merged as Affinity;
+  return merged;
 }
 
 function addTerms(base: Json, override: Json): Json {

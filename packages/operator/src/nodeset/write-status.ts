@@ -30,8 +30,12 @@ export async function writeStatus(
     conditions,
   };
   if (covers(nodeSet.status, status)) return;
-  await client.apply(nodeSets, { metadata: { name, namespace }, status } as never, {
-    subresource: 'status',
-    signal: context.signal,
-  });
+  await client.apply(
+    nodeSets,
+    { metadata: { name, namespace }, status },
+    {
+      subresource: 'status',
+      signal: context.signal,
+    },
+  );
 }
