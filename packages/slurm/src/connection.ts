@@ -5,6 +5,7 @@
 import { type Envelope, errorNumber, judge, warningsOf } from './answer.ts';
 import { type ApiVersion, newestFirst } from './api-version.ts';
 import { Circuit, type CircuitOptions, isOutage } from './circuit.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { NotSupported, type SlurmError, Unauthenticated, Unavailable } from './errors.ts';
 import { type Answer, type Exchange, Transport, type TransportOptions } from './transport.ts';
 
@@ -43,6 +44,7 @@ export class Connection {
   readonly #transport: Transport;
   readonly #pinned: ApiVersion | undefined;
   readonly #circuits: Readonly<Record<Service, Circuit>>;
+  readonly #clock: Clock;
   #version: Promise<ApiVersion> | undefined;
   #release: string | undefined;
   #cluster: string | undefined;
@@ -50,6 +52,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#transport = new Transport(options);
     this.#pinned = options.apiVersion;
+    this.#clock = options.clock ?? systemClock;
     const circuit = (name: string) =>
       new Circuit({ ...options.circuit, ...(options.clock && { clock: options.clock }), name });
     this.#circuits = {
@@ -67,6 +70,11 @@ export class Connection {
   /** Slurm's release (`26.05.5`) and cluster name as the last answer told them. */
   get about(): { readonly release: string | undefined; readonly cluster: string | undefined } {
     return { release: this.#release, cluster: this.#cluster };
+  }
+
+  /** Time on the clock of this connection. */
+  now(): number {
+    return this.#clock.now();
   }
 
   circuit(service: Service = 'slurm'): Circuit {

@@ -3,7 +3,7 @@ export type { ApiVersion } from './api-version.ts';
 export { isApiVersion, newestFirst as apiVersions } from './api-version.ts';
 export { type CircuitOptions, type CircuitState, isOutage } from './circuit.ts';
 export { SlurmClient, type SlurmClientOptions } from './client.ts';
-export { type Clock, sleep, systemClock } from './clock.ts';
+export { type Clock, systemClock } from './clock.ts';
 export { type Deadline, jobDeadline, nodeDeadlines } from './deadlines.ts';
 export {
   Forbidden,
@@ -26,6 +26,7 @@ export {
   hasEnded,
   type JobSubmission,
   type JobUpdate,
+  jobKey,
   occupiesNodes,
   type SlurmJob,
   type SlurmJobState,
@@ -43,4 +44,26 @@ export { type FileTokenOptions, fileToken } from './tokens/file-token.ts';
 export { type JwtOptions, jwtExpiry, signJwt } from './tokens/jwt.ts';
 export { type SignedTokenOptions, signedToken } from './tokens/signed-token.ts';
 export { staticToken, type TokenProvider } from './tokens/token-provider.ts';
+export type { JobChange, JobStates } from './watch/job-changes.ts';
+export {
+  deadlinesOf,
+  type JobContent,
+  type JobNews,
+  type JobsView,
+  JobWatch,
+  type KnownJobs,
+} from './watch/job-watch.ts';
+export type { ListSinceOptions } from './watch/lister.ts';
+export type { NodeChange, NodeFacet } from './watch/node-changes.ts';
+export {
+  type KnownNodes,
+  type NodeContent,
+  type NodeNews,
+  type NodesView,
+  NodeWatch,
+  type WatchOptions,
+} from './watch/node-watch.ts';
+export type { PaceOptions } from './watch/pace.ts';
+export { SlurmWatch } from './watch/slurm-watch.ts';
+export type { Known, Unknown, View } from './watch/view.ts';
 export type { Limit } from './wire/values.ts';

@@ -11,11 +11,14 @@ import { ElementSplitter } from './wire/element-splitter.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
+export type Query = Readonly<Record<string, string | number | readonly (string | number)[] | undefined>>;
+
 export interface Exchange {
   readonly method: Method;
   /** Path below the server's address, already %-encoded. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** A list becomes one parameter per value: slurmrestd reads no commas. */
+  readonly query?: Query;
   readonly body?: unknown;
   /** From the first byte sent to the last byte read. */
   readonly timeoutMs?: number;
@@ -103,7 +106,8 @@ export class Transport {
     const body = exchange.body === undefined ? undefined : JSON.stringify(exchange.body);
     const url = new URL(exchange.path, this.#server);
     for (const [key, value] of Object.entries(exchange.query ?? {}))
-      if (value !== undefined) url.searchParams.set(key, String(value));
+      for (const one of Array.isArray(value) ? value : [value])
+        if (one !== undefined) url.searchParams.append(key, String(one));
     const headers: http.OutgoingHttpHeaders = { accept: 'application/json' };
     if (token !== undefined) headers['x-slurm-user-token'] = token;
     if (body !== undefined) {
@@ -136,7 +140,10 @@ export class Transport {
       this.#closed.signal.addEventListener('abort', onClose, { once: true });
       signal?.addEventListener('abort', onAbort, { once: true });
 
+      let answer: http.IncomingMessage | undefined;
       request.on('error', (cause: NodeJS.ErrnoException) => {
+        // slurmrestd 26.05 writes some error answers twice, the second after "Connection: Close": the first one counts.
+        if (answer?.complete) return;
         const message = `${what}: cannot reach slurmrestd at ${this.server} (${cause.code ?? cause.message})`;
         fail(
           request.reusedSocket && (cause.code === 'ECONNRESET' || cause.code === 'EPIPE')
@@ -145,6 +152,7 @@ export class Transport {
         );
       });
       request.on('response', (response) => {
+        answer = response;
         const contentType = response.headers['content-type'] ?? '';
         const status = response.statusCode ?? 0;
         // Only a good JSON answer is worth splitting; errors are small and wanted whole.

@@ -1,2 +1,4 @@
 /** Test doubles for programs that talk to Slurm: a clock, a simulator of slurmrestd, and a real Slurm in namespaces. */
 export { ManualClock } from './manual-clock.ts';
+export { MiniSlurm, type MiniSlurmOptions, startMiniSlurm } from './mini-slurm.ts';
+export { type SlurmRelease, slurmRootfs } from './slurm-rootfs.ts';

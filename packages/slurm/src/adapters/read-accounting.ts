@@ -119,7 +119,7 @@ export function readAccountingJob(raw: {
     partition: raw.partition ?? '',
     state: listOf(raw.state?.current),
     stateReason: raw.state?.reason ?? '',
-    nodes: raw.nodes ?? '',
+    nodes: raw.nodes === 'None assigned' ? '' : (raw.nodes ?? ''),
     submittedAt: timeOf(raw.time?.submission),
     startedAt: timeOf(raw.time?.start),
     endedAt: timeOf(raw.time?.end),

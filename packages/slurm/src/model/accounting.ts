@@ -53,6 +53,7 @@ export interface AccountingJob {
   readonly partition: string;
   readonly state: readonly string[];
   readonly stateReason: string;
+  /** Hostlist; empty when it never had any. */
   readonly nodes: string;
   readonly submittedAt: number | undefined;
   readonly startedAt: number | undefined;

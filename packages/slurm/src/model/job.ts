@@ -41,7 +41,7 @@ export interface SlurmJob {
 
 /** The cheap view of a job: all that `jobs/state` tells. */
 export interface SlurmJobState {
-  /** `42`, `42_7` for a task of an array, `42+1` for a part of a heterogeneous job. */
+  /** `42`; `43_7` for task 7 of an array, where 43 is the task's own number; see `jobKey`. */
   readonly id: string;
   readonly state: readonly JobStateName[];
 }
@@ -92,6 +92,11 @@ export interface JobUpdate {
   readonly name?: string;
   readonly hold?: boolean;
   readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** How `jobs/state` names a job: a task of an array by its own number and its index, everything else by its number. */
+export function jobKey(job: Pick<SlurmJob, 'id' | 'arrayTaskId'>): string {
+  return job.arrayTaskId === undefined ? String(job.id) : `${job.id}_${job.arrayTaskId}`;
 }
 
 const ended = new Set([

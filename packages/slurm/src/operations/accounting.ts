@@ -158,7 +158,7 @@ export class Accounting {
       idempotent: true,
       ...callOptions(options),
     } as const;
-    return { outcome: 'accepted', warnings: (await this.#endpoint.connection.ask(call)).warnings };
+    return this.#endpoint.accepted((await this.#endpoint.connection.ask(call)).warnings);
   }
 
   #delete(path: string, query: Record<string, string>, options?: CallOptions): Promise<WriteResult> {

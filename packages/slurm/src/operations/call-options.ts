@@ -8,6 +8,8 @@ export interface CallOptions {
 /** What came of a write. `gone`: the object does not exist (any more), so there is nothing left to do. */
 export interface WriteResult {
   readonly outcome: 'accepted' | 'gone';
+  /** When the answer was here, on the client's clock: a list that began after it shows the effect. */
+  readonly at: number;
   /** Slurm's own remarks, such as fields it ignored. */
   readonly warnings: readonly string[];
 }

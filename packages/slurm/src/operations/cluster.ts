@@ -34,13 +34,12 @@ export class Controller {
   async check(options?: CallOptions): Promise<readonly ControllerPing[]> {
     const pings = await this.ping(options);
     if (pings.some((ping) => ping.responding)) return pings;
+    const hosts = pings.map((ping) => ping.hostname).join(', ') || 'none is configured';
     const said = pings.map((ping) => ping.status).find((status) => status !== undefined);
     if (said?.includes('authentication'))
       throw new Unauthenticated(`Slurm does not accept the token: ${said}`, { text: said, status: 200 });
-    await this.licenses({ timeoutMs: 5000, ...options });
-    throw new Unavailable(
-      `no slurmctld responds: ${pings.map((ping) => ping.hostname).join(', ') || 'none is configured'}`,
-    );
+    if (said === undefined) await this.#needsToken(options);
+    throw new Unavailable(`no slurmctld responds (${hosts}): ${said ?? 'no reason given'}`, { status: 200 });
   }
 
   async diag(options?: CallOptions): Promise<SlurmDiag> {
@@ -58,7 +57,16 @@ export class Controller {
    */
   async reconfigure(options?: CallOptions): Promise<WriteResult> {
     const call = { method: 'GET', path: 'reconfigure/', idempotent: false, ...callOptions(options) } as const;
-    return { outcome: 'accepted', warnings: (await this.#endpoint.connection.ask(call)).warnings };
+    return this.#endpoint.accepted((await this.#endpoint.connection.ask(call)).warnings);
+  }
+
+  /** Before v0.0.45 ping does not say why; a question that needs the token does, if slurmctld is there at all. */
+  async #needsToken(options?: CallOptions): Promise<void> {
+    try {
+      await this.licenses({ timeoutMs: 3000, ...options });
+    } catch (error) {
+      if (error instanceof Unauthenticated) throw error;
+    }
   }
 
   async licenses(options?: CallOptions): Promise<readonly SlurmLicense[]> {
@@ -102,14 +110,25 @@ export class Partitions {
       body,
       ...callOptions(options),
     });
-    return { outcome: 'accepted', warnings: reply.warnings };
+    return this.#endpoint.accepted(reply.warnings);
   }
 
   /** From v0.0.45. */
   async delete(name: string, options?: CallOptions): Promise<WriteResult> {
     await this.#endpoint.require('writePartitions', 'deleting partitions', options?.signal);
     const path = `partition/${encodeURIComponent(name)}`;
-    return this.#endpoint.write({ method: 'DELETE', path, idempotent: true, ...callOptions(options) });
+    try {
+      return await this.#endpoint.write({
+        method: 'DELETE',
+        path,
+        idempotent: true,
+        ...callOptions(options),
+      });
+    } catch (error) {
+      if (error instanceof Refused && error.number === invalidPartition)
+        return { ...this.#endpoint.accepted(), outcome: 'gone' };
+      throw error;
+    }
   }
 }
 
@@ -168,14 +187,16 @@ export class Reservations {
         ...callOptions(options),
       });
     } catch (error) {
-      if (error instanceof Refused && error.number === unknownReservation)
-        return { outcome: 'gone', warnings: [] };
+      if (error instanceof Refused && error.number === invalidReservation)
+        return { ...this.#endpoint.accepted(), outcome: 'gone' };
       throw error;
     }
   }
 }
 
-const unknownReservation = 2051;
+/** What Slurm says of a partition and of a reservation that it does not have. */
+const invalidPartition = 2000;
+const invalidReservation = 2053;
 
 /** Older Slurm says "unknown" with an error; that is an answer all the same. */
 async function orUndefined<T>(answer: Promise<T | undefined>, unknown: RegExp): Promise<T | undefined> {

@@ -72,17 +72,21 @@ export class Endpoint {
     const outcome = await this.connection.send(call);
     switch (outcome.kind) {
       case 'good':
-        return { outcome: 'accepted', warnings: outcome.warnings };
+        return this.accepted(outcome.warnings);
       case 'empty':
       case 'unchanged':
-        return { outcome: 'accepted', warnings: [] };
+        return this.accepted();
       case 'no-such-path':
         throw await this.connection.notSupported(call);
       case 'bad':
         if (outcome.error instanceof NotFound || outcome.error.status === 404)
-          return { outcome: 'gone', warnings: [] };
+          return { ...this.accepted(), outcome: 'gone' };
         throw outcome.error;
     }
+  }
+
+  accepted(warnings: readonly string[] = []): WriteResult {
+    return { outcome: 'accepted', at: this.connection.now(), warnings };
   }
 
   /** Throws NotSupported unless the API version in use has an ability. */

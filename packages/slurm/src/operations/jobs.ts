@@ -1,7 +1,13 @@
 import { errorNumber } from '../answer.ts';
 import type { Connection } from '../connection.ts';
 import { InvalidInput, NotFound, ProtocolError, Refused } from '../errors.ts';
-import type { JobSubmission, JobUpdate, SlurmJob, SlurmJobState } from '../model/job.ts';
+import {
+  type JobSubmission,
+  type JobUpdate,
+  jobKey,
+  type SlurmJob,
+  type SlurmJobState,
+} from '../model/job.ts';
 import { parseTimeLimit } from '../time-limit.ts';
 import { wireNumber } from '../wire/values.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
@@ -35,18 +41,26 @@ export class Jobs {
 
   /** Number and state of every job, or of those asked for. */
   states(ids?: readonly (number | string)[], options?: CallOptions): Promise<Listed<SlurmJobState>> {
-    const query = ids === undefined ? {} : { job_id: ids.join(',') };
+    const query = ids === undefined ? {} : { job_id: ids };
     const call = { method: 'GET', path: 'jobs/state/', query, ...callOptions(options) } as const;
     return this.#endpoint.list(call, 'jobs', (adapter) => adapter.jobState);
   }
 
-  /** One job; `undefined` when slurmctld does not know it (any more: it forgets ended jobs after MinJobAge). */
+  /**
+   * One job, by number or as `jobs/state` names it; `undefined` when slurmctld does not know it (any more: it forgets
+   * ended jobs after MinJobAge).
+   */
   async get(id: number | string, options?: CallOptions): Promise<SlurmJob | undefined> {
-    const path = `job/${encodeURIComponent(id)}`;
+    const [number = ''] = String(id).split('_');
+    const path = `job/${encodeURIComponent(number)}`;
     try {
       // With slurmctld down this blocks for twice as long as anything else.
       const call = { method: 'GET', path, timeoutMs: 25_000, ...callOptions(options) } as const;
-      return await this.#endpoint.first(call, 'jobs', (adapter) => adapter.job);
+      // The number of an array is answered with all of its tasks.
+      const { items } = await this.#endpoint.list(call, 'jobs', (adapter) => adapter.job);
+      return (
+        items.find((job) => jobKey(job) === String(id)) ?? items.find((job) => String(job.id) === number)
+      );
     } catch (error) {
       if (error instanceof NotFound) return undefined;
       throw error;
@@ -80,7 +94,7 @@ export class Jobs {
       body,
       ...callOptions(options),
     });
-    return { outcome: 'accepted', warnings: reply.warnings };
+    return this.#endpoint.accepted(reply.warnings);
   }
 
   hold(id: number | string, options?: CallOptions): Promise<WriteResult> {
@@ -113,7 +127,7 @@ export class Jobs {
       idempotent: false,
       ...callOptions(options),
     });
-    return { outcome: 'accepted', warnings: reply.warnings };
+    return this.#endpoint.accepted(reply.warnings);
   }
 
   async #delete(

@@ -64,7 +64,8 @@ export class Nodes {
 
   /**
    * Changes one node, or many at once. Not atomic: a refused update may have written the fields before the refused one,
-   * and a refused list of nodes may have changed some of them.
+   * and a refused list of nodes may have changed some of them. Slurm stops at the first node of a list that it does not
+   * know; the others are then changed one by one, so that a node that is gone never keeps its neighbours from a drain.
    */
   async update(
     names: string | readonly string[],
@@ -72,7 +73,7 @@ export class Nodes {
     options?: CallOptions,
   ): Promise<WriteResult> {
     const list = typeof names === 'string' ? [names] : names;
-    if (list.length === 0) return { outcome: 'accepted', warnings: [] };
+    if (list.length === 0) return this.#endpoint.accepted();
     if (update.topology !== undefined)
       await this.#endpoint.require('nodeTopology', "changing a node's topology", options?.signal);
     const [only] = list;
@@ -82,7 +83,14 @@ export class Nodes {
       ...(!one && { name: [compressHostlist(list.map(checkName))] }),
       ...wireUpdate(update),
     };
-    return this.#endpoint.write({ method: 'POST', path, body, idempotent: true, ...callOptions(options) });
+    const result = await this.#endpoint.write({
+      method: 'POST',
+      path,
+      body,
+      idempotent: true,
+      ...callOptions(options),
+    });
+    return one || result.outcome === 'accepted' ? result : this.#updateEach(list, update, options);
   }
 
   /** No new work. Returns when slurmctld accepted it: running work is untouched, and only a later list shows its end. */
@@ -109,7 +117,7 @@ export class Nodes {
       if (!(error instanceof Refused) || (error.number !== 2180 && error.number !== 2028)) throw error;
       const list = typeof names === 'string' ? [names] : names;
       if (list.length > 1) throw error;
-      return { outcome: 'accepted', warnings: [error.message] };
+      return this.#endpoint.accepted([error.message]);
     }
   }
 
@@ -131,7 +139,21 @@ export class Nodes {
       body,
       ...callOptions(options),
     });
-    return { outcome: 'accepted', warnings: reply.warnings };
+    return this.#endpoint.accepted(reply.warnings);
+  }
+
+  async #updateEach(
+    names: readonly string[],
+    update: NodeUpdate,
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    const results: WriteResult[] = [];
+    for (const name of names) results.push(await this.update(name, update, options));
+    const outcome = results.some((result) => result.outcome === 'accepted') ? 'accepted' : 'gone';
+    const warnings = names
+      .filter((_, index) => results[index]?.outcome === 'gone')
+      .map((name) => `Slurm has no node ${name}`);
+    return { outcome, at: this.#endpoint.connection.now(), warnings };
   }
 
   #list(query: Record<string, string>, options?: CallOptions): Promise<Listed<SlurmNode>> {

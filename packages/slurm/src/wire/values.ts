@@ -19,10 +19,13 @@ export function limitOf(wire: WireNumber | number | undefined): Limit {
   return typeof wire === 'object' && wire.infinite === true ? 'infinite' : numberOf(wire);
 }
 
+/** Slurm's NO_VAL and INFINITE, which slip through as times in some answers. */
+const noTime = 0xff_ff_ff_fe;
+
 /** A UNIX time in seconds as milliseconds; Slurm writes 0 for "never". */
 export function timeOf(wire: WireNumber | number | undefined): number | undefined {
   const seconds = numberOf(wire);
-  return seconds === undefined || seconds === 0 ? undefined : seconds * 1000;
+  return seconds === undefined || seconds === 0 || seconds >= noTime ? undefined : seconds * 1000;
 }
 
 /** A list that some versions write as one comma-separated string. */

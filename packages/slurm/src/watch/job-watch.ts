@@ -1,0 +1,177 @@
+import { isOutage } from '../circuit.ts';
+import type { SlurmClient } from '../client.ts';
+import { type Deadline, nodeDeadlines } from '../deadlines.ts';
+import { jobKey, occupiesNodes, type SlurmJob } from '../model/job.ts';
+import { type JobChange, type JobStates, jobChanges } from './job-changes.ts';
+import { Lister, type ListSinceOptions } from './lister.ts';
+import type { WatchOptions } from './node-watch.ts';
+import { pace } from './pace.ts';
+import type { Known, View } from './view.ts';
+
+export interface JobContent {
+  /** State of every job that slurmctld remembers, by its name in `jobs/state`; see `jobKey`. */
+  readonly states: JobStates;
+  /** The jobs that hold nodes, in full. */
+  readonly running: ReadonlyMap<string, SlurmJob>;
+  /** Jobs that hold nodes and whose details are still to be fetched. */
+  readonly missing: ReadonlySet<string>;
+}
+
+interface Listing extends JobContent {
+  readonly changes: readonly JobChange[];
+  /** When each of `running` was read. */
+  readonly readAt: ReadonlyMap<string, number>;
+}
+
+export type JobsView = View<JobContent>;
+export type KnownJobs = Known<JobContent>;
+
+export interface JobNews {
+  readonly view: JobsView;
+  readonly before: JobsView;
+  readonly changes: readonly JobChange[];
+}
+
+/** Details fetched per list, one GET each; what is left over comes with the next list. */
+const maxDetails = 64;
+const parallelDetails = 4;
+/** A time limit can be changed while a job runs: details are read again when they are this old, a few per list. */
+const detailsAgeMs = 10 * 60_000;
+const maxRereads = 4;
+/** 0.4 MB of states (5,000 jobs) earn twenty seconds of rest. */
+const idleBytesPerSecond = 20_000;
+
+/**
+ * All jobs of a cluster, cheaply: one full list at the start, then states only, and a GET for each job that begins to
+ * run. Memory holds states of all and details of running jobs.
+ */
+export class JobWatch {
+  readonly #lister: Lister<Listing>;
+
+  constructor(options: WatchOptions) {
+    const { client, clock, random, onListenerError } = options;
+    this.#lister = new Lister<Listing>({
+      name: 'jobs',
+      pace: pace({ idleBytesPerSecond, ...options.pace }),
+      blockedMs: () => client.circuit().waitMs,
+      ...(clock && { clock }),
+      ...(random && { random }),
+      ...(onListenerError && { onListenerError }),
+      fetch: (last, signal) =>
+        last === undefined ? listInFull(client, signal) : listStates(client, last, signal),
+    });
+  }
+
+  get view(): JobsView {
+    return this.#lister.view;
+  }
+
+  start(): void {
+    this.#lister.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#lister.stop();
+  }
+
+  /** Called once per list that brought news, and whenever the view becomes known or unknown. */
+  subscribe(listener: (news: JobNews) => void): () => void {
+    return this.#lister.subscribe((view, before) => {
+      const changes = view.kind === 'known' ? view.changes : [];
+      if (changes.length > 0 || view.kind !== before.kind) listener({ view, before, changes });
+    });
+  }
+
+  hurry(): Disposable {
+    return this.#lister.hurry();
+  }
+
+  listSince(moment: number, options?: ListSinceOptions): Promise<KnownJobs> {
+    return this.#lister.listSince(moment, options);
+  }
+}
+
+/** When the work on each node must be over. Not `complete` while details of a running job are still to come. */
+export function deadlinesOf(jobs: KnownJobs): {
+  readonly deadlines: ReadonlyMap<string, Deadline>;
+  readonly complete: boolean;
+} {
+  return { deadlines: nodeDeadlines(jobs.running.values()), complete: jobs.missing.size === 0 };
+}
+
+/** States first, so that names and events are those of `jobs/state` from the beginning; then the one full list. */
+async function listInFull(client: SlurmClient, signal: AbortSignal) {
+  const listed = await client.jobs.states(undefined, { signal });
+  const { items, bytes } = await client.jobs.list({ signal });
+  const { states, changes } = jobChanges(new Map(), listed.items);
+  const running = new Map<string, SlurmJob>();
+  for (const job of items) {
+    const key = jobKey(job);
+    if (occupiesNodes(job.state) && occupiesNodes(states.get(key) ?? [])) running.set(key, job);
+  }
+  const readAt = new Map([...running.keys()].map((id) => [id, listed.beganAt]));
+  const missing = new Set(
+    [...states].filter(([id, state]) => occupiesNodes(state) && !running.has(id)).map(([id]) => id),
+  );
+  const content = { states, running, readAt, missing, changes };
+  return { content, beganAt: listed.beganAt, bytes: listed.bytes + bytes };
+}
+
+async function listStates(client: SlurmClient, last: Known<Listing>, signal: AbortSignal) {
+  const listed = await client.jobs.states(undefined, { signal });
+  const { states, changes } = jobChanges(last.states, listed.items);
+  const running = new Map<string, SlurmJob>();
+  const readAt = new Map<string, number>();
+  const missing = new Set<string>();
+  const old: string[] = [];
+  // A requeued job that runs again has a new start and other nodes: what was known of its last run is void.
+  const restarted = new Set(
+    changes
+      .filter((change) => change.type === 'changed' && !occupiesNodes(change.before))
+      .map((change) => change.id),
+  );
+  for (const [id, state] of states) {
+    if (!occupiesNodes(state)) continue;
+    const known = last.running.get(id);
+    if (known === undefined || restarted.has(id)) {
+      missing.add(id);
+      continue;
+    }
+    running.set(id, sameStates(known.state, state) ? known : { ...known, state });
+    const at = last.readAt.get(id) ?? 0;
+    readAt.set(id, at);
+    if (listed.beganAt - at >= detailsAgeMs && old.length < maxRereads) old.push(id);
+  }
+  const wanted = [...[...missing].slice(0, maxDetails), ...old];
+  const fetched = await fetchDetails(client, wanted, signal);
+  for (const [id, job] of fetched.jobs) {
+    missing.delete(id);
+    // It may have ended between the two questions; the next list says so.
+    if (job === undefined || !occupiesNodes(job.state)) continue;
+    running.set(id, job);
+    readAt.set(id, listed.beganAt);
+  }
+  const content = { states, running, readAt, missing, changes };
+  return { content, beganAt: listed.beganAt, bytes: listed.bytes };
+}
+
+/** Details of jobs, a few at a time. One that cannot be had stays missing; an outage ends the round. */
+async function fetchDetails(client: SlurmClient, ids: readonly string[], signal: AbortSignal) {
+  const jobs = new Map<string, SlurmJob | undefined>();
+  const waiting = [...ids];
+  const worker = async () => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+      try {
+        jobs.set(id, await client.jobs.get(id, { signal }));
+      } catch (error) {
+        if (isOutage(error)) waiting.length = 0;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: parallelDetails }, worker));
+  return { jobs };
+}
+
+function sameStates(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name) => b.includes(name));
+}

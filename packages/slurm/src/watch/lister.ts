@@ -1,0 +1,220 @@
+/**
+ * Keeps one kind of thing listed: one list at a time, at a pace that follows whether somebody waits, with a view that
+ * says what is known and since when. Knows nothing of nodes or jobs; `fetch` does.
+ */
+import { type Clock, sleep, systemClock } from '../clock.ts';
+import { ProtocolError, SlurmError, Timeout, Unavailable } from '../errors.ts';
+import type { Pace } from './pace.ts';
+import type { Known, Unknown, View } from './view.ts';
+
+export interface Fetched<Content> {
+  readonly content: Content;
+  readonly beganAt: number;
+  /** Bytes that the list cost; 0 when Slurm said "unchanged". */
+  readonly bytes: number;
+}
+
+export interface ListerOptions<Content> {
+  /** What is listed, for messages. */
+  readonly name: string;
+  /** Lists once. Gets what is known, to build on it; must not change it. */
+  fetch(last: Known<Content> | undefined, signal: AbortSignal): Promise<Fetched<Content>>;
+  readonly pace: Pace;
+  /** Milliseconds before which it is of no use to try. */
+  readonly blockedMs?: () => number;
+  /** Gets what listeners throw; they must not harm the lister. Default: ignored. */
+  readonly onListenerError?: (error: unknown) => void;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+}
+
+export type ViewListener<Content> = (view: View<Content>, before: View<Content>) => void;
+
+export interface ListSinceOptions {
+  readonly signal?: AbortSignal;
+  /** Default 30 s. */
+  readonly timeoutMs?: number;
+}
+
+interface Waiter<Content> {
+  readonly moment: number;
+  resolve(known: Known<Content>): void;
+}
+
+/** Lists never begin closer together than this, however many wait. */
+const floorMs = 50;
+
+export class Lister<Content extends object> {
+  readonly #options: ListerOptions<Content>;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<ViewListener<Content>>();
+  readonly #waiters = new Set<Waiter<Content>>();
+  #view: View<Content>;
+  #hurried = 0;
+  #stop: AbortController | undefined;
+  #done: Promise<void> = Promise.resolve();
+  /** Ends the rest between two lists. */
+  #wake: AbortController = new AbortController();
+
+  constructor(options: ListerOptions<Content>) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#view = {
+      kind: 'unknown',
+      since: this.#clock.now(),
+      why: { code: 'NotYetListed', message: `${options.name} have not been listed yet` },
+      last: undefined,
+    };
+  }
+
+  get view(): View<Content> {
+    return this.#view;
+  }
+
+  start(): void {
+    if (this.#stop !== undefined) return;
+    this.#stop = new AbortController();
+    this.#done = this.#run(this.#stop.signal);
+  }
+
+  /** Ends listing; resolves when nothing is under way any more. */
+  async stop(): Promise<void> {
+    this.#stop?.abort(new DOMException('the lister was stopped', 'AbortError'));
+    this.#wake.abort();
+    await this.#done;
+    this.#stop = undefined;
+  }
+
+  /** Called after each change of the view. The returned function ends it. */
+  subscribe(listener: ViewListener<Content>): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Lists fast until disposed: something waits for Slurm. */
+  hurry(): Disposable {
+    this.#hurried += 1;
+    this.#wake.abort();
+    let held = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (held) this.#hurried -= 1;
+        held = false;
+      },
+    };
+  }
+
+  /**
+   * What a list shows that began after `moment` (in milliseconds, on this lister's clock). Waits for one and asks for it;
+   * failed lists are waited through. Rejects with Timeout, naming what is wrong, when none came in time.
+   */
+  listSince(moment: number, options: ListSinceOptions = {}): Promise<Known<Content>> {
+    const { signal, timeoutMs = 30_000 } = options;
+    if (this.#view.kind === 'known' && this.#view.at > moment) return Promise.resolve(this.#view);
+    if (signal?.aborted) return Promise.reject(givenUp(this.#options.name, signal));
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        this.#waiters.delete(waiter);
+        cancel();
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const waiter: Waiter<Content> = {
+        moment,
+        resolve: (known) => {
+          settle();
+          resolve(known);
+        },
+      };
+      const onAbort = () => {
+        settle();
+        if (signal) reject(givenUp(this.#options.name, signal));
+      };
+      const cancel = this.#clock.schedule(timeoutMs, () => {
+        settle();
+        const why = this.#view.kind === 'unknown' ? `: ${this.#view.why.message}` : '';
+        reject(new Timeout(`no list of ${this.#options.name} within ${timeoutMs / 1000} s${why}`));
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiters.add(waiter);
+      this.#wake.abort();
+    });
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      const began = this.#clock.now();
+      let rest: number;
+      try {
+        const { content, beganAt, bytes } = await this.#options.fetch(this.#lastKnown(), signal);
+        if (signal.aborted) return;
+        failures = 0;
+        this.#show({ ...content, kind: 'known', at: beganAt });
+        rest = this.#options.pace.afterList(bytes, this.#waiting());
+      } catch (error) {
+        if (signal.aborted) return;
+        failures += 1;
+        this.#show(this.#unknown(error, began));
+        const random = (this.#options.random ?? Math.random)();
+        rest = Math.max(
+          this.#options.pace.afterFailure(failures, this.#waiting(), random),
+          this.#options.blockedMs?.() ?? 0,
+        );
+      }
+      await this.#rest(began, rest, failures > 0, signal);
+    }
+  }
+
+  /** Rests until `rest` ms after `began`. Somebody in a hurry shortens it, except after a failure. */
+  async #rest(began: number, rest: number, failed: boolean, signal: AbortSignal): Promise<void> {
+    const until = (ms: number) => Math.max(floorMs, began + ms - this.#clock.now());
+    if (failed) return sleep(this.#clock, until(rest), signal);
+    for (;;) {
+      if (this.#waiters.size > 0) return sleep(this.#clock, until(floorMs), signal);
+      const wanted = this.#hurried > 0 ? Math.min(rest, this.#options.pace.afterList(0, true)) : rest;
+      this.#wake = new AbortController();
+      await sleep(this.#clock, until(wanted), AbortSignal.any([signal, this.#wake.signal]));
+      if (signal.aborted || !this.#wake.signal.aborted) return;
+    }
+  }
+
+  #waiting(): boolean {
+    return this.#hurried > 0 || this.#waiters.size > 0;
+  }
+
+  #lastKnown(): Known<Content> | undefined {
+    return this.#view.kind === 'known' ? this.#view : this.#view.last;
+  }
+
+  #unknown(error: unknown, began: number): Unknown<Content> {
+    const known = error instanceof SlurmError ? error : new ProtocolError(String(error), { cause: error });
+    const since =
+      this.#view.kind === 'unknown' && this.#view.why.code !== 'NotYetListed' ? this.#view.since : began;
+    return {
+      kind: 'unknown',
+      since,
+      why: { code: known.code, message: known.message },
+      last: this.#lastKnown(),
+    };
+  }
+
+  #show(view: View<Content>): void {
+    const before = this.#view;
+    this.#view = view;
+    for (const listener of this.#listeners) {
+      try {
+        listener(view, before);
+      } catch (error) {
+        this.#options.onListenerError?.(error);
+      }
+    }
+    if (view.kind === 'known')
+      for (const waiter of this.#waiters) if (view.at > waiter.moment) waiter.resolve(view);
+  }
+}
+
+function givenUp(name: string, signal: AbortSignal): Unavailable {
+  return new Unavailable(`waiting for a list of ${name} was given up by the caller`, {
+    cause: signal.reason,
+  });
+}

@@ -1,0 +1,105 @@
+import type { SlurmClient } from '../client.ts';
+import type { Clock } from '../clock.ts';
+import type { SlurmNode } from '../model/node.ts';
+import { Lister, type ListSinceOptions } from './lister.ts';
+import { type NodeChange, nodeChanges } from './node-changes.ts';
+import { type PaceOptions, pace } from './pace.ts';
+import type { Known, View } from './view.ts';
+
+export interface NodeContent {
+  readonly nodes: ReadonlyMap<string, SlurmNode>;
+}
+
+interface Listing extends NodeContent {
+  readonly updateTime: number | undefined;
+  readonly listedInFullAt: number;
+  readonly changes: readonly NodeChange[];
+}
+
+export type NodesView = View<NodeContent>;
+export type KnownNodes = Known<NodeContent>;
+
+/** One list's worth of news. `changes` is empty when only the view changed (Slurm is gone, or back and the same). */
+export interface NodeNews {
+  readonly view: NodesView;
+  readonly before: NodesView;
+  readonly changes: readonly NodeChange[];
+}
+
+export interface WatchOptions {
+  readonly client: SlurmClient;
+  readonly pace?: Partial<PaceOptions>;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly onListenerError?: (error: unknown) => void;
+}
+
+/** "Unchanged" is believed for this long; then the list is read in full once, whatever Slurm says. */
+const fullEveryMs = 30 * 60_000;
+/** A 12.8 MB list of 5,000 nodes earns a minute of rest. */
+const idleBytesPerSecond = 200_000;
+
+/** All nodes of a cluster, always by list: the answer for a single node is stale. */
+export class NodeWatch {
+  readonly #lister: Lister<Listing>;
+
+  constructor(options: WatchOptions) {
+    const { client, clock, random, onListenerError } = options;
+    this.#lister = new Lister<Listing>({
+      name: 'nodes',
+      pace: pace({ idleBytesPerSecond, ...options.pace }),
+      blockedMs: () => client.circuit().waitMs,
+      ...(clock && { clock }),
+      ...(random && { random }),
+      ...(onListenerError && { onListenerError }),
+      async fetch(last, signal) {
+        const full =
+          last?.updateTime === undefined || last.at - last.listedInFullAt >= fullEveryMs
+            ? undefined
+            : last.updateTime;
+        const listed =
+          full === undefined
+            ? ({ changed: true, ...(await client.nodes.list({ signal })) } as const)
+            : await client.nodes.listSince(full, { signal });
+        const { beganAt } = listed;
+        if (!listed.changed) {
+          if (last === undefined) throw new Error('Slurm answered "unchanged" to a list in full');
+          return { content: { ...last, changes: [] }, beganAt, bytes: 0 };
+        }
+        const { nodes, changes } = nodeChanges(last?.nodes ?? new Map(), listed.items);
+        const content = { nodes, changes, updateTime: listed.updateTime, listedInFullAt: beganAt };
+        return { content, beganAt, bytes: listed.bytes };
+      },
+    });
+  }
+
+  get view(): NodesView {
+    return this.#lister.view;
+  }
+
+  start(): void {
+    this.#lister.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#lister.stop();
+  }
+
+  /** Called once per list that brought news, and whenever the view becomes known or unknown. */
+  subscribe(listener: (news: NodeNews) => void): () => void {
+    return this.#lister.subscribe((view, before) => {
+      const changes = view.kind === 'known' ? view.changes : [];
+      if (changes.length > 0 || view.kind !== before.kind) listener({ view, before, changes });
+    });
+  }
+
+  /** Lists about every second until disposed: for as long as something waits for Slurm. */
+  hurry(): Disposable {
+    return this.#lister.hurry();
+  }
+
+  /** What a list shows that began after `moment`, such as the `at` of a drain that was accepted. */
+  listSince(moment: number, options?: ListSinceOptions): Promise<KnownNodes> {
+    return this.#lister.listSince(moment, options);
+  }
+}

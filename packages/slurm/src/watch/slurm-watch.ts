@@ -1,0 +1,32 @@
+import { JobWatch } from './job-watch.ts';
+import { NodeWatch, type WatchOptions } from './node-watch.ts';
+
+/** Everything of one cluster that is followed: nodes and jobs, each by one lister. `stop` it. */
+export class SlurmWatch implements AsyncDisposable {
+  readonly nodes: NodeWatch;
+  readonly jobs: JobWatch;
+
+  constructor(options: WatchOptions) {
+    this.nodes = new NodeWatch(options);
+    this.jobs = new JobWatch(options);
+  }
+
+  start(): void {
+    this.nodes.start();
+    this.jobs.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.nodes.stop(), this.jobs.stop()]);
+  }
+
+  /** Lists about every second until disposed. */
+  hurry(): Disposable {
+    const held = [this.nodes.hurry(), this.jobs.hurry()];
+    return { [Symbol.dispose]: () => held.forEach((one) => one[Symbol.dispose]()) };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
