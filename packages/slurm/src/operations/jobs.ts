@@ -51,7 +51,7 @@ export class Jobs {
    * ended jobs after MinJobAge).
    */
   async get(id: number | string, options?: CallOptions): Promise<SlurmJob | undefined> {
-    const [number = ''] = String(id).split('_');
+    const [number = '', task] = String(id).split('_');
     const path = `job/${encodeURIComponent(number)}`;
     try {
       // With slurmctld down this blocks for twice as long as anything else.
@@ -59,7 +59,9 @@ export class Jobs {
       // The number of an array is answered with all of its tasks.
       const { items } = await this.#endpoint.list(call, 'jobs', (adapter) => adapter.job);
       return (
-        items.find((job) => jobKey(job) === String(id)) ?? items.find((job) => String(job.id) === number)
+        items.find((job) => jobKey(job) === String(id)) ??
+        items.find((job) => `${job.arrayJobId}_${job.arrayTaskId}` === String(id)) ??
+        (task === undefined ? items.find((job) => String(job.id) === number) : undefined)
       );
     } catch (error) {
       if (error instanceof NotFound) return undefined;
