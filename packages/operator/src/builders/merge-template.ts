@@ -92,8 +92,7 @@ function mergeList(field: string, base: readonly unknown[], override: readonly u
 function keyValue(element: unknown, key: string): string {
   if (!isObject(element)) return '';
   // An absent protocol is TCP: the API server would say so too.
-  const value = element[key] ?? (key === 'protocol' ? 'TCP' : '');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number);
+  return JSON.stringify(element[key] ?? (key === 'protocol' ? 'TCP' : ''));
 }
 
 type Affinity = NonNullable<IPodSpec['affinity']>;
