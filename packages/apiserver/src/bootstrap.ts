@@ -1,24 +1,30 @@
 /** What a fresh server holds before the first request. */
+import { fillNamespace } from './housekeeping/namespace-content.ts';
 import type { ServerParts } from './ports/server-parts.ts';
+import { bootstrapRbacObjects } from './rbac/bootstrap-roles.ts';
 import { type KubeObject, timestamp } from './types.ts';
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-export function bootstrap({ store, surroundings }: ServerParts): void {
+export function bootstrap(parts: ServerParts): void {
   for (const name of namespaces) {
-    if (store.get('/namespaces', undefined, name) !== undefined) continue;
     const namespace: KubeObject = {
       kind: 'Namespace',
       apiVersion: 'v1',
-      metadata: {
-        name,
-        uid: surroundings.uuid(),
-        creationTimestamp: timestamp(surroundings.now()),
-        labels: { 'kubernetes.io/metadata.name': name },
-      },
+      metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
       spec: { finalizers: ['kubernetes'] },
       status: { phase: 'Active' },
     };
-    store.create('/namespaces', namespace);
+    storeMissing(parts, '/namespaces', namespace);
+    fillNamespace(parts, name);
   }
+  for (const { resource, object } of bootstrapRbacObjects())
+    storeMissing(parts, resource, object as unknown as KubeObject);
+}
+
+function storeMissing({ store, surroundings }: ServerParts, resource: string, object: KubeObject): void {
+  if (store.get(resource, undefined, object.metadata.name ?? '') !== undefined) return;
+  object.metadata.uid = surroundings.uuid();
+  object.metadata.creationTimestamp = timestamp(surroundings.now());
+  store.create(resource, object);
 }

@@ -48,7 +48,7 @@ test('an object lives from create to delete, and a restart keeps it', async (t) 
   const listed = await call(server, 'GET', configMaps);
   assert.deepEqual(
     listed.body.items.map((item) => item.metadata.name),
-    ['a'],
+    ['a', 'kube-root-ca.crt'],
   );
   assert.equal((await call(server, 'DELETE', `${configMaps}/a`)).status, 200);
   assert.equal((await call(server, 'GET', `${configMaps}/a`)).status, 404);

@@ -1,98 +1,351 @@
-/** The built-in kinds that are served. */
+/** The built-in kinds that are served, group by group. */
 import type { ServerParts } from '../ports/server-parts.ts';
+import { accessReviews } from '../rbac/access-reviews.ts';
+import type { ResourceDefinition, Verb } from '../registry/resource-definition.ts';
+import { scaleOf } from '../subresources/scale.ts';
+import { configMapHooks, secretHooks } from './config-kinds.ts';
+import { groupOf } from './define.ts';
+import { coreEventHooks, eventsGroupHooks, fromCoreEvent, toCoreEvent } from './event-kinds.ts';
+import { namespaceHooks } from './namespace-kind.ts';
+import { nodeHooks } from './node-kind.ts';
+import { podHooks, podStatusHooks } from './pod/pod-hooks.ts';
 import {
-  allVerbs,
-  type PartSubresource,
-  type ResourceDefinition,
-  type ResourceHooks,
-} from '../registry/resource-definition.ts';
+  disruptionBudgetHooks,
+  endpointSliceHooks,
+  leaseHooks,
+  limitRangeHooks,
+  priorityClassHooks,
+} from './policy-kinds.ts';
+import { clusterRoleBindingHooks, clusterRoleHooks, roleBindingHooks, roleHooks } from './rbac-kinds.ts';
+import { eventFields, fieldTexts } from './selectable-fields.ts';
+import { serviceHooks } from './service/service-hooks.ts';
+import { claimHooks, storageClassHooks, volumeHooks } from './volume-kinds.ts';
+import { admissionPolicyHooks, webhookConfigurationHooks } from './webhook-kinds.ts';
+import { deploymentHooks } from './workloads/deployment.ts';
+import { cronJobHooks, jobHooks } from './workloads/jobs.ts';
+import { controllerRevisionHooks, daemonSetHooks, replicaSetHooks } from './workloads/other-workloads.ts';
+import { statefulSetHooks } from './workloads/stateful-set.ts';
 
-/** group/version, plural, kind, short names, then marks: n namespaced, s status subresource, g counts generation, u create on update, a in category all. */
-const catalog: readonly (readonly [string, string, string, string, string])[] = [
-  ['v1', 'configmaps', 'ConfigMap', 'cm', 'n'],
-  ['v1', 'endpoints', 'Endpoints', 'ep', 'nu'],
-  ['v1', 'events', 'Event', 'ev', 'nu'],
-  ['v1', 'namespaces', 'Namespace', 'ns', 's'],
-  ['v1', 'nodes', 'Node', 'no', 's'],
-  ['v1', 'persistentvolumeclaims', 'PersistentVolumeClaim', 'pvc', 'ns'],
-  ['v1', 'persistentvolumes', 'PersistentVolume', 'pv', 's'],
-  ['v1', 'pods', 'Pod', 'po', 'nsga'],
-  ['v1', 'resourcequotas', 'ResourceQuota', 'quota', 'ns'],
-  ['v1', 'limitranges', 'LimitRange', 'limits', 'nu'],
-  ['v1', 'secrets', 'Secret', '', 'n'],
-  ['v1', 'serviceaccounts', 'ServiceAccount', 'sa', 'n'],
-  ['v1', 'services', 'Service', 'svc', 'nsa'],
-  [
-    'admissionregistration.k8s.io/v1',
-    'mutatingwebhookconfigurations',
-    'MutatingWebhookConfiguration',
-    '',
-    'g',
-  ],
-  [
-    'admissionregistration.k8s.io/v1',
-    'validatingwebhookconfigurations',
-    'ValidatingWebhookConfiguration',
-    '',
-    'g',
-  ],
-  ['apiextensions.k8s.io/v1', 'customresourcedefinitions', 'CustomResourceDefinition', 'crd,crds', 'sg'],
-  ['apps/v1', 'controllerrevisions', 'ControllerRevision', '', 'n'],
-  ['apps/v1', 'daemonsets', 'DaemonSet', 'ds', 'nsga'],
-  ['apps/v1', 'deployments', 'Deployment', 'deploy', 'nsga'],
-  ['apps/v1', 'replicasets', 'ReplicaSet', 'rs', 'nsga'],
-  ['apps/v1', 'statefulsets', 'StatefulSet', 'sts', 'nsga'],
-  ['batch/v1', 'jobs', 'Job', '', 'nsga'],
-  ['coordination.k8s.io/v1', 'leases', 'Lease', '', 'nu'],
-  ['discovery.k8s.io/v1', 'endpointslices', 'EndpointSlice', '', 'ng'],
-  ['events.k8s.io/v1', 'events', 'Event', 'ev', 'nu'],
-  ['policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget', 'pdb', 'nsg'],
-  ['rbac.authorization.k8s.io/v1', 'clusterrolebindings', 'ClusterRoleBinding', '', 'u'],
-  ['rbac.authorization.k8s.io/v1', 'clusterroles', 'ClusterRole', '', 'u'],
-  ['rbac.authorization.k8s.io/v1', 'rolebindings', 'RoleBinding', '', 'nu'],
-  ['rbac.authorization.k8s.io/v1', 'roles', 'Role', '', 'nu'],
-  ['scheduling.k8s.io/v1', 'priorityclasses', 'PriorityClass', 'pc', 'g'],
-  ['storage.k8s.io/v1', 'storageclasses', 'StorageClass', 'sc', ''],
-];
+const all = { categories: ['all'] };
+const counts = { countsGeneration: true };
+const cluster = { namespaced: false };
+const put = { createOnUpdate: true };
+const extensions = { categories: ['api-extensions'] };
 
-export function builtinResources(_parts: ServerParts): ResourceDefinition[] {
-  return catalog.map(([apiVersion, plural, kind, shortNames, marks]): ResourceDefinition => {
-    const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
-    const mainHooks: ResourceHooks = marks.includes('s') ? { prepareForUpdate: keepStatus } : {};
-    return {
-      group: group ?? '',
-      version: version ?? '',
-      plural,
-      singular: kind.toLowerCase(),
-      kind,
-      listKind: `${kind}List`,
-      shortNames: shortNames === '' ? [] : shortNames.split(','),
-      categories: marks.includes('a') ? ['all'] : [],
-      namespaced: marks.includes('n'),
-      verbs: allVerbs,
-      subresources: marks.includes('s') ? { status: statusPart } : {},
-      hooks: mainHooks,
-      // Events of both groups are one resource.
-      storage: plural === 'events' ? '/events' : `${group}/${plural}`,
-      custom: false,
-      createOnUpdate: marks.includes('u'),
-      countsGeneration: marks.includes('g'),
-    };
-  });
+export function builtinResources(parts: ServerParts): ResourceDefinition[] {
+  return [
+    ...core(parts),
+    ...apps(parts),
+    ...events(parts),
+    ...accessReviews(parts),
+    ...batch(parts),
+    ...networking(parts),
+    ...policy(parts),
+    ...rbac(parts),
+    ...storage(parts),
+    ...admissionRegistration(parts),
+    ...apiExtensions(parts),
+    ...others(parts),
+  ];
 }
 
-const keepStatus: ResourceHooks['prepareForUpdate'] = (object, old) => {
-  if (old['status'] === undefined) delete object['status'];
-  else object['status'] = old['status'];
-};
+function core(parts: ServerParts): ResourceDefinition[] {
+  const of = groupOf(parts, '', 'v1');
+  const namespaceVerbs: Verb[] = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
+  return [
+    of({ kind: 'ConfigMap', plural: 'configmaps', shortNames: ['cm'], hooks: configMapHooks }),
+    of({ kind: 'Endpoints', plural: 'endpoints', singular: 'endpoints', shortNames: ['ep'], ...put }),
+    of({
+      kind: 'Event',
+      plural: 'events',
+      shortNames: ['ev'],
+      ...put,
+      hooks: coreEventHooks,
+      selectableFields: eventFields,
+    }),
+    of({ kind: 'LimitRange', plural: 'limitranges', shortNames: ['limits'], ...put, hooks: limitRangeHooks }),
+    of({
+      kind: 'Namespace',
+      plural: 'namespaces',
+      shortNames: ['ns'],
+      ...cluster,
+      verbs: namespaceVerbs,
+      nameRule: 'label',
+      status: true,
+      hooks: namespaceHooks,
+      selectableFields: fieldTexts('status.phase'),
+    }),
+    of({
+      kind: 'Node',
+      plural: 'nodes',
+      shortNames: ['no'],
+      ...cluster,
+      status: true,
+      keepsStatusOnCreate: true,
+      hooks: nodeHooks,
+      selectableFields: fieldTexts('spec.unschedulable'),
+    }),
+    of({
+      kind: 'PersistentVolumeClaim',
+      plural: 'persistentvolumeclaims',
+      shortNames: ['pvc'],
+      status: true,
+      hooks: claimHooks,
+      deleteReturnsObject: true,
+    }),
+    of({
+      kind: 'PersistentVolume',
+      plural: 'persistentvolumes',
+      shortNames: ['pv'],
+      ...cluster,
+      status: true,
+      hooks: volumeHooks,
+      deleteReturnsObject: true,
+    }),
+    of({
+      kind: 'Pod',
+      plural: 'pods',
+      shortNames: ['po'],
+      ...all,
+      ...counts,
+      deleteReturnsObject: true,
+      status: podStatusHooks,
+      hooks: podHooks,
+      selectableFields: fieldTexts(
+        'spec.nodeName',
+        'spec.restartPolicy',
+        'spec.schedulerName',
+        'spec.serviceAccountName',
+        'spec.hostNetwork',
+        'status.phase',
+        'status.podIP',
+        'status.nominatedNodeName',
+      ),
+    }),
+    of({ kind: 'PodTemplate', plural: 'podtemplates', ...counts }),
+    of({ kind: 'ResourceQuota', plural: 'resourcequotas', shortNames: ['quota'], status: true }),
+    of({ kind: 'Secret', plural: 'secrets', hooks: secretHooks, selectableFields: fieldTexts('type') }),
+    of({ kind: 'ServiceAccount', plural: 'serviceaccounts', shortNames: ['sa'], deleteReturnsObject: true }),
+    of({
+      kind: 'Service',
+      plural: 'services',
+      shortNames: ['svc'],
+      ...all,
+      nameRule: 'service',
+      status: true,
+      hooks: serviceHooks,
+      deleteReturnsObject: true,
+      selectableFields: fieldTexts('spec.clusterIP', 'spec.type'),
+    }),
+  ];
+}
 
-const statusPart: PartSubresource = {
-  type: 'part',
-  verbs: ['get', 'patch', 'update'],
-  hooks: {
-    prepareForUpdate(object, old) {
-      if (old['spec'] === undefined) delete object['spec'];
-      else object['spec'] = old['spec'];
-    },
-  },
-};
+function apps(parts: ServerParts): ResourceDefinition[] {
+  const of = groupOf(parts, 'apps', 'v1');
+  const scale = { subresources: { scale: scaleOf() } };
+  return [
+    of({ kind: 'ControllerRevision', plural: 'controllerrevisions', hooks: controllerRevisionHooks }),
+    of({
+      kind: 'DaemonSet',
+      plural: 'daemonsets',
+      shortNames: ['ds'],
+      ...all,
+      ...counts,
+      status: true,
+      hooks: daemonSetHooks,
+    }),
+    of({
+      kind: 'Deployment',
+      plural: 'deployments',
+      shortNames: ['deploy'],
+      ...all,
+      ...counts,
+      status: true,
+      hooks: deploymentHooks,
+      ...scale,
+    }),
+    of({
+      kind: 'ReplicaSet',
+      plural: 'replicasets',
+      shortNames: ['rs'],
+      ...all,
+      ...counts,
+      status: true,
+      hooks: replicaSetHooks,
+      ...scale,
+      selectableFields: fieldTexts('status.replicas'),
+    }),
+    of({
+      kind: 'StatefulSet',
+      plural: 'statefulsets',
+      shortNames: ['sts'],
+      ...all,
+      ...counts,
+      status: true,
+      hooks: statefulSetHooks,
+      ...scale,
+    }),
+  ];
+}
+
+function events(parts: ServerParts): ResourceDefinition[] {
+  const of = groupOf(parts, 'events.k8s.io', 'v1');
+  return [
+    of({
+      kind: 'Event',
+      plural: 'events',
+      shortNames: ['ev'],
+      ...put,
+      hooks: eventsGroupHooks,
+      storage: '/events',
+      fromStorage: fromCoreEvent,
+      toStorage: toCoreEvent,
+    }),
+  ];
+}
+
+function batch(parts: ServerParts): ResourceDefinition[] {
+  const of = groupOf(parts, 'batch', 'v1');
+  return [
+    of({
+      kind: 'CronJob',
+      plural: 'cronjobs',
+      shortNames: ['cj'],
+      ...all,
+      ...counts,
+      status: true,
+      hooks: cronJobHooks,
+    }),
+    of({ kind: 'Job', plural: 'jobs', ...all, ...counts, status: true, hooks: jobHooks }),
+  ];
+}
+
+function networking(parts: ServerParts): ResourceDefinition[] {
+  const of = groupOf(parts, 'networking.k8s.io', 'v1');
+  return [
+    of({ kind: 'IngressClass', plural: 'ingressclasses', ...cluster, ...counts }),
+    of({ kind: 'Ingress', plural: 'ingresses', shortNames: ['ing'], ...counts, status: true }),
+    of({ kind: 'NetworkPolicy', plural: 'networkpolicies', shortNames: ['netpol'], ...counts }),
+  ];
+}
+
+function policy(parts: ServerParts): ResourceDefinition[] {
+  const of = groupOf(parts, 'policy', 'v1');
+  return [
+    of({
+      kind: 'PodDisruptionBudget',
+      plural: 'poddisruptionbudgets',
+      shortNames: ['pdb'],
+      ...counts,
+      status: true,
+      hooks: disruptionBudgetHooks,
+    }),
+  ];
+}
+
+function rbac(parts: ServerParts): ResourceDefinition[] {
+  const of = groupOf(parts, 'rbac.authorization.k8s.io', 'v1');
+  const path = { nameRule: 'path', ...put } as const;
+  return [
+    of({
+      kind: 'ClusterRoleBinding',
+      plural: 'clusterrolebindings',
+      ...cluster,
+      ...path,
+      hooks: clusterRoleBindingHooks,
+    }),
+    of({ kind: 'ClusterRole', plural: 'clusterroles', ...cluster, ...path, hooks: clusterRoleHooks }),
+    of({ kind: 'RoleBinding', plural: 'rolebindings', ...path, hooks: roleBindingHooks }),
+    of({ kind: 'Role', plural: 'roles', ...path, hooks: roleHooks }),
+  ];
+}
+
+function storage(parts: ServerParts): ResourceDefinition[] {
+  const of = groupOf(parts, 'storage.k8s.io', 'v1');
+  return [
+    of({
+      kind: 'StorageClass',
+      plural: 'storageclasses',
+      shortNames: ['sc'],
+      ...cluster,
+      hooks: storageClassHooks,
+      deleteReturnsObject: true,
+    }),
+  ];
+}
+
+function admissionRegistration(parts: ServerParts): ResourceDefinition[] {
+  const of = groupOf(parts, 'admissionregistration.k8s.io', 'v1');
+  const common = { ...cluster, ...counts, ...extensions };
+  return [
+    of({
+      kind: 'MutatingWebhookConfiguration',
+      plural: 'mutatingwebhookconfigurations',
+      ...common,
+      hooks: webhookConfigurationHooks(true, () => undefined),
+    }),
+    of({
+      kind: 'ValidatingAdmissionPolicy',
+      plural: 'validatingadmissionpolicies',
+      singular: 'validatingadmissionpolicy',
+      ...common,
+      status: true,
+      hooks: admissionPolicyHooks,
+    }),
+    of({ kind: 'ValidatingAdmissionPolicyBinding', plural: 'validatingadmissionpolicybindings', ...common }),
+    of({
+      kind: 'ValidatingWebhookConfiguration',
+      plural: 'validatingwebhookconfigurations',
+      ...common,
+      hooks: webhookConfigurationHooks(false, () => undefined),
+    }),
+  ];
+}
+
+/** Only named here: what a definition means is told by the room of custom resources. */
+function apiExtensions(parts: ServerParts): ResourceDefinition[] {
+  const of = groupOf(parts, 'apiextensions.k8s.io', 'v1');
+  return [
+    of({
+      kind: 'CustomResourceDefinition',
+      plural: 'customresourcedefinitions',
+      shortNames: ['crd', 'crds'],
+      ...cluster,
+      ...counts,
+      ...extensions,
+      status: true,
+    }),
+  ];
+}
+
+function others(parts: ServerParts): ResourceDefinition[] {
+  return [
+    groupOf(
+      parts,
+      'scheduling.k8s.io',
+      'v1',
+    )({
+      kind: 'PriorityClass',
+      plural: 'priorityclasses',
+      shortNames: ['pc'],
+      ...cluster,
+      ...counts,
+      hooks: priorityClassHooks,
+    }),
+    groupOf(
+      parts,
+      'coordination.k8s.io',
+      'v1',
+    )({ kind: 'Lease', plural: 'leases', ...put, hooks: leaseHooks }),
+    groupOf(
+      parts,
+      'discovery.k8s.io',
+      'v1',
+    )({
+      kind: 'EndpointSlice',
+      plural: 'endpointslices',
+      ...counts,
+      hooks: endpointSliceHooks,
+    }),
+  ];
+}

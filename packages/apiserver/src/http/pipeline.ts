@@ -55,6 +55,9 @@ export async function serve(
       headers: request.headers,
       certificate: clientCertificate(request),
     });
+    const actor = parts.authorizer.impersonate(user, request.headers);
+    if (actor === undefined) throw refusal(context, `impersonate-on:user-info:${info.verb}`);
+    user = actor;
     await authorize(context);
     const answer = (await faults.before(context, response)) ?? (await route(context));
     if (!response.destroyed) {
@@ -64,13 +67,13 @@ export async function serve(
       } else status = send(context, response, answer);
     }
   } catch (error) {
-    const refusal = error instanceof ApiError ? error : internalError(message(error), error);
+    const fault = error instanceof ApiError ? error : internalError(message(error), error);
     if (!response.headersSent && !response.destroyed)
       status = send(context, response, {
         type: 'object',
-        status: refusal.code,
-        object: refusal.status,
-        headers: refusal.headers,
+        status: fault.code,
+        object: fault.status,
+        headers: fault.headers,
       });
     else response.destroy();
   } finally {
@@ -104,22 +107,29 @@ async function authorize(context: RequestContext): Promise<void> {
     user,
     verb: info.verb,
     path,
-    ...(info.isResource ? { resource: { ...info } } : {}),
+    ...(info.isResource ? { resource: { ...info, name: nameOf(context) } } : {}),
   });
-  if (decision.allowed) return;
+  if (!decision.allowed) throw refusal(context, info.verb);
+}
+
+/** The one object a request is about: by its path, or by a field selector that names it. */
+function nameOf({ info, query }: RequestContext): string {
+  if (info.name !== '') return info.name;
+  return /^metadata\.name==?([^,!=]+)$/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
+}
+
+function refusal(context: RequestContext, verb: string): ApiError {
+  const { info, user, path } = context;
   if (!info.isResource)
-    throw new ApiError(
-      403,
-      'Forbidden',
-      `forbidden: User "${user.name}" cannot ${info.verb} path "${path}"`,
-      { details: {} },
-    );
+    return new ApiError(403, 'Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${path}"`, {
+      details: {},
+    });
   const what = info.subresource === '' ? info.plural : `${info.plural}/${info.subresource}`;
-  const where = info.namespace === '' ? ' at the cluster scope' : ` in the namespace "${info.namespace}"`;
-  throw forbidden(
+  const where = info.namespace === '' ? 'at the cluster scope' : `in the namespace "${info.namespace}"`;
+  return forbidden(
     { group: info.group, resource: info.plural },
-    info.name,
-    `User "${user.name}" cannot ${info.verb} resource "${what}" in API group "${info.group}"${where}${decision.reason === '' ? '' : `: ${decision.reason}`}`,
+    nameOf(context),
+    `User "${user.name}" cannot ${verb} resource "${what}" in API group "${info.group}" ${where}`,
   );
 }
 

@@ -1,4 +1,5 @@
 /** Whether a user may do what a request asks. */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { UserInfo } from '../types.ts';
 
 export interface AuthorizationAttributes {
@@ -24,4 +25,6 @@ export interface Decision {
 
 export interface Authorizer {
   authorize(attributes: AuthorizationAttributes): Decision | Promise<Decision>;
+  /** The user that Impersonate-* headers ask for, the same one without them, or undefined when that is not allowed. */
+  impersonate(user: UserInfo, headers: IncomingHttpHeaders): UserInfo | undefined;
 }

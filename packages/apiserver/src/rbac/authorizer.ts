@@ -1,9 +1,34 @@
-/** Only system:masters may do anything, until roles are looked at. */
-import type { Authorizer } from '../ports/authorizer.ts';
+/** Authorization by the stored roles and bindings. */
+import { impersonatedUser, impersonationRights } from '../auth/impersonate.ts';
+import type { AuthorizationAttributes, Authorizer } from '../ports/authorizer.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
+import { authorize } from './decide.ts';
+import type { RequestAttributes } from './policy-rule.ts';
+import { rbacObjects } from './stored-rbac-objects.ts';
 
-export function createAuthorizer(_parts: ServerParts): Authorizer {
+export function createAuthorizer({ store }: ServerParts): Authorizer {
+  const objects = rbacObjects(store);
   return {
-    authorize: ({ user }) => ({ allowed: user.groups.includes('system:masters'), reason: '' }),
+    authorize: (attributes) => authorize(objects, attributes.user, requestOf(attributes)),
+    impersonate(user, headers) {
+      const wanted = impersonatedUser(headers);
+      if (wanted === undefined) return user;
+      const allowed = impersonationRights(wanted).every((right) => authorize(objects, user, right).allowed);
+      return allowed ? wanted : undefined;
+    },
+  };
+}
+
+function requestOf({ verb, resource, path }: AuthorizationAttributes): RequestAttributes {
+  if (resource === undefined) return { kind: 'path', verb, path };
+  const { group, plural, subresource, namespace, name } = resource;
+  return {
+    kind: 'resource',
+    verb,
+    apiGroup: group,
+    resource: plural,
+    ...(subresource === '' ? {} : { subresource }),
+    ...(namespace === '' ? {} : { namespace }),
+    ...(name === '' ? {} : { name }),
   };
 }

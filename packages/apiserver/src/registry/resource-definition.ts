@@ -84,6 +84,8 @@ export interface ResourceDefinition {
   readonly verbs: readonly Verb[];
   readonly subresources: Readonly<Record<string, Subresource>>;
   readonly hooks: ResourceHooks;
+  /** A kind that is answered and never stored, such as a review: does the whole of a create. */
+  readonly createAction?: (context: RequestContext, definition: ResourceDefinition) => Promise<Answer>;
   /** The resource key in the store. Versions of one resource share it. */
   readonly storage: string;
   /** Built-in kinds fill kind and apiVersion from the URL and take strategic merge patches. */

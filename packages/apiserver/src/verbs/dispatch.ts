@@ -50,7 +50,7 @@ export async function dispatch(context: RequestContext): Promise<Answer> {
     throw methodNotAllowed();
   switch (verb) {
     case 'create':
-      return create(context, definition);
+      return (definition.createAction ?? create)(context, definition);
     case 'get':
       return get(context, definition);
     case 'list':

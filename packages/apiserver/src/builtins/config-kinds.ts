@@ -1,0 +1,101 @@
+/** ConfigMaps and Secrets: keys, sizes, immutability, typed secrets. */
+import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
+import type { ISecret } from 'kubernetes-models/v1/Secret';
+import type { FieldFault } from '../errors.ts';
+import { equal } from '../json.ts';
+import type { KubeObject } from '../types.ts';
+import type { BuiltinHooks } from './define.ts';
+import { duplicate, forbiddenField, invalidValue, required, tooLong } from './fault.ts';
+import { configMapKey } from './name-rules.ts';
+
+const MAXIMUM_BYTES = 1_048_576;
+const FROZEN = 'field is immutable when `immutable` is set';
+
+const configMap = (object: KubeObject) => object as unknown as IConfigMap;
+const secret = (object: KubeObject) => object as unknown as ISecret;
+
+export const configMapHooks: BuiltinHooks = {
+  validate(object) {
+    const { data = {}, binaryData = {} } = configMap(object);
+    const faults = [...keyFaults(data, 'data'), ...keyFaults(binaryData, 'binaryData')];
+    for (const key of Object.keys(data)) if (key in binaryData) faults.push(duplicate(`data[${key}]`, key));
+    const bytes = textBytes(data) + decodedBytes(binaryData);
+    if (bytes > MAXIMUM_BYTES) faults.push(tooLong('[]', MAXIMUM_BYTES));
+    return faults;
+  },
+  validateUpdate: (object, old) => frozenFaults(configMap(object), configMap(old), ['data', 'binaryData']),
+};
+
+/** Keys that a secret of a type must hold. */
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  'kubernetes.io/tls': ['tls.crt', 'tls.key'],
+  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
+  'kubernetes.io/dockercfg': ['.dockercfg'],
+  'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
+};
+
+export const secretHooks: BuiltinHooks = {
+  decode(object) {
+    const it = secret(object);
+    // stringData is for writing only: it ends up in data, and wins over it.
+    if (it.stringData)
+      it.data = {
+        ...it.data,
+        ...Object.fromEntries(
+          Object.entries(it.stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+        ),
+      };
+    delete it.stringData;
+  },
+  default(object) {
+    secret(object).type ??= 'Opaque';
+  },
+  validate(object) {
+    const { data = {}, type = 'Opaque', metadata } = secret(object);
+    const faults = keyFaults(data, 'data');
+    if (decodedBytes(data) > MAXIMUM_BYTES) faults.push(tooLong('data', MAXIMUM_BYTES));
+    for (const key of NEEDED[type] ?? []) if (!(key in data)) faults.push(required(`data[${key}]`));
+    if (type === 'kubernetes.io/basic-auth' && !('username' in data) && !('password' in data))
+      faults.push(required('data[username]'), required('data[password]'));
+    if (
+      type === 'kubernetes.io/service-account-token' &&
+      !metadata?.annotations?.['kubernetes.io/service-account.name']
+    )
+      faults.push(required('metadata.annotations[kubernetes.io/service-account.name]'));
+    return faults;
+  },
+  validateUpdate(object, old) {
+    const typeChanged = secret(object).type !== secret(old).type;
+    return [
+      ...(typeChanged ? [invalidValue('type', secret(object).type, 'field is immutable')] : []),
+      ...frozenFaults(secret(object), secret(old), ['data']),
+    ];
+  },
+};
+
+function keyFaults(data: Readonly<Record<string, unknown>>, path: string): FieldFault[] {
+  return Object.keys(data)
+    .toSorted()
+    .flatMap((key) => configMapKey(key).map((text) => invalidValue(`${path}[${key}]`, key, text)));
+}
+
+function frozenFaults<T extends { immutable?: boolean }>(
+  object: T,
+  old: T,
+  fields: readonly (keyof T & string)[],
+): FieldFault[] {
+  if (old.immutable !== true) return [];
+  const faults: FieldFault[] = [];
+  if (object.immutable !== true) faults.push(forbiddenField('immutable', FROZEN));
+  for (const field of fields)
+    if (!equal(object[field], old[field])) faults.push(forbiddenField(field, FROZEN));
+  return faults;
+}
+
+function textBytes(data: Readonly<Record<string, string>>): number {
+  return Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}
+
+function decodedBytes(data: Readonly<Record<string, string>>): number {
+  return Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
+}

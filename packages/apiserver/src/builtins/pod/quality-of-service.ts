@@ -1,0 +1,25 @@
+/** The quality-of-service class of a pod: how sure it can be of what it asked for. */
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import { parseQuantity } from '../quantity.ts';
+
+const COUNTED = ['cpu', 'memory'] as const;
+
+/** Guaranteed: every container is limited in cpu and memory to just what it asks for. BestEffort: none asks at all. */
+export function qosClass(spec: IPodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  let anything = false;
+  let guaranteed = true;
+  for (const { resources } of containers)
+    for (const name of COUNTED) {
+      const request = amount(resources?.requests?.[name]);
+      const limit = amount(resources?.limits?.[name]);
+      if (request > 0n || limit > 0n) anything = true;
+      if (limit === 0n || request !== limit) guaranteed = false;
+    }
+  if (!anything) return 'BestEffort';
+  return guaranteed ? 'Guaranteed' : 'Burstable';
+}
+
+function amount(quantity: string | number | undefined): bigint {
+  return quantity === undefined ? 0n : (parseQuantity(quantity)?.nanos ?? 0n);
+}

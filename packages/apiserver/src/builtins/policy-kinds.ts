@@ -1,0 +1,148 @@
+/** Disruption budgets, leases, priority classes, limit ranges and endpoint slices: small kinds with small rules. */
+import type { ILease } from 'kubernetes-models/coordination.k8s.io/v1/Lease';
+import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1/EndpointSlice';
+import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
+import type { IPriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1/PriorityClass';
+import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
+import type { FieldFault } from '../errors.ts';
+import type { KubeObject } from '../types.ts';
+import type { BuiltinHooks } from './define.ts';
+import { forbiddenField, invalidValue, notSupported, required } from './fault.ts';
+import { validateLabelSelector } from './label-selector-rules.ts';
+
+const HIGHEST_USER_PRIORITY = 1_000_000_000;
+
+const budget = (object: KubeObject) => (object as unknown as IPodDisruptionBudget).spec;
+const lease = (object: KubeObject) => (object as unknown as ILease).spec;
+const priorityClass = (object: KubeObject) => object as unknown as IPriorityClass;
+const limitRange = (object: KubeObject) => (object as unknown as ILimitRange).spec;
+const slice = (object: KubeObject) => object as unknown as IEndpointSlice;
+
+export const disruptionBudgetHooks: BuiltinHooks = {
+  validate(object) {
+    const spec = budget(object);
+    if (!spec) return [];
+    const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec;
+    const faults: FieldFault[] = [];
+    if (minAvailable !== undefined && maxUnavailable !== undefined)
+      faults.push(
+        invalidValue(
+          'spec',
+          {
+            MinAvailable: minAvailable,
+            Selector: selector ?? null,
+            MaxUnavailable: maxUnavailable,
+            UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy ?? null,
+          },
+          'minAvailable and maxUnavailable cannot be both set',
+        ),
+      );
+    faults.push(...amountFaults(minAvailable, 'spec.minAvailable'));
+    faults.push(...amountFaults(maxUnavailable, 'spec.maxUnavailable'));
+    faults.push(...validateLabelSelector(selector, 'spec.selector'));
+    const policies = ['AlwaysAllow', 'IfHealthyBudget'];
+    if (unhealthyPodEvictionPolicy !== undefined && !policies.includes(unhealthyPodEvictionPolicy))
+      faults.push(notSupported('spec.unhealthyPodEvictionPolicy', unhealthyPodEvictionPolicy, policies));
+    return faults;
+  },
+};
+
+function amountFaults(value: number | string | undefined, path: string): FieldFault[] {
+  if (typeof value === 'number' && value < 0)
+    return [invalidValue(path, value, 'must be greater than or equal to 0')];
+  if (typeof value === 'string' && !/^\d+%$/.test(value))
+    return [
+      invalidValue(
+        path,
+        value,
+        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      ),
+    ];
+  if (typeof value === 'string' && Number.parseInt(value, 10) > 100)
+    return [invalidValue(path, value, 'must not be greater than 100%')];
+  return [];
+}
+
+export const leaseHooks: BuiltinHooks = {
+  validate(object) {
+    const spec = lease(object);
+    const faults: FieldFault[] = [];
+    if (spec?.leaseDurationSeconds !== undefined && spec.leaseDurationSeconds <= 0)
+      faults.push(
+        invalidValue('spec.leaseDurationSeconds', spec.leaseDurationSeconds, 'must be greater than 0'),
+      );
+    if ((spec?.leaseTransitions ?? 0) < 0)
+      faults.push(
+        invalidValue('spec.leaseTransitions', spec?.leaseTransitions, 'must be greater than or equal to 0'),
+      );
+    return faults;
+  },
+};
+
+export const priorityClassHooks: BuiltinHooks = {
+  default(object) {
+    priorityClass(object).preemptionPolicy ??= 'PreemptLowerPriority';
+  },
+  validate(object) {
+    const { value = 0, metadata } = priorityClass(object);
+    const system = metadata?.name?.startsWith('system-') ?? false;
+    if (system && !['system-node-critical', 'system-cluster-critical'].includes(metadata?.name ?? ''))
+      return [
+        forbiddenField(
+          'metadata.name',
+          "priority class names with 'system-' prefix are reserved for system use only. error: unknown",
+        ),
+      ];
+    return !system && value > HIGHEST_USER_PRIORITY
+      ? [
+          forbiddenField(
+            'value',
+            `maximum allowed value of a user defined priority is ${HIGHEST_USER_PRIORITY}`,
+          ),
+        ]
+      : [];
+  },
+  validateUpdate(object, old) {
+    const fixed = ['value', 'preemptionPolicy'] as const;
+    return fixed
+      .filter((key) => priorityClass(object)[key] !== priorityClass(old)[key])
+      .map((key) =>
+        key === 'value'
+          ? forbiddenField('value', 'may not be changed in an update.')
+          : invalidValue('preemptionPolicy', priorityClass(object).preemptionPolicy, 'field is immutable'),
+      );
+  },
+};
+
+export const limitRangeHooks: BuiltinHooks = {
+  default(object) {
+    for (const item of limitRange(object)?.limits ?? []) {
+      if (item.type !== 'Container') continue;
+      // What is not said follows from what is: the maximum is the default limit, the default limit the request.
+      if (item.max) item.default = { ...item.max, ...item.default };
+      if (item.default || item.min)
+        item.defaultRequest = { ...item.min, ...item.default, ...item.defaultRequest };
+    }
+  },
+};
+
+export const endpointSliceHooks: BuiltinHooks = {
+  default(object) {
+    for (const port of slice(object).ports ?? []) {
+      port.name ??= '';
+      port.protocol ??= 'TCP';
+    }
+  },
+  validate(object) {
+    const { addressType } = slice(object);
+    if (!addressType) return [required('addressType')];
+    return ['IPv4', 'IPv6', 'FQDN'].includes(addressType)
+      ? []
+      : [notSupported('addressType', addressType, ['FQDN', 'IPv4', 'IPv6'])];
+  },
+  validateUpdate(object, old) {
+    return slice(object).addressType === slice(old).addressType
+      ? []
+      : [invalidValue('addressType', slice(object).addressType, 'field is immutable')];
+  },
+};

@@ -1,0 +1,41 @@
+/** What every namespace is given: the service account that pods run as, and the CA they trust the server by. */
+import type { ServerParts } from '../ports/server-parts.ts';
+import { type KubeObject, timestamp } from '../types.ts';
+
+const ROOT_CA = 'kube-root-ca.crt';
+const ROOT_CA_DESCRIPTION =
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
+
+/** Stores what is missing; what is there is left alone. */
+export function fillNamespace(parts: ServerParts, namespace: string): void {
+  store(parts, '/serviceaccounts', {
+    kind: 'ServiceAccount',
+    apiVersion: 'v1',
+    metadata: { name: 'default', namespace },
+  });
+  store(parts, '/configmaps', {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: ROOT_CA, namespace, annotations: { 'kubernetes.io/description': ROOT_CA_DESCRIPTION } },
+    data: { 'ca.crt': parts.certificates.caPem },
+  });
+}
+
+function store(parts: ServerParts, resource: string, object: KubeObject): void {
+  const { name = '', namespace } = object.metadata;
+  if (parts.store.get(resource, namespace, name) !== undefined) return;
+  const definition = parts.registry.find('', 'v1', resource.slice(1));
+  if (definition === undefined) return;
+  const { surroundings } = parts;
+  const time = timestamp(surroundings.now());
+  object.metadata.uid = surroundings.uuid();
+  object.metadata.creationTimestamp = time;
+  const managed = parts.fieldManager.update(undefined, object, {
+    definition,
+    subresource: '',
+    manager: 'kube-controller-manager',
+    apiVersion: 'v1',
+    time,
+  });
+  parts.store.create(resource, managed);
+}
