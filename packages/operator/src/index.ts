@@ -1,4 +1,5 @@
 /** The operator as a library: what its programs and its tests put together. */
 
 export { type NodeSetSetup, setupNodeSets } from './nodeset/setup.ts';
+export { WatchedGateway, type WatchedGatewayOptions } from './nodeset/watched-gateway.ts';
 export * from './resources.ts';

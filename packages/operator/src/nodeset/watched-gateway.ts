@@ -1,0 +1,78 @@
+/** The NodeSet controller's view of Slurm, on top of a client and a watch that others may share. */
+import {
+  type Deadline,
+  deadlinesOf,
+  isBusy,
+  type NodeUpdate,
+  type SlurmClient,
+  SlurmError,
+  type SlurmNode,
+  type SlurmWatch,
+} from '@slurm-operator/slurm';
+import type { NodesView, SlurmGateway } from './slurm-gateway.ts';
+
+export interface WatchedGatewayOptions {
+  readonly client: SlurmClient;
+  readonly watch: SlurmWatch;
+  /** When the slurmctld that answers now was started, as far as it is known. */
+  readonly controllerStartedAt: () => number | undefined;
+  readonly now: () => number;
+}
+
+export class WatchedGateway implements SlurmGateway {
+  readonly #options: WatchedGatewayOptions;
+  readonly #hurried = new Map<string, Disposable>();
+
+  constructor(options: WatchedGatewayOptions) {
+    this.#options = options;
+  }
+
+  view(): NodesView {
+    const { view } = this.#options.watch.nodes;
+    if (view.kind === 'unknown') return { kind: 'unknown', since: view.since, why: view.why.message };
+    return this.#known(view.at, view.nodes);
+  }
+
+  async freshView(signal: AbortSignal): Promise<NodesView> {
+    const since = this.#options.now();
+    try {
+      const view = await this.#options.watch.nodes.listSince(since, { signal });
+      return this.#known(view.at, view.nodes);
+    } catch (error) {
+      if (!(error instanceof SlurmError)) throw error;
+      return { kind: 'unknown', since, why: error.message };
+    }
+  }
+
+  expectChanges(who: string, expecting: boolean): void {
+    const held = this.#hurried.get(who);
+    if (expecting && held === undefined) this.#hurried.set(who, this.#options.watch.hurry());
+    if (expecting || held === undefined) return;
+    held[Symbol.dispose]();
+    this.#hurried.delete(who);
+  }
+
+  async updateNode(name: string, update: NodeUpdate, signal: AbortSignal): Promise<void> {
+    await this.#options.client.nodes.update(name, update, { signal });
+  }
+
+  async deleteNode(name: string, signal: AbortSignal): Promise<void> {
+    await this.#options.client.nodes.delete(name, { signal });
+  }
+
+  #known(at: number, nodes: ReadonlyMap<string, SlurmNode>): NodesView {
+    const jobs = this.#options.watch.jobs.view;
+    const known = jobs.kind === 'known' ? deadlinesOf(jobs).deadlines : new Map<string, Deadline>();
+    const deadlines = new Map(known);
+    // A node with work that no known job explains will be busy for nobody knows how long.
+    for (const node of nodes.values())
+      if (isBusy(node.state) && !known.has(node.name)) deadlines.set(node.name, 'unknown');
+    return {
+      kind: 'known',
+      at,
+      nodes: [...nodes.values()],
+      deadlines,
+      controllerStartedAt: this.#options.controllerStartedAt(),
+    };
+  }
+}
