@@ -1,0 +1,35 @@
+/** One test per recorded exchange with a real Kubernetes API server, replayed on the embedded one. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { recordedCases, topicOf } from './contract/case.ts';
+import { EmbeddedRun } from './contract/embedded-run.ts';
+import { knownDifferences } from './contract/known-differences.ts';
+
+/** Topics of the tier `api`; `controllers` needs controllers beside the server. */
+const cases = recordedCases().filter((recorded) => topicOf(recorded) !== 'controllers');
+let run: EmbeddedRun;
+before(async () => {
+  run = await EmbeddedRun.start();
+});
+after(() => run.stop());
+
+for (const recorded of cases)
+  test(`${recorded.name}: ${recorded.why}`, async () => {
+    const found = await run.replay(recorded);
+    const known = knownDifferences[recorded.name];
+    if (known === undefined) assert.equal(found, undefined, found);
+    else
+      assert.notEqual(
+        found,
+        undefined,
+        `${recorded.name} is listed in known-differences.ts (${known}) but passes now: take it off the list`,
+      );
+  });
+
+test('every known difference names a recorded case', () => {
+  const names = new Set(cases.map(({ name }) => name));
+  assert.deepEqual(
+    Object.keys(knownDifferences).filter((name) => !names.has(name)),
+    [],
+  );
+});

@@ -1,0 +1,88 @@
+/** Field by field: the first difference between what was recorded and what came, in words. */
+import { isObject } from '../../src/json.ts';
+import type { Masks } from './masks.ts';
+
+export function firstDifference(
+  recorded: unknown,
+  actual: unknown,
+  masks: Masks,
+  path = '$',
+): string | undefined {
+  if (typeof recorded === 'string') return differentText(recorded, actual, masks, path);
+  if (Array.isArray(recorded)) {
+    if (!Array.isArray(actual)) return differs(path, recorded, actual);
+    for (const [index, item] of recorded.entries()) {
+      if (index >= actual.length)
+        return `${path} has ${actual.length} entries, recorded were ${recorded.length}`;
+      const found = firstDifference(item, actual[index], masks, `${path}[${index}]`);
+      if (found !== undefined) return found;
+    }
+    if (actual.length > recorded.length)
+      return `${path} has ${actual.length} entries, recorded were ${recorded.length}; first extra: ${show(actual[recorded.length])}`;
+    return undefined;
+  }
+  if (isObject(recorded)) {
+    if (!isObject(actual)) return differs(path, recorded, actual);
+    return differentFields(recorded, actual, masks, path);
+  }
+  return recorded === actual ? undefined : differs(path, recorded, actual);
+}
+
+function differentFields(
+  recorded: Record<string, unknown>,
+  actual: Record<string, unknown>,
+  masks: Masks,
+  path: string,
+): string | undefined {
+  const seen = new Set<string>();
+  for (const [recordedKey, value] of Object.entries(recorded)) {
+    const key = actualKey(recordedKey, actual, masks);
+    if (key === undefined) return `${path}.${recordedKey} is missing, recorded was ${show(value)}`;
+    seen.add(key);
+    const found = firstDifference(value, actual[key], masks, `${path}.${key}`);
+    if (found !== undefined) return found;
+  }
+  const extra = Object.keys(actual).find((key) => !seen.has(key));
+  if (extra !== undefined) return `${path}.${extra} = ${show(actual[extra])} was not in the recording`;
+  return sameVersionTwice(recorded, actual, masks, path);
+}
+
+/** Keys of fieldsV1 hold uids and hashes too. */
+function actualKey(recorded: string, actual: Record<string, unknown>, masks: Masks): string | undefined {
+  if (!recorded.includes('<')) return recorded in actual ? recorded : undefined;
+  return Object.keys(actual).find((key) => masks.matches(recorded, key));
+}
+
+/** Two masks mean two values: a write that should have happened and did not shows here. */
+function sameVersionTwice(
+  recorded: Record<string, unknown>,
+  actual: Record<string, unknown>,
+  masks: Masks,
+  path: string,
+): string | undefined {
+  const version = actual['resourceVersion'];
+  const uid = recorded['uid'];
+  if (typeof version !== 'string' || typeof uid !== 'string') return undefined;
+  const name = String(recorded['resourceVersion']);
+  const before = masks.value(`${uid}@${version}`);
+  if (before !== undefined && before !== name)
+    return `${path}.resourceVersion is ${version} as at ${before}, but the recording shows another one (${name})`;
+  masks.bind(`${uid}@${version}`, name);
+  return undefined;
+}
+
+function differentText(recorded: string, actual: unknown, masks: Masks, path: string): string | undefined {
+  // Masked numbers and masked lists are recorded as text.
+  const text = typeof actual === 'string' || !recorded.startsWith('<') ? actual : JSON.stringify(actual);
+  if (typeof text === 'string' && masks.matches(recorded, text)) return undefined;
+  return differs(path, masks.fill(recorded), actual);
+}
+
+function differs(path: string, recorded: unknown, actual: unknown): string {
+  return `${path} is ${show(actual)}, recorded was ${show(recorded)}`;
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'absent';
+  return text.length > 600 ? `${text.slice(0, 600)}…` : text;
+}

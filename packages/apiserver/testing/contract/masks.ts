@@ -1,0 +1,103 @@
+/** What recordings hide: a mask stands for a value that is another one at each run. */
+
+/** Numbered masks: the first value seen is bound, and must be the same wherever the mask stands again. */
+const patterns: Readonly<Record<string, string>> = {
+  uid: '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
+  rv: '\\d+',
+  continue: '[\\w=/+-]+',
+  rand: '[a-z0-9]{5}',
+  hash: '[a-z0-9]{6,10}',
+  clusterip: '\\d+\\.\\d+\\.\\d+\\.\\d+|[0-9a-f:]+',
+  nodeport: '\\d+',
+};
+
+/** Masks without a number stand for any value of their kind. */
+const loose: Readonly<Record<string, string>> = {
+  time: '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?Z',
+  port: '\\d+',
+  'ca-bundle': '[\\w=/+]+',
+  certificate: '[^]+',
+  token: '[\\w.-]+',
+  n: '\\d+',
+  hex: '[0-9a-f]+',
+  rand: '[a-z0-9]{5}',
+  hash: '[\\w-]+',
+  major: '[^]*',
+  minor: '[^]*',
+  emulationMajor: '[^]*',
+  emulationMinor: '[^]*',
+  minCompatibilityMajor: '[^]*',
+  minCompatibilityMinor: '[^]*',
+  gitVersion: '[^]*',
+  gitCommit: '[^]*',
+  gitTreeState: '[^]*',
+  buildDate: '[^]*',
+  goVersion: '[^]*',
+  compiler: '[^]*',
+  platform: '[^]*',
+  masked: '[^]*',
+};
+
+const mask = new RegExp(
+  `<(?:(${Object.keys(patterns).join('|')})-(\\d+)|(${Object.keys(loose).join('|')}))>`,
+  'g',
+);
+
+export class Masks {
+  readonly #bound = new Map<string, string>();
+
+  bind(name: string, value: string): void {
+    this.#bound.set(name, value);
+  }
+
+  value(name: string): string | undefined {
+    return this.#bound.get(name);
+  }
+
+  /** The mask bound to a value of that kind, if any. */
+  nameOf(kind: string, value: string): string | undefined {
+    for (const [name, bound] of this.#bound) if (bound === value && name.startsWith(`<${kind}-`)) return name;
+    return undefined;
+  }
+
+  /** The numbered masks in a text that have no value yet. */
+  unbound(text: string): string[] {
+    const found = [...text.matchAll(mask)].filter((match) => match[1] !== undefined).map((match) => match[0]);
+    return [...new Set(found)].filter((name) => !this.#bound.has(name));
+  }
+
+  /** The text with the values of bound masks put in. */
+  fill(text: string): string {
+    return text.replaceAll(mask, (whole) => this.#bound.get(whole) ?? whole);
+  }
+
+  /** Whether a recorded text can stand for the actual one; binds what it learns when it does. */
+  matches(recorded: string, actual: string): boolean {
+    if (!recorded.includes('<')) return recorded === actual;
+    const names: string[] = [];
+    let pattern = '';
+    let at = 0;
+    for (const match of recorded.matchAll(mask)) {
+      pattern += escape(recorded.slice(at, match.index));
+      at = match.index + match[0].length;
+      const [whole, kind, , free] = match;
+      const bound = this.#bound.get(whole);
+      if (bound !== undefined) pattern += escape(bound);
+      else if (kind === undefined) pattern += `(?:${loose[free ?? ''] ?? ''})`;
+      else if (names.includes(whole)) pattern += `\\${names.indexOf(whole) + 1}`;
+      else {
+        names.push(whole);
+        pattern += `(${patterns[kind] ?? ''})`;
+      }
+    }
+    pattern += escape(recorded.slice(at));
+    const found = new RegExp(`^${pattern}$`).exec(actual);
+    if (found === null) return false;
+    for (const [index, name] of names.entries()) this.#bound.set(name, found[index + 1] ?? '');
+    return true;
+  }
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+}

@@ -1,0 +1,160 @@
+/** Some recorded answers were cut down for size; this cuts an actual answer down in the same way. */
+import { isObject } from '../../src/json.ts';
+import type { RecordedStep } from './case.ts';
+import { loosenControllerWrites } from './loosen.ts';
+
+type Reduced = { readonly recorded: unknown; readonly actual: unknown };
+
+export function reduceBody(topic: string, step: RecordedStep, actual: unknown): Reduced {
+  const recorded = step.body;
+  if (step.trimmed === undefined) return loosenControllerWrites(topic, step, recorded, actual);
+  return { recorded, actual: reduceTo(String(step.trimmed), recorded, actual) };
+}
+
+export function reduceEvents(step: RecordedStep, actual: readonly unknown[]): Reduced {
+  const recorded = step.events ?? [];
+  if (step.trimmed === undefined) return { recorded, actual };
+  return { recorded, actual: actual.map((event, index) => reduceEvent(recorded[index], event)) };
+}
+
+function reduceTo(how: string, recorded: unknown, actual: unknown): unknown {
+  const items = isObject(actual) && Array.isArray(actual['items']) ? (actual['items'] as unknown[]) : [];
+  switch (how) {
+    case 'items reduced to names':
+      return { ...(actual as object), items: items.map((item) => at(item, 'metadata', 'name')) };
+    case 'items reduced to namespace/name':
+      return {
+        ...(actual as object),
+        items: items.map(
+          (item) => `${text(item, 'metadata', 'namespace')}/${text(item, 'metadata', 'name')}`,
+        ),
+      };
+    case 'items reduced to name, labels, ownerReferences, image, phase':
+      return { ...(actual as object), items: items.map(summary) };
+    case 'names':
+      return items.map((item) => at(item, 'metadata', 'name'));
+    case 'number of pods':
+      return items.length;
+    case 'status only':
+      return isObject(recorded) && 'status' in recorded
+        ? { status: at(actual, 'status') }
+        : at(actual, 'status');
+    case 'reduced to path and schema names and the Widget schema':
+      return openApiNames(recorded, actual);
+    default:
+      if (Array.isArray(recorded)) return items.map((item, index) => flat(recorded[index], item));
+      if (
+        isObject(recorded) &&
+        !('metadata' in recorded) &&
+        !('kind' in recorded) &&
+        isObject(actual) &&
+        'spec' in actual &&
+        !('spec' in recorded)
+      )
+        return flat(recorded, actual);
+      return project(recorded, actual);
+  }
+}
+
+/** Only the fields that were recorded; of a list with names only the entries that were recorded. */
+function project(recorded: unknown, actual: unknown): unknown {
+  if (Array.isArray(recorded) && Array.isArray(actual)) {
+    const key = ['name', 'resource', 'version'].find((name) =>
+      recorded.every((item) => at(item, name) !== undefined || at(item, 'metadata', name) !== undefined),
+    );
+    const pick = (item: unknown) => at(item, key ?? '') ?? at(item, 'metadata', key ?? '');
+    if (recorded.every((item) => typeof item === 'string'))
+      return actual.filter((item) => recorded.includes(item));
+    if (key === undefined || recorded.length === 0) return actual;
+    return actual
+      .filter((item) => recorded.some((one) => pick(one) === pick(item)))
+      .map((item) =>
+        project(
+          recorded.find((one) => pick(one) === pick(item)),
+          item,
+        ),
+      );
+  }
+  if (!isObject(recorded) || !isObject(actual)) return actual;
+  return Object.fromEntries(
+    Object.entries(actual)
+      .filter(([key]) => key in recorded)
+      .map(([key, value]) => [key, project(recorded[key], value)]),
+  );
+}
+
+function summary(item: unknown): Record<string, unknown> {
+  return withoutUndefined({
+    name: at(item, 'metadata', 'name'),
+    labels: at(item, 'metadata', 'labels'),
+    ownerReferences: at(item, 'metadata', 'ownerReferences'),
+    image: at(item, 'spec', 'containers', '0', 'image'),
+    phase: at(item, 'status', 'phase'),
+  });
+}
+
+/** Named values from their places, for the names that were recorded. */
+function flat(recorded: unknown, item: unknown): Record<string, unknown> {
+  const places: Record<string, unknown> = {
+    name: at(item, 'metadata', 'name'),
+    uid: at(item, 'metadata', 'uid'),
+    labels: at(item, 'metadata', 'labels'),
+    annotations: at(item, 'metadata', 'annotations'),
+    ownerReferences: at(item, 'metadata', 'ownerReferences'),
+    revision: at(item, 'revision'),
+    replicas: at(item, 'spec', 'replicas'),
+    image: at(item, 'spec', 'containers', '0', 'image'),
+    phase: at(item, 'status', 'phase'),
+    status: at(item, 'status'),
+  };
+  const keys = isObject(recorded) ? Object.keys(recorded) : ['name'];
+  return withoutUndefined(Object.fromEntries(keys.map((key) => [key, places[key]])));
+}
+
+function reduceEvent(recorded: unknown, event: unknown): unknown {
+  if (isObject(recorded) && 'object' in recorded) return project(recorded, event);
+  const object = at(event, 'object');
+  const conditions = at(object, 'status', 'conditions');
+  const ready = Array.isArray(conditions) ? conditions.find((one) => at(one, 'type') === 'Ready') : undefined;
+  return withoutUndefined({
+    type: at(event, 'type'),
+    name: at(object, 'metadata', 'name'),
+    uid: at(object, 'metadata', 'uid'),
+    image: at(object, 'spec', 'containers', '0', 'image'),
+    phase: at(object, 'status', 'phase'),
+    ready: at(ready, 'status'),
+    deleting: at(object, 'metadata', 'deletionTimestamp') !== undefined,
+    revision: at(object, 'metadata', 'labels', 'controller-revision-hash'),
+  });
+}
+
+function openApiNames(recorded: unknown, actual: unknown): unknown {
+  if (!isObject(actual) || !isObject(recorded)) return actual;
+  const schemas = at(actual, 'components', 'schemas');
+  const reduced: Record<string, unknown> = { ...actual };
+  if (isObject(actual['paths'])) reduced['paths'] = Object.keys(actual['paths']).toSorted();
+  if (isObject(schemas) && Array.isArray(recorded['schemas']))
+    reduced['schemas'] = Object.keys(schemas).toSorted();
+  const widget = Object.keys(recorded).find((key) => /widget/i.test(key));
+  if (widget !== undefined && isObject(schemas))
+    reduced[widget] = Object.entries(schemas).find(([key]) => /Widget$/.test(key))?.[1];
+  return project(recorded, reduced);
+}
+
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  let current = value;
+  for (const key of path) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    current = (current as Record<string, unknown>)[key];
+  }
+  return current;
+}
+
+function text(value: unknown, ...path: readonly string[]): string {
+  const found = at(value, ...path);
+  return typeof found === 'string' ? found : '';
+}
+
+function withoutUndefined(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
+}
