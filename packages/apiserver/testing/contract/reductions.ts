@@ -137,7 +137,7 @@ function openApiNames(recorded: unknown, actual: unknown): unknown {
     reduced['schemas'] = Object.keys(schemas).toSorted();
   const widget = Object.keys(recorded).find((key) => /widget/i.test(key));
   if (widget !== undefined && isObject(schemas))
-    reduced[widget] = Object.entries(schemas).find(([key]) => /Widget$/.test(key))?.[1];
+    reduced[widget] = Object.entries(schemas).find(([key]) => key.endsWith('Widget'))?.[1];
   return project(recorded, reduced);
 }
 
