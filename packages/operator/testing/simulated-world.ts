@@ -138,6 +138,11 @@ export class SimulatedWorld {
         return this.#create(action.slot);
       case 'patch-worker':
         return this.#patch(action);
+      case 'mirror-state': {
+        const pod = this.pods.get(action.name);
+        if (pod?.uid === action.uid) pod.slurmConditions = action.conditions;
+        return;
+      }
       case 'delete-worker':
         return this.#delete(action);
       case 'mark-claim':
@@ -230,6 +235,7 @@ export class SimulatedWorld {
       writtenDeadline: undefined,
       protectedFromEviction: false,
       topology: undefined,
+      slurmConditions: new Map(),
       claims: [claim],
     });
   }

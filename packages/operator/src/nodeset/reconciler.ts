@@ -12,9 +12,13 @@ import {
 import { nodeSets } from '../resources.ts';
 import { act } from './act/act.ts';
 import { createWorker } from './act/create-worker.ts';
+import { eventsFor } from './events.ts';
 import { NodeSetMemories } from './memory.ts';
+import { NodeSetMetrics } from './metrics.ts';
 import { controllerOfSet, observe } from './observe/observe.ts';
+import type { Action } from './plan/actions.ts';
 import { type Plan, plan } from './plan/plan.ts';
+import { syncRevisions } from './revisions.ts';
 import { syncShared } from './shared-objects.ts';
 import type { GatewayFinder, NodesView } from './slurm-gateway.ts';
 import { nodeSetStatus, type Trouble } from './status.ts';
@@ -32,21 +36,27 @@ export interface NodeSetOptions extends WorkerSurroundings {
 const lookAgain = 60_000;
 
 export class NodeSetReconciler {
-  readonly #manager: Pick<Manager, 'cache' | 'client'>;
+  readonly #manager: Pick<Manager, 'cache' | 'client' | 'recorder' | 'metrics'>;
   readonly #gateways: GatewayFinder;
   readonly #options: NodeSetOptions;
   readonly #memories = new NodeSetMemories();
+  readonly #metrics: NodeSetMetrics;
 
-  constructor(manager: Pick<Manager, 'cache' | 'client'>, gateways: GatewayFinder, options: NodeSetOptions) {
+  constructor(
+    manager: Pick<Manager, 'cache' | 'client' | 'recorder' | 'metrics'>,
+    gateways: GatewayFinder,
+    options: NodeSetOptions,
+  ) {
     this.#manager = manager;
     this.#gateways = gateways;
     this.#options = options;
+    this.#metrics = new NodeSetMetrics(manager.metrics.registry);
   }
 
   readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
     const { cache, client } = this.#manager;
     const nodeSet = cache.get(nodeSets, request) as NodeSet | undefined;
-    if (nodeSet === undefined) return this.#memories.forget(request.key);
+    if (nodeSet === undefined) return this.#forget(request);
     const controller = controllerOfSet(cache, nodeSet);
     const gateway = this.#gateways(nodeSet.metadata.namespace, nodeSet.spec.controllerRef.name);
     const view: NodesView = gateway?.view() ?? {
@@ -67,40 +77,50 @@ export class NodeSetReconciler {
     const decided = plan(observed, now);
     gateway?.expectChanges(`nodeset ${request.key}`, decided.waitsForSlurm);
 
-    let trouble: Trouble | undefined;
-    let failure: unknown;
-    try {
-      if (controller === undefined) trouble = missingController(nodeSet);
-      else await syncShared(nodeSet, controller, this.#manager, context.signal);
-      // Without its Controller nothing can be built, but what is there can still be drained and deleted.
-      const actions =
-        controller === undefined
-          ? decided.actions.filter((action) => action.kind !== 'create-worker')
-          : decided.actions;
-      await act(actions, {
+    // Each step stands alone: one that fails is told of, and the others go on.
+    const failures: unknown[] = [];
+    const step = (work: Promise<void>) => work.catch((error: unknown) => void failures.push(error));
+    const done: Action[] = [];
+    if (controller !== undefined) await step(syncShared(nodeSet, controller, this.#manager, context.signal));
+    if (!observed.deleting) {
+      const inUse = new Set(observed.workers.map((worker) => worker.revision));
+      await step(syncRevisions(nodeSet, observed.updateRevision, inUse, this.#manager, context.signal));
+    }
+    // Without its Controller nothing can be built, but what is there can still be drained and deleted.
+    const buildable = (action: Action) => controller !== undefined || action.kind !== 'create-worker';
+    await step(
+      act(decided.actions.filter(buildable), {
         client,
         gateway,
         nodeSet,
         signal: context.signal,
+        now: () => context.clock.now(),
         parallel: this.#options.parallel,
         createWorker: (slot, signal) =>
           createWorker(slot, observed, nodeSet, controller, { client, ...this.#options }, signal),
         wrote: (slurmName) => memory.wrote(slurmName, context.clock.now()),
-        done: (action) => context.log.info({ action }, 'done'),
-      });
-    } catch (error) {
-      failure = error;
-      trouble ??= {
-        reason: error instanceof ForbiddenError ? 'QuotaExceeded' : 'ApplyFailed',
-        message: explain(error),
-      };
-    }
+        done: (action) => {
+          done.push(action);
+          this.#metrics.count(nodeSet.metadata, action, context.clock.now());
+          context.log.info({ action }, 'done');
+        },
+      }),
+    );
+    const [failure] = failures;
+    const trouble = controller === undefined ? missingController(nodeSet) : troubleOf(failure);
+    for (const { type, reason, note } of eventsFor(done, decided.desired))
+      this.#manager.recorder.record({ regarding: nodeSet, type, reason, note });
     await this.#report(nodeSet, decided, trouble, client, context, now);
     if (failure !== undefined) throw failure;
     return {
       requeueAfter: Math.min(lookAgain, Math.max(100, (decided.wakeAt ?? Number.POSITIVE_INFINITY) - now)),
     };
   };
+
+  #forget({ key, namespace, name }: Request): void {
+    this.#memories.forget(key);
+    this.#metrics.forget({ namespace: namespace ?? '', name });
+  }
 
   /** Status is judged on what is there after acting: the cache has our own writes already. */
   async #report(
@@ -131,14 +151,18 @@ export class NodeSetReconciler {
       { cache, propagatedConditions: this.#options.propagatedConditions },
       now,
     );
-    await writeStatus(
-      current,
-      nodeSetStatus(after, decided, trouble, now),
-      after.updateRevision,
-      client,
-      context,
-    );
+    const status = nodeSetStatus(after, decided, trouble, now);
+    this.#metrics.show(nodeSet.metadata, decided, status);
+    await writeStatus(current, status, after.updateRevision, client, context);
   }
+}
+
+function troubleOf(failure: unknown): Trouble | undefined {
+  if (failure === undefined) return undefined;
+  return {
+    reason: failure instanceof ForbiddenError ? 'QuotaExceeded' : 'ApplyFailed',
+    message: explain(failure),
+  };
 }
 
 function missingController(nodeSet: NodeSet): Trouble {

@@ -2,6 +2,7 @@
 import { label } from '@slurm-operator/api';
 import {
   type ChannelSource,
+  controllerRevisions,
   type Manager,
   nodes,
   type ObjectRef,
@@ -47,6 +48,7 @@ export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options
     .controller('nodeset-controller')
     .for(nodeSets)
     .owns(pods)
+    .owns(controllerRevisions)
     .watches(nodes, (node) => setsOn(node.metadata.name))
     .watches(controllers, (controller) => setsOf(controller.metadata.namespace, controller.metadata.name))
     .watches(persistentVolumeClaims, (claim) => {

@@ -13,6 +13,7 @@ import {
   persistentVolumeClaims,
   pods,
   removeFinalizer,
+  timestamp,
 } from '@slurm-operator/kube';
 import { nodeSets } from '../../resources.ts';
 import { claimScaledInAnnotation, cordonCauseAnnotation } from '../annotations.ts';
@@ -33,6 +34,7 @@ export interface ActContext {
   readonly wrote: (slurmName: string) => void;
   readonly done: (action: Action) => void;
   readonly signal: AbortSignal;
+  readonly now: () => number;
   /** How many requests may be under way at once. */
   readonly parallel: number;
 }
@@ -41,7 +43,7 @@ type Of<K extends Action['kind']> = Extract<Action, { kind: K }>;
 
 const order: readonly (readonly Action['kind'][])[] = [
   ['add-finalizer'],
-  ['mark-claim', 'own-claim', 'patch-worker'],
+  ['mark-claim', 'own-claim', 'patch-worker', 'mirror-state'],
   ['drain', 'undrain', 'set-down', 'update-node'],
   ['delete-worker'],
   ['create-worker'],
@@ -100,6 +102,8 @@ function performKind(action: Action, context: ActContext): Promise<void> {
       return context.createWorker(action.slot, context.signal);
     case 'patch-worker':
       return patchWorker(action, context);
+    case 'mirror-state':
+      return mirrorState(action, context);
     case 'delete-worker':
       return deleteWorker(action, context);
     case 'drain':
@@ -162,9 +166,29 @@ async function patchWorker(action: Of<'patch-worker'>, context: ActContext): Pro
   await gone(context.client.mergePatch(pods, at(context, action.name), body, { signal: context.signal }));
 }
 
+/**
+ * By server-side apply under a manager of its own: what is left out is removed, and there is one entry per type whatever was there.
+ */
+async function mirrorState(action: Of<'mirror-state'>, context: ActContext): Promise<void> {
+  const lastTransitionTime = timestamp(context.now());
+  const conditions = [...action.conditions].map(([type, message]) => ({
+    type,
+    status: 'True',
+    message,
+    lastTransitionTime,
+  }));
+  const body = { metadata: { ...at(context, action.name), uid: action.uid }, status: { conditions } };
+  const options = {
+    subresource: 'status',
+    fieldManager: 'slurm-operator-node-state',
+    signal: context.signal,
+  };
+  await gone(context.client.apply(pods, body as never, options));
+}
+
 function deadlineText(deadline: number | null): string | null {
   if (deadline === null) return null;
-  return Number.isFinite(deadline) ? `${new Date(deadline).toISOString().slice(0, 19)}Z` : noDeadline;
+  return Number.isFinite(deadline) ? timestamp(deadline) : noDeadline;
 }
 
 async function deleteWorker(action: Of<'delete-worker'>, context: ActContext): Promise<void> {

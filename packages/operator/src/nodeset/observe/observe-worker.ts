@@ -2,6 +2,7 @@
 import { annotation, app, label } from '@slurm-operator/api';
 import type { DeepReadonly, Pod } from '@slurm-operator/kube';
 import { cordonCauseAnnotation, targetNodeAnnotation } from '../annotations.ts';
+import { statePrefix } from '../plan/mirror-state.ts';
 import type { CordonCause, Slot, Worker } from '../plan/observed.ts';
 
 const causes = new Set<string>([
@@ -58,6 +59,11 @@ export function observeWorker(
     writtenDeadline: deadline,
     protectedFromEviction: metadata?.labels?.[label.podProtect] === 'true',
     topology: notes[annotation.topology] || undefined,
+    slurmConditions: new Map(
+      (status?.conditions ?? [])
+        .filter((condition) => condition.type.startsWith(statePrefix) && condition.status === 'True')
+        .map((condition) => [condition.type, condition.message ?? '']),
+    ),
     claims: (spec?.volumes ?? []).flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? []),
   };
 }

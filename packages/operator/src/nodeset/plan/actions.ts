@@ -34,6 +34,13 @@ export type Action =
       readonly topology?: string | null;
     }
   | {
+      /** The pod's conditions that mirror its Slurm node become exactly these: type → message. */
+      readonly kind: 'mirror-state';
+      readonly name: string;
+      readonly uid: string;
+      readonly conditions: ReadonlyMap<string, string>;
+    }
+  | {
       readonly kind: 'delete-worker';
       readonly name: string;
       readonly uid: string;

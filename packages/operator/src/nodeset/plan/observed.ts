@@ -47,6 +47,8 @@ export interface Worker {
   readonly writtenDeadline: number | undefined;
   readonly protectedFromEviction: boolean;
   readonly topology: string | undefined;
+  /** The pod's conditions that mirror its Slurm node: type → message. */
+  readonly slurmConditions: ReadonlyMap<string, string>;
   /** The names of the claims that the pod mounts for this NodeSet's claim templates. */
   readonly claims: readonly string[];
 }

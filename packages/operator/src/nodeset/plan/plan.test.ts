@@ -33,6 +33,7 @@ function worker(ordinal: number, over: Partial<Worker> = {}): Worker {
     writtenDeadline: undefined,
     protectedFromEviction: false,
     topology: undefined,
+    slurmConditions: new Map([['SlurmNodeStateIdle', '']]),
     claims: [],
     ...over,
   };
@@ -98,7 +99,11 @@ function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Observed>
   };
 }
 
-const kinds = (given: Observed) => plan(given, now).actions.map((action) => action.kind);
+/** What is decided; that conditions follow Slurm's state has a test of its own. */
+const kinds = (given: Observed) =>
+  plan(given, now)
+    .actions.map((action) => action.kind)
+    .filter((kind) => kind !== 'mirror-state');
 const busy = { base: 'ALLOCATED' as const, deadline: now + 60_000 };
 
 test('an unchanged NodeSet asks for nothing', () => {
@@ -363,5 +368,23 @@ test('victims go in the documented order', () => {
   assert.ok(
     victimOrder(worker(0, { deadline: Number.POSITIVE_INFINITY }), worker(1, { deadline: 9 })) > 0,
     'work without a limit last',
+  );
+});
+
+test('the pod says what Slurm says of its node, one condition per state, and keeps it while Slurm is unknown', () => {
+  const flags = new Set(['DRAIN', 'NOT_RESPONDING', 'CLOUD']);
+  const mirrored = plan(
+    observed([worker(0)], [slurmNode(0, { base: 'DOWN', flags, reason: 'bad disk' })]),
+    now,
+  ).actions;
+  const wanted = ['SlurmNodeStateDown', 'SlurmNodeStateDrain', 'SlurmNodeStateNotResponding'].map(
+    (type) => [type, 'bad disk'] as const,
+  );
+  const conditions = new Map(wanted);
+  assert.deepEqual(mirrored, [{ kind: 'mirror-state', name: 'w-0', uid: 'uid-0', conditions }]);
+  const unknown = { kind: 'unknown', since: 0, why: 'down' } as const;
+  assert.deepEqual(
+    plan(observed([worker(0, { slurmConditions: conditions })], [], { slurm: unknown }), now).actions,
+    [],
   );
 });

@@ -9,6 +9,7 @@ import { condemn } from './condemned.ts';
 import { drainActions } from './drain-actions.ts';
 import { drainTarget } from './drain-target.ts';
 import { podFacts, slurmFacts } from './facts.ts';
+import { mirrorState } from './mirror-state.ts';
 import { isOurDrain } from './node-state.ts';
 import { type Observed, type Slot, slotKey, type Worker } from './observed.ts';
 import { recordActions } from './records.ts';
@@ -49,7 +50,7 @@ export function plan(observed: Observed, now: number): Plan {
     const why = condemned.workers.get(worker);
     const target = drainTarget(worker, why, current);
     const step = drainActions(worker, target, current);
-    patches.push(...podFacts(worker, target, current));
+    patches.push(...podFacts(worker, target, current), ...mirrorState(worker, current));
     drains.push(
       ...step.actions,
       ...(why === undefined && step.actions.length === 0 ? slurmFacts(worker, current) : []),

@@ -1,0 +1,88 @@
+/** The numbers of NodeSets for Prometheus. */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Action } from './plan/actions.ts';
+import type { Plan } from './plan/plan.ts';
+import type { StatusDraft } from './status.ts';
+
+const labelNames = ['namespace', 'nodeset'] as const;
+const drainBuckets = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
+
+export class NodeSetMetrics {
+  readonly #desired: Gauge;
+  readonly #ready: Gauge;
+  readonly #draining: Gauge;
+  readonly #progress: Gauge;
+  readonly #withheld: Gauge;
+  readonly #foreignDrains: Gauge;
+  readonly #actions: Counter;
+  readonly #drainSeconds: Histogram;
+  /** Slurm node → when we drained it, until its worker is deleted or it is undrained. */
+  readonly #drainedAt = new Map<string, number>();
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    const gauge = (name: string, help: string) =>
+      new Gauge({ name: `slurm_operator_nodeset_${name}`, help, labelNames: [...labelNames], registers });
+    this.#desired = gauge('desired', 'Workers that are wanted');
+    this.#ready = gauge('ready', 'Workers that are ready');
+    this.#draining = gauge('draining', 'Workers on their way out');
+    this.#progress = gauge('rollout_progress', 'Share of workers that have the newest revision');
+    this.#withheld = gauge(
+      'decisions_withheld',
+      'Decisions that wait, mostly because the state of Slurm is unknown',
+    );
+    this.#foreignDrains = gauge('slurm_drained', 'Slurm nodes that are drained or draining, by whomever');
+    this.#actions = new Counter({
+      name: 'slurm_operator_nodeset_actions_total',
+      help: 'Actions carried out',
+      labelNames: [...labelNames, 'action'],
+      registers,
+    });
+    this.#drainSeconds = new Histogram({
+      name: 'slurm_operator_nodeset_drain_seconds',
+      help: 'From our drain to the deletion of the worker',
+      labelNames: [...labelNames],
+      buckets: drainBuckets,
+      registers,
+    });
+  }
+
+  /** After each reconcile. */
+  show(set: { namespace: string; name: string }, plan: Plan, { counts }: StatusDraft): void {
+    const labels = { namespace: set.namespace, nodeset: set.name };
+    this.#desired.set(labels, counts.desired);
+    this.#ready.set(labels, counts.readyReplicas);
+    this.#draining.set(labels, plan.condemned.length);
+    this.#progress.set(labels, counts.desired === 0 ? 1 : counts.updatedReplicas / counts.desired);
+    this.#withheld.set(labels, plan.withheld.length);
+    this.#foreignDrains.set(labels, counts.slurmDrain);
+  }
+
+  count(set: { namespace: string; name: string }, action: Action, now: number): void {
+    const labels = { namespace: set.namespace, nodeset: set.name };
+    this.#actions.inc({ ...labels, action: action.kind });
+    if (!('slurmName' in action)) return;
+    const key = `${set.namespace}/${set.name}/${action.slurmName}`;
+    const since = this.#drainedAt.get(key);
+    if (action.kind === 'drain' && since === undefined) this.#drainedAt.set(key, now);
+    if (action.kind === 'undrain' || action.kind === 'delete-worker' || action.kind === 'delete-record')
+      this.#drainedAt.delete(key);
+    if (action.kind === 'delete-worker' && since !== undefined)
+      this.#drainSeconds.observe(labels, (now - since) / 1000);
+  }
+
+  forget(set: { namespace: string; name: string }): void {
+    const labels = { namespace: set.namespace, nodeset: set.name };
+    for (const gauge of [
+      this.#desired,
+      this.#ready,
+      this.#draining,
+      this.#progress,
+      this.#withheld,
+      this.#foreignDrains,
+    ])
+      gauge.remove(labels);
+    for (const key of this.#drainedAt.keys())
+      if (key.startsWith(`${set.namespace}/${set.name}/`)) this.#drainedAt.delete(key);
+  }
+}

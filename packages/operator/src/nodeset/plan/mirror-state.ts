@@ -1,0 +1,46 @@
+/** What Slurm says of a node, as conditions of its pod: so that `kubectl` shows a drain, and why, without asking Slurm. */
+import type { Action } from './actions.ts';
+import { askSlurm } from './node-state.ts';
+import type { Observed, SlurmNode, Worker } from './observed.ts';
+
+/** Every condition of ours on a pod begins with this. */
+export const statePrefix = 'SlurmNodeState';
+
+const bases: Readonly<Record<SlurmNode['base'], string>> = {
+  ALLOCATED: 'Allocated',
+  DOWN: 'Down',
+  ERROR: 'Error',
+  FUTURE: 'Future',
+  IDLE: 'Idle',
+  MIXED: 'Mixed',
+  UNKNOWN: 'Unknown',
+  EXTERNAL: 'External',
+};
+
+const flags: Readonly<Record<string, string>> = {
+  COMPLETING: 'Completing',
+  DRAIN: 'Drain',
+  FAIL: 'Fail',
+  INVALID: 'Invalid',
+  INVALID_REG: 'InvalidReg',
+  MAINTENANCE: 'Maintenance',
+  NOT_RESPONDING: 'NotResponding',
+  UNDRAIN: 'Undrain',
+};
+
+/** One condition per state, never two of a type; a flag that is not in the table is left to `scontrol show node`. */
+export function stateConditions(node: SlurmNode): ReadonlyMap<string, string> {
+  const names = [bases[node.base], ...[...node.flags].toSorted().flatMap((flag) => flags[flag] ?? [])];
+  return new Map(names.map((name) => [`${statePrefix}${name}`, node.reason]));
+}
+
+/** While the view is unknown the last conditions stay: they say when they were written. */
+export function mirrorState(worker: Worker, observed: Observed): Action[] {
+  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+  if (answer.kind === 'unknown' || worker.terminating) return [];
+  const conditions = answer.kind === 'present' ? stateConditions(answer.node) : new Map<string, string>();
+  const same =
+    conditions.size === worker.slurmConditions.size &&
+    [...conditions].every(([type, message]) => worker.slurmConditions.get(type) === message);
+  return same ? [] : [{ kind: 'mirror-state', name: worker.name, uid: worker.uid, conditions }];
+}
