@@ -183,7 +183,7 @@ async function mirrorState(action: Of<'mirror-state'>, context: ActContext): Pro
     fieldManager: 'slurm-operator-node-state',
     signal: context.signal,
   };
-  await gone(context.client.apply(pods, body as never, options));
+  await gone(context.client.apply(pods, body, options));
 }
 
 function deadlineText(deadline: number | null): string | null {
