@@ -69,7 +69,6 @@ function generatedSpec(nodeSet: NodeSet, controller: Controller, around: WorkerS
     volumes: [
       { name: 'slurm-etc', projected: { defaultMode: 0o600, sources: [slurmKey(controller)] } },
       { name: 'slurm-log', emptyDir: {} },
-      { name: 'run', emptyDir: { medium: 'Memory' } },
     ],
   };
 }
@@ -102,6 +101,7 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
     .join(',');
   const probe = (path: string) =>
     servesHttpProbes(image) ? { httpGet: { path, port: app.worker } } : { tcpSocket: { port: app.worker } };
+  const topology = { fieldRef: { fieldPath: `metadata.annotations['${annotation.topology}']` } };
   const base: IContainer = {
     name: app.worker,
     image,
@@ -119,10 +119,9 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
     ],
     env: [
       { name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
-      {
-        name: 'SLINKY_TOPOLOGY',
-        valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${annotation.topology}']` } },
-      },
+      // The same under the name that our images read and under the one that upstream's do.
+      { name: 'POD_TOPOLOGY', valueFrom: topology },
+      { name: 'SLINKY_TOPOLOGY', valueFrom: topology },
     ],
     ports: [{ name: app.worker, containerPort: port.slurmd }],
     startupProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10 },
@@ -135,7 +134,6 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
     volumeMounts: [
       { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },
       { name: 'slurm-log', mountPath: '/var/log/slurm' },
-      { name: 'run', mountPath: '/run' },
     ],
   };
   return mergeContainer(base, nodeSet.spec.slurmd);
