@@ -2,7 +2,10 @@
 import type { ServerParts } from '../ports/server-parts.ts';
 import { accessReviews } from '../rbac/access-reviews.ts';
 import type { ResourceDefinition, Verb } from '../registry/resource-definition.ts';
+import { binding } from '../subresources/binding.ts';
+import { eviction } from '../subresources/eviction.ts';
 import { scaleOf } from '../subresources/scale.ts';
+import { token } from '../subresources/token.ts';
 import { configMapHooks, secretHooks } from './config-kinds.ts';
 import { groupOf } from './define.ts';
 import { coreEventHooks, eventsGroupHooks, fromCoreEvent, toCoreEvent } from './event-kinds.ts';
@@ -110,6 +113,7 @@ function core(parts: ServerParts): ResourceDefinition[] {
       ...counts,
       deleteReturnsObject: true,
       status: podStatusHooks,
+      subresources: { binding, eviction },
       hooks: podHooks,
       selectableFields: fieldTexts(
         'spec.nodeName',
@@ -125,7 +129,13 @@ function core(parts: ServerParts): ResourceDefinition[] {
     of({ kind: 'PodTemplate', plural: 'podtemplates', ...counts }),
     of({ kind: 'ResourceQuota', plural: 'resourcequotas', shortNames: ['quota'], status: true }),
     of({ kind: 'Secret', plural: 'secrets', hooks: secretHooks, selectableFields: fieldTexts('type') }),
-    of({ kind: 'ServiceAccount', plural: 'serviceaccounts', shortNames: ['sa'], deleteReturnsObject: true }),
+    of({
+      kind: 'ServiceAccount',
+      plural: 'serviceaccounts',
+      shortNames: ['sa'],
+      deleteReturnsObject: true,
+      subresources: { token },
+    }),
     of({
       kind: 'Service',
       plural: 'services',

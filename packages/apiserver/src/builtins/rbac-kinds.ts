@@ -32,8 +32,12 @@ function roleRules(resource: 'roles' | 'clusterroles'): BuiltinHooks {
     refuse(check, resource, name);
   };
   return {
-    prepareForCreate: guard,
+    prepareForCreate(object, context) {
+      emptyToNull(object);
+      guard(object, context);
+    },
     prepareForUpdate(object, old, context) {
+      emptyToNull(object);
       if (!equal(role(object).rules, role(old).rules)) guard(object, context);
     },
     validate: (object) =>
@@ -76,6 +80,11 @@ function bindingRules(resource: 'rolebindings' | 'clusterrolebindings'): Builtin
       return [invalidValue('roleRef', shown, 'cannot change roleRef')];
     },
   };
+}
+
+/** No rules are stored as null; that the client sent a list has been noted by then. */
+function emptyToNull(object: KubeObject): void {
+  if (role(object).rules?.length === 0) object['rules'] = null;
 }
 
 function refuse(check: GrantCheck, resource: string, name: string): void {

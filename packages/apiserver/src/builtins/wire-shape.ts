@@ -176,6 +176,12 @@ const NULL_WHEN_UNSET = fields(`
   V2HorizontalPodAutoscalerStatus currentMetrics
 `);
 
+/** Lists that are owned by whoever sends them empty. */
+const EMPTY_IS_OWNED = fields(`
+  V1Role rules
+  V1ClusterRole rules
+`);
+
 /** Scalars that are written even when they are zero, though the schema does not call them required. */
 const ZERO_WHEN_UNSET = fields(`
   V1StatefulSetSpec serviceName
@@ -231,6 +237,8 @@ function shapeStruct(value: JsonObject, schema: Schema, faults: string[]): void 
 interface Field {
   readonly type: 'list' | 'map' | 'struct' | 'quantity' | 'time' | 'scalar' | 'any';
   readonly keepZero: boolean;
+  /** An empty list stays for now: it is stored as null, but whoever sent it owns it. */
+  readonly keepEmpty?: boolean;
   readonly schema: Schema | undefined;
 }
 
@@ -268,7 +276,7 @@ function shapeField(value: unknown, field: Field, faults: string[]): unknown {
 
 function shapeList(value: unknown, field: Field, faults: string[]): unknown {
   if (!Array.isArray(value)) return value;
-  if (value.length === 0) return undefined;
+  if (value.length === 0) return field.keepEmpty ? value : undefined;
   if (field.schema) for (const item of value) if (isStruct(item)) shapeStruct(item, field.schema, faults);
   return value;
 }
@@ -316,7 +324,10 @@ function planOf(schema: Schema): Plan {
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const path = `${type}.${name}`;
     const always = required.has(name) || ZERO_WHEN_UNSET.has(path);
-    const field = fieldOf(property, KEEP_ZERO.has(path) || always);
+    const field = {
+      ...fieldOf(property, KEEP_ZERO.has(path) || always),
+      keepEmpty: EMPTY_IS_OWNED.has(path),
+    };
     fieldsOfType.set(name, field);
     if (NULL_WHEN_UNSET.has(path)) fallbacks.push([name, null]);
     else if (ALWAYS.has(path)) fallbacks.push([name, EMPTY_STRUCT]);

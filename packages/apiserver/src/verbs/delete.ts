@@ -15,6 +15,8 @@ export interface DeleteOptions {
   readonly orphanDependents?: boolean;
   readonly dryRun: boolean;
   readonly review: JsonObject;
+  /** Admission has been asked already, about the request that causes this delete. */
+  readonly admitted?: boolean;
 }
 
 export async function deleteOptions(context: RequestContext): Promise<DeleteOptions> {
@@ -81,21 +83,22 @@ export async function deleteObject(
     if (stored === undefined) throw notFound(about, name);
     const live = fromStorage(definition, stored);
     checkPreconditions(definition, live, options);
-    await admission.validate(
-      {
-        operation: 'DELETE',
-        definition,
-        subresource: '',
-        kind: definition,
-        namespace: live.metadata.namespace ?? '',
-        name,
-        object: undefined,
-        oldObject: live,
-        options: options.review,
-        dryRun: options.dryRun,
-      },
-      context,
-    );
+    if (options.admitted !== true)
+      await admission.validate(
+        {
+          operation: 'DELETE',
+          definition,
+          subresource: '',
+          kind: definition,
+          namespace: live.metadata.namespace ?? '',
+          name,
+          object: undefined,
+          oldObject: live,
+          options: options.review,
+          dryRun: options.dryRun,
+        },
+        context,
+      );
     const grace = definition.hooks.gracePeriod?.(live, options.gracePeriodSeconds) ?? 0;
     const next = clone(live);
     const finalizers = new Set(live.metadata.finalizers ?? []);

@@ -47,9 +47,7 @@ export const daemonSetHooks: ResourceHooks = {
       spec.updateStrategy.rollingUpdate.maxSurge ??= 0;
     }
     if (spec.template?.spec) defaultPodSpec(spec.template.spec);
-  },
-  prepareForCreate(object) {
-    object.metadata.annotations = { ...object.metadata.annotations, [TEMPLATE_GENERATION]: '1' };
+    object.metadata.annotations = { [TEMPLATE_GENERATION]: '1', ...object.metadata.annotations };
   },
   prepareForUpdate(object, old) {
     const before = Number(old.metadata.annotations?.[TEMPLATE_GENERATION] ?? 1);

@@ -1,0 +1,75 @@
+/** The object a client posts to an action subresource: read, checked against the URL, admitted. */
+import { badRequest } from '../errors.ts';
+import { decodeBody } from '../http/decode.ts';
+import { isObject } from '../json.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import { groupVersion, type ResourceDefinition } from '../registry/resource-definition.ts';
+import { type KubeObject, timestamp } from '../types.ts';
+import { type WriteOptions, writeOptions } from '../verbs/write-options.ts';
+
+export interface ActionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+export interface ActionObject {
+  readonly object: KubeObject;
+  readonly options: WriteOptions;
+}
+
+/** Reads the body as an object of the given kind; what it leaves out is taken from the URL. */
+export async function readActionObject(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  kind: ActionKind,
+): Promise<ActionObject> {
+  const options = writeOptions(context, 'CreateOptions');
+  const body = await decodeBody(context);
+  if (body === undefined) throw badRequest(`a ${kind.kind} is expected in the body of the request`);
+  const object = body as unknown as KubeObject;
+  const apiVersion = groupVersion(kind);
+  object.kind ??= kind.kind;
+  object.apiVersion ??= apiVersion;
+  if (object.kind !== kind.kind || object.apiVersion !== apiVersion)
+    throw badRequest(
+      `${object.kind} in version "${object.apiVersion}" cannot be handled as a ${kind.kind} of ${apiVersion}`,
+    );
+  object.metadata = isObject(object.metadata) ? object.metadata : {};
+  object.metadata.namespace ??= context.info.namespace;
+  const noted = context.parts.fieldManager.update(undefined, object, {
+    // Ownership is noted in terms of the object that was sent, not of the resource it is sent to.
+    definition: { ...definition, ...kind, subresources: {} },
+    subresource: context.info.subresource,
+    manager: options.manager,
+    apiVersion,
+    time: timestamp(context.parts.surroundings.now()),
+  });
+  return { object: noted, options };
+}
+
+/** Runs admission on it as a CREATE on the subresource; answers the object to go on with. */
+export async function admitActionObject(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  kind: ActionKind,
+  { object, options }: ActionObject,
+  dryRun = options.dryRun,
+): Promise<KubeObject> {
+  const { admission } = context.parts;
+  const attributes = {
+    operation: 'CREATE' as const,
+    definition,
+    subresource: context.info.subresource,
+    kind,
+    namespace: context.info.namespace,
+    name: context.info.name,
+    object,
+    oldObject: undefined,
+    options: options.review,
+    dryRun,
+  };
+  const admitted = (await admission.mutate(attributes, context)) ?? object;
+  await admission.validate({ ...attributes, object: admitted }, context);
+  return admitted;
+}
