@@ -60,6 +60,13 @@ export interface BoxPlace {
   readonly ports: readonly Port[];
 }
 
+interface Run {
+  readonly main: HeldProcess;
+  readonly first: ProcessIdentity;
+  /** We ended it: unshare, which waits for process 1, cannot pass SIGKILL on in its own exit status. */
+  killed: boolean;
+}
+
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
@@ -74,7 +81,7 @@ export class Box {
   /** For the sandbox only. */
   readonly place: BoxPlace;
   readonly #view: OverlayView | undefined;
-  #run: { readonly main: HeldProcess; readonly first: ProcessIdentity } | undefined;
+  #run: Run | undefined;
   #prepared = false;
 
   constructor(options: BoxOptions, place: BoxPlace) {
@@ -120,7 +127,8 @@ export class Box {
 
   /** How the current run ends. */
   get exit(): Promise<ExitStatus> {
-    return this.#current().main.exit;
+    const run = this.#current();
+    return run.main.exit.then((status) => (run.killed ? { code: null, signal: 'SIGKILL' } : status));
   }
 
   async start(): Promise<void> {
@@ -158,7 +166,7 @@ export class Box {
           `box ${this.name} ended at once (${signal ?? `exit code ${code}`}): ${this.logTail()}`,
         );
       }
-      this.#run = { main, first };
+      this.#run = { main, first, killed: false };
       record.addProcess({ ...first, what: `process 1 of box ${this.name}` });
       void main.exit.then(() => record.removeProcess(first));
     } finally {
@@ -218,9 +226,10 @@ export class Box {
 
   /** A power cut: every process inside is gone when this returns. Network and files stay. */
   async kill(): Promise<void> {
-    if (this.#run === undefined) return;
-    signalProcess(this.#run.first, 'SIGKILL');
-    await this.#run.main.exit;
+    const run = this.#run;
+    if (run === undefined) return;
+    run.killed ||= signalProcess(run.first, 'SIGKILL');
+    await run.main.exit;
   }
 
   /** SIGTERM, and SIGKILL after `graceMs` (default 5 s). */

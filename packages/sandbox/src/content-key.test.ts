@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { contentKey } from './content-key.ts';
+
+test('the order of keys does not matter, any value does', () => {
+  const record = fc.dictionary(fc.string(), fc.oneof(fc.integer(), fc.string()));
+  fc.assert(
+    fc.property(record, record, (a, b) => {
+      const reversed = Object.fromEntries(Object.entries(a).toReversed());
+      assert.equal(contentKey({ a, b }), contentKey({ b, a: reversed }));
+      const same =
+        JSON.stringify(Object.entries(a).toSorted()) === JSON.stringify(Object.entries(b).toSorted());
+      assert.equal(contentKey(a) === contentKey(b), same);
+    }),
+  );
+});
