@@ -115,13 +115,14 @@ test('a process number that now means another process is left alone', async () =
   const bystander = spawn('sleep', ['1000']);
   const owner = { pid: 1, startTime: 'never' };
   const stale = { pid: bystander.pid ?? assert.fail(), startTime: '12345', what: 'long gone' };
-  new SandboxRecord(join(sandboxesDirectory(), name), {
+  const record = new SandboxRecord(join(sandboxesDirectory(), name), {
     name,
     owner,
     processes: [stale],
     cgroups: [],
     sysctls: {},
   });
+  assert.ok(readRecord(record.directory));
   await cleanSandboxes({ name });
   assert.equal(bystander.exitCode, null);
   assert.ok(bystander.kill('SIGTERM'));

@@ -133,14 +133,14 @@ test('a paused box stands still, with everything it started, and goes on', async
   const ticks = () => box.logTail(1_000_000).split('tick').length;
   await box.waitFor('ticks', () => ticks() > 5);
   await box.pause();
-  const before = ticks();
+  const counted = ticks();
   const states = () =>
     readFile(`/proc/${box.pid}/status`, 'utf8').then((text) => /^State:\s+(\S)/m.exec(text)?.[1]);
   assert.equal(await states(), 'T');
   await new Promise((resolve) => setTimeout(resolve, 200)); // ten ticks of a box that is not paused
-  assert.equal(ticks(), before);
+  assert.equal(ticks(), counted);
   box.resume();
-  await box.waitFor('more ticks', () => ticks() > before + 5);
+  await box.waitFor('more ticks', () => ticks() > counted + 5);
 });
 
 test('the machine reaches a box through a forward, without an interface', async () => {
