@@ -1,4 +1,5 @@
 import { type Controller, port, resourceName } from '@slurm-operator/api';
+import type { Read } from './read.ts';
 
 export interface Endpoint {
   readonly host: string;
@@ -6,7 +7,7 @@ export interface Endpoint {
 }
 
 /** How many slurmctld a Controller runs: the primary and its backups. */
-export function controllerReplicas(controller: Controller): number {
+export function controllerReplicas(controller: Read<Controller>): number {
   const { external, ha } = controller.spec;
   return !external && ha?.enabled ? 1 + ha.backups : 1;
 }
@@ -15,7 +16,7 @@ export function controllerReplicas(controller: Controller): number {
  * Where the slurmctld of a Controller listen, primary first. Each pod has a ClusterIP Service of its own name: a headless name would
  * vanish with its pod, and Slurm waits ten seconds on a name that does not resolve.
  */
-export function slurmctldEndpoints(controller: Controller): Endpoint[] {
+export function slurmctldEndpoints(controller: Read<Controller>): Endpoint[] {
   const { name, namespace } = controller.metadata;
   const { external, externalConfig, service } = controller.spec;
   if (external)

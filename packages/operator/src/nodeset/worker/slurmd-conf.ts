@@ -1,8 +1,9 @@
 /** The `--conf` line with which a worker presents itself to Slurm: its features, its size, and what the user adds. */
 import type { NodeSet } from '@slurm-operator/api';
+import type { Read } from '../../builders/read.ts';
 
 /** The name by which Slurm knows a NodeSet (and its partition): the host name's stem where one is set. */
-export function slurmSetName(nodeSet: NodeSet): string {
+export function slurmSetName(nodeSet: Read<NodeSet>): string {
   const hostname = nodeSet.spec.template?.spec?.hostname?.trim().split(/\s+/)[0] ?? '';
   return hostname.replace(/^-+|-+$/g, '') || nodeSet.metadata.name;
 }

@@ -1,0 +1,28 @@
+/** The ConfigMap with slurm.conf and its companions. */
+import { type Controller, resourceName } from '@slurm-operator/api';
+import type { ConfigMap } from '@slurm-operator/kube';
+import { builtMeta } from '../object-meta.ts';
+import type { Read } from '../read.ts';
+
+export interface ConfigInput {
+  readonly controller: Read<Controller>;
+  readonly slurmConf: string;
+  /** Whether one of the user's files is called cgroup.conf. */
+  readonly userCgroupConf: boolean;
+}
+
+/** Finds out the version of cgroups by itself; there is no systemd in the pod to ask. */
+const cgroupConf = 'CgroupPlugin=autodetect\nIgnoreSystemd=yes\n';
+
+export function buildControllerConfig({ controller, slurmConf, userCgroupConf }: ConfigInput): ConfigMap {
+  const { name } = controller.metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: builtMeta(resourceName.config(name), 'controller', controller, name),
+    data: {
+      'slurm.conf': slurmConf,
+      ...(userCgroupConf || controller.spec.external ? {} : { 'cgroup.conf': cgroupConf }),
+    },
+  };
+}

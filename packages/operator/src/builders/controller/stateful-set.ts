@@ -1,0 +1,191 @@
+/** The StatefulSet that runs slurmctld. */
+import { annotation, app, type Controller, keyFile, resourceName, uid } from '@slurm-operator/api';
+import type { StatefulSet } from '@slurm-operator/kube';
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import type { IVolume } from 'kubernetes-models/v1/Volume';
+import { selectorLabels } from '../labels.ts';
+import { mergeContainer, mergePodSpec } from '../merge-template.ts';
+import { builtMeta } from '../object-meta.ts';
+import type { Read } from '../read.ts';
+import { servesHttpProbes } from '../slurm-version.ts';
+import { controllerReplicas } from '../slurmctld-endpoints.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { clusterNameOf } from './cluster-name.ts';
+import { reconfigureContainer } from './reconfigure.ts';
+import { slurmctldPort, stateSaveLocation } from './slurm-conf.ts';
+
+export interface ControllerWorkloadInput {
+  readonly controller: Read<Controller>;
+  readonly around: Surroundings;
+  /** Changes of these restart slurmctld. */
+  readonly hashes: { readonly slurmKey: string; readonly jwtKey: string; readonly restart: string };
+}
+
+const stateVolume = 'statesave';
+
+export function buildControllerStatefulSet(input: ControllerWorkloadInput): StatefulSet {
+  const { controller, hashes } = input;
+  const { name } = controller.metadata;
+  const { template } = controller.spec;
+  const meta = builtMeta(resourceName.controller(name), 'controller', controller, name, template?.metadata);
+  const claim = claimTemplate(controller);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: meta,
+    spec: {
+      replicas: controllerReplicas(controller),
+      serviceName: resourceName.controllerInternal(name),
+      // A standby is never ready: the next pod must not wait for it.
+      podManagementPolicy: 'Parallel',
+      revisionHistoryLimit: 0,
+      selector: { matchLabels: selectorLabels('controller', name) },
+      template: {
+        metadata: {
+          labels: meta.labels,
+          annotations: {
+            ...meta.annotations,
+            [annotation.defaultContainer]: app.controller,
+            [annotation.slurmKeyHash]: hashes.slurmKey,
+            [annotation.jwtKeyHash]: hashes.jwtKey,
+            [annotation.slurmConfigHash]: hashes.restart,
+          },
+        },
+        spec: mergePodSpec(generatedSpec(input), template?.spec as Partial<IPodSpec> | undefined),
+      },
+      ...(claim === undefined ? {} : { volumeClaimTemplates: [claim] }),
+    },
+  };
+}
+
+function generatedSpec(input: ControllerWorkloadInput): IPodSpec {
+  const { controller } = input;
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: uid.slurm,
+      runAsGroup: uid.slurm,
+      fsGroup: uid.slurm,
+      // A state volume with a million files is not walked at every start.
+      fsGroupChangePolicy: 'OnRootMismatch',
+    },
+    ...(controllerReplicas(controller) > 1 ? { affinity: apart(controller.metadata.name) } : {}),
+    containers: [slurmctld(input), reconfigureContainer(controller, input.around)],
+    volumes: volumes(controller),
+  };
+}
+
+/** Two controllers on one machine would be lost together. */
+const apart = (name: string) => ({
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      {
+        topologyKey: 'kubernetes.io/hostname',
+        labelSelector: { matchLabels: selectorLabels('controller', name) },
+      },
+    ],
+  },
+});
+
+function slurmctld({ controller, around }: ControllerWorkloadInput): IContainer {
+  const image = controller.spec.slurmctld?.image ?? around.images.slurmctld;
+  const probe = (path: string) =>
+    servesHttpProbes(image)
+      ? { httpGet: { path, port: app.controller } }
+      : { tcpSocket: { port: app.controller } };
+  const base: IContainer = {
+    name: app.controller,
+    image,
+    ports: [{ name: app.controller, containerPort: slurmctldPort(controller), protocol: 'TCP' }],
+    startupProbe: { ...probe('/livez'), failureThreshold: 30, periodSeconds: 2 },
+    livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 3 },
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: uid.slurm,
+      runAsGroup: uid.slurm,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [
+      { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },
+      { name: 'run', mountPath: '/run' },
+      { name: 'slurm-authsocket', mountPath: '/run/slurmctld' },
+      { name: stateVolume, mountPath: stateSaveLocation(clusterNameOf(controller)) },
+      { name: 'slurm-log', mountPath: '/var/log/slurm' },
+    ],
+  };
+  return mergeContainer(base, controller.spec.slurmctld as Partial<IContainer> | undefined);
+}
+
+function volumes(controller: Read<Controller>): IVolume[] {
+  const { persistence } = controller.spec;
+  const memory = { emptyDir: { medium: 'Memory' as const } };
+  return [
+    { name: 'slurm-etc', projected: { defaultMode: 0o550, sources: etcSources(controller) } },
+    { name: 'run', ...memory },
+    { name: 'slurm-authsocket', ...memory },
+    { name: 'slurm-log', emptyDir: {} },
+    ...(persistence.enabled
+      ? persistence.existingClaim
+        ? [{ name: stateVolume, persistentVolumeClaim: { claimName: persistence.existingClaim } }]
+        : []
+      : [{ name: stateVolume, emptyDir: {} }]),
+  ];
+}
+
+type Source = NonNullable<NonNullable<IVolume['projected']>['sources']>[number];
+
+function etcSources(controller: Read<Controller>): Source[] {
+  const { slurmKeyRef, jwtKeyRef, jwtHs256KeyRef, jwksKeyRef } = controller.spec;
+  const secret = (
+    ref: { readonly name: string; readonly key: string } | undefined,
+    path: string,
+  ): Source[] =>
+    // Keys are for the owner and its group alone: Slurm refuses others.
+    ref === undefined ? [] : [{ secret: { name: ref.name, items: [{ key: ref.key, path, mode: 0o440 }] } }];
+  return [
+    { configMap: { name: resourceName.config(controller.metadata.name) } },
+    ...secret(slurmKeyRef, keyFile.slurm),
+    ...secret(jwtKeyRef ?? jwtHs256KeyRef, keyFile.jwt),
+    ...referencedConfigMaps(controller).map((name) => ({ configMap: { name } })),
+    ...(jwksKeyRef === undefined
+      ? []
+      : [
+          {
+            configMap: { name: jwksKeyRef.name, items: [{ key: jwksKeyRef.key, path: keyFile.jwks }] },
+          },
+        ]),
+  ];
+}
+
+/** The ConfigMaps whose keys become files, each once, in the order of their names. */
+export function referencedConfigMaps({ spec }: Read<Controller>): string[] {
+  const lists = [
+    spec.configFileRefs,
+    spec.prologScriptRefs,
+    spec.epilogScriptRefs,
+    spec.prologSlurmctldScriptRefs,
+    spec.epilogSlurmctldScriptRefs,
+  ];
+  return [...new Set(lists.flatMap((list) => list ?? []).map(({ name }) => name))].toSorted();
+}
+
+function claimTemplate({ spec }: Read<Controller>) {
+  const { enabled, existingClaim, ...claim } = spec.persistence;
+  if (!enabled || existingClaim) return undefined;
+  const defaults: IPersistentVolumeClaimSpec = {
+    accessModes: ['ReadWriteOnce'],
+    resources: { requests: { storage: '4Gi' } },
+  };
+  return {
+    apiVersion: 'v1' as const,
+    kind: 'PersistentVolumeClaim' as const,
+    metadata: { name: stateVolume },
+    spec: { ...defaults, ...(claim as IPersistentVolumeClaimSpec) },
+  };
+}

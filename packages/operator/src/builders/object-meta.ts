@@ -1,0 +1,61 @@
+/** `metadata` of what we make: the labels of the custom resource and of the user's part below our own. */
+import { type Component, label } from '@slurm-operator/api';
+import { objectLabels } from './labels.ts';
+import type { Read } from './read.ts';
+
+interface Owner {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+interface UserMetadata {
+  readonly labels?: Readonly<Record<string, string>> | null;
+  readonly annotations?: Readonly<Record<string, string>> | null;
+}
+
+export interface BuiltMeta {
+  name: string;
+  namespace: string;
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+}
+
+/** Annotations that tools put on the custom resource for themselves. */
+const notInherited =
+  /^(kubectl\.kubernetes\.io|meta\.helm\.sh|argocd\.argoproj\.io|kustomize\.toolkit\.fluxcd\.io)\//;
+
+export function builtMeta(
+  name: string,
+  of: Component,
+  owner: Read<Owner>,
+  cluster: string,
+  user: Read<UserMetadata> = {},
+): BuiltMeta {
+  return {
+    name,
+    namespace: owner.metadata.namespace,
+    labels: {
+      ...withoutVersions(owner.metadata.labels ?? {}),
+      ...user.labels,
+      ...objectLabels(of, owner.metadata.name, cluster),
+    },
+    annotations: {
+      ...Object.fromEntries(
+        Object.entries(owner.metadata.annotations ?? {}).filter(([key]) => !notInherited.test(key)),
+      ),
+      ...user.annotations,
+    },
+  };
+}
+
+/** A chart's version in a pod's labels would roll every pod at each release of the chart. */
+const withoutVersions = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(labels).filter(
+      ([key]) => !/^helm\.sh\/chart$|\/version$/.test(key) && key !== label.managedBy,
+    ),
+  );

@@ -1,0 +1,88 @@
+/** All connections of this program, by the key of their Cluster. */
+import { ChannelSource, type Clock, type ObjectKey, refOf } from '@slurm-operator/kube';
+import type { Clock as SlurmClock } from '@slurm-operator/slurm';
+import type { GatewayFinder } from '../nodeset/slurm-gateway.ts';
+import { type ConnectionOptions, SlurmConnection } from './slurm-connection.ts';
+
+interface Entry {
+  readonly connection: SlurmConnection;
+  /** Names server, credential and certificates; never holds them. */
+  readonly fingerprint: string;
+  readonly since: number;
+}
+
+export class ConnectionPool {
+  /** Triggered with a Controller (or Cluster) whose Slurm changed. */
+  readonly changes = new ChannelSource();
+  /** The same, for the controller of Clusters. */
+  readonly news = new ChannelSource();
+  readonly #entries = new Map<ObjectKey, Entry>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The same time, as the Slurm client counts it. */
+  get slurmClock(): SlurmClock {
+    return { now: () => this.#clock.now(), schedule: (ms, action) => this.#clock.after(ms, action) };
+  }
+
+  get(key: ObjectKey): SlurmConnection | undefined {
+    return this.#entries.get(key)?.connection;
+  }
+
+  /** The Cluster of a Controller has its name. */
+  readonly gateways: GatewayFinder = (namespace, controller) =>
+    this.get(`${namespace}/${controller}`)?.gateway;
+
+  /** The connection with this fingerprint; one with another is closed and replaced. */
+  async use(
+    key: ObjectKey,
+    fingerprint: string,
+    options: () => Omit<ConnectionOptions, 'onNews' | 'clock'>,
+  ): Promise<SlurmConnection> {
+    const known = this.#entries.get(key);
+    if (known?.fingerprint === fingerprint) return known.connection;
+    if (known !== undefined) await this.remove(key);
+    const ref = refOf(key);
+    const connection = new SlurmConnection({
+      ...options(),
+      clock: this.slurmClock,
+      onNews: () => {
+        this.changes.trigger(ref);
+        this.news.trigger(ref);
+      },
+    });
+    this.#entries.set(key, { connection, fingerprint, since: this.#clock.now() });
+    return connection;
+  }
+
+  async remove(key: ObjectKey): Promise<void> {
+    const known = this.#entries.get(key);
+    if (known === undefined) return;
+    this.#entries.delete(key);
+    await known.connection.close();
+    this.changes.trigger(refOf(key));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#entries.keys()].map((key) => this.remove(key)));
+  }
+
+  /** For `/debug/vars`: who is connected to what, without secrets. */
+  describe(): object[] {
+    return [...this.#entries].map(([cluster, { connection, since }]) => {
+      const view = connection.gateway.view();
+      return {
+        cluster,
+        server: connection.client.server,
+        release: connection.client.about.release,
+        circuit: connection.client.circuit().state,
+        connectedSince: new Date(since).toISOString(),
+        nodes: view.kind === 'known' ? view.nodes.length : undefined,
+        unknown: view.kind === 'unknown' ? view.why : undefined,
+      };
+    });
+  }
+}

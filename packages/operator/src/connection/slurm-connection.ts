@@ -1,0 +1,52 @@
+/** One Slurm: a client, what it shows, and a gateway for whoever changes it. Shared by all controllers. */
+import { type Clock, SlurmClient, SlurmWatch, type TokenProvider } from '@slurm-operator/slurm';
+import { WatchedGateway } from '../nodeset/watched-gateway.ts';
+
+export interface ConnectionOptions {
+  readonly server: string;
+  readonly token: TokenProvider;
+  readonly ca?: string | undefined;
+  readonly clock: Clock;
+  /** Called when a list brought news, or what is known became unknown, or the other way round. */
+  readonly onNews: () => void;
+}
+
+export class SlurmConnection {
+  readonly client: SlurmClient;
+  readonly gateway: WatchedGateway;
+  /** When slurmctld was started, by its own word; asked for with every ping. */
+  controllerStartedAt: number | undefined;
+  readonly #watch: SlurmWatch;
+
+  constructor({ server, token, ca, clock, onNews }: ConnectionOptions) {
+    this.client = new SlurmClient({ server, token, clock, ...(ca === undefined ? {} : { ca }) });
+    this.#watch = new SlurmWatch({ client: this.client, clock });
+    this.gateway = new WatchedGateway({
+      client: this.client,
+      watch: this.#watch,
+      controllerStartedAt: () => this.controllerStartedAt,
+      now: () => clock.now(),
+    });
+    this.#watch.nodes.subscribe(onNews);
+    this.#watch.jobs.subscribe(onNews);
+    this.#watch.start();
+  }
+
+  /** How many jobs run and wait; undefined while that is not known. */
+  jobCounts(): { readonly running: number; readonly pending: number } | undefined {
+    const { view } = this.#watch.jobs;
+    if (view.kind === 'unknown') return undefined;
+    let running = 0;
+    let pending = 0;
+    for (const state of view.states.values()) {
+      if (state.includes('RUNNING')) running += 1;
+      if (state.includes('PENDING')) pending += 1;
+    }
+    return { running, pending };
+  }
+
+  async close(): Promise<void> {
+    await this.#watch.stop();
+    this.client.close();
+  }
+}

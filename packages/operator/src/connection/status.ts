@@ -1,0 +1,87 @@
+/** What a Cluster says: whether Slurm answers, what it holds, and how everything that belongs to it is. Pure. */
+import { type Cluster, conditionType } from '@slurm-operator/api';
+import { isBusy, isDown, isDrain, isIdle } from '@slurm-operator/slurm';
+import type { NodesView } from '../nodeset/slurm-gateway.ts';
+import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
+import type { Failure } from './failure.ts';
+
+type Status = NonNullable<Cluster['status']>;
+
+export interface Connected {
+  readonly server: string;
+  readonly slurmVersion: string | undefined;
+  readonly apiVersion: string | undefined;
+  readonly view: NodesView;
+  readonly jobs: { readonly running: number; readonly pending: number } | undefined;
+}
+
+/** An object of the same cluster that is not ready. */
+export interface Ailing {
+  readonly kind: string;
+  readonly name: string;
+  readonly message: string;
+}
+
+export function clusterStatus(
+  outcome: Connected | Failure,
+  ailing: readonly Ailing[],
+): { readonly fields: Partial<Status>; readonly verdicts: readonly Verdict[] } {
+  const failed = 'class' in outcome;
+  const connected: Verdict = failed
+    ? {
+        type: conditionType.slurmConnected,
+        status: 'False',
+        reason: outcome.reason,
+        message: outcome.message,
+      }
+    : {
+        type: conditionType.slurmConnected,
+        status: 'True',
+        reason: 'Connected',
+        message: `Slurm at ${outcome.server} answers and accepts our token.`,
+      };
+  const troubles: Trouble[] = failed ? [{ reason: outcome.reason, message: outcome.message }] : [];
+  const [ready, progressing, degraded] = verdicts(troubles, connected.message);
+  const [first] = ailing;
+  return {
+    fields: { isReady: !failed, ...(failed ? {} : contents(outcome)) },
+    verdicts: [
+      ...(ready === undefined ? [] : [ready]),
+      ...(progressing === undefined ? [] : [progressing]),
+      // Slurm may well answer while a part of the cluster is ill: that is Degraded, not down.
+      ...(degraded === undefined
+        ? []
+        : [
+            !failed && first !== undefined
+              ? {
+                  ...degraded,
+                  status: 'True' as const,
+                  reason: 'PodsNotReady' as const,
+                  message: `${first.kind} ${first.name} is not ready: ${first.message}${ailing.length > 1 ? ` (and ${ailing.length - 1} more)` : ''}`,
+                }
+              : degraded,
+          ]),
+      connected,
+    ],
+  };
+}
+
+function contents({ server, slurmVersion, apiVersion, view, jobs }: Connected): Partial<Status> {
+  return {
+    server,
+    ...(slurmVersion === undefined ? {} : { slurmVersion }),
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...(view.kind === 'unknown'
+      ? {}
+      : {
+          nodes: {
+            total: view.nodes.length,
+            idle: view.nodes.filter(({ state }) => isIdle(state) && !isDrain(state)).length,
+            allocated: view.nodes.filter(({ state }) => isBusy(state) && !isDown(state)).length,
+            down: view.nodes.filter(({ state }) => isDown(state)).length,
+            drained: view.nodes.filter(({ state }) => isDrain(state)).length,
+          },
+        }),
+    ...(jobs === undefined ? {} : { jobs }),
+  };
+}

@@ -1,0 +1,153 @@
+/** What a Controller needs, as objects in the order in which they are made; and what stands in its way. Pure. */
+import type { Cluster } from '@slurm-operator/api';
+import type { ApplyIntent, ConfigMap, Service, StatefulSet } from '@slurm-operator/kube';
+import { buildCluster } from '../builders/controller/cluster.ts';
+import { clusterNameOf } from '../builders/controller/cluster-name.ts';
+import { buildControllerConfig } from '../builders/controller/config-map.ts';
+import { buildControllerServices } from '../builders/controller/services.ts';
+import { buildExternalSlurmConf, buildSlurmConf, type Scripts } from '../builders/controller/slurm-conf.ts';
+import { buildControllerStatefulSet } from '../builders/controller/stateful-set.ts';
+import { digestOf } from '../builders/digest.ts';
+import type { Surroundings } from '../builders/surroundings.ts';
+import type { RenderedConf } from '../slurm-conf/conf-file.ts';
+import { UnsafeValueError } from '../slurm-conf/errors.ts';
+import type { Trouble } from '../status/judge.ts';
+import type { Digests, ObservedController } from './observe.ts';
+
+export interface ControllerPlan {
+  readonly services: readonly Service[];
+  readonly config: ConfigMap | undefined;
+  readonly statefulSet: StatefulSet | undefined;
+  readonly cluster: ApplyIntent<Cluster>;
+  /** What the files in /etc/slurm should be; pods that were not told of it are touched. */
+  readonly configHash: string;
+  readonly touch: readonly string[];
+  readonly troubles: readonly Trouble[];
+}
+
+export function planController(observed: ObservedController, around: Surroundings): ControllerPlan {
+  const { controller } = observed;
+  const troubles: Trouble[] = [...missing(observed)];
+  const rendered = render(observed, troubles);
+  for (const message of rendered?.complaints ?? []) troubles.push({ reason: 'InvalidSpec', message });
+  const config =
+    rendered === undefined
+      ? undefined
+      : buildControllerConfig({
+          controller,
+          slurmConf: rendered.text,
+          userCgroupConf: observed.configMaps.some(({ keys }) => keys?.['cgroup.conf'] !== undefined),
+        });
+  const configHash = digestOf({ own: config?.data, users: observed.configMaps, keys: observed.secrets });
+  const runs = !controller.spec.external;
+  return {
+    services: runs ? buildControllerServices(controller) : [],
+    config,
+    // Without a configuration, or with files missing, a pod would only hang or crash; a running one stays as it is.
+    statefulSet:
+      runs && config !== undefined && (observed.statefulSet.exists || troubles.every(isHarmless))
+        ? buildControllerStatefulSet({ controller, around, hashes: hashes(observed) })
+        : undefined,
+    cluster: buildCluster(controller),
+    configHash,
+    touch:
+      config === undefined
+        ? []
+        : observed.pods.filter((pod) => pod.configSeen !== configHash).map((pod) => pod.name),
+    troubles,
+  };
+}
+
+/** Troubles that do not keep slurmctld from running. */
+const isHarmless = ({ reason }: Trouble): boolean =>
+  reason === 'AccountingNotFound' || reason === 'InvalidSpec';
+
+function render(observed: ObservedController, troubles: Trouble[]): RenderedConf | undefined {
+  const { controller, accounting, nodeSets } = observed;
+  // Dropping accounting because its object is missing for a moment would make slurmctld forget it.
+  if (controller.spec.accountingRef?.name && accounting === undefined) return undefined;
+  try {
+    return controller.spec.external
+      ? buildExternalSlurmConf({ controller, accounting })
+      : buildSlurmConf({ controller, accounting, nodeSets, scripts: scriptsOf(observed) });
+  } catch (error) {
+    if (!(error instanceof UnsafeValueError)) throw error;
+    troubles.push({ reason: 'InvalidSpec', message: error.message });
+    return undefined;
+  }
+}
+
+function scriptsOf({ controller, configMaps }: ObservedController): Scripts {
+  const files = (refs: readonly { readonly name: string }[] | null | undefined): string[] =>
+    (refs ?? []).flatMap(({ name }) => Object.keys(configMaps.find((map) => map.name === name)?.keys ?? {}));
+  const { spec } = controller;
+  return {
+    prolog: files(spec.prologScriptRefs),
+    epilog: files(spec.epilogScriptRefs),
+    prologSlurmctld: files(spec.prologSlurmctldScriptRefs),
+    epilogSlurmctld: files(spec.epilogSlurmctldScriptRefs),
+  };
+}
+
+function missing(observed: ObservedController): Trouble[] {
+  const { controller, accounting } = observed;
+  const { slurmKeyRef, jwtKeyRef, jwtHs256KeyRef, jwksKeyRef, accountingRef, external } = controller.spec;
+  const { namespace } = controller.metadata;
+  const troubles: Trouble[] = [];
+  const check = (
+    ref: { readonly name: string; readonly key: string } | undefined,
+    field: string,
+    kind: 'Secret' | 'ConfigMap',
+    among: readonly Digests[],
+  ): void => {
+    if (ref === undefined || (external && kind === 'Secret' && among.length === 0)) return;
+    const keys = among.find(({ name }) => name === ref.name)?.keys;
+    if (keys?.[ref.key] !== undefined) return;
+    troubles.push({
+      reason: kind === 'Secret' ? 'SecretNotFound' : 'ConfigMapNotFound',
+      message:
+        keys === undefined
+          ? `spec.${field}.name is "${ref.name}", and there is no such ${kind} in namespace ${namespace}: create it.`
+          : `spec.${field}.key is "${ref.key}", and ${kind} ${ref.name} has no such key: add it, or correct the name.`,
+    });
+  };
+  check(slurmKeyRef, 'slurmKeyRef', 'Secret', observed.secrets);
+  check(
+    jwtKeyRef ?? jwtHs256KeyRef,
+    jwtKeyRef === undefined ? 'jwtHs256KeyRef' : 'jwtKeyRef',
+    'Secret',
+    observed.secrets,
+  );
+  check(jwksKeyRef, 'jwksKeyRef', 'ConfigMap', observed.configMaps);
+  for (const { name, keys } of observed.configMaps)
+    if (keys === undefined && name !== jwksKeyRef?.name)
+      troubles.push({
+        reason: 'ConfigMapNotFound',
+        message: `the specification refers to ConfigMap ${name}, which does not exist in namespace ${namespace}: create it.`,
+      });
+  for (const { name, keys } of observed.configMaps)
+    for (const reservedFile of ['slurm.conf', 'slurmdbd.conf'])
+      if (keys?.[reservedFile] !== undefined)
+        troubles.push({
+          reason: 'InvalidSpec',
+          message: `ConfigMap ${name} holds ${reservedFile}, which the operator writes itself: put your lines into extraConf.`,
+        });
+  if (accountingRef?.name && accounting === undefined)
+    troubles.push({
+      reason: 'AccountingNotFound',
+      message: `spec.accountingRef.name is "${accountingRef.name}", and there is no such Accounting in namespace ${namespace}: create it, or correct the name. The configuration stays as it is until then.`,
+    });
+  return troubles;
+}
+
+/** What a running slurmctld cannot take over by reading its files again. */
+function hashes({ controller, secrets }: ObservedController) {
+  const { slurmKeyRef, jwtKeyRef, jwtHs256KeyRef } = controller.spec;
+  const digest = (ref: { readonly name: string; readonly key: string } | undefined): string =>
+    secrets.find(({ name }) => name === ref?.name)?.keys?.[ref?.key ?? ''] ?? '';
+  return {
+    slurmKey: digest(slurmKeyRef),
+    jwtKey: digest(jwtKeyRef ?? jwtHs256KeyRef),
+    restart: digestOf({ clusterName: clusterNameOf(controller) }),
+  };
+}

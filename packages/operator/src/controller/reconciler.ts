@@ -1,0 +1,93 @@
+/** The Controller controller: observe, plan, act, and say how it went. */
+import {
+  configMaps,
+  explain,
+  type Live,
+  type Manager,
+  NotOwnedError,
+  pods,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  services,
+  statefulSets,
+} from '@slurm-operator/kube';
+import type { Surroundings } from '../builders/surroundings.ts';
+import { clusters, controllers } from '../resources.ts';
+import type { Trouble } from '../status/judge.ts';
+import { writeStatus } from '../status/write-status.ts';
+import { configSeenAnnotation, observeController } from './observe.ts';
+import { planController } from './plan.ts';
+import { controllerStatus } from './status.ts';
+
+type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
+
+export class ControllerReconciler {
+  readonly #manager: Needs;
+  readonly #around: Surroundings;
+
+  constructor(manager: Needs, around: Surroundings) {
+    this.#manager = manager;
+    this.#around = around;
+  }
+
+  readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
+    const { cache, client, owned } = this.#manager;
+    const controller = cache.get(controllers, request);
+    if (controller === undefined || controller.metadata.deletionTimestamp !== undefined) return;
+    const owner = controller as unknown as Live;
+    const { signal } = context;
+    const observed = observeController(cache, controller);
+    const plan = planController(observed, this.#around);
+
+    // Each step stands alone: what fails is told and tried again, and does not keep the others from being made.
+    const failures: Trouble[] = [];
+    const errors: unknown[] = [];
+    const step = async (name: string, work: () => Promise<unknown>): Promise<boolean> => {
+      try {
+        await work();
+        return true;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        errors.push(error);
+        const message = `${name}: ${explain(error)}`;
+        failures.push({ reason: error instanceof NotOwnedError ? 'NameConflict' : 'ApplyFailed', message });
+        this.#manager.recorder.warning(owner, 'SyncFailed', message, 'Sync');
+        return false;
+      }
+    };
+    for (const service of plan.services)
+      await step(`Service ${service.metadata.name}`, () => owned.apply(services, owner, service, { signal }));
+    const { config, statefulSet } = plan;
+    const configured =
+      config !== undefined &&
+      (await step(`ConfigMap ${config.metadata.name}`, () =>
+        owned.apply(configMaps, owner, config, { signal }),
+      ));
+    if (configured)
+      for (const name of plan.touch)
+        await step(`Pod ${name}`, () =>
+          // Any change of a pod makes its kubelet look at its volumes at once, instead of in a minute or so.
+          client.mergePatch(
+            pods,
+            { namespace: controller.metadata.namespace, name },
+            { metadata: { annotations: { [configSeenAnnotation]: plan.configHash } } },
+            { signal },
+          ),
+        );
+    if (statefulSet !== undefined && (configured || observed.statefulSet.exists))
+      await step(`StatefulSet ${statefulSet.metadata.name}`, () =>
+        owned.apply(statefulSets, owner, statefulSet, { signal }),
+      );
+    await step(`Cluster ${plan.cluster.metadata.name}`, () =>
+      owned.apply(clusters, owner, plan.cluster, { signal }),
+    );
+
+    const after = cache.get(controllers, request);
+    if (after === undefined) return;
+    const { fields, verdicts } = controllerStatus(observeController(cache, after), plan, failures);
+    await writeStatus(controllers, after, fields, verdicts, client, context);
+    if (errors.length > 0)
+      throw new AggregateError(errors, failures.map(({ message }) => message).join('; '));
+  };
+}

@@ -1,0 +1,61 @@
+/** Which changes make a Controller be looked at. */
+import { app, label } from '@slurm-operator/api';
+import {
+  configMaps,
+  type Manager,
+  type ObjectRef,
+  pods,
+  secrets,
+  services,
+  statefulSets,
+} from '@slurm-operator/kube';
+import { referencedConfigMaps } from '../builders/controller/stateful-set.ts';
+import type { Surroundings } from '../builders/surroundings.ts';
+import { digestData } from '../digest-data.ts';
+import { accountings, clusters, controllers, nodeSets } from '../resources.ts';
+import { ControllerReconciler } from './reconciler.ts';
+
+export function setupControllers(manager: Manager, around: Surroundings, options: { workers: number }): void {
+  const { cache } = manager;
+  const reconciler = new ControllerReconciler(manager, around);
+  const inNamespace = (namespace: string | undefined) =>
+    cache.list(controllers, namespace === undefined ? {} : { namespace });
+  const usingSecret = (namespace: string | undefined, name: string): ObjectRef[] =>
+    inNamespace(namespace)
+      .filter(({ spec }) =>
+        [spec.slurmKeyRef, spec.jwtKeyRef, spec.jwtHs256KeyRef].some((ref) => ref?.name === name),
+      )
+      .map(({ metadata }) => metadata);
+  const usingConfigMap = (namespace: string | undefined, name: string): ObjectRef[] =>
+    inNamespace(namespace)
+      .filter((one) => referencedConfigMaps(one).includes(name) || one.spec.jwksKeyRef?.name === name)
+      .map(({ metadata }) => metadata);
+  manager
+    .controller('controller-controller')
+    .for(controllers)
+    .owns(statefulSets)
+    .owns(services)
+    .owns(configMaps)
+    .owns(clusters)
+    .watches(configMaps, (map) => usingConfigMap(map.metadata.namespace, map.metadata.name), {
+      cache: { transform: digestData },
+    })
+    .watches(secrets, (secret) => usingSecret(secret.metadata.namespace, secret.metadata.name), {
+      cache: { transform: digestData },
+    })
+    .watches(nodeSets, ({ metadata, spec }) => [
+      { namespace: metadata.namespace, name: spec.controllerRef.name },
+    ])
+    .watches(accountings, ({ metadata }) =>
+      inNamespace(metadata.namespace)
+        .filter(({ spec }) => spec.accountingRef?.name === metadata.name)
+        .map((one) => one.metadata),
+    )
+    .watches(pods, ({ metadata }) =>
+      metadata.labels?.[label.name] === app.controller
+        ? [{ namespace: metadata.namespace, name: metadata.labels[label.instance] ?? '' }]
+        : [],
+    )
+    .options({ workers: options.workers })
+    .reconcile(reconciler.reconcile);
+}

@@ -1,0 +1,85 @@
+/** What a Controller says about itself. Pure. */
+import { conditionType } from '@slurm-operator/api';
+import { clusterNameOf } from '../builders/controller/cluster-name.ts';
+import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
+import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
+import type { ObservedController } from './observe.ts';
+import type { ControllerPlan } from './plan.ts';
+
+export interface ControllerStatusDraft {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly verdicts: readonly Verdict[];
+}
+
+/**
+ * Ready means: a slurmctld is active, whatever the standbys do. A standby is never ready in the eyes of Kubernetes,
+ * because only the active one answers `/readyz`; one that does not run at all shows as Degraded.
+ */
+export function controllerStatus(
+  observed: ObservedController,
+  plan: Pick<ControllerPlan, 'troubles' | 'configHash'>,
+  failures: readonly Trouble[],
+): ControllerStatusDraft {
+  const { controller, cluster, pods } = observed;
+  const { external } = controller.spec;
+  const active = pods.find((pod) => pod.ready);
+  const troubles = [...plan.troubles, ...failures, ...(external ? [] : podTroubles(observed))];
+  const connected = connection(observed);
+  return {
+    fields: {
+      clusterName: clusterNameOf(controller),
+      ...(cluster?.status?.slurmVersion === undefined ? {} : { slurmVersion: cluster.status.slurmVersion }),
+      ...(external
+        ? {}
+        : {
+            replicas: controllerReplicas(controller),
+            readyReplicas: pods.filter((pod) => pod.ready).length,
+            configHash: plan.configHash,
+            ...(active === undefined ? {} : { activeController: active.name }),
+          }),
+    },
+    verdicts: [
+      ...verdicts(
+        external && connected.status !== 'True'
+          ? [...troubles, { reason: connected.reason, message: connected.message }]
+          : troubles,
+        external
+          ? `Slurm at ${controller.spec.externalConfig?.host ?? ''} answers.`
+          : `slurmctld is active in pod ${active?.name ?? ''}.`,
+      ),
+      connected,
+    ],
+  };
+}
+
+function podTroubles({ pods, controller, statefulSet }: ObservedController): Trouble[] {
+  const broken = pods.find(
+    (pod) =>
+      pod.waiting !== undefined && pod.waiting !== 'ContainerCreating' && pod.waiting !== 'PodInitializing',
+  );
+  if (broken !== undefined)
+    return [
+      {
+        reason: /Image/.test(broken.waiting ?? '') ? 'ImagePullFailed' : 'CrashLooping',
+        message: `pod ${broken.name}: ${broken.waiting}${broken.waitingMessage ? `: ${broken.waitingMessage}` : ''}. Look at it with "kubectl logs ${broken.name} -n ${controller.metadata.namespace} --previous".`,
+      },
+    ];
+  if (!pods.some((pod) => pod.ready))
+    return [{ reason: 'Starting', message: 'No slurmctld is active yet.', passing: true }];
+  if (pods.length < controllerReplicas(controller) || statefulSet.updating) return [];
+  return [];
+}
+
+/** Taken over from the Cluster object, which the connection is kept in. */
+function connection({ cluster }: ObservedController): Verdict {
+  const type = conditionType.slurmConnected;
+  const ready = cluster?.status?.conditions?.find((one) => one.type === conditionType.slurmConnected);
+  if (ready === undefined)
+    return {
+      type,
+      status: 'Unknown',
+      reason: 'Starting',
+      message: 'The connection to Slurm was not tried yet.',
+    };
+  return { type, status: ready.status, reason: ready.reason as Verdict['reason'], message: ready.message };
+}

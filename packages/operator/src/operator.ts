@@ -1,0 +1,50 @@
+/** Puts the operator together: one manager, one pool of connections, one controller per kind. */
+import { configMaps, type Manager, secrets } from '@slurm-operator/kube';
+import type { Surroundings } from './builders/surroundings.ts';
+import { ConnectionPool } from './connection/pool.ts';
+import type { ConnectionSettings } from './connection/reconciler.ts';
+import { setupClusters } from './connection/setup.ts';
+import { setupControllers } from './controller/setup.ts';
+import { digestData } from './digest-data.ts';
+import { setupNodeSets } from './nodeset/setup.ts';
+import { setupRestApis } from './restapi/setup.ts';
+
+export interface OperatorOptions extends Surroundings, Pick<ConnectionSettings, 'reachBy'> {
+  /** Reconciles at a time, for each kind. */
+  readonly workers: Readonly<
+    Record<'controller' | 'nodeset' | 'restapi' | 'accounting' | 'loginset' | 'token' | 'slurmclient', number>
+  >;
+  /** Node conditions whose text becomes the reason of a drain. */
+  readonly propagatedConditions: ReadonlySet<string>;
+}
+
+/** Adds everything to the manager; `manager.start` then runs it. */
+export function setupOperator(manager: Manager, options: OperatorOptions): { readonly pool: ConnectionPool } {
+  const pool = new ConnectionPool(manager.clock);
+  const { workers } = options;
+  // Before anybody else asks for them: what is cached of these is digests.
+  manager.cache.informer(secrets, { transform: digestData });
+  manager.cache.informer(configMaps, { transform: digestData });
+  setupClusters(manager, pool, { ...options, workers: workers.slurmclient });
+  setupControllers(manager, options, { workers: workers.controller });
+  setupRestApis(manager, options, { workers: workers.restapi });
+  setupNodeSets(manager, pool.gateways, {
+    workers: workers.nodeset,
+    slurmChanges: pool.changes,
+    clusterDomain: options.clusterDomain,
+    defaultImage: options.images.slurmd,
+    propagatedConditions: options.propagatedConditions,
+    parallel: 16,
+  });
+  manager.add({
+    name: 'slurm connections',
+    async run(signal) {
+      await new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve(), { once: true });
+        if (signal.aborted) resolve();
+      });
+      await pool.close();
+    },
+  });
+  return { pool };
+}

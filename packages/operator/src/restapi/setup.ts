@@ -1,0 +1,22 @@
+/** Which changes make a RestApi be looked at. */
+import { deployments, type Manager, services } from '@slurm-operator/kube';
+import type { Surroundings } from '../builders/surroundings.ts';
+import { controllers, restApis } from '../resources.ts';
+import { RestApiReconciler } from './reconciler.ts';
+
+export function setupRestApis(manager: Manager, around: Surroundings, options: { workers: number }): void {
+  const reconciler = new RestApiReconciler(manager, around);
+  manager
+    .controller('restapi-controller')
+    .for(restApis)
+    .owns(deployments)
+    .owns(services)
+    .watches(controllers, ({ metadata }) =>
+      manager.cache
+        .list(restApis, { namespace: metadata.namespace })
+        .filter(({ spec }) => spec.controllerRef.name === metadata.name)
+        .map((one) => one.metadata),
+    )
+    .options({ workers: options.workers })
+    .reconcile(reconciler.reconcile);
+}

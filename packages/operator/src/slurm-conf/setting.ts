@@ -1,0 +1,61 @@
+/**
+ * The atoms of a Slurm configuration file: `Key=Value` and records of several such pairs on one line. A value that
+ * could leave its place (a newline, a comment sign, a backslash at the end, a blank in a record) is refused here,
+ * whatever checked it before.
+ */
+import { UnsafeValueError } from './errors.ts';
+
+export interface Setting {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A line of several pairs, such as a partition. */
+export interface ConfRecord {
+  readonly fields: readonly Setting[];
+  /** Further pairs as a user wrote them: anything, on this line and no other. */
+  readonly rest?: string | undefined;
+}
+
+const keyPattern = /^[A-Za-z][A-Za-z0-9_]*$/;
+/** Line breaks of any kind, NUL and other controls; a tab is a blank. */
+// oxlint-disable-next-line no-control-regex -- control characters are the very thing that is looked for
+const controls = /[\u0000-\u0008\u000A-\u001F\u007F\u0085\u2028\u2029]/;
+
+/** One pair that fills its line. */
+export function setting(key: string, value: string | number): Setting {
+  checkKey(key);
+  return { key, value: oneLine(key, String(value)) };
+}
+
+/** The rest of a record's line, as a user wrote it. */
+export function remainder(key: string, text: string): string {
+  return oneLine(key, text.trim());
+}
+
+function oneLine(key: string, text: string): string {
+  if (controls.test(text)) throw new UnsafeValueError(key, text, 'use one line without control characters');
+  if (text.includes('#')) throw new UnsafeValueError(key, text, 'leave out the comment sign #');
+  if (text.endsWith('\\')) throw new UnsafeValueError(key, text, 'do not end it with a backslash');
+  if (text === '' || text.trim() !== text)
+    throw new UnsafeValueError(key, text, 'give a value without blanks around it');
+  return text;
+}
+
+/** A pair of a record: as `setting`, and without blanks or quotes, which would begin the next pair. */
+export function field(key: string, value: string | number): Setting {
+  const one = setting(key, value);
+  if (/[\s"'\\]/.test(one.value))
+    throw new UnsafeValueError(key, one.value, 'leave out blanks, quotes and backslashes');
+  return one;
+}
+
+function checkKey(key: string): void {
+  if (!keyPattern.test(key))
+    throw new UnsafeValueError(key, key, 'a key has only letters, digits and underscores');
+}
+
+export const renderSetting = ({ key, value }: Setting): string => `${key}=${value}`;
+
+export const renderRecord = (record: ConfRecord): string =>
+  [...record.fields.map(renderSetting), ...(record.rest === undefined ? [] : [record.rest])].join(' ');

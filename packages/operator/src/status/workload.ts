@@ -1,0 +1,22 @@
+/** What the status of a Deployment means for the object that owns it. Pure. */
+import type { Deployment, Live } from '@slurm-operator/kube';
+import type { Trouble } from './judge.ts';
+
+export function deploymentTroubles(deployment: Live<Deployment> | undefined, replicas: number): Trouble[] {
+  if (replicas === 0) return [{ reason: 'ScaledToZero', message: 'spec.replicas is 0: nothing runs.' }];
+  const ready = deployment?.status?.readyReplicas ?? 0;
+  const { conditions = [] } = deployment?.status ?? {};
+  const failed = conditions.find((one) => one.type === 'ReplicaFailure' && one.status === 'True');
+  if (failed !== undefined)
+    return [{ reason: 'QuotaExceeded', message: failed.message ?? 'Kubernetes refuses to make the pods.' }];
+  const stuck = conditions.find((one) => one.type === 'Progressing' && one.status === 'False');
+  if (stuck !== undefined)
+    return [
+      {
+        reason: ready > 0 ? 'RolloutStuck' : 'PodsNotReady',
+        message: `${stuck.message ?? 'The pods do not become ready.'} ${ready} of ${replicas} are ready.`,
+      },
+    ];
+  if (ready === 0) return [{ reason: 'Starting', message: 'No pod is ready yet.', passing: true }];
+  return [];
+}
