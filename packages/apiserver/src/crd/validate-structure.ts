@@ -1,0 +1,181 @@
+/** Whether a CRD's schema is structural: every field has one type, and junctors only restrict. */
+import type { FieldFault } from '../errors.ts';
+import { clone } from '../json.ts';
+import type { Json, Schema } from '../schema/schema.ts';
+import { defaultValue } from './default-value.ts';
+import { forbiddenField, invalidValue, requiredValue } from './faults.ts';
+import { pruneValue } from './prune-value.ts';
+import { validateValue } from './validate-value.ts';
+
+const types = new Set(['object', 'array', 'string', 'integer', 'number', 'boolean']);
+
+/** Things no schema may have. When there are any, the structure is not looked at. */
+export function forbiddenParts(schema: Schema, path: string): FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (schema.uniqueItems)
+    faults.push(
+      forbiddenField(`${path}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'),
+    );
+  if (typeof schema.additionalProperties === 'object' && schema.properties && Object.keys(schema.properties).length > 0)
+    faults.push(forbiddenField(`${path}.additionalProperties`, 'additionalProperties and properties are mutual exclusive'));
+  if (schema.additionalProperties === false)
+    faults.push(forbiddenField(`${path}.additionalProperties`, 'additionalProperties cannot be set to false'));
+  for (const key of ['$ref', 'definitions', 'dependencies', 'patternProperties', 'additionalItems', 'id'] as const)
+    if ((schema as { [name: string]: unknown })[key] !== undefined)
+      faults.push(forbiddenField(`${path}.${key}`, `${key} is not supported`));
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false)
+    faults.push(invalidValue(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'));
+  faults.push(...listTypeFaults(schema, path));
+  for (const [name, child] of Object.entries(schema.properties ?? {}))
+    faults.push(...forbiddenParts(child, `${path}.properties[${name}]`));
+  if (schema.items) faults.push(...forbiddenParts(schema.items, `${path}.items`));
+  if (typeof schema.additionalProperties === 'object')
+    faults.push(...forbiddenParts(schema.additionalProperties, `${path}.additionalProperties`));
+  return faults;
+}
+
+function listTypeFaults(schema: Schema, path: string): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const listType = schema['x-kubernetes-list-type'];
+  const keys = schema['x-kubernetes-list-map-keys'];
+  if (listType !== undefined && schema.type !== 'array')
+    faults.push(
+      schema.type
+        ? invalidValue(`${path}.type`, schema.type, 'must be array if x-kubernetes-list-type is specified')
+        : requiredValue(`${path}.type`, 'must be array if x-kubernetes-list-type is specified'),
+    );
+  if (listType !== undefined && !['atomic', 'set', 'map'].includes(listType))
+    faults.push({
+      reason: 'FieldValueNotSupported',
+      field: `${path}.x-kubernetes-list-type`,
+      message: `Unsupported value: ${JSON.stringify(listType)}: supported values: "atomic", "map", "set"`,
+    });
+  if (listType === 'map' && (keys === undefined || keys.length === 0))
+    faults.push(
+      requiredValue(`${path}.x-kubernetes-list-map-keys`, 'must not be empty if x-kubernetes-list-type is map'),
+    );
+  if (listType !== 'map' && keys !== undefined && keys.length > 0)
+    faults.push(
+      invalidValue(`${path}.x-kubernetes-list-type`, listType ?? null, 'must be map if x-kubernetes-list-map-keys is non-empty'),
+    );
+  if (listType === 'map' && schema.items)
+    for (const [index, key] of (keys ?? []).entries()) {
+      const property = schema.items.properties?.[key];
+      if (!property)
+        faults.push(
+          invalidValue(`${path}.x-kubernetes-list-map-keys[${index}]`, key, 'entries must all be names of item properties'),
+        );
+      else if (property.default === undefined && !schema.items.required?.includes(key))
+        faults.push(
+          requiredValue(
+            `${path}.items.properties[${key}].default`,
+            `this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property`,
+          ),
+        );
+    }
+  return faults;
+}
+
+export function validateStructure(schema: Schema, path: string): FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (!schema.type) faults.push(requiredValue(`${path}.type`, 'must not be empty at the root'));
+  else if (schema.type !== 'object')
+    faults.push(invalidValue(`${path}.type`, schema.type, 'must be object at the root'));
+  const metadata = schema.properties?.['metadata'];
+  if (metadata && Object.keys(metadata.properties ?? {}).some((name) => name !== 'name' && name !== 'generateName'))
+    faults.push(
+      forbiddenField(
+        `${path}.properties[metadata]`,
+        'must not specify anything other than name and generateName, but metadata is implicitly specified',
+      ),
+    );
+  checkNode(schema, path, true, faults);
+  return faults;
+}
+
+function checkNode(schema: Schema, path: string, isRoot: boolean, faults: FieldFault[]): void {
+  if (schema.type && !types.has(schema.type))
+    faults.push({
+      reason: 'FieldValueNotSupported',
+      field: `${path}.type`,
+      message: `Unsupported value: ${JSON.stringify(schema.type)}: supported values: "array", "boolean", "integer", "number", "object", "string"`,
+    });
+  if (schema['x-kubernetes-int-or-string'] && schema.type)
+    faults.push(
+      forbiddenField(`${path}.type`, 'must be empty if x-kubernetes-int-or-string is true'),
+    );
+  if (schema['x-kubernetes-embedded-resource'] && schema.type !== 'object')
+    faults.push(invalidValue(`${path}.type`, schema.type ?? '', 'must be object if x-kubernetes-embedded-resource is true'));
+  if (schema.type === 'array' && !schema.items)
+    faults.push(requiredValue(`${path}.items`, 'must be specified'));
+  if (schema.default !== undefined) faults.push(...checkDefault(schema, path));
+  checkJunctors(schema, path, faults);
+  for (const [name, child] of Object.entries(schema.properties ?? {})) {
+    const at = `${path}.properties[${name}]`;
+    mustHaveType(child, at, 'must not be empty for specified object fields', faults);
+    checkNode(child, at, false, faults);
+  }
+  if (schema.items) {
+    mustHaveType(schema.items, `${path}.items`, 'must not be empty for specified array items', faults);
+    checkNode(schema.items, `${path}.items`, false, faults);
+  }
+  if (typeof schema.additionalProperties === 'object') {
+    const at = `${path}.additionalProperties`;
+    if (isRoot) faults.push(forbiddenField(at, 'must not be used at the root'));
+    mustHaveType(schema.additionalProperties, at, 'must not be empty for specified object fields', faults);
+    checkNode(schema.additionalProperties, at, false, faults);
+  }
+}
+
+function mustHaveType(schema: Schema, path: string, sentence: string, faults: FieldFault[]): void {
+  const isTyped =
+    schema.type || schema['x-kubernetes-int-or-string'] || schema['x-kubernetes-preserve-unknown-fields'];
+  if (!isTyped) faults.push(requiredValue(`${path}.type`, sentence));
+}
+
+function checkJunctors(schema: Schema, path: string, faults: FieldFault[]): void {
+  const isIntOrString = schema['x-kubernetes-int-or-string'] === true;
+  for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const)
+    for (const [index, each] of (schema[junctor] ?? []).entries()) {
+      // The one form that may name types: anyOf integer or string.
+      if (isIntOrString && Object.keys(each).every((key) => key === 'type' || key === 'anyOf')) continue;
+      checkRestriction(each, `${path}.${junctor}[${index}]`, faults);
+    }
+  if (schema.not) checkRestriction(schema.not, `${path}.not`, faults);
+}
+
+/** What says what a field is, rather than restricting it. */
+const describing = [
+  'description',
+  'type',
+  'title',
+  'default',
+  'nullable',
+  'additionalProperties',
+  'x-kubernetes-preserve-unknown-fields',
+  'x-kubernetes-embedded-resource',
+  'x-kubernetes-int-or-string',
+  'x-kubernetes-list-type',
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-map-type',
+] as const;
+
+function checkRestriction(schema: Schema, path: string, faults: FieldFault[]): void {
+  for (const [name, child] of Object.entries(schema.properties ?? {}))
+    checkRestriction(child, `${path}.properties[${name}]`, faults);
+  if (schema.items) checkRestriction(schema.items, `${path}.items`, faults);
+  for (const key of describing)
+    if (schema[key] !== undefined) faults.push(forbiddenField(`${path}.${key}`, 'must be empty to be structural'));
+  checkJunctors(schema, path, faults);
+}
+
+/** A default must itself be what the schema asks for, and hold nothing the schema would prune. */
+function checkDefault(schema: Schema, path: string): FieldFault[] {
+  const value = clone(schema.default ?? null) as Json;
+  const pruned = clone(value);
+  pruneValue(pruned, schema);
+  if (JSON.stringify(pruned) !== JSON.stringify(value))
+    return [invalidValue(`${path}.default`, value, 'must not have unknown fields')];
+  defaultValue(value, schema);
+  return validateValue(value, schema, undefined, `${path}.default`);
+}
