@@ -27,6 +27,5 @@ function describe(manager: Manager): string {
   const name = JSON.stringify(manager.manager);
   const through = manager.subresource === '' ? '' : ` with subresource "${manager.subresource}"`;
   if (manager.operation === 'Apply') return `${name}${through}`;
-  const at = manager.time === undefined ? '' : ` at ${manager.time}`;
-  return `${name}${through} using ${manager.apiVersion}${at}`;
+  return `${name}${through} using ${manager.apiVersion}`;
 }

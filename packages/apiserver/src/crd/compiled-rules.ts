@@ -48,7 +48,10 @@ function compileRule(rule: ValidationRule, type: CelType | undefined): CompiledR
   };
 }
 
-function tryCompile(source: string, scope: ReadonlyMap<string, CelType>): { program?: Program; fault?: string } & {
+function tryCompile(
+  source: string,
+  scope: ReadonlyMap<string, CelType>,
+): { program?: Program; fault?: string } & {
   program: Program | undefined;
   fault: string | undefined;
 } {

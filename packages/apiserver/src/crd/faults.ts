@@ -3,15 +3,27 @@ import type { FieldFault } from '../errors.ts';
 import type { Json } from '../schema/schema.ts';
 
 export function invalidValue(field: string, value: Json | undefined, detail: string): FieldFault {
-  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value ?? null)}: ${detail}` };
+  return {
+    reason: 'FieldValueInvalid',
+    field,
+    message: `Invalid value: ${JSON.stringify(value ?? null)}: ${detail}`,
+  };
 }
 
 export function typeInvalid(field: string, value: Json, detail: string): FieldFault {
-  return { reason: 'FieldValueTypeInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${detail}` };
+  return {
+    reason: 'FieldValueTypeInvalid',
+    field,
+    message: `Invalid value: ${JSON.stringify(value)}: ${detail}`,
+  };
 }
 
 export function requiredValue(field: string, detail = ''): FieldFault {
-  return { reason: 'FieldValueRequired', field, message: detail === '' ? 'Required value' : `Required value: ${detail}` };
+  return {
+    reason: 'FieldValueRequired',
+    field,
+    message: detail === '' ? 'Required value' : `Required value: ${detail}`,
+  };
 }
 
 export function forbiddenField(field: string, detail: string): FieldFault {
@@ -19,7 +31,9 @@ export function forbiddenField(field: string, detail: string): FieldFault {
 }
 
 export function unsupportedValue(field: string, value: Json, supported: readonly Json[]): FieldFault {
-  const shown = supported.map((each) => JSON.stringify(typeof each === 'string' ? each : JSON.stringify(each)));
+  const shown = supported.map((each) =>
+    JSON.stringify(typeof each === 'string' ? each : JSON.stringify(each)),
+  );
   return {
     reason: 'FieldValueNotSupported',
     field,

@@ -61,7 +61,8 @@ function walk(
   const olds = isObject(old) ? old : {};
   for (const [key, child] of Object.entries(value)) {
     const own = schema.properties?.[key];
-    const additional = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
+    const additional =
+      typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
     if (own) walk(child, own, olds[key], path === '' ? key : `${path}.${key}`, false, found);
     else if (additional) walk(child, additional, olds[key], `${path}[${key}]`, false, found);
   }

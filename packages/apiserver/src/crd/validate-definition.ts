@@ -4,17 +4,20 @@ import { equal } from '../json.ts';
 import type { Json } from '../schema/schema.ts';
 import { type CustomResourceDefinition, type CustomVersion, isEstablished } from './definition.ts';
 import { invalidValue, requiredValue, unsupportedValue } from './faults.ts';
-import { forbiddenParts, validateStructure } from './validate-structure.ts';
 import { validateRules } from './validate-rules.ts';
+import { forbiddenParts, validateStructure } from './validate-structure.ts';
 
 const label = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const labelSentence =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
-export function validateDefinition(crd: CustomResourceDefinition, old?: CustomResourceDefinition): FieldFault[] {
+export function validateDefinition(
+  crd: CustomResourceDefinition,
+  old?: CustomResourceDefinition,
+): FieldFault[] {
   const { spec, metadata } = crd;
   const faults: FieldFault[] = [];
-  if (metadata.name !== `${spec.names.plural}.${spec.group}`)
+  if (old === undefined && metadata.name !== `${spec.names.plural}.${spec.group}`)
     faults.push(invalidValue('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'));
   if (spec.group === '') faults.push(requiredValue('spec.group'));
   else if (!spec.group.includes('.'))
@@ -22,12 +25,20 @@ export function validateDefinition(crd: CustomResourceDefinition, old?: CustomRe
   if (spec.scope === '' || spec.scope === undefined) faults.push(requiredValue('spec.scope'));
   else if (spec.scope !== 'Cluster' && spec.scope !== 'Namespaced')
     faults.push(unsupportedValue('spec.scope', spec.scope, ['Cluster', 'Namespaced']));
-  faults.push(...validateVersions(crd), ...validateNames(crd), ...validateSchemas(crd, old), ...validateStatus(crd));
+  faults.push(
+    ...validateVersions(crd),
+    ...validateNames(crd),
+    ...validateSchemas(crd, old),
+    ...validateStatus(crd),
+  );
   return faults;
 }
 
 /** Once served, a definition keeps what its stored objects depend on. */
-export function validateDefinitionUpdate(crd: CustomResourceDefinition, old: CustomResourceDefinition): FieldFault[] {
+export function validateDefinitionUpdate(
+  crd: CustomResourceDefinition,
+  old: CustomResourceDefinition,
+): FieldFault[] {
   const faults: FieldFault[] = [];
   const fixed = (field: string, value: Json, before: Json): void => {
     if (value !== before) faults.push(invalidValue(field, value, 'field is immutable'));
@@ -46,7 +57,11 @@ function validateVersions({ spec }: CustomResourceDefinition): FieldFault[] {
   const storing = spec.versions.filter((version) => version.storage);
   if (storing.length !== 1)
     faults.push(
-      invalidValue('spec.versions', spec.versions.map(shownVersion), 'must have exactly one version marked as storage version'),
+      invalidValue(
+        'spec.versions',
+        spec.versions.map(shownVersion),
+        'must have exactly one version marked as storage version',
+      ),
     );
   const seen = new Set<string>();
   for (const [index, { name }] of spec.versions.entries()) {
@@ -80,29 +95,37 @@ function validateNames({ spec: { names } }: CustomResourceDefinition): FieldFaul
   const faults: FieldFault[] = [];
   const check = (field: string, value: string | undefined): void => {
     if (value === undefined || value === '') faults.push(requiredValue(`spec.names.${field}`));
-    else if (!label.test(value.toLowerCase())) faults.push(invalidValue(`spec.names.${field}`, value, labelSentence));
+    else if (!label.test(value.toLowerCase()))
+      faults.push(invalidValue(`spec.names.${field}`, value, labelSentence));
   };
   check('plural', names.plural);
   if (names.singular) check('singular', names.singular);
   check('kind', names.kind);
   check('listKind', names.listKind);
   for (const [index, short] of (names.shortNames ?? []).entries())
-    if (!label.test(short)) faults.push(invalidValue(`spec.names.shortNames[${index}]`, short, labelSentence));
+    if (!label.test(short))
+      faults.push(invalidValue(`spec.names.shortNames[${index}]`, short, labelSentence));
   for (const [index, category] of (names.categories ?? []).entries())
-    if (!label.test(category)) faults.push(invalidValue(`spec.names.categories[${index}]`, category, labelSentence));
+    if (!label.test(category))
+      faults.push(invalidValue(`spec.names.categories[${index}]`, category, labelSentence));
   if (names.kind !== '' && names.kind === names.listKind)
     faults.push(invalidValue('spec.names.listKind', names.listKind, 'kind and listKind may not be the same'));
   return faults;
 }
 
 /** One schema shared by all versions is reported once, at the place where it would stand for all of them. */
-function validateSchemas({ spec }: CustomResourceDefinition, old: CustomResourceDefinition | undefined): FieldFault[] {
+function validateSchemas(
+  { spec }: CustomResourceDefinition,
+  old: CustomResourceDefinition | undefined,
+): FieldFault[] {
   const schemas = spec.versions.map((version) => version.schema?.openAPIV3Schema);
   const [first] = schemas;
   const isShared = first !== undefined && schemas.every((schema) => equal(schema, first));
   const checked = isShared ? [first] : schemas;
   return checked.flatMap((schema, index) => {
-    const path = isShared ? 'spec.validation.openAPIV3Schema' : `spec.versions[${index}].schema.openAPIV3Schema`;
+    const path = isShared
+      ? 'spec.validation.openAPIV3Schema'
+      : `spec.versions[${index}].schema.openAPIV3Schema`;
     if (schema === undefined) return [requiredValue(path)];
     const before = old?.spec.versions.map((version) => version.schema?.openAPIV3Schema);
     if (before?.some((each) => equal(each, schema))) return [];
@@ -116,7 +139,9 @@ function validateSchemas({ spec }: CustomResourceDefinition, old: CustomResource
 function validateStatus({ spec, status }: CustomResourceDefinition): FieldFault[] {
   const stored = status.storedVersions ?? [];
   if (stored.length === 0)
-    return [invalidValue('status.storedVersions', status.storedVersions, 'must have at least one stored version')];
+    return [
+      invalidValue('status.storedVersions', status.storedVersions, 'must have at least one stored version'),
+    ];
   const faults: FieldFault[] = [];
   const names = new Set(spec.versions.map((version) => version.name));
   for (const [index, name] of stored.entries())

@@ -16,7 +16,8 @@ export function validateLists(value: Json, schema: Schema, old?: Json, path = ''
   if (!isObject(value)) return [];
   const before = isObject(old) ? old : {};
   return Object.entries(value).flatMap(([key, child]) => {
-    const additional = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
+    const additional =
+      typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
     const own = schema.properties?.[key];
     const at = own ? (path === '' ? key : `${path}.${key}`) : `${path}[${key}]`;
     const childSchema = own ?? additional;

@@ -26,12 +26,19 @@ export function validateRules(schema: Schema, root: string): FieldFault[] {
   if (total > totalLimit) {
     for (const { field } of survey.costs.toSorted((a, b) => b.cost - a.cost).slice(0, 4))
       survey.faults.push(
-        forbiddenField(field, 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'),
+        forbiddenField(
+          field,
+          'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
+        ),
       );
     survey.faults.push(
       forbiddenField(
         root,
-        overBudget('x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema', total, totalLimit),
+        overBudget(
+          'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema',
+          total,
+          totalLimit,
+        ),
       ),
     );
   }
@@ -58,10 +65,20 @@ function visit(schema: Schema, path: string, around: Surrounding, survey: Survey
     visit(schema.items, `${path}.items`, { isRoot: false, times, uncorrelatable }, survey);
   }
   if (typeof schema.additionalProperties === 'object')
-    visit(schema.additionalProperties, `${path}.additionalProperties`, { ...around, isRoot: false, times }, survey);
+    visit(
+      schema.additionalProperties,
+      `${path}.additionalProperties`,
+      { ...around, isRoot: false, times },
+      survey,
+    );
 }
 
-function checkRule(compiled: CompiledRule, path: string, around: Surrounding, { faults, costs }: Survey): void {
+function checkRule(
+  compiled: CompiledRule,
+  path: string,
+  around: Surrounding,
+  { faults, costs }: Survey,
+): void {
   const { rule, program } = compiled;
   const field = `${path}.rule`;
   if (rule.rule.trim() === '') {
@@ -76,7 +93,8 @@ function checkRule(compiled: CompiledRule, path: string, around: Surrounding, { 
   } else {
     const cost = program.cost * around.times;
     costs.push({ field, cost });
-    if (cost > ruleLimit) faults.push(forbiddenField(field, overBudget('estimated rule cost', cost, ruleLimit)));
+    if (cost > ruleLimit)
+      faults.push(forbiddenField(field, overBudget('estimated rule cost', cost, ruleLimit)));
     if (compiled.isTransition && around.uncorrelatable !== undefined)
       faults.push(
         invalidValue(
@@ -89,15 +107,25 @@ function checkRule(compiled: CompiledRule, path: string, around: Surrounding, { 
   checkMessage(compiled, `${path}.messageExpression`, around, faults);
 }
 
-function checkMessage(compiled: CompiledRule, field: string, around: Surrounding, faults: FieldFault[]): void {
+function checkMessage(
+  compiled: CompiledRule,
+  field: string,
+  around: Surrounding,
+  faults: FieldFault[],
+): void {
   const { rule, message, messageFault } = compiled;
   if (messageFault !== undefined)
-    faults.push(invalidValue(field, shownRule(rule), `messageExpression compilation failed: ${messageFault}`));
+    faults.push(
+      invalidValue(field, shownRule(rule), `messageExpression compilation failed: ${messageFault}`),
+    );
   else if (message && message.type.kind !== 'string' && message.type.kind !== 'dyn')
     faults.push(invalidValue(field, shownRule(rule), 'messageExpression must evaluate to a string'));
   else if (message && message.cost * around.times > ruleLimit)
     faults.push(
-      forbiddenField(field, overBudget('estimated messageExpression cost', message.cost * around.times, ruleLimit)),
+      forbiddenField(
+        field,
+        overBudget('estimated messageExpression cost', message.cost * around.times, ruleLimit),
+      ),
     );
 }
 
@@ -126,6 +154,7 @@ function shownRule(rule: ValidationRule): Json {
 
 function overBudget(what: string, cost: number, limit: number): string {
   const factor = cost / limit;
-  const shown = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `up to ${factor.toFixed(1)}x`;
+  const shown =
+    factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `up to ${factor.toFixed(1)}x`;
   return `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
 }

@@ -1,7 +1,7 @@
 /** Whether a CRD's schema is structural: every field has one type, and junctors only restrict. */
 import type { FieldFault } from '../errors.ts';
 import { clone } from '../json.ts';
-import type { Json, Schema } from '../schema/schema.ts';
+import type { Schema } from '../schema/schema.ts';
 import { defaultValue } from './default-value.ts';
 import { forbiddenField, invalidValue, requiredValue } from './faults.ts';
 import { pruneValue } from './prune-value.ts';
@@ -14,17 +14,40 @@ export function forbiddenParts(schema: Schema, path: string): FieldFault[] {
   const faults: FieldFault[] = [];
   if (schema.uniqueItems)
     faults.push(
-      forbiddenField(`${path}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'),
+      forbiddenField(
+        `${path}.uniqueItems`,
+        'uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
+      ),
     );
-  if (typeof schema.additionalProperties === 'object' && schema.properties && Object.keys(schema.properties).length > 0)
-    faults.push(forbiddenField(`${path}.additionalProperties`, 'additionalProperties and properties are mutual exclusive'));
+  if (
+    typeof schema.additionalProperties === 'object' &&
+    schema.properties &&
+    Object.keys(schema.properties).length > 0
+  )
+    faults.push(
+      forbiddenField(
+        `${path}.additionalProperties`,
+        'additionalProperties and properties are mutual exclusive',
+      ),
+    );
   if (schema.additionalProperties === false)
-    faults.push(forbiddenField(`${path}.additionalProperties`, 'additionalProperties cannot be set to false'));
-  for (const key of ['$ref', 'definitions', 'dependencies', 'patternProperties', 'additionalItems', 'id'] as const)
+    faults.push(
+      forbiddenField(`${path}.additionalProperties`, 'additionalProperties cannot be set to false'),
+    );
+  for (const key of [
+    '$ref',
+    'definitions',
+    'dependencies',
+    'patternProperties',
+    'additionalItems',
+    'id',
+  ] as const)
     if ((schema as { [name: string]: unknown })[key] !== undefined)
       faults.push(forbiddenField(`${path}.${key}`, `${key} is not supported`));
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
-    faults.push(invalidValue(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'));
+    faults.push(
+      invalidValue(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'),
+    );
   faults.push(...listTypeFaults(schema, path));
   for (const [name, child] of Object.entries(schema.properties ?? {}))
     faults.push(...forbiddenParts(child, `${path}.properties[${name}]`));
@@ -52,18 +75,29 @@ function listTypeFaults(schema: Schema, path: string): FieldFault[] {
     });
   if (listType === 'map' && (keys === undefined || keys.length === 0))
     faults.push(
-      requiredValue(`${path}.x-kubernetes-list-map-keys`, 'must not be empty if x-kubernetes-list-type is map'),
+      requiredValue(
+        `${path}.x-kubernetes-list-map-keys`,
+        'must not be empty if x-kubernetes-list-type is map',
+      ),
     );
   if (listType !== 'map' && keys !== undefined && keys.length > 0)
     faults.push(
-      invalidValue(`${path}.x-kubernetes-list-type`, listType ?? null, 'must be map if x-kubernetes-list-map-keys is non-empty'),
+      invalidValue(
+        `${path}.x-kubernetes-list-type`,
+        listType ?? null,
+        'must be map if x-kubernetes-list-map-keys is non-empty',
+      ),
     );
   if (listType === 'map' && schema.items)
     for (const [index, key] of (keys ?? []).entries()) {
       const property = schema.items.properties?.[key];
       if (!property)
         faults.push(
-          invalidValue(`${path}.x-kubernetes-list-map-keys[${index}]`, key, 'entries must all be names of item properties'),
+          invalidValue(
+            `${path}.x-kubernetes-list-map-keys[${index}]`,
+            key,
+            'entries must all be names of item properties',
+          ),
         );
       else if (property.default === undefined && !schema.items.required?.includes(key))
         faults.push(
@@ -82,7 +116,10 @@ export function validateStructure(schema: Schema, path: string): FieldFault[] {
   else if (schema.type !== 'object')
     faults.push(invalidValue(`${path}.type`, schema.type, 'must be object at the root'));
   const metadata = schema.properties?.['metadata'];
-  if (metadata && Object.keys(metadata.properties ?? {}).some((name) => name !== 'name' && name !== 'generateName'))
+  if (
+    metadata &&
+    Object.keys(metadata.properties ?? {}).some((name) => name !== 'name' && name !== 'generateName')
+  )
     faults.push(
       forbiddenField(
         `${path}.properties[metadata]`,
@@ -101,11 +138,15 @@ function checkNode(schema: Schema, path: string, isRoot: boolean, faults: FieldF
       message: `Unsupported value: ${JSON.stringify(schema.type)}: supported values: "array", "boolean", "integer", "number", "object", "string"`,
     });
   if (schema['x-kubernetes-int-or-string'] && schema.type)
-    faults.push(
-      forbiddenField(`${path}.type`, 'must be empty if x-kubernetes-int-or-string is true'),
-    );
+    faults.push(forbiddenField(`${path}.type`, 'must be empty if x-kubernetes-int-or-string is true'));
   if (schema['x-kubernetes-embedded-resource'] && schema.type !== 'object')
-    faults.push(invalidValue(`${path}.type`, schema.type ?? '', 'must be object if x-kubernetes-embedded-resource is true'));
+    faults.push(
+      invalidValue(
+        `${path}.type`,
+        schema.type ?? '',
+        'must be object if x-kubernetes-embedded-resource is true',
+      ),
+    );
   if (schema.type === 'array' && !schema.items)
     faults.push(requiredValue(`${path}.items`, 'must be specified'));
   if (schema.default !== undefined) faults.push(...checkDefault(schema, path));
@@ -165,13 +206,14 @@ function checkRestriction(schema: Schema, path: string, faults: FieldFault[]): v
     checkRestriction(child, `${path}.properties[${name}]`, faults);
   if (schema.items) checkRestriction(schema.items, `${path}.items`, faults);
   for (const key of describing)
-    if (schema[key] !== undefined) faults.push(forbiddenField(`${path}.${key}`, 'must be empty to be structural'));
+    if (schema[key] !== undefined)
+      faults.push(forbiddenField(`${path}.${key}`, 'must be empty to be structural'));
   checkJunctors(schema, path, faults);
 }
 
 /** A default must itself be what the schema asks for, and hold nothing the schema would prune. */
 function checkDefault(schema: Schema, path: string): FieldFault[] {
-  const value = clone(schema.default ?? null) as Json;
+  const value = clone(schema.default ?? null);
   const pruned = clone(value);
   pruneValue(pruned, schema);
   if (JSON.stringify(pruned) !== JSON.stringify(value))

@@ -4,9 +4,17 @@
  */
 import { regularExpression } from '../cel/regular-expression.ts';
 import type { FieldFault } from '../errors.ts';
-import { isObject, type Json, jsonEqual, type JsonObject, type Schema } from '../schema/schema.ts';
+import { isObject, type Json, type JsonObject, jsonEqual, type Schema } from '../schema/schema.ts';
 import { itemKeys } from '../schema/shape.ts';
-import { invalidValue, nowhere, requiredValue, tooLong, tooMany, typeInvalid, unsupportedValue } from './faults.ts';
+import {
+  invalidValue,
+  nowhere,
+  requiredValue,
+  tooLong,
+  tooMany,
+  typeInvalid,
+  unsupportedValue,
+} from './faults.ts';
 import { fitsFormat } from './string-formats.ts';
 
 interface Place {
@@ -60,7 +68,9 @@ function checkType(value: Json, schema: Schema, at: Place, faults: FieldFault[])
   const actual = typeOf(value);
   if (value === null && schema.nullable) return;
   const wrong = (wanted: string): void => {
-    faults.push(typeInvalid(fieldAt(at), actual, `${at.path} in body must be of type ${wanted}: "${actual}"`));
+    faults.push(
+      typeInvalid(fieldAt(at), actual, `${at.path} in body must be of type ${wanted}: "${actual}"`),
+    );
   };
   if (schema['x-kubernetes-int-or-string']) {
     if (actual !== 'integer' && actual !== 'string') wrong('integer,string');
@@ -81,7 +91,9 @@ function checkString(value: string, schema: Schema, at: Place, faults: FieldFaul
   if (pattern !== undefined && !regularExpression(pattern).test(value))
     faults.push(invalidValue(field, value, `${at.path} in body should match '${pattern}'`));
   if (format !== undefined && !fitsFormat(value, format))
-    faults.push(typeInvalid(field, value, `${at.path} in body must be of type ${format}: ${JSON.stringify(value)}`));
+    faults.push(
+      typeInvalid(field, value, `${at.path} in body must be of type ${format}: ${JSON.stringify(value)}`),
+    );
 }
 
 const formatLimits: Readonly<Record<string, readonly [number, number]>> = {
@@ -111,11 +123,20 @@ function checkNumber(value: number, schema: Schema, at: Place, faults: FieldFaul
   }
 }
 
-function checkList(items: readonly Json[], schema: Schema, at: Place, old: Json | undefined, faults: FieldFault[]): void {
+function checkList(
+  items: readonly Json[],
+  schema: Schema,
+  at: Place,
+  old: Json | undefined,
+  faults: FieldFault[],
+): void {
   const { minItems, maxItems } = schema;
   if (minItems !== undefined && items.length < minItems)
-    faults.push(invalidValue(fieldAt(at), items.length, `${at.path} in body should have at least ${minItems} items`));
-  if (maxItems !== undefined && items.length > maxItems) faults.push(tooMany(fieldAt(at), items.length, maxItems));
+    faults.push(
+      invalidValue(fieldAt(at), items.length, `${at.path} in body should have at least ${minItems} items`),
+    );
+  if (maxItems !== undefined && items.length > maxItems)
+    faults.push(tooMany(fieldAt(at), items.length, maxItems));
   const itemSchema = schema.items;
   if (!itemSchema) return;
   const before = correlate(schema, old);
@@ -132,17 +153,27 @@ export function correlate(schema: Schema, old: Json | undefined): (item: Json) =
   return (each) => (isObject(each) ? byKey.get(JSON.stringify(itemKeys(schema, each))) : undefined);
 }
 
-function checkObject(value: JsonObject, schema: Schema, at: Place, old: Json | undefined, faults: FieldFault[]): void {
+function checkObject(
+  value: JsonObject,
+  schema: Schema,
+  at: Place,
+  old: Json | undefined,
+  faults: FieldFault[],
+): void {
   const count = Object.keys(value).length;
   const { minProperties, maxProperties, properties = {}, additionalProperties } = schema;
   if (minProperties !== undefined && count < minProperties)
-    faults.push(invalidValue(fieldAt(at), count, `${at.path} in body should have at least ${minProperties} properties`));
-  if (maxProperties !== undefined && count > maxProperties) faults.push(tooMany(fieldAt(at), count, maxProperties));
+    faults.push(
+      invalidValue(fieldAt(at), count, `${at.path} in body should have at least ${minProperties} properties`),
+    );
+  if (maxProperties !== undefined && count > maxProperties)
+    faults.push(tooMany(fieldAt(at), count, maxProperties));
   for (const name of requiredNames(schema))
     if (value[name] === undefined) faults.push(requiredValue(fieldAt(child(at, name))));
   const before = isObject(old) ? old : {};
   for (const [name, each] of Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const own = properties[name] ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+    const own =
+      properties[name] ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
     if (own) faults.push(...check(each, own, child(at, name), before[name]));
   }
 }

@@ -24,14 +24,19 @@ export const allVerbs: readonly Verb[] = [
  * Order on update: default → (field manager, mutating admission) → prepareForUpdate → validate, validateUpdate → (validating admission).
  */
 export interface ResourceHooks {
-  /** Fills in what the client left out. Runs on every decoded or patched object, so it must be idempotent. */
-  default?(object: KubeObject): void;
+  /**
+   * Fills in what the client left out. Runs on every decoded or patched object, so it must be idempotent.
+   * An applied configuration was not decoded: nulls in it are values.
+   */
+  default?(object: KubeObject, source?: 'body' | 'apply'): void;
   prepareForCreate?(object: KubeObject, context: RequestContext): void | Promise<void>;
   prepareForUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): void | Promise<void>;
-  /** All faults of the object itself; metadata is checked by the server. */
-  validate?(object: KubeObject, context: RequestContext): readonly FieldFault[];
+  /** All faults of the object itself; metadata is checked by the server. On an update `old` is what is stored. */
+  validate?(object: KubeObject, context: RequestContext, old?: KubeObject): readonly FieldFault[];
   /** Faults of the change. */
   validateUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): readonly FieldFault[];
+  /** Runs on a copy before a delete: may add finalizers or mark the object as being deleted. */
+  prepareForDelete?(object: KubeObject, context: RequestContext): void;
   /** Seconds the object stays after a delete; 0 or undefined: it goes at once (finalizers aside). */
   gracePeriod?(object: KubeObject, requested: number | undefined): number | undefined;
   /** Runs after the object has been written or taken out of the store (never on a dry run). */

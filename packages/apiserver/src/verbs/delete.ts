@@ -101,7 +101,8 @@ export async function deleteObject(
       );
     const grace = definition.hooks.gracePeriod?.(live, options.gracePeriodSeconds) ?? 0;
     const next = clone(live);
-    const finalizers = new Set(live.metadata.finalizers ?? []);
+    definition.hooks.prepareForDelete?.(next, context);
+    const finalizers = new Set(next.metadata.finalizers ?? []);
     finalizers.delete('orphan');
     finalizers.delete('foregroundDeletion');
     const policy = options.propagationPolicy ?? (options.orphanDependents === true ? 'Orphan' : undefined);
@@ -119,8 +120,10 @@ export async function deleteObject(
         return { object: last, gone: true };
       }
     } else {
-      next.metadata.deletionTimestamp ??= timestamp(surroundings.now() + grace * 1000);
-      next.metadata.deletionGracePeriodSeconds ??= grace;
+      if (next.metadata.deletionTimestamp === undefined) {
+        next.metadata.deletionTimestamp = timestamp(surroundings.now() + grace * 1000);
+        next.metadata.deletionGracePeriodSeconds = grace;
+      }
       if (options.dryRun) return { object: next, gone: false };
       const outcome = store.replace(
         definition.storage,

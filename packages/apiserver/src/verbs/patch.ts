@@ -45,7 +45,7 @@ export async function patch(
     if (stored === undefined && subresource === '') {
       const fresh = fieldManager.apply(undefined, clone(applied), { ...request, force });
       fresh.metadata.name = name;
-      hooks.default?.(fresh);
+      hooks.default?.(fresh, 'apply');
       const created = await createObject(context, definition, fresh, options, (object) => object);
       return { type: 'object', status: 201, object: created, definition };
     }
@@ -56,7 +56,7 @@ export async function patch(
       unconditional: true,
       next: (live) => {
         const next = fieldManager.apply(live, clone(applied), { ...request, force });
-        hooks.default?.(next);
+        hooks.default?.(next, 'apply');
         return next;
       },
     });

@@ -124,7 +124,7 @@ export async function updateObject(
     countGeneration(definition, next, live);
     const faults = [
       ...validateMetadata(definition, next),
-      ...(plan.hooks.validate?.(next, context) ?? []),
+      ...(plan.hooks.validate?.(next, context, live) ?? []),
       ...(plan.hooks.validateUpdate?.(next, live, context) ?? []),
     ];
     if (faults.length > 0) throw invalid(definition, name, faults);

@@ -1,0 +1,78 @@
+/** What happens to a CustomResourceDefinition on its way in. */
+import { clone } from '../json.ts';
+import type { ResourceHooks } from '../registry/resource-definition.ts';
+import type { Schema } from '../schema/schema.ts';
+import { type KubeObject, timestamp } from '../types.ts';
+import { setCondition } from './conditions.ts';
+import { type CustomResourceDefinition, cleanupFinalizer } from './definition.ts';
+import { validateDefinition, validateDefinitionUpdate } from './validate-definition.ts';
+
+export const definitionHooks: ResourceHooks = {
+  default(object) {
+    const { spec } = asDefinition(object);
+    const { names } = spec;
+    if (names.kind !== '') {
+      names.singular = names.singular || names.kind.toLowerCase();
+      names.listKind = names.listKind || `${names.kind}List`;
+    }
+    spec.conversion ??= { strategy: 'None' };
+    for (const version of spec.versions)
+      if (version.schema?.openAPIV3Schema) dropEmptyParts(version.schema.openAPIV3Schema);
+  },
+  prepareForCreate(object) {
+    const crd = asDefinition(object);
+    const storage = crd.spec.versions.find((version) => version.storage);
+    crd.status = {
+      conditions: null,
+      acceptedNames: { plural: '', kind: '' },
+      storedVersions: storage === undefined ? null : [storage.name],
+    };
+    crd.metadata.generation = 1;
+  },
+  prepareForUpdate(object, old) {
+    const crd = asDefinition(object);
+    crd.status = clone((old as CustomResourceDefinition).status);
+    const storage = crd.spec.versions.find((version) => version.storage)?.name;
+    const stored = crd.status.storedVersions ?? [];
+    if (storage !== undefined && !stored.includes(storage)) crd.status.storedVersions = [...stored, storage];
+  },
+  validate: (object, _context, old) =>
+    validateDefinition(object as CustomResourceDefinition, old as CustomResourceDefinition | undefined),
+  validateUpdate: (object, old) =>
+    validateDefinitionUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition),
+  prepareForDelete(object, context) {
+    if (object.metadata.deletionTimestamp !== undefined) return;
+    const at = timestamp(context.parts.surroundings.now());
+    object.metadata.deletionTimestamp = at;
+    object.metadata.finalizers = [...new Set([...(object.metadata.finalizers ?? []), cleanupFinalizer])];
+    setCondition(object as CustomResourceDefinition, {
+      type: 'Terminating',
+      status: 'True',
+      lastTransitionTime: at,
+      reason: 'InstanceDeletionPending',
+      message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+    });
+  },
+};
+
+/** An empty map or list in a schema says nothing and is not kept. */
+function dropEmptyParts(schema: Schema): void {
+  for (const key of ['properties', 'required', 'enum', 'allOf', 'anyOf', 'oneOf'] as const) {
+    const part = schema[key];
+    if (part !== undefined && Object.keys(part).length === 0) delete schema[key];
+  }
+  for (const property of Object.values(schema.properties ?? {})) dropEmptyParts(property);
+  if (schema.items) dropEmptyParts(schema.items);
+  if (typeof schema.additionalProperties === 'object') dropEmptyParts(schema.additionalProperties);
+}
+
+/** Objects come as clients sent them: parts the kind always has may be missing. */
+function asDefinition(object: KubeObject): CustomResourceDefinition {
+  const crd = object as CustomResourceDefinition;
+  crd.spec ??= { group: '', names: { plural: '', kind: '' }, scope: '', versions: [] };
+  crd.spec.names ??= { plural: '', kind: '' };
+  crd.spec.group ??= '';
+  crd.spec.versions ??= [];
+  crd.status ??= { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: null };
+  return crd;
+}
