@@ -1,6 +1,8 @@
 # The doors of slurm-operator. Each works as the first command on a fresh machine; `make help` lists them.
 SHELL := /bin/bash
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+# Tools keep their own caches inside the checkout, where `make clean` finds them.
+export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/compile
 INSTALLED := node_modules/.installed
 
 .DEFAULT_GOAL := help
@@ -28,11 +30,11 @@ generate: $(INSTALLED) ## write all generated code
 	@node tools/doors/generate.ts
 
 format: $(INSTALLED) ## format the sources
-	@biome check --write .
+	@XDG_CACHE_HOME=$(CURDIR)/node_modules/.cache biome check --write .
 
 bench: $(INSTALLED) ## run a benchmark: make bench BENCH=<name>
 	@node tools/doors/bench.ts
 
 clean: ## remove everything the other doors made on this machine
-	@if [ -x node_modules/.bin/node ]; then node tools/doors/clean.ts; fi
-	@rm -rf node_modules packages/*/dist packages/*/node_modules
+	@cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/slurm-operator"; if [ -e "$$cache" ]; then $(MAKE) --no-print-directory $(INSTALLED) && node tools/doors/clean.ts; fi
+	@rm -rf node_modules packages/*/node_modules packages/*/dist

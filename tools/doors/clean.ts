@@ -1,8 +1,11 @@
-/** `make clean`: removes what the doors keep outside the checkout (the cache directory) and whatever still runs. */
-import { rmSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+/** `make clean`: ends whatever still runs in a sandbox, undoes what it changed on the machine, removes the cache directory. */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { cacheDirectory, cleanSandboxes } from '@slurm-operator/sandbox';
 
-const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'slurm-operator');
-rmSync(cache, { recursive: true, force: true });
-console.log(`removed ${cache}`);
+for (const name of await cleanSandboxes()) console.log(`ended sandbox ${name}`);
+const cache = cacheDirectory();
+if (existsSync(cache)) {
+  await rm(cache, { recursive: true, force: true });
+  console.log(`removed ${cache}`);
+}
