@@ -1,7 +1,6 @@
 /** The NodeSet controller: observe, plan, act, and say how it went. */
 import { conditionType, type NodeSet } from '@slurm-operator/api';
 import {
-  type Client,
   explain,
   ForbiddenError,
   type Manager,
@@ -16,12 +15,15 @@ import { eventsFor } from './events.ts';
 import { NodeSetMemories } from './memory.ts';
 import { NodeSetMetrics } from './metrics.ts';
 import { controllerOfSet, observe } from './observe/observe.ts';
+import { pins, pinsForStatus } from './pins.ts';
 import type { Action } from './plan/actions.ts';
+import type { Observed } from './plan/observed.ts';
 import { type Plan, plan } from './plan/plan.ts';
+import { syncReservation } from './reservation.ts';
 import { syncRevisions } from './revisions.ts';
 import { syncShared } from './shared-objects.ts';
-import type { GatewayFinder, NodesView } from './slurm-gateway.ts';
-import { nodeSetStatus, type Trouble } from './status.ts';
+import type { GatewayFinder, NodesView, SlurmGateway } from './slurm-gateway.ts';
+import { type ConditionDraft, nodeSetStatus, type Trouble } from './status.ts';
 import type { WorkerSurroundings } from './worker/worker-template.ts';
 import { writeStatus } from './write-status.ts';
 
@@ -59,20 +61,9 @@ export class NodeSetReconciler {
     if (nodeSet === undefined) return this.#forget(request);
     const controller = controllerOfSet(cache, nodeSet);
     const gateway = this.#gateways(nodeSet.metadata.namespace, nodeSet.spec.controllerRef.name);
-    const view: NodesView = gateway?.view() ?? {
-      kind: 'unknown',
-      since: 0,
-      why: 'there is no connection to Slurm yet',
-    };
     const now = context.clock.now();
     const memory = this.#memories.of(request.key, nodeSet.metadata.uid);
-    const observed = observe(
-      nodeSet,
-      view,
-      memory,
-      { cache, propagatedConditions: this.#options.propagatedConditions },
-      now,
-    );
+    const observed = this.#observe(nodeSet, gateway, now);
     memory.noticeFailures(observed.workers, now);
     const decided = plan(observed, now);
     gateway?.expectChanges(`nodeset ${request.key}`, decided.waitsForSlurm);
@@ -81,6 +72,8 @@ export class NodeSetReconciler {
     const failures: unknown[] = [];
     const step = (work: Promise<void>) => work.catch((error: unknown) => void failures.push(error));
     const done: Action[] = [];
+    const pinned = pins(nodeSet, observed);
+    let window: ConditionDraft | undefined;
     if (controller !== undefined) await step(syncShared(nodeSet, controller, this.#manager, context.signal));
     if (!observed.deleting) {
       const inUse = new Set(observed.workers.map((worker) => worker.revision));
@@ -97,7 +90,7 @@ export class NodeSetReconciler {
         now: () => context.clock.now(),
         parallel: this.#options.parallel,
         createWorker: (slot, signal) =>
-          createWorker(slot, observed, nodeSet, controller, { client, ...this.#options }, signal),
+          createWorker(slot, observed, pinned, nodeSet, controller, { client, ...this.#options }, signal),
         wrote: (slurmName) => memory.wrote(slurmName, context.clock.now()),
         done: (action) => {
           done.push(action);
@@ -106,11 +99,20 @@ export class NodeSetReconciler {
         },
       }),
     );
+    const registered =
+      observed.slurm.kind === 'known'
+        ? observed.workers.map((worker) => worker.slurmName).filter((name) => isListed(observed, name))
+        : [];
+    await step(
+      syncReservation(nodeSet, registered, gateway, now, context.signal).then((condition) => {
+        window = condition;
+      }),
+    );
     const [failure] = failures;
     const trouble = controller === undefined ? missingController(nodeSet) : troubleOf(failure);
     for (const { type, reason, note } of eventsFor(done, decided.desired))
       this.#manager.recorder.record({ regarding: nodeSet, type, reason, note });
-    await this.#report(nodeSet, decided, trouble, client, context, now);
+    await this.#report(nodeSet, { decided, trouble, window }, context, now);
     if (failure !== undefined) throw failure;
     return {
       requeueAfter: Math.min(lookAgain, Math.max(100, (decided.wakeAt ?? Number.POSITIVE_INFINITY) - now)),
@@ -125,16 +127,23 @@ export class NodeSetReconciler {
   /** Status is judged on what is there after acting: the cache has our own writes already. */
   async #report(
     nodeSet: NodeSet,
-    decided: Plan,
-    trouble: Trouble | undefined,
-    client: Client,
+    { decided, trouble, window }: Outcome,
     context: ReconcileContext,
     now: number,
   ): Promise<void> {
-    const { cache } = this.#manager;
+    const { cache, client } = this.#manager;
     const current = cache.get(nodeSets, nodeSet.metadata) as NodeSet | undefined;
     if (current === undefined) return;
     const gateway = this.#gateways(nodeSet.metadata.namespace, nodeSet.spec.controllerRef.name);
+    const after = this.#observe(current, gateway, now);
+    const status = nodeSetStatus(after, decided, trouble, now);
+    this.#metrics.show(nodeSet.metadata, decided, status);
+    const conditions = window === undefined ? status.conditions : [...status.conditions, window];
+    const extra = { nodeSetHash: after.updateRevision, ordinalToNode: pinsForStatus(pins(current, after)) };
+    await writeStatus(current, { ...status, conditions }, extra, client, context);
+  }
+
+  #observe(nodeSet: NodeSet, gateway: SlurmGateway | undefined, now: number): Observed {
     const view: NodesView = gateway?.view() ?? {
       kind: 'unknown',
       since: 0,
@@ -144,17 +153,25 @@ export class NodeSetReconciler {
       `${nodeSet.metadata.namespace}/${nodeSet.metadata.name}`,
       nodeSet.metadata.uid,
     );
-    const after = observe(
-      current,
+    const { propagatedConditions } = this.#options;
+    return observe(
+      nodeSet,
       view,
       memory,
-      { cache, propagatedConditions: this.#options.propagatedConditions },
+      { cache: this.#manager.cache, propagatedConditions, release: gateway?.release() },
       now,
     );
-    const status = nodeSetStatus(after, decided, trouble, now);
-    this.#metrics.show(nodeSet.metadata, decided, status);
-    await writeStatus(current, status, after.updateRevision, client, context);
   }
+}
+
+interface Outcome {
+  readonly decided: Plan;
+  readonly trouble: Trouble | undefined;
+  readonly window: ConditionDraft | undefined;
+}
+
+function isListed(observed: Observed, name: string): boolean {
+  return observed.slurm.kind === 'known' && observed.slurm.nodes.has(name);
 }
 
 function troubleOf(failure: unknown): Trouble | undefined {

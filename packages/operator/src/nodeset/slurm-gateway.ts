@@ -1,5 +1,11 @@
 /** What the NodeSet controller asks of Slurm. The connection pool provides it; tests provide their own. */
-import type { Deadline, NodeUpdate, SlurmNode } from '@slurm-operator/slurm';
+import type {
+  Deadline,
+  NodeUpdate,
+  ReservationWrite,
+  SlurmNode,
+  SlurmReservation,
+} from '@slurm-operator/slurm';
 
 /** A whole node list and when its request began, or nothing that may be relied on. */
 export type NodesView =
@@ -21,6 +27,12 @@ export interface SlurmGateway {
   expectChanges(who: string, expecting: boolean): void;
   updateNode(name: string, update: NodeUpdate, signal: AbortSignal): Promise<void>;
   deleteNode(name: string, signal: AbortSignal): Promise<void>;
+  /** Undefined: Slurm answered that there is none of that name. */
+  reservation(name: string, signal: AbortSignal): Promise<SlurmReservation | undefined>;
+  writeReservation(reservation: ReservationWrite, signal: AbortSignal): Promise<void>;
+  deleteReservation(name: string, signal: AbortSignal): Promise<void>;
+  /** The release that slurmctld runs, such as 26.05.5; undefined before it has said so. */
+  release(): string | undefined;
 }
 
 /** Finds the gateway to the Slurm of a Controller; undefined while there is no connection. */

@@ -4,9 +4,11 @@ import {
   deadlinesOf,
   isBusy,
   type NodeUpdate,
+  type ReservationWrite,
   type SlurmClient,
   SlurmError,
   type SlurmNode,
+  type SlurmReservation,
   type SlurmWatch,
 } from '@slurm-operator/slurm';
 import type { NodesView, SlurmGateway } from './slurm-gateway.ts';
@@ -58,6 +60,22 @@ export class WatchedGateway implements SlurmGateway {
 
   async deleteNode(name: string, signal: AbortSignal): Promise<void> {
     await this.#options.client.nodes.delete(name, { signal });
+  }
+
+  reservation(name: string, signal: AbortSignal): Promise<SlurmReservation | undefined> {
+    return this.#options.client.reservations.get(name, { signal });
+  }
+
+  async writeReservation(reservation: ReservationWrite, signal: AbortSignal): Promise<void> {
+    await this.#options.client.reservations.write(reservation, { signal });
+  }
+
+  async deleteReservation(name: string, signal: AbortSignal): Promise<void> {
+    await this.#options.client.reservations.delete(name, { signal });
+  }
+
+  release(): string | undefined {
+    return this.#options.client.about.release;
   }
 
   #known(at: number, nodes: ReadonlyMap<string, SlurmNode>): NodesView {

@@ -13,7 +13,7 @@ import type { StatusDraft } from './status.ts';
 export async function writeStatus(
   nodeSet: NodeSet,
   draft: StatusDraft,
-  revision: string,
+  extra: { readonly nodeSetHash: string; readonly ordinalToNode: Record<string, string> | null },
   client: Client,
   context: ReconcileContext,
 ): Promise<void> {
@@ -25,7 +25,7 @@ export async function writeStatus(
   const status = {
     ...draft.counts,
     observedGeneration: generation,
-    nodeSetHash: revision,
+    ...extra,
     selector: `${label.name}=${app.worker},${label.instance}=${name}`,
     conditions,
   };

@@ -9,6 +9,7 @@ import { type WorkerSurroundings, workerTemplate } from '../worker/worker-templa
 export async function createWorker(
   slot: Slot,
   observed: Observed,
+  pinned: ReadonlyMap<number, string>,
   nodeSet: NodeSet,
   controller: Controller | undefined,
   around: WorkerSurroundings & { readonly client: Client },
@@ -25,7 +26,7 @@ export async function createWorker(
     slot,
     hostname,
     revision: observed.updateRevision,
-    pinnedTo: undefined,
+    pinnedTo: slot.mode === 'StatefulSet' ? pinned.get(slot.ordinal) : undefined,
   });
   await unlessThere(around.client.create(pods, pod as never, { signal }));
 }

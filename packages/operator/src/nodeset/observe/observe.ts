@@ -1,8 +1,10 @@
 /** Gathers what the plan needs from the caches and the Slurm view. Reads memory only: it waits for nothing. */
-import { type Controller, finalizer, label, type NodeSet } from '@slurm-operator/api';
+import { type Controller, finalizer, label, type NodeSet, resourceName } from '@slurm-operator/api';
 import { type Cache, controllerOf, nodes, persistentVolumeClaims, pods } from '@slurm-operator/kube';
+import { slurmVersionOf } from '../../builders/slurm-version.ts';
 import { controllers } from '../../resources.ts';
 import type { Observed, Worker } from '../plan/observed.ts';
+import { versionHold } from '../plan/version-order.ts';
 import type { NodesView } from '../slurm-gateway.ts';
 import { revisionHash } from '../worker/revision.ts';
 import { slurmSetName } from '../worker/slurmd-conf.ts';
@@ -23,13 +25,15 @@ export interface NodeSetMemory {
 export interface Surroundings {
   readonly cache: Cache;
   readonly propagatedConditions: ReadonlySet<string>;
+  /** The release that slurmctld runs, once it is known. */
+  readonly release: string | undefined;
 }
 
 export function observe(
   nodeSet: NodeSet,
   view: NodesView,
   memory: NodeSetMemory,
-  { cache, propagatedConditions }: Surroundings,
+  { cache, propagatedConditions, release }: Surroundings,
   now: number,
 ): Observed {
   const { name, namespace, uid } = nodeSet.metadata;
@@ -74,9 +78,9 @@ export function observe(
       maxUnavailable: resolveMaxUnavailable(rollingUpdate.maxUnavailable, desired),
       partition: rollingUpdate.partition,
       paused: rollingUpdate.paused,
-      reservation: undefined,
+      reservation: type === 'ScheduledUpdate' ? resourceName.reservation(name) : undefined,
     },
-    updateHeld: undefined,
+    updateHeld: versionHold(slurmVersionOf(spec.slurmd?.image), releaseVersion(release)),
     protectBusyPods: spec.workloadDisruptionProtection,
     retention: spec.persistentVolumeClaimRetentionPolicy,
     claimTemplates: (spec.volumeClaimTemplates ?? []).flatMap((template) => template.metadata?.name ?? []),
@@ -101,6 +105,11 @@ export function observe(
     backoff: memory.backoff,
     pruneRecords: spec.pruneSlurmNodeRecords,
   };
+}
+
+function releaseVersion(release: string | undefined) {
+  const match = /^(\d{2})\.(\d{2})/.exec(release ?? '');
+  return match === null ? undefined : { major: Number(match[1]), minor: Number(match[2]) };
 }
 
 export function controllerOfSet(cache: Cache, nodeSet: NodeSet): Controller | undefined {

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { planReservation, type ReservationInput, type Window } from './reservation.ts';
+import { versionHold } from './version-order.ts';
+
+const now = 1_000_000;
+const window: Window = {
+  name: 'SlurmOperatorMaint-w',
+  startsAt: now + 60_000,
+  minutes: 30,
+  flags: ['MAINT', 'IGNORE_JOBS'],
+};
+const live = { name: window.name, startsAt: window.startsAt, endsAt: undefined, nodes: new Set(['w-0']) };
+const base: ReservationInput = { wanted: window, live: undefined, made: undefined, nodes: ['w-0'] };
+
+test('a window is made once, kept in step with its nodes, and taken away when nobody asks for it', () => {
+  const cases: { reason: string; input: Partial<ReservationInput>; kind: string }[] = [
+    { reason: 'it is to come', input: {}, kind: 'write' },
+    { reason: 'no node has registered yet', input: { nodes: [] }, kind: 'none' },
+    { reason: 'it is there', input: { live }, kind: 'none' },
+    { reason: 'a node joined', input: { live, nodes: ['w-0', 'w-1'] }, kind: 'write' },
+    { reason: 'its start was moved', input: { live: { ...live, startsAt: now + 5_000 } }, kind: 'write' },
+    {
+      reason: 'while it is active its start stays',
+      input: { live: { ...live, startsAt: now - 5_000 } },
+      kind: 'none',
+    },
+    {
+      reason: 'Slurm moved a recurring one by itself',
+      input: { wanted: { ...window, flags: ['DAILY'] }, live: { ...live, startsAt: now + 86_400_000 } },
+      kind: 'none',
+    },
+    {
+      reason: 'upstream item 14: one that was used is not made again',
+      input: { made: { name: window.name, startsAt: window.startsAt } },
+      kind: 'none',
+    },
+    {
+      reason: 'a new start is a new window',
+      input: { made: { name: window.name, startsAt: 5 } },
+      kind: 'write',
+    },
+    {
+      reason: 'a start in the past is not made',
+      input: { wanted: { ...window, startsAt: now - 1 } },
+      kind: 'none',
+    },
+    {
+      reason: 'unless it is forced',
+      input: { wanted: { ...window, startsAt: now - 1, flags: ['FORCE_START'] } },
+      kind: 'write',
+    },
+    {
+      reason: 'upstream item 38: nothing to take away, nothing done',
+      input: { wanted: undefined },
+      kind: 'none',
+    },
+    {
+      reason: 'no longer wanted',
+      input: { wanted: undefined, made: { name: window.name, startsAt: 1 } },
+      kind: 'delete',
+    },
+  ];
+  for (const { reason, input, kind } of cases)
+    assert.equal(planReservation({ ...base, ...input }, now).kind, kind, reason);
+});
+
+test('workers wait for slurmctld to be upgraded first', () => {
+  assert.match(
+    versionHold({ major: 26, minor: 5 }, { major: 25, minor: 11 }) ?? '',
+    /26\.05 and slurmctld still runs 25\.11/,
+  );
+  assert.equal(versionHold({ major: 25, minor: 11 }, { major: 26, minor: 5 }), undefined);
+  assert.equal(versionHold({ major: 25, minor: 11 }, { major: 25, minor: 11 }), undefined);
+  assert.equal(versionHold(undefined, { major: 25, minor: 11 }), undefined);
+});

@@ -1,0 +1,118 @@
+/** Brings the Slurm reservation of a ScheduledUpdate to where it should be. Asks Slurm only when there is, or was, one. */
+import { conditionType, type NodeSet, resourceName } from '@slurm-operator/api';
+import { expandHostlist } from '@slurm-operator/slurm';
+import { planReservation, type Window } from './plan/reservation.ts';
+import type { SlurmGateway } from './slurm-gateway.ts';
+import type { ConditionDraft } from './status.ts';
+
+const ownFlags = ['MAINT', 'IGNORE_JOBS'];
+
+/** The window that the NodeSet asks for; undefined when it asks for none. */
+export function wantedWindow(nodeSet: NodeSet): Window | undefined {
+  const { updateStrategy, replicas, scalingMode } = nodeSet.spec;
+  const { type, scheduledUpdate } = updateStrategy;
+  const idle = scalingMode === 'StatefulSet' && replicas === 0;
+  if (
+    type !== 'ScheduledUpdate' ||
+    scheduledUpdate === undefined ||
+    idle ||
+    nodeSet.metadata.deletionTimestamp !== undefined
+  )
+    return undefined;
+  const startsAt = Date.parse(scheduledUpdate.startTime ?? '');
+  if (Number.isNaN(startsAt)) return undefined;
+  const flags = [
+    ...new Set([...ownFlags, ...(scheduledUpdate.flags ?? []).map((flag) => flag.toUpperCase())]),
+  ];
+  return {
+    name: resourceName.reservation(nodeSet.metadata.name),
+    startsAt,
+    minutes: goMinutes(scheduledUpdate.duration),
+    flags,
+  };
+}
+
+/** What the status remembers of the window that was made last. */
+function madeWindow(nodeSet: NodeSet): { name: string; startsAt: number } | undefined {
+  const condition = nodeSet.status?.conditions?.find(
+    (each) => each.type === conditionType.reservationCreated && each.status === 'True',
+  );
+  const match = /^Reservation (\S+) starts at (\S+?)\.?$/.exec(condition?.message ?? '');
+  return match === null ? undefined : { name: match[1] ?? '', startsAt: Date.parse(match[2] ?? '') };
+}
+
+/** Returns the condition to show, or undefined when reservations play no part. */
+export async function syncReservation(
+  nodeSet: NodeSet,
+  nodes: readonly string[],
+  gateway: SlurmGateway | undefined,
+  now: number,
+  signal: AbortSignal,
+): Promise<ConditionDraft | undefined> {
+  const wanted = wantedWindow(nodeSet);
+  const made = madeWindow(nodeSet);
+  if (wanted === undefined && made === undefined) return undefined;
+  if (gateway === undefined) return made === undefined ? undefined : created(made);
+  const found = await gateway.reservation((wanted ?? made)?.name ?? '', signal);
+  const live = found && {
+    name: found.name,
+    startsAt: found.startsAt,
+    endsAt: found.endsAt,
+    nodes: new Set(expandHostlist(found.nodes)),
+  };
+  const step = planReservation({ wanted, live, made, nodes }, now);
+  switch (step.kind) {
+    case 'delete':
+      await gateway.deleteReservation(step.name, signal);
+      return {
+        type: conditionType.reservationCreated,
+        status: 'False',
+        reason: 'NotExists',
+        message: 'No reservation is asked for.',
+      };
+    case 'write': {
+      const { name, startsAt, minutes, flags } = step.window;
+      await gateway.writeReservation(
+        { name, startsAt, durationMinutes: minutes, nodes: step.nodes, users: ['slurm'], flags },
+        signal,
+      );
+      return created({ name, startsAt: wanted?.startsAt ?? startsAt });
+    }
+    case 'none':
+      if (made !== undefined) return created(made);
+      return {
+        type: conditionType.reservationCreated,
+        status: 'False',
+        reason: 'NotExists',
+        message: waiting(wanted, nodes, now),
+      };
+    default:
+      return step satisfies never;
+  }
+}
+
+function created({ name, startsAt }: { name: string; startsAt: number }): ConditionDraft {
+  return {
+    type: conditionType.reservationCreated,
+    status: 'True',
+    reason: 'Created',
+    message: `Reservation ${name} starts at ${new Date(startsAt).toISOString().slice(0, 19)}Z.`,
+  };
+}
+
+function waiting(wanted: Window | undefined, nodes: readonly string[], now: number): string {
+  if (nodes.length === 0) return 'The reservation is made when the first worker has joined Slurm.';
+  if (wanted !== undefined && wanted.startsAt <= now) {
+    return `scheduledUpdate.startTime ${new Date(wanted.startsAt).toISOString().slice(0, 19)}Z is in the past: give a later one, or add the flag FORCE_START.`;
+  }
+  return 'The reservation does not exist.';
+}
+
+/** Whole minutes of a Go duration such as 1h30m; at least one. */
+function goMinutes(text: string): number {
+  const seconds: Record<string, number> = { h: 3600, m: 60, s: 1, ms: 0.001 };
+  let total = 0;
+  for (const [, number, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g))
+    total += Number(number) * (seconds[unit ?? ''] ?? 0);
+  return Math.max(1, Math.round(total / 60));
+}
