@@ -103,11 +103,10 @@ export class NodeSetReconciler {
       observed.slurm.kind === 'known'
         ? observed.workers.map((worker) => worker.slurmName).filter((name) => isListed(observed, name))
         : [];
-    await step(
-      syncReservation(nodeSet, registered, gateway, now, context.signal).then((condition) => {
-        window = condition;
-      }),
-    );
+    const reserve = async () => {
+      window = await syncReservation(nodeSet, registered, gateway, now, context.signal);
+    };
+    await step(reserve());
     const [failure] = failures;
     const trouble = controller === undefined ? missingController(nodeSet) : troubleOf(failure);
     for (const { type, reason, note } of eventsFor(done, decided.desired))
