@@ -9,6 +9,15 @@ export type { Change } from './cache/replica.ts';
 export { fieldMatcher, labelMatcher } from './cache/selector.ts';
 export type { Indexer } from './cache/store.ts';
 export { dropBookkeeping, type Transform } from './cache/transform.ts';
+export { issueServing, makeAuthority } from './certificates/authority.ts';
+export {
+  type CertificateFilesOptions,
+  type CertificateSource,
+  certificateFiles,
+  type ServingCertificate,
+} from './certificates/certificate-source.ts';
+export { type InjectionTarget, injectBundle } from './certificates/inject-bundle.ts';
+export { SelfMadeCertificates, type SelfMadeOptions } from './certificates/self-made.ts';
 export {
   type ApplyIntent,
   type ApplyOptions,
@@ -25,6 +34,10 @@ export {
   type WriteObserver,
   type WriteOptions,
 } from './client/client.ts';
+export { attach, type CommandResult, exec, type StreamOptions } from './client/exec.ts';
+export { type PodLogOptions, podLog, podLogStream } from './client/pod-log.ts';
+export { portForward } from './client/port-forward.ts';
+export { type EvictOptions, evict, getScale, type Scale, setScale } from './client/subresources.ts';
 export type { WatchEvent } from './client/watch.ts';
 export { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } from './clock.ts';
 export {
@@ -49,6 +62,7 @@ export {
   type Request,
   type Result,
 } from './controller/controller.ts';
+export { Discovery } from './discovery.ts';
 export * from './errors.ts';
 export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from './finalizer.ts';
 export { type Check, Health } from './health.ts';
@@ -96,3 +110,14 @@ export {
 export * from './resources.ts';
 export { ChannelSource, type MapFunction, ownerMap, type Source } from './source.ts';
 export type { RateLimit } from './transport/rate-limit.ts';
+export {
+  type AdmissionRequest,
+  allow,
+  type Converter,
+  deny,
+  type Mutator,
+  type Validator,
+  type Verdict,
+} from './webhook/admission.ts';
+export { jsonDiff } from './webhook/json-diff.ts';
+export { WebhookServer, type WebhookServerOptions } from './webhook/server.ts';

@@ -12,6 +12,7 @@ import {
   GoneError,
   InvalidError,
   MalformedError,
+  NotFoundError,
   ServerTimeoutError,
 } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -45,6 +46,10 @@ export interface ReflectorTuning {
   readonly streaming?: boolean;
   /** Objects per page where lists are paged. @default 500 */
   readonly pageSize?: number;
+  /** The API may be absent: then the cache is empty, counts as filled, and looks again. @default false */
+  readonly optional?: boolean;
+  /** Milliseconds between looks at an absent API. @default 30_000 */
+  readonly absentRetry?: number;
 }
 
 const BACKOFF: BackoffOptions = { initial: 800, limit: 30_000 };
@@ -87,6 +92,13 @@ export class Reflector<T extends KubeObject> {
         this.#failure = undefined;
       } catch (error) {
         if (signal.aborted) return;
+        if (this.#options.optional === true && error instanceof NotFoundError) {
+          this.#absent();
+          await sleep(this.#options.absentRetry ?? 30_000, signal, this.#options.clock).catch(
+            () => undefined,
+          );
+          continue;
+        }
         this.#judge(error);
       }
       const lasted = this.#options.clock.monotonic() - began;
@@ -232,6 +244,14 @@ export class Reflector<T extends KubeObject> {
     this.#mustList = false;
     this.#failure = undefined;
     this.#options.onSynced();
+  }
+
+  /** The API is not served: nothing of this kind exists. */
+  #absent(): void {
+    this.#options.replica.beginList();
+    this.#synced('0');
+    this.#mustList = true;
+    this.#failures = 0;
   }
 
   /** What a failure says about how to go on. */

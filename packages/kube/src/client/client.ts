@@ -4,10 +4,11 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { ClusterConfig } from '../config/config.ts';
-import { apiError, MalformedError, NotFoundError, type Status } from '../errors.ts';
+import { MalformedError, NotFoundError, type Status } from '../errors.ts';
 import type { DeepReadonly, Draft, KubeObject, Live, ObjectRef } from '../object.ts';
 import { type AnyResource, pathOf, type Resource } from '../resource.ts';
-import { Transport, type TransportOptions, type TransportResponse } from '../transport/transport.ts';
+import { Transport, type TransportOptions } from '../transport/transport.ts';
+import { refusal } from './refusal.ts';
 import { readWatch, type WatchEvent } from './watch.ts';
 
 /** Options of every call. */
@@ -347,6 +348,28 @@ export class Client {
     return readWatch(message, { doing, idle: options.idle ?? 180_000 }, onEvent);
   }
 
+  /** Creates a subresource that is a kind of its own (an Eviction, a Binding, a TokenRequest). */
+  post<Answer>(
+    resource: AnyResource,
+    ref: ObjectRef,
+    subresource: string,
+    body: unknown,
+    options: CallOptions & { doing?: string } = {},
+  ): Promise<Answer> {
+    const doing = options.doing ?? `create ${subresource} of ${describe(resource, ref)}`;
+    return this.json('POST', pathOf(resource, { ...ref, subresource }), {
+      ...options,
+      doing,
+      body,
+      guard: this.#guard,
+    });
+  }
+
+  /** Throws where a write would be held back: for effects that are not HTTP writes. */
+  assertMayWrite(): void {
+    this.#guard?.();
+  }
+
   /** A GET whose body is read as it comes; refusals are thrown as for any other call. */
   async open(
     path: string,
@@ -468,22 +491,4 @@ function setSelectors(query: URLSearchParams, options: ListOptions): void {
   if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector);
   if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector);
   if (options.resourceVersion !== undefined) query.set('resourceVersion', options.resourceVersion);
-}
-
-function refusal(doing: string, response: TransportResponse): Error {
-  const text = response.body.toString('utf8');
-  const seconds = Number.parseFloat(response.headers['retry-after'] ?? '');
-  let body: Status | undefined;
-  try {
-    const parsed = JSON.parse(text) as Status | null;
-    if (parsed?.kind === 'Status') body = parsed;
-  } catch {
-    // Not a Status: the text itself is the explanation.
-  }
-  return apiError(`cannot ${doing}`, {
-    status: response.status,
-    text,
-    ...(body === undefined ? {} : { body }),
-    ...(Number.isNaN(seconds) ? {} : { retryAfter: seconds * 1000 }),
-  });
 }

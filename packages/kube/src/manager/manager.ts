@@ -9,6 +9,7 @@ import type { ClusterConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { ControllerBuilder } from '../controller/builder.ts';
 import { Controller } from '../controller/controller.ts';
+import { Discovery } from '../discovery.ts';
 import { AbortedError } from '../errors.ts';
 import { Health } from '../health.ts';
 import { type LeaderElectionOptions, LeaderElector } from '../leader-election/elector.ts';
@@ -62,6 +63,8 @@ export class Manager {
   readonly recorder: EventRecorder;
   /** Makes children of owners; see {@link OwnedApplier}. */
   readonly owned: OwnedApplier;
+  /** Which optional APIs are there; looked at again and again while the manager runs. */
+  readonly discovery: Discovery;
   readonly metrics = new Metrics();
   readonly health = new Health();
   /** The ports that are served, once started. */
@@ -101,6 +104,7 @@ export class Manager {
       this.elector === undefined
         ? this.unguardedClient
         : this.unguardedClient.guarded(this.elector.assertLeading);
+    this.discovery = new Discovery(this.unguardedClient, { clock: this.clock, log: this.log });
     this.owned = new OwnedApplier(this.client, this.cache);
     this.recorder = new EventRecorder(
       this.client,
@@ -156,6 +160,8 @@ export class Manager {
     };
     try {
       running.push(...(await this.#serve(rest.signal)));
+      await this.discovery.refresh(work.signal);
+      running.push(guard('discovery', this.discovery.run(rest.signal), rest.signal));
       running.push(guard('cache', this.cache.start(rest.signal), rest.signal));
       for (const { runnable, everywhere } of this.#runnables)
         if (everywhere) running.push(guard(runnable.name, runnable.run(rest.signal), rest.signal));

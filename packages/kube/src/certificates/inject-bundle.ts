@@ -1,0 +1,63 @@
+/** Tells the API server which authority signs our webhooks. */
+import type { Client, JsonPatch } from '../client/client.ts';
+import type { Live } from '../object.ts';
+import type { AnyResource } from '../resource.ts';
+import {
+  customResourceDefinitions,
+  mutatingWebhookConfigurations,
+  validatingWebhookConfigurations,
+} from '../resources.ts';
+
+export interface InjectionTarget {
+  /** `conversion`: a CustomResourceDefinition whose conversion webhook is ours. */
+  readonly kind: 'validating' | 'mutating' | 'conversion';
+  readonly name: string;
+}
+
+interface ClientConfig {
+  readonly caBundle?: string;
+}
+
+/** Writes the bundle where it differs; a target that does not exist (yet) is left alone. Answers whether it wrote. */
+export async function injectBundle(
+  client: Client,
+  target: InjectionTarget,
+  caCert: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const resource: AnyResource =
+    target.kind === 'validating'
+      ? validatingWebhookConfigurations
+      : target.kind === 'mutating'
+        ? mutatingWebhookConfigurations
+        : customResourceDefinitions;
+  const live: Live | undefined = await client.find(resource, { name: target.name }, { signal });
+  if (live === undefined) return false;
+  const wanted = Buffer.from(caCert).toString('base64');
+  const places = clientConfigs(live);
+  const changes = places
+    .filter(({ config }) => config.caBundle !== wanted)
+    .map(({ path }) => ({ op: 'add' as const, path: `${path}/caBundle`, value: wanted }));
+  if (changes.length === 0) return false;
+  const { resourceVersion } = live.metadata;
+  const body: JsonPatch = [
+    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    ...changes,
+  ];
+  await client.patch(resource, { name: target.name }, { type: 'json', body }, { signal });
+  return true;
+}
+
+function clientConfigs(live: object): { path: string; config: ClientConfig }[] {
+  const { webhooks, spec } = live as {
+    webhooks?: { clientConfig: ClientConfig }[];
+    spec?: { conversion?: { webhook?: { clientConfig?: ClientConfig } } };
+  };
+  const conversion = spec?.conversion?.webhook?.clientConfig;
+  if (conversion !== undefined)
+    return [{ path: '/spec/conversion/webhook/clientConfig', config: conversion }];
+  return (webhooks ?? []).map(({ clientConfig }, at) => ({
+    path: `/webhooks/${at}/clientConfig`,
+    config: clientConfig,
+  }));
+}

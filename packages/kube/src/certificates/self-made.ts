@@ -1,0 +1,158 @@
+/**
+ * Certificates without cert-manager: an authority and a serving certificate, kept in a Secret that all replicas share,
+ * renewed in time, and made known to the API server in the webhook configurations.
+ *
+ * A new authority is made known before anything is signed by it, so that no request fails in between.
+ */
+import type { Client } from '../client/client.ts';
+import { type Clock, sleep, systemClock } from '../clock.ts';
+import { AlreadyExistsError, ConflictError, explain, InvalidError } from '../errors.ts';
+import { type Log, silent } from '../log.ts';
+import type { Live, ObjectRef } from '../object.ts';
+import { type Secret, secrets } from '../resources.ts';
+import { issueServing, makeAuthority } from './authority.ts';
+import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
+import { type InjectionTarget, injectBundle } from './inject-bundle.ts';
+import { bundle, judgeCertificates, type StoredCertificates, trustBundle } from './judge.ts';
+
+export interface SelfMadeOptions {
+  /** The Secret that keeps them. */
+  readonly secret: Required<ObjectRef>;
+  /** The names that the API server dials, `<service>.<namespace>.svc` above all. */
+  readonly dnsNames: readonly string[];
+  /** What must trust the authority. */
+  readonly inject?: readonly InjectionTarget[];
+  /** Milliseconds that a serving certificate is valid. @default 90 days */
+  readonly lifetime?: number;
+  /** Milliseconds that an authority is valid. @default 5 years */
+  readonly authorityLifetime?: number;
+  /** Milliseconds between looks at the Secret. @default 60_000 */
+  readonly period?: number;
+}
+
+const DAY = 24 * 3_600_000;
+
+export class SelfMadeCertificates implements CertificateSource {
+  readonly #client: Client;
+  readonly #options: SelfMadeOptions;
+  readonly #clock: Clock;
+  readonly #log: Log;
+
+  /** The client must not be guarded by leadership: every replica serves webhooks. */
+  constructor(client: Client, options: SelfMadeOptions, environment: { clock?: Clock; log?: Log } = {}) {
+    this.#client = client;
+    this.#options = options;
+    this.#clock = environment.clock ?? systemClock;
+    this.#log = (environment.log ?? silent).child({
+      secret: `${options.secret.namespace}/${options.secret.name}`,
+    });
+  }
+
+  async run(use: (certificate: ServingCertificate) => void, signal: AbortSignal): Promise<void> {
+    let last = '';
+    while (!signal.aborted) {
+      try {
+        const current = await this.ensure(signal);
+        if (current !== undefined && current.cert !== last) {
+          use(current);
+          last = current.cert;
+        }
+      } catch (error) {
+        if (!signal.aborted)
+          this.#log.error({ reason: explain(error) }, 'cannot keep the certificates current');
+      }
+      const period = last === '' ? 1_000 : (this.#options.period ?? 60_000);
+      await sleep(period * (0.9 + 0.2 * this.#clock.random()), signal, this.#clock).catch(() => undefined);
+    }
+  }
+
+  /** One look: makes what is due, makes it known, and answers what to serve with (undefined: another replica was faster). */
+  async ensure(signal?: AbortSignal): Promise<ServingCertificate | undefined> {
+    const { secret, dnsNames } = this.#options;
+    const now = this.#clock.now();
+    const live = await this.#client.find(secrets, secret, { signal });
+    let stored = live === undefined ? undefined : read(live);
+    const judgement = judgeCertificates(stored, dnsNames, now);
+    if (judgement.verdict !== 'keep') {
+      this.#log.info({ why: judgement.why }, judgement.verdict);
+      stored = await this.#renew(judgement.verdict, stored, now);
+      if (!(await this.#save(live, stored, signal))) return undefined;
+    }
+    if (stored === undefined) return undefined;
+    for (const target of this.#options.inject ?? []) await this.#inject(target, stored.caCert, signal);
+    return { cert: stored.cert, key: stored.key };
+  }
+
+  async #renew(
+    verdict: 'new-authority' | 'new-serving',
+    stored: StoredCertificates | undefined,
+    now: number,
+  ): Promise<StoredCertificates> {
+    const { dnsNames, secret } = this.#options;
+    const lifetime = this.#options.lifetime ?? 90 * DAY;
+    if (verdict === 'new-serving' && stored !== undefined) {
+      const authority = { certPem: bundle(stored.caCert)[0] ?? '', keyPem: stored.caKey };
+      const serving = await issueServing(authority, { dnsNames, now, lifetime });
+      return { ...stored, cert: serving.certPem, key: serving.keyPem };
+    }
+    const authority = await makeAuthority({
+      name: `${secret.name}-ca`,
+      now,
+      lifetime: this.#options.authorityLifetime ?? 5 * 365 * DAY,
+    });
+    const caCert = trustBundle(authority.certPem, stored?.caCert ?? '', now);
+    if (stored !== undefined && bundle(caCert).length > 1)
+      // The old certificate goes on until the new authority is known; the next look replaces it.
+      return { ...stored, caCert, caKey: authority.keyPem };
+    const serving = await issueServing(authority, { dnsNames, now, lifetime });
+    return { caCert, caKey: authority.keyPem, cert: serving.certPem, key: serving.keyPem };
+  }
+
+  async #save(
+    live: Live<Secret> | undefined,
+    stored: StoredCertificates,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    const encode = (text: string) => Buffer.from(text).toString('base64');
+    const data = {
+      'ca.crt': encode(stored.caCert),
+      'ca.key': encode(stored.caKey),
+      'tls.crt': encode(stored.cert),
+      'tls.key': encode(stored.key),
+    };
+    try {
+      if (live === undefined) {
+        const metadata = this.#options.secret;
+        await this.#client.create(
+          secrets,
+          { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data },
+          { signal },
+        );
+      } else await this.#client.replace(secrets, { ...live, data: { ...live.data, ...data } }, { signal });
+      return true;
+    } catch (error) {
+      if (error instanceof ConflictError || error instanceof AlreadyExistsError) return false;
+      throw error;
+    }
+  }
+
+  async #inject(target: InjectionTarget, caCert: string, signal?: AbortSignal): Promise<void> {
+    try {
+      await injectBundle(this.#client, target, caCert, signal);
+    } catch (error) {
+      // Someone changed it at the same moment: the next look tries again.
+      if (!(error instanceof ConflictError) && !(error instanceof InvalidError)) throw error;
+    }
+  }
+}
+
+function read(secret: Live<Secret>): StoredCertificates | undefined {
+  const decode = (name: string) => Buffer.from(secret.data?.[name] ?? '', 'base64').toString('utf8');
+  const stored = {
+    caCert: decode('ca.crt'),
+    caKey: decode('ca.key'),
+    cert: decode('tls.crt'),
+    key: decode('tls.key'),
+  };
+  return stored.caCert === '' ? undefined : stored;
+}

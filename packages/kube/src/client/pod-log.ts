@@ -1,0 +1,41 @@
+/** The output of containers. */
+import type { Readable } from 'node:stream';
+import type { ObjectRef } from '../object.ts';
+import { pathOf } from '../resource.ts';
+import { pods } from '../resources.ts';
+import type { CallOptions, Client } from './client.ts';
+
+export interface PodLogOptions extends CallOptions {
+  readonly container?: string;
+  /** Go on as the container writes. */
+  readonly follow?: boolean;
+  /** Of the instance before the last restart. */
+  readonly previous?: boolean;
+  readonly tailLines?: number;
+  readonly sinceSeconds?: number;
+  readonly timestamps?: boolean;
+  /** Cut the answer after so many bytes. */
+  readonly limitBytes?: number;
+}
+
+/** The bytes as they come. */
+export function podLogStream(client: Client, pod: ObjectRef, options: PodLogOptions = {}): Promise<Readable> {
+  const query = new URLSearchParams();
+  const { signal, timeout, ...parameters } = options;
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined) query.set(name, String(value));
+  const path = `${pathOf(pods, { ...pod, subresource: 'log' })}?${query.toString()}`;
+  return client.open(path, { signal, timeout, accept: '*/*', doing: `read the log of ${pod.name}` });
+}
+
+/** The text so far; at most 10 MiB of it unless `limitBytes` says otherwise. */
+export async function podLog(
+  client: Client,
+  pod: ObjectRef,
+  options: Omit<PodLogOptions, 'follow'> = {},
+): Promise<string> {
+  const stream = await podLogStream(client, pod, { limitBytes: 10 << 20, ...options });
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

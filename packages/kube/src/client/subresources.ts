@@ -1,0 +1,60 @@
+/** Subresources that are kinds of their own: scale and eviction. */
+
+import type { KubeObject, Live, ObjectRef } from '../object.ts';
+import { type AnyResource, defineResource } from '../resource.ts';
+import { pods } from '../resources.ts';
+import type { CallOptions, Client, WriteOptions } from './client.ts';
+
+export interface Scale extends KubeObject {
+  spec?: { replicas?: number };
+  status?: { replicas: number; selector?: string };
+}
+
+/** The same URL as the resource, whose answers are Scales. */
+const scaleOf = ({ apiVersion, plural, namespaced }: AnyResource) =>
+  defineResource<Scale>({ apiVersion, kind: 'Scale', plural, namespaced });
+
+export function getScale(
+  client: Client,
+  resource: AnyResource,
+  ref: ObjectRef,
+  options: CallOptions = {},
+): Promise<Live<Scale>> {
+  return client.get(scaleOf(resource), ref, { ...options, subresource: 'scale' });
+}
+
+export function setScale(
+  client: Client,
+  resource: AnyResource,
+  ref: ObjectRef,
+  replicas: number,
+  options: WriteOptions = {},
+): Promise<Live<Scale>> {
+  return client.mergePatch(
+    scaleOf(resource),
+    ref,
+    { spec: { replicas } },
+    { ...options, subresource: 'scale' },
+  );
+}
+
+export interface EvictOptions extends CallOptions {
+  readonly uid?: string;
+  readonly gracePeriodSeconds?: number;
+}
+
+/** Deletes a pod if its disruption budgets allow; a {@link TooManyRequestsError} says that one does not, for now. */
+export async function evict(client: Client, pod: ObjectRef, options: EvictOptions = {}): Promise<void> {
+  const deleteOptions = {
+    ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
+    ...(options.uid === undefined ? {} : { preconditions: { uid: options.uid } }),
+  };
+  const { namespace, name } = pod;
+  const eviction = {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { namespace, name },
+    deleteOptions,
+  };
+  await client.post(pods, pod, 'eviction', eviction, { ...options, doing: `evict ${name}` });
+}
