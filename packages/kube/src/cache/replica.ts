@@ -43,19 +43,21 @@ export interface ReplicaOptions<T extends KubeObject> {
 interface Listing<T extends KubeObject> {
   readonly objects: Map<ObjectKey, Live<T>>;
   /** Own writes answered since the list was begun. */
-  readonly written: Map<ObjectKey, Live<T>>;
+  readonly written: Map<ObjectKey, { readonly object: Live<T>; readonly belongs: boolean }>;
+  /** Uids whose delete was answered since. */
   readonly gone: Set<string>;
 }
 
-/** Until which resourceVersion events of a uid are not believed; undefined: for ever. */
-interface Tombstone {
-  readonly until: string | undefined;
-}
+/** So many ends of objects are remembered between two lists. To forget one costs a moment of doubt, no more. */
+const MEMORY = 10_000;
 
 export class Replica<T extends KubeObject> {
   readonly #options: ReplicaOptions<T>;
   readonly #store: Store<T>;
-  readonly #tombstones = new Map<string, Tombstone>();
+  /** Uids that are no more. */
+  readonly #tombstones = new Set<string>();
+  /** Keys of which nothing belongs here as of a version: what is not newer is not believed. */
+  readonly #floors = new Map<ObjectKey, string>();
   #listing: Listing<T> | undefined;
   #progress = '';
 
@@ -69,9 +71,9 @@ export class Replica<T extends KubeObject> {
     return this.#progress;
   }
 
-  /** How many deletes of ours the watch has yet to confirm. */
-  get unconfirmed(): number {
-    return this.#tombstones.size;
+  /** How many ends of objects are remembered. */
+  get buried(): number {
+    return this.#tombstones.size + this.#floors.size;
   }
 
   beginList(): void {
@@ -98,21 +100,23 @@ export class Replica<T extends KubeObject> {
     const listing = this.#listing;
     if (listing === undefined) throw new TypeError('a list was ended that was never begun');
     this.#listing = undefined;
-    for (const [key, object] of listing.written) {
-      const isNewer = compareResourceVersions(object.metadata.resourceVersion, resourceVersion) > 0;
-      if (!isNewer) continue;
-      if (this.#options.matches(object)) listing.objects.set(key, object);
-      else listing.objects.delete(key);
-    }
-    // Deletes answered since the list was begun: the list may still show the object, and then its end is yet to be told.
-    const shown = new Set<string>();
-    for (const [key, object] of listing.objects) {
-      const { uid } = object.metadata;
-      if (!listing.gone.has(uid)) continue;
-      shown.add(uid);
+    this.#floors.clear();
+    for (const [key, { object, belongs }] of listing.written) {
+      if (compareResourceVersions(object.metadata.resourceVersion, resourceVersion) <= 0) continue;
+      if (belongs) {
+        listing.objects.set(key, object);
+        continue;
+      }
       listing.objects.delete(key);
+      this.#raiseFloor(key, object);
     }
-    for (const uid of this.#tombstones.keys()) if (!shown.has(uid)) this.#tombstones.delete(uid);
+    for (const [key, object] of listing.objects) {
+      if (!listing.gone.has(object.metadata.uid)) continue;
+      listing.objects.delete(key);
+      this.#raiseFloor(key, object);
+    }
+    // What ended before the list was begun cannot be told of again after it.
+    for (const uid of this.#tombstones) if (!listing.gone.has(uid)) this.#tombstones.delete(uid);
     this.#progress = resourceVersion;
     for (const key of this.#store.keys(this.#options.namespace))
       if (!listing.objects.has(key)) this.#remove(key);
@@ -129,16 +133,12 @@ export class Replica<T extends KubeObject> {
     const order =
       known === undefined ? 1 : compareResourceVersions(resourceVersion, known.metadata.resourceVersion);
     if (type === 'DELETED') {
-      const expected = this.#tombstones.delete(uid) || known !== undefined;
+      // An object that only left the selection is told of in the same way, so the tombstone of a real end stays.
+      const expected = this.#tombstones.has(uid) || known !== undefined;
       if (order >= 0) this.#remove(key);
       return expected;
     }
-    const tombstone = this.#tombstones.get(uid);
-    if (tombstone !== undefined) {
-      if (tombstone.until === undefined || compareResourceVersions(resourceVersion, tombstone.until) <= 0)
-        return true;
-      this.#tombstones.delete(uid);
-    }
+    if (this.#isPast(key, object)) return true;
     if (order > 0) this.#put(this.#options.transform(object));
     return known !== undefined || type === 'ADDED';
   }
@@ -149,34 +149,51 @@ export class Replica<T extends KubeObject> {
 
   /** Takes the answer to one of our writes. */
   written(answer: Live<T>): void {
-    const { resourceVersion, uid } = answer.metadata;
+    const { resourceVersion } = answer.metadata;
     const key = keyOf(answer);
+    // Answers may overtake each other: this one may be of an object whose delete was answered before.
+    const belongs = !this.#isPast(key, answer) && this.#options.matches(answer);
     const object = this.#options.transform(answer);
-    this.#listing?.written.set(key, object);
-    if (this.#progress === '' || compareResourceVersions(resourceVersion, this.#progress) <= 0) return;
+    const earlier = this.#listing?.written.get(key)?.object.metadata.resourceVersion;
+    if (earlier === undefined || compareResourceVersions(earlier, resourceVersion) < 0)
+      this.#listing?.written.set(key, { object, belongs });
+    if (this.#progress === '') return;
     const known = this.#store.get(key);
-    if (known !== undefined && compareResourceVersions(resourceVersion, known.metadata.resourceVersion) <= 0)
-      return;
-    if (this.#options.matches(answer)) {
-      this.#tombstones.delete(uid);
+    const latest = known?.metadata.resourceVersion ?? this.#progress;
+    if (compareResourceVersions(resourceVersion, latest) <= 0) return;
+    if (belongs) {
       this.#put(object);
-    } else if (known !== undefined) {
-      this.#tombstones.set(uid, { until: resourceVersion });
-      this.#remove(key);
+      return;
     }
+    this.#raiseFloor(key, object);
+    this.#remove(key);
   }
 
-  /** Takes the answer to a delete: the object of this uid is no more. */
+  /** Takes the answer to a delete: the object of this uid is no more, whether or not we have heard of it yet. */
   gone(ref: ObjectRef, uid: string | undefined): void {
     if (uid === undefined) return;
+    this.#listing?.gone.add(uid);
+    this.#tombstones.add(uid);
+    forgetOldest(this.#tombstones);
     const key = keyOf(ref);
-    if (this.#listing !== undefined) {
-      this.#listing.gone.add(uid);
-      if (this.#listing.written.get(key)?.metadata.uid === uid) this.#listing.written.delete(key);
-    }
-    if (this.#store.get(key)?.metadata.uid !== uid) return;
-    this.#tombstones.set(uid, { until: undefined });
+    const known = this.#store.get(key);
+    if (known?.metadata.uid !== uid) return;
+    this.#raiseFloor(key, known);
     this.#remove(key);
+  }
+
+  #raiseFloor(key: ObjectKey, { metadata: { resourceVersion } }: Live<T>): void {
+    const floor = this.#floors.get(key);
+    if (floor !== undefined && compareResourceVersions(floor, resourceVersion) >= 0) return;
+    this.#floors.set(key, resourceVersion);
+    forgetOldest(this.#floors);
+  }
+
+  /** Whether this state of the object is known to be past. */
+  #isPast(key: ObjectKey, { metadata: { uid, resourceVersion } }: Live<T>): boolean {
+    if (this.#tombstones.has(uid)) return true;
+    const floor = this.#floors.get(key);
+    return floor !== undefined && compareResourceVersions(resourceVersion, floor) <= 0;
   }
 
   #put(object: Live<T>): void {
@@ -184,6 +201,7 @@ export class Replica<T extends KubeObject> {
     const previous = this.#store.get(key);
     if (previous !== undefined && sameState(previous, object)) return;
     this.#store.set(object);
+    this.#floors.delete(key);
     this.#options.onChange(
       previous === undefined ? { type: 'added', key, object } : { type: 'updated', key, object, previous },
     );
@@ -200,4 +218,8 @@ function sameState(left: Live, right: Live): boolean {
     left.metadata.uid === right.metadata.uid &&
     left.metadata.resourceVersion === right.metadata.resourceVersion
   );
+}
+
+function forgetOldest(memory: Set<string> | Map<string, string>): void {
+  if (memory.size > MEMORY) memory.delete(memory.keys().next().value ?? '');
 }

@@ -1,0 +1,3 @@
+/** What tests of programs built on this runtime can use. */
+export { FakeClock, settle } from './fake-clock.ts';
+export { type FakeAnswer, fakeTransport, status } from './fake-transport.ts';
