@@ -1,0 +1,89 @@
+/** Objects as the API server would have stored them, for tests. */
+import {
+  type Accounting,
+  accountingKind,
+  apiVersion,
+  applyDefaults,
+  type Cluster,
+  type Controller,
+  clusterKind,
+  controllerKind,
+  type KindDefinition,
+  type NodeSet,
+  nodeSetKind,
+  type RestApi,
+  restApiKind,
+  type StoredObject,
+} from '@slurm-operator/api';
+import type { Surroundings } from '../src/builders/surroundings.ts';
+
+interface Identity {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly labels?: Record<string, string>;
+  readonly annotations?: Record<string, string>;
+  readonly creationTimestamp?: string;
+}
+
+function stored<D extends KindDefinition>(definition: D, spec: object, identity: Identity): StoredObject<D> {
+  const { name = 'slurm', namespace = 'hpc', creationTimestamp = '2026-01-01T00:00:00Z', ...rest } = identity;
+  return applyDefaults(definition, {
+    apiVersion,
+    kind: definition.kind as D['kind'],
+    metadata: {
+      name,
+      namespace,
+      uid: `uid-of-${definition.kind.toLowerCase()}-${name}`,
+      resourceVersion: '1',
+      generation: 1,
+      creationTimestamp,
+      ...rest,
+    },
+    spec,
+  } as const) as StoredObject<D>;
+}
+
+const keys = {
+  slurmKeyRef: { name: 'slurm-auth', key: 'slurm.key' },
+  jwtKeyRef: { name: 'slurm-jwt', key: 'jwt.key' },
+};
+
+export const aController = (spec: object = {}, identity: Identity = {}): Controller =>
+  stored(controllerKind, { ...keys, ...spec }, identity);
+
+export const aNodeSet = (spec: object = {}, identity: Identity = {}): NodeSet =>
+  stored(nodeSetKind, { controllerRef: { name: 'slurm' }, ...spec }, { name: 'compute', ...identity });
+
+export const aRestApi = (spec: object = {}, identity: Identity = {}): RestApi =>
+  stored(restApiKind, { controllerRef: { name: 'slurm' }, ...spec }, identity);
+
+export const anAccounting = (spec: object = {}, identity: Identity = {}): Accounting =>
+  stored(
+    accountingKind,
+    {
+      ...keys,
+      storageConfig: {
+        host: 'mariadb',
+        username: 'slurm',
+        passwordKeyRef: { name: 'mariadb', key: 'password' },
+      },
+      ...spec,
+    },
+    identity,
+  );
+
+export const aCluster = (
+  spec: object = { controllerRef: { name: 'slurm' } },
+  identity: Identity = {},
+): Cluster => stored(clusterKind, spec, identity);
+
+export const surroundings: Surroundings = {
+  clusterDomain: 'cluster.local',
+  images: {
+    slurmctld: 'slurm-operator/slurmctld:26.05',
+    slurmd: 'slurm-operator/slurmd:26.05',
+    slurmdbd: 'slurm-operator/slurmdbd:26.05',
+    slurmrestd: 'slurm-operator/slurmrestd:26.05',
+    login: 'slurm-operator/login:26.05',
+  },
+};
