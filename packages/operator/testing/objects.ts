@@ -40,7 +40,7 @@ function stored<D extends KindDefinition>(definition: D, spec: object, identity:
       ...rest,
     },
     spec,
-  } as const) as StoredObject<D>;
+  } as const);
 }
 
 const keys = {
