@@ -1,4 +1,5 @@
 /** The built-in kinds that are served, group by group. */
+import { expressionFault } from '../admission/expression.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
 import { accessReviews } from '../rbac/access-reviews.ts';
 import type { ResourceDefinition, Verb } from '../registry/resource-definition.ts';
@@ -292,7 +293,7 @@ function admissionRegistration(parts: ServerParts): ResourceDefinition[] {
       kind: 'MutatingWebhookConfiguration',
       plural: 'mutatingwebhookconfigurations',
       ...common,
-      hooks: webhookConfigurationHooks(true, () => undefined),
+      hooks: webhookConfigurationHooks(true, expressionFault),
     }),
     of({
       kind: 'ValidatingAdmissionPolicy',
@@ -307,7 +308,7 @@ function admissionRegistration(parts: ServerParts): ResourceDefinition[] {
       kind: 'ValidatingWebhookConfiguration',
       plural: 'validatingwebhookconfigurations',
       ...common,
-      hooks: webhookConfigurationHooks(false, () => undefined),
+      hooks: webhookConfigurationHooks(false, expressionFault),
     }),
   ];
 }

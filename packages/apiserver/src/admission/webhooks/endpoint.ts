@@ -1,0 +1,70 @@
+/** Where a webhook listens: a URL, or a Service that is followed to one of its endpoints. */
+import type { Store } from '../../store/store.ts';
+
+export interface ClientConfig {
+  readonly url?: string;
+  readonly service?: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly path?: string;
+    readonly port?: number;
+  };
+  readonly caBundle?: string;
+}
+
+export interface Endpoint {
+  /** As messages name it, without the timeout. */
+  readonly url: URL;
+  /** Where to connect to, when it is not where the URL says. */
+  readonly address?: string;
+  readonly port?: number;
+  readonly serverName: string;
+}
+
+export type Resolution = { readonly endpoint: Endpoint } | { readonly fault: string };
+
+interface Slice {
+  readonly endpoints?: readonly {
+    readonly addresses: readonly string[];
+    readonly conditions?: { readonly ready?: boolean };
+  }[];
+  readonly ports?: readonly { readonly name?: string; readonly port?: number }[];
+}
+
+interface ServiceObject {
+  readonly spec?: {
+    readonly ports?: readonly {
+      readonly name?: string;
+      readonly port: number;
+      readonly targetPort?: number | string;
+    }[];
+  };
+}
+
+export function resolveEndpoint(store: Store, { url, service }: ClientConfig): Resolution {
+  if (url !== undefined) {
+    const parsed = new URL(url);
+    return { endpoint: { url: parsed, serverName: parsed.hostname.replace(/^\[|\]$/g, '') } };
+  }
+  if (service === undefined) return { fault: 'neither url nor service is set' };
+  const { namespace, name, path = '', port = 443 } = service;
+  const found = store.get('/services', namespace, name) as ServiceObject | undefined;
+  if (found === undefined) return { fault: `service "${name}" not found` };
+  const servicePort = found.spec?.ports?.find((candidate) => candidate.port === port);
+  if (servicePort === undefined) return { fault: `no service port ${port} found for service "${name}"` };
+  const serverName = `${name}.${namespace}.svc`;
+  const shown = new URL(
+    `https://${serverName}:${port}${path.startsWith('/') || path === '' ? path : `/${path}`}`,
+  );
+  for (const object of store.list('discovery.k8s.io/endpointslices', namespace)) {
+    if (object.metadata.labels?.['kubernetes.io/service-name'] !== name) continue;
+    const slice = object as unknown as Slice;
+    const target = slice.ports?.find(
+      (candidate) => (candidate.name ?? '') === (servicePort.name ?? ''),
+    )?.port;
+    const address = slice.endpoints?.find((candidate) => candidate.conditions?.ready !== false)?.addresses[0];
+    if (address !== undefined && target !== undefined)
+      return { endpoint: { url: shown, address, port: target, serverName } };
+  }
+  return { fault: `no endpoints available for service "${name}"` };
+}

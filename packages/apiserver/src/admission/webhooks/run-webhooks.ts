@@ -1,0 +1,177 @@
+/** Asks the webhooks of all configurations: mutating ones in turn, validating ones at once. */
+import { forbidden, internalError } from '../../errors.ts';
+import type { AdmissionAttributes } from '../../ports/admission-chain.ts';
+import type { RequestContext } from '../../ports/request-context.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
+import { fromStorage, toStorage } from '../../registry/storage-form.ts';
+import type { KubeObject } from '../../types.ts';
+import { evaluate } from '../expression.ts';
+import { applyWebhookPatch } from './apply-patch.ts';
+import { callWebhook } from './call.ts';
+import { type ClientConfig, resolveEndpoint } from './endpoint.ts';
+import { isExempt, type Matching, matchedDefinition, namespaceMatches, objectMatches } from './match.ts';
+import { admissionRequest, withIdentity, withoutIdentity } from './review.ts';
+import { readVerdict, refusalOf, type Verdict } from './verdict.ts';
+
+const GROUP = 'admissionregistration.k8s.io';
+
+interface Webhook extends Matching {
+  readonly name: string;
+  readonly clientConfig: ClientConfig;
+  readonly failurePolicy?: string;
+  readonly timeoutSeconds?: number;
+  readonly reinvocationPolicy?: string;
+  readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
+}
+
+interface Invitation {
+  readonly webhook: Webhook;
+  readonly matched: ResourceDefinition;
+}
+
+/** Lets every mutating webhook change the object in turn; those that asked for it are called again after later changes. */
+export async function runMutatingWebhooks(
+  attributes: AdmissionAttributes,
+  context: RequestContext,
+): Promise<KubeObject | undefined> {
+  let { object } = attributes;
+  const changedAfter = new Map<Webhook, boolean>();
+  const pass = async (webhooks: readonly Webhook[]) => {
+    for (const webhook of webhooks) {
+      const before = object;
+      object = await mutateOnce(webhook, { ...attributes, object }, context);
+      if (object !== before) for (const earlier of changedAfter.keys()) changedAfter.set(earlier, true);
+      changedAfter.set(webhook, false);
+    }
+  };
+  await pass(configured(context, 'mutating', attributes));
+  const again = [...changedAfter].filter(
+    ([webhook, stale]) => stale && webhook.reinvocationPolicy === 'IfNeeded',
+  );
+  await pass(again.map(([webhook]) => webhook));
+  return object;
+}
+
+async function mutateOnce(
+  webhook: Webhook,
+  attributes: AdmissionAttributes,
+  context: RequestContext,
+): Promise<KubeObject | undefined> {
+  const { object } = attributes;
+  // The server has given a new object its identity already; webhooks see it without, as on a real server.
+  const shown =
+    object !== undefined && attributes.operation === 'CREATE'
+      ? { ...attributes, object: withoutIdentity(object) }
+      : attributes;
+  const matched = invite(webhook, shown, context);
+  if (matched === undefined) return object;
+  const verdict = await ask(webhook, matched, shown, context, true);
+  if (verdict?.patch === undefined || shown.object === undefined || object === undefined) return object;
+  const sent = inVersion(shown.object, attributes.definition, matched);
+  const patched = inVersion(
+    applyWebhookPatch(structuredClone(sent), verdict.patch),
+    matched,
+    attributes.definition,
+  );
+  attributes.definition.hooks.default?.(patched);
+  return withIdentity(patched, object);
+}
+
+function inVersion(object: KubeObject, from: ResourceDefinition, to: ResourceDefinition): KubeObject {
+  return from === to ? object : fromStorage(to, toStorage(from, object));
+}
+
+export async function runValidatingWebhooks(
+  attributes: AdmissionAttributes,
+  context: RequestContext,
+): Promise<void> {
+  const invitations = configured(context, 'validating', attributes).flatMap((webhook): Invitation[] => {
+    const matched = invite(webhook, attributes, context);
+    return matched === undefined ? [] : [{ webhook, matched }];
+  });
+  const outcomes = await Promise.allSettled(
+    invitations.map(({ webhook, matched }) => ask(webhook, matched, attributes, context, false)),
+  );
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+/** Configurations in the order of their names, each with its webhooks in the order it lists them. */
+function configured(
+  { parts }: RequestContext,
+  type: 'mutating' | 'validating',
+  { definition }: AdmissionAttributes,
+): Webhook[] {
+  if (isExempt(definition)) return [];
+  return parts.store
+    .list(`${GROUP}/${type}webhookconfigurations`)
+    .flatMap((configuration) => (configuration['webhooks'] ?? []) as Webhook[]);
+}
+
+/** The version of the resource to show the webhook, or nothing when it does not want to hear of this request. */
+function invite(
+  webhook: Webhook,
+  attributes: AdmissionAttributes,
+  context: RequestContext,
+): ResourceDefinition | undefined {
+  const { definition, name } = attributes;
+  const { registry, store } = context.parts;
+  const equivalents = registry
+    .all()
+    .filter((other) => other !== definition && other.storage === definition.storage);
+  const matched = matchedDefinition({ ...webhook, rules: webhook.rules ?? [] }, attributes, equivalents);
+  if (matched === undefined) return undefined;
+  if (!objectMatches(webhook.objectSelector, attributes)) return undefined;
+  const namespaceOf = (namespace: string) => store.get('/namespaces', undefined, namespace);
+  if (!namespaceMatches(webhook.namespaceSelector, attributes, namespaceOf)) return undefined;
+  const conditions = webhook.matchConditions ?? [];
+  if (conditions.length === 0) return matched;
+  const request = admissionRequest(attributes, context, matched);
+  const input = { object: request.object, oldObject: request.oldObject, request };
+  const results = conditions.map(({ expression }) => ({ expression, result: evaluate(expression, input) }));
+  if (results.some(({ result }) => 'value' in result && result.value === false)) return undefined;
+  const failed = results.find(({ result }) => 'fault' in result);
+  if (failed === undefined) return matched;
+  if (webhook.failurePolicy === 'Ignore') return undefined;
+  throw forbidden(
+    { group: definition.group, resource: definition.plural },
+    name,
+    `expression '${failed.expression}' resulted in error: ${'fault' in failed.result ? failed.result.fault : ''}`,
+  );
+}
+
+/** Calls the webhook; nothing when it failed and may. Throws its refusal. */
+async function ask(
+  webhook: Webhook,
+  matched: ResourceDefinition,
+  attributes: AdmissionAttributes,
+  context: RequestContext,
+  mutating: boolean,
+): Promise<Verdict | undefined> {
+  const request = admissionRequest(attributes, context, matched);
+  const resolved = resolveEndpoint(context.parts.store, webhook.clientConfig);
+  const body = JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request });
+  const reading =
+    'fault' in resolved
+      ? { fault: `failed to call webhook: ${resolved.fault}` }
+      : readVerdict(
+          await callWebhook(resolved.endpoint, body, {
+            timeoutSeconds: webhook.timeoutSeconds ?? 10,
+            caPem: caOf(webhook.clientConfig),
+            signal: context.signal,
+          }),
+          request.uid,
+          mutating,
+        );
+  if ('fault' in reading) {
+    if (webhook.failurePolicy === 'Ignore') return undefined;
+    throw internalError(`failed calling webhook ${JSON.stringify(webhook.name)}: ${reading.fault}`);
+  }
+  const { verdict } = reading;
+  context.warnings.push(...verdict.warnings);
+  if (!verdict.allowed) throw refusalOf(webhook.name, verdict);
+  return verdict;
+}
+
+function caOf({ caBundle }: ClientConfig): string | undefined {
+  return caBundle ? Buffer.from(caBundle, 'base64').toString('utf8') : undefined;
+}
