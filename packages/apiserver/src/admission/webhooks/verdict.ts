@@ -44,7 +44,7 @@ export function readVerdict(outcome: CallOutcome, uid: string, mutating: boolean
       allowed: response['allowed'] === true,
       warnings: Array.isArray(response['warnings']) ? (response['warnings'] as string[]) : [],
       ...(patch.value === undefined ? {} : { patch: patch.value }),
-      ...(isObject(response['status']) ? { status: response['status'] as Verdict['status'] & object } : {}),
+      ...(isObject(response['status']) ? { status: response['status'] } : {}),
     },
   };
 }
