@@ -22,8 +22,10 @@ import { goDuration, oneLine } from '../shared/text-rules.ts';
 /** Templates often come without what the API server fills in. */
 export type VolumeClaimTemplate = Partial<IPersistentVolumeClaim>;
 
+/** A rule cannot look into a text of unknown length, so its form is a pattern and the rule compares it as a whole. */
+const percentage = '^[0-9]{1,3}%$';
 const maxUnavailableRule: Rule = {
-  rule: "type(self) == int ? int(self) >= 1 : string(self).matches('^0*[1-9][0-9]{0,2}%$')",
+  rule: "type(self) == int ? int(self) >= 1 : self != '0%' && self != '00%' && self != '000%'",
   message:
     'maxUnavailable must be a whole number of at least 1 or a percentage of at least 1%, such as 1 or "25%"; to stop a rollout set updateStrategy.rollingUpdate.paused: true',
 };
@@ -41,6 +43,7 @@ const updateStrategy = object(
           description:
             'How many workers may be missing, draining or not ready at a time: a number, or a percentage that is rounded up.',
           default: '25%',
+          pattern: percentage,
           rules: [maxUnavailableRule],
         }),
         partition: integer({

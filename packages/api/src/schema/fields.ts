@@ -69,7 +69,7 @@ export const choice = <const T extends string>(
 
 /** A count or a percentage, as Kubernetes writes it. */
 export const intOrString = (
-  options: Common & { readonly default?: number | string },
+  options: Common & { readonly default?: number | string; readonly pattern?: string },
 ): TUnsafe<number | string> =>
   Type.Unsafe<number | string>({ 'x-kubernetes-int-or-string': true, ...withRules({ ...options }) });
 

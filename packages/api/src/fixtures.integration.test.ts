@@ -1,0 +1,92 @@
+/** The CRDs on an API server: they are accepted, their rules compile, and every fixture gets the expected answer. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
+import {
+  type Client,
+  createClient,
+  customResourceDefinitions,
+  defineResource,
+  InvalidError,
+  kubeconfigConfig,
+  namespaces,
+  type Resource,
+} from '@slurm-operator/kube';
+import { type Fixture, loadFixtures, loadUserManifests, type Manifest } from '../testing/index.ts';
+import { applyDefaults } from './apply-defaults.ts';
+import { kinds } from './kinds/index.ts';
+import { customResourceDefinition } from './schema/crd.ts';
+import type { KindDefinition } from './schema/kind.ts';
+import { apiVersion } from './well-known.ts';
+
+const namespace = 'fixtures';
+let server: ApiServer;
+let client: Client;
+
+before(async () => {
+  server = await startApiServer();
+  client = createClient(await kubeconfigConfig({ text: server.kubeconfig() }));
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  for (const definition of kinds)
+    await client.create(customResourceDefinitions, customResourceDefinition(definition) as never);
+});
+
+after(async () => {
+  client.close();
+  await server.stop();
+});
+
+const resourceOf = ({ kind, plural }: KindDefinition): Resource =>
+  defineResource({ apiVersion, kind, plural, namespaced: true });
+
+const placed = (manifest: Manifest): never =>
+  ({ ...manifest, metadata: { ...manifest.metadata, namespace } }) as never;
+
+async function send({ definition, object, old }: Fixture): Promise<void> {
+  const resource = resourceOf(definition);
+  const ref = { namespace, name: object.metadata.name };
+  try {
+    if (old === undefined) {
+      await client.create(resource, placed(object));
+      return;
+    }
+    const { metadata } = await client.create(resource, placed(old));
+    const { resourceVersion } = metadata;
+    await client.replace(resource, {
+      ...object,
+      metadata: { ...object.metadata, namespace, resourceVersion },
+    });
+  } finally {
+    await client.delete(resource, ref);
+  }
+}
+
+for (const fixture of loadFixtures())
+  test(`${fixture.name} is ${fixture.refused === undefined ? 'accepted' : 'refused'}`, async () => {
+    const { refused } = fixture;
+    if (refused === undefined) await send(fixture);
+    else
+      await assert.rejects(send(fixture), (error) => {
+        assert.ok(error instanceof InvalidError, String(error));
+        assert.ok(error.message.includes(refused), `"${error.message}" says "${refused}"`);
+        return true;
+      });
+  });
+
+for (const manifest of loadUserManifests())
+  test(`a manifest of upstream's users is accepted: ${manifest.kind} ${manifest.metadata.name}`, async () => {
+    const definition = kinds.find(({ kind }) => kind === manifest.kind);
+    assert.ok(definition);
+    await client.create(resourceOf(definition), placed(manifest));
+  });
+
+test('the API server fills in exactly what the defaulting function does', async () => {
+  for (const fixture of loadFixtures().filter(
+    ({ refused, old }) => refused === undefined && old === undefined,
+  )) {
+    const resource = resourceOf(fixture.definition);
+    const created = await client.create(resource, placed(fixture.object), { dryRun: true });
+    const { spec } = applyDefaults(fixture.definition, { spec: {}, ...fixture.object });
+    assert.deepEqual((created as unknown as { spec: unknown }).spec, spec, fixture.name);
+  }
+});
