@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FakeClock } from '../../testing/fake-clock.ts';
+import { TerminalError } from '../errors.ts';
+import { ChannelSource } from '../source.ts';
+import { Controller, type ControllerOptions, type Reconciler } from './controller.ts';
+
+function start(reconciler: Reconciler, options: ControllerOptions = {}) {
+  const clock = new FakeClock();
+  const source = new ChannelSource();
+  const outcomes: string[] = [];
+  const observer = {
+    workers: () => undefined,
+    active: () => undefined,
+    reconciled: (outcome: string) => void outcomes.push(outcome),
+  };
+  const controller = new Controller(
+    'test',
+    reconciler,
+    [source],
+    { backoff: { initial: 10, limit: 1_000, jitter: 0 }, ...options },
+    { clock, observer },
+  );
+  const stop = new AbortController();
+  const kill = new AbortController();
+  const running = controller.run(stop.signal, kill.signal);
+  return { clock, source, outcomes, controller, stop, kill, running };
+}
+
+test('a throw in one key hurts only that key', async () => {
+  const calls: string[] = [];
+  const it = start(
+    ({ name }) => {
+      calls.push(name);
+      return name === 'bad' ? Promise.reject(new Error('no')) : Promise.resolve();
+    },
+    { workers: 1 },
+  );
+  for (const name of ['bad', 'a', 'b']) it.source.trigger({ name });
+  await it.clock.advance(35);
+  assert.deepEqual(calls, ['bad', 'a', 'b', 'bad', 'bad']);
+  it.stop.abort();
+  await it.running;
+});
+
+test('a reconciler that throws instead of rejecting is a failure like any other', async () => {
+  let calls = 0;
+  const it = start(() => {
+    calls += 1;
+    throw new Error('not even a promise');
+  });
+  it.source.trigger({ name: 'a' });
+  await it.clock.advance(15);
+  assert.equal(calls, 2);
+  it.stop.abort();
+  await it.running;
+});
+
+test('requeueAfter comes again in time; zero or less is an error, not silence', async () => {
+  const times: number[] = [];
+  let after = 500;
+  const it = start((_request, { clock }) => {
+    times.push(clock.monotonic());
+    return Promise.resolve({ requeueAfter: after });
+  });
+  it.source.trigger({ name: 'a' });
+  await it.clock.advance(1_000);
+  assert.equal(times.length, 3);
+  after = 0;
+  await it.clock.advance(500);
+  assert.equal(it.outcomes.at(-1), 'error');
+  await it.clock.advance(10);
+  assert.equal(times.length, 5, 'called again after its back-off');
+  it.stop.abort();
+  await it.running;
+});
+
+test('a TerminalError waits for a change', async () => {
+  let calls = 0;
+  const it = start(() => {
+    calls += 1;
+    return Promise.reject(new TerminalError('the spec makes no sense'));
+  });
+  it.source.trigger({ name: 'a' });
+  await it.clock.advance(100_000);
+  assert.equal(calls, 1);
+  assert.deepEqual(it.outcomes, ['terminal']);
+  it.source.trigger({ name: 'a' });
+  await it.clock.advance(0);
+  assert.equal(calls, 2);
+  it.stop.abort();
+  await it.running;
+});
+
+test('a success forgets the failures before it', async () => {
+  let failing = true;
+  const times: number[] = [];
+  const it = start((_request, { clock }) => {
+    times.push(clock.monotonic());
+    return failing ? Promise.reject(new Error('no')) : Promise.resolve();
+  });
+  it.source.trigger({ name: 'a' });
+  await it.clock.advance(70);
+  failing = false;
+  await it.clock.advance(100);
+  failing = true;
+  const before = times.length;
+  it.source.trigger({ name: 'a' });
+  await it.clock.advance(10);
+  assert.equal(times.length, before + 2, 'the first retry comes after the first delay again');
+  it.stop.abort();
+  await it.running;
+});
+
+test('a reconcile past its deadline is told to stop, and left behind if it does not', async () => {
+  let signal: AbortSignal | undefined;
+  let calls = 0;
+  const it = start(
+    (_request, context) => {
+      calls += 1;
+      signal = context.signal;
+      return new Promise(() => undefined);
+    },
+    { deadline: 1_000, workers: 1 },
+  );
+  it.source.trigger({ name: 'stuck' });
+  await it.clock.advance(1_000);
+  assert.equal(signal?.aborted, true);
+  assert.equal(it.outcomes.length, 0);
+  await it.clock.advance(5_000);
+  assert.deepEqual(it.outcomes, ['error']);
+  await it.clock.advance(10);
+  assert.equal(calls, 2);
+  it.stop.abort();
+  it.kill.abort();
+  await it.clock.advance(5_000);
+  await it.running;
+});
+
+test('stopping finishes what is queued and under way', async () => {
+  const done: string[] = [];
+  const it = start(
+    async ({ name }, { clock }) => {
+      await new Promise<void>((resolve) => void clock.after(100, resolve));
+      done.push(name);
+    },
+    { workers: 1 },
+  );
+  it.source.trigger({ name: 'a' });
+  it.source.trigger({ name: 'b' });
+  await it.clock.advance(10);
+  it.stop.abort();
+  it.source.trigger({ name: 'late' });
+  await it.clock.advance(500);
+  await it.running;
+  assert.deepEqual(done, ['a', 'b']);
+});
