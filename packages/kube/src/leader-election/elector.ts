@@ -103,8 +103,8 @@ export class LeaderElector {
       }
       if (await this.#attempt(signal)) continue;
       const renewed = this.#renewed?.monotonic ?? Number.NEGATIVE_INFINITY;
-      const taken = this.holder !== undefined && this.holder !== '' && this.holder !== this.identity;
-      if (taken) this.#lose(`${this.holder} holds the lease now`);
+      const taken = this.holder !== undefined && this.holder !== this.identity;
+      if (taken) this.#lose(`${this.holder === '' ? 'nobody' : this.holder} holds the lease now`);
       else if (this.#clock.monotonic() - renewed >= this.#renewDeadline)
         this.#lose('the lease could not be renewed in time');
     }
