@@ -13,6 +13,7 @@ import { createDiscovery } from './discovery/discovery.ts';
 import { Faults } from './faults/faults.ts';
 import { Listener } from './http/listener.ts';
 import { serve } from './http/pipeline.ts';
+import { serveUpgrade } from './http/upgrade.ts';
 import { CertificateAuthority, type KeyPair } from './pki/certificate-authority.ts';
 import { kubeconfig } from './pki/kubeconfig.ts';
 import type { ServerParts } from './ports/server-parts.ts';
@@ -114,6 +115,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     keyPem: serving.keyPem,
     caPem: authority.caPem,
     handle: (request, response) => void serve({ parts, faults, audit }, request, response),
+    upgrade: (request, socket, head) => void serveUpgrade({ parts, audit }, request, socket, head),
   });
   await listener.open();
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`;

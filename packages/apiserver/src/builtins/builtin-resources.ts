@@ -5,8 +5,11 @@ import { accessReviews } from '../rbac/access-reviews.ts';
 import type { ResourceDefinition, Verb } from '../registry/resource-definition.ts';
 import { binding } from '../subresources/binding.ts';
 import { eviction } from '../subresources/eviction.ts';
+import { podLog } from '../subresources/pod-log.ts';
+import { podAttach, podExec, podPortForward } from '../subresources/pod-streams.ts';
 import { scaleOf } from '../subresources/scale.ts';
 import { token } from '../subresources/token.ts';
+import { unsupported } from '../subresources/unsupported.ts';
 import { configMapHooks, secretHooks } from './config-kinds.ts';
 import { groupOf } from './define.ts';
 import { coreEventHooks, eventsGroupHooks, fromCoreEvent, toCoreEvent } from './event-kinds.ts';
@@ -114,7 +117,23 @@ function core(parts: ServerParts): ResourceDefinition[] {
       ...counts,
       deleteReturnsObject: true,
       status: podStatusHooks,
-      subresources: { binding, eviction },
+      subresources: {
+        attach: podAttach,
+        binding,
+        ephemeralcontainers: unsupported('ephemeral containers', 'Pod', ['get', 'patch', 'update']),
+        eviction,
+        exec: podExec,
+        log: podLog,
+        portforward: podPortForward,
+        proxy: unsupported('the proxy of pods', 'PodProxyOptions', [
+          'create',
+          'delete',
+          'get',
+          'patch',
+          'update',
+        ]),
+        resize: unsupported('resizing pods in place', 'Pod', ['get', 'patch', 'update']),
+      },
       hooks: podHooks,
       selectableFields: fieldTexts(
         'spec.nodeName',

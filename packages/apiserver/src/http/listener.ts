@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -10,6 +11,7 @@ export interface ListenerOptions {
   readonly keyPem: string;
   readonly caPem: string;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
 export class Listener {
@@ -34,7 +36,7 @@ export class Listener {
   /** Takes the port; after the first time always the same one. */
   async open(): Promise<void> {
     if (this.#server !== undefined) return;
-    const { certificatePem, keyPem, caPem, handle, host } = this.#options;
+    const { certificatePem, keyPem, caPem, handle, upgrade, host } = this.#options;
     const server = createServer(
       {
         cert: certificatePem,
@@ -46,6 +48,7 @@ export class Listener {
       },
       handle,
     );
+    server.on('upgrade', upgrade);
     // Raw TCP sockets: a cut must not wait for a TLS goodbye.
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);

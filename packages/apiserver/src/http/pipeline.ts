@@ -3,14 +3,14 @@
  * with an audit entry at the end whatever happened.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { AuditLog } from '../audit/audit-log.ts';
-import { ApiError, forbidden, internalError } from '../errors.ts';
+import { ApiError, internalError } from '../errors.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
 import type { UserInfo } from '../types.ts';
 import { dispatch, pageNotFound } from '../verbs/dispatch.ts';
+import { grantAccess } from './access.ts';
 import type { Answer, StreamAnswer } from './answer.ts';
 import { encode } from './encode.ts';
 import { readBody } from './read-body.ts';
@@ -51,14 +51,9 @@ export async function serve(
   };
   let status = 0;
   try {
-    user = await parts.authenticator.authenticate({
-      headers: request.headers,
-      certificate: clientCertificate(request),
+    await grantAccess(request, context, (becoming) => {
+      user = becoming;
     });
-    const actor = parts.authorizer.impersonate(user, request.headers);
-    if (actor === undefined) throw refusal(context, `impersonate-on:user-info:${info.verb}`);
-    user = actor;
-    await authorize(context);
     const answer = (await faults.before(context, response)) ?? (await route(context));
     if (!response.destroyed) {
       if (answer.type === 'stream') {
@@ -101,38 +96,6 @@ async function route(context: RequestContext): Promise<Answer> {
   return (await parts.discovery.answer(context)) ?? pageNotFound;
 }
 
-async function authorize(context: RequestContext): Promise<void> {
-  const { info, parts, user, path } = context;
-  const decision = await parts.authorizer.authorize({
-    user,
-    verb: info.verb,
-    path,
-    ...(info.isResource ? { resource: { ...info, name: nameOf(context) } } : {}),
-  });
-  if (!decision.allowed) throw refusal(context, info.verb);
-}
-
-/** The one object a request is about: by its path, or by a field selector that names it. */
-function nameOf({ info, query }: RequestContext): string {
-  if (info.name !== '') return info.name;
-  return /^metadata\.name==?([^,!=]+)$/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
-}
-
-function refusal(context: RequestContext, verb: string): ApiError {
-  const { info, user, path } = context;
-  if (!info.isResource)
-    return new ApiError(403, 'Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${path}"`, {
-      details: {},
-    });
-  const what = info.subresource === '' ? info.plural : `${info.plural}/${info.subresource}`;
-  const where = info.namespace === '' ? 'at the cluster scope' : `in the namespace "${info.namespace}"`;
-  return forbidden(
-    { group: info.group, resource: info.plural },
-    nameOf(context),
-    `User "${user.name}" cannot ${verb} resource "${what}" in API group "${info.group}" ${where}`,
-  );
-}
-
 function send(
   context: RequestContext,
   response: ServerResponse,
@@ -161,13 +124,6 @@ async function stream(
 
 function warningHeader(text: string): string {
   return `299 - "${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-}
-
-function clientCertificate(request: IncomingMessage): PeerCertificate | undefined {
-  const socket = request.socket as TLSSocket;
-  if (!socket.authorized) return undefined;
-  const certificate = socket.getPeerCertificate();
-  return 'subject' in certificate ? certificate : undefined;
 }
 
 function message(error: unknown): string {

@@ -1,0 +1,66 @@
+/** Who asks, as whom, and whether they may: what every request passes before anything else happens. */
+import type { IncomingMessage } from 'node:http';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
+import { ApiError, forbidden } from '../errors.ts';
+import type { ServerParts } from '../ports/server-parts.ts';
+import type { UserInfo } from '../types.ts';
+import type { RequestInfo } from './request-info.ts';
+
+export interface AccessRequest {
+  readonly parts: ServerParts;
+  readonly info: RequestInfo;
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** `became` hears of every user the request turns out to be, also when it is refused afterwards. */
+export async function grantAccess(
+  request: IncomingMessage,
+  access: AccessRequest,
+  became: (user: UserInfo) => void,
+): Promise<void> {
+  const { parts, info } = access;
+  const user = await parts.authenticator.authenticate({
+    headers: request.headers,
+    certificate: clientCertificate(request),
+  });
+  became(user);
+  const actor = parts.authorizer.impersonate(user, request.headers);
+  if (actor === undefined) throw refusal(access, user, `impersonate-on:user-info:${info.verb}`);
+  became(actor);
+  const decision = await parts.authorizer.authorize({
+    user: actor,
+    verb: info.verb,
+    path: access.path,
+    ...(info.isResource ? { resource: { ...info, name: nameOf(access) } } : {}),
+  });
+  if (!decision.allowed) throw refusal(access, actor, info.verb);
+}
+
+/** The one object a request is about: by its path, or by a field selector that names it. */
+function nameOf({ info, query }: AccessRequest): string {
+  if (info.name !== '') return info.name;
+  return /^metadata\.name==?([^,!=]+)$/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
+}
+
+function refusal(access: AccessRequest, user: UserInfo, verb: string): ApiError {
+  const { info, path } = access;
+  if (!info.isResource)
+    return new ApiError(403, 'Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${path}"`, {
+      details: {},
+    });
+  const what = info.subresource === '' ? info.plural : `${info.plural}/${info.subresource}`;
+  const where = info.namespace === '' ? 'at the cluster scope' : `in the namespace "${info.namespace}"`;
+  return forbidden(
+    { group: info.group, resource: info.plural },
+    nameOf(access),
+    `User "${user.name}" cannot ${verb} resource "${what}" in API group "${info.group}" ${where}`,
+  );
+}
+
+function clientCertificate(request: IncomingMessage): PeerCertificate | undefined {
+  const socket = request.socket as TLSSocket;
+  if (!socket.authorized) return undefined;
+  const certificate = socket.getPeerCertificate();
+  return 'subject' in certificate ? certificate : undefined;
+}
