@@ -64,7 +64,7 @@ export function nodeEndpoint(
   if (route === 'exec' || route === 'attach')
     for (const [ours, theirs] of STREAM_NAMES)
       if (query.get(ours) === 'true' || query.get(ours) === '1') passed.set(theirs, '1');
-  const search = passed.size === 0 ? '' : `?${passed}`;
+  const search = passed.size === 0 ? '' : `?${passed.toString()}`;
   return { host, port, path: `/${segments.map(encodeURIComponent).join('/')}${search}` };
 }
 

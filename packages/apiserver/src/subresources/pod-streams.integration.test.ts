@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { WebSocket, WebSocketServer } from 'ws';
+import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { CertificateAuthority } from '../pki/certificate-authority.ts';
 import { type ApiServer, startApiServer } from '../server.ts';
 
@@ -32,6 +32,10 @@ function call(server: ApiServer, method: string, path: string, body?: object) {
   });
 }
 
+function textOf(data: RawData): string {
+  return (data as Buffer).toString('utf8');
+}
+
 /** A server with one node whose agent says what it was asked, and echoes on streams. */
 async function serverWithAgent(t: TestContext): Promise<ApiServer> {
   const server = await startApiServer();
@@ -47,7 +51,7 @@ async function serverWithAgent(t: TestContext): Promise<ApiServer> {
   const sockets = new WebSocketServer({ server: agent, handleProtocols: () => 'v5.channel.k8s.io' });
   sockets.on('connection', (socket, asked) => {
     socket.send(`path ${asked.url}`);
-    socket.on('message', (data) => socket.send(`echo ${String(data as Buffer)}`));
+    socket.on('message', (data) => socket.send(`echo ${textOf(data)}`));
   });
   await new Promise<void>((resolve) => agent.listen(0, '127.0.0.1', resolve));
   t.after(() => {
@@ -105,7 +109,7 @@ test('exec is joined to the node, both ways', async (t) => {
   const heard = new Promise<void>((resolve, reject) => {
     socket.on('error', reject);
     socket.on('message', (data) => {
-      received.push(String(data as Buffer));
+      received.push(textOf(data));
       if (received.length === 1) socket.send('hello');
       else resolve();
     });
