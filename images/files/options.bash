@@ -6,7 +6,7 @@ words() {
   local -n into=$1
   local parsed=()
   # xargs splits like a shell but expands nothing; NUL ends each word.
-  if ! mapfile -d '' -t parsed < <(set -o pipefail; printf '%s' "$2" | xargs -r printf '%s\0' || printf 'broken\0\0'); then
+  if ! mapfile -d '' -t parsed < <(printf '%s' "$2" | xargs -r printf '%s\0' || printf 'broken\0\0'); then
     return 1
   fi
   if [[ ${#parsed[@]} -ge 2 && ${parsed[-1]} == '' && ${parsed[-2]} == broken ]]; then

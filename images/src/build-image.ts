@@ -6,12 +6,12 @@ import {
   buildRootfs,
   cacheDirectory,
   type ImageDescription,
+  InvalidRequestError,
   readImageTar,
   writeImageTar,
 } from '@slurm-operator/sandbox';
 import type { ImageRecipe } from './recipe.ts';
 import { type ImageName, recipes } from './recipes.ts';
-import { type SlurmVersion, suiteOf } from './slurm-version.ts';
 
 export interface BuiltImage {
   /** For example `slurm-operator/slurmd:26.05`. */
@@ -23,27 +23,33 @@ export interface BuiltImage {
   readonly rootfs: string;
 }
 
-export function imageTag(name: ImageName, version: SlurmVersion): string {
-  return `slurm-operator/${name}:${version}`;
+export function imageTag(name: ImageName, version?: string): string {
+  return `slurm-operator/${name}:${version ?? recipes[name].versions[0]}`;
 }
 
-/** Builds an image without Docker, or finds it in the cache. Needs root. */
+/** Builds an image without Docker, or finds it in the cache. Needs root. Default version: the recipe's first. */
 export async function buildImage(
   name: ImageName,
-  version: SlurmVersion,
+  version: string = recipes[name].versions[0] ?? '',
   options: BuildOptions = {},
 ): Promise<BuiltImage> {
   const recipe: ImageRecipe = recipes[name];
+  if (!recipe.versions.includes(version))
+    throw new InvalidRequestError(
+      `There is no image ${name} of version "${version}"; choose one of ${recipe.versions.join(', ')}.`,
+    );
   const tag = imageTag(name, version);
-  const packages = recipe.packages(version);
   const rootfs = await buildRootfs(
     {
-      // The content's name, not the image's: images with the same content share it.
-      name: `image-${version}`,
-      suite: suiteOf[version],
-      packages,
+      // By content, not by the image's name: images with the same content share it.
+      name: 'image',
+      suite: recipe.suite(version),
+      alsoFrom: recipe.alsoFrom?.(version) ?? [],
+      packages: recipe.packages,
+      answers: recipe.answers ?? [],
       accounts: recipe.accounts,
       files: recipe.files,
+      commands: recipe.commands ?? [],
       remove: recipe.remove ?? [],
     },
     options,
@@ -52,18 +58,13 @@ export async function buildImage(
     .update(JSON.stringify([rootfs.key, recipe.config, tag]))
     .digest('hex');
   const path = join(cacheDirectory(), 'images', `${name}-${version}-${key.slice(0, 16)}.tar`);
-  const exists = await stat(path).catch(() => undefined);
-  if (exists === undefined) {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) {
     options.progress?.(`packing ${tag}`);
-    await writeImageTar({
-      rootfs: rootfs.path,
-      tag,
-      config: recipe.config,
-      output: path,
-      signal: options.signal,
-    });
+    const { config } = recipe;
+    await writeImageTar({ rootfs: rootfs.path, tag, config, output: path, signal: options.signal });
   }
   const [description] = await readImageTar(path);
-  if (description === undefined) throw new Error(`${path} holds no image`);
+  if (description === undefined) throw new InvalidRequestError(`${path} holds no image.`);
   return { tag, path, description, rootfs: rootfs.path };
 }

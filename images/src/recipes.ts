@@ -1,11 +1,18 @@
 import type { ImageRecipe } from './recipe.ts';
 import { slurmctld, slurmdbd, slurmrestd } from './recipes/control.ts';
-import { slurmd } from './recipes/slurmd.ts';
+import { login, slurmd } from './recipes/node.ts';
+import { curl, ldap, mariadb } from './recipes/services.ts';
 
 /** Every image, by name. */
-export const recipes = { slurmctld, slurmd, slurmdbd, slurmrestd } as const satisfies Record<
-  string,
-  ImageRecipe
->;
+export const recipes = {
+  slurmctld,
+  slurmd,
+  slurmdbd,
+  slurmrestd,
+  login,
+  mariadb,
+  ldap,
+  curl,
+} as const satisfies Record<string, ImageRecipe>;
 
 export type ImageName = keyof typeof recipes;

@@ -2,20 +2,19 @@
  * slurmctld, slurmdbd and slurmrestd are three images with one content: a machine fetches and unpacks it once, and
  * they are always of the same build.
  */
-import { type ImageRecipe, path, script, slurmAccount, slurmDirectory, underTini } from '../recipe.ts';
+import { type ImageRecipe, path, script, underTini } from '../recipe.ts';
+import {
+  slurmAccount,
+  slurmBasePackages,
+  slurmDirectory,
+  slurmSuite,
+  slurmVersions,
+} from '../slurm-version.ts';
 
 const content = {
-  packages: () => [
-    'systemd-standalone-sysusers',
-    'adduser',
-    'tini',
-    'slurmctld',
-    'slurmdbd',
-    'slurmrestd',
-    'slurm-client',
-    'slurm-wlm-jwt-plugin',
-    'slurm-wlm-mysql-plugin',
-  ],
+  versions: slurmVersions,
+  suite: slurmSuite,
+  packages: [...slurmBasePackages, 'slurmctld', 'slurmdbd', 'slurmrestd', 'slurm-wlm-mysql-plugin'],
   // slurmrestd refuses to be root or SlurmUser.
   accounts: [slurmAccount, { name: 'slurmrestd', uid: 402, gid: 402 }],
   files: [

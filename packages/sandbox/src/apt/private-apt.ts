@@ -8,10 +8,12 @@ import { consoleProgress, type Progress } from '../progress.ts';
 import { type HostArchive, hostArchive } from './host-archive.ts';
 import { type DebPackage, parsePrintUris } from './print-uris.ts';
 
-export type Suite = 'bookworm' | 'trixie' | 'forky';
+export type Suite = 'bookworm' | 'trixie' | 'forky' | 'sid';
 
 export interface AptOptions {
   readonly suite: Suite;
+  /** Other releases, for packages that `suite` does not have; what it has always comes from it. */
+  readonly alsoFrom?: readonly Suite[];
   readonly progress?: Progress;
   readonly signal?: AbortSignal;
 }
@@ -27,11 +29,13 @@ export class PrivateApt {
   readonly suite: Suite;
   readonly archive: HostArchive;
   readonly directory: string;
+  readonly #alsoFrom: readonly Suite[];
   readonly #progress: Progress;
   readonly #signal: AbortSignal | undefined;
 
   private constructor(options: AptOptions, archive: HostArchive, directory: string) {
     this.suite = options.suite;
+    this.#alsoFrom = options.alsoFrom ?? [];
     this.archive = archive;
     this.directory = directory;
     this.#progress = options.progress ?? consoleProgress();
@@ -39,13 +43,13 @@ export class PrivateApt {
   }
 
   static async open(options: AptOptions): Promise<PrivateApt> {
-    if (!/^[a-z]+$/.test(options.suite))
-      throw new InvalidRequestError(
-        `suite "${options.suite}" is not a Debian release name such as "trixie".`,
-      );
+    const suites = [options.suite, ...(options.alsoFrom ?? [])];
+    for (const suite of suites)
+      if (!/^[a-z]+$/.test(suite))
+        throw new InvalidRequestError(`suite "${suite}" is not a Debian release name such as "trixie".`);
     const archive = await hostArchive();
-    const directory = join(cacheDirectory(), 'apt', options.suite);
-    for (const part of ['lists/partial', 'archives/partial', 'nothing/partial', 'log', 'parts'])
+    const directory = join(cacheDirectory(), 'apt', suites.join('+'));
+    for (const part of ['lists/partial', '../archives/partial', 'nothing/partial', 'log', 'parts'])
       await mkdir(join(directory, part), { recursive: true });
     const apt = new PrivateApt(options, archive, directory);
     await apt.#writeConfiguration();
@@ -63,13 +67,14 @@ export class PrivateApt {
     };
   }
 
+  /** Package files of all suites: many are the same. */
   get archives(): string {
-    return join(this.directory, 'archives');
+    return join(this.directory, '../archives');
   }
 
   /** The exact packages that installing `names` on an empty system means, dependencies included. */
   async resolve(names: readonly string[]): Promise<DebPackage[]> {
-    return this.#locked(async () => {
+    return this.#locked('lock', async () => {
       await this.#updateLists(listsAgeMs);
       const { stdout } = await this.#run(
         ['apt-get', 'install', '--print-uris', '--yes', '--no-install-recommends', ...names],
@@ -82,7 +87,7 @@ export class PrivateApt {
 
   /** Brings the packages into the archive directory (what is there already stays) and names their files. */
   async download(packages: readonly DebPackage[]): Promise<string[]> {
-    return this.#locked(async () => {
+    return this.#locked('../archives.lock', async () => {
       const missing: DebPackage[] = [];
       for (const deb of packages) {
         const size = await stat(join(this.archives, deb.file)).then(
@@ -107,7 +112,7 @@ export class PrivateApt {
 
   /** Fetches the package lists now. For callers whose download failed because the mirror moved on. */
   async refresh(): Promise<void> {
-    await this.#locked(() => this.#updateLists(0));
+    await this.#locked('lock', () => this.#updateLists(0));
   }
 
   async #updateLists(maxAgeMs: number): Promise<void> {
@@ -142,8 +147,8 @@ export class PrivateApt {
     }
   }
 
-  async #locked<T>(work: () => Promise<T>): Promise<T> {
-    return withLock(join(this.directory, 'lock'), work, {
+  async #locked<T>(lock: string, work: () => Promise<T>): Promise<T> {
+    return withLock(join(this.directory, lock), work, {
       signal: this.#signal,
       onWait: () => this.#progress(`${this.suite}: waiting for another download to finish`),
     });
@@ -160,11 +165,11 @@ export class PrivateApt {
       `Dir::Etc::sourcelist ${at('sources.list')};`,
       `Dir::Etc::sourceparts ${at('parts')};`,
       `Dir::Etc::preferencesparts ${at('parts')};`,
-      `Dir::Etc::preferences ${at('parts/none')};`,
+      `Dir::Etc::preferences ${at('preferences')};`,
       `Dir::State::lists ${at('lists')};`,
       `Dir::State::status ${at('status')};`,
       `Dir::State::extended_states ${at('extended_states')};`,
-      `Dir::Cache::archives ${at('archives')};`,
+      `Dir::Cache::archives ${at('../archives')};`,
       'Dir::Cache::pkgcache "";',
       `Dir::Cache::srcpkgcache ${at('srcpkgcache.bin')};`,
       `Dir::Log ${at('log')};`,
@@ -179,9 +184,14 @@ export class PrivateApt {
     const signedBy =
       this.archive.signedBy.length === 0 ? '' : ` [signed-by=${this.archive.signedBy.join(',')}]`;
     await writeFile(join(this.directory, 'apt.conf'), `${settings.join('\n')}\n`);
+    const suites = [this.suite, ...this.#alsoFrom];
     await writeFile(
       join(this.directory, 'sources.list'),
-      `deb${signedBy} ${this.archive.uri} ${this.suite} main\n`,
+      suites.map((suite) => `deb${signedBy} ${this.archive.uri} ${suite} main\n`).join(''),
+    );
+    await writeFile(
+      join(this.directory, 'preferences'),
+      this.#alsoFrom.map((suite) => `Package: *\nPin: release n=${suite}\nPin-Priority: 100\n`).join('\n'),
     );
     await writeFile(join(this.directory, 'status'), '');
   }

@@ -9,7 +9,7 @@ import { consoleProgress, type Progress } from '../progress.ts';
 import { publishDirectory } from '../publish-directory.ts';
 import { requireRoot } from '../require-root.ts';
 import { type AccountRequest, addAccounts } from './accounts.ts';
-import { configureBase, installPackages, runInRoot } from './chroot.ts';
+import { answerQuestions, configureBase, installPackages, runInRoot } from './chroot.ts';
 import { type RootFile, writeRootFiles } from './root-files.ts';
 import { scrub } from './scrub.ts';
 
@@ -17,10 +17,14 @@ export interface RootfsRequest {
   /** What it is called in the cache and in progress lines, for example `slurm-26.05`. */
   readonly name: string;
   readonly suite: Suite;
+  /** Other releases, for packages that `suite` does not have. */
+  readonly alsoFrom?: readonly Suite[];
   /** Installed without recommended packages, on top of Debian's essential ones. */
   readonly packages: readonly string[];
   /** System accounts that exist before any package is installed, so that packages use them. */
   readonly accounts?: readonly AccountRequest[];
+  /** Answers to questions that packages ask when they are installed, as `debconf-set-selections` reads them. */
+  readonly answers?: readonly string[];
   /** Files written after the packages are installed. */
   readonly files?: readonly RootFile[];
   /** Commands run inside at the end, as root; no shell unless the command is one. */
@@ -66,7 +70,12 @@ export async function buildRootfs(request: RootfsRequest, options: BuildOptions 
   const known = await readKnown(pointer);
   if (known !== undefined) return known;
 
-  const apt = await PrivateApt.open({ suite: request.suite, progress, signal: options.signal });
+  const apt = await PrivateApt.open({
+    suite: request.suite,
+    alsoFrom: request.alsoFrom,
+    progress,
+    signal: options.signal,
+  });
   const built = await withFreshLists(apt, progress, async () => {
     const base = await buildBase(apt, options, progress);
     const packages = await apt.resolve(['?essential', ...request.packages]);
@@ -79,6 +88,7 @@ export async function buildRootfs(request: RootfsRequest, options: BuildOptions 
         const root = join(scratch, 'root');
         await runCommand(['cp', '--archive', '--reflink=auto', join(base, 'root'), root], options);
         await addAccounts(root, request.accounts ?? []);
+        if (request.answers !== undefined) await answerQuestions(root, request.answers, options.signal);
         await apt.download(packages);
         await installPackages(apt, root, packages, options.signal);
         await writeRootFiles(root, request.files ?? []);

@@ -42,6 +42,7 @@ async function staged(
   command: readonly string[],
   env: NodeJS.ProcessEnv,
   signal: AbortSignal | undefined,
+  input?: string,
 ): Promise<void> {
   await runCommand(
     [
@@ -63,7 +64,7 @@ async function staged(
       archives,
       ...command,
     ],
-    { env, signal, timeoutMs: 900_000 },
+    { env, signal, input, timeoutMs: 900_000 },
   );
 }
 
@@ -168,4 +169,14 @@ export async function runInRoot(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   await staged(root, root, ['chroot', root, ...command], insideEnv, signal);
+}
+
+/** Answers the questions of packages before they are installed. */
+export async function answerQuestions(
+  root: string,
+  answers: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const input = answers.map((answer) => `${answer}\n`).join('');
+  await staged(root, root, ['chroot', root, 'debconf-set-selections'], insideEnv, signal, input);
 }

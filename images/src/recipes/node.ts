@@ -1,0 +1,64 @@
+/** slurmd and login: where people's work runs, and where they log in. One content, as both need ssh and accounts. */
+import { type ImageRecipe, path, script, underTini } from '../recipe.ts';
+import {
+  slurmAccount,
+  slurmBasePackages,
+  slurmDirectory,
+  slurmSuite,
+  slurmVersions,
+} from '../slurm-version.ts';
+
+const content = {
+  versions: slurmVersions,
+  suite: slurmSuite,
+  // forky has no sssd for the time being; unstable does, built for the same libraries.
+  alsoFrom: (version: string) => (slurmSuite(version) === 'forky' ? (['sid'] as const) : []),
+  packages: [
+    ...slurmBasePackages,
+    'slurmd',
+    'sackd',
+    'libpam-slurm-adopt',
+    'openssh-client',
+    'openssh-server',
+    'sssd-ldap',
+    'sssd-proxy',
+    'libnss-sss',
+    'libpam-sss',
+    'procps',
+  ],
+  accounts: [slurmAccount],
+  files: [
+    script('options.bash'),
+    script('slurmd.bash'),
+    script('login.bash'),
+    script('ssh.bash'),
+    { path: '/run/slurm', directory: true },
+    { path: '/var/spool/slurmd', directory: true },
+    slurmDirectory('/var/log/slurm'),
+  ],
+  // Whoever logs in for the first time gets a home directory.
+  commands: [['pam-auth-update', '--package', '--enable', 'mkhomedir']],
+  remove: ['/usr/lib/python3*/**/__pycache__'],
+};
+
+export const slurmd: ImageRecipe = {
+  ...content,
+  name: 'slurmd',
+  about: 'A Slurm worker.',
+  config: {
+    entrypoint: underTini('/usr/libexec/slurm-operator/slurmd.bash'),
+    env: { PATH: path },
+    ports: ['6818/tcp', '22/tcp'],
+  },
+};
+
+export const login: ImageRecipe = {
+  ...content,
+  name: 'login',
+  about: 'A login node: sshd, sssd and sackd.',
+  config: {
+    entrypoint: underTini('/usr/libexec/slurm-operator/login.bash'),
+    env: { PATH: path },
+    ports: ['22/tcp'],
+  },
+};
