@@ -1,0 +1,135 @@
+/** The NodeSet controller on the embedded API server, with a fake kubelet and a fake Slurm. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NodeSetStage } from '../../testing/nodeset-stage.ts';
+
+const workerNames = async (stage: NodeSetStage) => (await stage.pods()).map((pod) => pod.metadata.name);
+
+test('workers come, join Slurm, and a second look at everything writes nothing', async () => {
+  await using stage = await NodeSetStage.open();
+  await stage.createNodeSet('gpu', { replicas: 3 });
+  await stage.startOperator();
+  await stage.untilReady('gpu', 3);
+  assert.deepEqual(await workerNames(stage), ['gpu-0', 'gpu-1', 'gpu-2']);
+  await stage.until('every node has its comment', () =>
+    [...stage.slurm.nodes.values()].every((node) => node.comment.includes('"nodeSetName":"gpu"')),
+  );
+  await stage.until('every pod shows the state of its node', async () =>
+    (await stage.pods()).every((pod) =>
+      pod.status?.conditions?.some((condition) => condition.type === 'SlurmNodeStateIdle'),
+    ),
+  );
+
+  await stage.stopOperator();
+  const before = stage.writes().length;
+  await stage.startOperator();
+  stage.slurm.poll();
+  await stage.untilReady('gpu', 3);
+  await stage.stopOperator();
+  assert.deepEqual(stage.writes().slice(before), []);
+});
+
+test('scale-in waits for the job, then deletes the pod, then the record; unknown keeps everything', async () => {
+  await using stage = await NodeSetStage.open();
+  await stage.createNodeSet('gpu', { replicas: 2 });
+  await stage.startOperator();
+  await stage.untilReady('gpu', 2);
+  for (const node of ['gpu-0', 'gpu-1']) stage.slurm.occupy(node, true);
+  await stage.patchNodeSet('gpu', { replicas: 1 });
+  await stage.until('a node is drained', () => stage.slurm.asked.some((asked) => asked.startsWith('DRAIN')));
+  const victim = stage.slurm.asked.find((asked) => asked.startsWith('DRAIN'))?.split(' ')[1] ?? '';
+  assert.equal(victim, 'gpu-1', 'the higher ordinal');
+
+  stage.slurm.setReachable(false);
+  await stage.until(
+    'the NodeSet says that Slurm is unknown',
+    async () =>
+      (await stage.nodeSet('gpu'))?.status?.conditions?.some(
+        (condition) => condition.reason === 'SlurmUnknown',
+      ) ?? false,
+  );
+  assert.equal((await stage.pods()).length, 2);
+
+  stage.slurm.setReachable(true);
+  await stage.until(
+    'the condition says what is waited for',
+    async () =>
+      (await stage.nodeSet('gpu'))?.status?.conditions?.some(
+        (condition) => condition.reason === 'Draining' && /wait for jobs/.test(condition.message),
+      ) ?? false,
+  );
+  assert.equal((await stage.pods()).length, 2);
+  stage.slurm.occupy('gpu-1', false);
+  await stage.until('the worker is gone', async () => (await stage.pods()).length === 1);
+  await stage.until('so is its record', () => !stage.slurm.nodes.has('gpu-1'));
+});
+
+test('a reversal in the middle of a scale-in gives the node back', async () => {
+  await using stage = await NodeSetStage.open();
+  await stage.createNodeSet('gpu', { replicas: 2 });
+  await stage.startOperator();
+  await stage.untilReady('gpu', 2);
+  for (const node of ['gpu-0', 'gpu-1']) stage.slurm.occupy(node, true);
+  await stage.patchNodeSet('gpu', { replicas: 1 });
+  await stage.until(
+    'the node is drained',
+    () => stage.slurm.nodes.get('gpu-1')?.state.flags.has('DRAIN') ?? false,
+  );
+  await stage.patchNodeSet('gpu', { replicas: 2 });
+  await stage.until(
+    'the node is undrained',
+    () => stage.slurm.nodes.get('gpu-1')?.state.flags.has('DRAIN') === false,
+  );
+  await stage.until('the pod is uncordoned', async () =>
+    (await stage.pods()).every(
+      (pod) => pod.metadata.annotations?.['nodeset.slinky.slurm.net/pod-cordon'] === undefined,
+    ),
+  );
+  assert.equal((await stage.pods()).length, 2);
+});
+
+test('a rollout replaces one at a time, and undrains only the new slurmd', async () => {
+  await using stage = await NodeSetStage.open();
+  await stage.createNodeSet('gpu', { replicas: 3, updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } });
+  await stage.startOperator();
+  await stage.untilReady('gpu', 3);
+  const old = new Set((await stage.pods()).map((pod) => pod.metadata.uid));
+  await stage.patchNodeSet('gpu', { slurmd: { image: 'slurm-operator/slurmd:26.05-1' } });
+  await stage.until('all workers are new', async () => {
+    const pods = await stage.pods();
+    return pods.length === 3 && pods.every((pod) => !old.has(pod.metadata.uid));
+  });
+  await stage.untilReady('gpu', 3);
+  await stage.until('nothing is drained', () =>
+    [...stage.slurm.nodes.values()].every((node) => !node.state.flags.has('DRAIN')),
+  );
+  assert.deepEqual(await workerNames(stage), ['gpu-0', 'gpu-1', 'gpu-2'], 'names stay');
+});
+
+test('deleting a NodeSet drains, then leaves nothing behind', async () => {
+  await using stage = await NodeSetStage.open();
+  await stage.createNodeSet('gpu', { replicas: 2 });
+  await stage.startOperator();
+  await stage.untilReady('gpu', 2);
+  stage.slurm.occupy('gpu-0', true);
+  await stage.client.delete(
+    { apiVersion: 'slinky.slurm.net/v1beta1', kind: 'NodeSet', plural: 'nodesets', namespaced: true },
+    { namespace: 'slurm', name: 'gpu' },
+  );
+  await stage.until('the idle worker is gone', async () => (await workerNames(stage)).join() === 'gpu-0');
+  assert.ok(await stage.nodeSet('gpu'), 'the NodeSet waits for the job');
+  stage.slurm.occupy('gpu-0', false);
+  await stage.until('the NodeSet is gone', async () => (await stage.nodeSet('gpu')) === undefined);
+  assert.deepEqual([...stage.slurm.nodes.keys()], []);
+  assert.deepEqual(await workerNames(stage), []);
+});
+
+test('DaemonSet mode follows the machines, new ones too', async () => {
+  await using stage = await NodeSetStage.open(2);
+  await stage.createNodeSet('all', { scalingMode: 'DaemonSet' });
+  await stage.startOperator();
+  await stage.untilReady('all', 2);
+  assert.deepEqual([...stage.slurm.nodes.keys()].toSorted(), ['machine-0', 'machine-1']);
+  await stage.addMachine('machine-2');
+  await stage.untilReady('all', 3);
+});

@@ -1,0 +1,74 @@
+/** Runs no container: binds pods, reports them Running and Ready, and lets deleted ones go. For tests on the embedded API server. */
+import { type Client, NotFoundError, type Pod, pods, timestamp } from '@slurm-operator/kube';
+
+export interface FakeKubeletOptions {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly started?: (pod: Pod) => void;
+  readonly ended?: (pod: Pod) => void;
+}
+
+export async function runFakeKubelet(
+  { client, namespace, started, ended }: FakeKubeletOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = new Set<string>();
+  const pending: Promise<void>[] = [];
+  try {
+    await client.watch(pods, { namespace, sendInitialEvents: true, signal }, (event) => {
+      if (event.type !== 'ADDED' && event.type !== 'MODIFIED') return;
+      pending.push(step(event.object as unknown as Pod));
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  await Promise.all(pending);
+
+  async function step(pod: Pod): Promise<void> {
+    const { name, uid = '' } = pod.metadata;
+    try {
+      if (pod.metadata.deletionTimestamp !== undefined) {
+        ended?.(pod);
+        await client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, uid, signal });
+      } else if (!known.has(uid)) {
+        known.add(uid);
+        const target = pod.metadata.annotations?.['nodeset.slinky.slurm.net/target-node'] ?? 'machine-0';
+        await client.json('POST', `/api/v1/namespaces/${namespace}/pods/${name}/binding`, {
+          body: {
+            apiVersion: 'v1',
+            kind: 'Binding',
+            metadata: { name },
+            target: { kind: 'Node', name: target },
+          },
+          signal,
+        });
+        await client.mergePatch(
+          pods,
+          { namespace, name },
+          { status: running(pod) },
+          { subresource: 'status', signal },
+        );
+        started?.(pod);
+      }
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof NotFoundError)) throw error;
+    }
+  }
+}
+
+function running(pod: Pod) {
+  const now = timestamp(Date.now());
+  return {
+    phase: 'Running',
+    conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: now }],
+    containerStatuses: (pod.spec?.containers ?? []).map((container) => ({
+      name: container.name,
+      image: container.image ?? '',
+      imageID: '',
+      ready: true,
+      restartCount: 0,
+      started: true,
+      state: { running: { startedAt: now } },
+    })),
+  };
+}

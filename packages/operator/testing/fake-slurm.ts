@@ -1,0 +1,157 @@
+/** A Slurm of one file for tests of the NodeSet controller: nodes register when the test's kubelet starts a pod. */
+import {
+  type NodeUpdate,
+  parseNodeState,
+  type ReservationWrite,
+  type SlurmNode,
+  type SlurmReservation,
+} from '@slurm-operator/slurm';
+import type { NodesView, SlurmGateway } from '../src/nodeset/slurm-gateway.ts';
+
+export class FakeSlurm implements SlurmGateway {
+  readonly nodes = new Map<string, SlurmNode>();
+  /** Every change that was asked for, in order. */
+  readonly asked: string[] = [];
+  readonly #onChange: () => void;
+  #reachable = true;
+  #seen: NodesView = { kind: 'unknown', since: 0, why: 'not asked yet' };
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  /** A slurmd with this instance id comes up. */
+  register(name: string, instanceId: string): void {
+    const known = this.nodes.get(name);
+    this.nodes.set(name, {
+      ...(known ?? blank(name)),
+      instanceId,
+      slurmdStartedAt: Date.now(),
+      state: known?.state ?? parseNodeState(['IDLE']),
+    });
+    this.poll();
+  }
+
+  /** Work begins or ends on a node, which keeps its flags. */
+  occupy(name: string, busy: boolean): void {
+    const node = this.nodes.get(name);
+    if (node !== undefined)
+      this.nodes.set(name, {
+        ...node,
+        state: { base: busy ? 'ALLOCATED' : 'IDLE', flags: node.state.flags },
+      });
+    this.poll();
+  }
+
+  setReachable(reachable: boolean): void {
+    this.#reachable = reachable;
+    this.poll();
+  }
+
+  /** What the operator's lister does every second. */
+  poll(): void {
+    this.#seen = this.#list();
+    this.#onChange();
+  }
+
+  view(): NodesView {
+    return this.#seen;
+  }
+
+  async freshView(): Promise<NodesView> {
+    return this.#list();
+  }
+
+  expectChanges(): void {}
+
+  release(): string {
+    return '26.05.5';
+  }
+
+  async updateNode(name: string, update: NodeUpdate): Promise<void> {
+    this.asked.push(`${update.state ?? 'update'} ${name}`);
+    if (!this.#reachable) throw new Error('connection refused');
+    const node = this.nodes.get(name);
+    if (node === undefined) return;
+    const flags = new Set(node.state.flags);
+    if (update.state === 'DRAIN') flags.add('DRAIN');
+    if (update.state === 'UNDRAIN') flags.delete('DRAIN');
+    const base = update.state === 'DOWN' ? 'DOWN' : node.state.base;
+    const reason = update.state === 'UNDRAIN' ? '' : (update.reason ?? node.reason);
+    const { comment = node.comment, features = node.features, topology = node.topology } = update;
+    this.nodes.set(name, { ...node, state: { base, flags }, reason, comment, features, topology });
+    queueMicrotask(() => this.poll());
+  }
+
+  async deleteNode(name: string): Promise<void> {
+    this.asked.push(`delete ${name}`);
+    this.nodes.delete(name);
+    queueMicrotask(() => this.poll());
+  }
+
+  async reservation(): Promise<SlurmReservation | undefined> {
+    return undefined;
+  }
+
+  async writeReservation(reservation: ReservationWrite): Promise<void> {
+    this.asked.push(`reserve ${reservation.name ?? ''}`);
+  }
+
+  async deleteReservation(name: string): Promise<void> {
+    this.asked.push(`release ${name}`);
+  }
+
+  #list(): NodesView {
+    if (!this.#reachable) return { kind: 'unknown', since: Date.now(), why: 'connection refused' };
+    const deadlines = new Map(
+      [...this.nodes.values()]
+        .filter((node) => node.state.base === 'ALLOCATED')
+        .map((node) => [node.name, Date.now() + 60_000]),
+    );
+    // A list is of the moment it is asked for; what changes in the same millisecond must not look older than it.
+    return {
+      kind: 'known',
+      at: Date.now() + 1,
+      nodes: [...this.nodes.values()],
+      deadlines,
+      controllerStartedAt: 0,
+    };
+  }
+}
+
+function blank(name: string): SlurmNode {
+  return {
+    name,
+    hostname: name,
+    address: '',
+    port: undefined,
+    state: parseNodeState(['IDLE']),
+    reason: '',
+    reasonSetBy: '',
+    reasonSetAt: undefined,
+    comment: '',
+    extra: '',
+    features: [],
+    activeFeatures: [],
+    partitions: [],
+    reservation: '',
+    topology: '',
+    gres: '',
+    gresUsed: '',
+    cpus: 1,
+    allocatedCpus: 0,
+    memory: 1,
+    allocatedMemory: 0,
+    freeMemory: undefined,
+    cpuLoad: undefined,
+    instanceId: '',
+    instanceType: '',
+    architecture: '',
+    operatingSystem: '',
+    version: '26.05.5',
+    bootedAt: undefined,
+    slurmdStartedAt: undefined,
+    lastBusyAt: undefined,
+    resumeAfter: undefined,
+  };
+}
