@@ -92,6 +92,8 @@ export class NodeSetStage implements AsyncDisposable {
 
   async addMachine(name: string): Promise<void> {
     await this.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+    // A new Node is tainted until a lifecycle controller sees it Ready; here that is us.
+    await this.client.mergePatch(nodes, { name }, { spec: { taints: null } });
     const conditions = [
       {
         type: 'Ready',
@@ -154,10 +156,10 @@ export class NodeSetStage implements AsyncDisposable {
 
   /** Waits for a condition; fails with its name after the deadline. */
   async until(what: string, holds: () => boolean | Promise<boolean>, timeout = 20_000): Promise<void> {
-    const signal = AbortSignal.timeout(timeout);
+    const deadline = Date.now() + timeout;
     while (!(await holds())) {
-      if (signal.aborted) throw new Error(`waited ${timeout} ms in vain until ${what}`);
-      await sleep(20, signal);
+      if (Date.now() > deadline) throw new Error(`waited ${timeout} ms in vain until ${what}`);
+      await sleep(20, this.#kubelet.signal);
     }
   }
 
@@ -177,7 +179,7 @@ export class NodeSetStage implements AsyncDisposable {
   /** Writes of the operator so far, by verb and resource. */
   writes(): string[] {
     return this.server.audit
-      .entries({ user: 'operator' })
+      .find({ user: 'operator' })
       .filter((entry) => !['get', 'list', 'watch'].includes(entry.verb))
       .map((entry) => `${entry.verb} ${entry.resource}`);
   }
