@@ -49,7 +49,44 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
     '};',
     '',
   ].join('\n');
-  return new Map([['packages/apiserver/src/schema/generated/builtin-types.ts', content]]);
+  return new Map([
+    ['packages/apiserver/src/schema/generated/builtin-types.ts', content],
+    ['packages/apiserver/src/schema/generated/descriptions.ts', descriptions()],
+  ]);
+}
+
+/** Fields whose description clients see: as the help of a table's column, or in the schema of every custom resource. */
+const described = [
+  'V1ObjectMeta.name',
+  'V1ObjectMeta.creationTimestamp',
+  'V1Pod.apiVersion',
+  'V1Pod.kind',
+  'V1PodStatus.podIP',
+  'V1PodStatus.nominatedNodeName',
+  'V1PodSpec.nodeName',
+  'V1PodSpec.readinessGates',
+];
+
+function descriptions(): string {
+  const lines = described.map((path) => `  '${path}': ${JSON.stringify(describe(path))},`);
+  return [
+    '// Written by `make generate` from the model metadata of @kubernetes/client-node. Do not edit.',
+    'export const descriptions = {',
+    ...lines,
+    '} as const;',
+    '',
+  ].join('\n');
+}
+
+/** The comment above a field in the declarations. Its paragraphs were joined by two spaces there. */
+function describe(path: string): string {
+  const [type = '', field = ''] = path.split('.');
+  const lines = readFileSync(join(models, `${type}.d.ts`), 'utf8').split('\n');
+  const at = lines.findIndex((line) => line.startsWith(`    '${field}'`));
+  return (lines[at - 2] ?? '')
+    .replace(/^\s*\* /, '')
+    .replaceAll('.  ', '.\n\n')
+    .replaceAll(/\\(['"])/g, '$1');
 }
 
 /** Required fields are only in the declarations: `'port': number` is required, `'name'?: string` is not. */

@@ -147,6 +147,15 @@ function core(parts: ServerParts): ResourceDefinition[] {
       ),
     }),
     of({ kind: 'PodTemplate', plural: 'podtemplates', ...counts }),
+    of({
+      kind: 'ReplicationController',
+      plural: 'replicationcontrollers',
+      shortNames: ['rc'],
+      ...all,
+      ...counts,
+      status: true,
+      subresources: { scale: scaleOf() },
+    }),
     of({ kind: 'ResourceQuota', plural: 'resourcequotas', shortNames: ['quota'], status: true }),
     of({ kind: 'Secret', plural: 'secrets', hooks: secretHooks, selectableFields: fieldTexts('type') }),
     of({
@@ -350,6 +359,17 @@ function apiExtensions(parts: ServerParts): ResourceDefinition[] {
 
 function others(parts: ServerParts): ResourceDefinition[] {
   return [
+    groupOf(
+      parts,
+      'autoscaling',
+      'v2',
+    )({
+      kind: 'HorizontalPodAutoscaler',
+      plural: 'horizontalpodautoscalers',
+      shortNames: ['hpa'],
+      ...all,
+      status: true,
+    }),
     groupOf(
       parts,
       'scheduling.k8s.io',

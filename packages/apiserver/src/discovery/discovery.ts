@@ -1,74 +1,110 @@
-/** The lists of groups and resources, health and version. */
+/** Requests that are not on a resource: what there is, how it is shaped, and whether the server is well. */
+
+import { ApiError } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
+import type { RequestContext } from '../ports/request-context.ts';
 import type { Routes } from '../ports/routes.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
-import { groupVersion, type ResourceDefinition } from '../registry/resource-definition.ts';
-import type { KubeObject } from '../types.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { JsonObject, KubeObject } from '../types.ts';
+import { apiGroups, isBuiltinGroup } from './api-versions.ts';
+import { healthAnswer, healthPaths } from './health.ts';
+import { openApiAnswer } from './openapi.ts';
+import {
+  aggregatedDocument,
+  groupDocument,
+  groupListDocument,
+  resourceListDocument,
+} from './resource-documents.ts';
+import { versionDocument } from './version.ts';
+
+const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 export function createDiscovery(parts: ServerParts): Routes {
-  const groups = (): Map<string, Set<string>> => {
-    const found = new Map<string, Set<string>>();
-    for (const { group, version } of parts.registry.all()) {
-      const versions = found.get(group) ?? new Set();
-      found.set(group, versions.add(version));
+  const { registry } = parts;
+  return { answer: (context) => route(registry, context) };
+}
+
+function route(registry: Registry, context: RequestContext): Answer | undefined {
+  const { path, query, headers, info } = context;
+  const plain = path.length > 1 ? path.replace(/\/$/, '') : path;
+  const health = healthAnswer(plain, query);
+  if (health) return health;
+  switch (plain) {
+    case '/':
+      return json({ paths: rootPaths(registry) });
+    case '/version':
+      return json(versionDocument());
+    case '/api':
+    case '/apis': {
+      const isCore = plain === '/api';
+      if (wantsAggregated(headers.accept))
+        return {
+          type: 'text',
+          status: 200,
+          contentType: aggregatedType,
+          text: JSON.stringify(aggregatedDocument(registry, isCore)),
+        };
+      if (!isCore) return json(groupListDocument(registry));
+      const addresses = [{ clientCIDR: '0.0.0.0/0', serverAddress: headers.host ?? '' }];
+      return json({ kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: addresses });
     }
-    return found;
-  };
-  const apiGroup = (name: string, versions: Iterable<string>) => {
-    const list = [...versions].map((version) => ({ groupVersion: `${name}/${version}`, version }));
-    return { name, versions: list, preferredVersion: list[0] };
-  };
-  return {
-    answer({ path, info }) {
-      if (['/healthz', '/livez', '/readyz'].includes(path))
-        return { type: 'text', status: 200, contentType: 'text/plain; charset=utf-8', text: 'ok' };
-      if (path === '/version')
-        return json({ major: '1', minor: '36', gitVersion: 'v1.36.4', platform: 'linux/amd64' });
-      if (path === '/api')
-        return json({ kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] });
-      if (path === '/apis') {
-        const list = [...groups()]
-          .filter(([name]) => name !== '')
-          .map(([name, versions]) => apiGroup(name, versions));
-        return json({ kind: 'APIGroupList', apiVersion: 'v1', groups: list });
-      }
-      if (info.isResource || info.version === '' || !parts.registry.hasGroupVersion(info.group, info.version))
-        return undefined;
-      const here = parts.registry
-        .all()
-        .filter((definition) => definition.group === info.group && definition.version === info.version);
-      return json({
-        kind: 'APIResourceList',
-        apiVersion: 'v1',
-        groupVersion: groupVersion(info),
-        resources: here.flatMap(resources),
-      });
-    },
-  };
+    default:
+  }
+  const openApi = openApiAnswer(registry, plain, headers.accept);
+  if (openApi) return openApi;
+  if (info.isResource) return undefined;
+  if (plain === '/api/v1') return json(resourceListDocument(registry, '', 'v1'));
+  const group = apiGroups(registry).find(({ name }) => name === info.group);
+  if (!group || !plain.startsWith('/apis/')) return undefined;
+  if (info.version === '') return json({ kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(group) });
+  if (!group.versions.includes(info.version)) {
+    // A group of the server itself knows what it has; one of custom resources is just not there.
+    if (isBuiltinGroup(group.name)) throw noSuchResource();
+    return undefined;
+  }
+  return json(resourceListDocument(registry, group.name, info.version));
 }
 
-function resources(definition: ResourceDefinition): object[] {
-  const { plural, singular, namespaced, kind, verbs, shortNames, categories } = definition;
-  const main = {
-    name: plural,
-    singularName: singular,
-    namespaced,
-    kind,
-    verbs,
-    ...(shortNames.length > 0 ? { shortNames } : {}),
-    ...(categories.length > 0 ? { categories } : {}),
-  };
-  const subs = Object.entries(definition.subresources).map(([name, sub]) => ({
-    name: `${plural}/${name}`,
-    singularName: '',
-    namespaced,
-    kind: sub.type === 'part' ? kind : sub.kind.kind,
-    ...(sub.type === 'part' ? {} : { group: sub.kind.group, version: sub.kind.version }),
-    verbs: sub.verbs,
-  }));
-  return [main, ...subs];
+function noSuchResource(): ApiError {
+  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', { details: {} });
 }
 
-function json(value: object): Answer {
-  return { type: 'object', status: 200, object: value as KubeObject };
+/** The first form the client lists that there is. */
+function wantsAggregated(accept: string | undefined): boolean {
+  for (const form of (accept ?? '').split(',')) {
+    const parameters = form.split(';').map((part) => part.trim());
+    if (parameters.includes('as=APIGroupDiscoveryList')) {
+      if (parameters.includes('v=v2') && parameters[0] === 'application/json') return true;
+    } else if (parameters[0] === 'application/json' || parameters[0] === '*/*') return false;
+  }
+  return false;
+}
+
+function rootPaths(registry: Registry): string[] {
+  const groups = apiGroups(registry).flatMap(({ name, versions }) => [
+    `/apis/${name}`,
+    ...versions.map((version) => `/apis/${name}/${version}`),
+  ]);
+  const others = [
+    '/.well-known/openid-configuration',
+    '/api',
+    '/api/v1',
+    '/apis',
+    '/apis/',
+    '/flagz',
+    '/metrics',
+    '/metrics/slis',
+    '/openapi/v2',
+    '/openapi/v3',
+    '/openapi/v3/',
+    '/openid/v1/jwks',
+    '/statusz',
+    '/version',
+  ];
+  return [...others, ...groups, ...healthPaths()].toSorted();
+}
+
+function json(document: JsonObject): Answer {
+  return { type: 'object', status: 200, object: document as unknown as KubeObject };
 }

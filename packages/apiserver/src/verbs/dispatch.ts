@@ -3,6 +3,7 @@ import { ApiError, notImplemented } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { ResourceDefinition, Subresource } from '../registry/resource-definition.ts';
+import { unservedFeature } from '../registry/unserved.ts';
 import { watch } from '../watch/watch.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';
@@ -33,6 +34,9 @@ export function methodNotAllowed(): ApiError {
 export async function dispatch(context: RequestContext): Promise<Answer> {
   const { group, version, plural, subresource, namespace, name, verb, rest } = context.info;
   const definition = context.parts.registry.find(group, version, plural);
+  const unserved = unservedFeature(group, version, plural, subresource);
+  if (unserved !== undefined && definition?.subresources[subresource] === undefined)
+    throw notImplemented(unserved);
   if (definition === undefined || rest !== '') return pageNotFound;
   if (namespace !== '' && !definition.namespaced && plural !== 'namespaces') return pageNotFound;
   if (subresource !== '') {

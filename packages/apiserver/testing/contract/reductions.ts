@@ -65,6 +65,8 @@ function project(recorded: unknown, actual: unknown): unknown {
     const pick = (item: unknown) => at(item, key ?? '') ?? at(item, 'metadata', key ?? '');
     if (recorded.every((item) => typeof item === 'string'))
       return actual.filter((item) => recorded.includes(item));
+    if (key === undefined && recorded.length === actual.length)
+      return actual.map((item, index) => project(recorded[index], item));
     if (key === undefined || recorded.length === 0) return actual;
     return actual
       .filter((item) => recorded.some((one) => pick(one) === pick(item)))

@@ -1,0 +1,95 @@
+/**
+ * Parts of the API that a real server lists and this one does not serve. Discovery names them, so that clients see the
+ * API they know; a request for one is answered with 501 and its name.
+ */
+import type { Verb } from './resource-definition.ts';
+
+export interface UnservedResource {
+  readonly group: string;
+  readonly version: string;
+  /** `componentstatuses`, or `pods/exec`. */
+  readonly name: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly Verb[];
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  /** Objects would be stored under this kind. */
+  readonly stored: boolean;
+}
+
+const everything: readonly Verb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+];
+const proxying: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update'];
+const partial: readonly Verb[] = ['get', 'patch', 'update'];
+
+function door(name: string, kind: string, verbs: readonly Verb[], namespaced = true): UnservedResource {
+  const none = { group: '', version: 'v1', singular: '', shortNames: [], categories: [], stored: false };
+  return { ...none, name, kind, namespaced, verbs };
+}
+
+function policy(name: string, kind: string): UnservedResource {
+  return {
+    ...door(name, kind, everything, false),
+    group: 'admissionregistration.k8s.io',
+    singular: kind.toLowerCase(),
+    categories: ['api-extensions'],
+    stored: true,
+  };
+}
+
+export const unservedResources: readonly UnservedResource[] = [
+  { ...door('bindings', 'Binding', ['create']), singular: 'binding' },
+  {
+    ...door('componentstatuses', 'ComponentStatus', ['get', 'list'], false),
+    singular: 'componentstatus',
+    shortNames: ['cs'],
+  },
+  door('namespaces/finalize', 'Namespace', ['update'], false),
+  door('nodes/proxy', 'NodeProxyOptions', proxying, false),
+  door('pods/attach', 'PodAttachOptions', ['create', 'get']),
+  door('pods/ephemeralcontainers', 'Pod', partial),
+  door('pods/exec', 'PodExecOptions', ['create', 'get']),
+  door('pods/log', 'Pod', ['get']),
+  door('pods/portforward', 'PodPortForwardOptions', ['create', 'get']),
+  door('pods/proxy', 'PodProxyOptions', proxying),
+  door('pods/resize', 'Pod', partial),
+  door('services/proxy', 'ServiceProxyOptions', proxying),
+  policy('mutatingadmissionpolicies', 'MutatingAdmissionPolicy'),
+  policy('mutatingadmissionpolicybindings', 'MutatingAdmissionPolicyBinding'),
+];
+
+/** Groups and versions of which nothing is served. */
+export const unservedVersions: readonly (readonly [group: string, version: string])[] = [
+  ['apiregistration.k8s.io', 'v1'],
+  ['autoscaling', 'v1'],
+  ['certificates.k8s.io', 'v1'],
+  ['node.k8s.io', 'v1'],
+  ['resource.k8s.io', 'v1'],
+  ['flowcontrol.apiserver.k8s.io', 'v1'],
+];
+
+/** What a request asks for in vain; undefined when the API has no such thing at all. */
+export function unservedFeature(
+  group: string,
+  version: string,
+  plural: string,
+  subresource: string,
+): string | undefined {
+  const name = subresource === '' ? plural : `${plural}/${subresource}`;
+  const within = group === '' ? version : `${group}/${version}`;
+  const isListed = unservedResources.some(
+    (each) => each.group === group && each.version === version && each.name === name,
+  );
+  const isWholeVersion = unservedVersions.some(([a, b]) => a === group && b === version);
+  return isListed || isWholeVersion ? `${name} of ${within}` : undefined;
+}
