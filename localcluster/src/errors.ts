@@ -1,0 +1,27 @@
+/** What can go wrong with a cluster on this machine. Every message is a sentence that says what to do. */
+export type LocalClusterErrorCode =
+  | 'BadArgument'
+  | 'BadImage'
+  | 'ClusterMissing'
+  | 'ClusterRunning'
+  | 'CommandFailed'
+  | 'NotRoot'
+  | 'NoSuchNode'
+  | 'PortInUse'
+  | 'StaleState'
+  | 'StartFailed'
+  | 'ToolMissing';
+
+export class LocalClusterError extends Error {
+  override readonly name = 'LocalClusterError';
+  readonly code: LocalClusterErrorCode;
+  constructor(code: LocalClusterErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The innermost useful sentence of an error. */
+export function explain(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

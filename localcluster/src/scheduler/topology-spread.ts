@@ -1,0 +1,62 @@
+/** Topology spread constraints: no domain may hold too many more of the matching pods than the emptiest one. */
+import { type LabelSelector, selectorMatches } from '../objects/label-selector.ts';
+import type { Node, Pod } from '../objects/objects.ts';
+import { matchesNode } from './node-affinity.ts';
+import type { NodeView } from './node-view.ts';
+
+export interface Spread {
+  readonly key: string;
+  readonly maxSkew: number;
+  readonly hard: boolean;
+  readonly self: number;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly fewest: number;
+}
+
+export function spreadOf(pod: Pod, views: readonly NodeView[]): Spread[] {
+  return (pod.spec.topologySpreadConstraints ?? []).map((constraint) => {
+    const counts = new Map<string, number>();
+    const selector = constraint.labelSelector as LabelSelector | undefined;
+    for (const view of views) {
+      const value = view.node.metadata.labels?.[constraint.topologyKey];
+      if (value === undefined || !matchesNode(pod, view.node)) continue;
+      let found = 0;
+      for (const other of view.pods.values())
+        if (
+          other.metadata.namespace === pod.metadata.namespace &&
+          other.metadata.deletionTimestamp === undefined &&
+          selectorMatches(selector, other.metadata.labels)
+        )
+          found++;
+      counts.set(value, (counts.get(value) ?? 0) + found);
+    }
+    return {
+      key: constraint.topologyKey,
+      maxSkew: constraint.maxSkew,
+      hard: constraint.whenUnsatisfiable === 'DoNotSchedule',
+      self: selectorMatches(selector, pod.metadata.labels) ? 1 : 0,
+      counts,
+      fewest: counts.size < (constraint.minDomains ?? 1) ? 0 : Math.min(...counts.values()),
+    };
+  });
+}
+
+export function spreadObstacle(node: Node, spreads: readonly Spread[]): string | undefined {
+  for (const spread of spreads) {
+    if (!spread.hard) continue;
+    const value = node.metadata.labels?.[spread.key];
+    if (value === undefined)
+      return "node(s) didn't match pod topology spread constraints (missing required label)";
+    if ((spread.counts.get(value) ?? 0) + spread.self - spread.fewest > spread.maxSkew)
+      return "node(s) didn't match pod topology spread constraints";
+  }
+  return undefined;
+}
+
+/** How crowded a node's domains are: fewer is better. */
+export function crowding(node: Node, spreads: readonly Spread[]): number {
+  return spreads.reduce((sum, spread) => {
+    const value = node.metadata.labels?.[spread.key];
+    return sum + (value === undefined ? 0 : (spread.counts.get(value) ?? 0));
+  }, 0);
+}
