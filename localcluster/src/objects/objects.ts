@@ -1,7 +1,8 @@
 /**
- * The Kubernetes objects a cluster is made of, as types. A live object (one the API server answered with) always has
- * its name, uid and resourceVersion, so the plans need not ask again.
+ * The Kubernetes objects a cluster is made of: a type for each, and the descriptor that says where it is served.
+ * `Pod` is a live one, as the API server answered it: read-only, with name, uid and resourceVersion.
  */
+import { type DeepReadonly, defineResource, type KubeObject, type Live, type ObjectMeta, type Resource } from '@slurm-operator/kube';
 import type { IDeployment, IReplicaSet, IStatefulSet } from 'kubernetes-models/apps/v1';
 import type { IJob } from 'kubernetes-models/batch/v1';
 import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1';
@@ -15,76 +16,94 @@ import type {
   IService,
 } from 'kubernetes-models/v1';
 
-export interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-  readonly blockOwnerDeletion?: boolean;
-}
-
-export interface Metadata {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly generateName?: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation?: number;
-  readonly creationTimestamp: string;
-  readonly deletionTimestamp?: string;
-  readonly deletionGracePeriodSeconds?: number;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
-  readonly finalizers?: readonly string[];
-}
-
-type Live<T extends { metadata?: unknown; spec?: unknown }> = Omit<T, 'metadata' | 'spec'> & {
-  readonly metadata: Metadata;
-  readonly spec: NonNullable<T['spec']>;
+type Kind<T extends { metadata?: unknown; spec?: unknown }> = Omit<T, 'metadata' | 'spec'> & {
+  metadata: ObjectMeta;
+  spec: NonNullable<T['spec']>;
 };
 
-export type Pod = Live<IPod>;
+/** Any object at all, seen through what all of them share. */
+export type AnyObject = Live;
+export type Metadata = AnyObject['metadata'];
+export type OwnerReference = NonNullable<Metadata['ownerReferences']>[number];
+
+export type Pod = Live<Kind<IPod>>;
 export type PodSpec = Pod['spec'];
 export type PodStatus = NonNullable<Pod['status']>;
 export type PodCondition = NonNullable<PodStatus['conditions']>[number];
 export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
-export type Container = IContainer;
+export type Container = DeepReadonly<IContainer>;
 export type PodTemplate = StatefulSet['spec']['template'];
 export type Volume = NonNullable<PodSpec['volumes']>[number];
 export type Probe = NonNullable<Container['livenessProbe']>;
-export type Node = Live<INode>;
+export type Node = Live<Kind<INode>>;
 export type Taint = NonNullable<Node['spec']['taints']>[number];
 export type Toleration = NonNullable<PodSpec['tolerations']>[number];
-export type Service = Live<IService>;
+export type Service = Live<Kind<IService>>;
 export type ServicePort = NonNullable<Service['spec']['ports']>[number];
-export type StatefulSet = Live<IStatefulSet>;
-export type Deployment = Live<IDeployment>;
-export type ReplicaSet = Live<IReplicaSet>;
-export type Job = Live<IJob>;
-export type PodDisruptionBudget = Live<IPodDisruptionBudget>;
-export type PersistentVolumeClaim = Live<IPersistentVolumeClaim>;
-export type PersistentVolume = Live<IPersistentVolume>;
-export type EndpointSlice = Omit<IEndpointSlice, 'metadata'> & { readonly metadata: Metadata };
-export type Endpoint = NonNullable<IEndpointSlice['endpoints']>[number];
+export type StatefulSet = Live<Kind<IStatefulSet>>;
+export type Deployment = Live<Kind<IDeployment>>;
+export type ReplicaSet = Live<Kind<IReplicaSet>>;
+export type Job = Live<Kind<IJob>>;
+export type PodDisruptionBudget = Live<Kind<IPodDisruptionBudget>>;
+export type PersistentVolumeClaim = Live<Kind<IPersistentVolumeClaim>>;
+export type PersistentVolume = Live<Kind<IPersistentVolume>>;
+type EndpointSliceKind = Omit<IEndpointSlice, 'metadata'> & { metadata: ObjectMeta };
+export type EndpointSlice = Live<EndpointSliceKind>;
+export type Endpoint = NonNullable<EndpointSlice['endpoints']>[number];
 
-/** A ConfigMap or Secret as the volumes need it. */
-export interface DataObject {
-  readonly metadata: Metadata;
-  readonly data?: Readonly<Record<string, string>>;
-  readonly binaryData?: Readonly<Record<string, string>>;
+/** A ConfigMap or Secret. */
+interface DataKind extends KubeObject {
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
 }
+export type DataObject = Live<DataKind>;
 
-export interface ControllerRevision {
-  readonly metadata: Metadata;
-  readonly revision: number;
-  readonly data: unknown;
+interface ControllerRevisionKind extends KubeObject {
+  revision: number;
+  data: unknown;
 }
+export type ControllerRevision = Live<ControllerRevisionKind>;
 
-/** Any object at all, seen through what all of them share. */
-export interface AnyObject {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata: Metadata;
+interface NamespaceKind extends KubeObject {
+  spec?: { finalizers?: string[] };
+  status?: { phase?: string; conditions?: unknown[] };
 }
+export type Namespace = Live<NamespaceKind>;
+
+interface StorageClassKind extends KubeObject {
+  provisioner: string;
+  parameters?: Record<string, string>;
+  reclaimPolicy?: string;
+  volumeBindingMode?: string;
+}
+export type StorageClass = Live<StorageClassKind>;
+
+interface LeaseKind extends KubeObject {
+  spec?: { holderIdentity?: string; renewTime?: string; leaseDurationSeconds?: number };
+}
+export type Lease = Live<LeaseKind>;
+
+const inNamespace = <T extends KubeObject>(apiVersion: string, kind: string, plural: string): Resource<T> =>
+  defineResource<T>({ apiVersion, kind, plural, namespaced: true });
+const inCluster = <T extends KubeObject>(apiVersion: string, kind: string, plural: string): Resource<T> =>
+  defineResource<T>({ apiVersion, kind, plural, namespaced: false });
+
+export const pods = inNamespace<Kind<IPod>>('v1', 'Pod', 'pods');
+export const services = inNamespace<Kind<IService>>('v1', 'Service', 'services');
+export const configMaps = inNamespace<DataKind>('v1', 'ConfigMap', 'configmaps');
+export const secrets = inNamespace<DataKind>('v1', 'Secret', 'secrets');
+export const serviceAccounts = inNamespace<KubeObject>('v1', 'ServiceAccount', 'serviceaccounts');
+export const claims = inNamespace<Kind<IPersistentVolumeClaim>>('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims');
+export const volumes = inCluster<Kind<IPersistentVolume>>('v1', 'PersistentVolume', 'persistentvolumes');
+export const nodes = inCluster<Kind<INode>>('v1', 'Node', 'nodes');
+export const namespaces = inCluster<NamespaceKind>('v1', 'Namespace', 'namespaces');
+export const endpoints = inNamespace<KubeObject>('v1', 'Endpoints', 'endpoints');
+export const statefulSets = inNamespace<Kind<IStatefulSet>>('apps/v1', 'StatefulSet', 'statefulsets');
+export const deployments = inNamespace<Kind<IDeployment>>('apps/v1', 'Deployment', 'deployments');
+export const replicaSets = inNamespace<Kind<IReplicaSet>>('apps/v1', 'ReplicaSet', 'replicasets');
+export const controllerRevisions = inNamespace<ControllerRevisionKind>('apps/v1', 'ControllerRevision', 'controllerrevisions');
+export const jobs = inNamespace<Kind<IJob>>('batch/v1', 'Job', 'jobs');
+export const endpointSlices = inNamespace<EndpointSliceKind>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices');
+export const disruptionBudgets = inNamespace<Kind<IPodDisruptionBudget>>('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets');
+export const storageClasses = inCluster<StorageClassKind>('storage.k8s.io/v1', 'StorageClass', 'storageclasses');
+export const leases = inNamespace<LeaseKind>('coordination.k8s.io/v1', 'Lease', 'leases');

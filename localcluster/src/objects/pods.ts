@@ -37,9 +37,3 @@ export function controllerReference(owner: AnyObject, apiVersion: string, kind: 
     blockOwnerDeletion: true,
   };
 }
-
-/** "namespace/name", the key every queue and cache here uses. */
-export const keyOf = (object: AnyObject): string =>
-  object.metadata.namespace === undefined
-    ? object.metadata.name
-    : `${object.metadata.namespace}/${object.metadata.name}`;
