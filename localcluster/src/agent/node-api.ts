@@ -1,5 +1,12 @@
 /** What a node asks of the API server. Reads of configuration are remembered for a while, as a real node does. */
-import type { DataObject, PersistentVolume, PersistentVolumeClaim, Pod, PodStatus, Service } from '../objects/objects.ts';
+import type {
+  DataObject,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodStatus,
+  Service,
+} from '../objects/objects.ts';
 import type { TokenRequest } from './volumes/payload.ts';
 
 export interface NodeApi {

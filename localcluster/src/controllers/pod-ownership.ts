@@ -11,11 +11,11 @@ const orphans = 'orphans';
 export function indexPods(manager: Manager): void {
   const informer = manager.cache.informer(pods);
   informer.addIndex(byController, (pod) => {
-    const owner = controllerOf(pod as AnyObject);
+    const owner = controllerOf(pod);
     return owner === undefined ? [] : [owner.uid];
   });
   informer.addIndex(orphans, (pod) =>
-    controllerOf(pod as AnyObject) === undefined ? [pod.metadata.namespace ?? ''] : [],
+    controllerOf(pod) === undefined ? [pod.metadata.namespace ?? ''] : [],
   );
 }
 
@@ -27,16 +27,28 @@ export function podsFor(manager: Manager, owner: AnyObject): Pod[] {
   ];
 }
 
-export async function adopt(client: Client, pod: Pod, owner: OwnerReference, signal: AbortSignal): Promise<void> {
+export async function adopt(
+  client: Client,
+  pod: Pod,
+  owner: OwnerReference,
+  signal: AbortSignal,
+): Promise<void> {
   await client.mergePatch(
     pods,
     pod.metadata,
-    { metadata: { uid: pod.metadata.uid, ownerReferences: [...(pod.metadata.ownerReferences ?? []), owner] } },
+    {
+      metadata: { uid: pod.metadata.uid, ownerReferences: [...(pod.metadata.ownerReferences ?? []), owner] },
+    },
     { signal },
   );
 }
 
-export async function release(client: Client, pod: Pod, owner: AnyObject, signal: AbortSignal): Promise<void> {
+export async function release(
+  client: Client,
+  pod: Pod,
+  owner: AnyObject,
+  signal: AbortSignal,
+): Promise<void> {
   const left = (pod.metadata.ownerReferences ?? []).filter((entry) => entry.uid !== owner.metadata.uid);
   await client.mergePatch(
     pods,

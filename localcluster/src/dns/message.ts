@@ -19,7 +19,13 @@ export type ResourceRecord = { readonly name: string; readonly ttl: number } & (
   | { readonly type: 'A'; readonly address: string }
   | { readonly type: 'PTR'; readonly target: string }
   | { readonly type: 'CNAME'; readonly target: string }
-  | { readonly type: 'SRV'; readonly priority: number; readonly weight: number; readonly port: number; readonly target: string }
+  | {
+      readonly type: 'SRV';
+      readonly priority: number;
+      readonly weight: number;
+      readonly port: number;
+      readonly target: string;
+    }
   | { readonly type: 'SOA'; readonly zone: string }
 );
 
@@ -31,7 +37,8 @@ export interface Answer {
 
 /** Undefined when the bytes are no query with one question. */
 export function parseQuery(bytes: Buffer): Query | undefined {
-  if (bytes.length < 17 || (bytes.readUInt16BE(2) & 0x8000) !== 0 || bytes.readUInt16BE(4) !== 1) return undefined;
+  if (bytes.length < 17 || (bytes.readUInt16BE(2) & 0x8000) !== 0 || bytes.readUInt16BE(4) !== 1)
+    return undefined;
   const labels: string[] = [];
   let at = 12;
   for (;;) {
@@ -96,7 +103,13 @@ function encodeRecord(record: ResourceRecord): Buffer {
   const data = dataOf(record);
   const ttl = Buffer.alloc(4);
   ttl.writeUInt32BE(record.ttl);
-  return Buffer.concat([encodeName(record.name), words(recordType[record.type], 1), ttl, words(data.length), data]);
+  return Buffer.concat([
+    encodeName(record.name),
+    words(recordType[record.type], 1),
+    ttl,
+    words(data.length),
+    data,
+  ]);
 }
 
 function dataOf(record: ResourceRecord): Buffer {
@@ -110,8 +123,13 @@ function dataOf(record: ResourceRecord): Buffer {
       return Buffer.concat([words(record.priority, record.weight, record.port), encodeName(record.target)]);
     case 'SOA': {
       const numbers = Buffer.alloc(20);
-      for (const [index, value] of [1, 7200, 1800, 86_400, 5].entries()) numbers.writeUInt32BE(value, index * 4);
-      return Buffer.concat([encodeName(`ns.dns.${record.zone}`), encodeName(`hostmaster.${record.zone}`), numbers]);
+      for (const [index, value] of [1, 7200, 1800, 86_400, 5].entries())
+        numbers.writeUInt32BE(value, index * 4);
+      return Buffer.concat([
+        encodeName(`ns.dns.${record.zone}`),
+        encodeName(`hostmaster.${record.zone}`),
+        numbers,
+      ]);
     }
   }
 }

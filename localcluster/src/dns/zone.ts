@@ -97,15 +97,17 @@ function serviceRecords(
     target,
   });
   const records = isHeadless(service)
-    ? source.slices(namespace, service.metadata.name).flatMap((slice) =>
-        (slice.ports ?? [])
-          .filter((port) => matches(port as { name?: string; protocol?: string }))
-          .flatMap((port) =>
-            (slice.endpoints ?? [])
-              .filter((endpoint) => endpoint.conditions?.ready !== false)
-              .map((endpoint) => record(port.port ?? 0, `${hostOf(endpoint)}.${base}`)),
-          ),
-      )
+    ? source
+        .slices(namespace, service.metadata.name)
+        .flatMap((slice) =>
+          (slice.ports ?? [])
+            .filter((port) => matches(port as { name?: string; protocol?: string }))
+            .flatMap((port) =>
+              (slice.endpoints ?? [])
+                .filter((endpoint) => endpoint.conditions?.ready !== false)
+                .map((endpoint) => record(port.port ?? 0, `${hostOf(endpoint)}.${base}`)),
+            ),
+        )
     : (service.spec.ports ?? []).filter(matches).map((port) => record(port.port, base));
   if (records.length === 0) return undefined;
   return question.type === recordType.SRV || question.type === recordType.ANY ? records : [];

@@ -29,11 +29,10 @@ export class Machine {
 
   static async start(hostname: string, tools: Toolbox): Promise<Machine> {
     // Two nets under the tightrope: unshare dies with us, and the first process dies with unshare.
-    const command = [
-      ...['--pdeathsig', 'KILL', tools.unshare, '--net', '--mount', '--uts', '--ipc', '--pid', '--fork'],
-      ...['--kill-child=KILL', '--mount-proc', '--propagation', 'private'],
-      ...['sh', '-c', 'hostname "$0"; exec "$1" -P', hostname, tools.catatonit],
-    ];
+    const namespaces =
+      '--net --mount --uts --ipc --pid --fork --kill-child=KILL --mount-proc --propagation private';
+    const command = ['--pdeathsig', 'KILL', tools.unshare, ...namespaces.split(' ')];
+    command.push('sh', '-c', 'hostname "$0"; exec "$1" -P', hostname, tools.catatonit);
     const keeper = spawn(tools.setpriv, command, { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     keeper.stderr?.on('data', (chunk: Buffer) => {
@@ -77,7 +76,10 @@ async function firstProcess(keeper: ChildProcess, said: () => string): Promise<n
     const children = (await readFile(path, 'utf8').catch(() => '')).trim();
     const child = children.split(' ')[0] ?? '';
     // Ready once the shell has become the init: before that the host name may not be set.
-    if (child !== '' && (await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '')).trim() === 'catatonit')
+    if (
+      child !== '' &&
+      (await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '')).trim() === 'catatonit'
+    )
       return Number(child);
     await delay(5);
   }

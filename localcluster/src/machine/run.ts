@@ -47,7 +47,10 @@ export async function run(command: readonly string[], options: RunOptions = {}):
     child.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT')
         reject(
-          new LocalClusterError('ToolMissing', `${program} is missing on this machine: install it, then try again.`),
+          new LocalClusterError(
+            'ToolMissing',
+            `${program} is missing on this machine: install it, then try again.`,
+          ),
         );
       else if (error.name !== 'AbortError') reject(error);
     });

@@ -25,11 +25,3 @@ export async function openToolbox(progress?: (line: string) => void): Promise<To
     env: { ...process.env, PATH: `${tools.bin}:${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
   };
 }
-
-let kubectlPath: Promise<string> | undefined;
-
-/** kubectl of Debian; fetched at the first use only. */
-export function findKubectl(): Promise<string> {
-  kubectlPath ??= unpackTools({ suite: 'trixie', packages: ['kubectl'] }).then((tools) => tools.path('kubectl'));
-  return kubectlPath;
-}

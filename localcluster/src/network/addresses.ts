@@ -18,7 +18,7 @@ export interface AddressPlan {
 }
 
 export const maxNodes = 200;
-export const maxPodsPerNode = 240;
+
 export const maxIngress = 250;
 
 export function planAddresses(block: number): AddressPlan {

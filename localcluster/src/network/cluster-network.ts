@@ -52,7 +52,11 @@ export class ClusterNetwork {
   }
 
   /** Plugs a node in: its link, its address, and the way to its pods for everyone else. */
-  async connect(index: number, node: Machine, others: readonly { index: number; machine: Machine }[]): Promise<void> {
+  async connect(
+    index: number,
+    node: Machine,
+    others: readonly { index: number; machine: Machine }[],
+  ): Promise<void> {
     const port = `n${index}`;
     const route = (to: number) => `route replace ${this.plan.podCidr(to)} via ${this.plan.nodeAddress(to)}`;
     await run(['ip', '-batch', '-'], {
@@ -65,7 +69,11 @@ export class ClusterNetwork {
       `link set ${port} up`,
       route(index),
     ]);
-    await this.plugIn(index, node, others.map((other) => other.index));
+    await this.plugIn(
+      index,
+      node,
+      others.map((other) => other.index),
+    );
     await Promise.all(others.map(({ machine }) => this.#inMachine(machine, [route(index)])));
   }
 

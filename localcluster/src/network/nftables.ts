@@ -39,14 +39,21 @@ export function renderRules(input: RulesInput): string {
     }
     const chain = `service-${index}`;
     dispatch.push(`    ${target.match} goto ${chain}`);
-    chains.push(`  chain ${chain} {`, `    ip saddr != ${input.podRange} meta mark set meta mark or ${masqueradeMark}`);
+    chains.push(
+      `  chain ${chain} {`,
+      `    ip saddr != ${input.podRange} meta mark set meta mark or ${masqueradeMark}`,
+    );
     // A pod that reaches itself through a Service must not see its own address as the client.
     for (const endpoint of target.endpoints)
-      chains.push(`    ip saddr ${endpoint.split(':')[0] ?? ''} meta mark set meta mark or ${masqueradeMark}`);
+      chains.push(
+        `    ip saddr ${endpoint.split(':')[0] ?? ''} meta mark set meta mark or ${masqueradeMark}`,
+      );
     chains.push(`    ${balance(target)}`, '  }');
   }
   for (const { from, port, to } of input.redirects ?? [])
-    dispatch.unshift(`    ip daddr ${from} tcp dport ${port} meta mark set meta mark or ${masqueradeMark} dnat to ${to}`);
+    dispatch.unshift(
+      `    ip daddr ${from} tcp dport ${port} meta mark set meta mark or ${masqueradeMark} dnat to ${to}`,
+    );
   return [
     `table ip ${input.table}`,
     `delete table ip ${input.table}`,
@@ -110,7 +117,9 @@ function targetsOf({ services, slicesOf, nodeAddresses }: RulesInput): Target[] 
 
 /** Ready endpoints; when there is none, those that still serve while they end. */
 function endpointsOf(slices: readonly EndpointSlice[], portName: string): string[] {
-  const collect = (usable: (conditions: { ready?: boolean; serving?: boolean; terminating?: boolean }) => boolean) =>
+  const collect = (
+    usable: (conditions: { ready?: boolean; serving?: boolean; terminating?: boolean }) => boolean,
+  ) =>
     slices.flatMap((slice) => {
       const port = (slice.ports ?? []).find((entry) => (entry.name ?? '') === portName)?.port;
       if (port === undefined) return [];
@@ -119,6 +128,9 @@ function endpointsOf(slices: readonly EndpointSlice[], portName: string): string
         .flatMap((endpoint) => endpoint.addresses.map((address) => `${address}:${port}`));
     });
   const ready = collect((conditions) => conditions.ready !== false);
-  const found = ready.length > 0 ? ready : collect((conditions) => conditions.serving === true && conditions.terminating === true);
+  const found =
+    ready.length > 0
+      ? ready
+      : collect((conditions) => conditions.serving === true && conditions.terminating === true);
   return [...new Set(found)].toSorted();
 }

@@ -2,7 +2,14 @@
  * The Kubernetes objects a cluster is made of: a type for each, and the descriptor that says where it is served.
  * `Pod` is a live one, as the API server answered it: read-only, with name, uid and resourceVersion.
  */
-import { type DeepReadonly, defineResource, type KubeObject, type Live, type ObjectMeta, type Resource } from '@slurm-operator/kube';
+import {
+  type DeepReadonly,
+  defineResource,
+  type KubeObject,
+  type Live,
+  type ObjectMeta,
+  type Resource,
+} from '@slurm-operator/kube';
 import type { IDeployment, IReplicaSet, IStatefulSet } from 'kubernetes-models/apps/v1';
 import type { IJob } from 'kubernetes-models/batch/v1';
 import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1';
@@ -68,7 +75,6 @@ interface NamespaceKind extends KubeObject {
   spec?: { finalizers?: string[] };
   status?: { phase?: string; conditions?: unknown[] };
 }
-export type Namespace = Live<NamespaceKind>;
 
 interface StorageClassKind extends KubeObject {
   provisioner: string;
@@ -81,7 +87,6 @@ export type StorageClass = Live<StorageClassKind>;
 interface LeaseKind extends KubeObject {
   spec?: { holderIdentity?: string; renewTime?: string; leaseDurationSeconds?: number };
 }
-export type Lease = Live<LeaseKind>;
 
 const inNamespace = <T extends KubeObject>(apiVersion: string, kind: string, plural: string): Resource<T> =>
   defineResource<T>({ apiVersion, kind, plural, namespaced: true });
@@ -93,7 +98,11 @@ export const services = inNamespace<Kind<IService>>('v1', 'Service', 'services')
 export const configMaps = inNamespace<DataKind>('v1', 'ConfigMap', 'configmaps');
 export const secrets = inNamespace<DataKind>('v1', 'Secret', 'secrets');
 export const serviceAccounts = inNamespace<KubeObject>('v1', 'ServiceAccount', 'serviceaccounts');
-export const claims = inNamespace<Kind<IPersistentVolumeClaim>>('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims');
+export const claims = inNamespace<Kind<IPersistentVolumeClaim>>(
+  'v1',
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+);
 export const volumes = inCluster<Kind<IPersistentVolume>>('v1', 'PersistentVolume', 'persistentvolumes');
 export const nodes = inCluster<Kind<INode>>('v1', 'Node', 'nodes');
 export const namespaces = inCluster<NamespaceKind>('v1', 'Namespace', 'namespaces');
@@ -101,9 +110,25 @@ export const endpoints = inNamespace<KubeObject>('v1', 'Endpoints', 'endpoints')
 export const statefulSets = inNamespace<Kind<IStatefulSet>>('apps/v1', 'StatefulSet', 'statefulsets');
 export const deployments = inNamespace<Kind<IDeployment>>('apps/v1', 'Deployment', 'deployments');
 export const replicaSets = inNamespace<Kind<IReplicaSet>>('apps/v1', 'ReplicaSet', 'replicasets');
-export const controllerRevisions = inNamespace<ControllerRevisionKind>('apps/v1', 'ControllerRevision', 'controllerrevisions');
+export const controllerRevisions = inNamespace<ControllerRevisionKind>(
+  'apps/v1',
+  'ControllerRevision',
+  'controllerrevisions',
+);
 export const jobs = inNamespace<Kind<IJob>>('batch/v1', 'Job', 'jobs');
-export const endpointSlices = inNamespace<EndpointSliceKind>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices');
-export const disruptionBudgets = inNamespace<Kind<IPodDisruptionBudget>>('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets');
-export const storageClasses = inCluster<StorageClassKind>('storage.k8s.io/v1', 'StorageClass', 'storageclasses');
+export const endpointSlices = inNamespace<EndpointSliceKind>(
+  'discovery.k8s.io/v1',
+  'EndpointSlice',
+  'endpointslices',
+);
+export const disruptionBudgets = inNamespace<Kind<IPodDisruptionBudget>>(
+  'policy/v1',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+);
+export const storageClasses = inCluster<StorageClassKind>(
+  'storage.k8s.io/v1',
+  'StorageClass',
+  'storageclasses',
+);
 export const leases = inNamespace<LeaseKind>('coordination.k8s.io/v1', 'Lease', 'leases');

@@ -27,7 +27,8 @@ export function quantity(text: string | number | undefined): number {
 }
 
 /** CPU in thousandths of a core, rounded up as the scheduler does. */
-export const milliCpu = (text: string | number | undefined): number => Math.ceil(quantity(text) * 1000 - 1e-9);
+export const milliCpu = (text: string | number | undefined): number =>
+  Math.ceil(quantity(text) * 1000 - 1e-9);
 
 /** Bytes, rounded up. */
 export const bytes = (text: string | number | undefined): number => Math.ceil(quantity(text) - 1e-9);

@@ -12,7 +12,7 @@ export function templateHash(content: unknown, collisions = 0): string {
     hash ^= char.codePointAt(0) ?? 0;
     hash = Math.imul(hash, 0x01000193) >>> 0;
   }
-  return [...String(hash)].map((digit) => alphabet[Number(digit)]).join('');
+  return Array.from(String(hash), (digit) => alphabet[Number(digit)]).join('');
 }
 
 /** JSON with sorted keys: equal content gives equal text whatever the order it arrived in. */

@@ -15,7 +15,7 @@ export interface NodeView {
 export function viewNode(node: Node, pods: Iterable<Pod> = []): NodeView {
   const allocatable = new Map<string, number>();
   for (const [name, text] of Object.entries(node.status?.allocatable ?? {}))
-    allocatable.set(name, amount(name, text as string));
+    allocatable.set(name, amount(name, text));
   const view: NodeView = { node, allocatable, requested: new Map(), pods: new Map() };
   for (const pod of pods) addPod(view, pod);
   return view;
@@ -61,7 +61,7 @@ export function requestsOf(pod: Pod): Map<string, number> {
       for (const [name, value] of sidecars) raise(name, value);
     } else
       for (const [name, text] of Object.entries(requests ?? {}))
-        raise(name, amount(name, text as string) + (sidecars.get(name) ?? 0));
+        raise(name, amount(name, text) + (sidecars.get(name) ?? 0));
   }
   for (const container of pod.spec.containers) add(running, container.resources?.requests);
   for (const [name, value] of sidecars) running.set(name, (running.get(name) ?? 0) + value);

@@ -73,7 +73,8 @@ export function relate(pod: Pod, views: Iterable<NodeView>): Relations {
       }
       for (const { term, weight } of weighted) {
         const at = domain(view.node, term.topologyKey);
-        if (at !== undefined && matches(term, pod, other)) preferred.set(at, (preferred.get(at) ?? 0) + weight);
+        if (at !== undefined && matches(term, pod, other))
+          preferred.set(at, (preferred.get(at) ?? 0) + weight);
       }
     }
   }
@@ -128,8 +129,7 @@ function weightedTerms(pod: Pod): { term: Term; weight: number }[] {
 
 /** Namespaces count as the term's own list, or the pod's namespace; an empty namespaceSelector means all. */
 function matches(term: Term, of: Pod, other: Pod): boolean {
-  const everywhere =
-    term.namespaceSelector !== undefined && Object.keys(term.namespaceSelector).length === 0;
+  const everywhere = term.namespaceSelector !== undefined && Object.keys(term.namespaceSelector).length === 0;
   const namespaces = term.namespaces?.length ? term.namespaces : [of.metadata.namespace ?? ''];
   if (!everywhere && !namespaces.includes(other.metadata.namespace ?? '')) return false;
   return selectorMatches(term.labelSelector, other.metadata.labels);

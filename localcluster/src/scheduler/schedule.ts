@@ -68,7 +68,10 @@ export function schedulePod(pod: Pod, views: readonly NodeView[], demand: Demand
     ),
   );
   return {
-    why: preempt === undefined ? `${summary} preemption: 0/${views.length} nodes are available: ${second}.` : summary,
+    why:
+      preempt === undefined
+        ? `${summary} preemption: 0/${views.length} nodes are available: ${second}.`
+        : summary,
     ...(preempt === undefined ? {} : { preempt }),
   };
 }
@@ -98,8 +101,7 @@ function obstaclesOn(view: NodeView, { pod, requests, relations, spreads, demand
   if (pod.spec.nodeName !== undefined && pod.spec.nodeName !== '' && pod.spec.nodeName !== node.metadata.name)
     return fixed("node(s) didn't match the requested node name");
   const taint = untolerated(node.spec.taints, pod.spec.tolerations, ['NoSchedule', 'NoExecute']);
-  if (taint !== undefined)
-    return fixed(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`);
+  if (taint !== undefined) return fixed(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`);
   if (!matchesNode(pod, node)) return fixed("node(s) didn't match Pod's node affinity/selector");
   if (portsTaken(view, pod)) return curable("node(s) didn't have free ports for the requested pod ports");
   const short = shortages(view, requests);

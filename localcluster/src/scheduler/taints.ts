@@ -2,8 +2,7 @@
 import type { Taint, Toleration } from '../objects/objects.ts';
 
 export function tolerates(toleration: Toleration, taint: Taint): boolean {
-  if (toleration.effect !== undefined && toleration.effect !== '' && toleration.effect !== taint.effect)
-    return false;
+  if (toleration.effect && toleration.effect !== taint.effect) return false;
   const operator = toleration.operator ?? 'Equal';
   if (toleration.key === undefined || toleration.key === '') return operator === 'Exists';
   if (toleration.key !== taint.key) return false;
@@ -17,6 +16,7 @@ export function untolerated(
   effects: readonly string[],
 ): Taint | undefined {
   return taints?.find(
-    (taint) => effects.includes(taint.effect) && !(tolerations ?? []).some((entry) => tolerates(entry, taint)),
+    (taint) =>
+      effects.includes(taint.effect) && !(tolerations ?? []).some((entry) => tolerates(entry, taint)),
   );
 }

@@ -1,5 +1,5 @@
 /** Topology spread constraints: no domain may hold too many more of the matching pods than the emptiest one. */
-import { type LabelSelector, selectorMatches } from '../objects/label-selector.ts';
+import { selectorMatches } from '../objects/label-selector.ts';
 import type { Node, Pod } from '../objects/objects.ts';
 import { matchesNode } from './node-affinity.ts';
 import type { NodeView } from './node-view.ts';
@@ -16,7 +16,7 @@ export interface Spread {
 export function spreadOf(pod: Pod, views: readonly NodeView[]): Spread[] {
   return (pod.spec.topologySpreadConstraints ?? []).map((constraint) => {
     const counts = new Map<string, number>();
-    const selector = constraint.labelSelector as LabelSelector | undefined;
+    const selector = constraint.labelSelector;
     for (const view of views) {
       const value = view.node.metadata.labels?.[constraint.topologyKey];
       if (value === undefined || !matchesNode(pod, view.node)) continue;

@@ -8,6 +8,7 @@ import { AuditLog } from './audit/audit-log.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import { bootstrap } from './bootstrap.ts';
 import { builtinResources } from './builtins/builtin-resources.ts';
+import { useServiceNetwork } from './builtins/service/allocate-service.ts';
 import { createCustomResources } from './crd/custom-resources.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import { Faults } from './faults/faults.ts';
@@ -32,6 +33,8 @@ export interface ApiServerOptions {
   readonly host?: string;
   /** More names and addresses for the serving certificate. */
   readonly hosts?: readonly string[];
+  /** The range Services get their addresses from, at least a /23; 10.96.0.0/16 by default. */
+  readonly serviceNetwork?: string;
   /** A directory that keeps the state over a stop; nothing is kept without it. */
   readonly data?: string;
   /** Events kept for watches that resume; 20,000 by default. */
@@ -58,6 +61,8 @@ export interface ApiServer {
   kubeconfig(): string;
   /** For any user, with a certificate of its own. */
   kubeconfigFor(user: { readonly name: string; readonly groups?: readonly string[] }): Promise<string>;
+  /** A serving certificate of this server's authority, for the agents of nodes and for webhooks. */
+  certificateFor(hosts: readonly string[]): Promise<KeyPair>;
   /** Ends all connections and gives the port back; with `data` the state is written first. */
   stop(): Promise<void>;
   /** Cuts all connections and serves the same state on the same port again. */
@@ -95,6 +100,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   ]);
 
   const store = new Store(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit });
+  if (options.serviceNetwork !== undefined) useServiceNetwork(store, options.serviceNetwork);
   const registry = new Registry();
   const parts = assemble(store, registry, surroundings, authority);
   for (const definition of builtinResources(parts)) registry.register(definition);
@@ -136,6 +142,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     async kubeconfigFor({ name, groups = [] }) {
       return configFor(name, await authority.client({ name, groups }, surroundings.now()));
     },
+    certificateFor: (hosts) => authority.serving(hosts, surroundings.now()),
     async stop() {
       await listener.close();
       await parts.customResources.stop();

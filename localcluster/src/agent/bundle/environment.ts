@@ -11,7 +11,7 @@ import { fieldValue } from './field-value.ts';
 export interface EnvironmentInput {
   readonly pod: Pod;
   readonly container: Container;
-  readonly imageEnv: readonly string[];
+  readonly imageEnv: Readonly<Record<string, string>>;
   readonly configMap: (name: string) => DataObject | undefined;
   readonly secret: (name: string) => DataObject | undefined;
   /** Variables that name the Services of the namespace. */
@@ -22,10 +22,7 @@ export interface EnvironmentInput {
 
 export function buildEnvironment(input: EnvironmentInput): Map<string, string> {
   const result = new Map<string, string>();
-  for (const entry of input.imageEnv) {
-    const at = entry.indexOf('=');
-    if (at > 0) result.set(entry.slice(0, at), entry.slice(at + 1));
-  }
+  for (const [key, value] of Object.entries(input.imageEnv)) result.set(key, value);
   result.set('HOSTNAME', input.pod.spec.hostname ?? input.pod.metadata.name);
   for (const [key, value] of input.services) result.set(key, value);
   // References see Services and what came before them, but not the image's own variables.
@@ -111,7 +108,8 @@ export function resourceValue(
   const resources = container.resources as
     | Readonly<Record<string, Readonly<Record<string, string | number>> | undefined>>
     | undefined;
-  const own = resources?.[kind]?.[resource] ?? (kind === 'limits' ? nodeAllocatable[resource] : undefined) ?? '0';
+  const own =
+    resources?.[kind]?.[resource] ?? (kind === 'limits' ? nodeAllocatable[resource] : undefined) ?? '0';
   const divisor = ref.divisor === undefined || String(ref.divisor) === '0' ? '1' : String(ref.divisor);
   if (resource === 'cpu') return String(Math.ceil(milliCpu(own) / milliCpu(divisor)));
   return String(Math.ceil(bytes(own) / bytes(divisor)));

@@ -3,21 +3,13 @@
  * resolved before. No oom_score_adj and no rlimits are set: lowering the first and raising the others needs
  * CAP_SYS_RESOURCE, which root in many virtual machines does not have.
  */
+import type { ImageConfig } from '@slurm-operator/sandbox';
 import type { Container, Pod } from '../../objects/objects.ts';
 import { bytes, milliCpu } from '../../objects/quantity.ts';
 import { containerCapabilities } from './capabilities.ts';
 import { defaultDevices, deviceRules } from './devices.ts';
 import { expand } from './expand.ts';
 import type { ContainerUser } from './user.ts';
-
-export interface ImageConfig {
-  readonly Entrypoint?: readonly string[] | null;
-  readonly Cmd?: readonly string[] | null;
-  readonly Env?: readonly string[] | null;
-  readonly WorkingDir?: string;
-  readonly User?: string;
-  readonly StopSignal?: string;
-}
 
 export interface Mount {
   readonly destination: string;
@@ -43,8 +35,17 @@ export interface SpecInput {
 }
 
 const maskedPaths = [
-  '/proc/asound', '/proc/acpi', '/proc/kcore', '/proc/keys', '/proc/latency_stats', '/proc/timer_list',
-  '/proc/timer_stats', '/proc/sched_debug', '/proc/scsi', '/sys/firmware', '/sys/devices/virtual/powercap',
+  '/proc/asound',
+  '/proc/acpi',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/sys/firmware',
+  '/sys/devices/virtual/powercap',
 ];
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
@@ -61,7 +62,7 @@ export function buildOciSpec(input: SpecInput): Record<string, unknown> {
       user: { uid: user.uid, gid: user.gid, additionalGids: user.additionalGids },
       args: commandOf(container, input.image, input.environment),
       env: [...withDefaults(input.environment, user, container)].map(([key, value]) => `${key}=${value}`),
-      cwd: container.workingDir ?? (input.image.WorkingDir || '/'),
+      cwd: container.workingDir ?? input.image.workingDirectory ?? '/',
       capabilities: { bounding: caps, effective: held, permitted: held },
       noNewPrivileges: context?.allowPrivilegeEscalation === false,
     },
@@ -92,14 +93,14 @@ export function commandOf(
   environment: ReadonlyMap<string, string>,
 ): string[] {
   const own = container.command ?? [];
-  const entry = own.length > 0 ? own.map((part) => expand(part, environment)) : [...(image.Entrypoint ?? [])];
+  const entry = own.length > 0 ? own.map((part) => expand(part, environment)) : [...(image.entrypoint ?? [])];
   const given = container.args ?? [];
   const args =
     given.length > 0
       ? given.map((part) => expand(part, environment))
       : own.length > 0
         ? []
-        : [...(image.Cmd ?? [])];
+        : [...(image.command ?? [])];
   return [...entry, ...args];
 }
 

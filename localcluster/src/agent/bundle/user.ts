@@ -31,7 +31,11 @@ export function resolveUser(
       `unable to find user ${userPart}: no matching entries in passwd file`,
     );
   const uid = entry?.uid ?? Number(userPart || '0');
-  const gid = context.runAsGroup ?? (groupPart === undefined ? undefined : findGroup(accounts.group, groupPart)) ?? entry?.gid ?? 0;
+  const gid =
+    context.runAsGroup ??
+    (groupPart === undefined ? undefined : findGroup(accounts.group, groupPart)) ??
+    entry?.gid ??
+    0;
   if (context.runAsNonRoot === true && uid === 0)
     throw new AgentError(
       'CreateContainerConfigError',

@@ -57,24 +57,39 @@ export interface StartRequest {
 }
 
 export const logPath = (directory: string, pod: Pod, container: string, attempt: number): string =>
-  join(directory, 'logs', `${pod.metadata.namespace ?? ''}_${pod.metadata.name}_${pod.metadata.uid}`, container, `${attempt}.log`);
+  join(
+    directory,
+    'logs',
+    `${pod.metadata.namespace ?? ''}_${pod.metadata.name}_${pod.metadata.uid}`,
+    container,
+    `${attempt}.log`,
+  );
 
 /** The image a container wants, or the reason it cannot be had: there is no registry to pull from. */
 export function findImage(container: Container, images: ImageStore): Image {
   const name = container.image ?? '';
   if (normalizeImageName(name) === undefined)
-    throw new AgentError('InvalidImageName', `Failed to apply default image tag "${name}": couldn't parse image name "${name}": invalid reference format`);
+    throw new AgentError(
+      'InvalidImageName',
+      `Failed to apply default image tag "${name}": couldn't parse image name "${name}": invalid reference format`,
+    );
   const image = images.find(name);
   if (image !== undefined) return image;
   if (container.imagePullPolicy === 'Never')
-    throw new AgentError('ErrImageNeverPull', `Container image "${name}" is not present with pull policy of Never`);
+    throw new AgentError(
+      'ErrImageNeverPull',
+      `Container image "${name}" is not present with pull policy of Never`,
+    );
   throw new AgentError(
     'ErrImagePull',
     `failed to pull image "${name}": not found: this cluster pulls from no registry; load the image with \`localcluster load-image FILE.tar\``,
   );
 }
 
-export async function startContainer(request: StartRequest, node: NodeSurroundings): Promise<StartedContainer> {
+export async function startContainer(
+  request: StartRequest,
+  node: NodeSurroundings,
+): Promise<StartedContainer> {
   const { pod, container, sandbox, id } = request;
   const image = findImage(container, node.images);
   const scratch = join(node.directory, 'containers', id);
@@ -88,13 +103,13 @@ export async function startContainer(request: StartRequest, node: NodeSurroundin
   const environment = buildEnvironment({
     pod: podNow,
     container,
-    imageEnv: image.config.Env ?? [],
+    imageEnv: image.config.env ?? {},
     services,
     nodeAllocatable: node.allocatable,
     ...(await gatherSources(pod, container, node.api)),
   });
   environment.set('HOSTNAME', hostnameOf(pod, node.nodeName));
-  const user = resolveUser(pod, container, image.config.User ?? '', {
+  const user = resolveUser(pod, container, image.config.user ?? '', {
     passwd: await readFile(join(image.rootfs, 'etc/passwd'), 'utf8').catch(() => ''),
     group: await readFile(join(image.rootfs, 'etc/group'), 'utf8').catch(() => ''),
   });
@@ -126,9 +141,15 @@ export async function startContainer(request: StartRequest, node: NodeSurroundin
     await rm(scratch, { recursive: true, force: true });
   };
   const overlay = `lowerdir=${image.rootfs},upperdir=${join(scratch, 'upper')},workdir=${join(scratch, 'work')}`;
-  await node.machine.run(['mount', '-t', 'overlay', 'overlay', '-o', overlay, rootfs]).catch((cause: unknown) => {
-    throw new AgentError('CreateContainerError', `cannot put an overlay on the image: ${(cause as Error).message}`, { cause });
-  });
+  await node.machine
+    .run(['mount', '-t', 'overlay', 'overlay', '-o', overlay, rootfs])
+    .catch((cause: unknown) => {
+      throw new AgentError(
+        'CreateContainerError',
+        `cannot put an overlay on the image: ${(cause as Error).message}`,
+        { cause },
+      );
+    });
   const log = await LogWriter.open(logPath(node.directory, pod, container.name, request.attempt), node.now);
   try {
     const running = await RunningContainer.start(
@@ -140,7 +161,7 @@ export async function startContainer(request: StartRequest, node: NodeSurroundin
         log,
         stdin: container.stdin === true,
         tty: container.tty === true,
-        hasMemoryLimit: bytes(container.resources?.limits?.['memory'] as string | undefined) > 0,
+        hasMemoryLimit: bytes(container.resources?.limits?.['memory']) > 0,
       },
       node.machine,
       node.tools,
@@ -157,7 +178,7 @@ export async function startContainer(request: StartRequest, node: NodeSurroundin
 
 /** The pod as its containers see it: addresses are known before the API server has heard of them. */
 function withAddresses(pod: Pod, podIP: string, hostIP: string): Pod {
-  return { ...pod, status: { ...pod.status, podIP, podIPs: [{ ip: podIP }], hostIP } } as Pod;
+  return { ...pod, status: { ...pod.status, podIP, podIPs: [{ ip: podIP }], hostIP } };
 }
 
 const bind = (destination: string, source: string, mode: 'ro' | 'rw'): Mount => ({
@@ -170,10 +191,17 @@ const bind = (destination: string, source: string, mode: 'ro' | 'rw'): Mount => 
 /** Where a volume is mounted on a file of ours, the volume wins. */
 function dropShadowed(mounts: readonly Mount[]): Mount[] {
   const last = new Map(mounts.map((mount) => [mount.destination, mount]));
-  return [...last.values()].toSorted((a, b) => a.destination.split('/').length - b.destination.split('/').length);
+  return [...last.values()].toSorted(
+    (a, b) => a.destination.split('/').length - b.destination.split('/').length,
+  );
 }
 
-async function writePodFiles(pod: Pod, address: string, directory: string, node: NodeSurroundings): Promise<Mount[]> {
+async function writePodFiles(
+  pod: Pod,
+  address: string,
+  directory: string,
+  node: NodeSurroundings,
+): Promise<Mount[]> {
   await mkdir(directory, { recursive: true });
   const put = async (name: string, text: string, destination: string) => {
     const path = join(directory, name);
@@ -192,7 +220,10 @@ async function gatherSources(pod: Pod, container: Container, api: NodeApi) {
   const maps = new Map<string, DataObject | undefined>();
   const secrets = new Map<string, DataObject | undefined>();
   const refs = [
-    ...(container.envFrom ?? []).map((source) => ({ map: source.configMapRef?.name, secret: source.secretRef?.name })),
+    ...(container.envFrom ?? []).map((source) => ({
+      map: source.configMapRef?.name,
+      secret: source.secretRef?.name,
+    })),
     ...(container.env ?? []).map(({ valueFrom }) => ({
       map: valueFrom?.configMapKeyRef?.name,
       secret: valueFrom?.secretKeyRef?.name,
@@ -200,7 +231,8 @@ async function gatherSources(pod: Pod, container: Container, api: NodeApi) {
   ];
   for (const { map, secret } of refs) {
     if (map !== undefined && !maps.has(map)) maps.set(map, await api.configMap(namespace, map, 0));
-    if (secret !== undefined && !secrets.has(secret)) secrets.set(secret, await api.secret(namespace, secret, 0));
+    if (secret !== undefined && !secrets.has(secret))
+      secrets.set(secret, await api.secret(namespace, secret, 0));
   }
   return { configMap: (name: string) => maps.get(name), secret: (name: string) => secrets.get(name) };
 }

@@ -17,7 +17,9 @@ export function hostsFile(pod: Pod, address: string, nodeName: string, clusterDo
     pod.spec.subdomain === undefined || pod.spec.subdomain === ''
       ? ''
       : `${hostname}.${pod.spec.subdomain}.${pod.metadata.namespace ?? ''}.svc.${clusterDomain}\t`;
-  const aliases = (pod.spec.hostAliases ?? []).map((alias) => `${alias.ip}\t${(alias.hostnames ?? []).join('\t')}`);
+  const aliases = (pod.spec.hostAliases ?? []).map(
+    (alias) => `${alias.ip}\t${(alias.hostnames ?? []).join('\t')}`,
+  );
   return `${[
     '127.0.0.1\tlocalhost',
     '::1\tlocalhost ip6-localhost ip6-loopback',

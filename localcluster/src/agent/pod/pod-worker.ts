@@ -3,8 +3,8 @@
  * the pod and at what runs, do the next thing, report, wait to be woken. So no two things ever happen at once.
  */
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Container, Pod } from '../../objects/objects.ts';
 import { isTerminating } from '../../objects/pods.ts';
@@ -13,11 +13,16 @@ import { AgentError } from '../errors.ts';
 import { superviseContainer } from '../probes/prober.ts';
 import type { ProbeTarget } from '../probes/run-probe.ts';
 import type { RunningContainer } from '../runtime/container.ts';
-import { logTail, type LogWriter } from '../runtime/log-file.ts';
+import { type LogWriter, logTail } from '../runtime/log-file.ts';
 import { PodSandbox } from '../runtime/sandbox.ts';
 import { PodVolumes, slowRefreshMs } from '../volumes/pod-volumes.ts';
-import { type ContainerRecord, newRecord } from './container-record.ts';
-import { logPath, type NodeSurroundings, startContainer } from './container-starter.ts';
+import { type ContainerRecord, newRecord, type Termination } from './container-record.ts';
+import {
+  logPath,
+  type NodeSurroundings,
+  type StartedContainer,
+  startContainer,
+} from './container-starter.ts';
 import { runHook } from './lifecycle-hook.ts';
 import { backOffAfter, isSidecar, planPod } from './plan.ts';
 import { hostnameOf } from './pod-files.ts';
@@ -140,7 +145,10 @@ export class PodWorker {
         this.#node.api.event(this.#pod, 'Warning', 'FailedSync', `error: ${(error as Error).message}`);
         next = this.#node.now() + 2000;
       }
-      if (!this.#woken) await this.#sleep(next === undefined ? idleMs : Math.max(10, Math.min(next - this.#node.now(), idleMs)));
+      if (!this.#woken)
+        await this.#sleep(
+          next === undefined ? idleMs : Math.max(10, Math.min(next - this.#node.now(), idleMs)),
+        );
     }
   }
 
@@ -171,7 +179,8 @@ export class PodWorker {
       this.#retryAt = 0;
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      const what = error.code === 'FailedMount' ? `MountVolume.SetUp failed: ${error.message}` : error.message;
+      const what =
+        error.code === 'FailedMount' ? `MountVolume.SetUp failed: ${error.message}` : error.message;
       node.api.event(this.#pod, 'Warning', error.code, what);
       this.#retryAt = node.now() + this.#retryDelay;
       this.#retryDelay = Math.min(this.#retryDelay * 2, 30_000);
@@ -213,7 +222,9 @@ export class PodWorker {
       node.tools,
     ).catch((error: unknown) => {
       if (!hostNetwork) node.giveAddress(address);
-      throw error instanceof AgentError ? error : new AgentError('FailedCreatePodSandBox', (error as Error).message, { cause: error });
+      throw error instanceof AgentError
+        ? error
+        : new AgentError('FailedCreatePodSandBox', (error as Error).message, { cause: error });
     });
     return sandbox;
   }
@@ -240,8 +251,18 @@ export class PodWorker {
     const seconds = Math.round((record.notBefore ?? 0) - record.state.finishedAt) / 1000;
     const message = `back-off ${goDuration(seconds)} restarting failed container=${container.name} pod=${this.#pod.metadata.name}_${this.#pod.metadata.namespace ?? ''}(${this.uid})`;
     const { is: _is, ...last } = record.state;
-    this.#set(container.name, { state: { is: 'waiting', reason: 'CrashLoopBackOff', message }, last, started: false, ready: false });
-    this.#node.api.event(this.#pod, 'Warning', 'BackOff', `Back-off restarting failed container ${container.name} in pod ${this.#pod.metadata.name}_${this.#pod.metadata.namespace ?? ''}(${this.uid})`);
+    this.#set(container.name, {
+      state: { is: 'waiting', reason: 'CrashLoopBackOff', message },
+      last,
+      started: false,
+      ready: false,
+    });
+    this.#node.api.event(
+      this.#pod,
+      'Warning',
+      'BackOff',
+      `Back-off restarting failed container ${container.name} in pod ${this.#pod.metadata.name}_${this.#pod.metadata.namespace ?? ''}(${this.uid})`,
+    );
   }
 
   async #start(container: Container): Promise<void> {
@@ -254,7 +275,15 @@ export class PodWorker {
     const id = randomBytes(32).toString('hex');
     try {
       const started = await startContainer(
-        { pod: this.#pod, container, sandbox, volumes: this.#volumes, id, attempt, podDirectory: this.#directory },
+        {
+          pod: this.#pod,
+          container,
+          sandbox,
+          volumes: this.#volumes,
+          id,
+          attempt,
+          podDirectory: this.#directory,
+        },
         node,
       );
       const startedAt = node.now();
@@ -269,17 +298,25 @@ export class PodWorker {
         ready: false,
       });
       node.api.event(this.#pod, 'Normal', 'Started', `Started container ${container.name}`);
-      void started.running.exited.then(async (exit) => {
-        probes.abort();
-        if (!this.#off) await this.#ended(container, id, startedAt, exit, started.terminationLog, attempt);
-        await started.dispose().catch(() => {});
-        this.kick();
-      });
+      void this.#follow(container, started, { id, startedAt, attempt, probes });
       await this.#afterStart(container, probes.signal);
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       this.#cannotStart(container, error, attempt, ended !== undefined);
     }
+  }
+
+  async #follow(
+    container: Container,
+    started: StartedContainer,
+    run: { id: string; startedAt: number; attempt: number; probes: AbortController },
+  ): Promise<void> {
+    const exit = await started.running.exited;
+    run.probes.abort();
+    if (!this.#off)
+      await this.#ended(container, run.id, run.startedAt, exit, started.terminationLog, run.attempt);
+    await started.dispose().catch(() => {});
+    this.kick();
   }
 
   /** postStart first; then the probes. */
@@ -289,7 +326,12 @@ export class PodWorker {
     if (hook !== undefined) {
       const result = await runHook(hook, target, 120_000);
       if (!result.passed) {
-        this.#node.api.event(this.#pod, 'Warning', 'FailedPostStartHook', `PostStartHook failed: ${result.message}`);
+        this.#node.api.event(
+          this.#pod,
+          'Warning',
+          'FailedPostStartHook',
+          `PostStartHook failed: ${result.message}`,
+        );
         await this.#live.get(container.name)?.running.kill('KILL');
         return;
       }
@@ -304,9 +346,18 @@ export class PodWorker {
         failed: (kind, message) =>
           this.#node.api.event(this.#pod, 'Warning', 'Unhealthy', `${kind} probe failed: ${message}`),
         unhealthy: (kind) => {
-          this.#node.api.event(this.#pod, 'Normal', 'Killing', `Container ${container.name} failed ${kind.toLowerCase()} probe, will be restarted`);
+          this.#node.api.event(
+            this.#pod,
+            'Normal',
+            'Killing',
+            `Container ${container.name} failed ${kind.toLowerCase()} probe, will be restarted`,
+          );
           const probe = kind === 'Liveness' ? container.livenessProbe : container.startupProbe;
-          void this.#stop(container, (probe?.terminationGracePeriodSeconds ?? this.#pod.spec.terminationGracePeriodSeconds ?? 30) * 1000);
+          void this.#stop(
+            container,
+            (probe?.terminationGracePeriodSeconds ?? this.#pod.spec.terminationGracePeriodSeconds ?? 30) *
+              1000,
+          );
         },
       },
     });
@@ -340,7 +391,9 @@ export class PodWorker {
     const wait = before?.backOff ?? (pull ? 10_000 : 2000);
     const shownPull = pull && before?.state.is === 'waiting' && before.state.reason === 'ErrImagePull';
     const reason = shownPull ? 'ImagePullBackOff' : error.code;
-    const message = shownPull ? `Back-off pulling image "${name}": ErrImagePull: ${error.message}` : error.message;
+    const message = shownPull
+      ? `Back-off pulling image "${name}": ErrImagePull: ${error.message}`
+      : error.message;
     const failure = error.code === 'RunContainerError';
     this.#set(container.name, {
       ...(failure
@@ -360,7 +413,12 @@ export class PodWorker {
       notBefore: node.now() + (failure && before?.backOff === undefined ? 0 : wait),
       backOff: failure && before?.backOff === undefined ? 10_000 : Math.min(wait * 2, 300_000),
     });
-    node.api.event(this.#pod, 'Warning', 'Failed', `Error: ${reason}${reason === message ? '' : `: ${message}`}`);
+    node.api.event(
+      this.#pod,
+      'Warning',
+      'Failed',
+      `Error: ${reason}${reason === message ? '' : `: ${message}`}`,
+    );
   }
 
   async #ended(
@@ -418,8 +476,12 @@ export class PodWorker {
   #orderedRecords(): ReadonlyMap<string, ContainerRecord> {
     for (const container of [...(this.#pod.spec.initContainers ?? []), ...this.#pod.spec.containers])
       if (!this.#records.has(container.name)) {
-        const waiting = (this.#pod.spec.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating';
-        this.#records.set(container.name, { ...newRecord(container.name), state: { is: 'waiting', reason: waiting } });
+        const waiting =
+          (this.#pod.spec.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating';
+        this.#records.set(container.name, {
+          ...newRecord(container.name),
+          state: { is: 'waiting', reason: waiting },
+        });
       }
     return this.#records;
   }
@@ -436,11 +498,16 @@ export class PodWorker {
         runHook(hook, this.#target(container), graceMs),
         live.running.exited.then(() => ({ passed: true, message: '' })),
       ]);
-      if (!result.passed) this.#node.api.event(this.#pod, 'Warning', 'FailedPreStopHook', `PreStopHook failed: ${result.message}`);
+      if (!result.passed)
+        this.#node.api.event(
+          this.#pod,
+          'Warning',
+          'FailedPreStopHook',
+          `PreStopHook failed: ${result.message}`,
+        );
     }
     if (graceMs > 0) {
-      const image = this.#node.images.find(container.image ?? '');
-      const signal = (container.lifecycle?.stopSignal ?? image?.config.StopSignal ?? 'SIGTERM').replace(/^SIG/, '');
+      const signal = (container.lifecycle?.stopSignal ?? 'SIGTERM').replace(/^SIG/, '');
       await live.running.kill(signal);
       const left = Math.max(2000, graceMs - (performance.now() - began));
       await within(live.running.exited, left, this.#ending.signal);
@@ -464,9 +531,12 @@ export class PodWorker {
       ? 0
       : (pod.metadata.deletionGracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
     const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
-    const others = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].filter((entry) => !sidecars.includes(entry));
+    const others = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].filter(
+      (entry) => !sidecars.includes(entry),
+    );
     for (const container of others)
-      if (this.#live.has(container.name)) this.#node.api.event(pod, 'Normal', 'Killing', `Stopping container ${container.name}`);
+      if (this.#live.has(container.name))
+        this.#node.api.event(pod, 'Normal', 'Killing', `Stopping container ${container.name}`);
     await Promise.all(others.map((container) => this.#stop(container, grace)));
     for (const container of sidecars.toReversed()) await this.#stop(container, grace);
     if (this.#off) return;
@@ -502,9 +572,10 @@ export class PodWorker {
 }
 
 const hasEnded = (record: ContainerRecord): boolean =>
-  record.state.is === 'terminated' || (record.state.is === 'waiting' && record.state.reason === 'CrashLoopBackOff');
+  record.state.is === 'terminated' ||
+  (record.state.is === 'waiting' && record.state.reason === 'CrashLoopBackOff');
 
-function stripped<T extends { is?: string }>(state: T): Omit<T, 'is'> {
+function stripped(state: Termination & { readonly is?: string }): Termination {
   const { is: _is, ...rest } = state;
   return rest;
 }

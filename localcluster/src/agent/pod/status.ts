@@ -40,12 +40,15 @@ export function podStatus(input: StatusInput): PodStatus {
   };
 }
 
-export function phaseOf(pod: Pod, records: ReadonlyMap<string, ContainerRecord>): string {
+type Phase = NonNullable<PodStatus['phase']>;
+
+export function phaseOf(pod: Pod, records: ReadonlyMap<string, ContainerRecord>): Phase {
   const policy = pod.spec.restartPolicy ?? 'Always';
   for (const init of pod.spec.initContainers ?? []) {
     const record = records.get(init.name);
     if (isSidecar(init)) continue;
-    if (record?.state.is === 'terminated' && record.state.exitCode !== 0 && policy === 'Never') return 'Failed';
+    if (record?.state.is === 'terminated' && record.state.exitCode !== 0 && policy === 'Never')
+      return 'Failed';
   }
   const mains = pod.spec.containers.map((container) => records.get(container.name));
   let running = 0;
@@ -104,7 +107,9 @@ function conditionsOf(input: StatusInput, phase: string): PodCondition[] {
           type: 'Ready',
           status: 'False',
           reason: 'ReadinessGatesNotReady',
-          message: gates.map((type) => `corresponding condition of pod readiness gate "${type}" does not exist.`).join(', '),
+          message: gates
+            .map((type) => `corresponding condition of pod readiness gate "${type}" does not exist.`)
+            .join(', '),
         }
       : { ...containersReady, type: 'Ready' };
   const initialized: Wanted =
@@ -141,7 +146,8 @@ function settle(pod: Pod, wanted: Wanted, now: number): PodCondition {
     ...wanted,
     ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
     lastProbeTime: null,
-    lastTransitionTime: before?.status === wanted.status ? (before.lastTransitionTime ?? timestamp(now)) : timestamp(now),
+    lastTransitionTime:
+      before?.status === wanted.status ? (before.lastTransitionTime ?? timestamp(now)) : timestamp(now),
   } as unknown as PodCondition;
 }
 
@@ -157,7 +163,7 @@ function containerStatus(container: Container, record: ContainerRecord): Contain
     imageID: record.imageId,
     ...(id === undefined ? {} : { containerID: `runc://${id}` }),
     started: record.state.is === 'running' && record.started,
-  } as ContainerStatus;
+  };
 }
 
 function stateStatus(state: ContainerState) {

@@ -37,7 +37,10 @@ export async function superviseContainer(container: Container, around: ProberSur
 }
 
 const seconds = (value: number | undefined, fallback: number) => (value ?? fallback) * 1000;
-const thresholds = (probe: Probe) => ({ success: probe.successThreshold ?? 1, failure: probe.failureThreshold ?? 3 });
+const thresholds = (probe: Probe) => ({
+  success: probe.successThreshold ?? 1,
+  failure: probe.failureThreshold ?? 3,
+});
 
 /** Results of one probe, one per period, for ever. */
 async function* results(probe: Probe, { target, signal, suspended }: ProberSurroundings) {

@@ -20,7 +20,11 @@ export interface ProbeTarget {
 
 export type ProbeAction = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'>;
 
-export async function runProbe(action: ProbeAction, target: ProbeTarget, timeoutMs: number): Promise<ProbeResult> {
+export async function runProbe(
+  action: ProbeAction,
+  target: ProbeTarget,
+  timeoutMs: number,
+): Promise<ProbeResult> {
   try {
     if (action.exec !== undefined) return await byCommand(action.exec.command ?? [], target, timeoutMs);
     if (action.httpGet !== undefined) return await byHttp(action.httpGet, target, timeoutMs);
@@ -55,7 +59,10 @@ function byCommand(command: readonly string[], target: ProbeTarget, timeoutMs: n
     child.stdin?.end();
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      resolve({ passed: false, message: `command timed out: "${command.join(' ')}" timed out after ${timeoutMs / 1000}s` });
+      resolve({
+        passed: false,
+        message: `command timed out: "${command.join(' ')}" timed out after ${timeoutMs / 1000}s`,
+      });
     }, timeoutMs);
     child.once('error', (error) => {
       clearTimeout(timer);
@@ -73,14 +80,24 @@ type HttpGet = NonNullable<Probe['httpGet']>;
 function byHttp(get: HttpGet, target: ProbeTarget, timeoutMs: number): Promise<ProbeResult> {
   const secure = get.scheme === 'HTTPS';
   const port = portOf(get.port, target.container);
-  const headers: Record<string, string> = { 'User-Agent': 'kube-probe/1.36', Accept: '*/*', Connection: 'close' };
+  const headers: Record<string, string> = {
+    'User-Agent': 'kube-probe/1.36',
+    Accept: '*/*',
+    Connection: 'close',
+  };
   for (const { name, value } of get.httpHeaders ?? []) headers[name] = value;
   return new Promise((resolve) => {
     const send = secure ? httpsRequest : httpRequest;
     const url = `${secure ? 'https' : 'http'}://${get.host ?? target.address}:${port}${get.path ?? '/'}`;
     const request = send(
       url,
-      { method: 'GET', headers, agent: false, timeout: timeoutMs, ...(secure ? { rejectUnauthorized: false } : {}) },
+      {
+        method: 'GET',
+        headers,
+        agent: false,
+        timeout: timeoutMs,
+        ...(secure ? { rejectUnauthorized: false } : {}),
+      },
       (response) => {
         response.resume();
         const status = response.statusCode ?? 0;
@@ -111,7 +128,8 @@ function byTcp(host: string, port: number, timeoutMs: number): Promise<ProbeResu
 /** The standard health service of gRPC; the two messages are small enough to write by hand. */
 function byGrpc(host: string, port: number, service: string, timeoutMs: number): Promise<ProbeResult> {
   const name = Buffer.from(service, 'utf8');
-  const message = name.length === 0 ? Buffer.alloc(0) : Buffer.concat([Buffer.from([0x0a, name.length]), name]);
+  const message =
+    name.length === 0 ? Buffer.alloc(0) : Buffer.concat([Buffer.from([0x0a, name.length]), name]);
   const frame = Buffer.alloc(5);
   frame.writeUInt32BE(message.length, 1);
   return new Promise((resolve) => {
@@ -121,7 +139,10 @@ function byGrpc(host: string, port: number, service: string, timeoutMs: number):
       session.destroy();
       resolve({ passed, message: text });
     };
-    const timer = setTimeout(() => finish(false, `timeout: failed to connect service "${host}:${port}" within ${timeoutMs} ms`), timeoutMs);
+    const timer = setTimeout(
+      () => finish(false, `timeout: failed to connect service "${host}:${port}" within ${timeoutMs} ms`),
+      timeoutMs,
+    );
     session.once('error', (error: Error) => finish(false, error.message));
     const stream = session.request({
       ':method': 'POST',

@@ -19,7 +19,9 @@ export function openCgroups(): Cgroups {
     version,
     async oomKills(path) {
       const file =
-        version === 1 ? join(mount, 'memory', path, 'memory.oom_control') : join(mount, path, 'memory.events');
+        version === 1
+          ? join(mount, 'memory', path, 'memory.oom_control')
+          : join(mount, path, 'memory.events');
       const text = await readFile(file, 'utf8').catch(() => '');
       return Number(/^oom_kill (\d+)/m.exec(text)?.[1] ?? '0');
     },

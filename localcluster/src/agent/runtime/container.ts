@@ -76,11 +76,9 @@ export class RunningContainer {
     const logFile = join(request.bundle, 'runc.log');
     await rm(pidFile, { force: true });
     // --keep: the control group must outlive the container to tell whether memory ran out.
-    const runc = [
-      ...[tools.runc, '--root', runcRoot, '--log', logFile, 'run'],
-      ...(request.hasMemoryLimit ? ['--keep'] : []),
-      ...['--pid-file', pidFile, '--bundle', request.bundle, request.id],
-    ];
+    const runc = [tools.runc, '--root', runcRoot, '--log', logFile, 'run', '--pid-file', pidFile];
+    if (request.hasMemoryLimit) runc.push('--keep');
+    runc.push('--bundle', request.bundle, request.id);
     const command = request.tty ? ['script', '-qefc', shellQuote(runc), '/dev/null'] : runc;
     const [program = '', ...args] = [...machine.enter(), ...command];
     const child = spawn(program, args, {
@@ -99,7 +97,10 @@ export class RunningContainer {
         throw new AgentError('RunContainerError', await startFailure(logFile));
       }
       if (performance.now() > deadline)
-        throw new AgentError('RunContainerError', 'the container runtime did not start the container within 60 s');
+        throw new AgentError(
+          'RunContainerError',
+          'the container runtime did not start the container within 60 s',
+        );
       await delay(4);
     }
     return container;
@@ -111,7 +112,14 @@ export class RunningContainer {
 
   /** A command inside the container, with its streams as pipes. */
   exec(request: ExecRequest): ChildProcess {
-    const runc = [this.#tools.runc, '--root', this.#runcRoot, 'exec', ...(request.tty ? ['--tty'] : []), this.id];
+    const runc = [
+      this.#tools.runc,
+      '--root',
+      this.#runcRoot,
+      'exec',
+      ...(request.tty ? ['--tty'] : []),
+      this.id,
+    ];
     const whole = [...runc, ...request.command];
     const command = request.tty ? ['script', '-qefc', shellQuote(whole), '/dev/null'] : whole;
     const [program = '', ...args] = [...this.#machine.enter(), ...command];
@@ -135,8 +143,14 @@ const exists = (path: string) =>
 /** runc's last words, shortened to what is about the container. */
 async function startFailure(logFile: string): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
-  const last = text.trim().split('\n').findLast((line) => line.includes('level=error')) ?? '';
-  const message = /msg="((?:[^"\\]|\\.)*)"/.exec(last)?.[1]?.replaceAll('\\"', '"') ?? 'the container runtime gave no reason';
+  const last =
+    text
+      .trim()
+      .split('\n')
+      .findLast((line) => line.includes('level=error')) ?? '';
+  const message =
+    /msg="((?:[^"\\]|\\.)*)"/.exec(last)?.[1]?.replaceAll('\\"', '"') ??
+    'the container runtime gave no reason';
   return `OCI runtime create failed: ${message}`;
 }
 

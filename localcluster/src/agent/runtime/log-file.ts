@@ -91,7 +91,7 @@ export async function readLog(
   options: LogOptions,
   emit: (text: Buffer) => Promise<void>,
 ): Promise<void> {
-  let left = options.limitBytes ?? Number.POSITIVE_INFINITY;
+  const budget = { left: options.limitBytes ?? Number.POSITIVE_INFINITY };
   const size = await stat(path).then(
     (found) => found.size,
     () => 0,
@@ -103,21 +103,21 @@ export async function readLog(
       position += (chunk as Buffer).length;
       carried = Buffer.concat([carried, chunk as Buffer]);
       let at = carried.indexOf(10);
-      while (at >= 0 && left > 0) {
+      while (at >= 0 && budget.left > 0) {
         const text = format(carried.subarray(0, at), options);
         carried = carried.subarray(at + 1);
         if (text !== undefined) {
-          await emit(text.subarray(0, left));
-          left -= text.length;
+          await emit(text.subarray(0, budget.left));
+          budget.left -= text.length;
         }
         at = carried.indexOf(10);
       }
-      if (left <= 0 || options.signal.aborted) return;
+      if (budget.left <= 0 || options.signal.aborted) return;
     }
   };
   if (size > 0) await drain();
   if (options.follow !== true || writer === undefined) return;
-  while (left > 0 && !options.signal.aborted) {
+  while (budget.left > 0 && !options.signal.aborted) {
     // Listen first, then look: growth between the two must not be missed.
     const next = growth(writer, options.signal);
     const ended = writer.ended;

@@ -3,7 +3,19 @@
  * directory, and one rename of the `..data` link switches over. This is the layout programs that watch mounted
  * configuration know, down to the names.
  */
-import { chown, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile, chmod } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Payload } from './payload.ts';
 
@@ -31,7 +43,10 @@ export async function writeAtomically(
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, file.bytes);
     // The group may always read what the pod was given: that is what fsGroup is for.
-    await chmod(target, ownership.gid === undefined ? file.mode : file.mode | 0o040 | ((file.mode & 0o200) >> 3));
+    await chmod(
+      target,
+      ownership.gid === undefined ? file.mode : file.mode | 0o040 | ((file.mode & 0o200) >> 3),
+    );
     if (ownership.gid !== undefined) await chown(target, 0, ownership.gid);
   }
   await mkdir(join(directory, fresh), { recursive: true });

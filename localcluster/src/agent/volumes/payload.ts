@@ -33,7 +33,11 @@ interface DownwardItem {
   readonly path: string;
   readonly mode?: number;
   readonly fieldRef?: { readonly fieldPath: string };
-  readonly resourceFieldRef?: { readonly containerName?: string; readonly resource: string; readonly divisor?: string | number };
+  readonly resourceFieldRef?: {
+    readonly containerName?: string;
+    readonly resource: string;
+    readonly divisor?: string | number;
+  };
 }
 
 /** Undefined when the volume is not one whose files come from the API. */
@@ -102,7 +106,10 @@ function addData(
     const bytes = content.get(item.key);
     if (bytes === undefined) {
       if (optional === true) continue;
-      throw new AgentError('FailedMount', `references non-existent ${kind === 'secret' ? 'secret' : 'config'} key: ${item.key}`);
+      throw new AgentError(
+        'FailedMount',
+        `references non-existent ${kind === 'secret' ? 'secret' : 'config'} key: ${item.key}`,
+      );
     }
     files.set(item.path, { bytes, mode: item.mode ?? mode });
   }
@@ -130,9 +137,8 @@ function resourceText(
   nodeAllocatable: Readonly<Record<string, string>>,
 ): string {
   if (ref === undefined) return '';
-  const container: Container | undefined = [
-    ...pod.spec.containers,
-    ...(pod.spec.initContainers ?? []),
-  ].find((entry) => entry.name === ref.containerName);
+  const container: Container | undefined = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find(
+    (entry) => entry.name === ref.containerName,
+  );
   return container === undefined ? '' : resourceValue(container, ref, nodeAllocatable);
 }

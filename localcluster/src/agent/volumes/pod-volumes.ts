@@ -9,7 +9,7 @@ import type { Mount } from '../bundle/oci-spec.ts';
 import { AgentError } from '../errors.ts';
 import type { NodeApi } from '../node-api.ts';
 import { writeAtomically } from './atomic-directory.ts';
-import { payloadOf, type PayloadSources, type TokenRequest } from './payload.ts';
+import { type PayloadSources, payloadOf, type TokenRequest } from './payload.ts';
 
 export interface VolumeSurroundings {
   readonly api: NodeApi;
@@ -67,7 +67,8 @@ export class PodVolumes {
       const source = this.#sources.get(entry.name);
       if (source === undefined)
         throw new AgentError('CreateContainerConfigError', `volume "${entry.name}" is not mounted`);
-      const subPath = entry.subPathExpr === undefined ? entry.subPath : expand(entry.subPathExpr, environment);
+      const subPath =
+        entry.subPathExpr === undefined ? entry.subPath : expand(entry.subPathExpr, environment);
       const propagation =
         entry.mountPropagation === 'Bidirectional'
           ? 'rshared'
@@ -77,7 +78,8 @@ export class PodVolumes {
       const projected = isProjected(pod, entry.name);
       mounts.push({
         destination: entry.mountPath.startsWith('/') ? entry.mountPath : `/${entry.mountPath}`,
-        source: subPath === undefined || subPath === '' ? source : await this.#subPath(source, subPath, projected),
+        source:
+          subPath === undefined || subPath === '' ? source : await this.#subPath(source, subPath, projected),
         type: 'bind',
         options: ['rbind', propagation, entry.readOnly === true || projected ? 'ro' : 'rw'],
       });
@@ -92,7 +94,10 @@ export class PodVolumes {
     const found = await realpath(path).catch(() => undefined);
     if (found !== undefined) return found;
     if (mustExist)
-      throw new AgentError('CreateContainerConfigError', `failed to prepare subPath for volumeMount: no such file "${subPath}"`);
+      throw new AgentError(
+        'CreateContainerConfigError',
+        `failed to prepare subPath for volumeMount: no such file "${subPath}"`,
+      );
     await mkdir(path, { recursive: true, mode: 0o755 });
     return path;
   }
@@ -108,17 +113,21 @@ export class PodVolumes {
       if (group !== undefined) await this.#giveToGroup(path, group);
       return path;
     }
-    if (volume.hostPath !== undefined) return this.#hostPath(volume.hostPath.path, volume.hostPath.type ?? '');
+    if (volume.hostPath !== undefined)
+      return this.#hostPath(volume.hostPath.path, volume.hostPath.type ?? '');
     if (volume.persistentVolumeClaim !== undefined) {
       const found = await this.#claimed(pod, volume.persistentVolumeClaim.claimName);
       if (group !== undefined) await this.#giveToGroup(found, group);
       return found;
     }
-    throw new AgentError('FailedMount', `volume "${volume.name}" is of a kind that this cluster does not provide`);
+    throw new AgentError(
+      'FailedMount',
+      `volume "${volume.name}" is of a kind that this cluster does not provide`,
+    );
   }
 
   async #mountMemory(path: string, volume: Volume): Promise<void> {
-    const limit = bytes(volume.emptyDir?.sizeLimit as string | undefined);
+    const limit = bytes(volume.emptyDir?.sizeLimit);
     const options = `mode=0777${limit > 0 ? `,size=${limit}` : ''}`;
     await this.#around.machine.run(['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', path]);
     this.#mounted.push(path);
@@ -137,22 +146,33 @@ export class PodVolumes {
       else if (type === 'FileOrCreate') {
         await mkdir(dirname(path), { recursive: true });
         await writeFile(path, '', { flag: 'a' });
-      } else throw new AgentError('FailedMount', `hostPath type check failed: ${wanted} is not a ${describeType(type)}`);
+      } else
+        throw new AgentError(
+          'FailedMount',
+          `hostPath type check failed: ${wanted} is not a ${describeType(type)}`,
+        );
     } else if ((type === 'Directory' && !found.isDirectory()) || (type === 'File' && !found.isFile()))
-      throw new AgentError('FailedMount', `hostPath type check failed: ${wanted} is not a ${describeType(type)}`);
+      throw new AgentError(
+        'FailedMount',
+        `hostPath type check failed: ${wanted} is not a ${describeType(type)}`,
+      );
     return path;
   }
 
   async #claimed(pod: Pod, claimName: string): Promise<string> {
     const claim = await this.#around.api.claim(pod.metadata.namespace ?? '', claimName);
-    if (claim === undefined) throw new AgentError('FailedMount', `persistentvolumeclaim "${claimName}" not found`);
+    if (claim === undefined)
+      throw new AgentError('FailedMount', `persistentvolumeclaim "${claimName}" not found`);
     const volumeName = claim.spec.volumeName;
     if (volumeName === undefined || volumeName === '' || claim.status?.phase !== 'Bound')
       throw new AgentError('FailedMount', `PVC ${claimName} is not bound`);
     const volume = await this.#around.api.volume(volumeName);
     const path = volume?.spec.hostPath?.path ?? volume?.spec.local?.path;
     if (path === undefined)
-      throw new AgentError('FailedMount', `volume ${volumeName} of PVC ${claimName} is of a kind that this cluster does not provide`);
+      throw new AgentError(
+        'FailedMount',
+        `volume ${volumeName} of PVC ${claimName} is of a kind that this cluster does not provide`,
+      );
     await mkdir(path, { recursive: true });
     return path;
   }
@@ -221,6 +241,10 @@ function isProjected(pod: Pod, name: string): boolean {
 }
 
 const describeType = (type: string) =>
-  ({ Directory: 'directory', File: 'file', Socket: 'socket file', CharDevice: 'character device', BlockDevice: 'block device' })[
-    type
-  ] ?? type;
+  ({
+    Directory: 'directory',
+    File: 'file',
+    Socket: 'socket file',
+    CharDevice: 'character device',
+    BlockDevice: 'block device',
+  })[type] ?? type;

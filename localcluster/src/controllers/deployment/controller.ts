@@ -51,7 +51,10 @@ export function addDeploymentController(manager: Manager): void {
         await client.mergePatch(
           replicaSets,
           metadata,
-          { metadata: { uid: metadata.uid, annotations: action.annotations }, spec: { replicas: action.replicas } },
+          {
+            metadata: { uid: metadata.uid, annotations: action.annotations },
+            spec: { replicas: action.replicas },
+          },
           { signal },
         );
         const before = spec.replicas ?? 1;

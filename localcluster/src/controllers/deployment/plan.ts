@@ -31,7 +31,7 @@ export interface Plan {
   readonly status: Status;
 }
 
-export const hashLabel = 'pod-template-hash';
+const hashLabel = 'pod-template-hash';
 const revisionOf = (set: ReplicaSet) => Number(set.metadata.annotations?.[annotation.revision] ?? '0');
 const annotation = {
   revision: 'deployment.kubernetes.io/revision',

@@ -88,7 +88,10 @@ function settle(
 ): Condition {
   const before = deployment.status?.conditions?.find((entry) => entry.type === wanted.type);
   const same =
-    before !== undefined && before.status === wanted.status && before.reason === wanted.reason && before.message === wanted.message;
+    before !== undefined &&
+    before.status === wanted.status &&
+    before.reason === wanted.reason &&
+    before.message === wanted.message;
   if (same) return before;
   return {
     type: wanted.type,
@@ -97,7 +100,7 @@ function settle(
     lastTransitionTime: before?.status === wanted.status ? (before.lastTransitionTime ?? at) : at,
     reason: wanted.reason,
     message: wanted.message,
-  } as Condition;
+  };
 }
 
 /** No progress for progressDeadlineSeconds: neither a new replica nor a change of the condition. */

@@ -1,14 +1,23 @@
 /** Keeps the status of PodDisruptionBudgets, which the eviction of a pod asks. */
 import type { Manager } from '@slurm-operator/kube';
 import { selectorMatches } from '../../objects/label-selector.ts';
-import { deployments, disruptionBudgets, jobs, type Pod, pods, replicaSets, statefulSets } from '../../objects/objects.ts';
+import {
+  deployments,
+  disruptionBudgets,
+  jobs,
+  type Pod,
+  pods,
+  replicaSets,
+  statefulSets,
+} from '../../objects/objects.ts';
 import { controllerOf } from '../../objects/pods.ts';
 import { writeStatus } from '../write-status.ts';
 import { planDisruption } from './plan.ts';
 
 export function addDisruptionController(manager: Manager): void {
   const { cache, client } = manager;
-  for (const resource of [statefulSets, replicaSets, deployments, jobs]) cache.informer(resource as typeof jobs);
+  for (const resource of [statefulSets, replicaSets, deployments, jobs])
+    cache.informer(resource as typeof jobs);
   const covering = (pod: Pod) =>
     cache
       .list(disruptionBudgets, { namespace: pod.metadata.namespace ?? '' })

@@ -23,7 +23,7 @@ export function planDisruption({ budget, pods, scaleOf }: Observed, now: number)
   const disrupted = Object.fromEntries(
     Object.entries(budget.status?.disruptedPods ?? {}).filter(
       ([name, at]) =>
-        Date.parse(at as string) + disruptionTimeout > now &&
+        Date.parse(at) + disruptionTimeout > now &&
         selected.some((pod) => pod.metadata.name === name && !isTerminating(pod)),
     ),
   );

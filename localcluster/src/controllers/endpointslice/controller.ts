@@ -11,9 +11,11 @@ const byService = 'service';
 
 export function addEndpointSliceController(manager: Manager): void {
   const { cache, client } = manager;
-  cache.informer(endpointSlices).addIndex(byService, (slice) => [
-    `${slice.metadata.namespace ?? ''}/${slice.metadata.labels?.[serviceLabel] ?? ''}`,
-  ]);
+  cache
+    .informer(endpointSlices)
+    .addIndex(byService, (slice) => [
+      `${slice.metadata.namespace ?? ''}/${slice.metadata.labels?.[serviceLabel] ?? ''}`,
+    ]);
   const selecting = (namespace: string, labels: Readonly<Record<string, string>> | undefined) =>
     cache
       .list(services, { namespace })
@@ -24,10 +26,18 @@ export function addEndpointSliceController(manager: Manager): void {
     .for(services)
     .owns(endpointSlices)
     .watches(pods, (pod) => selecting(pod.metadata.namespace ?? '', pod.metadata.labels))
-    .watches(nodes, (node) => cache.list(services).filter(hasPodOn(node.metadata.name)).map((service) => service.metadata), {
-      // Only a node's coming and going matters here, not its heartbeat.
-      predicate: (change) => change.type !== 'updated',
-    })
+    .watches(
+      nodes,
+      (node) =>
+        cache
+          .list(services)
+          .filter(hasPodOn(node.metadata.name))
+          .map((service) => service.metadata),
+      {
+        // Only a node's coming and going matters here, not its heartbeat.
+        predicate: (change) => change.type !== 'updated',
+      },
+    )
     .reconcile(async ({ namespace, name }, { signal }) => {
       const service = cache.get(services, { namespace, name });
       if (service === undefined) return;
@@ -41,7 +51,10 @@ export function addEndpointSliceController(manager: Manager): void {
       for (const action of actions) {
         if (action.do === 'create') await client.create(endpointSlices, action.slice as never, { signal });
         else if (action.do === 'delete')
-          await client.delete(endpointSlices, action.live.metadata, { uid: action.live.metadata.uid, signal });
+          await client.delete(endpointSlices, action.live.metadata, {
+            uid: action.live.metadata.uid,
+            signal,
+          });
         else {
           const { generateName: _fixed, ...metadata } = action.slice.metadata;
           await client.replace(
@@ -62,7 +75,9 @@ export function addEndpointSliceController(manager: Manager): void {
       service.spec.selector !== undefined &&
       cache
         .list(pods, { namespace: service.metadata.namespace ?? '' })
-        .some((pod) => pod.spec.nodeName === node && mapMatches(service.spec.selector ?? {}, pod.metadata.labels));
+        .some(
+          (pod) => pod.spec.nodeName === node && mapMatches(service.spec.selector ?? {}, pod.metadata.labels),
+        );
   }
 
   async function writeEndpoints(service: Service, signal: AbortSignal): Promise<void> {
@@ -80,10 +95,17 @@ export function addEndpointSliceController(manager: Manager): void {
     }
     const held = live as unknown as { subsets?: unknown; metadata: { labels?: unknown } };
     const same =
-      canonicalJson([held.subsets ?? [], held.metadata.labels]) === canonicalJson([wanted.subsets ?? [], identity.labels]);
+      canonicalJson([held.subsets ?? [], held.metadata.labels]) ===
+      canonicalJson([wanted.subsets ?? [], identity.labels]);
     if (same) return;
     await client
-      .replace(endpoints, { ...wanted, metadata: { ...live.metadata, ...wanted.metadata } } as never, { signal })
+      .replace(
+        endpoints,
+        { ...wanted, metadata: { ...live.metadata, ...wanted.metadata } },
+        {
+          signal,
+        },
+      )
       .catch((error: unknown) => {
         if (!(error instanceof NotFoundError)) throw error;
       });

@@ -90,7 +90,7 @@ function endpointOf(service: Service, pod: Pod, nodes: ReadonlySet<string>): End
       uid: pod.metadata.uid,
     },
     ...(node === '' ? {} : { nodeName: node }),
-  } as Endpoint;
+  };
 }
 
 function portsFor(service: Service, pod: Pod): SlicePort[] {
@@ -147,10 +147,15 @@ function sliceOf(
 }
 
 /** Pairs wanted slices with live ones so that as few as possible are written. */
-function match(service: Service, slices: readonly EndpointSlice[], wanted: readonly SliceContent[]): Action[] {
+function match(
+  service: Service,
+  slices: readonly EndpointSlice[],
+  wanted: readonly SliceContent[],
+): Action[] {
   const ours = slices.filter(
     (slice) =>
-      slice.metadata.labels?.['endpointslice.kubernetes.io/managed-by'] === managedBy && !isTerminating(slice),
+      slice.metadata.labels?.['endpointslice.kubernetes.io/managed-by'] === managedBy &&
+      !isTerminating(slice),
   );
   const actions: Action[] = [];
   const left = [...wanted];

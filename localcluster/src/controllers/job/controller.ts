@@ -27,10 +27,16 @@ export function addJobController(manager: Manager): void {
             await client.delete(pods, action.pod.metadata, { uid: action.pod.metadata.uid, signal });
             return;
           case 'deleteJob':
-            await client.delete(jobs, job.metadata, { uid: job.metadata.uid, propagation: 'Foreground', signal });
+            await client.delete(jobs, job.metadata, {
+              uid: job.metadata.uid,
+              propagation: 'Foreground',
+              signal,
+            });
         }
       });
       await writeStatus(client, jobs, job, plan.status, { signal });
-      return plan.checkAgainInSeconds === undefined ? undefined : { requeueAfter: plan.checkAgainInSeconds * 1000 };
+      return plan.checkAgainInSeconds === undefined
+        ? undefined
+        : { requeueAfter: plan.checkAgainInSeconds * 1000 };
     });
 }

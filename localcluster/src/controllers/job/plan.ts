@@ -1,6 +1,12 @@
 /** What a Job wants done next: run pods until enough have succeeded or too many have failed. */
 import type { Job, Pod } from '../../objects/objects.ts';
-import { controllerReference, isControlledBy, isFinished, isReady, isTerminating } from '../../objects/pods.ts';
+import {
+  controllerReference,
+  isControlledBy,
+  isFinished,
+  isReady,
+  isTerminating,
+} from '../../objects/pods.ts';
 
 export interface Observed {
   readonly job: Job;
@@ -38,7 +44,8 @@ export function planJob({ job, pods }: Observed, now: number): Plan {
   const ended = before.find((entry) => entry.type === 'Complete' || entry.type === 'Failed');
   const suspended = job.spec.suspend === true;
   const start = suspended ? undefined : (job.status?.startTime ?? at);
-  const ending = ended === undefined && !suspended ? endingOf(job, succeeded, failed, active, start, now) : undefined;
+  const ending =
+    ended === undefined && !suspended ? endingOf(job, succeeded, failed, active, start, now) : undefined;
 
   const actions: Action[] = [];
   if (ended !== undefined) actions.push(...afterlife(job, ended.lastTransitionTime, now));
@@ -115,7 +122,8 @@ function endingOf(
       message: 'Job has reached the specified backoff limit',
     };
   const wanted = job.spec.completions;
-  const done = wanted === undefined ? succeeded.length > 0 && active.length === 0 : succeeded.length >= wanted;
+  const done =
+    wanted === undefined ? succeeded.length > 0 && active.length === 0 : succeeded.length >= wanted;
   return done
     ? { type: 'Complete', reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' }
     : undefined;

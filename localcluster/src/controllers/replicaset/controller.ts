@@ -1,6 +1,6 @@
 /** Carries out the plan of a ReplicaSet, pods in parallel. */
 import type { Manager } from '@slurm-operator/kube';
-import { type LabelSelector, selectorMatches } from '../../objects/label-selector.ts';
+import { selectorMatches } from '../../objects/label-selector.ts';
 import { pods, type ReplicaSet, replicaSets } from '../../objects/objects.ts';
 import { controllerReference } from '../../objects/pods.ts';
 import { inBatches } from '../in-batches.ts';
@@ -18,7 +18,7 @@ export function addReplicaSetController(manager: Manager): void {
       isOrphan(pod)
         ? cache
             .list(replicaSets, { namespace: pod.metadata.namespace ?? '' })
-            .filter((set) => selectorMatches(set.spec.selector as LabelSelector, pod.metadata.labels))
+            .filter((set) => selectorMatches(set.spec.selector, pod.metadata.labels))
             .map((set) => set.metadata)
         : [],
     )
@@ -29,7 +29,9 @@ export function addReplicaSetController(manager: Manager): void {
       await inBatches(plan.actions, (action) => act(set, action, signal));
       // The status tells of what is there, so it waits for the events of what was just done.
       if (plan.actions.length === 0) await writeStatus(client, replicaSets, set, plan.status, { signal });
-      return plan.checkAgainInSeconds === undefined ? undefined : { requeueAfter: plan.checkAgainInSeconds * 1000 };
+      return plan.checkAgainInSeconds === undefined
+        ? undefined
+        : { requeueAfter: plan.checkAgainInSeconds * 1000 };
     });
 
   async function act(set: ReplicaSet, action: Action, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 /** What a ReplicaSet wants done next: own the right pods, and have just as many as it says. */
-import { type LabelSelector, selectorMatches } from '../../objects/label-selector.ts';
+import { selectorMatches } from '../../objects/label-selector.ts';
 import type { Pod, PodSpec, ReplicaSet } from '../../objects/objects.ts';
 import {
   controllerOf,
@@ -38,7 +38,7 @@ export function planReplicaSet({ set, pods }: Observed, now: number): Plan {
   const actions: Action[] = [];
   const active: Pod[] = [];
   for (const pod of pods) {
-    const fits = selectorMatches(set.spec.selector as LabelSelector, pod.metadata.labels);
+    const fits = selectorMatches(set.spec.selector, pod.metadata.labels);
     if (isControlledBy(pod, set)) {
       if (!fits && !isTerminating(pod)) actions.push({ do: 'release', pod });
       else if (isActive(pod)) active.push(pod);
@@ -88,7 +88,9 @@ function buildPod(set: ReplicaSet): unknown {
       generateName: `${set.metadata.name}-`,
       namespace: set.metadata.namespace,
       ...(template?.metadata?.labels === undefined ? {} : { labels: template.metadata.labels }),
-      ...(template?.metadata?.annotations === undefined ? {} : { annotations: template.metadata.annotations }),
+      ...(template?.metadata?.annotations === undefined
+        ? {}
+        : { annotations: template.metadata.annotations }),
       ownerReferences: [controllerReference(set, 'apps/v1', 'ReplicaSet')],
     },
     spec: template?.spec as PodSpec,

@@ -41,7 +41,9 @@ export function addStatefulSetController(manager: Manager): void {
       );
       for (const action of plan.actions) await act(set, action, signal);
       await writeStatus(client, statefulSets, set, plan.status, { signal });
-      return plan.checkAgainInSeconds === undefined ? undefined : { requeueAfter: plan.checkAgainInSeconds * 1000 };
+      return plan.checkAgainInSeconds === undefined
+        ? undefined
+        : { requeueAfter: plan.checkAgainInSeconds * 1000 };
     });
 
   async function act(set: StatefulSet, action: Action, signal: AbortSignal): Promise<void> {
@@ -67,24 +69,43 @@ export function addStatefulSetController(manager: Manager): void {
       case 'createPod':
         await client.create(pods, action.pod as never, { signal }).then(
           () =>
-            recorder.normal(set, 'SuccessfulCreate', `create Pod ${action.pod.metadata.name} in StatefulSet ${set.metadata.name} successful`),
+            recorder.normal(
+              set,
+              'SuccessfulCreate',
+              `create Pod ${action.pod.metadata.name} in StatefulSet ${set.metadata.name} successful`,
+            ),
           (error: unknown) => {
             // Another plan, or a pod that is still going away, has the name: the next event tells.
             if (error instanceof AlreadyExistsError) return;
-            recorder.warning(set, 'FailedCreate', `create Pod ${action.pod.metadata.name} in StatefulSet ${set.metadata.name} failed error: ${String((error as Error).message)}`);
+            recorder.warning(
+              set,
+              'FailedCreate',
+              `create Pod ${action.pod.metadata.name} in StatefulSet ${set.metadata.name} failed error: ${(error as Error).message}`,
+            );
             throw error;
           },
         );
         return;
       case 'deletePod':
         await client.delete(pods, action.pod.metadata, { uid: action.pod.metadata.uid, signal });
-        recorder.normal(set, 'SuccessfulDelete', `delete Pod ${action.pod.metadata.name} in StatefulSet ${set.metadata.name} successful`);
+        recorder.normal(
+          set,
+          'SuccessfulDelete',
+          `delete Pod ${action.pod.metadata.name} in StatefulSet ${set.metadata.name} successful`,
+        );
         return;
       case 'createRevision':
-        await client.create(controllerRevisions, action.revision.object as never, { signal }).catch(ignoreExisting);
+        await client
+          .create(controllerRevisions, action.revision.object as never, { signal })
+          .catch(ignoreExisting);
         return;
       case 'renumberRevision':
-        await client.mergePatch(controllerRevisions, { namespace, name: action.name }, { revision: action.revision }, { signal });
+        await client.mergePatch(
+          controllerRevisions,
+          { namespace, name: action.name },
+          { revision: action.revision },
+          { signal },
+        );
         return;
       case 'deleteRevision':
         await client.delete(controllerRevisions, { namespace, name: action.name }, { signal });

@@ -3,6 +3,8 @@
  * own the right pods, know the two revisions, fill the ordinals from below, remove what is above from the top, then roll.
  * OrderedReady takes one step and waits for it; Parallel takes every step it can.
  */
+
+import { selectorMatches } from '../../objects/label-selector.ts';
 import type {
   ControllerRevision,
   Metadata,
@@ -10,7 +12,6 @@ import type {
   Pod,
   StatefulSet,
 } from '../../objects/objects.ts';
-import { selectorMatches } from '../../objects/label-selector.ts';
 import {
   controllerOf,
   controllerReference,
@@ -21,8 +22,8 @@ import {
   isReady,
   isTerminating,
 } from '../../objects/pods.ts';
-import { type Revisions, reviseStatefulSet } from './revisions.ts';
 import { buildClaims, buildPod, type NewClaim, type NewPod } from './build-pod.ts';
+import { type Revisions, reviseStatefulSet } from './revisions.ts';
 
 export interface Observed {
   readonly set: StatefulSet;

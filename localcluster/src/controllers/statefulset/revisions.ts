@@ -73,7 +73,7 @@ export function reviseStatefulSet(
 
 function templateOf(revision: ControllerRevision): PodTemplate {
   const { $patch: _directive, ...template } = (revision.data as RevisionData).spec?.template ?? {};
-  return template as PodTemplate;
+  return template;
 }
 
 /** Revisions that nothing uses are kept up to the history limit, oldest out first. */

@@ -6,10 +6,29 @@ import type { Store } from '../../store/store.ts';
 import { invalidValue } from '../fault.ts';
 import { isHeadless, reachableFromOutside } from './default-service.ts';
 
-/** The addresses Services get. The first one is the API server's own. */
+/** The addresses Services get unless the server is told otherwise. The first one is the API server's own. */
 export const SERVICE_NETWORK = { cidr: '10.96.0.0/16', apiServerAddress: '10.96.0.1' } as const;
-const NETWORK_BASE = 10 * 2 ** 24 + 96 * 2 ** 16;
-const NETWORK_SIZE = 2 ** 16;
+
+interface Network {
+  readonly cidr: string;
+  readonly base: number;
+  readonly size: number;
+}
+
+function parseNetwork(cidr: string): Network {
+  const [address = '', bits = ''] = cidr.split('/');
+  const base = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  return { cidr, base, size: 2 ** (32 - Number(bits)) };
+}
+
+const defaultNetwork = parseNetwork(SERVICE_NETWORK.cidr);
+const networks = new WeakMap<Store, Network>();
+const networkOf = (store: Store): Network => networks.get(store) ?? defaultNetwork;
+
+/** Several clusters on one machine must not share addresses: each server may have a range of its own. */
+export function useServiceNetwork(store: Store, cidr: string): void {
+  networks.set(store, parseNetwork(cidr));
+}
 // Low addresses are left for people who choose one by hand (DNS and the like).
 const FIRST_DYNAMIC_OFFSET = 256;
 const NODE_PORT_FIRST = 30_000;
@@ -63,7 +82,7 @@ function allocateAddress(
 ): void {
   const used = new Set(others.map((other) => other.clusterIP));
   if (spec.clusterIP) {
-    const why = !inNetwork(spec.clusterIP)
+    const why = !inNetwork(spec.clusterIP, networkOf(store))
       ? 'the provided network does not match the current range'
       : used.has(spec.clusterIP)
         ? 'provided IP is already allocated'
@@ -72,29 +91,29 @@ function allocateAddress(
       throw invalid({ group: '', kind: 'Service' }, service.metadata?.name ?? '', [
         invalidValue('spec.clusterIPs', [spec.clusterIP], `failed to allocate IP ${spec.clusterIP}: ${why}`),
       ]);
-  } else spec.clusterIP = freeAddress(used, cursorOf(store));
+  } else spec.clusterIP = freeAddress(used, cursorOf(store), networkOf(store));
   spec.clusterIPs = [spec.clusterIP];
 }
 
-function freeAddress(used: ReadonlySet<string | undefined>, cursor: Cursor): string {
-  for (let tries = 0; tries < NETWORK_SIZE; tries += 1) {
-    const address = textOf(NETWORK_BASE + cursor.address);
-    cursor.address = cursor.address + 1 < NETWORK_SIZE - 1 ? cursor.address + 1 : FIRST_DYNAMIC_OFFSET;
+function freeAddress(used: ReadonlySet<string | undefined>, cursor: Cursor, network: Network): string {
+  for (let tries = 0; tries < network.size; tries += 1) {
+    const address = textOf(network.base + cursor.address);
+    cursor.address = cursor.address + 1 < network.size - 1 ? cursor.address + 1 : FIRST_DYNAMIC_OFFSET;
     if (!used.has(address)) return address;
   }
-  throw new Error(`no address of ${SERVICE_NETWORK.cidr} is free for another Service`);
+  throw new Error(`no address of ${network.cidr} is free for another Service`);
 }
 
 function textOf(number: number): string {
   return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join('.');
 }
 
-function inNetwork(address: string): boolean {
+function inNetwork(address: string, { base, size }: Network): boolean {
   const parts = address.split('.').map(Number);
   if (parts.length !== 4 || parts.some((part) => !Number.isInteger(part) || part < 0 || part > 255))
     return false;
   const number = parts.reduce((sum, part) => sum * 256 + part, 0);
-  return number >= NETWORK_BASE && number < NETWORK_BASE + NETWORK_SIZE;
+  return number >= base && number < base + size;
 }
 
 function defaultFamilies(spec: IServiceSpec): void {

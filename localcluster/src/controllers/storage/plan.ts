@@ -1,0 +1,70 @@
+/** Which class, which volume: the choices of storage. Pure. */
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../objects/objects.ts';
+import { bytes } from '../../objects/quantity.ts';
+
+export const provisioner = 'localcluster/directory';
+const defaultAnnotation = 'storageclass.kubernetes.io/is-default-class';
+
+/** The class a claim names; the default one when it names none; none at all when it says "". */
+export function chooseClass(
+  claim: PersistentVolumeClaim,
+  classes: readonly StorageClass[],
+): StorageClass | undefined {
+  const name = claim.spec.storageClassName;
+  if (name === '') return undefined;
+  if (name !== undefined) return classes.find((entry) => entry.metadata.name === name);
+  return classes.find((entry) => entry.metadata.annotations?.[defaultAnnotation] === 'true');
+}
+
+/** A volume that is this claim's already, or a free one that fits it, the smallest first. */
+export function findVolume(
+  claim: PersistentVolumeClaim,
+  volumes: readonly PersistentVolume[],
+  storageClass: StorageClass | undefined,
+): PersistentVolume | undefined {
+  const { uid, name, namespace } = claim.metadata;
+  const own = volumes.find(
+    (volume) =>
+      volume.spec.claimRef?.uid === uid ||
+      (volume.spec.claimRef !== undefined &&
+        volume.spec.claimRef.uid === undefined &&
+        volume.spec.claimRef.name === name &&
+        volume.spec.claimRef.namespace === namespace),
+  );
+  if (own !== undefined) return own;
+  const className = claim.spec.storageClassName ?? storageClass?.metadata.name ?? '';
+  const size = bytes(claim.spec.resources?.requests?.['storage']);
+  const capacity = (volume: PersistentVolume) => bytes(volume.spec.capacity?.['storage']);
+  return volumes
+    .filter(
+      (volume) =>
+        volume.spec.claimRef === undefined &&
+        (claim.spec.volumeName === undefined || claim.spec.volumeName === volume.metadata.name) &&
+        (volume.spec.storageClassName ?? '') === className &&
+        capacity(volume) >= size &&
+        (claim.spec.accessModes ?? []).every((mode) => (volume.spec.accessModes ?? []).includes(mode)),
+    )
+    .toSorted((a, b) => capacity(a) - capacity(b))[0];
+}
+
+export function buildVolume(claim: PersistentVolumeClaim, storageClass: StorageClass, path: string) {
+  const { uid, name, namespace } = claim.metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: {
+      name: `pvc-${uid}`,
+      annotations: { 'pv.kubernetes.io/provisioned-by': provisioner },
+      finalizers: ['kubernetes.io/pv-protection'],
+    },
+    spec: {
+      capacity: { storage: claim.spec.resources?.requests?.['storage'] ?? '1Gi' },
+      accessModes: claim.spec.accessModes ?? ['ReadWriteOnce'],
+      persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+      storageClassName: storageClass.metadata.name,
+      volumeMode: 'Filesystem',
+      hostPath: { path, type: '' },
+      claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid },
+    },
+  };
+}
