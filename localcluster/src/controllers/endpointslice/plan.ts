@@ -1,5 +1,4 @@
 /** The EndpointSlices of a Service: the addresses of the pods it selects, at most a hundred per slice. */
-import { isIPv4 } from 'node:net';
 import { mapMatches } from '../../objects/label-selector.ts';
 import type { Endpoint, EndpointSlice, Node, Pod, Service, ServicePort } from '../../objects/objects.ts';
 import { condition, controllerReference, isFinished, isReady, isTerminating } from '../../objects/pods.ts';
@@ -69,7 +68,7 @@ export function planEndpointSlices({ service, pods, nodes, slices }: Observed): 
 function endpointOf(service: Service, pod: Pod, nodes: ReadonlySet<string>): Endpoint | undefined {
   if (!mapMatches(service.spec.selector ?? {}, pod.metadata.labels)) return undefined;
   const address = pod.status?.podIP;
-  if (address === undefined || !isIPv4(address) || isFinished(pod)) return undefined;
+  if (address === undefined || !address.includes('.') || isFinished(pod)) return undefined;
   const publish = service.spec.publishNotReadyAddresses === true;
   const node = pod.spec.nodeName ?? '';
   if (!publish && !nodes.has(node)) return undefined;
