@@ -1,0 +1,12 @@
+/** Writes one Dockerfile per image and version. */
+import type { ImageRecipe } from '../src/recipe.ts';
+import { recipes } from '../src/recipes.ts';
+import { dockerfile } from './dockerfile.ts';
+
+export function generate(): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  for (const recipe of Object.values<ImageRecipe>(recipes))
+    for (const version of recipe.versions)
+      files.set(`images/generated/${recipe.name}-${version}/Dockerfile`, dockerfile(recipe, version));
+  return Promise.resolve(files);
+}
