@@ -74,6 +74,7 @@ const nameCharacters = 'bcdfghjklmnpqrstvwxz2456789';
 const realSurroundings: Surroundings = {
   now: () => Date.now(),
   uuid: () => randomUUID(),
+  random: () => Math.random(),
   nameSuffix: (length) =>
     Array.from({ length }, () => nameCharacters[randomInt(nameCharacters.length)]).join(''),
 };
@@ -110,6 +111,8 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const kept = snapshotFile === undefined ? undefined : await readSnapshotFile(snapshotFile);
   if (kept !== undefined) store.restore(kept);
   bootstrap(parts);
+  // Nobody can have seen what came before the first request, so nobody may resume from it.
+  store.compact();
   await parts.customResources.start();
 
   const audit = new AuditLog(options.auditLimit);

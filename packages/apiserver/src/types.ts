@@ -60,6 +60,8 @@ export interface Surroundings {
   /** Milliseconds since the epoch. */
   now(): number;
   uuid(): string;
+  /** From 0 to below 1. */
+  random(): number;
   /** `length` characters as the API server puts them behind a generateName. */
   nameSuffix(length: number): string;
 }

@@ -1,52 +1,58 @@
-/** Request bodies: JSON or YAML to an object. */
-import { parse as parseYaml } from 'yaml';
-import { ApiError, badRequest } from '../errors.ts';
+/** Request bodies: JSON or YAML text to a plain value. */
+import { parseDocument } from 'yaml';
+import { ApiError } from '../errors.ts';
 import type { RequestContext } from '../ports/request-context.ts';
-import type { JsonObject } from '../types.ts';
+import { duplicateKeys, JsonSyntaxError } from './json-scan.ts';
+
+/** What is wrong with a text, in the words of the real server. */
+export class MalformedBody extends Error {
+  override readonly name = 'MalformedBody';
+}
+
+export interface Decoded {
+  readonly value: unknown;
+  /** Paths of keys given twice; the last one counts. */
+  readonly duplicates: readonly string[];
+}
 
 export function mediaType(header: string | undefined): string {
   return (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
-/** The body as an object; undefined for an empty body. */
-export async function decodeBody(context: RequestContext): Promise<JsonObject | undefined> {
+/** The body by its content type; a missing one means JSON. Throws MalformedBody, or a 415. */
+export async function decodeBody(context: RequestContext): Promise<Decoded> {
   const type = mediaType(context.headers['content-type']);
-  const bytes = await context.body();
-  if (bytes.length === 0) return undefined;
+  const text = (await context.body()).toString('utf8');
   switch (type) {
     case '':
     case 'application/json':
-      return asObject(parseJson(bytes.toString('utf8')));
+      return parseJson(text);
     case 'application/yaml':
     case 'application/x-yaml':
-      return asObject(parseYamlText(bytes.toString('utf8')));
+      return parseYaml(text);
     default:
       throw new ApiError(
         415,
         'UnsupportedMediaType',
-        `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml`,
+        'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
       );
   }
 }
 
-export function parseJson(text: string): unknown {
+export function parseJson(text: string): Decoded {
   try {
-    return JSON.parse(text);
+    const duplicates = duplicateKeys(text);
+    return { value: JSON.parse(text), duplicates };
   } catch (error) {
-    throw badRequest(`the object provided is not valid JSON: ${(error as Error).message}`);
+    if (error instanceof JsonSyntaxError) throw new MalformedBody(error.message, { cause: error });
+    throw error;
   }
 }
 
-export function parseYamlText(text: string): unknown {
-  try {
-    return parseYaml(text, { maxAliasCount: 100 });
-  } catch (error) {
-    throw badRequest(`the object provided is not valid YAML: ${(error as Error).message}`);
-  }
-}
-
-function asObject(value: unknown): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw badRequest('the body of the request is not an object');
-  return value as JsonObject;
+export function parseYaml(text: string): Decoded {
+  const document = parseDocument(text, { uniqueKeys: false, version: '1.2' });
+  const [fault] = document.errors;
+  if (fault !== undefined)
+    throw new MalformedBody(`error converting YAML to JSON: yaml: ${fault.message.split('\n')[0] ?? ''}`);
+  return { value: document.toJS({ maxAliasCount: 100 }), duplicates: [] };
 }

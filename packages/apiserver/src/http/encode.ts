@@ -4,6 +4,8 @@ import type { RequestContext } from '../ports/request-context.ts';
 import { groupVersion } from '../registry/resource-definition.ts';
 import type { KubeObject } from '../types.ts';
 import type { ListAnswer, ObjectAnswer, TextAnswer } from './answer.ts';
+import { negotiate, type Representation } from './negotiate.ts';
+import { metadataList, metadataOnly, table } from './transform.ts';
 
 export interface Encoded {
   readonly status: number;
@@ -11,6 +13,9 @@ export interface Encoded {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
 }
+
+/** A Status is understood by every client, so it goes out even to one that asks for something else. */
+const plain: Representation = { format: 'json', as: 'object', pretty: false };
 
 export function encode(context: RequestContext, answer: ObjectAnswer | ListAnswer | TextAnswer): Encoded {
   if (answer.type === 'text')
@@ -20,23 +25,44 @@ export function encode(context: RequestContext, answer: ObjectAnswer | ListAnswe
       text: answer.text,
       headers: answer.headers ?? {},
     };
-  const value = answer.type === 'object' ? answer.object : listObject(answer);
   const headers = answer.type === 'object' ? (answer.headers ?? {}) : {};
-  if (/application\/yaml/.test(context.headers.accept ?? ''))
-    return { status: answer.status, contentType: 'application/yaml', text: stringifyYaml(value), headers };
-  return {
-    status: answer.status,
-    contentType: 'application/json',
-    text: `${JSON.stringify(value)}\n`,
-    headers,
-  };
+  const form = answer.status < 400 ? negotiate(context) : plain;
+  const value =
+    answer.type === 'object' ? oneObject(context, answer, form) : listObject(context, answer, form);
+  return { status: answer.status, headers, ...serialize(value, form) };
 }
 
-function listObject({ definition, metadata, items }: ListAnswer): KubeObject {
+export function serialize(
+  value: object,
+  { format, pretty }: Representation,
+): { contentType: string; text: string } {
+  if (format === 'yaml')
+    return {
+      contentType: 'application/yaml',
+      text: stringifyYaml(value, { sortMapEntries: true, indentSeq: false, lineWidth: 0, version: '1.1' }),
+    };
+  return { contentType: 'application/json', text: `${JSON.stringify(value, null, pretty ? 2 : 0)}\n` };
+}
+
+function oneObject(
+  context: RequestContext,
+  { object, definition }: ObjectAnswer,
+  { as }: Representation,
+): KubeObject {
+  if (definition === undefined || as === 'object') return object;
+  if (as === 'metadata') return metadataOnly(object);
+  return table(context, definition, { resourceVersion: object.metadata.resourceVersion }, [object]);
+}
+
+function listObject(context: RequestContext, answer: ListAnswer, { as }: Representation): KubeObject {
+  const { definition, metadata, items } = answer;
+  if (as === 'table') return table(context, definition, metadata, items);
+  if (as === 'metadata') return metadataList(metadata, items);
   return {
     kind: definition.listKind,
     apiVersion: groupVersion(definition),
-    metadata: metadata,
-    items: items.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item),
+    metadata,
+    // Items of custom resources keep kind and apiVersion, those of built-in kinds do not.
+    items: definition.custom ? items : items.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item),
   };
 }

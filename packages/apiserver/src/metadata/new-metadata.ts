@@ -17,6 +17,7 @@ export function prepareNewMetadata(
   if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '')
     metadata.name = `${(metadata.generateName ?? '').slice(0, 58)}${surroundings.nameSuffix(5)}`;
   delete metadata.resourceVersion;
+  delete (metadata as { selfLink?: string }).selfLink;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
   metadata.uid = surroundings.uuid();
@@ -31,6 +32,8 @@ export function placeInNamespace(
   object: KubeObject,
 ): void {
   if (!definition.namespaced) {
+    // A custom resource of the whole cluster loses a namespace silently, a built-in one is refused.
+    if (!definition.custom && (object.metadata.namespace ?? '') !== '') throw wrongNamespace();
     delete object.metadata.namespace;
     return;
   }
@@ -40,6 +43,27 @@ export function placeInNamespace(
       `an empty namespace may not be set during creation of ${groupResourceText(groupResource(definition))}`,
     );
   if ((object.metadata.namespace ?? '') !== '' && object.metadata.namespace !== namespace)
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+    throw wrongNamespace();
   object.metadata.namespace = namespace;
+}
+
+/** The name and namespace of a body must be those of the URL. */
+export function checkPlace(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  object: KubeObject,
+): void {
+  const { name } = context.info;
+  const given = object.metadata.name ?? '';
+  if (given === '')
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  if (given !== name)
+    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+  placeInNamespace(context, definition, object);
+}
+
+function wrongNamespace(): ApiError {
+  return badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }

@@ -13,7 +13,9 @@ export function applyJsonPatch(document: unknown, operations: unknown): unknown 
 }
 
 function refused(): ApiError {
-  return new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request');
+  return new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
+    details: {},
+  });
 }
 
 function applyOperation(root: { document: unknown }, operation: unknown): void {

@@ -1,7 +1,154 @@
-/** Strategic merge patch: as a JSON merge patch, but lists with a merge key merge by it. */
+/**
+ * Strategic merge patch: a merge patch in which lists with a merge key merge by it, with the directives $patch,
+ * $retainKeys, $setElementOrder/… and $deleteFromPrimitiveList/….
+ */
+import { clone, equal, isObject } from '../json.ts';
 import type { Schema } from '../ports/schema-source.ts';
-import { mergePatch } from './merge-patch.ts';
 
-export function strategicMerge(target: unknown, patch: unknown, _schema: Schema | undefined): unknown {
-  return mergePatch(target, patch);
+type Value = Record<string, unknown>;
+
+const directive = '$patch';
+const retainKeys = '$retainKeys';
+const elementOrder = '$setElementOrder/';
+const primitiveDeletes = '$deleteFromPrimitiveList/';
+
+/** A patch that says something the schema cannot follow. */
+export class StrategicMergeError extends Error {
+  override readonly name = 'StrategicMergeError';
+}
+
+/** The patched object; neither argument is changed. */
+export function strategicMerge(target: unknown, patch: unknown, schema: Schema | undefined): unknown {
+  return isObject(patch) ? mergeObject(isObject(target) ? target : {}, patch, schema) : clone(patch);
+}
+
+function mergeObject(target: Value, patch: Value, schema: Schema | undefined): Value {
+  const order = patch[directive];
+  if (order === 'replace') return withoutDirectives(patch);
+  if (order === 'delete') return {};
+  if (order !== undefined && order !== 'merge')
+    throw new StrategicMergeError(`Unknown patch type found: ${String(order)}`);
+  const result: Value = { ...target };
+  retain(result, patch);
+  for (const [key, value] of Object.entries(patch)) {
+    if (key === directive || key === retainKeys || key.startsWith(elementOrder)) continue;
+    if (key.startsWith(primitiveDeletes)) {
+      const field = key.slice(primitiveDeletes.length);
+      const gone = Array.isArray(value) ? value : [];
+      const list = result[field];
+      if (Array.isArray(list)) result[field] = list.filter((item) => !gone.some((one) => equal(one, item)));
+    } else if (value === null) delete result[key];
+    else
+      result[key] = mergeField(result[key], value, fieldSchema(schema, key), patch[`${elementOrder}${key}`]);
+  }
+  for (const [key, order_] of Object.entries(patch)) {
+    const field = key.slice(elementOrder.length);
+    const list = result[field];
+    if (key.startsWith(elementOrder) && !(field in patch) && Array.isArray(list))
+      result[field] = ordered(
+        list,
+        Array.isArray(target[field]) ? target[field] : [],
+        order_,
+        mergeKey(fieldSchema(schema, field)),
+      );
+  }
+  return result;
+}
+
+function mergeField(target: unknown, value: unknown, schema: Schema | undefined, order: unknown): unknown {
+  const strategy = schema?.['x-kubernetes-patch-strategy'] ?? '';
+  if (Array.isArray(value)) {
+    const list = Array.isArray(target) ? target : [];
+    if (!strategy.includes('merge') || schema === undefined) return withoutItemDirectives(value);
+    const merged = mergeList(list, value, schema);
+    return ordered(merged, list, order, mergeKey(schema));
+  }
+  if (!isObject(value)) return value;
+  if (strategy === 'replace' || schema?.['x-kubernetes-preserve-unknown-fields'] === true)
+    return clone(value);
+  return mergeObject(isObject(target) ? target : {}, value, schema);
+}
+
+function mergeList(target: readonly unknown[], patch: readonly unknown[], schema: Schema): unknown[] {
+  if (patch.some((item) => isObject(item) && item[directive] === 'replace'))
+    return patch
+      .filter((item) => !(isObject(item) && item[directive] === 'replace' && Object.keys(item).length === 1))
+      .map((item) => (isObject(item) ? withoutDirectives(item) : item));
+  const key = mergeKey(schema);
+  if (key === undefined)
+    return [...target, ...patch.filter((item) => !target.some((one) => equal(one, item)))];
+  let result = [...target];
+  for (const item of patch) {
+    if (!isObject(item)) continue;
+    const value = item[key];
+    if (value === undefined)
+      throw new StrategicMergeError(
+        `map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`,
+      );
+    const at = result.findIndex((one) => isObject(one) && equal(one[key], value));
+    if (item[directive] === 'delete')
+      result = result.filter((one) => !(isObject(one) && equal(one[key], value)));
+    else if (at < 0) result.push(mergeObject({}, item, schema.items));
+    else result[at] = mergeObject(result[at] as Value, item, schema.items);
+  }
+  return result;
+}
+
+/**
+ * The items that $setElementOrder names stand in its order; those it does not know keep their places among them as far
+ * as the old list tells.
+ */
+function ordered(
+  merged: readonly unknown[],
+  before: readonly unknown[],
+  order: unknown,
+  key: string | undefined,
+): unknown[] {
+  if (!Array.isArray(order)) return [...merged];
+  const identity = (item: unknown) => (key !== undefined && isObject(item) ? item[key] : item);
+  const indexIn = (list: readonly unknown[], item: unknown) =>
+    list.findIndex((one) => equal(identity(one), identity(item)));
+  const wanted = order as readonly unknown[];
+  const named = merged
+    .filter((item) => indexIn(wanted, item) >= 0)
+    .toSorted((a, b) => indexIn(wanted, a) - indexIn(wanted, b));
+  const others = merged.filter((item) => indexIn(wanted, item) < 0);
+  const result: unknown[] = [];
+  while (others.length > 0 || named.length > 0) {
+    const [other] = others;
+    const [name] = named;
+    const otherAt = indexIn(before, other);
+    const nameAt = indexIn(before, name);
+    const otherFirst =
+      named.length === 0 || (others.length > 0 && otherAt >= 0 && nameAt >= 0 && otherAt < nameAt);
+    result.push(otherFirst ? others.shift() : named.shift());
+  }
+  return result;
+}
+
+function retain(result: Value, patch: Value): void {
+  const keep = patch[retainKeys];
+  if (!Array.isArray(keep)) return;
+  for (const key of Object.keys(result)) if (!keep.includes(key)) delete result[key];
+}
+
+function fieldSchema(schema: Schema | undefined, key: string): Schema | undefined {
+  const additional = schema?.additionalProperties;
+  return schema?.properties?.[key] ?? (typeof additional === 'object' ? additional : undefined);
+}
+
+function mergeKey(schema: Schema | undefined): string | undefined {
+  return schema?.['x-kubernetes-patch-merge-key'];
+}
+
+function withoutDirectives(value: Value): Value {
+  const copy = clone(value);
+  for (const key of Object.keys(copy)) if (key.startsWith('$')) delete copy[key];
+  return copy;
+}
+
+function withoutItemDirectives(list: readonly unknown[]): unknown[] {
+  return list
+    .filter((item) => !(isObject(item) && item[directive] === 'delete'))
+    .map((item) => (isObject(item) ? withoutDirectives(item) : clone(item)));
 }

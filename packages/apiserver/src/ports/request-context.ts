@@ -18,6 +18,8 @@ export interface RequestContext {
   /** Texts for `Warning: 299 - "…"` headers; push to add one. */
   readonly warnings: string[];
   readonly parts: ServerParts;
+  /** Set by a fault: reads are answered from this old state. */
+  readAt?: number;
   /** The whole body; 413 past the limit. */
   body(): Promise<Buffer>;
 }

@@ -1,5 +1,5 @@
 /** The selectors of one list, watch or deletecollection request, as one predicate. */
-import { badRequest } from '../errors.ts';
+import { type ApiError, badRequest } from '../errors.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import type { KubeObject } from '../types.ts';
 import { parseFieldSelector } from './field-selector.ts';
@@ -18,7 +18,7 @@ export function selectionOf(definition: ResourceDefinition, query: URLSearchPara
   if (name !== '') fields.push({ field: 'metadata.name', equal: true, value: name });
   const checks = fields.map(({ field, equal, value }) => {
     const read = fieldReader(definition, field);
-    if (read === undefined) throw badRequest(`field label not supported: ${field}`);
+    if (read === undefined) throw unknownField(definition, field);
     return (object: KubeObject) => (read(object) === value) === equal;
   });
   return {
@@ -26,6 +26,16 @@ export function selectionOf(definition: ResourceDefinition, query: URLSearchPara
     matches: (object) =>
       labelsMatch(labels, object.metadata.labels) && checks.every((check) => check(object)),
   };
+}
+
+/** Kinds with fields of their own say it in other words than kinds without. */
+function unknownField({ selectableFields, namespaced, custom }: ResourceDefinition, field: string): ApiError {
+  const own = Object.keys(selectableFields ?? {});
+  if (own.length > 0 || custom) return badRequest(`field label not supported: ${field}`);
+  const known = ['metadata.name', ...(namespaced ? ['metadata.namespace'] : [])];
+  return badRequest(
+    `${JSON.stringify(field)} is not a known field selector: only ${known.map((one) => JSON.stringify(one)).join(', ')}`,
+  );
 }
 
 function fieldReader(

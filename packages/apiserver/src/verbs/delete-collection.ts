@@ -6,7 +6,8 @@ import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import { fromStorage } from '../registry/storage-form.ts';
 import { selectionOf } from '../selectors/selection.ts';
 import type { KubeObject } from '../types.ts';
-import { deleteObject, deleteOptions } from './delete.ts';
+import { deleteObject } from './delete.ts';
+import { deleteOptions } from './delete-options.ts';
 
 export async function deleteCollection(
   context: RequestContext,
@@ -14,6 +15,7 @@ export async function deleteCollection(
 ): Promise<Answer> {
   const options = await deleteOptions(context);
   const { store } = context.parts;
+  const revision = store.revision;
   const selection = selectionOf(definition, context.query);
   const deleted: KubeObject[] = [];
   const chosen = store
@@ -23,7 +25,8 @@ export async function deleteCollection(
   for (const object of chosen) {
     try {
       const { namespace = '', name = '' } = object.metadata;
-      deleted.push((await deleteObject(context, definition, namespace, name, options)).object);
+      await deleteObject(context, definition, namespace, name, options);
+      deleted.push(object);
     } catch (error) {
       // Somebody else was faster: that is what was wanted.
       if (!(error instanceof ApiError && error.code === 404)) throw error;
@@ -33,7 +36,7 @@ export async function deleteCollection(
     type: 'list',
     status: 200,
     definition,
-    metadata: { resourceVersion: String(store.revision) },
+    metadata: { resourceVersion: String(revision) },
     items: deleted,
   };
 }

@@ -1,48 +1,14 @@
 /** DELETE of one object. */
-import { badRequest, conflict, notFound } from '../errors.ts';
+import { conflict, notFound, objectModified } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
-import { decodeBody } from '../http/decode.ts';
-import { clone } from '../json.ts';
+import { clone, equal } from '../json.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import { groupResource, type ResourceDefinition } from '../registry/resource-definition.ts';
 import { fromStorage, toStorage } from '../registry/storage-form.ts';
-import { type JsonObject, type KubeObject, timestamp } from '../types.ts';
+import { type KubeObject, timestamp } from '../types.ts';
+import { type DeleteOptions, deleteOptions } from './delete-options.ts';
 
-export interface DeleteOptions {
-  readonly gracePeriodSeconds?: number;
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
-  readonly propagationPolicy?: string;
-  readonly orphanDependents?: boolean;
-  readonly dryRun: boolean;
-  readonly review: JsonObject;
-  /** Admission has been asked already, about the request that causes this delete. */
-  readonly admitted?: boolean;
-}
-
-export async function deleteOptions(context: RequestContext): Promise<DeleteOptions> {
-  const sent = ((await decodeBody(context)) ?? {}) as JsonObject & {
-    gracePeriodSeconds?: number;
-    preconditions?: { uid?: string; resourceVersion?: string };
-    propagationPolicy?: string;
-    orphanDependents?: boolean;
-    dryRun?: string[];
-  };
-  const { query } = context;
-  const grace =
-    sent.gracePeriodSeconds ??
-    (query.has('gracePeriodSeconds') ? Number(query.get('gracePeriodSeconds')) : undefined);
-  const propagationPolicy = sent.propagationPolicy ?? query.get('propagationPolicy') ?? undefined;
-  const dryRun = sent.dryRun ?? query.getAll('dryRun');
-  if (dryRun.some((value) => value !== 'All')) throw badRequest(`invalid dryRun value ${dryRun.join(',')}`);
-  return {
-    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
-    ...(sent.preconditions === undefined ? {} : { preconditions: sent.preconditions }),
-    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
-    ...(sent.orphanDependents === undefined ? {} : { orphanDependents: sent.orphanDependents }),
-    dryRun: dryRun.length > 0,
-    review: { ...sent, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
-  };
-}
+const attempts = 5;
 
 export async function remove(context: RequestContext, definition: ResourceDefinition): Promise<Answer> {
   const options = await deleteOptions(context);
@@ -99,57 +65,85 @@ export async function deleteObject(
         },
         context,
       );
-    const grace = definition.hooks.gracePeriod?.(live, options.gracePeriodSeconds) ?? 0;
-    const next = clone(live);
+    const next = markedForDeletion(definition, live, options, surroundings.now());
     definition.hooks.prepareForDelete?.(next, context);
-    const finalizers = new Set(next.metadata.finalizers ?? []);
-    finalizers.delete('orphan');
-    finalizers.delete('foregroundDeletion');
-    const policy = options.propagationPolicy ?? (options.orphanDependents === true ? 'Orphan' : undefined);
-    if (policy === 'Orphan') finalizers.add('orphan');
-    else if (policy === 'Foreground') finalizers.add('foregroundDeletion');
-    if (finalizers.size > 0) next.metadata.finalizers = [...finalizers];
-    else delete next.metadata.finalizers;
-    const stays = finalizers.size > 0 || grace > 0;
-    if (!stays) {
-      if (options.dryRun) return { object: live, gone: true };
-      const outcome = store.delete(definition.storage, place, name, stored.metadata.resourceVersion);
-      if (outcome.done) {
-        const last = fromStorage(definition, outcome.object);
-        definition.hooks.afterDelete?.(last, context);
-        return { object: last, gone: true };
-      }
-    } else {
-      if (next.metadata.deletionTimestamp === undefined) {
-        next.metadata.deletionTimestamp = timestamp(surroundings.now() + grace * 1000);
-        next.metadata.deletionGracePeriodSeconds = grace;
-      }
-      if (options.dryRun) return { object: next, gone: false };
-      const outcome = store.replace(
-        definition.storage,
-        toStorage(definition, next),
-        stored.metadata.resourceVersion ?? '',
-      );
-      if (outcome.done) return { object: fromStorage(definition, outcome.object), gone: false };
+    const stays =
+      (next.metadata.finalizers ?? []).length > 0 || (next.metadata.deletionGracePeriodSeconds ?? 0) > 0;
+    if (options.dryRun) return { object: next, gone: !stays };
+    if (stays && equal(next, live)) return { object: live, gone: false };
+    const expected = stored.metadata.resourceVersion ?? '';
+    const outcome = stays
+      ? store.replace(definition.storage, toStorage(definition, next), expected)
+      : store.delete(definition.storage, place, name, expected);
+    if (outcome.done) {
+      if (stays) return { object: fromStorage(definition, outcome.object), gone: false };
+      const { resourceVersion = '' } = outcome.object.metadata;
+      const last = { ...next, metadata: { ...next.metadata, resourceVersion } };
+      definition.hooks.afterDelete?.(last, context);
+      return { object: last, gone: true };
     }
-    if (attempt === 5) throw conflict(about, name, 'too many writers at once');
+    if (attempt === attempts) throw conflict(about, name, objectModified);
   }
+}
+
+/** A copy that says it is being deleted, and until what. */
+function markedForDeletion(
+  definition: ResourceDefinition,
+  live: KubeObject,
+  options: DeleteOptions,
+  now: number,
+): KubeObject {
+  const next = clone(live);
+  const { metadata } = next;
+  const finalizers = finalizersAfterDelete(definition, metadata.finalizers ?? [], options);
+  if (finalizers.length > 0) metadata.finalizers = finalizers;
+  else delete metadata.finalizers;
+  const grace = definition.hooks.gracePeriod?.(live, options.gracePeriodSeconds) ?? 0;
+  if (metadata.deletionTimestamp === undefined) {
+    metadata.deletionTimestamp = timestamp(now + grace * 1000);
+    metadata.deletionGracePeriodSeconds = grace;
+    if (metadata.generation !== undefined) metadata.generation += 1;
+  } else if (grace < (metadata.deletionGracePeriodSeconds ?? 0)) {
+    // A second delete may shorten the grace, never lengthen it.
+    const began = Date.parse(metadata.deletionTimestamp) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+    metadata.deletionTimestamp = timestamp(began + grace * 1000);
+    metadata.deletionGracePeriodSeconds = grace;
+  }
+  return next;
+}
+
+/** The two finalizers that the garbage collector works on, as the propagation policy asks; all others stay. */
+function finalizersAfterDelete(
+  definition: ResourceDefinition,
+  before: readonly string[],
+  { propagationPolicy, orphanDependents }: DeleteOptions,
+): string[] {
+  const policy =
+    propagationPolicy ??
+    (orphanDependents === undefined ? undefined : orphanDependents ? 'Orphan' : 'Background') ??
+    (before.includes('orphan') ? 'Orphan' : undefined) ??
+    (before.includes('foregroundDeletion') ? 'Foreground' : undefined) ??
+    definition.defaultPropagation;
+  const wanted = policy === 'Orphan' ? 'orphan' : policy === 'Foreground' ? 'foregroundDeletion' : undefined;
+  const kept = before.filter((one) => one === wanted || (one !== 'orphan' && one !== 'foregroundDeletion'));
+  return wanted === undefined || kept.includes(wanted) ? kept : [...kept, wanted];
 }
 
 function checkPreconditions(definition: ResourceDefinition, live: KubeObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   const { metadata } = live;
-  const about = groupResource(definition);
+  // Named by kind here, not by resource.
+  const about = { group: definition.group, resource: definition.kind };
   if (uid !== undefined && uid !== metadata.uid)
     throw conflict(
       about,
       metadata.name ?? '',
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ''}`,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
     );
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
     throw conflict(
       about,
       metadata.name ?? '',
-      `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion ?? ''}`,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
     );
 }

@@ -31,17 +31,25 @@ export function methodNotAllowed(): ApiError {
   );
 }
 
+/** The group is served, but not this. */
+function resourceNotFound(): ApiError {
+  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', { details: {} });
+}
+
 export async function dispatch(context: RequestContext): Promise<Answer> {
   const { group, version, plural, subresource, namespace, name, verb, rest } = context.info;
   const definition = context.parts.registry.find(group, version, plural);
   const unserved = unservedFeature(group, version, plural, subresource);
   if (unserved !== undefined && definition?.subresources[subresource] === undefined)
     throw notImplemented(unserved);
-  if (definition === undefined || rest !== '') return pageNotFound;
-  if (namespace !== '' && !definition.namespaced && plural !== 'namespaces') return pageNotFound;
+  if (definition === undefined && !context.parts.registry.all().some((one) => one.group === group))
+    return pageNotFound;
+  if (definition === undefined || rest !== '') throw resourceNotFound();
+  if (namespace !== '' && !definition.namespaced && plural !== 'namespaces') throw resourceNotFound();
   if (subresource !== '') {
     const found = definition.subresources[subresource];
-    return found === undefined ? pageNotFound : dispatchSubresource(context, definition, found);
+    if (found === undefined) throw resourceNotFound();
+    return dispatchSubresource(context, definition, found);
   }
   const known = definition.verbs.some((one) => one === verb);
   const misplaced = definition.namespaced && namespace === '' && verb !== 'list' && verb !== 'watch';

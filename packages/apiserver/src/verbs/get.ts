@@ -1,23 +1,36 @@
 /** GET of one object. */
-import { notFound } from '../errors.ts';
+import { ApiError, notFound } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import { groupResource, type ResourceDefinition } from '../registry/resource-definition.ts';
 import { fromStorage } from '../registry/storage-form.ts';
 import type { KubeObject } from '../types.ts';
+import { freshEnough } from './fresh-enough.ts';
+import { versionFault } from './list-options.ts';
 
-export function get(context: RequestContext, definition: ResourceDefinition): Answer {
+export async function get(context: RequestContext, definition: ResourceDefinition): Promise<Answer> {
+  const resourceVersion = context.query.get('resourceVersion') ?? '';
+  const fault = versionFault(resourceVersion);
+  if (fault !== undefined) throw new ApiError(500, '', fault);
+  if (resourceVersion !== '') await freshEnough(context, Number(resourceVersion));
   return { type: 'object', status: 200, object: existing(context, definition), definition };
 }
 
 /** The object that the URL names, in the version of the URL; 404 when there is none. */
 export function existing(context: RequestContext, definition: ResourceDefinition): KubeObject {
-  const { namespace, name } = context.info;
-  const stored = context.parts.store.get(
-    definition.storage,
-    definition.namespaced ? namespace : undefined,
-    name,
-  );
+  const { name } = context.info;
+  const stored = read(context, definition);
   if (stored === undefined) throw notFound(groupResource(definition), name);
   return fromStorage(definition, stored);
+}
+
+function read(
+  { parts, info, readAt }: RequestContext,
+  definition: ResourceDefinition,
+): KubeObject | undefined {
+  const namespace = definition.namespaced ? info.namespace : undefined;
+  if (readAt === undefined) return parts.store.get(definition.storage, namespace, info.name);
+  return parts.store
+    .listAt(definition.storage, readAt, namespace)
+    ?.find((object) => object.metadata.name === info.name);
 }

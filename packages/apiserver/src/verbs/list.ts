@@ -1,22 +1,70 @@
-/** GET of a collection. */
-import type { Answer } from '../http/answer.ts';
+/** GET of a collection: the newest state or that of a resourceVersion, whole or in pages. */
+import { badRequest, expired } from '../errors.ts';
+import type { ListAnswer } from '../http/answer.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import { fromStorage } from '../registry/storage-form.ts';
 import { selectionOf } from '../selectors/selection.ts';
+import { objectKey } from '../store/store.ts';
+import type { KubeObject } from '../types.ts';
+import { type ContinueToken, readContinueToken, writeContinueToken } from './continue-token.ts';
+import { freshEnough } from './fresh-enough.ts';
+import { listOptions } from './list-options.ts';
 
-export function list(context: RequestContext, definition: ResourceDefinition): Answer {
+const tooOld = 'The resourceVersion for the provided list is too old.';
+const tokenTooOld =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+
+export async function list(context: RequestContext, definition: ResourceDefinition): Promise<ListAnswer> {
   const { store } = context.parts;
   const selection = selectionOf(definition, context.query);
-  const items = store
-    .list(definition.storage, definition.namespaced ? context.info.namespace : '')
-    .map((stored) => fromStorage(definition, stored))
+  const options = listOptions(context.query);
+  const { resourceVersion, continueToken, limit } = options;
+  if (continueToken !== '' && resourceVersion !== '' && resourceVersion !== '0')
+    throw badRequest('specifying resource version is not allowed when using continue');
+  const token = continueToken === '' ? undefined : readContinueToken(continueToken);
+  if (resourceVersion !== '') await freshEnough(context, Number(resourceVersion));
+  const exact =
+    options.match === 'Exact' ||
+    // How pages at a resourceVersion were asked for before there was a match.
+    (options.match === '' && limit > 0 && Number(resourceVersion) > 0);
+  const wanted = token === undefined ? (exact ? Number(resourceVersion) : undefined) : token.revision;
+  const revision = wanted === undefined || wanted < 0 ? (context.readAt ?? store.revision) : wanted;
+  const namespace = definition.namespaced ? context.info.namespace : '';
+  const stored = store.listAt(definition.storage, revision, namespace);
+  if (stored === undefined) {
+    if (token === undefined) throw expired(tooOld);
+    throw expired(tokenTooOld, writeContinueToken({ ...token, revision: -1 }));
+  }
+  const matching = stored
+    .map((object) => fromStorage(definition, object))
     .filter((object) => selection.all || selection.matches(object));
+  const from = token === undefined ? 0 : firstAfter(matching, namespace, token);
+  const items = limit > 0 ? matching.slice(from, from + limit) : matching.slice(from);
+  const remaining = matching.length - from - items.length;
+  const last = items.at(-1);
   return {
     type: 'list',
     status: 200,
     definition,
-    metadata: { resourceVersion: String(store.revision) },
+    metadata: {
+      resourceVersion: String(revision),
+      ...(remaining > 0 && last !== undefined
+        ? { continue: writeContinueToken({ revision, after: pageKey(last, namespace) }) }
+        : {}),
+      // Counting what a selector leaves would cost the real server a scan, so it does not say.
+      ...(remaining > 0 && selection.all ? { remainingItemCount: remaining } : {}),
+    },
     items,
   };
+}
+
+function firstAfter(objects: readonly KubeObject[], namespace: string, { after }: ContinueToken): number {
+  const index = objects.findIndex((object) => pageKey(object, namespace) > after);
+  return index < 0 ? objects.length : index;
+}
+
+/** The key within what is listed: the namespace counts only when all are. */
+function pageKey({ metadata }: KubeObject, namespace: string): string {
+  return objectKey(namespace === '' ? metadata.namespace : undefined, metadata.name ?? '');
 }

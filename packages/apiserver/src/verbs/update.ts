@@ -1,12 +1,12 @@
 /** PUT, and the write loop that PUT, PATCH and apply share. */
 import { stripTimes } from '../apply/managed-fields.ts';
-import { ApiError, conflict, invalid, notFound, objectModified } from '../errors.ts';
+import { conflict, invalid, notFound, objectModified } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import { decodeObject } from '../http/decode-object.ts';
 import { clone, equal } from '../json.ts';
-import { placeInNamespace } from '../metadata/new-metadata.ts';
+import { checkPlace } from '../metadata/new-metadata.ts';
 import { keepSystemMetadata } from '../metadata/updated-metadata.ts';
-import { validateMetadata } from '../metadata/validate-metadata.ts';
+import { validateMetadata, validateMetadataUpdate } from '../metadata/validate-metadata.ts';
 import type { AdmissionAttributes } from '../ports/admission-chain.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type ResourceHooks,
 } from '../registry/resource-definition.ts';
 import { fromStorage, toStorage } from '../registry/storage-form.ts';
+import { objectKey } from '../store/store.ts';
 import { type JsonObject, type KubeObject, timestamp } from '../types.ts';
 import { createObject } from './create.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
@@ -29,14 +30,8 @@ export async function update(
   const options = writeOptions(context, 'UpdateOptions');
   const sent = await decodeObject(context, definition, options);
   hooks.default?.(sent);
-  if ((sent.metadata.name ?? '') === '') sent.metadata.name = name;
-  placeInNamespace(context, definition, sent);
-  if (sent.metadata.name !== name)
-    throw new ApiError(
-      400,
-      'BadRequest',
-      `the name of the object (${sent.metadata.name}) does not match the name on the URL (${name})`,
-    );
+  if ((sent.metadata.name ?? '') === '' && !definition.custom) sent.metadata.name = name;
+  checkPlace(context, definition, sent);
   const manage = (live: KubeObject | undefined, next: KubeObject) =>
     context.parts.fieldManager.update(live, next, {
       definition,
@@ -64,7 +59,7 @@ export async function update(
         throw conflict(
           about,
           name,
-          `Precondition failed: UID in precondition: ${sent.metadata.uid}, UID in object meta: ${live.metadata.uid ?? ''}`,
+          `StorageError: invalid object, Code: 4, Key: ${registryKey(definition, live)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${sent.metadata.uid}, UID in object meta: ${live.metadata.uid ?? ''}`,
         );
       const expected = sent.metadata.resourceVersion ?? '';
       if (expected !== '' && expected !== live.metadata.resourceVersion)
@@ -74,6 +69,12 @@ export async function update(
     unconditional: (sent.metadata.resourceVersion ?? '') === '',
   });
   return { type: 'object', status: 200, object, definition };
+}
+
+/** Where the real server would keep the object; some messages name it. */
+function registryKey({ group, plural, custom }: ResourceDefinition, { metadata }: KubeObject): string {
+  const place = custom ? `${group}/${plural}` : plural;
+  return `/registry/${place}/${objectKey(metadata.namespace, metadata.name ?? '')}`;
 }
 
 export interface UpdatePlan {
@@ -124,6 +125,7 @@ export async function updateObject(
     countGeneration(definition, next, live);
     const faults = [
       ...validateMetadata(definition, next),
+      ...validateMetadataUpdate(next, live),
       ...(plan.hooks.validate?.(next, context, live) ?? []),
       ...(plan.hooks.validateUpdate?.(next, live, context) ?? []),
     ];

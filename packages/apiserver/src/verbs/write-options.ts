@@ -1,5 +1,6 @@
 /** The query options that every write shares. */
-import { badRequest } from '../errors.ts';
+import { invalidValue, notSupported, tooLong } from '../builtins/fault.ts';
+import { type FieldFault, invalid } from '../errors.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { JsonObject } from '../types.ts';
 
@@ -19,9 +20,14 @@ export function writeOptions(
 ): WriteOptions {
   const { query, userAgent } = context;
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');
-  if (dryRun.some((value) => value !== 'All')) throw badRequest(`invalid dryRun value ${dryRun.join(',')}`);
   const manager = query.get('fieldManager') ?? '';
   const fieldValidation = query.get('fieldValidation') ?? '';
+  const faults = [
+    ...dryRunFaults(dryRun),
+    ...managerFaults(manager),
+    ...fieldValidationFaults(fieldValidation),
+  ];
+  if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', faults);
   return {
     dryRun: dryRun.length > 0,
     manager: manager === '' ? userAgentManager(userAgent) : manager,
@@ -36,6 +42,25 @@ export function writeOptions(
       ...(fieldValidation === '' ? {} : { fieldValidation }),
     },
   };
+}
+
+export function dryRunFaults(dryRun: readonly string[]): FieldFault[] {
+  if (dryRun.every((value) => value === 'All')) return [];
+  const message = `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`;
+  return [{ reason: 'FieldValueNotSupported', field: 'dryRun', message }];
+}
+
+function managerFaults(manager: string): FieldFault[] {
+  if (Buffer.byteLength(manager) > 128) return [tooLong('fieldManager', 128)];
+  return /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(manager)
+    ? []
+    : [invalidValue('fieldManager', manager, 'should only contain printable characters')];
+}
+
+function fieldValidationFaults(value: string): FieldFault[] {
+  return ['', 'Ignore', 'Strict', 'Warn'].includes(value)
+    ? []
+    : [notSupported('fieldValidation', value, ['', 'Ignore', 'Strict', 'Warn'])];
 }
 
 /** `kubectl/v1.32 (linux) …` is manager kubectl. */

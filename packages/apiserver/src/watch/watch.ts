@@ -1,86 +1,169 @@
 /** GET with watch=true: a stream of events, one JSON document per line. */
-import { badRequest, expired } from '../errors.ts';
+import { expired } from '../errors.ts';
 import type { Answer, StreamSink } from '../http/answer.ts';
+import { negotiate } from '../http/negotiate.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import { groupVersion, type ResourceDefinition } from '../registry/resource-definition.ts';
 import { fromStorage } from '../registry/storage-form.ts';
-import { selectionOf } from '../selectors/selection.ts';
+import { type Selection, selectionOf } from '../selectors/selection.ts';
 import type { StoreEvent } from '../store/history.ts';
 import type { KubeObject } from '../types.ts';
-import { watchEvents } from './watch-events.ts';
+import { freshEnough } from '../verbs/fresh-enough.ts';
+import { type WatchOptions, watchOptions } from '../verbs/list-options.ts';
+import { type EventLine, eventLines } from './event-lines.ts';
+import { watchEvent } from './watch-event.ts';
 
 /** A client that lets this much pile up is cut off, as the real server does with slow watchers. */
 const pendingLimit = 64 * 1024 * 1024;
+/** Between bookmarks; towards the end of the watch they come every second. */
+const bookmarkPeriod = 60_000;
+const lastBookmarks = 2000;
+/** Without a timeoutSeconds the server ends a watch after half an hour to an hour. */
+const longestWatch = 1800;
 
-export function watch(context: RequestContext, definition: ResourceDefinition): Answer {
+export async function watch(context: RequestContext, definition: ResourceDefinition): Promise<Answer> {
   const { query, info } = context;
-  const { store } = context.parts;
+  const options = watchOptions(query);
   const selection = selectionOf(definition, query, info.name);
-  const namespace = definition.namespaced ? info.namespace : '';
-  const from = query.get('resourceVersion') ?? '';
-  if (from !== '' && !/^\d+$/.test(from)) throw badRequest(`invalid resourceVersion: ${from}`);
-  const bookmarks = query.get('allowWatchBookmarks') === 'true';
-  const initial = from === '' || from === '0' || query.get('sendInitialEvents') === 'true';
+  const form = negotiate(context);
+  if (options.sendInitialEvents && options.resourceVersion !== '')
+    await freshEnough(context, Number(options.resourceVersion));
   return {
     type: 'stream',
-    contentType: 'application/json',
+    contentType: form.as === 'object' ? 'application/json' : 'application/json',
     run: (sink) =>
-      new Promise((resolve) => {
-        const send = (type: string, object: KubeObject): void => {
-          sink.write(`${JSON.stringify({ type, object })}\n`);
-          if (sink.pending > pendingLimit) end();
-        };
-        const concerns = (event: StoreEvent): boolean =>
-          event.resource === definition.storage &&
-          (namespace === '' || event.object.metadata.namespace === namespace);
-        const forward = (event: StoreEvent): void => {
-          if (!concerns(event)) return;
-          for (const { type, object } of watchEvents(definition, selection, event)) send(type, object);
-        };
-        let unsubscribe = (): void => {};
-        let unrestore = (): void => {};
-        let timer: NodeJS.Timeout | undefined;
-        const end = (): void => {
-          unsubscribe();
-          unrestore();
-          clearTimeout(timer);
-          resolve();
-        };
-        if (initial) {
-          for (const stored of store.list(definition.storage, namespace)) {
-            const object = fromStorage(definition, stored);
-            if (selection.matches(object)) send('ADDED', object);
-          }
-          if (bookmarks && query.get('sendInitialEvents') === 'true')
-            send('BOOKMARK', initialEventsEnd(definition, store.revision));
-        } else {
-          const missed = store.eventsAfter(Number(from));
-          if (missed === undefined) {
-            const gone = expired(`too old resource version: ${from} (${store.compactedRevision})`);
-            send('ERROR', gone.status);
-            resolve();
-            return;
-          }
-          for (const event of missed) forward(event);
-        }
-        unsubscribe = store.subscribe(forward);
-        unrestore = store.onRestore(end);
-        const seconds = Number(query.get('timeoutSeconds') ?? '0');
-        if (seconds > 0) timer = setTimeout(end, seconds * 1000);
-        whenAborted(sink, end);
-      }),
+      new Watch(context, definition, options, selection, eventLines(context, definition, form), sink).run(),
   };
 }
 
-function whenAborted(sink: StreamSink, end: () => void): void {
-  if (sink.signal.aborted) end();
-  else sink.signal.addEventListener('abort', end, { once: true });
-}
+class Watch {
+  readonly #context: RequestContext;
+  readonly #definition: ResourceDefinition;
+  readonly #options: WatchOptions;
+  readonly #selection: Selection;
+  readonly #line: EventLine;
+  readonly #sink: StreamSink;
+  readonly #namespace: string;
+  readonly #from: number;
+  #undo: (() => void)[] = [];
+  #end: () => void = () => {};
 
-function initialEventsEnd(definition: ResourceDefinition, revision: number): KubeObject {
-  return {
-    kind: definition.kind,
-    apiVersion: groupVersion(definition),
-    metadata: { resourceVersion: String(revision), annotations: { 'k8s.io/initial-events-end': 'true' } },
-  };
+  constructor(
+    context: RequestContext,
+    definition: ResourceDefinition,
+    options: WatchOptions,
+    selection: Selection,
+    line: EventLine,
+    sink: StreamSink,
+  ) {
+    this.#context = context;
+    this.#definition = definition;
+    this.#options = options;
+    this.#selection = selection;
+    this.#line = line;
+    this.#sink = sink;
+    this.#namespace = definition.namespaced ? context.info.namespace : '';
+    this.#from = Number(options.resourceVersion);
+  }
+
+  /** Resolves when the client, the clock or the server ended it. */
+  async run(): Promise<void> {
+    const over = new Promise<void>((resolve) => {
+      this.#end = resolve;
+    });
+    const { store, registry } = this.#context.parts;
+    if (!this.#begin()) return;
+    this.#undo = [
+      store.subscribe((event) => this.#forward(event)),
+      store.onRestore(() => this.#end()),
+      registry.onChange(() => this.#endIfGone()),
+      ...this.#timers(),
+    ];
+    const { signal } = this.#sink;
+    if (signal.aborted) this.#end();
+    else signal.addEventListener('abort', this.#end, { once: true });
+    await over;
+    for (const undo of this.#undo) undo();
+  }
+
+  /** What comes before live events; false when the watch is over already. */
+  #begin(): boolean {
+    const { resourceVersion, sendInitialEvents, bookmarks } = this.#options;
+    const { store } = this.#context.parts;
+    if (resourceVersion === '' || resourceVersion === '0' || sendInitialEvents) {
+      for (const stored of store.list(this.#definition.storage, this.#namespace)) {
+        const object = fromStorage(this.#definition, stored);
+        if (this.#selection.matches(object)) this.#send('ADDED', object);
+      }
+      if (bookmarks && (sendInitialEvents || resourceVersion === '0')) this.#bookmark(true);
+      return true;
+    }
+    const missed = store.eventsAfter(this.#from);
+    if (missed === undefined) {
+      const text =
+        this.#definition.plural === 'events'
+          ? // The real server keeps no cache of events, and its store says it in other words.
+            'The resourceVersion for the provided watch is too old.'
+          : `too old resource version: ${this.#from} (${store.compactedRevision})`;
+      this.#sink.write(`${JSON.stringify({ type: 'ERROR', object: expired(text).status })}\n`);
+      return false;
+    }
+    for (const event of missed) this.#forward(event);
+    return true;
+  }
+
+  #forward(event: StoreEvent): void {
+    if (event.resource !== this.#definition.storage || event.revision <= this.#from) return;
+    if (this.#namespace !== '' && event.object.metadata.namespace !== this.#namespace) return;
+    const seen = watchEvent(this.#definition, this.#selection, event);
+    if (seen !== undefined) this.#send(seen.type, seen.object);
+  }
+
+  #send(type: string, object: KubeObject): void {
+    this.#sink.write(this.#line(type, object));
+    if (this.#sink.pending > pendingLimit) this.#end();
+  }
+
+  #bookmark(initialEventsEnd = false): void {
+    const { store } = this.#context.parts;
+    this.#send('BOOKMARK', {
+      kind: this.#definition.kind,
+      apiVersion: groupVersion(this.#definition),
+      metadata: {
+        resourceVersion: String(Math.max(store.revision, this.#from)),
+        ...(initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+      },
+    });
+  }
+
+  /** The definition was deleted: nothing can come any more. */
+  #endIfGone(): void {
+    const { group, version, plural } = this.#definition;
+    if (this.#context.parts.registry.find(group, version, plural) === undefined) this.#end();
+  }
+
+  #timers(): (() => void)[] {
+    const { timeoutSeconds, bookmarks } = this.#options;
+    const { surroundings } = this.#context.parts;
+    const lasts = (timeoutSeconds > 0 ? timeoutSeconds : longestWatch * (1 + surroundings.random())) * 1000;
+    const ends = surroundings.now() + lasts;
+    const timers = new Set<NodeJS.Timeout>();
+    const after = (milliseconds: number, act: () => void): void => {
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        act();
+      }, milliseconds);
+      timers.add(timer);
+    };
+    after(lasts, () => this.#end());
+    const next = (): void => {
+      const left = ends - surroundings.now();
+      after(left <= lastBookmarks ? 1000 : Math.min(bookmarkPeriod, left - lastBookmarks), () => {
+        this.#bookmark();
+        next();
+      });
+    };
+    if (bookmarks) next();
+    return [() => timers.forEach((timer) => clearTimeout(timer))];
+  }
 }

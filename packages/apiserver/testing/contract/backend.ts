@@ -71,7 +71,9 @@ export class Caller {
     const sent: Record<string, string> = {
       'user-agent': 'recorder/1.0',
       accept: 'application/json',
-      ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(payload === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }),
       ...headers,
     };
     for (const [name, value] of Object.entries(sent)) if (value === '<absent>') delete sent[name];

@@ -45,6 +45,8 @@ const mask = new RegExp(
 
 export class Masks {
   readonly #bound = new Map<string, string>();
+  /** The last time that was seen: a client that sends an object back sends its times too. */
+  #time = '2001-01-01T00:00:00Z';
 
   bind(name: string, value: string): void {
     this.#bound.set(name, value);
@@ -68,7 +70,9 @@ export class Masks {
 
   /** The text with the values of bound masks put in. */
   fill(text: string): string {
-    return text.replaceAll(mask, (whole) => this.#bound.get(whole) ?? whole);
+    return text.replaceAll(mask, (whole) =>
+      whole === '<time>' ? this.#time : (this.#bound.get(whole) ?? whole),
+    );
   }
 
   /** Whether a recorded text can stand for the actual one; binds what it learns when it does. */
@@ -94,6 +98,7 @@ export class Masks {
     const found = new RegExp(`^${pattern}$`).exec(actual);
     if (found === null) return false;
     for (const [index, name] of names.entries()) this.#bound.set(name, found[index + 1] ?? '');
+    if (recorded === '<time>') this.#time = actual;
     return true;
   }
 }

@@ -10,22 +10,22 @@ export interface WatchEvent {
   readonly object: KubeObject;
 }
 
-/** At most one event. An object that leaves the selector is DELETED: its old content under the new resourceVersion. */
-export function watchEvents(
+/**
+ * The event to send, if any. An object that leaves the selector is DELETED: its old content under the new
+ * resourceVersion.
+ */
+export function watchEvent(
   definition: ResourceDefinition,
   selection: Selection,
   event: StoreEvent,
-): readonly WatchEvent[] {
+): WatchEvent | undefined {
   const object = fromStorage(definition, event.object);
-  if (selection.all) return [{ type: event.type, object }];
+  if (selection.all) return { type: event.type, object };
   const previous = event.previous === undefined ? undefined : fromStorage(definition, event.previous);
   const was = previous !== undefined && selection.matches(previous);
   const is = event.type !== 'DELETED' && selection.matches(object);
-  if (is) return [{ type: was ? 'MODIFIED' : 'ADDED', object }];
-  if (!was || previous === undefined) return [];
-  const left = {
-    ...previous,
-    metadata: { ...previous.metadata, resourceVersion: object.metadata.resourceVersion },
-  };
-  return [{ type: 'DELETED', object: left }];
+  if (is) return { type: was ? 'MODIFIED' : 'ADDED', object };
+  if (!was || previous === undefined) return undefined;
+  const { resourceVersion = '' } = object.metadata;
+  return { type: 'DELETED', object: { ...previous, metadata: { ...previous.metadata, resourceVersion } } };
 }

@@ -1,0 +1,60 @@
+/** What form of the answer a client asks for. */
+import { ApiError } from '../errors.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+
+export interface Representation {
+  readonly format: 'json' | 'yaml';
+  readonly as: 'object' | 'table' | 'metadata';
+  readonly pretty: boolean;
+}
+
+const available = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
+
+/** The first representation in the Accept header that can be given; throws a 406 when there is none. */
+export function negotiate({ headers, query }: Pick<RequestContext, 'headers' | 'query'>): Representation {
+  const pretty = query.get('pretty') === 'true';
+  const wanted = (headers.accept ?? '').split(',').map((one) => one.trim());
+  let format: Representation['format'] | undefined;
+  for (const one of wanted) {
+    const [type = '', ...parameters] = one.split(';').map((part) => part.trim());
+    const found = formatOf(type);
+    if (found === undefined) continue;
+    format = found;
+    const as = transformation(new Map(parameters.map((part) => part.split('=', 2) as [string, string])));
+    if (as !== undefined) return { format: found, as, pretty };
+  }
+  if (format === undefined)
+    throw new ApiError(
+      406,
+      'NotAcceptable',
+      `406: Not Acceptable\n\nAvailable representations: ${available}`,
+      {
+        details: {},
+      },
+    );
+  throw new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${available}`);
+}
+
+function formatOf(type: string): Representation['format'] | undefined {
+  switch (type) {
+    case '':
+    case '*/*':
+    case 'application/*':
+    case 'application/json':
+      return 'json';
+    case 'application/yaml':
+      return 'yaml';
+    default:
+      return undefined;
+  }
+}
+
+function transformation(parameters: ReadonlyMap<string, string>): Representation['as'] | undefined {
+  const as = parameters.get('as');
+  if (as === undefined) return 'object';
+  const served =
+    parameters.get('g') === 'meta.k8s.io' && ['v1', 'v1beta1'].includes(parameters.get('v') ?? '');
+  if (!served) return undefined;
+  if (as === 'Table') return 'table';
+  return as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList' ? 'metadata' : undefined;
+}

@@ -1,0 +1,96 @@
+/** PATCH with an applied configuration: server-side apply. */
+import { badRequest, conflict, invalid, notFound, objectModified } from '../errors.ts';
+import type { Answer } from '../http/answer.ts';
+import { MalformedBody, parseYaml } from '../http/decode.ts';
+import { clone, isObject } from '../json.ts';
+import { checkPlace } from '../metadata/new-metadata.ts';
+import type { FieldManagerRequest } from '../ports/field-manager.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import {
+  groupResource,
+  groupVersion,
+  type ResourceDefinition,
+  type ResourceHooks,
+} from '../registry/resource-definition.ts';
+import { type KubeObject, timestamp } from '../types.ts';
+import { createObject } from './create.ts';
+import { updateObject } from './update.ts';
+import { writeOptions } from './write-options.ts';
+
+export async function apply(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  hooks: ResourceHooks,
+): Promise<Answer> {
+  const { subresource, name, namespace } = context.info;
+  const { fieldManager, store, surroundings } = context.parts;
+  const options = writeOptions(context, 'PatchOptions');
+  requireManager(options.explicitManager);
+  const configuration = configurationOf(definition, (await context.body()).toString('utf8'));
+  const request: FieldManagerRequest & { readonly force: boolean } = {
+    definition,
+    subresource,
+    manager: options.manager,
+    apiVersion: groupVersion(definition),
+    time: timestamp(surroundings.now()),
+    force: context.query.get('force') === 'true',
+  };
+  const applied = (live: KubeObject | undefined): KubeObject => {
+    const sent = clone(configuration);
+    checkPlace(context, definition, sent);
+    const next = fieldManager.apply(live, sent, request);
+    hooks.default?.(next, 'apply');
+    return next;
+  };
+  const stored = store.get(definition.storage, definition.namespaced ? namespace : undefined, name);
+  if (stored === undefined) {
+    if (subresource !== '') throw notFound(groupResource(definition), name);
+    const fresh = applied(undefined);
+    delete fresh.metadata.resourceVersion;
+    const created = await createObject(context, definition, fresh, options, (object) => object);
+    return { type: 'object', status: 201, object: created, definition };
+  }
+  const object = await updateObject(context, definition, {
+    subresource,
+    hooks,
+    options,
+    unconditional: true,
+    next: (live) => {
+      const expected = configuration.metadata.resourceVersion ?? '';
+      if (expected !== '' && expected !== live.metadata.resourceVersion)
+        throw conflict(groupResource(definition), name, objectModified);
+      return applied(live);
+    },
+  });
+  return { type: 'object', status: 200, object, definition };
+}
+
+function requireManager(given: boolean): void {
+  if (given) return;
+  throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
+    {
+      reason: 'FieldValueRequired',
+      field: 'fieldManager',
+      message: 'Required value: is required for apply patch',
+    },
+  ]);
+}
+
+function configurationOf(definition: ResourceDefinition, text: string): KubeObject {
+  let value: unknown;
+  try {
+    ({ value } = parseYaml(text));
+  } catch (error) {
+    if (error instanceof MalformedBody) throw badRequest(`error decoding YAML: ${error.message}`);
+    throw error;
+  }
+  if (!isObject(value)) throw badRequest('error decoding YAML: the applied configuration is not an object');
+  const configuration = value as unknown as KubeObject;
+  const { kind = '', apiVersion = '' } = configuration;
+  if (kind !== definition.kind || apiVersion !== groupVersion(definition))
+    throw badRequest(
+      `invalid object type: ${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`,
+    );
+  configuration.metadata ??= {};
+  return configuration;
+}

@@ -1,0 +1,83 @@
+/** DeleteOptions: from the body of a delete, or from its query. */
+import { invalidValue, notSupported } from '../builtins/fault.ts';
+import { badRequest, type FieldFault, invalid } from '../errors.ts';
+import { decodeBody, MalformedBody } from '../http/decode.ts';
+import { isObject } from '../json.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import type { JsonObject } from '../types.ts';
+import { dryRunFaults } from './write-options.ts';
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly propagationPolicy?: string;
+  readonly orphanDependents?: boolean;
+  readonly dryRun: boolean;
+  /** As admission reviews show them. */
+  readonly review: JsonObject;
+  /** Admission has been asked already, about the request that causes this delete. */
+  readonly admitted?: boolean;
+}
+
+type Sent = Omit<DeleteOptions, 'dryRun' | 'review' | 'admitted'> & { readonly dryRun?: readonly string[] };
+
+export async function deleteOptions(context: RequestContext): Promise<DeleteOptions> {
+  const bytes = await context.body();
+  const sent = bytes.length === 0 ? fromQuery(context.query) : await fromBody(context);
+  return checkedDeleteOptions(sent);
+}
+
+/** Options that came inside another object, such as an Eviction, are held to the same rules. */
+export function checkedDeleteOptions(sent: Sent): DeleteOptions {
+  const { dryRun = [], ...rest } = sent;
+  const faults = [...policyFaults(sent), ...dryRunFaults(dryRun)];
+  if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', faults);
+  return {
+    ...rest,
+    dryRun: dryRun.length > 0,
+    review: { ...(sent as unknown as JsonObject), kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
+  };
+}
+
+function policyFaults({ propagationPolicy, orphanDependents }: Sent): FieldFault[] {
+  if (propagationPolicy === undefined) return [];
+  if (orphanDependents !== undefined)
+    return [
+      invalidValue(
+        'propagationPolicy',
+        propagationPolicy,
+        'orphanDependents and deletionPropagation cannot be both set',
+      ),
+    ];
+  return ['Foreground', 'Background', 'Orphan'].includes(propagationPolicy)
+    ? []
+    : [notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil'])];
+}
+
+function fromQuery(query: URLSearchParams): Sent {
+  const policy = query.get('propagationPolicy');
+  const grace = query.get('gracePeriodSeconds');
+  const orphan = query.get('orphanDependents');
+  const dryRun = query.getAll('dryRun').filter((value) => value !== '');
+  return {
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
+    ...(orphan === null ? {} : { orphanDependents: orphan === 'true' }),
+    ...(dryRun.length === 0 ? {} : { dryRun }),
+  };
+}
+
+async function fromBody(context: RequestContext): Promise<Sent> {
+  try {
+    const { value } = await decodeBody(context);
+    if (!isObject(value)) throw new MalformedBody('the options are not an object');
+    const { kind: _kind, apiVersion: _apiVersion, ...options } = value;
+    return options as Sent;
+  } catch (error) {
+    if (error instanceof MalformedBody)
+      throw badRequest(
+        `the object provided is unrecognized (must be of type DeleteOptions): ${error.message}`,
+      );
+    throw error;
+  }
+}

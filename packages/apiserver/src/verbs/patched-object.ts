@@ -1,0 +1,194 @@
+/** From a PATCH body to the function that makes the new object out of the stored one. */
+import { ApiError, badRequest, type FieldFault, invalid } from '../errors.ts';
+import { MalformedBody, parseJson } from '../http/decode.ts';
+import { decodeTyped } from '../http/decode-object.ts';
+import { typeFault } from '../http/typed-fields.ts';
+import { clone, isObject } from '../json.ts';
+import { applyJsonPatch } from '../patch/json-patch.ts';
+import { mergePatch } from '../patch/merge-patch.ts';
+import { StrategicMergeError, strategicMerge } from '../patch/strategic-merge.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import type { Schema } from '../ports/schema-source.ts';
+import type { ResourceDefinition } from '../registry/resource-definition.ts';
+import type { KubeObject } from '../types.ts';
+import type { WriteOptions } from './write-options.ts';
+
+/** What a patch is held against: a resource, or a subresource with a kind of its own. */
+export interface PatchTarget {
+  readonly definition: ResourceDefinition;
+  readonly schema: Schema | undefined;
+  readonly custom: boolean;
+}
+
+export type Patcher = (live: KubeObject) => KubeObject;
+
+/** `live` may be shared; the result is a new object, decoded as a body would be. */
+export function patcher(
+  context: RequestContext,
+  target: PatchTarget,
+  type: string,
+  text: string,
+  options: WriteOptions,
+): Patcher {
+  const change = changeOf(target, type, text);
+  return (live) => {
+    const patched = change(live);
+    const faults = decodePatched(context, target, patched, live, text);
+    if (faults.length > 0) {
+      if (options.fieldValidation === 'Strict')
+        throw invalidPatch(shown(patched, live, target), `strict decoding error: ${faults.join(', ')}`);
+      if (options.fieldValidation === 'Warn')
+        for (const fault of faults) if (!context.warnings.includes(fault)) context.warnings.push(fault);
+    }
+    return patched;
+  };
+}
+
+function changeOf({ schema, custom }: PatchTarget, type: string, text: string): Patcher {
+  switch (type) {
+    case 'application/merge-patch+json': {
+      const change = parsed(text, 'map[string]interface {}', isObject);
+      return (live) => mergePatch(live, change) as KubeObject;
+    }
+    case 'application/json-patch+json': {
+      const operations = parsed(text, '[]handlers.jsonPatchOp', Array.isArray);
+      return (live) => applyJsonPatch(clone(live), operations) as KubeObject;
+    }
+    case 'application/strategic-merge-patch+json':
+      if (!custom) {
+        const change = parsed(text, 'map[string]interface {}', isObject) as Record<string, unknown>;
+        return (live) => strategically(live, change, schema);
+      }
+      break;
+    default:
+      if (!custom)
+        throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} });
+  }
+  throw new ApiError(
+    415,
+    'UnsupportedMediaType',
+    'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+  );
+}
+
+function strategically(
+  live: KubeObject,
+  change: Record<string, unknown>,
+  schema: Schema | undefined,
+): KubeObject {
+  try {
+    const merged = clone(strategicMerge(live, change, schema)) as KubeObject;
+    // A strategic patch is read value by value, so the words differ from those of a decoder.
+    const fault = schema === undefined ? undefined : typeFault(merged, schema);
+    const words = fault === undefined ? undefined : /cannot unmarshal (\w+).* of type (.+)$/.exec(fault);
+    if (words)
+      throw invalidPatch(goFormat(change), `cannot convert ${goKind(words[1] ?? '')} to ${words[2]}`);
+    return merged;
+  } catch (error) {
+    if (error instanceof StrategicMergeError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+function decodePatched(
+  context: RequestContext,
+  target: PatchTarget,
+  patched: KubeObject,
+  live: KubeObject,
+  text: string,
+): string[] {
+  const before = shown(patched, live, target);
+  try {
+    return decodeTyped(context, target.definition, target.schema, patched, parseJson(text).duplicates);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 400) throw error;
+    const why = /cannot be handled as a [^:]+: (.*)$/s.exec(error.message)?.[1];
+    throw why === undefined ? error : invalidPatch(before, why);
+  }
+}
+
+function parsed(text: string, goType: string, fits: (value: unknown) => boolean): unknown {
+  try {
+    const { value } = parseJson(text);
+    if (fits(value)) return value;
+    const actual = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+    throw new MalformedBody(`json: cannot unmarshal ${actual} into Go value of type ${goType}`);
+  } catch (error) {
+    if (error instanceof MalformedBody) throw badRequest(`error decoding patch: ${error.message}`);
+    throw error;
+  }
+}
+
+/** 422 on the field `patch`, about no object in particular. */
+function invalidPatch(value: string, why: string): ApiError {
+  const fault: FieldFault = {
+    reason: 'FieldValueInvalid',
+    field: 'patch',
+    message: `Invalid value: ${JSON.stringify(value)}: ${why}`,
+  };
+  const { status } = invalid({ group: '', kind: '' }, '', [fault]);
+  return new ApiError(422, 'Invalid', status.message ?? '', {
+    details: { causes: status.details?.causes ?? [] },
+  });
+}
+
+const metadataOrder = [
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+];
+
+/** The patched object as messages show it: sorted, but for the parts of a built-in kind that the patch left alone. */
+function shown(patched: KubeObject, live: KubeObject, { custom }: PatchTarget): string {
+  const sorted = sortKeys(patched) as Record<string, unknown>;
+  if (!custom && JSON.stringify(patched.metadata) === JSON.stringify(live.metadata)) {
+    const metadata = patched.metadata as Record<string, unknown>;
+    sorted['metadata'] = Object.fromEntries(
+      metadataOrder.filter((key) => metadata[key] !== undefined).map((key) => [key, metadata[key]]),
+    );
+  }
+  return JSON.stringify(sorted);
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .toSorted()
+      .map((key) => [key, sortKeys(value[key])]),
+  );
+}
+
+function goKind(jsonType: string): string {
+  switch (jsonType) {
+    case 'number':
+      return 'int64';
+    case 'array':
+      return '[]interface {}';
+    case 'object':
+      return 'map[string]interface {}';
+    default:
+      return jsonType;
+  }
+}
+
+/** As Go prints a map: `map[a:1 b:[x y]]`. */
+function goFormat(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goFormat).join(' ')}]`;
+  if (!isObject(value)) return value === null ? '<nil>' : String(value);
+  const keys = Object.keys(value).toSorted();
+  return `map[${keys.map((key) => `${key}:${goFormat(value[key])}`).join(' ')}]`;
+}

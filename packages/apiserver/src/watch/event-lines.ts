@@ -1,0 +1,38 @@
+/** Watch events as lines of the stream, in the form the client asked for. */
+import type { Representation } from '../http/negotiate.ts';
+import { metadataOnly, table } from '../http/transform.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import type { ResourceDefinition } from '../registry/resource-definition.ts';
+import type { KubeObject } from '../types.ts';
+
+export type EventLine = (type: string, object: KubeObject) => string;
+
+/** The last object that was written, and its text: all watches of a resource are told of a write in one go. */
+const last: { object: KubeObject | undefined; text: string } = { object: undefined, text: '' };
+
+export function eventLines(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  { as }: Representation,
+): EventLine {
+  let first = true;
+  return (type, object) => {
+    if (as === 'object' || type === 'ERROR') return `{"type":"${type}","object":${textOf(object)}}\n`;
+    const shown =
+      as === 'metadata'
+        ? metadataOnly(object)
+        : table(context, definition, { resourceVersion: object.metadata.resourceVersion }, [object], {
+            withColumns: first,
+          });
+    first = false;
+    return `${JSON.stringify({ type, object: shown })}\n`;
+  };
+}
+
+function textOf(object: KubeObject): string {
+  if (last.object !== object) {
+    last.object = object;
+    last.text = JSON.stringify(object);
+  }
+  return last.text;
+}
