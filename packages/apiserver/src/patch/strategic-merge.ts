@@ -27,7 +27,7 @@ function mergeObject(target: Value, patch: Value, schema: Schema | undefined): V
   if (order === 'replace') return withoutDirectives(patch);
   if (order === 'delete') return {};
   if (order !== undefined && order !== 'merge')
-    throw new StrategicMergeError(`Unknown patch type found: ${String(order)}`);
+    throw new StrategicMergeError(`Unknown patch type found: ${JSON.stringify(order)}`);
   const result: Value = { ...target };
   retain(result, patch);
   for (const [key, value] of Object.entries(patch)) {

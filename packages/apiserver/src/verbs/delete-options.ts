@@ -72,7 +72,7 @@ async function fromBody(context: RequestContext): Promise<Sent> {
     const { value } = await decodeBody(context);
     if (!isObject(value)) throw new MalformedBody('the options are not an object');
     const { kind: _kind, apiVersion: _apiVersion, ...options } = value;
-    return options as Sent;
+    return options;
   } catch (error) {
     if (error instanceof MalformedBody)
       throw badRequest(
