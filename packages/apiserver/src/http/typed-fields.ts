@@ -58,7 +58,8 @@ function faultIn(value: unknown, schema: Schema, place: Place): string | undefin
     return undefined;
   const actual = jsonType(value);
   if (!fits(actual, value, schema)) {
-    const what = actual === 'number' && schema.type === 'integer' ? `number ${JSON.stringify(value)}` : actual;
+    const what =
+      actual === 'number' && schema.type === 'integer' ? `number ${JSON.stringify(value)}` : actual;
     return `json: cannot unmarshal ${what} into Go struct field ${place.struct}.${place.path} of type ${goType(schema)}`;
   }
   if (Array.isArray(value)) {

@@ -188,7 +188,8 @@ function goKind(jsonType: string): string {
 /** As Go prints a map: `map[a:1 b:[x y]]`. */
 function goFormat(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goFormat).join(' ')}]`;
-  if (!isObject(value)) return typeof value === 'string' ? value : value === null ? '<nil>' : JSON.stringify(value);
+  if (!isObject(value))
+    return typeof value === 'string' ? value : value === null ? '<nil>' : JSON.stringify(value);
   const keys = Object.keys(value).toSorted();
   return `map[${keys.map((key) => `${key}:${goFormat(value[key])}`).join(' ')}]`;
 }
