@@ -24,6 +24,16 @@ function specOf(object: KubeObject): NonNullable<IStatefulSet['spec']> | undefin
   return (object as unknown as IStatefulSet).spec;
 }
 
+/** The template as its pods will be: each claim is a volume of the same name, in place of one the template gives. */
+function withClaims(spec: NonNullable<IStatefulSet['spec']>): NonNullable<IStatefulSet['spec']>['template'] {
+  const { template } = spec;
+  const names = (spec.volumeClaimTemplates ?? []).map((claim) => claim.metadata?.name ?? '');
+  if (!template?.spec || names.length === 0) return template;
+  const others = (template.spec.volumes ?? []).filter((volume) => !names.includes(volume.name));
+  const claims = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  return { ...template, spec: { ...template.spec, volumes: [...others, ...claims] } };
+}
+
 export const statefulSetHooks: ResourceHooks = {
   default(object) {
     const spec = specOf(object);
@@ -63,7 +73,7 @@ export const statefulSetHooks: ResourceHooks = {
     faults.push(...notNegative(spec.replicas, 'spec.replicas'));
     faults.push(...notNegative(spec.minReadySeconds, 'spec.minReadySeconds'));
     faults.push(...notNegative(spec.ordinals?.start, 'spec.ordinals.start'));
-    faults.push(...validateSelectorAndTemplate(spec, ['Always']));
+    faults.push(...validateSelectorAndTemplate({ ...spec, template: withClaims(spec) }, ['Always']));
     return faults;
   },
   validateUpdate(object, old) {
