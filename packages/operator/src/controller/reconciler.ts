@@ -5,6 +5,7 @@ import {
   type Live,
   type Manager,
   NotOwnedError,
+  type ObjectRef,
   pods,
   type ReconcileContext,
   type Request,
@@ -16,6 +17,7 @@ import type { Surroundings } from '../builders/surroundings.ts';
 import { clusters, controllers } from '../resources.ts';
 import type { Trouble } from '../status/judge.ts';
 import { writeStatus } from '../status/write-status.ts';
+import { ConfigPace } from './config-pace.ts';
 import { configSeenAnnotation, observeController } from './observe.ts';
 import { planController } from './plan.ts';
 import { controllerStatus } from './status.ts';
@@ -25,6 +27,7 @@ type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
 export class ControllerReconciler {
   readonly #manager: Needs;
   readonly #around: Surroundings;
+  readonly #pace = new ConfigPace();
 
   constructor(manager: Needs, around: Surroundings) {
     this.#manager = manager;
@@ -34,7 +37,8 @@ export class ControllerReconciler {
   readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
     const { cache, client, owned } = this.#manager;
     const controller = cache.get(controllers, request);
-    if (controller === undefined || controller.metadata.deletionTimestamp !== undefined) return;
+    if (controller === undefined || controller.metadata.deletionTimestamp !== undefined)
+      return this.#pace.forget(request.key);
     const owner = controller as unknown as Live;
     const { signal } = context;
     const observed = observeController(cache, controller);
@@ -59,12 +63,15 @@ export class ControllerReconciler {
     for (const service of plan.services)
       await step(`Service ${service.metadata.name}`, () => owned.apply(services, owner, service, { signal }));
     const { config, statefulSet } = plan;
+    const pause = this.#pace.wait(request.key, plan.configHash, context.clock.now());
     const configured =
       config !== undefined &&
+      pause === 0 &&
       (await step(`ConfigMap ${config.metadata.name}`, () =>
         owned.apply(configMaps, owner, config, { signal }),
       ));
-    if (configured)
+    if (configured) {
+      this.#pace.wrote(request.key, plan.configHash, context.clock.now());
       for (const name of plan.touch)
         await step(`Pod ${name}`, () =>
           // Any change of a pod makes its kubelet look at its volumes at once, instead of in a minute or so.
@@ -75,7 +82,10 @@ export class ControllerReconciler {
             { signal },
           ),
         );
-    if (statefulSet !== undefined && (configured || observed.statefulSet.exists))
+    }
+    const configExists =
+      config !== undefined && cache.get(configMaps, config.metadata as ObjectRef) !== undefined;
+    if (statefulSet !== undefined && (configExists || observed.statefulSet.exists))
       await step(`StatefulSet ${statefulSet.metadata.name}`, () =>
         owned.apply(statefulSets, owner, statefulSet, { signal }),
       );
@@ -89,5 +99,6 @@ export class ControllerReconciler {
     await writeStatus(controllers, after, fields, verdicts, client, context);
     if (errors.length > 0)
       throw new AggregateError(errors, failures.map(({ message }) => message).join('; '));
+    if (pause > 0) return { requeueAfter: pause };
   };
 }

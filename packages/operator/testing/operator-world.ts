@@ -1,0 +1,121 @@
+/** The whole operator on an embedded API server, for integration tests. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { customResourceDefinition, kinds } from '@slurm-operator/api';
+import { type ApiServer, type AuditEntry, startApiServer } from '@slurm-operator/apiserver';
+import {
+  type Client,
+  createClient,
+  createManager,
+  customResourceDefinitions,
+  kubeconfigConfig,
+  type Manager,
+  namespaces,
+} from '@slurm-operator/kube';
+import { type OperatorOptions, setupOperator } from '../src/operator.ts';
+import { surroundings } from './objects.ts';
+
+export interface OperatorWorld {
+  readonly server: ApiServer;
+  /** An administrator's client, not the operator's. */
+  readonly client: Client;
+  readonly namespace: string;
+  /** Starts an operator; the answer stops it. */
+  operate(options?: Partial<OperatorOptions>): Promise<RunningOperator>;
+  /** Resolves with what `look` finds, once it finds something; rejects after a while, with its last words. */
+  eventually<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T>;
+  /** Everything that operators have written so far, events aside. */
+  writes(): AuditEntry[];
+  /** Resolves when no operator has written anything for a moment. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface RunningOperator {
+  readonly manager: Manager;
+  stop(): Promise<void>;
+}
+
+const namespace = 'hpc';
+const patience = 20_000;
+const reading = new Set(['get', 'list', 'watch']);
+const workers = {
+  controller: 2,
+  nodeset: 2,
+  restapi: 2,
+  accounting: 2,
+  loginset: 2,
+  token: 2,
+  slurmclient: 2,
+};
+
+export async function startOperatorWorld(): Promise<OperatorWorld> {
+  const server = await startApiServer();
+  const config = await kubeconfigConfig({ text: server.kubeconfig() });
+  const client = createClient(config, { userAgent: 'test' });
+  const running = new Set<RunningOperator>();
+  for (const definition of kinds)
+    await client.create(customResourceDefinitions, customResourceDefinition(definition) as never);
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  const writes = () =>
+    server.audit.find(
+      ({ userAgent, verb, resource }) =>
+        userAgent.startsWith('slurm-operator') && !reading.has(verb) && resource !== 'events',
+    );
+  return {
+    server,
+    client,
+    namespace,
+    writes,
+    async operate(options = {}) {
+      const manager = await createManager({ name: 'slurm-operator', config });
+      setupOperator(manager, {
+        ...surroundings,
+        workers,
+        propagatedConditions: new Set(),
+        reachBy: 'name',
+        ...options,
+      });
+      const stopping = new AbortController();
+      const ended = manager.start(stopping.signal);
+      const operator: RunningOperator = {
+        manager,
+        async stop() {
+          running.delete(operator);
+          stopping.abort();
+          await ended;
+        },
+      };
+      running.add(operator);
+      return operator;
+    },
+    async eventually(what, look) {
+      const deadline = Date.now() + patience;
+      let last: unknown;
+      for (;;) {
+        try {
+          const found = await look();
+          if (found !== undefined && found !== false) return found;
+        } catch (error) {
+          last = error;
+        }
+        if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`, { cause: last });
+        await wait(25);
+      }
+    },
+    async settled() {
+      const deadline = Date.now() + patience;
+      for (let quiet = 0, before = writes().length; quiet < 10; ) {
+        if (Date.now() > deadline) throw new Error('the operator does not stop writing');
+        await wait(50);
+        const now = writes().length;
+        quiet = now === before ? quiet + 1 : 0;
+        before = now;
+      }
+    },
+    async stop() {
+      for (const operator of running) await operator.stop();
+      client.close();
+      await server.stop();
+    },
+  };
+}
