@@ -1,6 +1,6 @@
 /** Controller, RestApi and Cluster on an embedded API server: what they make, what they say, and when they keep still. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before as beforeAll, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import {
   configMaps,
@@ -23,7 +23,7 @@ let world: OperatorWorld;
 let operator: RunningOperator;
 const namespace = 'hpc';
 
-before(async () => {
+beforeAll(async () => {
   world = await startOperatorWorld();
   operator = await world.operate();
 });

@@ -5,7 +5,6 @@ import {
   type Live,
   type Manager,
   NotOwnedError,
-  type ObjectRef,
   pods,
   type ReconcileContext,
   type Request,
@@ -83,8 +82,7 @@ export class ControllerReconciler {
           ),
         );
     }
-    const configExists =
-      config !== undefined && cache.get(configMaps, config.metadata as ObjectRef) !== undefined;
+    const configExists = config !== undefined && cache.get(configMaps, config.metadata) !== undefined;
     if (statefulSet !== undefined && (configExists || observed.statefulSet.exists))
       await step(`StatefulSet ${statefulSet.metadata.name}`, () =>
         owned.apply(statefulSets, owner, statefulSet, { signal }),
