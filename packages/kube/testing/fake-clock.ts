@@ -71,6 +71,8 @@ export class FakeClock implements Clock {
 }
 
 /** Lets everything run that waits for promises only. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+export function settle(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }

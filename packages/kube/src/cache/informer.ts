@@ -159,6 +159,16 @@ export class Informer<T extends KubeObject> {
     this.#partOf(ref.namespace)?.replica.gone(ref, uid);
   }
 
+  /** Fills the copy by hand instead of from a server: for tests of what is built on it. */
+  adopt(objects: Iterable<Live<T>>, resourceVersion: string): void {
+    for (const { replica } of this.#parts) {
+      replica.beginList();
+      for (const object of objects) replica.listed(object);
+      replica.endList(resourceVersion);
+    }
+    this.#unsynced.clear();
+  }
+
   #partOf(namespace: string | undefined) {
     return this.#parts.find((part) => part.namespace === undefined || part.namespace === namespace);
   }

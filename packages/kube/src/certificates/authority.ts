@@ -1,5 +1,6 @@
 /** A certificate authority and serving certificates of our own making (ECDSA P-256). Loaded only where it is used. */
 import type { webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { X509Certificate } from '@peculiar/x509';
 
 export interface KeyPair {
@@ -11,13 +12,19 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 /** Certificates are valid a little before they are made, for readers whose clocks are behind. */
 const SKEW = 3_600_000;
 
+async function library() {
+  // The library's own need; it must come first.
+  await import('reflect-metadata');
+  return import('@peculiar/x509');
+}
+
 /** A new authority. `now` and `lifetime` are in milliseconds. */
 export async function makeAuthority(options: {
   name: string;
   now: number;
   lifetime: number;
 }): Promise<KeyPair> {
-  const x509 = await import('@peculiar/x509');
+  const x509 = await library();
   const { subtle } = globalThis.crypto;
   const keys = await subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -41,7 +48,7 @@ export async function issueServing(
   authority: KeyPair,
   options: { dnsNames: readonly string[]; now: number; lifetime: number },
 ): Promise<KeyPair> {
-  const x509 = await import('@peculiar/x509');
+  const x509 = await library();
   const { subtle } = globalThis.crypto;
   const issuer = new x509.X509Certificate(authority.certPem);
   const pkcs8 = x509.PemConverter.decodeFirst(authority.keyPem);
@@ -61,7 +68,7 @@ export async function issueServing(
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       new x509.SubjectAlternativeNameExtension(
-        options.dnsNames.map((value) => ({ type: /^[\d.]+$|:/.test(value) ? 'ip' : 'dns', value })),
+        options.dnsNames.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value })),
       ),
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ],

@@ -1,5 +1,6 @@
 /** What to do with stored certificates, as a pure function of them and of the time. */
 import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 
 /** The content of the Secret. `caCert` holds the newest authority first and those it replaces after it. */
 export interface StoredCertificates {
@@ -36,7 +37,7 @@ export function judgeCertificates(
   if (!serving.verify(authority.publicKey))
     return { verdict: 'new-serving', why: 'the certificate is not of the newest authority' };
   const missing = dnsNames.find(
-    (name) => serving.checkHost(name) === undefined && serving.checkIP(name) === undefined,
+    (name) => (isIP(name) === 0 ? serving.checkHost(name) : serving.checkIP(name)) === undefined,
   );
   if (missing !== undefined)
     return { verdict: 'new-serving', why: `the certificate does not name ${missing}` };
