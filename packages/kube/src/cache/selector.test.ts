@@ -26,6 +26,7 @@ const cases: [selector: string | undefined, labels: Record<string, string> | und
     ['a notin (1,2)', { a: '1' }, false],
     ['a', { a: '' }, true],
     ['a', {}, false],
+    ['toString', {}, false],
     ['!a', {}, true],
     ['!a', { a: 'x' }, false],
     ['a=1,b in (x,y),!c', { a: '1', b: 'y' }, true],

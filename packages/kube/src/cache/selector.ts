@@ -45,17 +45,17 @@ function parseRequirement(text: string): (labels: Readonly<Record<string, string
     const [, key = '', operator, list = ''] = set;
     const values = new Set(list.split(',').map((value) => value.trim()));
     return operator === 'in'
-      ? (labels) => key in labels && values.has(labels[key] ?? '')
-      : (labels) => !(key in labels) || !values.has(labels[key] ?? '');
+      ? (labels) => Object.hasOwn(labels, key) && values.has(labels[key] ?? '')
+      : (labels) => !Object.hasOwn(labels, key) || !values.has(labels[key] ?? '');
   }
   const absent = /^!\s*([^\s=!]+)$/.exec(text)?.[1];
-  if (absent !== undefined) return (labels) => !(absent in labels);
+  if (absent !== undefined) return (labels) => !Object.hasOwn(labels, absent);
   const equality = /^([^\s=!]+)\s*(==|=|!=)\s*(\S*)$/.exec(text);
   if (equality !== null) {
     const [, key = '', operator, value = ''] = equality;
     return operator === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value;
   }
-  if (/^[^\s=!()]+$/.test(text)) return (labels) => text in labels;
+  if (/^[^\s=!()]+$/.test(text)) return (labels) => Object.hasOwn(labels, text);
   throw new TypeError(
     `label selector "${text}" cannot be read; write key=value, key!=value, key in (a,b), key or !key`,
   );

@@ -6,7 +6,8 @@ export function jsonDiff(before: unknown, after: unknown, path = ''): JsonPatch 
     return same(before, after) ? [] : [{ op: 'replace', path, value: after }];
   const patch: JsonPatch[number][] = [];
   for (const name of Object.keys(before))
-    if (after[name] === undefined) patch.push({ op: 'remove', path: `${path}/${escape(name)}` });
+    if (!Object.hasOwn(after, name) || after[name] === undefined)
+      patch.push({ op: 'remove', path: `${path}/${escape(name)}` });
   for (const [name, value] of Object.entries(after)) {
     if (value === undefined) continue;
     const at = `${path}/${escape(name)}`;
