@@ -59,6 +59,7 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
 const described = [
   'V1ObjectMeta.name',
   'V1ObjectMeta.creationTimestamp',
+  'V1ConfigMap.data',
   'V1Pod.apiVersion',
   'V1Pod.kind',
   'V1PodStatus.podIP',

@@ -67,6 +67,7 @@ function customDefinition(
         (object: KubeObject) => textOf(readPath(object, jsonPath)),
       ]),
     ),
+    ...(version.additionalPrinterColumns ? { printerColumns: version.additionalPrinterColumns } : {}),
     ...(version.deprecated
       ? { deprecationWarning: version.deprecationWarning ?? `${apiVersion} ${names.kind} is deprecated` }
       : {}),

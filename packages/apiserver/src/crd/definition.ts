@@ -1,4 +1,5 @@
 /** A CustomResourceDefinition as it is stored. */
+import type { PrinterColumn } from '../registry/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { KubeObject } from '../types.ts';
 
@@ -9,15 +10,6 @@ export interface CustomNames {
   listKind?: string;
   shortNames?: string[];
   categories?: string[];
-}
-
-export interface PrinterColumn {
-  name: string;
-  type: string;
-  format?: string;
-  description?: string;
-  priority?: number;
-  jsonPath: string;
 }
 
 export interface ScalePaths {

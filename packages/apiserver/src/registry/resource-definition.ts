@@ -115,8 +115,20 @@ export interface ResourceDefinition {
   readonly defaultPropagation?: 'Background' | 'Orphan';
   /** What `metadata.name` must look like. */
   readonly nameRule?: 'subdomain' | 'label' | 'path' | 'service' | ((name: string) => readonly string[]);
+  /** Columns of tables that the definition of a custom resource asks for. */
+  readonly printerColumns?: readonly PrinterColumn[];
   /** Said in a Warning header on every request to this version. */
   readonly deprecationWarning?: string;
+}
+
+/** One column: where its value is found and how it is shown. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly priority?: number;
+  readonly jsonPath: string;
 }
 
 export function groupVersion(of: { readonly group: string; readonly version: string }): string {

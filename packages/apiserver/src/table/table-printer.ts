@@ -1,13 +1,46 @@
-/** Name and age. */
+/** Columns and cells of every resource: those of its kind, those its definition asks for, else name and age. */
 import type { ServerParts } from '../ports/server-parts.ts';
 import type { TablePrinter } from '../ports/table-printer.ts';
+import type { ResourceDefinition } from '../registry/resource-definition.ts';
+import { clusterColumns } from './cluster-columns.ts';
+import { ageColumn, type Column, nameColumn } from './columns.ts';
+import { customCells, customColumns } from './custom-columns.ts';
+import { podColumns } from './pod-columns.ts';
+import {
+  cronJobColumns,
+  daemonSetColumns,
+  deploymentColumns,
+  jobColumns,
+  replicaSetColumns,
+  revisionColumns,
+  statefulSetColumns,
+} from './workload-columns.ts';
+
+const builtin: Readonly<Record<string, readonly Column[]>> = {
+  ...clusterColumns,
+  Pod: podColumns,
+  Deployment: deploymentColumns,
+  StatefulSet: statefulSetColumns,
+  ReplicaSet: replicaSetColumns,
+  DaemonSet: daemonSetColumns,
+  Job: jobColumns,
+  CronJob: cronJobColumns,
+  ControllerRevision: revisionColumns,
+};
 
 export function createTablePrinter(_parts: ServerParts): TablePrinter {
   return {
-    columns: () => [
-      { name: 'Name', type: 'string', format: 'name', description: 'Name of the object', priority: 0 },
-      { name: 'Created At', type: 'date', format: '', description: 'When it was created', priority: 0 },
-    ],
-    cells: (_definition, object) => [object.metadata.name ?? '', object.metadata.creationTimestamp ?? ''],
+    columns: (definition) =>
+      definition.custom
+        ? [nameColumn.definition, ...customColumns(definition.printerColumns)]
+        : columnsOf(definition).map((column) => column.definition),
+    cells: (definition, object, now) =>
+      definition.custom
+        ? [object.metadata.name ?? '', ...customCells(definition.printerColumns, object, now)]
+        : columnsOf(definition).map((column) => column.cell(object, now)),
   };
+}
+
+function columnsOf({ kind }: ResourceDefinition): readonly Column[] {
+  return builtin[kind] ?? [nameColumn, ageColumn];
 }
