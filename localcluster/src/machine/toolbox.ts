@@ -5,6 +5,7 @@ export interface Toolbox {
   readonly runc: string;
   readonly nft: string;
   readonly catatonit: string;
+  readonly busybox: string;
   readonly unshare: string;
   readonly setpriv: string;
   /** An environment whose PATH begins with all of the above. */
@@ -13,13 +14,14 @@ export interface Toolbox {
 
 export async function openToolbox(progress?: (line: string) => void): Promise<Toolbox> {
   const tools = await unpackTools({
-    packages: ['runc', 'nftables', 'catatonit', 'iproute2'],
+    packages: ['runc', 'nftables', 'catatonit', 'iproute2', 'busybox-static'],
     ...(progress === undefined ? {} : { progress }),
   });
   return {
     runc: tools.path('runc'),
     nft: tools.path('nft'),
     catatonit: tools.path('catatonit'),
+    busybox: tools.path('busybox'),
     unshare: 'unshare',
     setpriv: 'setpriv',
     env: { ...process.env, PATH: `${tools.bin}:${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },

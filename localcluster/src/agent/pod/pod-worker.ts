@@ -2,6 +2,7 @@
  * Takes care of one pod on one node, from its binding to the last trace of it. Everything happens in one loop: look at
  * the pod and at what runs, do the next thing, report, wait to be woken. So no two things ever happen at once.
  */
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -90,6 +91,17 @@ export class PodWorker {
 
   container(name: string): { running: RunningContainer; log: LogWriter } | undefined {
     return this.#live.get(name);
+  }
+
+  /** A connection to a port of the pod's own loopback, as the streams of a process. */
+  connect(port: number): ChildProcess | undefined {
+    if (this.#sandbox === undefined || !Number.isInteger(port)) return undefined;
+    const { machine, tools } = this.#node;
+    const [program = '', ...args] = [...machine.enter(), 'nsenter', '-t', String(this.#sandbox.pid), '-n'];
+    return spawn(program, [...args, tools.busybox, 'nc', '127.0.0.1', String(port)], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: tools.env,
+    });
   }
 
   /** The log of a container: the run under way, or the last one; `previous` is the one before. */
