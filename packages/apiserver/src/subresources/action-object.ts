@@ -25,8 +25,8 @@ export async function readActionObject(
   kind: ActionKind,
 ): Promise<ActionObject> {
   const options = writeOptions(context, 'CreateOptions');
-  const body = await decodeBody(context);
-  if (body === undefined) throw badRequest(`a ${kind.kind} is expected in the body of the request`);
+  const { value: body } = await decodeBody(context);
+  if (!isObject(body)) throw badRequest(`a ${kind.kind} is expected in the body of the request`);
   const object = body as unknown as KubeObject;
   const apiVersion = groupVersion(kind);
   object.kind ??= kind.kind;
