@@ -54,6 +54,9 @@ export interface TransportOptions {
   readonly clock?: Clock;
 }
 
+/** How long a connection is kept for the next call. */
+const idleMs = 15_000;
+
 export class Transport {
   readonly #server: URL;
   readonly #token: TokenProvider;
@@ -70,7 +73,13 @@ export class Transport {
     this.#timeoutMs = options.timeoutMs ?? 20_000;
     this.#maxAnswerBytes = options.maxAnswerBytes ?? 256 * 1024 * 1024;
     this.#clock = options.clock ?? systemClock;
-    const agent = { keepAlive: true, maxSockets: options.maxConnections ?? 4, maxFreeSockets: 2 };
+    // slurmrestd accepts 124 connections and then no more: idle ones are given back.
+    const agent = {
+      keepAlive: true,
+      maxSockets: options.maxConnections ?? 4,
+      maxFreeSockets: 2,
+      timeout: idleMs,
+    };
     const secure = this.#server.protocol === 'https:';
     this.#agent = secure
       ? new https.Agent({ ...agent, ...(options.ca && { ca: options.ca }) })

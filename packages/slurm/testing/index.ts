@@ -1,4 +1,18 @@
 /** Test doubles for programs that talk to Slurm: a clock, a simulator of slurmrestd, and a real Slurm in namespaces. */
 export { ManualClock } from './manual-clock.ts';
 export { MiniSlurm, type MiniSlurmOptions, startMiniSlurm } from './mini-slurm.ts';
+export {
+  type ClusterOptions,
+  SimulatedCluster,
+  type SimulatedJob,
+  type SimulatedNode,
+} from './simulator/simulated-cluster.ts';
+export {
+  type Faults,
+  type RecordedRequest,
+  Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from './simulator/simulator.ts';
+export type { Latency } from './simulator/simulator-latency.ts';
 export { type SlurmRelease, slurmRootfs } from './slurm-rootfs.ts';

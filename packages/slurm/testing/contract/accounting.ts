@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Unavailable } from '../../src/errors.ts';
+import type { Subject } from './subject.ts';
+import { eventually, firstError, wire } from './wire.ts';
+
+export function accounting(of: () => Subject): void {
+  describe('accounting', () => {
+    test('accounts, users, associations and qualities of service are written, read and deleted', async () => {
+      const { accounting: db } = of().client();
+      await db.check();
+      await db.putAccounts([{ name: 'lab', description: 'the lab', organization: 'org' }]);
+      await db.putUsers([{ name: 'alice', defaultAccount: 'lab' }]);
+      await db.putAssociations([{ account: 'lab', cluster: 'mini', user: 'alice' }]);
+      await db.putQos([{ name: 'fast', description: 'fast lane' }]);
+      assert.ok(
+        (await db.accounts()).some(({ name, organization }) => name === 'lab' && organization === 'org'),
+      );
+      const alice = (await db.users()).find(({ name }) => name === 'alice');
+      assert.equal(alice?.defaultAccount, '', 'posted, and not read back');
+      assert.ok((await db.qos()).some(({ name }) => name === 'fast'));
+      assert.ok((await db.associations()).some(({ cluster }) => cluster === 'mini'));
+      assert.equal((await db.clusters())[0]?.name, 'mini');
+      assert.ok((await db.tres()).some(({ type }) => type === 'cpu'));
+      await db.deleteAssociation({ account: 'lab', cluster: 'mini', user: 'alice' });
+      await db.deleteUser('alice');
+      await db.deleteAccount('lab');
+      await db.deleteQos('fast');
+      for (const again of [() => db.deleteUser('alice'), () => db.deleteAccount('lab')])
+        assert.equal((await again()).outcome, 'accepted', 'deleting what is gone is a 200');
+      assert.ok(!(await db.accounts()).some(({ name }) => name === 'lab'));
+    });
+
+    test('jobs arrive in the records', async () => {
+      const client = of().client();
+      const { id } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 0\n' });
+      await eventually(async () => {
+        const job = await client.accounting.job(id);
+        assert.deepEqual(job?.state, ['COMPLETED']);
+      });
+      assert.ok((await client.accounting.jobs()).some((job) => job.id === id));
+      assert.equal(await client.accounting.job(999_999), undefined);
+    });
+
+    test('slurmdbd down: 502 and 7000 at once; everything of slurmctld goes on', async () => {
+      const back = await of().stopDatabase();
+      try {
+        for (const call of ['GET slurmdb/ping/', 'GET slurmdb/accounts/']) {
+          const answer = await wire(of(), call);
+          assert.equal(answer.status, 502, call);
+          assert.equal(firstError(answer), 7000);
+        }
+        const client = of().client({});
+        await assert.rejects(client.accounting.accounts(), Unavailable);
+        await assert.rejects(client.accounting.check(), Unavailable);
+        assert.equal((await client.nodes.list()).items.length, 3);
+        const { id } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 0\n' });
+        await eventually(async () => assert.deepEqual((await client.jobs.get(id))?.state, ['COMPLETED']));
+        assert.equal(client.circuit('slurm').state, 'closed');
+        await back();
+        await eventually(async () => {
+          const job = await of()
+            .client()
+            .accounting.job(id)
+            .catch(() => undefined);
+          assert.deepEqual(job?.state, ['COMPLETED'], 'the record arrives after it is back');
+        }, 30_000);
+      } finally {
+        await back().catch(() => undefined);
+      }
+    });
+  });
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, test } from 'node:test';
+import { NotFound, NotSupported, Refused } from '../../src/errors.ts';
+import { hasEnded } from '../../src/model/job.ts';
+import type { Subject } from './subject.ts';
+import { eventually, firstError, refusalStatus, wire } from './wire.ts';
+
+const environment = ['PATH=/usr/bin:/bin'];
+
+export function jobs(of: () => Subject): void {
+  describe('jobs', () => {
+    const ended = (id: number) =>
+      eventually(async () => {
+        const job = await of().client().jobs.get(id);
+        assert.ok(job !== undefined && hasEnded(job.state), job?.state.join('+'));
+        return job;
+      });
+
+    afterEach(async () => {
+      const client = of().client();
+      for (const job of (await client.jobs.list()).items)
+        if (!hasEnded(job.state)) await client.jobs.cancel(job.id);
+      await eventually(async () => {
+        for (const node of (await client.nodes.list()).items) assert.equal(node.state.base, 'IDLE');
+      });
+    });
+
+    test('submit, run, end', async () => {
+      const client = of().client();
+      const { id } = await client.jobs.submit({
+        script: '#!/bin/sh\nsleep 0.2\n',
+        name: 'hello',
+        nodes: 3,
+        timeLimit: 5,
+      });
+      const job = await ended(id);
+      assert.deepEqual(job.state, ['COMPLETED']);
+      assert.equal(job.name, 'hello');
+      assert.equal(job.nodeCount, 3);
+      assert.equal(job.exitCode, 0);
+      assert.ok(
+        (await client.jobs.states()).items.some(
+          (item) => item.id === String(id) && item.state[0] === 'COMPLETED',
+        ),
+      );
+      assert.deepEqual(
+        (await client.jobs.states([id])).items.map((item) => item.id),
+        [String(id)],
+      );
+      assert.deepEqual((await client.jobs.states([999_999])).items, []);
+    });
+
+    test('a script that fails', async () => {
+      const { id } = await of().client().jobs.submit({ script: '#!/bin/sh\nexit 3\n' });
+      const job = await ended(id);
+      assert.deepEqual(job.state, ['FAILED']);
+      assert.equal(job.stateReason, 'NonZeroExitCode');
+      assert.equal(job.exitCode, 3);
+    });
+
+    test('time limits: minutes and [d-]hh:mm:ss from the client; the string itself is refused by both releases', async () => {
+      const client = of().client();
+      for (const [timeLimit, minutes] of [
+        [90, 90],
+        ['00:10:00', 10],
+        ['1-00:00:00', 1440],
+        ['infinite', 'infinite'],
+      ] as const) {
+        const { id } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 1\n', timeLimit, hold: true });
+        assert.equal((await client.jobs.get(id))?.timeLimit, minutes);
+      }
+      const string = await wire(of(), 'POST slurm/job/submit', {
+        body: {
+          script: '#!/bin/sh\n',
+          job: { environment, current_working_directory: '/tmp', time_limit: '00:10:00' },
+        },
+      });
+      assert.equal(string.status, 500);
+      assert.equal(firstError(string), 9202);
+      assert.match(string.body.errors?.[0]?.description ?? '', /Expected integer but got "00:10:00"/);
+    });
+
+    test('refusals of slurmctld: 422 in 26.05, 500 in 24.11, with the same or another number', async () => {
+      const modern = of().release === '26.05';
+      const job = { environment, current_working_directory: '/tmp' };
+      const cases = [
+        { job: { ...job, partition: 'nope' }, number: 2000 },
+        { job: { ...job, minimum_nodes: 99, tasks: 1 }, number: modern ? 2025 : 2014 },
+        { job: { current_working_directory: '/tmp' }, number: modern ? 2127 : 2019 },
+      ];
+      for (const { job: wanted, number } of cases) {
+        const answer = await wire(of(), 'POST slurm/job/submit', {
+          body: { script: '#!/bin/sh\n', job: wanted },
+        });
+        assert.equal(answer.status, refusalStatus(of()), String(number));
+        assert.equal(firstError(answer), number);
+        assert.equal(answer.connection.toLowerCase(), 'close');
+      }
+      await assert.rejects(
+        of().client().jobs.submit({ script: '#!/bin/sh\n', partition: 'nope' }),
+        (error) =>
+          error instanceof Refused &&
+          error.number === 2000 &&
+          error.text === 'Invalid partition name specified',
+      );
+    });
+
+    test('what slurmrestd itself refuses is 422 in both: no script', async () => {
+      const answer = await wire(of(), 'POST slurm/job/submit', { body: { job: { environment } } });
+      assert.equal(answer.status, 422);
+      assert.equal(firstError(answer), 9000);
+    });
+
+    test('hold and release', async () => {
+      const client = of().client();
+      const { id, warnings } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 0\n', hold: true });
+      assert.equal(warnings.length, 2);
+      const held = await client.jobs.get(id);
+      assert.deepEqual([held?.state, held?.stateReason, held?.held], [['PENDING'], 'JobHeldUser', true]);
+      await client.jobs.release(id);
+      assert.deepEqual((await ended(id)).state, ['COMPLETED']);
+    });
+
+    test('update', async () => {
+      const client = of().client();
+      const { id } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 1\n', hold: true, timeLimit: 5 });
+      await client.jobs.update(id, { comment: 'note', timeLimit: '02:00:00' });
+      const job = await client.jobs.get(id);
+      assert.deepEqual([job?.comment, job?.timeLimit], ['note', 120]);
+      await assert.rejects(client.jobs.hold(999_999), NotFound);
+    });
+
+    test('cancel: 200 whatever happens; what went wrong stands in status[]', async () => {
+      const client = of().client();
+      const { id } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 60\n' });
+      assert.equal((await client.jobs.cancel(id)).outcome, 'accepted');
+      assert.deepEqual((await ended(id)).state, ['CANCELLED']);
+      const again = await wire(of(), `DELETE slurm/job/${id}`);
+      assert.equal(again.status, 200);
+      assert.equal((again.body['status'] as { error: { code: number } }[])[0]?.error.code, 2021);
+      assert.equal((await client.jobs.cancel(id)).outcome, 'ended');
+      const unknown = await wire(of(), 'DELETE slurm/job/999999');
+      assert.equal(unknown.status, 200);
+      assert.equal((unknown.body['status'] as { error: { code: number } }[])[0]?.error.code, 2017);
+      assert.equal((await client.jobs.cancel(999_999)).outcome, 'gone');
+    });
+
+    test('a signal reaches a running job only', async () => {
+      const client = of().client();
+      const { id } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 60\n', hold: true });
+      await assert.rejects(client.jobs.signal(id, 'USR1'), Refused);
+      await client.jobs.release(id);
+      await eventually(async () => assert.deepEqual((await client.jobs.get(id))?.state, ['RUNNING']));
+      assert.equal((await client.jobs.signal(id, 'CONT')).outcome, 'accepted');
+    });
+
+    test('requeue: from v0.0.45; the old way only sets a flag', async () => {
+      const client = of().client();
+      const { id } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 60\n' });
+      await eventually(async () => assert.deepEqual((await client.jobs.get(id))?.state, ['RUNNING']));
+      assert.equal((await wire(of(), `POST slurm/job/${id}`, { body: { requeue: true } })).status, 200);
+      assert.deepEqual((await client.jobs.get(id))?.state, ['RUNNING']);
+      if (of().release === '24.11') return assert.rejects(client.jobs.requeue(id), NotSupported);
+      await client.jobs.requeue(id);
+      await eventually(async () => {
+        const job = await client.jobs.get(id);
+        assert.equal(job?.restarts, 1);
+      });
+    });
+
+    test('an ordinary user submits', async () => {
+      const { id } = await of().client({ user: 'alice' }).jobs.submit({ script: '#!/bin/sh\nsleep 0\n' });
+      const job = await ended(id);
+      assert.equal(job.user, 'alice');
+    });
+
+    test('two jobs in one question of states: a parameter each, because commas are refused', async () => {
+      const client = of().client();
+      const script = '#!/bin/sh\nsleep 60\n';
+      const ids = [(await client.jobs.submit({ script })).id, (await client.jobs.submit({ script })).id];
+      assert.deepEqual(
+        (await client.jobs.states(ids)).items.map((item) => Number(item.id)),
+        ids,
+      );
+      const commas = await wire(of(), `GET slurm/jobs/state/?job_id=${ids.join('%2C')}`);
+      assert.equal(commas.status, 422);
+    });
+  });
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Refused, SlurmError, Timeout, Unavailable } from '../../src/errors.ts';
+import { formatNodeState, isDrain, isDrained } from '../../src/node-state.ts';
+import { SlurmWatch } from '../../src/watch/slurm-watch.ts';
+import type { Subject } from './subject.ts';
+import { eventually, firstError, newestOf, wire } from './wire.ts';
+
+export function outage(of: () => Subject): void {
+  describe('outages', () => {
+    const state = async (name: string) => {
+      const node = (await of().client().nodes.list()).items.find((item) => item.name === name);
+      assert.ok(node !== undefined, `${name} is listed`);
+      return node.state;
+    };
+
+    test('slurmctld killed: what each call says, what the watch knows, and that all comes back', async () => {
+      const client = of().client({});
+      await using watch = new SlurmWatch({ client });
+      watch.start();
+      const hurry = watch.hurry();
+      const before = await watch.nodes.listSince(0);
+      assert.equal(before.nodes.size, 3);
+      await watch.jobs.listSince(0);
+
+      const back = await of().killController();
+      const moment = Date.now();
+      const ping = await wire(of(), 'GET slurm/ping/');
+      assert.equal(ping.status, 200);
+      assert.equal((ping.body['pings'] as { responding: boolean }[])[0]?.responding, false);
+      const [list, drain, job, accounts] = await Promise.all([
+        wire(of(), 'GET slurm/nodes/'),
+        wire(of(), 'POST slurm/node/n0', { body: { state: ['DRAIN'], reason: 'x' } }),
+        wire(of(), 'GET slurm/job/1'),
+        wire(of(), 'GET slurmdb/accounts/'),
+      ]);
+      for (const answer of [list, drain]) {
+        assert.equal(answer.status, 502);
+        assert.equal(firstError(answer), 1800);
+        assert.ok(answer.took >= of().blocksMs, `blocked for ${answer.took} ms`);
+      }
+      assert.equal(job.status, 500);
+      assert.equal(firstError(job), -1);
+      assert.ok(job.took > list.took);
+      assert.equal(accounts.status, 200, 'the database does not need slurmctld');
+
+      const other = of().client({});
+      await assert.rejects(other.controller.check(), Unavailable);
+      await assert.rejects(other.nodes.list(), Unavailable);
+      await assert.rejects(other.nodes.drain('n0', 'test: x'), Unavailable);
+      await assert.rejects(
+        of()
+          .client()
+          .nodes.list({ timeoutMs: of().blocksMs / 2 }),
+        Timeout,
+      );
+      await eventually(() => {
+        assert.equal(watch.nodes.view.kind, 'unknown');
+        assert.equal(watch.jobs.view.kind, 'unknown');
+      }, 40_000);
+      const { view } = watch.nodes;
+      assert.ok(view.kind === 'unknown' && view.last?.nodes.size === 3 && view.since >= before.at);
+      assert.ok(view.why.code === 'Unavailable' || view.why.code === 'Timeout', view.why.code);
+      await assert.rejects(watch.nodes.listSince(moment, { timeoutMs: 200 }), Timeout);
+
+      await back();
+      const after = await watch.nodes.listSince(moment, { timeoutMs: 60_000 });
+      assert.equal(after.nodes.size, 3);
+      assert.ok(after.at > moment);
+      hurry[Symbol.dispose]();
+      await eventually(async () => assert.equal((await state('n0')).base, 'IDLE'), 30_000);
+    });
+
+    test('after some failures in a row calls fail at once, until one gets through', async () => {
+      const client = of().client({ circuit: { threshold: 1, pauseMs: 400 } });
+      await client.nodes.list();
+      const back = await of().killController();
+      try {
+        await assert.rejects(client.nodes.list(), Unavailable);
+        const began = performance.now();
+        const error: unknown = await client.nodes.list().catch((caught: unknown) => caught);
+        assert.ok(error instanceof Unavailable && /next try/.test(error.message), String(error));
+        assert.ok(performance.now() - began < 200);
+        assert.equal(client.circuit().state, 'open');
+      } finally {
+        await back();
+      }
+      await eventually(async () => {
+        const listed = await client.nodes.list().catch((error: unknown) => {
+          assert.ok(error instanceof SlurmError);
+          return undefined;
+        });
+        assert.ok(listed !== undefined);
+      });
+      assert.equal(client.circuit().state, 'closed');
+    });
+
+    test('surprise: the end of a slurmd is not noticed; DOWN requeues its jobs at once, and then DELETE works', async () => {
+      const client = of().client();
+      const { id } = await client.jobs.submit({
+        script: '#!/bin/sh\nsleep 60\n',
+        requiredNodes: ['n1'],
+        timeLimit: 5,
+      });
+      await eventually(async () => assert.deepEqual((await client.jobs.get(id))?.state, ['RUNNING']));
+      const start = await of().stopSlurmd('n1');
+      await pause(300);
+      assert.notEqual((await state('n1')).base, 'DOWN', 'nobody told slurmctld');
+      assert.deepEqual((await client.jobs.get(id))?.state, ['RUNNING'], 'a ghost');
+      await assert.rejects(client.nodes.delete('n1'), Refused);
+      await client.nodes.down('n1', 'test: its machine is gone');
+      await eventually(async () => {
+        const job = await client.jobs.get(id);
+        assert.ok(job !== undefined && job.state.includes('PENDING'), job?.state.join('+'));
+        assert.equal(job.restarts, 1);
+      });
+      await client.jobs.cancel(id);
+      await eventually(async () =>
+        assert.equal((await client.nodes.delete('n1').catch(refusedYet)).outcome, 'accepted'),
+      );
+      assert.equal(await client.nodes.get('n1'), undefined);
+      await start();
+      await eventually(async () => assert.equal(formatNodeState(await state('n1')), 'IDLE+DYNAMIC_NORM'));
+    });
+
+    test('features, comment, extra and a drain with its reason survive a restart of slurmd', async () => {
+      const client = of().client();
+      await client.nodes.update('n2', { comment: 'mine', extra: 'more', features: ['mini', 'green'] });
+      await client.nodes.drain('n2', 'test: kept');
+      const start = await of().stopSlurmd('n2');
+      await start();
+      await pause(500);
+      const node = (await client.nodes.list()).items.find(({ name }) => name === 'n2');
+      assert.deepEqual(
+        [node?.comment, node?.extra, node?.features, node?.reason],
+        ['mine', 'more', ['mini', 'green'], 'test: kept'],
+      );
+      assert.ok(node && isDrain(node.state));
+      await client.nodes.undrain('n2');
+      await eventually(async () => assert.equal(formatNodeState(await state('n2')), 'IDLE+DYNAMIC_NORM'));
+    });
+
+    test('drained is what a list says that began after the drain was accepted', async () => {
+      const client = of().client();
+      await using watch = new SlurmWatch({ client });
+      watch.start();
+      const { id } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 60\n', requiredNodes: ['n0'] });
+      await eventually(async () => assert.equal((await state('n0')).base, 'MIXED'));
+      const drain = await client.nodes.drain('n0', 'test: wait for it');
+      const seen = await watch.nodes.listSince(drain.at);
+      const busy = seen.nodes.get('n0');
+      assert.ok(busy && isDrain(busy.state) && !isDrained(busy.state));
+      const cancelled = await client.jobs.cancel(id);
+      assert.equal(cancelled.outcome, 'accepted');
+      await eventually(async () => {
+        const { nodes } = await watch.nodes.listSince(Date.now());
+        const node = nodes.get('n0');
+        assert.ok(node && isDrained(node.state));
+      });
+      await client.nodes.undrain('n0');
+      assert.equal(await client.apiVersion(), newestOf(of()));
+    });
+  });
+}
+
+/** A node whose job is just ending is refused a moment longer. */
+function refusedYet(error: unknown): { readonly outcome: 'busy' } {
+  if (error instanceof Refused) return { outcome: 'busy' };
+  throw error;
+}

@@ -1,0 +1,88 @@
+/** The simulated slurmdbd, as slurmrestd shows it. */
+import { good, type Reply } from './reply.ts';
+import type { Request } from './request.ts';
+import { account, association, qos, tres, user } from './simulated-accounting.ts';
+import type { Wire } from './wire-format.ts';
+
+type Named = { readonly name: string; readonly description?: string; readonly organization?: string };
+
+const values = (map: ReadonlyMap<string, Wire>) => [...map.values()];
+
+export const databasePing = (): Reply =>
+  good({ pings: [{ hostname: 'slurmdbd', responding: true, latency: 300, primary: true }] });
+
+export const listAccounts = ({ cluster }: Request): Reply =>
+  good({ accounts: values(cluster.accounting.accounts) });
+export const listUsers = ({ cluster }: Request): Reply => good({ users: values(cluster.accounting.users) });
+export const listAssociations = ({ cluster }: Request): Reply =>
+  good({ associations: values(cluster.accounting.associations) });
+export const listQos = ({ cluster }: Request): Reply => good({ qos: values(cluster.accounting.qos) });
+export const listTres = (): Reply => good({ TRES: tres });
+
+export const listClusters = ({ cluster }: Request): Reply =>
+  good({
+    clusters: [
+      {
+        controller: { host: '10.79.0.10', port: 6817 },
+        flags: [],
+        name: 'mini',
+        nodes: cluster.allNodes(),
+        tres: [],
+      },
+    ],
+  });
+
+export const listAccountingJobs = ({ cluster, format }: Request): Reply =>
+  good({ jobs: [...cluster.jobs.values()].map((job) => format.accountingJob(job)) });
+
+export function getAccountingJob({ cluster, format, parameter }: Request): Reply {
+  const job = cluster.jobs.get(Number(parameter));
+  return job === undefined
+    ? good({ jobs: [] }, ['Nothing found'])
+    : good({ jobs: [format.accountingJob(job)] });
+}
+
+export function putAccounts({ cluster, body }: Request): Reply {
+  for (const { name, description, organization } of (body['accounts'] ?? []) as Named[])
+    cluster.accounting.accounts.set(name, account(name, description, organization));
+  return good();
+}
+
+export function putUsers({ cluster, body }: Request): Reply {
+  for (const { name } of (body['users'] ?? []) as Named[]) cluster.accounting.users.set(name, user(name));
+  return good();
+}
+
+export function putAssociations({ cluster, body }: Request): Reply {
+  for (const fields of (body['associations'] ?? []) as Parameters<typeof association>[0][])
+    cluster.accounting.associations.set(associationKey(fields), association(fields));
+  return good();
+}
+
+export function putQos({ cluster, body }: Request): Reply {
+  const known = cluster.accounting.qos;
+  for (const { name, description } of (body['qos'] ?? []) as Named[])
+    known.set(name, qos(name, description, known.size + 1));
+  return good();
+}
+
+/** Deleting what is not there is a 200 like any other. */
+const remove =
+  (kind: 'accounts' | 'users' | 'qos') =>
+  ({ cluster, parameter }: Request): Reply => {
+    const removed = cluster.accounting[kind].delete(parameter);
+    return good({ [`removed_${kind}`]: removed ? [parameter] : [] });
+  };
+export const deleteAccount = remove('accounts');
+export const deleteUser = remove('users');
+export const deleteQos = remove('qos');
+
+export function deleteAssociation({ cluster, query }: Request): Reply {
+  const key = associationKey({ account: query.get('account') ?? '', user: query.get('user') ?? '' });
+  const removed = cluster.accounting.associations.delete(key);
+  return good({ removed_associations: removed ? [key] : [] });
+}
+
+function associationKey(fields: { account: string; user?: string; partition?: string }): string {
+  return `${fields.account}/${fields.user ?? ''}/${fields.partition ?? ''}`;
+}

@@ -1,0 +1,401 @@
+/**
+ * The state of a simulated Slurm: nodes, jobs, partitions, reservations and accounting, and the rules by which they change.
+ * Knows nothing of HTTP. Time passes when somebody asks: nothing runs in the background.
+ */
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { compressHostlist, expandHostlist } from '../../src/hostlist.ts';
+import type { SlurmRelease } from '../slurm-rootfs.ts';
+import { type Accounts, emptyAccounts } from './simulated-accounting.ts';
+import { SlurmRefusal } from './slurm-refusal.ts';
+
+export interface SimulatedNode {
+  readonly name: string;
+  /** Where a dynamic node's slurmd registered from. */
+  address: string;
+  cpus: number;
+  memory: number;
+  features: string[];
+  comment: string;
+  extra: string;
+  topology: string;
+  gres: string;
+  reason: string;
+  reasonSetBy: string;
+  reasonSetAt: number;
+  /** DRAIN, DOWN, DYNAMIC_NORM …: everything but what follows from jobs. */
+  flags: Set<string>;
+  down: boolean;
+  /** Its slurmd answers. */
+  alive: boolean;
+  diedAt: number;
+  slurmdStartedAt: number;
+  lastBusyAt: number;
+  /** CPUs in use, as computed for the last list; the answer for one node tells these. */
+  listedCpus: number;
+  /** Grows with every change that a list would show. */
+  revision: number;
+}
+
+export interface SimulatedJob {
+  readonly id: number;
+  name: string;
+  user: string;
+  partition: string;
+  state: string;
+  reason: string;
+  comment: string;
+  held: boolean;
+  nodes: string[];
+  wantedNodes: number;
+  requiredNodes: string[];
+  cpusPerNode: number;
+  submittedAt: number;
+  startedAt: number;
+  endedAt: number;
+  /** Minutes; undefined for no limit. */
+  timeLimit: number | undefined;
+  /** How long its script works, and the code it ends with. */
+  durationMs: number;
+  exitCode: number;
+  restarts: number;
+  requeueable: boolean;
+  directory: string;
+  revision: number;
+}
+
+export interface SimulatedReservation {
+  readonly name: string;
+  nodes: string[];
+  users: string[];
+  flags: string[];
+  startsAt: number;
+  endsAt: number;
+}
+
+export interface ClusterOptions {
+  readonly release: SlurmRelease;
+  readonly clock?: Clock;
+  /** Every node's slurmd is pinged this often, which counts as a change of all nodes. Default: never. */
+  readonly pingEveryMs?: number;
+  /** From the end of a slurmd to DOWN. Default 50 s. */
+  readonly slurmdTimeoutMs?: number;
+  /** From a submit to the start, when there is room. Default 100 ms. */
+  readonly startDelayMs?: number;
+}
+
+const active = new Set(['RUNNING', 'SUSPENDED', 'COMPLETING']);
+
+export class SimulatedCluster {
+  readonly release: SlurmRelease;
+  readonly nodes = new Map<string, SimulatedNode>();
+  readonly jobs = new Map<number, SimulatedJob>();
+  readonly partitions = new Map<string, { readonly name: string; fromConfiguration: boolean }>();
+  readonly reservations = new Map<string, SimulatedReservation>();
+  readonly accounting: Accounts = emptyAccounts();
+  readonly #clock: Clock;
+  readonly #options: Required<Pick<ClusterOptions, 'pingEveryMs' | 'slurmdTimeoutMs' | 'startDelayMs'>>;
+  #nextJob = 1;
+  #revision = 1;
+  #nodesChangedAt: number;
+  #partitionsChangedAt: number;
+  #jobsChangedAt: number;
+  #lastPing: number;
+
+  constructor(options: ClusterOptions) {
+    this.release = options.release;
+    this.#clock = options.clock ?? systemClock;
+    this.#options = {
+      pingEveryMs: options.pingEveryMs ?? 0,
+      slurmdTimeoutMs: options.slurmdTimeoutMs ?? 50_000,
+      startDelayMs: options.startDelayMs ?? 100,
+    };
+    const now = this.#clock.now();
+    this.#nodesChangedAt = this.#partitionsChangedAt = this.#jobsChangedAt = this.#lastPing = now;
+    this.partitions.set('all', { name: 'all', fromConfiguration: true });
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** Whole seconds, as Slurm counts changes. */
+  changedAt(kind: 'nodes' | 'partitions' | 'jobs'): number {
+    const at = {
+      nodes: this.#nodesChangedAt,
+      partitions: this.#partitionsChangedAt,
+      jobs: this.#jobsChangedAt,
+    };
+    return Math.floor(at[kind] / 1000);
+  }
+
+  /** A slurmd registers: a new node, or one that comes back (with its drain, reason, comment and features). */
+  addNode(
+    name: string,
+    spec: Partial<Pick<SimulatedNode, 'cpus' | 'memory' | 'features' | 'address' | 'gres'>> = {},
+  ): void {
+    const now = this.now();
+    const known = this.nodes.get(name);
+    if (known !== undefined) {
+      Object.assign(known, { alive: true, down: false, slurmdStartedAt: now, ...spec });
+      return this.touch(known);
+    }
+    const index = this.nodes.size;
+    const node: SimulatedNode = {
+      name,
+      address: `10.${80 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`,
+      cpus: 4,
+      memory: 4000,
+      features: [],
+      comment: '',
+      extra: '',
+      topology: '',
+      gres: '',
+      reason: '',
+      reasonSetBy: '',
+      reasonSetAt: 0,
+      flags: new Set(['DYNAMIC_NORM']),
+      down: false,
+      alive: true,
+      diedAt: 0,
+      slurmdStartedAt: now,
+      lastBusyAt: now,
+      listedCpus: 0,
+      revision: 0,
+      ...spec,
+    };
+    this.nodes.set(name, node);
+    this.touch(node);
+    this.#partitionsChangedAt = now; // a new node joins the partitions of all nodes
+  }
+
+  addNodes(hostlist: string, spec?: Parameters<SimulatedCluster['addNode']>[1]): void {
+    for (const name of expandHostlist(hostlist)) this.addNode(name, spec);
+  }
+
+  /** The node's slurmd is gone. Slurm notices late, as the real one does. */
+  stopSlurmd(name: string): void {
+    const node = this.node(name);
+    node.alive = false;
+    node.diedAt = this.now();
+  }
+
+  removeNode(name: string): void {
+    this.nodes.delete(name);
+    this.#nodesChangedAt = this.#partitionsChangedAt = this.now();
+  }
+
+  /** Puts a job on nodes at once, as if it had been submitted and started. */
+  runJob(nodes: readonly string[], job: Partial<SimulatedJob> = {}): number {
+    const running = this.createJob({ ...job, requiredNodes: [...nodes], wantedNodes: nodes.length });
+    this.#start(running, [...nodes]);
+    return running.id;
+  }
+
+  createJob(fields: Partial<SimulatedJob>): SimulatedJob {
+    const now = this.now();
+    const job: SimulatedJob = {
+      name: 'job',
+      user: 'slurm',
+      partition: 'all',
+      state: 'PENDING',
+      reason: 'None',
+      comment: '',
+      held: false,
+      nodes: [],
+      wantedNodes: 1,
+      requiredNodes: [],
+      cpusPerNode: 1,
+      submittedAt: now,
+      startedAt: 0,
+      endedAt: 0,
+      timeLimit: undefined,
+      durationMs: Number.POSITIVE_INFINITY,
+      exitCode: 0,
+      restarts: 0,
+      requeueable: true,
+      directory: '/tmp',
+      ...fields,
+      id: this.#nextJob,
+      revision: 0,
+    };
+    this.#nextJob += 1;
+    this.jobs.set(job.id, job);
+    this.touchJob(job);
+    return job;
+  }
+
+  finishJob(id: number, state = 'COMPLETED'): void {
+    const job = this.job(id);
+    if (!active.has(job.state) && job.state !== 'PENDING') return;
+    this.#leaveNodes(job);
+    job.state = state;
+    job.endedAt = this.now();
+    if (state === 'FAILED') job.reason = 'NonZeroExitCode';
+    this.touchJob(job);
+  }
+
+  /** Back into the queue, with a new start to come. */
+  requeueJob(id: number): void {
+    const job = this.job(id);
+    if (job.state === 'PENDING') throw new SlurmRefusal(2024, 'Job is pending execution');
+    this.#leaveNodes(job);
+    Object.assign(job, { state: 'PENDING', nodes: [], startedAt: 0, endedAt: 0, restarts: job.restarts + 1 });
+    job.submittedAt = this.now();
+    this.touchJob(job);
+  }
+
+  node(name: string): SimulatedNode {
+    const node = this.nodes.get(name);
+    if (node === undefined) throw new SlurmRefusal(2018, 'Invalid node name specified');
+    return node;
+  }
+
+  job(id: number): SimulatedJob {
+    const job = this.jobs.get(id);
+    if (job === undefined) throw new SlurmRefusal(2017, 'Invalid job id specified');
+    return job;
+  }
+
+  touch(node: SimulatedNode): void {
+    this.#nodesChangedAt = this.now();
+    this.#revision += 1;
+    node.revision = this.#revision;
+  }
+
+  touchJob(job: SimulatedJob): void {
+    this.#jobsChangedAt = this.now();
+    this.#revision += 1;
+    job.revision = this.#revision;
+  }
+
+  touchPartitions(): void {
+    this.#partitionsChangedAt = this.now();
+  }
+
+  usedCpus(name: string): number {
+    return this.#usage().get(name) ?? 0;
+  }
+
+  hasWork(name: string): boolean {
+    return this.usedCpus(name) > 0;
+  }
+
+  /** What a list does beside answering: the numbers of work are computed anew for all nodes. */
+  refreshForList(): void {
+    const usage = this.#usage();
+    for (const node of this.nodes.values()) {
+      const used = usage.get(node.name) ?? 0;
+      if (node.listedCpus === used) continue;
+      node.listedCpus = used;
+      this.#revision += 1;
+      node.revision = this.#revision;
+    }
+  }
+
+  /** The names of a node's state, from the numbers of the last list. */
+  stateNames(node: SimulatedNode): string[] {
+    const busy = this.hasWork(node.name);
+    const mixed = node.listedCpus > 0 && node.listedCpus < node.cpus;
+    const base = node.down ? 'DOWN' : mixed ? 'MIXED' : busy ? 'ALLOCATED' : 'IDLE';
+    const silent = node.flags.has('NOT_RESPONDING') || (node.down && !node.alive);
+    const flags = [...node.flags].filter((flag) => flag !== 'NOT_RESPONDING');
+    return [base, ...flags, ...(silent ? ['NOT_RESPONDING'] : [])];
+  }
+
+  /** Lets time pass up to now: dead slurmd are noticed, jobs start and end, pings happen. */
+  settle(): void {
+    const now = this.now();
+    for (const node of this.nodes.values()) this.#settleNode(node, now);
+    let free: Map<string, number> | undefined;
+    for (const job of this.jobs.values()) {
+      if (job.state === 'RUNNING' && now >= job.startedAt + job.durationMs)
+        this.finishJob(job.id, job.exitCode === 0 ? 'COMPLETED' : 'FAILED');
+      if (job.state !== 'PENDING' || job.held || now < job.submittedAt + this.#options.startDelayMs) continue;
+      free ??= this.#freeCpus();
+      const nodes = this.#place(job, free);
+      if (nodes === undefined) continue;
+      for (const name of nodes) free.set(name, (free.get(name) ?? 0) - job.cpusPerNode);
+      this.#start(job, nodes);
+    }
+    const { pingEveryMs } = this.#options;
+    if (pingEveryMs > 0 && now - this.#lastPing >= pingEveryMs) {
+      this.#lastPing = now - ((now - this.#lastPing) % pingEveryMs);
+      this.#nodesChangedAt = now;
+    }
+  }
+
+  /** Changes with every ping, as load and free memory do. */
+  get pings(): number {
+    return this.#lastPing;
+  }
+
+  /** Marks a node dead: its jobs are requeued at once. */
+  setDown(node: SimulatedNode, why: string, by: string): void {
+    node.down = true;
+    Object.assign(node, { reason: why, reasonSetBy: by, reasonSetAt: this.now() });
+    for (const job of this.jobs.values())
+      if (active.has(job.state) && job.nodes.includes(node.name)) {
+        if (job.requeueable) this.requeueJob(job.id);
+        else this.finishJob(job.id, 'NODE_FAIL');
+      }
+    this.touch(node);
+  }
+
+  /** Hostlist of all nodes. */
+  allNodes(): string {
+    return compressHostlist(this.nodes.keys());
+  }
+
+  #settleNode(node: SimulatedNode, now: number): void {
+    if (node.alive) {
+      if (node.flags.delete('NOT_RESPONDING')) this.touch(node);
+      return;
+    }
+    const silentFor = now - node.diedAt;
+    const { slurmdTimeoutMs } = this.#options;
+    if (silentFor >= slurmdTimeoutMs / 2 && !node.flags.has('NOT_RESPONDING')) {
+      node.flags.add('NOT_RESPONDING');
+      this.touch(node);
+    }
+    if (silentFor >= slurmdTimeoutMs && !node.down) this.setDown(node, 'Not responding', 'slurm');
+  }
+
+  #usage(): Map<string, number> {
+    const usage = new Map<string, number>();
+    for (const job of this.jobs.values()) {
+      if (!active.has(job.state)) continue;
+      for (const name of job.nodes) usage.set(name, (usage.get(name) ?? 0) + job.cpusPerNode);
+    }
+    return usage;
+  }
+
+  #freeCpus(): Map<string, number> {
+    const usage = this.#usage();
+    const usable = [...this.nodes.values()].filter(
+      (node) => node.alive && !node.down && !node.flags.has('DRAIN'),
+    );
+    return new Map(usable.map((node) => [node.name, node.cpus - (usage.get(node.name) ?? 0)]));
+  }
+
+  #place(job: SimulatedJob, free: ReadonlyMap<string, number>): string[] | undefined {
+    const wanted = job.requiredNodes.length > 0 ? job.requiredNodes : [...free.keys()];
+    const fitting = wanted.filter((name) => (free.get(name) ?? 0) >= job.cpusPerNode);
+    return fitting.length >= job.wantedNodes ? fitting.slice(0, job.wantedNodes) : undefined;
+  }
+
+  #start(job: SimulatedJob, nodes: string[]): void {
+    Object.assign(job, { state: 'RUNNING', nodes, startedAt: this.now(), reason: 'None' });
+    this.touchJob(job);
+    for (const name of nodes) this.touch(this.node(name));
+  }
+
+  #leaveNodes(job: SimulatedJob): void {
+    if (!active.has(job.state)) return;
+    for (const name of job.nodes) {
+      const node = this.nodes.get(name);
+      if (node === undefined) continue;
+      node.lastBusyAt = this.now();
+      this.touch(node);
+    }
+  }
+}
