@@ -1,6 +1,6 @@
 #!/bin/bash
-# slapd with one database for LDAP_SUFFIX (default dc=example,dc=org), whose cn=admin has LDAP_ADMIN_PASSWORD, filled
-# from /seed/*.ldif at the first start. Arguments are slapd's.
+# slapd on port 1389 with one database for LDAP_SUFFIX (default dc=example,dc=org), whose cn=admin has
+# LDAP_ADMIN_PASSWORD, filled from /seed/*.ldif at the first start. Arguments are slapd's.
 set -euo pipefail
 
 suffix=${LDAP_SUFFIX:-dc=example,dc=org}
@@ -28,4 +28,4 @@ if [[ ! -e $data/data.mdb ]]; then
     if [[ -e $seed ]]; then slapadd -n 1 -F "$config" -l "$seed"; fi
   done
 fi
-exec slapd -F "$config" -h 'ldap://0.0.0.0:389/' -d 0 "$@"
+exec slapd -F "$config" -h 'ldap://0.0.0.0:1389/' -d stats "$@"

@@ -5,7 +5,7 @@ set -euo pipefail
 
 data=/var/lib/mysql
 if [[ ! -d $data/mysql ]]; then
-  mariadb-install-db --no-defaults --auth-root-authentication-method=socket --auth-root-socket-user=mysql \
+  mariadb-install-db --no-defaults --force --auth-root-authentication-method=socket --auth-root-socket-user=mysql \
     --skip-name-resolve --skip-test-db --datadir="$data"
 fi
 

@@ -1,92 +1,36 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { type Box, createSandbox, type Network, type RootFile, type Sandbox } from '@slurm-operator/sandbox';
-import { type BuiltImage, buildImage } from './build-image.ts';
+import { createSandbox, type Sandbox } from '@slurm-operator/sandbox';
+import { SlurmBoxes, slurmConf } from '../testing/slurm-boxes.ts';
 import { slurmVersions } from './slurm-version.ts';
 
 const sandboxes: Sandbox[] = [];
+const directories: string[] = [];
 after(async () => {
   for (const sandbox of sandboxes) await sandbox.stop(500);
+  for (const directory of directories) await rm(directory, { recursive: true });
 });
 
-/** A box that runs an image the way a container runtime would: its entrypoint, user and environment. */
-async function runImage(
-  sandbox: Sandbox,
-  network: Network,
-  name: string,
-  image: BuiltImage,
-  options: { args?: readonly string[]; files?: readonly RootFile[]; env?: Record<string, string> } = {},
-): Promise<Box> {
-  const { config } = image.description;
-  return sandbox.startBox({
-    name,
-    rootfs: image.rootfs,
-    networks: [network],
-    command: [...(config.entrypoint ?? []), ...(options.args ?? [])],
-    env: { ...config.env, ...options.env },
-    ...(config.user !== undefined && { user: config.user }),
-    files: options.files ?? [],
+async function slurmBoxes(version: string): Promise<SlurmBoxes> {
+  const sandbox = await createSandbox({
+    name: `images-${version.replace('.', '-')}-${process.pid}-${sandboxes.length}`,
   });
+  sandboxes.push(sandbox);
+  return new SlurmBoxes(sandbox, await sandbox.addNetwork('lan'), version);
 }
-
-const slurmConf = `ClusterName=images
-SlurmctldHost=ctld(10.79.0.2)
-SlurmUser=slurm
-AuthType=auth/slurm
-CredType=auth/slurm
-AuthInfo=use_client_ids
-AuthAltTypes=auth/jwt
-AuthAltParameters=jwt_key=/etc/slurm/jwt_hs256.key
-SlurmctldParameters=enable_configless
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core_Memory
-MaxNodeCount=8
-ProctrackType=proctrack/linuxproc
-JobAcctGatherType=jobacct_gather/linux
-SlurmdParameters=config_overrides
-ReturnToService=2
-MpiDefault=none
-StateSaveLocation=/var/spool/slurmctld
-SlurmdSpoolDir=/var/spool/slurmd
-SchedulerParameters=batch_sched_delay=0,sched_interval=1
-PartitionName=all Nodes=ALL Default=YES State=UP
-`;
 
 for (const version of slurmVersions) {
   test(`Slurm ${version}: a job runs on the slurmctld and slurmd images, and slurmrestd answers`, async () => {
-    const sandbox = await createSandbox({ name: `images-${version.replace('.', '-')}-${process.pid}` });
-    sandboxes.push(sandbox);
-    const lan = await sandbox.addNetwork('lan');
-    const key = randomBytes(64).toString('hex');
-    const keyFile = (uid: number, path = '/etc/slurm/slurm.key'): RootFile => ({
-      path,
-      content: key,
-      mode: 0o600,
-      uid,
-      gid: uid,
-    });
-    const conf = { path: '/etc/slurm/slurm.conf', content: slurmConf };
-    const ctld = await runImage(sandbox, lan, 'ctld', await buildImage('slurmctld', version), {
-      args: ['-vv'],
-      files: [
-        conf,
-        { path: '/etc/slurm/cgroup.conf', content: 'CgroupPlugin=disabled\n' },
-        keyFile(401),
-        keyFile(401, '/etc/slurm/jwt_hs256.key'),
-      ],
-    });
-    assert.equal(ctld.address, '10.79.0.2');
-    await ctld.waitForPort(6817);
-    const worker = await runImage(sandbox, lan, 'worker-0', await buildImage('slurmd', version), {
-      env: { SLURMD_OPTIONS: `-Z -b --conf-server '10.79.0.2:6817'`, POD_CPUS: '1', POD_MEMORY: '1500' },
+    const boxes = await slurmBoxes(version);
+    const ctld = await boxes.controller();
+    const { stdout: about } = await ctld.exec(['slurmctld', '-V']);
+    assert.ok(about.startsWith(`slurm-wlm ${version}.`), about);
+    const worker = await boxes.worker('worker-0', ctld, {
+      env: { POD_CPUS: '1', POD_MEMORY: '1500' },
       args: ['--conf', 'CPUs=2 RealMemory=2000 Feature=$(touch${IFS}/evaluated)'],
-      files: [keyFile(401)],
-    });
-    await worker.waitForPort(6818);
-    await worker.waitFor('registration', async () => {
-      const { stdout } = await ctld.exec(['sinfo', '--noheader', '--format=%T'], { allowFailure: true });
-      return stdout.trim() === 'idle';
     });
     const { stdout } = await ctld.exec(['srun', '--ntasks=1', 'hostname'], {
       user: 'slurm',
@@ -99,13 +43,13 @@ for (const version of slurmVersions) {
     assert.match(node, /ActiveFeatures=\$\(touch\$\{IFS\}\/evaluated\)/, 'options are text, not shell');
     assert.equal((await worker.exec(['test', '-e', '/evaluated'], { allowFailure: true })).exitCode, 1);
 
-    const rest = await runImage(sandbox, lan, 'rest', await buildImage('slurmrestd', version), {
+    const rest = await boxes.run('slurmrestd', 'rest', {
       args: ['-s', 'slurmctld', '0.0.0.0:6820'],
       env: { SLURM_JWT: 'daemon' },
-      files: [conf],
+      files: [{ path: '/etc/slurm/slurm.conf', content: slurmConf }],
     });
     await rest.waitForPort(6820);
-    const { port } = await sandbox.forward({ address: rest.address, port: 6820 });
+    const { port } = await boxes.sandbox.forward({ address: rest.address, port: 6820 });
     const response = await fetch(`http://127.0.0.1:${port}/slurm/v0.0.42/ping/`);
     assert.equal(response.status, 401, 'it is there and wants a token');
     for (const box of [ctld, worker]) {
@@ -113,4 +57,54 @@ for (const version of slurmVersions) {
       assert.equal((await box.exit).signal, null, `${box.name} ends on SIGTERM by itself`);
     }
   });
+
+  test(`Slurm ${version}: slurmdbd keeps accounts in the mariadb image`, async () => {
+    const boxes = await slurmBoxes(version);
+    const data = await mkdtemp(join(tmpdir(), 'mariadb-'));
+    directories.push(data);
+    await chown(data, 999, 999);
+    const startMariadb = async (name: string, password: string) => {
+      const box = await boxes.run('mariadb', name, {
+        env: { MARIADB_DATABASE: 'slurm_acct_db', MARIADB_USER: 'slurm', MARIADB_PASSWORD: password },
+        args: ['--innodb-buffer-pool-size=64M'],
+        mounts: [{ source: data, target: '/var/lib/mysql' }],
+      });
+      await box.waitForPort(3306, { timeoutMs: 60_000 });
+      const { stdout } = await box.exec(
+        ['mariadb', '--host=127.0.0.1', '--user=slurm', '--batch', '--execute=SHOW DATABASES'],
+        { env: { MYSQL_PWD: password } },
+      );
+      assert.match(stdout, /slurm_acct_db/);
+      return box;
+    };
+    const first = await startMariadb('mariadb-0', `it's "quoted" \\ \`x\` $(id)`);
+    await first.stop(20_000);
+    assert.equal((await first.exit).signal, null, 'MariaDB ends on SIGTERM by itself');
+    const mariadb = await startMariadb('mariadb-1', 'simple'); // a new password takes effect with the next start
+
+    const dbd = await boxes.run('slurmdbd', 'slurmdbd', {
+      files: [
+        boxes.key(),
+        { path: '/etc/hosts', content: '127.0.0.1 localhost slurmdbd\n' },
+        { path: '/etc/slurm/slurm.conf', content: `${slurmConf}${accountingConf}` },
+        {
+          path: '/etc/slurm/slurmdbd.conf',
+          mode: 0o600,
+          uid: 401,
+          gid: 401,
+          content: `AuthType=auth/slurm\nDbdHost=slurmdbd\nSlurmUser=slurm\nStorageType=accounting_storage/mysql
+StorageHost=${mariadb.address}\nStorageUser=slurm\nStoragePass=simple\nStorageLoc=slurm_acct_db\n`,
+        },
+      ],
+    });
+    await dbd.waitForPort(6819, { timeoutMs: 60_000 });
+    await dbd.exec(['sacctmgr', '--immediate', 'add', 'cluster', 'images']);
+    await dbd.exec(['sacctmgr', '--immediate', 'add', 'account', 'science']);
+    const { stdout } = await dbd.exec(['sacctmgr', '-nP', 'show', 'account', 'format=account']);
+    assert.deepEqual(stdout.trim().split('\n'), ['root', 'science']);
+  });
 }
+
+const accountingConf = `AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=slurmdbd
+`;

@@ -35,7 +35,7 @@ export const ldap: ImageRecipe = {
     entrypoint: underTini('/usr/libexec/slurm-operator/ldap.bash'),
     env: { PATH: path },
     user: '998:998',
-    ports: ['389/tcp'],
+    ports: ['1389/tcp'],
   },
 };
 
