@@ -97,7 +97,7 @@ export class PodWorker {
   connect(port: number): ChildProcess | undefined {
     if (this.#sandbox === undefined || !Number.isInteger(port)) return undefined;
     const { machine, tools } = this.#node;
-    const [program = '', ...args] = [...machine.enter(), 'nsenter', '-t', String(this.#sandbox.pid), '-n'];
+    const [program, ...args] = [...machine.enter(), 'nsenter', '-t', String(this.#sandbox.pid), '-n'];
     return spawn(program, [...args, tools.busybox, 'nc', '127.0.0.1', String(port)], {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: tools.env,
