@@ -13,7 +13,7 @@ import { unsupported } from '../subresources/unsupported.ts';
 import { configMapHooks, secretHooks } from './config-kinds.ts';
 import { groupOf } from './define.ts';
 import { coreEventHooks, eventsGroupHooks, fromCoreEvent, toCoreEvent } from './event-kinds.ts';
-import { namespaceHooks } from './namespace-kind.ts';
+import { namespaceFinalize, namespaceHooks } from './namespace-kind.ts';
 import { nodeHooks } from './node-kind.ts';
 import { podHooks, podStatusHooks } from './pod/pod-hooks.ts';
 import {
@@ -80,6 +80,7 @@ function core(parts: ServerParts): ResourceDefinition[] {
       nameRule: 'label',
       status: true,
       hooks: namespaceHooks,
+      subresources: { finalize: namespaceFinalize },
       selectableFields: fieldTexts('status.phase'),
     }),
     of({

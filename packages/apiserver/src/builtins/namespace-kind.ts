@@ -1,6 +1,7 @@
 /** Namespaces: the finalizer that holds them while they have content, and the label that names them. */
 import type { INamespace } from 'kubernetes-models/v1/Namespace';
 import { fillNamespace } from '../housekeeping/namespace-content.ts';
+import type { PartSubresource } from '../registry/resource-definition.ts';
 import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
 
@@ -13,6 +14,22 @@ function label(object: KubeObject): void {
   const { name } = object.metadata;
   if (name) object.metadata.labels = { ...object.metadata.labels, [NAME_LABEL]: name };
 }
+
+/** PUT /finalize changes spec.finalizers and nothing else; the last one to go lets the namespace go. */
+export const namespaceFinalize: PartSubresource = {
+  type: 'part',
+  verbs: ['update'],
+  hooks: {
+    prepareForUpdate(object, old) {
+      const { finalizers = [] } = namespace(object).spec ?? {};
+      const { managedFields } = object.metadata;
+      for (const key of Object.keys(object)) delete object[key];
+      Object.assign(object, structuredClone(old));
+      namespace(object).spec = finalizers.length === 0 ? {} : { finalizers: [...finalizers] };
+      if (managedFields !== undefined) object.metadata.managedFields = managedFields;
+    },
+  },
+};
 
 export const namespaceHooks: BuiltinHooks = {
   default: label,
@@ -27,6 +44,12 @@ export const namespaceHooks: BuiltinHooks = {
     const { spec } = namespace(old);
     if (spec) namespace(object).spec = structuredClone(spec);
   },
+  prepareForDelete(object) {
+    // A namespace is being deleted until its content is gone; there is no grace to speak of.
+    delete object.metadata.deletionGracePeriodSeconds;
+    namespace(object).status = { ...namespace(object).status, phase: 'Terminating' };
+  },
+  holds: (object) => (namespace(object).spec?.finalizers ?? []).length > 0,
   afterCreate(object, { parts }) {
     fillNamespace(parts, object.metadata.name ?? '');
   },

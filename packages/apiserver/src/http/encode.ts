@@ -39,7 +39,9 @@ export function serialize(
   if (format === 'yaml')
     return {
       contentType: 'application/yaml',
-      text: stringifyYaml(value, { sortMapEntries: true, indentSeq: false, lineWidth: 0, version: '1.1' }),
+      text: stringifyYaml(value, { sortMapEntries: true, indentSeq: false, lineWidth: 0, version: '1.1' })
+        // The real server's YAML does not quote the dot of fieldsV1.
+        .replaceAll(/^(\s*)"\.":/gm, '$1.:'),
     };
   return { contentType: 'application/json', text: `${JSON.stringify(value, null, pretty ? 2 : 0)}\n` };
 }

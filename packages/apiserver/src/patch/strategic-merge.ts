@@ -61,7 +61,8 @@ function mergeField(target: unknown, value: unknown, schema: Schema | undefined,
     const list = Array.isArray(target) ? target : [];
     if (!strategy.includes('merge') || schema === undefined) return withoutItemDirectives(value);
     const merged = mergeList(list, value, schema);
-    return ordered(merged, list, order, mergeKey(schema));
+    // Without an order of its own, a patch is one: what it adds comes before what it does not know.
+    return ordered(merged, list, order ?? value, mergeKey(schema));
   }
   if (!isObject(value)) return value;
   if (strategy === 'replace' || schema?.['x-kubernetes-preserve-unknown-fields'] === true)

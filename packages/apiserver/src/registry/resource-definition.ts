@@ -35,6 +35,8 @@ export interface ResourceHooks {
   validate?(object: KubeObject, context: RequestContext, old?: KubeObject): readonly FieldFault[];
   /** Faults of the change. */
   validateUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): readonly FieldFault[];
+  /** True while something other than finalizers and grace keeps a deleted object, such as the content of a namespace. */
+  holds?(object: KubeObject): boolean;
   /** Runs on a copy before a delete: may add finalizers or mark the object as being deleted. */
   prepareForDelete?(object: KubeObject, context: RequestContext): void;
   /** Seconds the object stays after a delete; 0 or undefined: it goes at once (finalizers aside). */
@@ -64,6 +66,8 @@ export interface ViewSubresource {
   write(view: KubeObject, object: KubeObject): void;
   validate?(view: KubeObject): readonly FieldFault[];
   readonly schema?: Schema;
+  /** Where in the object the value lies that `write` changes; spec.replicas by default. */
+  readonly ownedPath?: readonly string[];
 }
 
 /** A subresource that does something: eviction, binding, token. The handler has the whole request. */

@@ -54,7 +54,6 @@ export const unservedResources: readonly UnservedResource[] = [
     singular: 'componentstatus',
     shortNames: ['cs'],
   },
-  door('namespaces/finalize', 'Namespace', ['update'], false),
   door('nodes/proxy', 'NodeProxyOptions', proxying, false),
   door('pods/attach', 'PodAttachOptions', ['create', 'get']),
   door('pods/ephemeralcontainers', 'Pod', partial),

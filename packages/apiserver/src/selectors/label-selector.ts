@@ -1,4 +1,5 @@
-/** Label selectors as they stand in URLs: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. */
+/** Label selectors as they stand in URLs: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`. */
+import { labelValue, qualifiedName } from '../builtins/name-rules.ts';
 import { badRequest } from '../errors.ts';
 
 export type LabelRequirement =
@@ -8,14 +9,9 @@ export type LabelRequirement =
 
 export type LabelSelector = readonly LabelRequirement[];
 
+/** Throws a 400 that says, in the words of the real server, what was found and what was expected. */
 export function parseLabelSelector(text: string): LabelSelector {
-  const requirements: LabelRequirement[] = [];
-  for (const part of splitOutsideParentheses(text)) {
-    const requirement = parseRequirement(part.trim());
-    if (requirement === undefined) throw badRequest(`unable to parse requirement: ${part}`);
-    requirements.push(requirement);
-  }
-  return requirements;
+  return text.trim() === '' ? [] : new Parser(text).parse();
 }
 
 export function labelsMatch(selector: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean {
@@ -31,44 +27,127 @@ export function labelsMatch(selector: LabelSelector, labels: Readonly<Record<str
       case 'notin':
         return value === undefined || !requirement.values.includes(value);
       case 'gt':
-        return value !== undefined && /^-?\d+$/.test(value) && Number(value) > requirement.value;
+        return value !== undefined && isWhole(value) && Number(value) > requirement.value;
       default:
-        return value !== undefined && /^-?\d+$/.test(value) && Number(value) < requirement.value;
+        return value !== undefined && isWhole(value) && Number(value) < requirement.value;
     }
   });
 }
 
-function parseRequirement(text: string): LabelRequirement | undefined {
-  const set = /^(\S+)\s+(in|notin)\s+\(([^)]*)\)$/.exec(text);
-  if (set) {
-    const values = (set[3] ?? '').split(',').map((value) => value.trim());
-    return { key: set[1] ?? '', operator: set[2] === 'in' ? 'in' : 'notin', values };
-  }
-  const compare = /^([^\s!=<>]+)\s*(==|=|!=|>|<)\s*([^\s!=<>,]*)$/.exec(text);
-  if (compare) {
-    const [, key = '', operator, value = ''] = compare;
-    if (operator === '>' || operator === '<')
-      return { key, operator: operator === '>' ? 'gt' : 'lt', value: Number(value) };
-    return { key, operator: operator === '!=' ? 'notin' : 'in', values: [value] };
-  }
-  const absent = /^!\s*([^\s!=<>]+)$/.exec(text);
-  if (absent) return { key: absent[1] ?? '', operator: 'absent' };
-  return /^[^\s!=<>()]+$/.test(text) ? { key: text, operator: 'exists' } : undefined;
-}
+/** '' is the end of the text. */
+type Token = string;
 
-function splitOutsideParentheses(text: string): string[] {
-  const parts: string[] = [];
-  let depth = 0;
-  let from = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '(') depth += 1;
-    else if (character === ')') depth -= 1;
-    else if (character === ',' && depth === 0) {
-      parts.push(text.slice(from, at));
-      from = at + 1;
+const special = new Set(['', '(', ')', ',', '!', '=', '==', '!=', '>', '<']);
+const operators = 'in, notin, =, ==, !=, gt, lt';
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#tokens = text.match(/==|!=|[=!<>(),]|[^\s=!<>(),]+/g) ?? [];
+  }
+
+  parse(): LabelRequirement[] {
+    const requirements: LabelRequirement[] = [];
+    for (;;) {
+      const next = this.#next;
+      if (next !== '!' && special.has(next))
+        throw badRequest(`found '${next}', expected: !, identifier, or 'end of string'`);
+      requirements.push(this.#requirement());
+      const separator = this.#take();
+      if (separator === '') return requirements;
+      if (separator !== ',') throw badRequest(`found '${separator}', expected: ',' or 'end of string'`);
+      if (this.#next !== '!' && special.has(this.#next))
+        throw badRequest(`found '${this.#next}', expected: identifier after ','`);
     }
   }
-  if (text.trim() !== '') parts.push(text.slice(from));
-  return parts;
+
+  get #next(): Token {
+    return this.#tokens[this.#at] ?? '';
+  }
+
+  #take(): Token {
+    const token = this.#next;
+    this.#at += 1;
+    return token;
+  }
+
+  #requirement(): LabelRequirement {
+    const absent = this.#next === '!';
+    if (absent) this.#take();
+    const key = this.#identifier();
+    this.#check('key', key, qualifiedName(key));
+    if (absent) return { key, operator: 'absent' };
+    if (this.#next === '' || this.#next === ',') return { key, operator: 'exists' };
+    const operator = this.#take();
+    switch (operator) {
+      case 'in':
+      case 'notin':
+        return { key, operator, values: this.#checked(key, this.#set()) };
+      case '=':
+      case '==':
+        return { key, operator: 'in', values: this.#checked(key, [this.#exact()]) };
+      case '!=':
+        return { key, operator: 'notin', values: this.#checked(key, [this.#exact()]) };
+      case '>':
+      case '<':
+        return { key, operator: operator === '>' ? 'gt' : 'lt', value: this.#number() };
+      default:
+        throw this.#fault(`found '${operator}', expected: ${operators}`);
+    }
+  }
+
+  #identifier(): string {
+    const token = this.#take();
+    if (special.has(token)) throw this.#fault(`found '${token}', expected: identifier`);
+    return token;
+  }
+
+  #exact(): string {
+    return this.#next === '' || this.#next === ',' ? '' : this.#identifier();
+  }
+
+  #number(): number {
+    const value = this.#exact();
+    if (!isWhole(value))
+      throw this.#fault(
+        `values[0]: Invalid value: "${value}": for 'Gt', 'Lt' operators, the value must be an integer`,
+      );
+    return Number(value);
+  }
+
+  #set(): string[] {
+    const open = this.#take();
+    if (open !== '(') throw this.#fault(`found '${open}' expected: '('`);
+    const values: string[] = [];
+    if (this.#next === ')') {
+      this.#take();
+      return values;
+    }
+    for (;;) {
+      values.push(this.#next === ',' || this.#next === ')' ? '' : this.#identifier());
+      const separator = this.#take();
+      if (separator === ')') return values;
+      if (separator !== ',') throw this.#fault(`found '${separator}', expected: ',' or ')'`);
+    }
+  }
+
+  #checked(key: string, values: readonly string[]): readonly string[] {
+    for (const [index, value] of values.entries())
+      this.#check(`values[${index}][${key}]`, value, labelValue(value));
+    return values;
+  }
+
+  #check(field: string, value: string, [fault]: readonly string[]): void {
+    if (fault !== undefined) throw this.#fault(`${field}: Invalid value: ${JSON.stringify(value)}: ${fault}`);
+  }
+
+  #fault(text: string): Error {
+    return badRequest(`unable to parse requirement: ${text}`);
+  }
+}
+
+function isWhole(value: string): boolean {
+  return /^-?\d+$/.test(value);
 }

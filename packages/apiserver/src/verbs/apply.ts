@@ -15,7 +15,7 @@ import {
 import { type KubeObject, timestamp } from '../types.ts';
 import { createObject } from './create.ts';
 import { updateObject } from './update.ts';
-import { writeOptions } from './write-options.ts';
+import { type WriteOptions, writeOptions } from './write-options.ts';
 
 export async function apply(
   context: RequestContext,
@@ -25,7 +25,7 @@ export async function apply(
   const { subresource, name, namespace } = context.info;
   const { fieldManager, store, surroundings } = context.parts;
   const options = writeOptions(context, 'PatchOptions');
-  requireManager(options.explicitManager);
+  requireManager(options);
   const configuration = configurationOf(definition, (await context.body()).toString('utf8'));
   const request: FieldManagerRequest & { readonly force: boolean } = {
     definition,
@@ -65,8 +65,8 @@ export async function apply(
   return { type: 'object', status: 200, object, definition };
 }
 
-function requireManager(given: boolean): void {
-  if (given) return;
+export function requireManager({ explicitManager }: WriteOptions): void {
+  if (explicitManager) return;
   throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
     {
       reason: 'FieldValueRequired',

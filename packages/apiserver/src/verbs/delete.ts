@@ -68,7 +68,9 @@ export async function deleteObject(
     const next = markedForDeletion(definition, live, options, surroundings.now());
     definition.hooks.prepareForDelete?.(next, context);
     const stays =
-      (next.metadata.finalizers ?? []).length > 0 || (next.metadata.deletionGracePeriodSeconds ?? 0) > 0;
+      definition.hooks.holds?.(next) === true ||
+      (next.metadata.finalizers ?? []).length > 0 ||
+      (next.metadata.deletionGracePeriodSeconds ?? 0) > 0;
     if (options.dryRun) return { object: next, gone: !stays };
     if (stays && equal(next, live)) return { object: live, gone: false };
     const expected = stored.metadata.resourceVersion ?? '';

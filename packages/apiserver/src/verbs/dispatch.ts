@@ -12,6 +12,7 @@ import { get } from './get.ts';
 import { list } from './list.ts';
 import { patch } from './patch.ts';
 import { update } from './update.ts';
+import { viewVerb } from './view.ts';
 
 export const pageNotFound: Answer = {
   type: 'text',
@@ -93,7 +94,7 @@ async function dispatchSubresource(
     case 'action':
       return subresource.handle(context, definition);
     case 'view':
-      throw notImplemented(`views such as ${definition.plural}/${context.info.subresource}`);
+      return viewVerb(context, definition, subresource);
     default:
       if (verb === 'get') return get(context, definition);
       return verb === 'patch'

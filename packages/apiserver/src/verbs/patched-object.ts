@@ -33,10 +33,11 @@ export function patcher(
   const change = changeOf(target, type, text);
   return (live) => {
     const patched = change(live);
-    const faults = decodePatched(context, target, patched, live, text);
+    const before = shown(patched, live, target);
+    const faults = decodePatched(context, target, patched, before, text);
     if (faults.length > 0) {
       if (options.fieldValidation === 'Strict')
-        throw invalidPatch(shown(patched, live, target), `strict decoding error: ${faults.join(', ')}`);
+        throw invalidPatch(before, `strict decoding error: ${faults.join(', ')}`);
       if (options.fieldValidation === 'Warn')
         for (const fault of faults) if (!context.warnings.includes(fault)) context.warnings.push(fault);
     }
@@ -94,10 +95,9 @@ function decodePatched(
   context: RequestContext,
   target: PatchTarget,
   patched: KubeObject,
-  live: KubeObject,
+  before: string,
   text: string,
 ): string[] {
-  const before = shown(patched, live, target);
   try {
     return decodeTyped(context, target.definition, target.schema, patched, parseJson(text).duplicates);
   } catch (error) {

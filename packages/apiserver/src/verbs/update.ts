@@ -14,6 +14,7 @@ import {
   groupVersion,
   type ResourceDefinition,
   type ResourceHooks,
+  type ViewSubresource,
 } from '../registry/resource-definition.ts';
 import { fromStorage, toStorage } from '../registry/storage-form.ts';
 import { objectKey } from '../store/store.ts';
@@ -83,6 +84,8 @@ export interface UpdatePlan {
   readonly options: WriteOptions;
   /** The object to store, from the one that is stored now (shared: do not change it). Runs again after a conflict. */
   next(live: KubeObject): KubeObject | Promise<KubeObject>;
+  /** The write came through a view: admission sees that in place of the object. */
+  readonly view?: ViewSubresource;
   /** Try again when another write came between. */
   readonly unconditional: boolean;
 }
@@ -97,6 +100,7 @@ export async function updateObject(
 ): Promise<KubeObject> {
   const { name } = context.info;
   const { store, admission } = context.parts;
+  const { view } = plan;
   const about = groupResource(definition);
   for (let attempt = 1; ; attempt += 1) {
     const stored = store.get(
@@ -112,15 +116,19 @@ export async function updateObject(
       operation: 'UPDATE',
       definition,
       subresource: plan.subresource,
-      kind: definition,
+      kind: view?.kind ?? definition,
       namespace: live.metadata.namespace ?? '',
       name,
-      object: next,
-      oldObject: live,
+      object: view?.read(next) ?? next,
+      oldObject: view?.read(live) ?? live,
       options: plan.options.review,
       dryRun: plan.options.dryRun,
     };
-    next = (await admission.mutate(attributes, context)) ?? next;
+    const admitted = await admission.mutate(attributes, context);
+    if (admitted !== undefined) {
+      if (view === undefined) next = admitted;
+      else view.write(admitted, next);
+    }
     await plan.hooks.prepareForUpdate?.(next, live, context);
     countGeneration(definition, next, live);
     const faults = [
@@ -130,14 +138,15 @@ export async function updateObject(
       ...(plan.hooks.validateUpdate?.(next, live, context) ?? []),
     ];
     if (faults.length > 0) throw invalid(definition, name, faults);
-    await admission.validate({ ...attributes, object: next }, context);
+    await admission.validate({ ...attributes, object: view?.read(next) ?? next }, context);
     if (equal(stripTimes(next as JsonObject), stripTimes(live as JsonObject))) return live;
     if (plan.options.dryRun) return next;
-    const outcome = isGone(next)
+    const gone = isGone(next) && definition.hooks.holds?.(next) !== true;
+    const outcome = gone
       ? store.delete(definition.storage, next.metadata.namespace, name, stored.metadata.resourceVersion)
       : store.replace(definition.storage, toStorage(definition, next), stored.metadata.resourceVersion ?? '');
     if (outcome.done) {
-      if (isGone(next)) {
+      if (gone) {
         plan.hooks.afterDelete?.(next, context);
         return next;
       }

@@ -17,7 +17,10 @@ export function loosenControllerWrites(
     topic !== 'controllers' &&
     step.eventually !== true &&
     isObject(recorded) &&
-    kinds.has(String(recorded['kind'])) &&
+    (kinds.has(String(recorded['kind'])) ||
+      /\/(?:statefulsets|deployments)\/.*\/scale/.test(step.request?.path ?? '')) &&
+    step.status !== undefined &&
+    step.status < 300 &&
     !(step.request?.method === 'POST') &&
     !(step.request?.path ?? '').includes('/status');
   return raced ? { recorded: loosened(recorded), actual: loosened(actual) } : { recorded, actual };

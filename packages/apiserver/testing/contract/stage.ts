@@ -3,6 +3,7 @@
  */
 import type { Caller } from './backend.ts';
 import type { Masks } from './masks.ts';
+import { at } from './reductions.ts';
 import type { WebhookStandIn } from './webhook-stand-in.ts';
 
 export interface StageTools {
@@ -27,8 +28,83 @@ export interface Stage {
   ): { recorded: readonly unknown[]; actual: readonly unknown[] };
 }
 
-const stages: Readonly<Record<string, Stage>> = {};
+const stages: Readonly<Record<string, Stage>> = {
+  'crud/31-too-large': { body: (_step, recorded) => largeConfigMap(String(recorded)) },
+  'list-watch/03-continue-errors': {
+    async before(step, { masks, caller }) {
+      masks.bind('<continue-1>', 'garbage');
+      if (step !== 2) return;
+      const page = await get(caller, `${configMaps}?limit=1`);
+      masks.bind('<continue-2>', String(at(page, 'metadata', 'continue')));
+    },
+  },
+  'list-watch/08-rv-semantics': {
+    before: (_step, { masks, setup }) => {
+      masks.bind('<rv-2>', String(at(setup[0], 'metadata', 'resourceVersion')));
+      return Promise.resolve();
+    },
+  },
+  'list-watch/09-rv-errors': {
+    async before(step, { masks, caller }) {
+      if (step !== 6) return;
+      const list = await get(caller, configMaps);
+      masks.bind('<rv-1>', String(Number(at(list, 'metadata', 'resourceVersion')) + 1_000_000));
+    },
+  },
+  'list-watch/17-timeout-seconds': {
+    during: (step, tools) => (step === 2 ? outsideTheSelector(tools, 'l17-other') : Promise.resolve()),
+    looseEvents: firstAndLast,
+  },
+  'list-watch/25-too-old-list': {
+    async before(step, { masks, caller }) {
+      if (step === 2)
+        // The recording also compacted the store here, but its watch cache still held what came before.
+        for (const i of ['0', '1', '2', '3', '4', 'z'])
+          await caller.call({
+            method: 'PATCH',
+            path: `${configMaps}/l25-1`,
+            headers: { 'content-type': 'application/merge-patch+json' },
+            body: { data: { i } },
+          });
+      const token = { v: 'meta.k8s.io/v1', rv: 2, start: 'l25-1\0' };
+      masks.bind('<continue-3>', Buffer.from(JSON.stringify(token)).toString('base64url'));
+    },
+  },
+  'list-watch/28-bookmarks-idle': {
+    async during(_step, tools) {
+      for (const name of ['l28-a', 'l28-b', 'l28-c']) await outsideTheSelector(tools, name);
+    },
+    looseEvents: firstAndLast,
+  },
+};
 
 export function stageOf(name: string): Stage {
   return stages[name] ?? {};
+}
+
+const configMaps = '/api/v1/namespaces/list-watch/configmaps';
+
+async function get(caller: Caller, path: string): Promise<unknown> {
+  return JSON.parse((await caller.call({ method: 'GET', path })).text);
+}
+
+async function outsideTheSelector({ caller }: StageTools, name: string): Promise<void> {
+  await caller.call({ method: 'POST', path: configMaps, body: { metadata: { name } } });
+}
+
+/** How many bookmarks come in a few seconds is a matter of timing; what the first and the last say is not. */
+function firstAndLast(recorded: readonly unknown[], actual: readonly unknown[]) {
+  const ends = (events: readonly unknown[]) => (events.length < 2 ? events : [events[0], events.at(-1)]);
+  return recorded.length === 1
+    ? { recorded, actual: actual.slice(-1) }
+    : { recorded: ends(recorded), actual: ends(actual) };
+}
+
+/** `<ConfigMap a31 with data.k of 3200000 characters>` written out. */
+function largeConfigMap(recorded: string): unknown {
+  const size = Number(/of (\d+) characters/.exec(recorded)?.[1]);
+  const value = { k: 'x'.repeat(size) };
+  return recorded.includes('annotation')
+    ? { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a31', annotations: value } }
+    : { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a31' }, data: value };
 }

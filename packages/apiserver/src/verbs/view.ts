@@ -1,0 +1,121 @@
+/** Subresources that are another object made from the stored one, such as scale: get, replace, patch and apply them. */
+import { badRequest, conflict, invalid, objectModified } from '../errors.ts';
+import type { Answer } from '../http/answer.ts';
+import { MalformedBody, mediaType, parseYaml } from '../http/decode.ts';
+import { decodeObject } from '../http/decode-object.ts';
+import { clone, isObject } from '../json.ts';
+import type { RequestContext } from '../ports/request-context.ts';
+import {
+  groupResource,
+  groupVersion,
+  type ResourceDefinition,
+  type ViewSubresource,
+} from '../registry/resource-definition.ts';
+import { type KubeObject, timestamp } from '../types.ts';
+import { requireManager } from './apply.ts';
+import { existing } from './get.ts';
+import { patcher } from './patched-object.ts';
+import { updateObject } from './update.ts';
+import { parentOwners, viewOwners } from './view-owners.ts';
+import { type WriteOptions, writeOptions } from './write-options.ts';
+
+export async function viewVerb(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  view: ViewSubresource,
+): Promise<Answer> {
+  if (context.info.verb === 'get')
+    return { type: 'object', status: 200, object: view.read(existing(context, definition)) };
+  const { subresource, name } = context.info;
+  const patching = context.info.verb === 'patch';
+  const options = writeOptions(context, patching ? 'PatchOptions' : 'UpdateOptions');
+  const change = await changeOf(context, definition, view, options);
+  const written = await updateObject(context, definition, {
+    subresource,
+    hooks: definition.hooks,
+    options,
+    view,
+    unconditional: true,
+    next: (live) => {
+      const before = view.read(live);
+      const owners = viewOwners(live.metadata.managedFields ?? [], view);
+      if (owners.length > 0) before.metadata.managedFields = owners;
+      const after = change(before);
+      const expected = after.metadata.resourceVersion ?? '';
+      if (expected !== '' && expected !== live.metadata.resourceVersion)
+        throw conflict(groupResource(definition), name, objectModified);
+      const faults = view.validate?.(after) ?? [];
+      // A custom resource speaks for itself, a built-in one through its view.
+      if (faults.length > 0) throw invalid(definition.custom ? definition : view.kind, name, faults);
+      const next = clone(live);
+      view.write(after, next);
+      const managedFields = parentOwners(
+        live.metadata.managedFields ?? [],
+        after.metadata.managedFields ?? [],
+        view,
+        groupVersion(definition),
+        subresource,
+      );
+      if (managedFields.length > 0) next.metadata.managedFields = managedFields;
+      else delete next.metadata.managedFields;
+      return next;
+    },
+  });
+  return { type: 'object', status: 200, object: view.read(written) };
+}
+
+/** From the view as it is to the view as the client wants it, with its owners noted. */
+async function changeOf(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  view: ViewSubresource,
+  options: WriteOptions,
+): Promise<(before: KubeObject) => KubeObject> {
+  const { fieldManager, schemas, surroundings } = context.parts;
+  const own: ResourceDefinition = { ...definition, ...view.kind, custom: false, subresources: {}, hooks: {} };
+  const request = {
+    definition: own,
+    subresource: context.info.subresource,
+    manager: options.manager,
+    apiVersion: groupVersion(view.kind),
+    time: timestamp(surroundings.now()),
+  };
+  if (context.info.verb !== 'patch') {
+    const sent = await decodeObject(context, own, options);
+    return (before) => fieldManager.update(before, placed(before, clone(sent)), request);
+  }
+  const type = mediaType(context.headers['content-type']);
+  const text = (await context.body()).toString('utf8');
+  if (type === 'application/apply-patch+yaml') {
+    requireManager(options);
+    const configuration = configurationOf(text);
+    const force = context.query.get('force') === 'true';
+    return (before) => fieldManager.apply(before, clone(configuration), { ...request, force });
+  }
+  const change = patcher(
+    context,
+    { definition: own, schema: schemas.schemaOf(own), custom: false },
+    type,
+    text,
+    options,
+  );
+  return (before) => fieldManager.update(before, placed(before, change(before)), request);
+}
+
+/** What a client need not say of the object behind the view. */
+function placed(before: KubeObject, after: KubeObject): KubeObject {
+  const { resourceVersion } = after.metadata;
+  after.metadata = { ...before.metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  return after;
+}
+
+function configurationOf(text: string): KubeObject {
+  try {
+    const { value } = parseYaml(text);
+    if (isObject(value)) return value as unknown as KubeObject;
+    throw new MalformedBody('the applied configuration is not an object');
+  } catch (error) {
+    if (error instanceof MalformedBody) throw badRequest(`error decoding YAML: ${error.message}`);
+    throw error;
+  }
+}
