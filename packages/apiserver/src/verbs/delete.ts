@@ -73,7 +73,12 @@ export async function deleteObject(
       (next.metadata.deletionGracePeriodSeconds ?? 0) > 0;
     if (options.dryRun) return { object: next, gone: !stays };
     if (stays && equal(next, live)) return { object: live, gone: false };
-    const expected = stored.metadata.resourceVersion ?? '';
+    let expected = stored.metadata.resourceVersion ?? '';
+    if (!stays && definition.hooks.gracePeriod !== undefined && !equal(next, live)) {
+      // A kind with a grace period is marked first and then goes, so that its watchers see both.
+      const marked = store.replace(definition.storage, toStorage(definition, next), expected);
+      expected = marked.done ? (marked.object.metadata.resourceVersion ?? '') : '';
+    }
     const outcome = stays
       ? store.replace(definition.storage, toStorage(definition, next), expected)
       : store.delete(definition.storage, place, name, expected);
