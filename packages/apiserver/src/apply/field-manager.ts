@@ -5,6 +5,7 @@
  * is owned by nobody.
  */
 import { ApiError, badRequest } from '../errors.ts';
+import { clone } from '../json.ts';
 import type { FieldManager, FieldManagerRequest } from '../ports/field-manager.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
 import { builtinSchema } from '../schema/builtin-schemas.ts';
@@ -77,7 +78,9 @@ export function createFieldManager(parts: ServerParts): FieldManager {
         request.force,
       );
       if (outcome.conflicts.length > 0) throw applyConflict(outcome.conflicts);
-      return withManagers((outcome.value ?? before) as JsonObject, outcome.managers) as unknown as KubeObject;
+      // Whoever gets it may change it, and it may hold parts of what is stored.
+      const object = clone((outcome.value === undefined ? before : outcome.value) as JsonObject);
+      return withManagers(object, outcome.managers) as unknown as KubeObject;
     },
   };
 }
