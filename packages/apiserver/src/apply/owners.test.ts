@@ -158,19 +158,20 @@ test('what the last owner leaves out goes; what another owns too stays', () => {
       // Alone again, the first applier's object is what it would have been without the second.
       const alone = apply(start, 'a', first);
       const kept = fieldsOf(both, 'a').equals(fieldsOf(alone, 'a'));
-      if (kept) assert.deepEqual(withoutNulls(left.value), withoutNulls(alone.value));
+      if (kept) assert.deepEqual(settled(left.value), settled(alone.value));
       const gone = apply(left, 'a', {});
-      assert.equal(withoutNulls(gone.value), null);
+      assert.equal(settled(gone.value), null);
     }),
   );
 });
 
-/** What was emptied on the way is null until the server drops it. */
-function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutNulls);
+/** What was emptied on the way is null until the server drops it; the order of keyed items is the last applier's. */
+function settled(value: Json): Json {
+  if (Array.isArray(value))
+    return value.map(settled).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value)
-    .map(([key, child]) => [key, withoutNulls(child)] as const)
+    .map(([key, child]) => [key, settled(child)] as const)
     .filter(([, child]) => child !== null);
   return kept.length === 0 ? (null as Json) : Object.fromEntries(kept);
 }
