@@ -20,6 +20,9 @@ $(INSTALLED): package.json package-lock.json $(wildcard packages/*/package.json)
 demo: $(INSTALLED) ## run a whole Slurm cluster on this machine
 	@node tools/doors/demo.ts
 
+demo-down: $(INSTALLED) ## stop the demo and remove every trace of it
+	@node tools/doors/demo-down.ts
+
 test: $(INSTALLED) ## run every test (ONLY=part/of/path narrows, TIER=unit|integration|sandbox|cluster picks)
 	@node tools/doors/test.ts
 

@@ -1,5 +1,7 @@
 /** A Kubernetes-like cluster on one machine, as a library. */
-export { type NodeState } from './cluster/node.ts';
+export { type ClusterRecord, findCluster, listClusters } from './cluster/cluster-directory.ts';
+export { down, order, type UpOptions, up } from './cluster/control.ts';
+export type { ClusterNode, NodeState } from './cluster/node.ts';
 export {
   type LocalCluster,
   type LocalClusterOptions,

@@ -20,6 +20,7 @@ import { cachedZone } from '../dns/cached-zone.ts';
 import { DnsServer } from '../dns/server.ts';
 import { answerQuestion } from '../dns/zone.ts';
 import { LocalClusterError } from '../errors.ts';
+import { addHollowNodes } from '../hollow/hollow-nodes.ts';
 import { openToolbox } from '../machine/toolbox.ts';
 import { maxNodes, planAddresses } from '../network/addresses.ts';
 import { ClusterNetwork } from '../network/cluster-network.ts';
@@ -36,6 +37,8 @@ export interface LocalClusterOptions {
   readonly name?: string;
   /** @default 3 */
   readonly nodes?: number;
+  /** Nodes that are only objects and whose pods are only reported Running, for scale tests. @default 0 */
+  readonly hollowNodes?: number;
   /** Where pods, volumes and logs of this cluster live; removed when it stops. */
   readonly directory: string;
   /** What each node says it has. @default 8 CPUs, 16 GiB, 110 pods */
@@ -122,6 +125,11 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     });
     const scheduler = new Scheduler(manager);
     manager.add(scheduler);
+    const capacity = { ...defaultCapacity, ...options.capacity };
+    const registerHollow =
+      options.hollowNodes === undefined || options.hollowNodes === 0
+        ? undefined
+        : addHollowNodes(manager, { count: options.hollowNodes, capacity });
     const zone = cachedZone(manager);
     const dns = await DnsServer.listen(plan.host, 0, (question) => answerQuestion(question, zone));
     undo.push(() => dns.close());
@@ -160,7 +168,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
           cgroups,
           images,
           services: () => manager.cache.list(services),
-          capacity: { ...defaultCapacity, ...options.capacity },
+          capacity,
           labels: options.labels?.(index) ?? {},
           apiServer: { host: '127.0.0.1', port: server.port },
           credentials: (url) => configFor(url, nodeConfig),
@@ -174,6 +182,11 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     for (const node of nodes) {
       await node.start();
       progress(`node ${node.name} ${node.address}`);
+    }
+
+    if (registerHollow !== undefined) {
+      await registerHollow();
+      progress(`${options.hollowNodes} hollow nodes`);
     }
 
     return {

@@ -1,5 +1,6 @@
 /** Watches the signs of life of nodes, marks those that fell silent, and lets their pods go when their patience ends. */
 import { type Manager, type ReconcileContext } from '@slurm-operator/kube';
+import { hollowLabel } from '../../hollow/hollow-status.ts';
 import { leases, type Node, nodes, type Pod, pods } from '../../objects/objects.ts';
 import { condition, isFinished, isTerminating } from '../../objects/pods.ts';
 import { defaultGraceMs, evictionTime, isHealthy, planNode } from './plan.ts';
@@ -23,6 +24,8 @@ export function addNodeLifecycleController(manager: Manager, options: NodeLifecy
     .addIndex(byNode, (pod) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]));
 
   const silence = (node: Node): number => {
+    // A hollow node lives as long as this process does: it has nothing to fall silent with.
+    if (node.metadata.labels?.[hollowLabel] === 'true') return 0;
     const { name, uid } = node.metadata;
     const lease = cache.get(leases, { namespace: 'kube-node-lease', name })?.spec?.renewTime ?? '';
     const beat = node.status?.conditions?.find((entry) => entry.type === 'Ready')?.lastHeartbeatTime ?? '';
@@ -75,7 +78,7 @@ export function addNodeLifecycleController(manager: Manager, options: NodeLifecy
           { signal },
         );
       if (!isHealthy(cache.get(nodes, { name }) ?? node)) await markPodsNotReady(name, signal);
-      return { requeueAfter: lookEveryMs };
+      return node.metadata.labels?.[hollowLabel] === 'true' ? undefined : { requeueAfter: lookEveryMs };
     });
 
   /** How long a node may cache Secrets and ConfigMaps; small clusters say not at all. */

@@ -1,0 +1,80 @@
+/** Where a running cluster is written down, so that later commands find it and leftovers are recognised. */
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+export interface ClusterRecord {
+  readonly name: string;
+  readonly pid: number;
+  /** When the process began, in the kernel's own count: a number reused by another program is not ours. */
+  readonly startTime: string;
+  readonly url: string;
+  readonly kubeconfig: string;
+  readonly socket: string;
+  readonly nodes: number;
+}
+
+export const stateDirectory = (): string =>
+  join(process.env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state'), 'slurm-operator', 'localcluster');
+
+export interface ClusterPaths {
+  readonly directory: string;
+  readonly record: string;
+  readonly kubeconfig: string;
+  readonly socket: string;
+  readonly log: string;
+  /** Pods, volumes and logs; gone when the cluster stops. */
+  readonly data: string;
+}
+
+export function clusterPaths(name: string): ClusterPaths {
+  const directory = join(stateDirectory(), name);
+  return {
+    directory,
+    record: join(directory, 'cluster.json'),
+    kubeconfig: join(directory, 'kubeconfig'),
+    socket: join(directory, 'control.sock'),
+    log: join(directory, 'log'),
+    data: join(directory, 'data'),
+  };
+}
+
+export async function writeRecord(record: ClusterRecord): Promise<void> {
+  const { directory, record: path } = clusterPaths(record.name);
+  await mkdir(directory, { recursive: true, mode: 0o711 });
+  await writeFile(path, JSON.stringify(record));
+}
+
+export type ClusterState = 'none' | 'running' | 'stale';
+
+/** A record whose process is gone is stale: the cluster ended without saying goodbye. */
+export async function findCluster(name: string): Promise<{ state: ClusterState; record?: ClusterRecord }> {
+  const paths = clusterPaths(name);
+  const text = await readFile(paths.record, 'utf8').catch(() => undefined);
+  if (text === undefined) {
+    const entries = await readdir(paths.directory).catch(() => []);
+    return { state: entries.length === 0 ? 'none' : 'stale' };
+  }
+  try {
+    const record = JSON.parse(text) as ClusterRecord;
+    const alive = (await startTimeOf(record.pid)) === record.startTime;
+    return { state: alive ? 'running' : 'stale', record };
+  } catch {
+    return { state: 'stale' };
+  }
+}
+
+export async function listClusters(): Promise<string[]> {
+  const names = await readdir(stateDirectory()).catch((): string[] => []);
+  return names.toSorted((a, b) => a.localeCompare(b));
+}
+
+export async function removeClusterDirectory(name: string): Promise<void> {
+  await rm(clusterPaths(name).directory, { recursive: true, force: true });
+}
+
+/** The 22nd field of /proc/PID/stat; empty when there is no such process. */
+export async function startTimeOf(pid: number): Promise<string> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}

@@ -1,0 +1,154 @@
+/** Clusters that run as processes of their own: start one, give it orders, stop it, clear away what a dead one left. */
+import { fork } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { request } from 'node:http';
+import { openCgroups } from '../agent/runtime/cgroups.ts';
+import { LocalClusterError, type LocalClusterErrorCode } from '../errors.ts';
+import {
+  type ClusterRecord,
+  clusterPaths,
+  findCluster,
+  removeClusterDirectory,
+} from './cluster-directory.ts';
+import { requireRoot } from './require-root.ts';
+
+export interface UpOptions {
+  readonly name: string;
+  readonly nodes: number;
+  readonly hollowNodes?: number;
+  readonly port?: number;
+  readonly capacity?: Readonly<Record<string, string>>;
+  readonly nodeGraceSeconds?: number;
+  readonly progress: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What the child process tells its parent. */
+export type ServeMessage =
+  | { readonly is: 'progress'; readonly line: string }
+  | { readonly is: 'up' }
+  | { readonly is: 'failed'; readonly code: LocalClusterErrorCode; readonly message: string };
+
+export async function up(options: UpOptions): Promise<ClusterRecord> {
+  requireRoot();
+  const { name, progress } = options;
+  const found = await findCluster(name);
+  if (found.state === 'running')
+    throw new LocalClusterError(
+      'ClusterRunning',
+      `cluster "${name}" is running already (${found.record?.url ?? ''}): use it, stop it with \`localcluster down --name ${name}\`, or give another --name.`,
+    );
+  if (found.state === 'stale') {
+    progress(`cluster "${name}" ended without cleaning up; clearing away what it left`);
+    await clearAway(name);
+  }
+  const paths = clusterPaths(name);
+  await mkdir(paths.directory, { recursive: true, mode: 0o711 });
+  const log = openSync(paths.log, 'a');
+  const child = fork(
+    new URL('../serve-main.ts', import.meta.url),
+    [JSON.stringify({ ...options, progress: undefined, signal: undefined })],
+    {
+      detached: true,
+      stdio: ['ignore', log, log, 'ipc'],
+    },
+  );
+  closeSync(log);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const abort = () => {
+        child.kill('SIGTERM');
+        reject(new LocalClusterError('StartFailed', 'the start was interrupted.'));
+      };
+      options.signal?.addEventListener('abort', abort, { once: true });
+      child.on('message', (message: ServeMessage) => {
+        if (message.is === 'progress') progress(message.line);
+        else if (message.is === 'up') resolve();
+        else reject(new LocalClusterError(message.code, message.message));
+      });
+      child.once('exit', (code) =>
+        reject(
+          new LocalClusterError(
+            'StartFailed',
+            `the cluster's process ended with ${code ?? 'a signal'} before it was up; its log was ${paths.log}.`,
+          ),
+        ),
+      );
+    });
+  } catch (error) {
+    await removeClusterDirectory(name);
+    throw error;
+  }
+  child.disconnect();
+  child.unref();
+  const record = (await findCluster(name)).record;
+  if (record === undefined)
+    throw new LocalClusterError(
+      'StartFailed',
+      `cluster "${name}" is up but left no record in ${paths.directory}.`,
+    );
+  return record;
+}
+
+export async function down(name: string, progress: (line: string) => void): Promise<void> {
+  requireRoot();
+  const found = await findCluster(name);
+  if (found.state === 'none')
+    throw new LocalClusterError(
+      'ClusterMissing',
+      `there is no cluster "${name}": \`localcluster status\` lists those that run.`,
+    );
+  if (found.state === 'running' && found.record !== undefined) {
+    progress(`stopping cluster "${name}"`);
+    await order(found.record, '/stop', {}, 60_000).catch(() =>
+      process.kill(found.record?.pid ?? 0, 'SIGKILL'),
+    );
+  }
+  await clearAway(name);
+}
+
+/** Namespaces and links die with the process that held them; directories and control groups do not. */
+async function clearAway(name: string): Promise<void> {
+  await openCgroups().removeTree(`localcluster-${name}`);
+  await removeClusterDirectory(name);
+}
+
+export async function runningCluster(name: string): Promise<ClusterRecord> {
+  const found = await findCluster(name);
+  if (found.state === 'running' && found.record !== undefined) return found.record;
+  throw new LocalClusterError(
+    found.state === 'stale' ? 'StaleState' : 'ClusterMissing',
+    found.state === 'stale'
+      ? `cluster "${name}" ended without cleaning up: \`localcluster down --name ${name}\` clears away what it left.`
+      : `there is no cluster "${name}": start it with \`localcluster up --name ${name}\`.`,
+  );
+}
+
+export function order<T>(record: ClusterRecord, path: string, body: object, timeoutMs = 120_000): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { socketPath: record.socket, path, method: 'POST', timeout: timeoutMs },
+      (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
+        response.on('end', () => {
+          const value = JSON.parse(text) as T & { code: LocalClusterErrorCode; message: string };
+          if (response.statusCode === 200) resolve(value);
+          else reject(new LocalClusterError(value.code, value.message));
+        });
+      },
+    );
+    sent.once('timeout', () => sent.destroy(new Error('no answer in time')));
+    sent.once('error', (cause) =>
+      reject(
+        new LocalClusterError(
+          'CommandFailed',
+          `cluster "${record.name}" does not answer: ${cause.message}.`,
+          { cause },
+        ),
+      ),
+    );
+    sent.end(JSON.stringify(body));
+  });
+}

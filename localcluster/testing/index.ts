@@ -1,0 +1,2 @@
+/** What tests and the demo put onto a cluster. */
+export { runSlurmPods, type SlurmRun } from './run-slurm-pods.ts';
