@@ -2,8 +2,10 @@
 import type { AdmissionChain } from '../ports/admission-chain.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
 import type { AdmissionPlugin } from './plugin.ts';
+import { limitRanger } from './plugins/limit-ranger.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
 import { defaultTolerationSeconds, priority } from './plugins/pod-defaults.ts';
+import { resourceQuota } from './plugins/resource-quota.ts';
 import { serviceAccount } from './plugins/service-account.ts';
 import { defaultStorageClass, storageProtection } from './plugins/storage.ts';
 import { runPolicies } from './policies.ts';
@@ -11,6 +13,7 @@ import { runMutatingWebhooks, runValidatingWebhooks } from './webhooks/run-webho
 
 const plugins: readonly AdmissionPlugin[] = [
   namespaceLifecycle,
+  limitRanger,
   serviceAccount,
   priority,
   defaultTolerationSeconds,
@@ -28,6 +31,8 @@ export function createAdmissionChain(_parts: ServerParts): AdmissionChain {
       for (const plugin of plugins) plugin.validate?.(attributes, context);
       runPolicies(attributes, context);
       await runValidatingWebhooks(attributes, context);
+      // Last, so that nothing is charged for what is refused.
+      resourceQuota.validate?.(attributes, context);
     },
   };
 }

@@ -22,6 +22,7 @@ import {
   leaseHooks,
   limitRangeHooks,
   priorityClassHooks,
+  resourceQuotaHooks,
 } from './policy-kinds.ts';
 import { clusterRoleBindingHooks, clusterRoleHooks, roleBindingHooks, roleHooks } from './rbac-kinds.ts';
 import { eventFields, fieldTexts } from './selectable-fields.ts';
@@ -157,7 +158,13 @@ function core(parts: ServerParts): ResourceDefinition[] {
       status: true,
       subresources: { scale: scaleOf() },
     }),
-    of({ kind: 'ResourceQuota', plural: 'resourcequotas', shortNames: ['quota'], status: true }),
+    of({
+      kind: 'ResourceQuota',
+      plural: 'resourcequotas',
+      shortNames: ['quota'],
+      status: true,
+      hooks: resourceQuotaHooks,
+    }),
     of({ kind: 'Secret', plural: 'secrets', hooks: secretHooks, selectableFields: fieldTexts('type') }),
     of({
       kind: 'ServiceAccount',

@@ -4,11 +4,13 @@ import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1/Endpo
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import type { IPriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1/PriorityClass';
 import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
-import type { FieldFault } from '../errors.ts';
+import type { IResourceQuota } from 'kubernetes-models/v1/ResourceQuota';
+import { type FieldFault, notImplemented } from '../errors.ts';
 import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { forbiddenField, invalidValue, notSupported, required } from './fault.ts';
 import { validateLabelSelector } from './label-selector-rules.ts';
+import { parseQuantity } from './quantity.ts';
 
 const HIGHEST_USER_PRIORITY = 1_000_000_000;
 
@@ -123,6 +125,18 @@ export const limitRangeHooks: BuiltinHooks = {
       if (item.default || item.min)
         item.defaultRequest = { ...item.min, ...item.default, ...item.defaultRequest };
     }
+  },
+};
+
+export const resourceQuotaHooks: BuiltinHooks = {
+  validate(object) {
+    const { spec } = object as unknown as IResourceQuota;
+    if (spec?.scopes?.length || spec?.scopeSelector) throw notImplemented('scopes of resource quotas');
+    return Object.entries(spec?.hard ?? {}).flatMap(([name, amount]) =>
+      (parseQuantity(amount)?.nanos ?? 0n) < 0n
+        ? [invalidValue(`spec.hard[${name}]`, String(amount), 'must be greater than or equal to 0')]
+        : [],
+    );
   },
 };
 

@@ -4,7 +4,7 @@ import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { IToleration } from 'kubernetes-models/v1/Toleration';
 import type { FieldFault } from '../../errors.ts';
 import { clone, equal } from '../../json.ts';
-import { forbiddenField, invalidValue } from '../fault.ts';
+import { forbiddenField, invalidValue, required } from '../fault.ts';
 import { internalDiff } from '../internal-form.ts';
 
 const FIXED =
@@ -18,6 +18,8 @@ export function validatePodUpdate(pod: IPod, old: IPod): FieldFault[] {
     return [forbiddenField('spec.containers', 'pod updates may not add or remove containers')];
   if (count(spec.initContainers) !== count(before.initContainers))
     return [forbiddenField('spec.initContainers', 'pod updates may not add or remove containers')];
+  const unnamed = imageFaults(spec);
+  if (unnamed.length > 0) return unnamed;
   const faults = deadlineFaults(spec, before);
   if (!onlyAdds(spec.tolerations ?? [], before.tolerations ?? []))
     faults.push(
@@ -34,6 +36,15 @@ export function validatePodUpdate(pod: IPod, old: IPod): FieldFault[] {
 
 function count(list: readonly unknown[] | undefined): number {
   return list?.length ?? 0;
+}
+
+/** An image that was taken away says all there is to say; the rest of the spec is not compared then. */
+function imageFaults(spec: IPodSpec): FieldFault[] {
+  return (['containers', 'initContainers'] as const).flatMap((list) =>
+    (spec[list] ?? []).flatMap((container, index) =>
+      container.image ? [] : [required(`spec.${list}[${index}].image`)],
+    ),
+  );
 }
 
 function deadlineFaults(spec: IPodSpec, before: IPodSpec): FieldFault[] {
