@@ -5,7 +5,10 @@ import { runStep } from './step.ts';
 
 const node = process.execPath;
 const steps = [
-  { name: 'types', command: ['tsc', '-p', '.'] },
+  {
+    name: 'types',
+    command: ['tsc', '-p', '.', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types'],
+  },
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings', '.'] },
   {
     name: 'format',
