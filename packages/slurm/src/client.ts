@@ -48,7 +48,7 @@ export class SlurmClient implements Disposable {
 
   /** The API version in use; found by asking, newest first. */
   apiVersion(options?: CallOptions): Promise<ApiVersion> {
-    return this.#connection.version(options?.signal);
+    return this.#connection.version(options);
   }
 
   /** Whether calls to slurmctld pass, fail at once, or are being tried, and how long until the next try. */

@@ -8,6 +8,7 @@ import { Circuit, type CircuitOptions, isOutage } from './circuit.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { NotSupported, type SlurmError, Unauthenticated, Unavailable } from './errors.ts';
 import { type Answer, type Exchange, Transport, type TransportOptions } from './transport.ts';
+import { within } from './within.ts';
 
 export type Service = 'slurm' | 'slurmdb' | 'util';
 
@@ -85,14 +86,19 @@ export class Connection {
     this.#transport.close();
   }
 
-  /** The API version in use; asks the server the first time. Callers at the same time share one negotiation. */
-  version(signal?: AbortSignal): Promise<ApiVersion> {
+  /**
+   * The API version in use; asks the server the first time. Callers at the same time share one negotiation, which goes on
+   * when one of them gives up.
+   */
+  version(options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {}): Promise<ApiVersion> {
     if (this.#pinned !== undefined) return Promise.resolve(this.#pinned);
-    this.#version ??= this.#negotiate(signal).catch((error: unknown) => {
+    this.#version ??= this.#negotiate().catch((error: unknown) => {
       this.#version = undefined;
       throw error;
     });
-    return this.#version;
+    const what = `asking ${this.server} for its API version`;
+    const { signal, timeoutMs = this.#transport.timeoutMs } = options;
+    return within(this.#version, { what, timeoutMs, signal, clock: this.#clock });
   }
 
   /** Sends a call and returns whatever came of it. Throws only when there was no answer at all. */
@@ -101,9 +107,9 @@ export class Connection {
     const outcome = await this.#sendOnce(call, service);
     if (outcome.kind === 'no-such-path' && this.#pinned === undefined && service !== 'util') {
       // The server may have been replaced by another version since it was asked.
-      const before = await this.version(call.signal);
+      const before = await this.version(call);
       this.#version = undefined;
-      if ((await this.version(call.signal)) !== before) return this.#sendOnce(call, service);
+      if ((await this.version(call)) !== before) return this.#sendOnce(call, service);
     }
     if (outcome.kind === 'bad' && outcome.error.number === errorNumber.databaseUnreachable)
       return { kind: 'bad', error: await this.#tokenOrOutage(outcome.error, call.signal) };
@@ -138,7 +144,7 @@ export class Connection {
     return this.#circuits[service]
       .run(
         async () => {
-          const version = await this.version(call.signal);
+          const version = await this.version(call);
           const path = `/${service}/${version}/${call.path}`;
           const answer = await this.#transport.exchange({ ...call, path });
           const outcome = this.#outcome(answer, `${call.method} ${path}`);
@@ -175,10 +181,10 @@ export class Connection {
   }
 
   /** slurmrestd answers 404 in plain text for a version it does not have, and ping never waits for slurmctld. */
-  async #negotiate(signal: AbortSignal | undefined): Promise<ApiVersion> {
+  async #negotiate(): Promise<ApiVersion> {
     for (const version of newestFirst) {
       const path = `/slurm/${version}/ping/`;
-      const answer = await this.#transport.exchange({ method: 'GET', path, ...(signal && { signal }) });
+      const answer = await this.#transport.exchange({ method: 'GET', path });
       const outcome = this.#outcome(answer, `GET ${path}`);
       if (outcome.kind === 'good') return version;
       if (outcome.kind === 'bad') throw outcome.error;

@@ -87,6 +87,11 @@ export class Transport {
     this.#request = secure ? https.request : http.request;
   }
 
+  /** Deadline of a call that names none. */
+  get timeoutMs(): number {
+    return this.#timeoutMs;
+  }
+
   get server(): string {
     return this.#server.origin;
   }
@@ -125,15 +130,18 @@ export class Transport {
     }
     const timeoutMs = exchange.timeoutMs ?? this.#timeoutMs;
     const beganAt = this.#clock.now();
+    const givenUp = () => new Unavailable(`${what}: given up by the caller`, { cause: signal?.reason });
+    const closed = () => new Unavailable(`${what}: this client was closed`);
+    if (this.#closed.signal.aborted) return Promise.reject(closed());
+    if (signal?.aborted) return Promise.reject(givenUp());
 
     return new Promise((resolve, reject) => {
       const request = this.#request(url, { method, headers, agent: this.#agent });
       const cancelDeadline = this.#clock.schedule(timeoutMs, () =>
         fail(new Timeout(`${what}: no complete answer from ${this.server} within ${timeoutMs / 1000} s`)),
       );
-      const onAbort = () =>
-        fail(new Unavailable(`${what}: given up by the caller`, { cause: signal?.reason }));
-      const onClose = () => fail(new Unavailable(`${what}: this client was closed`));
+      const onAbort = () => fail(givenUp());
+      const onClose = () => fail(closed());
       const settle = () => {
         cancelDeadline();
         signal?.removeEventListener('abort', onAbort);
@@ -144,8 +152,6 @@ export class Transport {
         request.destroy();
         reject(error);
       };
-      if (this.#closed.signal.aborted) return onClose();
-      if (signal?.aborted) return onAbort();
       this.#closed.signal.addEventListener('abort', onClose, { once: true });
       signal?.addEventListener('abort', onAbort, { once: true });
 

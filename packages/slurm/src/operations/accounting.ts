@@ -31,7 +31,7 @@ export class Accounting {
 
   /** Resolves when slurmdbd answers. Where the API has no ping for it, a cheap list does. */
   async check(options?: CallOptions): Promise<void> {
-    const adapter = await this.#endpoint.adapter(options?.signal);
+    const adapter = await this.#endpoint.adapter(options);
     if (!adapter.abilities.databasePing) return void (await this.clusters(options));
     await this.#endpoint.connection.ask({
       method: 'GET',

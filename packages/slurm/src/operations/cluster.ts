@@ -48,7 +48,7 @@ export class Controller {
       path: 'diag/',
       ...callOptions(options),
     });
-    return (await this.#endpoint.adapter(options?.signal)).diag(envelope['statistics']);
+    return (await this.#endpoint.adapter(options)).diag(envelope['statistics']);
   }
 
   /**
@@ -101,7 +101,7 @@ export class Partitions {
 
   /** Creates a partition; from v0.0.45. It is gone after the next reconfigure unless slurm.conf has it too. */
   async create(name: string, nodes: readonly string[] | 'ALL', options?: CallOptions): Promise<WriteResult> {
-    await this.#endpoint.require('writePartitions', 'creating partitions', options?.signal);
+    await this.#endpoint.require('writePartitions', 'creating partitions', options);
     const configured = nodes === 'ALL' ? 'ALL' : compressHostlist(nodes);
     const body = { partitions: [{ name, nodes: { configured } }] };
     const reply = await this.#endpoint.connection.ask({
@@ -115,7 +115,7 @@ export class Partitions {
 
   /** From v0.0.45. */
   async delete(name: string, options?: CallOptions): Promise<WriteResult> {
-    await this.#endpoint.require('writePartitions', 'deleting partitions', options?.signal);
+    await this.#endpoint.require('writePartitions', 'deleting partitions', options);
     const path = `partition/${encodeURIComponent(name)}`;
     try {
       return await this.#endpoint.write({
@@ -158,7 +158,7 @@ export class Reservations {
 
   /** Creates a reservation, or changes the one of that name; from v0.0.43. Returns its name. */
   async write(reservation: ReservationWrite, options?: CallOptions): Promise<string> {
-    await this.#endpoint.require('writeReservations', 'writing reservations', options?.signal);
+    await this.#endpoint.require('writeReservations', 'writing reservations', options);
     if (
       reservation.endsAt === undefined &&
       reservation.durationMinutes === undefined &&

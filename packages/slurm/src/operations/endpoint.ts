@@ -6,7 +6,7 @@ import type { Envelope } from '../answer.ts';
 import type { Call, Connection, Reply } from '../connection.ts';
 import { NotFound, NotSupported, ProtocolError } from '../errors.ts';
 import { timeOf, type WireNumber } from '../wire/values.ts';
-import type { WriteResult } from './call-options.ts';
+import type { CallOptions, WriteResult } from './call-options.ts';
 
 /** A complete list, and when it was asked for: it is true of that moment or a later one. */
 export interface Listed<T> {
@@ -30,8 +30,8 @@ export class Endpoint {
     this.connection = connection;
   }
 
-  async adapter(signal?: AbortSignal): Promise<Adapter> {
-    return adapters[await this.connection.version(signal)];
+  async adapter(options?: CallOptions): Promise<Adapter> {
+    return adapters[await this.connection.version(options)];
   }
 
   /** Reads a list, element by element while it arrives. An answer without the list is no empty list but an error. */
@@ -40,7 +40,7 @@ export class Endpoint {
     key: string,
     read: (adapter: Adapter) => (raw: unknown) => T,
   ): Promise<Listed<T>> {
-    const reader = read(await this.adapter(call.signal));
+    const reader = read(await this.adapter(call));
     const items: T[] = [];
     const reply = await this.connection.ask({
       ...call,
@@ -60,7 +60,7 @@ export class Endpoint {
     const found = reply.envelope[key];
     if (found !== undefined && !Array.isArray(found)) throw missing(call, key);
     const [raw] = (found ?? []) as unknown[];
-    if (raw !== undefined) return read(await this.adapter(call.signal))(raw);
+    if (raw !== undefined) return read(await this.adapter(call))(raw);
     // An empty answer says "there is none" only if slurmrestd said so itself, in errors, warnings or an empty list.
     const { errors = [], warnings = [] } = reply.envelope;
     if (found === undefined && errors.length === 0 && warnings.length === 0) throw missing(call, key);
@@ -90,8 +90,8 @@ export class Endpoint {
   }
 
   /** Throws NotSupported unless the API version in use has an ability. */
-  async require(ability: keyof Adapter['abilities'], what: string, signal?: AbortSignal): Promise<void> {
-    const adapter = await this.adapter(signal);
+  async require(ability: keyof Adapter['abilities'], what: string, options?: CallOptions): Promise<void> {
+    const adapter = await this.adapter(options);
     if (adapter.abilities[ability]) return;
     const { release } = this.connection.about;
     throw new NotSupported(

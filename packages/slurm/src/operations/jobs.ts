@@ -121,7 +121,7 @@ export class Jobs {
 
   /** Puts a running or ended job back into the queue; from v0.0.45 (older ones only set a flag and say 200). */
   async requeue(id: number | string, options?: CallOptions): Promise<WriteResult> {
-    await this.#endpoint.require('requeue', 'requeueing a job', options?.signal);
+    await this.#endpoint.require('requeue', 'requeueing a job', options);
     const path = `job/${encodeURIComponent(id)}/requeue`;
     const reply = await this.#endpoint.connection.ask({
       method: 'GET',

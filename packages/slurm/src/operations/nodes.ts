@@ -28,7 +28,7 @@ export class Nodes {
    * Slurm 24.11 answers 500 when nodes changed and partitions did not; that means "changed" and is read in full.
    */
   async listSince(updateTime: number, options?: CallOptions): Promise<ListedSince<SlurmNode>> {
-    const adapter = await this.#endpoint.adapter(options?.signal);
+    const adapter = await this.#endpoint.adapter(options);
     if (!adapter.abilities.updateTime) return { changed: true, ...(await this.list(options)) };
     try {
       const items: SlurmNode[] = [];
@@ -75,7 +75,7 @@ export class Nodes {
     const list = typeof names === 'string' ? [names] : names;
     if (list.length === 0) return this.#endpoint.accepted();
     if (update.topology !== undefined)
-      await this.#endpoint.require('nodeTopology', "changing a node's topology", options?.signal);
+      await this.#endpoint.require('nodeTopology', "changing a node's topology", options);
     const [only] = list;
     const one = list.length === 1 && only !== undefined;
     const path = one ? `node/${encodeURIComponent(checkName(only))}` : 'nodes/';
@@ -129,7 +129,7 @@ export class Nodes {
 
   /** Creates nodes from a line of slurm.conf (`NodeName=c[1-4] CPUs=8 State=CLOUD`); from v0.0.44. */
   async create(configuration: string, options?: CallOptions): Promise<WriteResult> {
-    await this.#endpoint.require('createNodes', 'creating nodes', options?.signal);
+    await this.#endpoint.require('createNodes', 'creating nodes', options);
     if (/[\r\n]/.test(configuration) || !/^NodeName=\S/.test(configuration))
       throw new InvalidInput('the configuration of a new node must be one line that begins with NodeName=');
     const body = { node_conf: configuration };

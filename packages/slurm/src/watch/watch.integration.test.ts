@@ -1,0 +1,173 @@
+/** The watch on the simulator: what it costs, what it says, what it survives. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '../../testing/contract/wire.ts';
+import { startSimulator } from '../../testing/simulator/simulator.ts';
+import { formatNodeState } from '../node-state.ts';
+import { deadlinesOf } from './job-watch.ts';
+import type { NodeChange } from './node-changes.ts';
+import { SlurmWatch } from './slurm-watch.ts';
+
+describe('nodes', () => {
+  test('changes come out as events: added, changed with their facets, removed', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-2]' });
+    const client = simulator.client();
+    await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
+    const changes: NodeChange[] = [];
+    watch.nodes.subscribe((news) => changes.push(...news.changes));
+    watch.start();
+    using _hurry = watch.hurry();
+    await watch.nodes.listSince(0);
+    assert.deepEqual(
+      changes.splice(0).map((change) => `${change.type} ${change.node.name}`),
+      ['added n0', 'added n1', 'added n2'],
+    );
+
+    const drained = await client.nodes.drain('n1', 'test: x');
+    await watch.nodes.listSince(drained.at);
+    const [change] = changes.splice(0);
+    assert.ok(change?.type === 'changed');
+    assert.deepEqual([...change.facets].toSorted(), ['reason', 'state']);
+    assert.equal(formatNodeState(change.before.state), 'IDLE+DYNAMIC_NORM');
+    assert.equal(formatNodeState(change.node.state), 'IDLE+DYNAMIC_NORM+DRAIN');
+
+    simulator.cluster.removeNode('n2');
+    simulator.cluster.addNode('n9');
+    await watch.nodes.listSince(Date.now());
+    assert.deepEqual(changes.map((other) => `${other.type} ${other.node.name}`).toSorted(), [
+      'added n9',
+      'removed n2',
+    ]);
+  });
+
+  test('an unchanged cluster costs no list: 304, and the view stays fresh', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-2]' });
+    await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
+    watch.start();
+    using _hurry = watch.hurry();
+    await pause(2500); // Slurm counts changes in seconds: for two of them nothing is "unchanged"
+    const from = simulator.requests.length;
+    const first = await watch.nodes.listSince(Date.now());
+    const second = await watch.nodes.listSince(first.at);
+    assert.ok(second.at > first.at);
+    assert.equal(second.nodes.get('n0'), first.nodes.get('n0'), 'the very same objects');
+    const lists = simulator.requests.slice(from).filter(({ path }) => path.startsWith('slurm/nodes'));
+    assert.ok(lists.length >= 2);
+    for (const { status, bytes } of lists) assert.deepEqual([status, bytes], [304, 0]);
+  });
+
+  test('never by the answer for one node', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-2]' });
+    await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
+    watch.start();
+    await watch.nodes.listSince(Date.now());
+    simulator.cluster.runJob(['n0']);
+    const { nodes } = await watch.nodes.listSince(Date.now());
+    assert.equal(nodes.get('n0')?.state.base, 'MIXED');
+    assert.ok(!simulator.requests.some(({ path }) => path.startsWith('slurm/node/')));
+  });
+
+  test('known, unknown, known: consumers hear of it, and of what changed in between', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-1]' });
+    const client = simulator.client({ circuit: { threshold: 2, pauseMs: 50 } });
+    await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
+    const heard: string[] = [];
+    watch.nodes.subscribe(({ view, changes }) =>
+      heard.push(`${view.kind} ${changes.map(({ type, node }) => `${type} ${node.name}`).join(' ')}`.trim()),
+    );
+    watch.start();
+    using _hurry = watch.hurry();
+    await watch.nodes.listSince(0);
+    simulator.faults.controllerDown = true;
+    await eventually(() => assert.equal(watch.nodes.view.kind, 'unknown'));
+    const { view } = watch.nodes;
+    assert.ok(view.kind === 'unknown' && view.why.code === 'Unavailable' && view.last?.nodes.size === 2);
+    simulator.cluster.removeNode('n1');
+    simulator.faults.controllerDown = false;
+    await watch.nodes.listSince(Date.now());
+    assert.deepEqual(heard, ['known added n0 added n1', 'unknown', 'known removed n1']);
+  });
+});
+
+describe('jobs', () => {
+  test('one full list at the start, then states, and one GET for each job that begins to run', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-9]' });
+    const { cluster } = simulator;
+    const first = cluster.runJob(['n0'], { timeLimit: 60 });
+    await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
+    watch.start();
+    using _hurry = watch.hurry();
+    await watch.jobs.listSince(Date.now());
+    const second = cluster.runJob(['n1', 'n2'], { timeLimit: 10 });
+    const endless = cluster.runJob(['n3']);
+    const known = await watch.jobs.listSince(Date.now());
+    const { deadlines, complete } = deadlinesOf(known);
+    assert.ok(complete);
+    const startOf = (id: number) => Math.floor(cluster.job(id).startedAt / 1000) * 1000;
+    assert.deepEqual(Object.fromEntries(deadlines), {
+      n0: startOf(first) + 3_600_000,
+      n1: startOf(second) + 600_000,
+      n2: startOf(second) + 600_000,
+      n3: 'infinite',
+    });
+    cluster.finishJob(second);
+    cluster.finishJob(endless);
+    const after = await watch.jobs.listSince(Date.now());
+    assert.deepEqual([...deadlinesOf(after).deadlines.keys()], ['n0']);
+    await watch.jobs.listSince(after.at);
+    const count = (path: RegExp) => simulator.requests.filter((request) => path.test(request.path)).length;
+    assert.equal(count(/^slurm\/jobs\/$/), 1);
+    assert.equal(count(/^slurm\/job\/\d+$/), 2);
+  });
+
+  test('a job that was requeued and runs again has new deadlines', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-1]', startDelayMs: 1e9 });
+    const { cluster } = simulator;
+    const id = cluster.runJob(['n0'], { timeLimit: 10 });
+    await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
+    watch.start();
+    using _hurry = watch.hurry();
+    await watch.jobs.listSince(0);
+    cluster.requeueJob(id);
+    await watch.jobs.listSince(Date.now());
+    Object.assign(cluster.job(id), { state: 'RUNNING', nodes: ['n1'], startedAt: Date.now() });
+    cluster.touchJob(cluster.job(id));
+    const known = await watch.jobs.listSince(Date.now());
+    assert.deepEqual([...deadlinesOf(known).deadlines.keys()], ['n1']);
+  });
+
+  test('many jobs that begin at once are asked for in bounded rounds; until then it says what is missing', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-199]' });
+    await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
+    watch.start();
+    await watch.jobs.listSince(0);
+    for (let index = 0; index < 200; index += 1) simulator.cluster.runJob([`n${index}`], { timeLimit: 5 });
+    const first = await watch.jobs.listSince(Date.now());
+    assert.equal(first.running.size, 64);
+    assert.equal(first.missing.size, 136);
+    assert.equal(deadlinesOf(first).complete, false);
+    const all = await eventually(async () => {
+      const known = await watch.jobs.listSince(Date.now());
+      assert.equal(known.missing.size, 0);
+      return known;
+    });
+    assert.equal(deadlinesOf(all).deadlines.size, 200);
+  });
+
+  test('ended jobs are events', async () => {
+    await using simulator = await startSimulator({ nodes: 'n0' });
+    const id = simulator.cluster.runJob(['n0']);
+    await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
+    const ends: string[] = [];
+    watch.jobs.subscribe(({ changes }) => {
+      for (const change of changes)
+        if (change.type === 'changed' && change.ended) ends.push(`${change.id} ${change.state.join('+')}`);
+    });
+    watch.start();
+    await watch.jobs.listSince(0);
+    simulator.cluster.finishJob(id, 'FAILED');
+    await watch.jobs.listSince(Date.now());
+    assert.deepEqual(ends, [`${id} FAILED`]);
+  });
+});
