@@ -1,3 +1,4 @@
 /** What tests of programs built on this runtime can use. */
 export { FakeClock, settle } from './fake-clock.ts';
 export { type FakeAnswer, fakeTransport, status } from './fake-transport.ts';
+export { FaultGateway, type GatewayRequest, type GatewayTarget, type LineFate } from './fault-gateway.ts';
