@@ -44,6 +44,14 @@ export function sleep(milliseconds: number, signal: AbortSignal, clock: Clock = 
   });
 }
 
+/** Resolves when the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 export interface BackoffOptions {
   /** Milliseconds before the first retry. */
   readonly initial: number;

@@ -1,6 +1,6 @@
 /** The informers of a program, one per resource type, filled by watches and by the answers to our own writes. */
 import type { Client } from '../client/client.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { aborted, type Clock, systemClock } from '../clock.ts';
 import { type Log, silent } from '../log.ts';
 import type { KubeObject, Live, ObjectRef } from '../object.ts';
 import { type AnyResource, type Resource, resourceName } from '../resource.ts';
@@ -69,7 +69,8 @@ export class Cache {
   async start(signal: AbortSignal): Promise<void> {
     this.#started = signal;
     for (const informer of this.#informers.values()) this.#running.push(informer.start(signal));
-    while (this.#running.length > 0) await this.#running.shift();
+    await aborted(signal);
+    await Promise.all(this.#running);
   }
 
   /** Resolves when every informer is filled. */

@@ -4,7 +4,7 @@ import { OwnedApplier } from '../apply/owned-applier.ts';
 import { Cache } from '../cache/cache.ts';
 import type { ReflectorTuning } from '../cache/reflector.ts';
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { aborted, type Clock, systemClock } from '../clock.ts';
 import type { ClusterConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { ControllerBuilder } from '../controller/builder.ts';
@@ -273,11 +273,4 @@ export class Manager {
 
 export async function createManager(options: ManagerOptions): Promise<Manager> {
   return new Manager(options.config ?? (await loadConfig()), options);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

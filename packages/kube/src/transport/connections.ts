@@ -97,14 +97,44 @@ function wantsProxy(env: Readonly<Record<string, string | undefined>>): boolean 
 }
 
 /** Calls `ready` when the request's socket can carry bytes (after the handshake), at once where it is reused. */
-export function onceConnected(request: ClientRequest, secure: boolean, ready: () => void): void {
+export function onceConnected(
+  request: ClientRequest,
+  secure: boolean,
+  ready: (socket: Socket) => void,
+): void {
   request.once('socket', (socket: Socket) => {
-    if (socket.connecting || (secure && !request.reusedSocket && !handshaken(socket)))
-      socket.once(secure ? 'secureConnect' : 'connect', ready);
-    else ready();
+    if (socket.connecting || (secure && request.reusedSocket === false && !handshaken(socket)))
+      socket.once(secure ? 'secureConnect' : 'connect', () => ready(socket));
+    else ready(socket);
   });
 }
 
 function handshaken(socket: Socket): boolean {
   return 'getCipher' in socket && (socket as { secureConnecting?: boolean }).secureConnecting === false;
+}
+
+/**
+ * Asks `guard` at the very moment at which the next bytes are handed to the kernel. Between `request.end()` and that
+ * moment headers are rendered and writes are gathered until the next tick: time enough for a process to be stopped in.
+ */
+export function guardNextWrite(socket: Socket, guard: () => void): void {
+  const restore = () => {
+    Reflect.deleteProperty(socket, '_write');
+    Reflect.deleteProperty(socket, '_writev');
+  };
+  const checked =
+    <Arguments extends unknown[]>(write: (...args: Arguments) => void) =>
+    (...args: Arguments) => {
+      restore();
+      try {
+        guard();
+      } catch (error) {
+        (args.at(-1) as (error: unknown) => void)(error);
+        return;
+      }
+      write.apply(socket, args);
+    };
+  const { _write, _writev } = socket;
+  socket._write = checked(_write);
+  if (_writev !== undefined) socket._writev = checked(_writev);
 }

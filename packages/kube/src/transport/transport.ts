@@ -10,7 +10,7 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:h
 import { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } from '../clock.ts';
 import type { ClusterConfig, Identity } from '../config/config.ts';
 import { AbortedError, ConnectionError, DeadlineError, KubeError } from '../errors.ts';
-import { Connections, onceConnected } from './connections.ts';
+import { Connections, guardNextWrite, onceConnected } from './connections.ts';
 import { type RateLimit, RateLimiter } from './rate-limit.ts';
 
 export interface TransportOptions {
@@ -232,14 +232,9 @@ export class Transport {
         this.connections.renew();
         outgoing.destroy(new Error('the server is silent'));
       });
-    // The guard is asked when the connection stands: between asking and sending nothing may take time.
-    onceConnected(outgoing, this.connections.url.protocol === 'https:', () => {
-      try {
-        request.guard?.();
-      } catch (error) {
-        outgoing.destroy(error as Error);
-        return;
-      }
+    // The guard is asked when the connection stands, and the bytes leave right after it.
+    onceConnected(outgoing, this.connections.url.protocol === 'https:', (socket) => {
+      if (request.guard !== undefined) guardNextWrite(socket, request.guard);
       sent = true;
       outgoing.end(request.body);
     });
