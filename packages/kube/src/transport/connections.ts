@@ -103,7 +103,7 @@ export function onceConnected(
   ready: (socket: Socket) => void,
 ): void {
   request.once('socket', (socket: Socket) => {
-    if (socket.connecting || (secure && request.reusedSocket === false && !handshaken(socket)))
+    if (socket.connecting || (secure && !request.reusedSocket && !handshaken(socket)))
       socket.once(secure ? 'secureConnect' : 'connect', () => ready(socket));
     else ready(socket);
   });
