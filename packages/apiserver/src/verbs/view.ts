@@ -82,7 +82,7 @@ async function changeOf(
   };
   if (context.info.verb !== 'patch') {
     const sent = await decodeObject(context, own, options);
-    return (before) => fieldManager.update(before, placed(before, clone(sent)), request);
+    return (before) => withoutOwnersOfZero(fieldManager.update(before, placed(before, clone(sent)), request));
   }
   const type = mediaType(context.headers['content-type']);
   const text = (await context.body()).toString('utf8');
@@ -99,14 +99,22 @@ async function changeOf(
     text,
     options,
   );
-  return (before) => fieldManager.update(before, placed(before, change(before)), request);
+  return (before) =>
+    withoutOwnersOfZero(fieldManager.update(before, placed(before, change(before)), request));
 }
 
 /** What a client need not say of the object behind the view. */
 function placed(before: KubeObject, after: KubeObject): KubeObject {
   const { resourceVersion } = after.metadata;
   after.metadata = { ...before.metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  if (isObject(after['spec']) && after['spec']['replicas'] === 0) delete after['spec']['replicas'];
   return after;
+}
+
+/** A view does not tell zero from nothing, so whoever writes a zero, and whoever owned the number before, owns nothing. */
+function withoutOwnersOfZero(view: KubeObject): KubeObject {
+  if (isObject(view['spec']) && view['spec']['replicas'] === undefined) delete view.metadata.managedFields;
+  return view;
 }
 
 function configurationOf(text: string): KubeObject {
