@@ -28,7 +28,8 @@ export interface StagePlan {
  * Runs as the first process of the new mount and pid namespaces. It gets every value as an argument, so that no path
  * or command is ever read as shell text. $1 = root ("" for none), $2 = overlay options, then mounts as
  * "bind"|"robind"|"tmpfs" source target triples up to "--", then the command that it becomes.
- * A line on descriptor 3 says that all mounts are there.
+ * A line on descriptor 3 says that all mounts are there; a line from it lets the command begin, so that whoever
+ * started the box knows its process before that process can end.
  */
 const script = `set -eu
 root=$1 overlay=$2; shift 2
@@ -59,6 +60,7 @@ while [ "$1" != -- ]; do
 done
 shift
 echo ready >&3
+read -r go <&3
 exec 3>&-
 exec "$@"`;
 

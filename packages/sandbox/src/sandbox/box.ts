@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { InvalidRequestError, SandboxError } from '../errors.ts';
 import { identify, type ProcessIdentity, signalProcess } from '../process/process-identity.ts';
 import { type CommandResult, type RunOptions, runCommand } from '../process/run-command.ts';
@@ -158,17 +158,19 @@ export class Box {
           ...stageArguments(plan),
         ],
       });
-      const first = await becomesReady(main);
+      const gate = main.child.stdio[3] as Duplex;
+      const first = await becomesReady(main, gate);
       if (first === undefined) {
         const { code, signal } = await main.exit;
         throw new SandboxError(
           'START_FAILED',
-          `box ${this.name} ended at once (${signal ?? `exit code ${code}`}): ${this.logTail()}`,
+          `box ${this.name} cannot be made (${signal ?? `exit code ${code}`}): ${this.logTail()}`,
         );
       }
       this.#run = { main, first, killed: false };
       record.addProcess({ ...first, what: `process 1 of box ${this.name}` });
       void main.exit.then(() => record.removeProcess(first));
+      gate.end('go\n');
     } finally {
       closeSync(log);
     }
@@ -341,9 +343,8 @@ export class Box {
 }
 
 /** Process 1 of the box once its mounts are there; undefined when it ended before. */
-async function becomesReady(main: HeldProcess): Promise<ProcessIdentity | undefined> {
-  const ready = main.child.stdio[3] as Readable;
-  await Promise.race([once(ready, 'data'), once(ready, 'close'), main.exit]);
-  ready.destroy();
+async function becomesReady(main: HeldProcess, gate: Duplex): Promise<ProcessIdentity | undefined> {
+  gate.on('error', () => {}); // the process may end before it is let through
+  await Promise.race([once(gate, 'data'), main.exit]);
   return firstChild(main.identity.pid);
 }
