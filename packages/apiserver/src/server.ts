@@ -16,12 +16,14 @@ import { Listener } from './http/listener.ts';
 import { serve } from './http/pipeline.ts';
 import { serveUpgrade } from './http/upgrade.ts';
 import { CertificateAuthority, type KeyPair } from './pki/certificate-authority.ts';
+import { keptAuthority } from './pki/kept-authority.ts';
 import { kubeconfig } from './pki/kubeconfig.ts';
 import type { ServerParts } from './ports/server-parts.ts';
 import { createAuthorizer } from './rbac/authorizer.ts';
 import { Registry } from './registry/registry.ts';
 import { createSchemaSource } from './schema/schema-source.ts';
 import { readSnapshotFile, writeSnapshotFile } from './store/snapshot-file.ts';
+import { SnapshotKeeper } from './store/snapshot-keeper.ts';
 import { Store } from './store/store.ts';
 import { createTablePrinter } from './table/table-printer.ts';
 import type { Surroundings } from './types.ts';
@@ -63,6 +65,10 @@ export interface ApiServer {
   kubeconfigFor(user: { readonly name: string; readonly groups?: readonly string[] }): Promise<string>;
   /** A serving certificate of this server's authority, for the agents of nodes and for webhooks. */
   certificateFor(hosts: readonly string[]): Promise<KeyPair>;
+  /** Writes the whole state to a file. */
+  save(file: string): Promise<void>;
+  /** Puts the state of a file back, as restoring a backup of etcd does. */
+  load(file: string): Promise<void>;
   /** Ends all connections and gives the port back; with `data` the state is written first. */
   stop(): Promise<void>;
   /** Cuts all connections and serves the same state on the same port again. */
@@ -83,7 +89,12 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const surroundings: Surroundings = { ...realSurroundings, ...options.surroundings };
   const host = options.host ?? '127.0.0.1';
   const now = surroundings.now();
-  const authority = options.authority ?? (await CertificateAuthority.create(now));
+  if (options.data !== undefined) await mkdir(options.data, { recursive: true });
+  const authority =
+    options.authority ??
+    (options.data === undefined
+      ? await CertificateAuthority.create(now)
+      : await keptAuthority(options.data, now));
   const [serving, admin] = await Promise.all([
     authority.serving(
       [
@@ -107,16 +118,15 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   for (const definition of builtinResources(parts)) registry.register(definition);
 
   const snapshotFile = options.data === undefined ? undefined : join(options.data, 'state.json');
-  if (options.data !== undefined) await mkdir(options.data, { recursive: true });
   const kept = snapshotFile === undefined ? undefined : await readSnapshotFile(snapshotFile);
   if (kept !== undefined) store.restore(kept);
   bootstrap(parts);
   // Nobody can have seen what came before the first request, so nobody may resume from it.
   store.compact();
   await parts.customResources.start();
+  const keeper = snapshotFile === undefined ? undefined : new SnapshotKeeper(store, snapshotFile);
 
   const audit = new AuditLog(options.auditLimit);
-  const faults = new Faults();
   const listener = new Listener({
     host,
     port: options.port ?? 0,
@@ -126,6 +136,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     handle: (request, response) => void serve({ parts, faults, audit }, request, response),
     upgrade: (request, socket, head) => void serveUpgrade({ parts, audit }, request, socket, head),
   });
+  const faults = new Faults({ store, cut: () => listener.cut() });
   await listener.open();
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`;
   const configFor = (user: string, credentials: KeyPair) =>
@@ -146,10 +157,16 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
       return configFor(name, await authority.client({ name, groups }, surroundings.now()));
     },
     certificateFor: (hosts) => authority.serving(hosts, surroundings.now()),
+    save: (file) => writeSnapshotFile(file, store.snapshot()),
+    async load(file) {
+      const snapshot = await readSnapshotFile(file);
+      if (snapshot === undefined) throw new Error(`there is no snapshot ${file}: save one first`);
+      faults.restore(snapshot);
+    },
     async stop() {
       await listener.close();
       await parts.customResources.stop();
-      if (snapshotFile !== undefined) await writeSnapshotFile(snapshotFile, store.snapshot());
+      await keeper?.stop();
     },
     async restart() {
       await listener.close();

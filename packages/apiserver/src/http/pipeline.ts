@@ -54,8 +54,10 @@ export async function serve(
     await grantAccess(request, context, (becoming) => {
       user = becoming;
     });
-    const answer = (await faults.before(context, response)) ?? (await route(context));
-    if (!response.destroyed) {
+    if (!(await faults.before(context, response))) return;
+    const answer = await route(context);
+    if (faults.losesAnswer(context)) response.socket?.destroy();
+    else if (!response.destroyed) {
       if (answer.type === 'stream') {
         status = 200;
         await stream(context, faults, response, answer);

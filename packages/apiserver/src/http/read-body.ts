@@ -10,17 +10,23 @@ export function readBody(request: IncomingMessage): () => Promise<Buffer> {
   return () => (bytes ??= read(request));
 }
 
-async function read(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) {
-      // Read to the end so that the client gets to see the answer.
-      request.resume();
-      throw new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+function read(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+    });
+    // Only at the end: a client that still sends would not see the answer.
+    request.on('end', () => {
+      if (size <= limit)
+        resolve(chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks));
+      else reject(new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`));
+    });
+    request.on('error', reject);
+    request.on('aborted', () =>
+      reject(new ApiError(400, 'BadRequest', 'the client went away while sending')),
+    );
+  });
 }

@@ -65,6 +65,7 @@ class Replay {
         caller: this.#caller,
         masks: this.#masks,
         setup: answers,
+        recorded: this.#case,
         webhooks: this.#options.webhooks,
       });
       const found = (await this.#one(step)) ?? (await this.#closeDue());
@@ -137,6 +138,7 @@ class Replay {
         caller: this.#caller,
         masks: this.#masks,
         setup: [],
+        recorded: this.#case,
         webhooks: this.#options.webhooks,
       });
       const seconds = Number(/timeoutSeconds=(\d+)/.exec(step.request.path)?.[1] ?? '0');
