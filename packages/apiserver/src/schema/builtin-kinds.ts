@@ -55,6 +55,7 @@ export const builtinKinds: readonly BuiltinKind[] = [
   kind('v1', 'LimitRange', { spec: { limits: null } }),
   kind('v1', 'ReplicationController', { spec: {}, status: { replicas: 0 } }),
   kind('v1', 'Binding', { target: {} }),
+  kind('v1', 'DeleteOptions'),
   kind('apps/v1', 'StatefulSet', {
     spec: { selector: null, template: podTemplate, serviceName: '', updateStrategy: {} },
     status: { replicas: 0, availableReplicas: 0 },
