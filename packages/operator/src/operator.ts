@@ -1,5 +1,6 @@
 /** Puts the operator together: one manager, one pool of connections, one controller per kind. */
 import { configMaps, type Manager, secrets } from '@slurm-operator/kube';
+import { setupAccountings } from './accounting/setup.ts';
 import type { Surroundings } from './builders/surroundings.ts';
 import { ConnectionPool } from './connection/pool.ts';
 import type { ConnectionSettings } from './connection/reconciler.ts';
@@ -8,6 +9,7 @@ import { setupControllers } from './controller/setup.ts';
 import { digestData } from './digest-data.ts';
 import { setupNodeSets } from './nodeset/setup.ts';
 import { setupRestApis } from './restapi/setup.ts';
+import { setupTokens } from './token/setup.ts';
 
 export interface OperatorOptions extends Surroundings, Pick<ConnectionSettings, 'reachBy'> {
   /** Reconciles at a time, for each kind. */
@@ -28,6 +30,8 @@ export function setupOperator(manager: Manager, options: OperatorOptions): { rea
   setupClusters(manager, pool, { ...options, workers: workers.slurmclient });
   setupControllers(manager, options, { workers: workers.controller });
   setupRestApis(manager, options, { workers: workers.restapi });
+  setupAccountings(manager, options, { workers: workers.accounting });
+  setupTokens(manager, { workers: workers.token });
   setupNodeSets(manager, pool.gateways, {
     workers: workers.nodeset,
     slurmChanges: pool.changes,

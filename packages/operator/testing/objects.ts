@@ -14,6 +14,8 @@ import {
   type RestApi,
   restApiKind,
   type StoredObject,
+  type Token,
+  tokenKind,
 } from '@slurm-operator/api';
 import type { Surroundings } from '../src/builders/surroundings.ts';
 
@@ -76,6 +78,13 @@ export const aCluster = (
   spec: object = { controllerRef: { name: 'slurm' } },
   identity: Identity = {},
 ): Cluster => stored(clusterKind, spec, identity);
+
+export const aToken = (spec: object = {}, identity: Identity = {}): Token =>
+  stored(
+    tokenKind,
+    { jwtKeyRef: keys.jwtKeyRef, username: 'alice', ...spec },
+    { name: 'alice', ...identity },
+  );
 
 export const surroundings: Surroundings = {
   clusterDomain: 'cluster.local',

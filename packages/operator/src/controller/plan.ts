@@ -9,10 +9,11 @@ import { buildExternalSlurmConf, buildSlurmConf, type Scripts } from '../builder
 import { buildControllerStatefulSet } from '../builders/controller/stateful-set.ts';
 import { digestOf } from '../builders/digest.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
+import { digestBehind, refTroubles } from '../key-troubles.ts';
 import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';
-import type { Digests, ObservedController } from './observe.ts';
+import { configSeenAnnotation, type ObservedController } from './observe.ts';
 
 export interface ControllerPlan {
   readonly services: readonly Service[];
@@ -53,7 +54,9 @@ export function planController(observed: ObservedController, around: Surrounding
     touch:
       config === undefined
         ? []
-        : observed.pods.filter((pod) => pod.configSeen !== configHash).map((pod) => pod.name),
+        : observed.pods
+            .filter((pod) => pod.annotations[configSeenAnnotation] !== configHash)
+            .map((pod) => pod.name),
     troubles,
   };
 }
@@ -91,34 +94,14 @@ function scriptsOf({ controller, configMaps }: ObservedController): Scripts {
 
 function missing(observed: ObservedController): Trouble[] {
   const { controller, accounting } = observed;
-  const { slurmKeyRef, jwtKeyRef, jwtHs256KeyRef, jwksKeyRef, accountingRef, external } = controller.spec;
+  const { slurmKeyRef, jwtKeyRef, jwtHs256KeyRef, jwksKeyRef, accountingRef } = controller.spec;
   const { namespace } = controller.metadata;
-  const troubles: Trouble[] = [];
-  const check = (
-    ref: { readonly name: string; readonly key: string } | undefined,
-    field: string,
-    kind: 'Secret' | 'ConfigMap',
-    among: readonly Digests[],
-  ): void => {
-    if (ref === undefined || (external && kind === 'Secret' && among.length === 0)) return;
-    const keys = among.find(({ name }) => name === ref.name)?.keys;
-    if (keys?.[ref.key] !== undefined) return;
-    troubles.push({
-      reason: kind === 'Secret' ? 'SecretNotFound' : 'ConfigMapNotFound',
-      message:
-        keys === undefined
-          ? `spec.${field}.name is "${ref.name}", and there is no such ${kind} in namespace ${namespace}: create it.`
-          : `spec.${field}.key is "${ref.key}", and ${kind} ${ref.name} has no such key: add it, or correct the name.`,
-    });
-  };
-  check(slurmKeyRef, 'slurmKeyRef', 'Secret', observed.secrets);
-  check(
-    jwtKeyRef ?? jwtHs256KeyRef,
-    jwtKeyRef === undefined ? 'jwtHs256KeyRef' : 'jwtKeyRef',
-    'Secret',
-    observed.secrets,
-  );
-  check(jwksKeyRef, 'jwksKeyRef', 'ConfigMap', observed.configMaps);
+  const jwt = jwtKeyRef === undefined ? 'jwtHs256KeyRef' : 'jwtKeyRef';
+  const troubles = [
+    ...refTroubles('Secret', 'slurmKeyRef', slurmKeyRef, observed.secrets, namespace),
+    ...refTroubles('Secret', jwt, jwtKeyRef ?? jwtHs256KeyRef, observed.secrets, namespace),
+    ...refTroubles('ConfigMap', 'jwksKeyRef', jwksKeyRef, observed.configMaps, namespace),
+  ];
   for (const { name, keys } of observed.configMaps)
     if (keys === undefined && name !== jwksKeyRef?.name)
       troubles.push({
@@ -143,11 +126,9 @@ function missing(observed: ObservedController): Trouble[] {
 /** What a running slurmctld cannot take over by reading its files again. */
 function hashes({ controller, secrets }: ObservedController) {
   const { slurmKeyRef, jwtKeyRef, jwtHs256KeyRef } = controller.spec;
-  const digest = (ref: { readonly name: string; readonly key: string } | undefined): string =>
-    secrets.find(({ name }) => name === ref?.name)?.keys?.[ref?.key ?? ''] ?? '';
   return {
-    slurmKey: digest(slurmKeyRef),
-    jwtKey: digest(jwtKeyRef ?? jwtHs256KeyRef),
+    slurmKey: digestBehind(secrets, slurmKeyRef),
+    jwtKey: digestBehind(secrets, jwtKeyRef ?? jwtHs256KeyRef),
     restart: digestOf({ clusterName: clusterNameOf(controller) }),
   };
 }

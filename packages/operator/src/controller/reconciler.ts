@@ -1,10 +1,8 @@
 /** The Controller controller: observe, plan, act, and say how it went. */
 import {
   configMaps,
-  explain,
   type Live,
   type Manager,
-  NotOwnedError,
   pods,
   type ReconcileContext,
   type Request,
@@ -14,8 +12,8 @@ import {
 } from '@slurm-operator/kube';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { clusters, controllers } from '../resources.ts';
-import type { Trouble } from '../status/judge.ts';
 import { writeStatus } from '../status/write-status.ts';
+import { Steps } from '../steps.ts';
 import { ConfigPace } from './config-pace.ts';
 import { configSeenAnnotation, observeController } from './observe.ts';
 import { planController } from './plan.ts';
@@ -43,36 +41,23 @@ export class ControllerReconciler {
     const observed = observeController(cache, controller);
     const plan = planController(observed, this.#around);
 
-    // Each step stands alone: what fails is told and tried again, and does not keep the others from being made.
-    const failures: Trouble[] = [];
-    const errors: unknown[] = [];
-    const step = async (name: string, work: () => Promise<unknown>): Promise<boolean> => {
-      try {
-        await work();
-        return true;
-      } catch (error) {
-        if (signal.aborted) throw error;
-        errors.push(error);
-        const message = `${name}: ${explain(error)}`;
-        failures.push({ reason: error instanceof NotOwnedError ? 'NameConflict' : 'ApplyFailed', message });
-        this.#manager.recorder.warning(owner, 'SyncFailed', message, 'Sync');
-        return false;
-      }
-    };
+    const steps = new Steps(owner, this.#manager.recorder, signal);
     for (const service of plan.services)
-      await step(`Service ${service.metadata.name}`, () => owned.apply(services, owner, service, { signal }));
+      await steps.run(`Service ${service.metadata.name}`, () =>
+        owned.apply(services, owner, service, { signal }),
+      );
     const { config, statefulSet } = plan;
     const pause = this.#pace.wait(request.key, plan.configHash, context.clock.now());
     const configured =
       config !== undefined &&
       pause === 0 &&
-      (await step(`ConfigMap ${config.metadata.name}`, () =>
+      (await steps.run(`ConfigMap ${config.metadata.name}`, () =>
         owned.apply(configMaps, owner, config, { signal }),
       ));
     if (configured) {
       this.#pace.wrote(request.key, plan.configHash, context.clock.now());
       for (const name of plan.touch)
-        await step(`Pod ${name}`, () =>
+        await steps.run(`Pod ${name}`, () =>
           // Any change of a pod makes its kubelet look at its volumes at once, instead of in a minute or so.
           client.mergePatch(
             pods,
@@ -84,19 +69,18 @@ export class ControllerReconciler {
     }
     const configExists = config !== undefined && cache.get(configMaps, config.metadata) !== undefined;
     if (statefulSet !== undefined && (configExists || observed.statefulSet.exists))
-      await step(`StatefulSet ${statefulSet.metadata.name}`, () =>
+      await steps.run(`StatefulSet ${statefulSet.metadata.name}`, () =>
         owned.apply(statefulSets, owner, statefulSet, { signal }),
       );
-    await step(`Cluster ${plan.cluster.metadata.name}`, () =>
+    await steps.run(`Cluster ${plan.cluster.metadata.name}`, () =>
       owned.apply(clusters, owner, plan.cluster, { signal }),
     );
 
     const after = cache.get(controllers, request);
     if (after === undefined) return;
-    const { fields, verdicts } = controllerStatus(observeController(cache, after), plan, failures);
+    const { fields, verdicts } = controllerStatus(observeController(cache, after), plan, steps.failures);
     await writeStatus(controllers, after, fields, verdicts, client, context);
-    if (errors.length > 0)
-      throw new AggregateError(errors, failures.map(({ message }) => message).join('; '));
+    steps.throwFailures();
     if (pause > 0) return { requeueAfter: pause };
   };
 }

@@ -3,6 +3,7 @@ import { conditionType } from '@slurm-operator/api';
 import { clusterNameOf } from '../builders/controller/cluster-name.ts';
 import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
 import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
+import { podTroubles } from '../status/pods.ts';
 import type { ObservedController } from './observe.ts';
 import type { ControllerPlan } from './plan.ts';
 
@@ -23,7 +24,11 @@ export function controllerStatus(
   const { controller, cluster, pods } = observed;
   const { external } = controller.spec;
   const active = pods.find((pod) => pod.ready);
-  const troubles = [...plan.troubles, ...failures, ...(external ? [] : podTroubles(observed))];
+  const troubles = [
+    ...plan.troubles,
+    ...failures,
+    ...(external ? [] : podTroubles(pods, controller.metadata.namespace, 'No slurmctld is active yet.')),
+  ];
   const connected = connection(observed);
   return {
     fields: {
@@ -50,24 +55,6 @@ export function controllerStatus(
       connected,
     ],
   };
-}
-
-function podTroubles({ pods, controller, statefulSet }: ObservedController): Trouble[] {
-  const broken = pods.find(
-    (pod) =>
-      pod.waiting !== undefined && pod.waiting !== 'ContainerCreating' && pod.waiting !== 'PodInitializing',
-  );
-  if (broken !== undefined)
-    return [
-      {
-        reason: /Image/.test(broken.waiting ?? '') ? 'ImagePullFailed' : 'CrashLooping',
-        message: `pod ${broken.name}: ${broken.waiting}${broken.waitingMessage ? `: ${broken.waitingMessage}` : ''}. Look at it with "kubectl logs ${broken.name} -n ${controller.metadata.namespace} --previous".`,
-      },
-    ];
-  if (!pods.some((pod) => pod.ready))
-    return [{ reason: 'Starting', message: 'No slurmctld is active yet.', passing: true }];
-  if (pods.length < controllerReplicas(controller) || statefulSet.updating) return [];
-  return [];
 }
 
 /** Taken over from the Cluster object, which the connection is kept in. */

@@ -1,10 +1,8 @@
 /** The RestApi controller: slurmrestd in front of a Controller. */
 import {
   deployments,
-  explain,
   type Live,
   type Manager,
-  NotOwnedError,
   type ReconcileContext,
   type Request,
   type Result,
@@ -16,6 +14,7 @@ import { controllers, restApis } from '../resources.ts';
 import { type Trouble, verdicts } from '../status/judge.ts';
 import { deploymentTroubles } from '../status/workload.ts';
 import { writeStatus } from '../status/write-status.ts';
+import { Steps } from '../steps.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
 
@@ -38,24 +37,21 @@ export class RestApiReconciler {
     const { name: controllerName } = restApi.spec.controllerRef;
     const controller = cache.get(controllers, { namespace, name: controllerName });
 
-    const troubles: Trouble[] = [];
-    let failure: unknown;
-    try {
-      await owned.apply(services, owner, buildRestApiService(restApi), { signal });
-      if (controller !== undefined)
-        await owned.apply(
+    const steps = new Steps(owner, this.#manager.recorder, signal);
+    const service = buildRestApiService(restApi);
+    await steps.run(`Service ${service.metadata.name}`, () =>
+      owned.apply(services, owner, service, { signal }),
+    );
+    if (controller !== undefined)
+      await steps.run(`Deployment ${service.metadata.name}`, () =>
+        owned.apply(
           deployments,
           owner,
           buildRestApiDeployment({ restApi, controller, around: this.#around }),
           { signal },
-        );
-    } catch (error) {
-      if (signal.aborted) throw error;
-      failure = error;
-      const reason = error instanceof NotOwnedError ? 'NameConflict' : 'ApplyFailed';
-      troubles.push({ reason, message: explain(error) });
-      this.#manager.recorder.warning(owner, 'SyncFailed', explain(error), 'Sync');
-    }
+        ),
+      );
+    const troubles: Trouble[] = steps.failures;
     if (controller === undefined)
       troubles.push({
         reason: 'ControllerNotFound',
@@ -64,8 +60,7 @@ export class RestApiReconciler {
 
     const after = cache.get(restApis, request);
     if (after === undefined) return;
-    const { name } = buildRestApiService(restApi).metadata;
-    const deployment = cache.get(deployments, { namespace, name });
+    const deployment = cache.get(deployments, { namespace, name: service.metadata.name });
     if (controller !== undefined) troubles.push(...deploymentTroubles(deployment, restApi.spec.replicas));
     await writeStatus(
       restApis,
@@ -78,6 +73,6 @@ export class RestApiReconciler {
       client,
       context,
     );
-    if (failure !== undefined) throw failure;
+    steps.throwFailures();
   };
 }

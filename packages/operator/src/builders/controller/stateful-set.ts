@@ -1,10 +1,11 @@
 /** The StatefulSet that runs slurmctld. */
-import { annotation, app, type Controller, keyFile, resourceName, uid } from '@slurm-operator/api';
+import { annotation, app, type Controller, resourceName, uid } from '@slurm-operator/api';
 import type { StatefulSet } from '@slurm-operator/kube';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
+import { jwksSource, keySources, type ProjectedSource } from '../key-sources.ts';
 import { selectorLabels } from '../labels.ts';
 import { mergeContainer, mergePodSpec } from '../merge-template.ts';
 import { builtMeta } from '../object-meta.ts';
@@ -104,6 +105,8 @@ function slurmctld({ controller, around }: ControllerWorkloadInput): IContainer 
     startupProbe: { ...probe('/livez'), failureThreshold: 30, periodSeconds: 2 },
     livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 3 },
+    // Its last words say why it died; the operator passes them on.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: {
       runAsNonRoot: true,
       runAsUser: uid.slurm,
@@ -138,28 +141,12 @@ function volumes(controller: Read<Controller>): IVolume[] {
   ];
 }
 
-type Source = NonNullable<NonNullable<IVolume['projected']>['sources']>[number];
-
-function etcSources(controller: Read<Controller>): Source[] {
-  const { slurmKeyRef, jwtKeyRef, jwtHs256KeyRef, jwksKeyRef } = controller.spec;
-  const secret = (
-    ref: { readonly name: string; readonly key: string } | undefined,
-    path: string,
-  ): Source[] =>
-    // Keys are for the owner and its group alone: Slurm refuses others.
-    ref === undefined ? [] : [{ secret: { name: ref.name, items: [{ key: ref.key, path, mode: 0o440 }] } }];
+function etcSources(controller: Read<Controller>): ProjectedSource[] {
   return [
     { configMap: { name: resourceName.config(controller.metadata.name) } },
-    ...secret(slurmKeyRef, keyFile.slurm),
-    ...secret(jwtKeyRef ?? jwtHs256KeyRef, keyFile.jwt),
+    ...keySources(controller.spec),
     ...referencedConfigMaps(controller).map((name) => ({ configMap: { name } })),
-    ...(jwksKeyRef === undefined
-      ? []
-      : [
-          {
-            configMap: { name: jwksKeyRef.name, items: [{ key: jwksKeyRef.key, path: keyFile.jwks }] },
-          },
-        ]),
+    ...jwksSource(controller.spec),
   ];
 }
 

@@ -1,0 +1,72 @@
+/** Whether a Token needs a new token, and when to look again. Pure. */
+import { resourceName, type Token, tokenSecretKey } from '@slurm-operator/api';
+import type { Read } from '../builders/read.ts';
+import type { TokenFacts } from './stored-token.ts';
+
+/** Lifetime of a token whose Token says nothing. */
+const usualLifetime = 15 * 60_000;
+/** The longest that Slurm can count: beyond it a token is for ever. */
+const longestLifetime = (2 ** 31 - 2) * 1000;
+/** A clock may be off by this much before a token counts as made in the future. */
+const clockSkew = 60_000;
+
+export const secretOf = ({
+  metadata,
+  spec,
+}: Read<Token>): { readonly name: string; readonly key: string } => ({
+  name: spec.secretRef?.name || resourceName.tokenSecret(metadata.name, spec.username),
+  key: spec.secretRef?.key || tokenSecretKey,
+});
+
+/** Go's notation, as the CRD has checked it. Milliseconds. */
+export function lifetimeOf({ spec }: Read<Token>): number {
+  if (!spec.lifetime) return usualLifetime;
+  const units: Record<string, number> = {
+    h: 3_600_000,
+    m: 60_000,
+    s: 1000,
+    ms: 1,
+    us: 1e-3,
+    µs: 1e-3,
+    ns: 1e-6,
+  };
+  let total = 0;
+  for (const [, amount = '0', unit = 's'] of spec.lifetime.matchAll(/([0-9.]+)(ns|us|µs|ms|h|m|s)/g))
+    total += Number(amount) * (units[unit] ?? 0);
+  return Math.min(longestLifetime, Math.max(1000, total));
+}
+
+export type TokenPlan =
+  | { readonly sign: false; readonly lookAgainAt: number | undefined }
+  | { readonly sign: true; readonly why: string; readonly lifetime: number };
+
+/** `stored` is undefined when there is no Secret, or what it holds was not signed with the present key. */
+export function planToken(token: Read<Token>, stored: TokenFacts | undefined, now: number): TokenPlan {
+  const lifetime = lifetimeOf(token);
+  const sign = (why: string): TokenPlan => ({ sign: true, why, lifetime });
+  if (stored === undefined) return sign('there is none that the present key signed');
+  if (stored.username !== token.spec.username) return sign(`it spoke for ${stored.username}`);
+  if (stored.issuedAt > now + clockSkew) return sign('it was made in the future: a clock was set back');
+  if (!token.spec.refresh) return { sign: false, lookAgainAt: undefined };
+  if (now >= stored.expiresAt) return sign('it expired');
+  // By its own lifetime, not by the present one: a longer lifetime takes effect with the next token.
+  const refreshAt = stored.issuedAt + (stored.expiresAt - stored.issuedAt) * 0.8;
+  if (now >= refreshAt) return sign('four fifths of its lifetime are over');
+  if (stored.expiresAt - stored.issuedAt > lifetime + 1000) return sign('its lifetime was shortened');
+  return { sign: false, lookAgainAt: refreshAt };
+}
+
+/** Users that can do anything in Slurm. */
+const privileged = new Set(['root', 'slurm']);
+
+/**
+ * Whoever may write a Token must not thereby become root. Tokens for such users are signed only if the Secret with the
+ * signing key lists them: who can write that Secret could sign any token anyway.
+ */
+export const allowedUsersAnnotation = 'slinky.slurm.net/token-users';
+
+export function mayHaveToken(username: string, keyAnnotations: Readonly<Record<string, string>>): boolean {
+  if (!privileged.has(username.toLowerCase())) return true;
+  const listed = (keyAnnotations[allowedUsersAnnotation] ?? '').split(',').map((one) => one.trim());
+  return listed.includes(username) || listed.includes('*');
+}

@@ -1,0 +1,181 @@
+/** The Token controller: a token in a Secret, fresh for as long as it is wanted. */
+import type { Token } from '@slurm-operator/api';
+import {
+  type Live,
+  type Manager,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  type Secret,
+  secrets,
+  timestamp,
+} from '@slurm-operator/kube';
+import { InvalidInput, signJwt } from '@slurm-operator/slurm';
+import { jwtKeyOf } from '../builders/key-sources.ts';
+import { controllers, tokens } from '../resources.ts';
+import { type Trouble, verdicts } from '../status/judge.ts';
+import { writeStatus } from '../status/write-status.ts';
+import { Steps } from '../steps.ts';
+import { allowedUsersAnnotation, mayHaveToken, planToken, secretOf } from './plan.ts';
+import { readToken, type TokenFacts } from './stored-token.ts';
+
+type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
+
+export class TokenReconciler {
+  readonly #manager: Needs;
+
+  constructor(manager: Needs) {
+    this.#manager = manager;
+  }
+
+  readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
+    const { cache, client } = this.#manager;
+    const token = cache.get(tokens, request);
+    if (token === undefined || token.metadata.deletionTimestamp !== undefined) return;
+    const steps = new Steps(token, this.#manager.recorder, context.signal);
+    const { troubles, facts, lookAgainAt } = await this.#renew(token, steps, context);
+
+    const after = cache.get(tokens, request);
+    if (after === undefined) return;
+    const lasting = [...troubles, ...steps.failures];
+    await writeStatus(
+      tokens,
+      after,
+      {
+        secretName: secretOf(token).name,
+        ...(facts === undefined
+          ? {}
+          : { issuedAt: timestamp(facts.issuedAt), expiresAt: timestamp(facts.expiresAt) }),
+      },
+      // A key that belongs to no Controller may still be right for a Slurm elsewhere: a warning, not a failure.
+      verdicts(lasting, `Secret ${secretOf(token).name} holds a token for ${token.spec.username}.`).map(
+        (verdict) =>
+          verdict.type === 'Ready' &&
+          facts !== undefined &&
+          lasting.every(({ reason }) => reason === 'InvalidKey')
+            ? {
+                ...verdict,
+                status: 'True',
+                reason: 'Ready',
+                message: `Secret ${secretOf(token).name} holds a token for ${token.spec.username}.`,
+              }
+            : verdict,
+      ),
+      client,
+      context,
+    );
+    steps.throwFailures();
+    if (lookAgainAt !== undefined) return { requeueAfter: Math.max(1000, lookAgainAt - context.clock.now()) };
+  };
+
+  async #renew(
+    token: Live<Token>,
+    steps: Steps,
+    context: ReconcileContext,
+  ): Promise<{ troubles: Trouble[]; facts?: TokenFacts; lookAgainAt?: number | undefined }> {
+    const { client } = this.#manager;
+    const { signal } = context;
+    const { namespace } = token.metadata;
+    const keyRef = jwtKeyOf(token.spec) ?? { name: '', key: '' };
+    const keySecret = await client.find(secrets, { namespace, name: keyRef.name }, { signal });
+    const encoded = keySecret?.data?.[keyRef.key];
+    if (keySecret === undefined || encoded === undefined) {
+      const message =
+        keySecret === undefined
+          ? `there is no Secret ${keyRef.name} in namespace ${namespace}: create it.`
+          : `Secret ${keyRef.name} has no key "${keyRef.key}": add it, or correct the name.`;
+      return { troubles: [{ reason: 'SecretNotFound', message }] };
+    }
+    if (!mayHaveToken(token.spec.username, keySecret.metadata.annotations ?? {}))
+      return {
+        troubles: [
+          {
+            reason: 'UserNotAllowed',
+            message: `${token.spec.username} can do anything in Slurm, so a token for it needs the consent of whoever owns the key: annotate Secret ${keyRef.name} with ${allowedUsersAnnotation}=${token.spec.username}, or choose another user.`,
+          },
+        ],
+      };
+    const key = Buffer.from(encoded, 'base64');
+    const troubles = this.#strangerKey(token, keyRef.name);
+    const target = secretOf(token);
+    const stored = await client.find(secrets, { namespace, name: target.name }, { signal });
+    const value = Buffer.from(stored?.data?.[target.key] ?? '', 'base64').toString('utf8');
+    const known = readToken(value, key);
+    const now = context.clock.now();
+    const plan = planToken(token, known, now);
+    if (!plan.sign)
+      return { troubles, ...(known === undefined ? {} : { facts: known }), lookAgainAt: plan.lookAgainAt };
+    let fresh: string;
+    try {
+      fresh = signJwt({ key, user: token.spec.username, lifetimeSeconds: plan.lifetime / 1000, now });
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
+      return { troubles: [{ reason: 'InvalidKey', message: `Secret ${keyRef.name}: ${error.message}.` }] };
+    }
+    const written = await steps.run(`Secret ${target.name}`, () =>
+      this.#write(token, target, fresh, stored, signal),
+    );
+    if (!written) return { troubles };
+    context.log.info({ why: plan.why, secret: target.name }, 'signed a token');
+    const facts = readToken(fresh, key);
+    return {
+      troubles,
+      ...(facts === undefined ? {} : { facts }),
+      lookAgainAt: token.spec.refresh ? now + plan.lifetime * 0.8 : undefined,
+    };
+  }
+
+  async #write(
+    token: Live<Token>,
+    target: { readonly name: string; readonly key: string },
+    fresh: string,
+    stored: Live<Secret> | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, owned } = this.#manager;
+    const { namespace } = token.metadata;
+    // What cannot change must go first; by uid, so that no namesake is hit.
+    if (
+      stored?.immutable === true &&
+      stored.metadata.ownerReferences?.some(({ uid }) => uid === token.metadata.uid)
+    )
+      await client.delete(secrets, { namespace, name: target.name }, { uid: stored.metadata.uid, signal });
+    await owned.apply(
+      secrets,
+      token,
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: {
+          name: target.name,
+          namespace,
+          labels: {
+            'app.kubernetes.io/name': 'token',
+            'app.kubernetes.io/instance': token.metadata.name,
+            'app.kubernetes.io/component': 'token',
+            'app.kubernetes.io/part-of': 'slurm',
+            'app.kubernetes.io/managed-by': 'slurm-operator',
+          },
+        },
+        immutable: !token.spec.refresh,
+        data: { [target.key]: Buffer.from(fresh).toString('base64') },
+      },
+      // Whoever writes a Token names any Secret; one that is there already is not ours to fill.
+      { signal, adopt: false },
+    );
+  }
+
+  #strangerKey(token: Live<Token>, name: string): Trouble[] {
+    const known = this.#manager.cache
+      .list(controllers, { namespace: token.metadata.namespace })
+      .some(({ spec }) => jwtKeyOf(spec)?.name === name);
+    return known
+      ? []
+      : [
+          {
+            reason: 'InvalidKey',
+            message: `Secret ${name} is the JWT key of no Controller in namespace ${token.metadata.namespace}: Slurm will refuse the token unless it uses the same key.`,
+          },
+        ];
+  }
+}
