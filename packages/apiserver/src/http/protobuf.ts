@@ -3,6 +3,7 @@
  * kind and the raw object) is opened, and the object read into the JSON it stands for. Only reading: answers are JSON,
  * which such clients take as well.
  */
+import { notImplemented } from '../errors.ts';
 import { builtinSchema } from '../schema/builtin-schemas.ts';
 import { protobufFields, zeroMeansUnset } from '../schema/protobuf-fields.ts';
 import type { Json, JsonObject, Schema } from '../schema/schema.ts';
@@ -98,13 +99,29 @@ function readObject(bytes: Uint8Array, schema: Schema): JsonObject {
   for (const [number, values] of readMessage(bytes)) {
     const name = names?.get(number);
     const field = name === undefined ? undefined : schema.properties?.[name];
-    if (name === undefined || field === undefined) continue;
+    if (name === undefined || field === undefined) {
+      // Typed clients also write what was never set; anything more must not get lost in silence.
+      if (values.every(isEmpty) || isServerSaid(schema, number)) continue;
+      throw notImplemented(
+        `field ${number} of ${schema['x-type-name'] ?? 'an object'} in protobuf; send it as application/json`,
+      );
+    }
     const value = readField(values, field);
     const isUnset =
       value === undefined || value === '' || ((value === 0 || value === false) && zeroMeansUnset.has(name));
     if (!isUnset) object[name] = value;
   }
   return object;
+}
+
+/** managedFields and statuses are what the server said; a client that repeats them changes nothing. */
+function isServerSaid(schema: Schema, number: number): boolean {
+  const type = schema['x-type-name'] ?? '';
+  return (type === 'V1ObjectMeta' && number === 17) || type.endsWith('Status');
+}
+
+function isEmpty(value: Wire): boolean {
+  return typeof value === 'bigint' ? value === 0n : value.length === 0;
 }
 
 function readField(values: readonly Wire[], schema: Schema): Json | undefined {
