@@ -1,4 +1,5 @@
 /** The resources a CustomResourceDefinition brings: one per served version. */
+import { byVersion } from '../discovery/api-versions.ts';
 import { clone } from '../json.ts';
 import { allVerbs, type ResourceDefinition, type Subresource } from '../registry/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -69,9 +70,22 @@ function customDefinition(
     ),
     ...(version.additionalPrinterColumns ? { printerColumns: version.additionalPrinterColumns } : {}),
     ...(version.deprecated
-      ? { deprecationWarning: version.deprecationWarning ?? `${apiVersion} ${names.kind} is deprecated` }
+      ? { deprecationWarning: version.deprecationWarning ?? deprecation(spec, version) }
       : {}),
   };
+}
+
+/** Says which version to use instead, when there is one that is not deprecated too. */
+function deprecation(
+  { group, names, versions }: CustomResourceDefinition['spec'],
+  version: CustomVersion,
+): string {
+  const better = versions
+    .filter((each) => each.served && !each.deprecated)
+    .map((each) => each.name)
+    .toSorted(byVersion)[0];
+  const sentence = `${group}/${version.name} ${names.kind} is deprecated`;
+  return better === undefined ? sentence : `${sentence}; use ${group}/${better} ${names.kind}`;
 }
 
 function textOf(value: unknown): string {

@@ -4,7 +4,7 @@ import type { ResourceHooks } from '../registry/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
 import { type KubeObject, timestamp } from '../types.ts';
 import { setCondition } from './conditions.ts';
-import { type CustomResourceDefinition, cleanupFinalizer } from './definition.ts';
+import { type CustomResourceDefinition, cleanupFinalizer, conditionOf } from './definition.ts';
 import { validateDefinition, validateDefinitionUpdate } from './validate-definition.ts';
 
 export const definitionHooks: ResourceHooks = {
@@ -41,11 +41,14 @@ export const definitionHooks: ResourceHooks = {
   validateUpdate: (object, old) =>
     validateDefinitionUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition),
   prepareForDelete(object, context) {
-    if (object.metadata.deletionTimestamp !== undefined) return;
+    const crd = object as CustomResourceDefinition;
+    if (conditionOf(crd, 'Terminating') !== undefined) return;
     const at = timestamp(context.parts.surroundings.now());
-    object.metadata.deletionTimestamp = at;
+    // A definition has no grace period, and being deleted is no new generation of it.
+    delete object.metadata.deletionGracePeriodSeconds;
+    if (object.metadata.generation !== undefined) object.metadata.generation -= 1;
     object.metadata.finalizers = [...new Set([...(object.metadata.finalizers ?? []), cleanupFinalizer])];
-    setCondition(object as CustomResourceDefinition, {
+    setCondition(crd, {
       type: 'Terminating',
       status: 'True',
       lastTransitionTime: at,

@@ -4,6 +4,7 @@ import { isObject } from '../json.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { Schema } from '../ports/schema-source.ts';
 import { groupVersion, type ResourceDefinition } from '../registry/resource-definition.ts';
+import { customResourceSchema } from '../schema/shape.ts';
 import type { KubeObject } from '../types.ts';
 import type { WriteOptions } from '../verbs/write-options.ts';
 import { decodeBody, MalformedBody } from './decode.ts';
@@ -46,11 +47,23 @@ export function decodeTyped(
   const value = definition.custom ? (object.metadata as Record<string, unknown>) : object;
   const fault = typed === undefined ? undefined : typeFault(value, typed);
   if (fault !== undefined) throw cannotHandle(definition, definition.kind, fault);
-  const unknown = dropUnknownFields(object, schema);
+  const unknown = dropUnknownFields(object, judging(context, definition, schema, object));
   return [
     ...said,
     ...(definition.custom ? unknown.toSorted() : unknown).map((path) => `unknown field "${path}"`),
   ];
+}
+
+/** Of a version that is not served nothing is known but what every object has. */
+function judging(
+  { parts }: RequestContext,
+  definition: ResourceDefinition,
+  schema: Schema,
+  { apiVersion = '' }: KubeObject,
+): Schema {
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  if (!definition.custom || parts.registry.find(definition.group, version, definition.plural)) return schema;
+  return customResourceSchema({ type: 'object' });
 }
 
 async function readBody(context: RequestContext, kind: string) {

@@ -63,7 +63,8 @@ function listObject(context: RequestContext, answer: ListAnswer, { as }: Represe
   return {
     kind: definition.listKind,
     apiVersion: groupVersion(definition),
-    metadata,
+    // Lists of custom resources always say that they are whole.
+    metadata: definition.custom ? { continue: '', ...metadata } : metadata,
     // Items of custom resources keep kind and apiVersion, those of built-in kinds do not.
     items: definition.custom ? items : items.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item),
   };

@@ -36,9 +36,12 @@ export async function apply(
     force: context.query.get('force') === 'true',
   };
   const applied = (live: KubeObject | undefined): KubeObject => {
-    const sent = clone(configuration);
-    checkPlace(context, definition, sent);
-    const next = fieldManager.apply(live, sent, request);
+    const placed = clone(configuration);
+    checkPlace(context, definition, placed);
+    // Faults name the object as it was sent, so it is put in its place afterwards.
+    const next = fieldManager.apply(live, clone(configuration), request);
+    Object.assign(next.metadata, { name: placed.metadata.name, namespace: placed.metadata.namespace });
+    if (next.metadata.namespace === undefined) delete next.metadata.namespace;
     hooks.default?.(next, 'apply');
     return next;
   };

@@ -1,8 +1,9 @@
 /** From a request on a resource to the verb that answers it. */
-import { ApiError, notImplemented } from '../errors.ts';
+import { isBuiltinGroup } from '../discovery/api-versions.ts';
+import { ApiError, notFound, notImplemented } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import type { RequestContext } from '../ports/request-context.ts';
-import type { ResourceDefinition, Subresource } from '../registry/resource-definition.ts';
+import { groupResource, type ResourceDefinition, type Subresource } from '../registry/resource-definition.ts';
 import { unservedFeature } from '../registry/unserved.ts';
 import { watch } from '../watch/watch.ts';
 import { create } from './create.ts';
@@ -43,13 +44,18 @@ export async function dispatch(context: RequestContext): Promise<Answer> {
   const unserved = unservedFeature(group, version, plural, subresource);
   if (unserved !== undefined && definition?.subresources[subresource] === undefined)
     throw notImplemented(unserved);
-  if (definition === undefined && !context.parts.registry.all().some((one) => one.group === group))
-    return pageNotFound;
+  // Groups of the server itself know what they have; those of custom resources are just not there.
+  if (definition === undefined && !isBuiltinGroup(group)) return pageNotFound;
   if (definition === undefined || rest !== '') throw resourceNotFound();
-  if (namespace !== '' && !definition.namespaced && plural !== 'namespaces') throw resourceNotFound();
+  if (namespace !== '' && !definition.namespaced && plural !== 'namespaces') {
+    if (definition.custom) return pageNotFound;
+    throw resourceNotFound();
+  }
+  if (definition.deprecationWarning !== undefined) context.warnings.push(definition.deprecationWarning);
   if (subresource !== '') {
     const found = definition.subresources[subresource];
-    if (found === undefined) throw resourceNotFound();
+    if (found === undefined)
+      throw definition.custom ? notFound(groupResource(definition), name) : resourceNotFound();
     return dispatchSubresource(context, definition, found);
   }
   const known = definition.verbs.some((one) => one === verb);

@@ -63,6 +63,14 @@ export async function update(
           `StorageError: invalid object, Code: 4, Key: ${registryKey(definition, live)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${sent.metadata.uid}, UID in object meta: ${live.metadata.uid ?? ''}`,
         );
       const expected = sent.metadata.resourceVersion ?? '';
+      if (expected === '' && definition.requireResourceVersion === true)
+        throw invalid({ group: definition.group, kind: definition.plural }, name, [
+          {
+            reason: 'FieldValueInvalid',
+            field: 'metadata.resourceVersion',
+            message: 'Invalid value: 0: must be specified for an update',
+          },
+        ]);
       if (expected !== '' && expected !== live.metadata.resourceVersion)
         throw conflict(about, name, objectModified);
       return manage(live, clone(sent));

@@ -1,6 +1,7 @@
 /** The recorded exchanges: their shape on disk and where they lie. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { corrected } from './errata.ts';
 
 export interface RecordedRequest {
   readonly method: string;
@@ -44,7 +45,7 @@ const folder = join(import.meta.dirname, '../../testdata/contract');
 export function recordedCases(...prefixes: readonly string[]): RecordedCase[] {
   return globSync('*/*.json', { cwd: folder })
     .toSorted()
-    .map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as RecordedCase)
+    .map((file) => corrected(JSON.parse(readFileSync(join(folder, file), 'utf8')) as RecordedCase))
     .filter(({ name }) => prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix)));
 }
 

@@ -11,6 +11,8 @@ export function firstDifference(
   if (typeof recorded === 'string') return differentText(recorded, actual, masks, path);
   if (Array.isArray(recorded)) {
     if (!Array.isArray(actual)) return differs(path, recorded, actual);
+    if (path.endsWith('.managedFields'))
+      return firstDifference(recorded, inOrderOf(recorded, actual), masks, `${path} `);
     for (const [index, item] of recorded.entries()) {
       if (index >= actual.length)
         return `${path} has ${actual.length} entries, recorded were ${recorded.length}`;
@@ -26,6 +28,25 @@ export function firstDifference(
     return differentFields(recorded, actual, masks, path);
   }
   return recorded === actual ? undefined : differs(path, recorded, actual);
+}
+
+/**
+ * managedFields is sorted by time, to the second: what took the recording seconds may happen in one here. Entries with
+ * a time are put in the recorded order before they are compared; those without keep their place.
+ */
+function inOrderOf(recorded: readonly unknown[], actual: readonly unknown[]): unknown[] {
+  const name = (entry: unknown): string =>
+    isObject(entry)
+      ? JSON.stringify([entry['operation'], entry['manager'], entry['apiVersion'], entry['subresource']])
+      : '';
+  const isTimed = (entry: unknown): boolean => isObject(entry) && entry['time'] !== undefined;
+  const wanted = recorded.filter(isTimed).map(name);
+  const place = (entry: unknown): number => {
+    const at = wanted.indexOf(name(entry));
+    return at === -1 ? wanted.length : at;
+  };
+  const timed = actual.filter(isTimed).toSorted((a, b) => place(a) - place(b));
+  return actual.map((entry) => (isTimed(entry) ? timed.shift() : entry));
 }
 
 function differentFields(

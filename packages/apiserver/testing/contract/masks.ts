@@ -45,8 +45,11 @@ const mask = new RegExp(
 
 export class Masks {
   readonly #bound = new Map<string, string>();
-  /** The last time that was seen: a client that sends an object back sends its times too. */
-  #time = '2001-01-01T00:00:00Z';
+  /**
+   * The last time that was seen: a client that sends an object back sends its times too. Before that, two hours ago:
+   * the one recording that sends a time of its own (a column shows its age) sent that.
+   */
+  #time = new Date(Date.now() - 7_200_000).toISOString().replace(/\.\d+/, '');
 
   bind(name: string, value: string): void {
     this.#bound.set(name, value);
