@@ -30,8 +30,13 @@ export async function serve(
   const began = parts.surroundings.now();
   const url = new URL(request.url ?? '/', 'https://server');
   const method = request.method ?? 'GET';
-  const abort = new AbortController();
-  response.on('close', () => abort.abort());
+  // Most requests never look at their signal, and making one is not free.
+  let abort: AbortController | undefined;
+  let closed = false;
+  response.on('close', () => {
+    closed = true;
+    abort?.abort();
+  });
   const info = requestInfo(method, url.pathname, url.searchParams);
   let user: UserInfo = { name: '', groups: [] };
   const context: RequestContext = {
@@ -44,7 +49,11 @@ export async function serve(
       return user;
     },
     userAgent: request.headers['user-agent'] ?? '',
-    signal: abort.signal,
+    get signal() {
+      abort ??= new AbortController();
+      if (closed) abort.abort();
+      return abort.signal;
+    },
     warnings: [],
     parts,
     body: readBody(request),
