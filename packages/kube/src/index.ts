@@ -4,6 +4,7 @@ export { covers, withoutUnset } from './apply/covers.ts';
 export { type Applied, OwnedApplier, type OwnedApplyOptions } from './apply/owned-applier.ts';
 export { Cache, type CacheOptions } from './cache/cache.ts';
 export { Informer, type InformerOptions, type Subscriber } from './cache/informer.ts';
+export { type ProjectionOptions, project } from './cache/projection.ts';
 export type { ReflectorTuning } from './cache/reflector.ts';
 export type { Change } from './cache/replica.ts';
 export { fieldMatcher, labelMatcher } from './cache/selector.ts';

@@ -81,11 +81,16 @@ export class Replica<T extends KubeObject> {
   }
 
   listed(object: Live<T>): void {
+    const listing = this.#listing;
+    if (listing === undefined) return;
     const key = keyOf(object);
     const known = this.#store.get(key);
     // Sharing the object that is there spares the memory of a second copy during a relist.
     const same = known !== undefined && sameState(known, object);
-    this.#listing?.objects.set(key, same ? known : this.#options.transform(object));
+    const kept = same ? known : this.#options.transform(object);
+    listing.objects.set(key, kept);
+    // The first list goes straight into the store: nothing is promised yet, and all at its end would take too long at once.
+    if (this.#progress === '' && !listing.gone.has(object.metadata.uid)) this.#put(key, kept);
   }
 
   unlisted(object: Live<T>): void {
@@ -120,7 +125,7 @@ export class Replica<T extends KubeObject> {
     this.#progress = resourceVersion;
     for (const key of this.#store.keys(this.#options.namespace))
       if (!listing.objects.has(key)) this.#remove(key);
-    for (const object of listing.objects.values()) this.#put(object);
+    for (const [key, object] of listing.objects) this.#put(key, object);
   }
 
   /** Takes a watch event. `false`: it does not fit what we hold, so events were lost and a list should repair that. */
@@ -139,7 +144,7 @@ export class Replica<T extends KubeObject> {
       return expected;
     }
     if (this.#isPast(key, object)) return true;
-    if (order > 0) this.#put(this.#options.transform(object));
+    if (order > 0) this.#put(key, this.#options.transform(object));
     return known !== undefined || type === 'ADDED';
   }
 
@@ -162,7 +167,7 @@ export class Replica<T extends KubeObject> {
     const latest = known?.metadata.resourceVersion ?? this.#progress;
     if (compareResourceVersions(resourceVersion, latest) <= 0) return;
     if (belongs) {
-      this.#put(object);
+      this.#put(key, object);
       return;
     }
     this.#raiseFloor(key, object);
@@ -196,8 +201,7 @@ export class Replica<T extends KubeObject> {
     return floor !== undefined && compareResourceVersions(resourceVersion, floor) <= 0;
   }
 
-  #put(object: Live<T>): void {
-    const key = keyOf(object);
+  #put(key: ObjectKey, object: Live<T>): void {
     const previous = this.#store.get(key);
     if (previous !== undefined && sameState(previous, object)) return;
     this.#store.set(object);

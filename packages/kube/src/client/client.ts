@@ -214,7 +214,6 @@ export class Client {
     options: ApplyOptions = {},
   ): Promise<Live<T>> {
     const { namespace, name } = object.metadata;
-    const query = new URLSearchParams({ force: String(options.force ?? true) });
     return this.#write(
       resource,
       'PATCH',
@@ -225,7 +224,7 @@ export class Client {
         body: { ...(object as object), apiVersion: resource.apiVersion, kind: resource.kind },
         doing: `apply ${describe(resource, { namespace, name })}`,
         type: contentType.apply,
-        query,
+        force: options.force ?? true,
       },
     );
   }
@@ -432,12 +431,12 @@ export class Client {
     method: string,
     path: string,
     options: WriteOptions,
-    what: { body: unknown; doing: string; type?: string; query?: URLSearchParams },
+    what: { body: unknown; doing: string; type?: string; force?: boolean },
   ): Promise<Live<T>> {
-    const query = what.query ?? new URLSearchParams();
-    query.set('fieldManager', options.fieldManager ?? this.fieldManager);
-    if (options.dryRun === true) query.set('dryRun', 'All');
-    const answer = await this.json<Live<T>>(method, `${path}?${query.toString()}`, {
+    let query = `fieldManager=${encodeURIComponent(options.fieldManager ?? this.fieldManager)}`;
+    if (options.dryRun === true) query += '&dryRun=All';
+    if (what.force !== undefined) query += `&force=${what.force}`;
+    const answer = await this.json<Live<T>>(method, `${path}?${query}`, {
       signal: options.signal,
       timeout: options.timeout,
       body: what.body,

@@ -26,7 +26,7 @@ export interface ClusterConfig {
   /** Headers sent with every request (impersonation). */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called before every request. `refused` asks for a fresh one: the server did not take the last. */
-  identity(options: { readonly refused: boolean; readonly signal?: AbortSignal }): Promise<Identity>;
+  identity(options: { readonly refused: boolean }): Promise<Identity>;
 }
 
 /** Files that rotate under us (tokens, certificates) are read again after this long, or at once when refused. */
