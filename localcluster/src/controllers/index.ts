@@ -8,7 +8,7 @@ import { addGarbageCollector } from './garbage/controller.ts';
 import { addJobController } from './job/controller.ts';
 import { addNamespaceController } from './namespace/controller.ts';
 import { addNodeLifecycleController } from './node-lifecycle/controller.ts';
-import { addPodCollector } from './pod-collector/controller.ts';
+import { addPodCollector, type PodCollectorOptions } from './pod-collector/controller.ts';
 import { indexPods } from './pod-ownership.ts';
 import { addReplicaSetController } from './replicaset/controller.ts';
 import { addLoadBalancerController } from './service/load-balancer.ts';
@@ -22,9 +22,13 @@ export interface ControllerOptions {
   readonly ingress: (index: number) => string;
   /** The silence after which a node counts as lost. @default 50 s, as in a real cluster */
   readonly nodeGraceMs?: number | undefined;
+  readonly podCollector?: PodCollectorOptions | undefined;
 }
 
-export function addControllers(manager: Manager, { volumes, ingress, nodeGraceMs }: ControllerOptions): void {
+export function addControllers(
+  manager: Manager,
+  { volumes, ingress, nodeGraceMs, podCollector }: ControllerOptions,
+): void {
   indexPods(manager);
   manager.cache.informer(endpoints);
   addStatefulSetController(manager);
@@ -35,7 +39,7 @@ export function addControllers(manager: Manager, { volumes, ingress, nodeGraceMs
   addDisruptionController(manager);
   addNamespaceController(manager);
   addNodeLifecycleController(manager, nodeGraceMs === undefined ? {} : { graceMs: nodeGraceMs });
-  addPodCollector(manager);
+  addPodCollector(manager, podCollector);
   addStorageController(manager, volumes);
   addLoadBalancerController(manager, ingress);
   addGarbageCollector(manager);

@@ -6,6 +6,8 @@ export interface StatusWrite {
   readonly signal: AbortSignal;
   /** Refuse when someone else wrote the object since it was read. */
   readonly exact?: boolean;
+  /** Annotations that are written together with the status. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export async function writeStatus<T extends KubeObject>(
@@ -13,7 +15,7 @@ export async function writeStatus<T extends KubeObject>(
   resource: Resource<T>,
   object: Live<T>,
   status: object,
-  { signal, exact = false }: StatusWrite,
+  { signal, exact = false, annotations = {} }: StatusWrite,
 ): Promise<boolean> {
   const before = ((object as { status?: unknown }).status ?? {}) as Record<string, unknown>;
   const after = status as Record<string, unknown>;
@@ -22,13 +24,18 @@ export async function writeStatus<T extends KubeObject>(
     if (canonicalJson(before[key]) === canonicalJson(after[key])) continue;
     patch[key] = after[key] ?? null;
   }
-  if (Object.keys(patch).length === 0) return false;
   const { metadata } = object as Live;
+  const missing = Object.entries(annotations).some(([key, value]) => metadata.annotations?.[key] !== value);
+  if (Object.keys(patch).length === 0 && !missing) return false;
   await client.mergePatch(
     resource,
     metadata,
     {
-      metadata: { uid: metadata.uid, ...(exact ? { resourceVersion: metadata.resourceVersion } : {}) },
+      metadata: {
+        uid: metadata.uid,
+        ...(exact ? { resourceVersion: metadata.resourceVersion } : {}),
+        ...(missing ? { annotations } : {}),
+      },
       status: patch,
     },
     { subresource: 'status', signal },

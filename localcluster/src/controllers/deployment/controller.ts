@@ -21,7 +21,7 @@ export function addDeploymentController(manager: Manager): void {
       for (const action of plan.actions) await act(deployment, action, signal);
       const now = cache.get(deployments, { namespace, name });
       if (now !== undefined && now.metadata.uid === deployment.metadata.uid)
-        await writeStatus(client, deployments, now, plan.status, { signal });
+        await writeStatus(client, deployments, now, plan.status, { signal, annotations: plan.annotations });
       // A rollout that makes no progress is noticed by the clock alone.
       const deadline = deployment.spec.progressDeadlineSeconds;
       return deadline === undefined ? undefined : { requeueAfter: (deadline + 1) * 1000 };
@@ -68,14 +68,6 @@ export function addDeploymentController(manager: Manager): void {
       }
       case 'deleteSet':
         await client.delete(replicaSets, action.set.metadata, { uid: action.set.metadata.uid, signal });
-        return;
-      case 'annotate':
-        await client.mergePatch(
-          deployments,
-          deployment.metadata,
-          { metadata: { annotations: { 'deployment.kubernetes.io/revision': action.revision } } },
-          { signal },
-        );
     }
   }
 }

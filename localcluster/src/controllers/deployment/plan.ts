@@ -23,12 +23,13 @@ export type Action =
       readonly replicas: number;
       readonly annotations: Readonly<Record<string, string>>;
     }
-  | { readonly do: 'deleteSet'; readonly set: ReplicaSet }
-  | { readonly do: 'annotate'; readonly revision: string };
+  | { readonly do: 'deleteSet'; readonly set: ReplicaSet };
 
 export interface Plan {
   readonly actions: readonly Action[];
   readonly status: Status;
+  /** Written together with the status. */
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 const hashLabel = 'pod-template-hash';
@@ -53,7 +54,8 @@ export function planDeployment({ deployment, sets }: Observed, now: number): Pla
       owned.push(set);
     }
   }
-  if (isTerminating(deployment)) return { actions, status: statusOf({ deployment, owned, now }) };
+  if (isTerminating(deployment))
+    return { actions, status: statusOf({ deployment, owned, now }), annotations: {} };
 
   const newest = owned
     .filter((set) => sameTemplate(deployment, set))
@@ -67,8 +69,6 @@ export function planDeployment({ deployment, sets }: Observed, now: number): Pla
     [annotation.max]: String(budget.wanted + budget.maxSurge),
     [annotation.revision]: String(revision),
   };
-  if (deployment.metadata.annotations?.[annotation.revision] !== String(revision))
-    actions.push({ do: 'annotate', revision: String(revision) });
 
   const paused = deployment.spec.paused === true;
   const grown = newSetSize(deployment, newest, old, budget);
@@ -86,7 +86,11 @@ export function planDeployment({ deployment, sets }: Observed, now: number): Pla
   }
   if (!paused && newest !== undefined) actions.push(...shrinkOld(deployment, newest, old, budget));
   actions.push(...prune(deployment, old));
-  return { actions, status: statusOf({ deployment, owned, newest, created, now }) };
+  return {
+    actions,
+    status: statusOf({ deployment, owned, newest, created, now }),
+    annotations: { [annotation.revision]: String(revision) },
+  };
 }
 
 interface Budget {

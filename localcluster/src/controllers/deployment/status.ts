@@ -14,7 +14,17 @@ interface Input {
   readonly now: number;
 }
 
-export function statusOf({ deployment, owned, newest, created, now }: Input): Status {
+export function statusOf(input: Input): Status {
+  const fresh = compute(input);
+  const before = input.deployment.status;
+  // A new ReplicaSet is announced before anything is counted anew.
+  if (input.created === undefined || before?.observedGeneration === undefined) return fresh;
+  const progressing = fresh.conditions?.find((entry) => entry.type === 'Progressing');
+  const others = (before.conditions ?? []).filter((entry) => entry.type !== 'Progressing');
+  return { ...before, conditions: progressing === undefined ? others : [...others, progressing] };
+}
+
+function compute({ deployment, owned, newest, created, now }: Input): Status {
   const total = (of: (status: NonNullable<ReplicaSet['status']>) => number | undefined) =>
     owned.reduce((sum, set) => sum + (set.status === undefined ? 0 : (of(set.status) ?? 0)), 0);
   const replicas = total((status) => status.replicas);
@@ -60,9 +70,7 @@ export function statusOf({ deployment, owned, newest, created, now }: Input): St
     settle(deployment, at, { type: 'Progressing', ...progress }),
   ];
   return {
-    ...(created === undefined || deployment.status?.observedGeneration === undefined
-      ? { observedGeneration: deployment.metadata.generation ?? 0 }
-      : { observedGeneration: deployment.status.observedGeneration }),
+    observedGeneration: deployment.metadata.generation ?? 0,
     ...some('replicas', replicas),
     ...some('updatedReplicas', updated),
     ...some('readyReplicas', ready),

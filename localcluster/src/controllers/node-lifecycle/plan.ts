@@ -81,7 +81,8 @@ function taintsFor(
   const state = ready === 'True' ? undefined : ready === 'Unknown' ? key.unreachable : key.notReady;
   if (state !== undefined) {
     wanted.push([state, 'NoSchedule']);
-    if (anyHealthy) wanted.push([state, 'NoExecute']);
+    // A node that never said anything has nothing to be evicted from.
+    if (anyHealthy && ready !== undefined) wanted.push([state, 'NoExecute']);
   }
   if (node.spec.unschedulable === true) wanted.push([key.unschedulable, 'NoSchedule']);
   const held = node.spec.taints ?? [];

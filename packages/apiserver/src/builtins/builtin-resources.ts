@@ -62,7 +62,14 @@ function core(parts: ServerParts): ResourceDefinition[] {
   const namespaceVerbs: Verb[] = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
   return [
     of({ kind: 'ConfigMap', plural: 'configmaps', shortNames: ['cm'], hooks: configMapHooks }),
-    of({ kind: 'Endpoints', plural: 'endpoints', singular: 'endpoints', shortNames: ['ep'], ...put }),
+    of({
+      kind: 'Endpoints',
+      plural: 'endpoints',
+      singular: 'endpoints',
+      shortNames: ['ep'],
+      deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+      ...put,
+    }),
     of({
       kind: 'Event',
       plural: 'events',

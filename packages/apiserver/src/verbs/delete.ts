@@ -85,7 +85,9 @@ export async function deleteObject(
     if (outcome.done) {
       if (stays) return { object: fromStorage(definition, outcome.object), gone: false };
       const { resourceVersion = '' } = outcome.object.metadata;
-      const last = { ...next, metadata: { ...next.metadata, resourceVersion } };
+      // A kind without a grace period goes without ever having said that it would.
+      const end = definition.hooks.gracePeriod === undefined ? live : next;
+      const last = { ...end, metadata: { ...end.metadata, resourceVersion } };
       definition.hooks.afterDelete?.(last, context);
       return { object: last, gone: true };
     }

@@ -7,6 +7,43 @@ import type { RecordedStep } from './case.ts';
 
 const kinds = new Set(['StatefulSet', 'Deployment', 'ReplicaSet', 'DaemonSet', 'PodDisruptionBudget', 'Job']);
 
+/** Generated names that the recording shows as they were; they are another at each run like the masked ones. */
+const unmasked: readonly (readonly [RegExp, string])[] = [
+  [/web-64f5977cbf/g, 'web-<hash>'],
+  [/odd-b5b6c49f/g, 'odd-<hash>'],
+  [/dep-f49cdf4c/g, 'dep-<hash>'],
+  [/rs-7m8sm/g, 'rs-<rand>'],
+];
+
+/**
+ * With controllers at work every write of theirs counts into the resourceVersion of lists, and the order of entries
+ * in managedFields follows the second they were written in: neither says anything about the case.
+ */
+export function loosenTiming(value: unknown): unknown {
+  if (typeof value === 'string')
+    return unmasked.reduce((text, [pattern, mask]) => text.replaceAll(pattern, mask), value);
+  if (Array.isArray(value)) return value.map(loosenTiming);
+  if (!isObject(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (key === 'metadata' && Array.isArray(value['items']) && isObject(item)) {
+      const { resourceVersion: _version, ...rest } = item;
+      copy[key] = rest;
+    } else if (key === 'managedFields' && Array.isArray(item))
+      copy[key] = item.map(loosenTiming).toSorted(byManager);
+    else copy[key] = loosenTiming(item);
+  }
+  return copy;
+}
+
+function byManager(a: unknown, b: unknown): number {
+  const key = (entry: unknown) =>
+    isObject(entry)
+      ? ['manager', 'operation', 'subresource'].map((name) => String(entry[name])).join(' ')
+      : '';
+  return key(a) < key(b) ? -1 : 1;
+}
+
 export function loosenControllerWrites(
   topic: string,
   step: RecordedStep,

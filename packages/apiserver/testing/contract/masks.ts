@@ -38,6 +38,9 @@ const loose: Readonly<Record<string, string>> = {
   masked: '[^]*',
 };
 
+/** Kinds of which a value never stands for two masks. */
+const distinct = /^<(?:uid|hash|rand)-/;
+
 const mask = new RegExp(
   `<(?:(${Object.keys(patterns).join('|')})-(\\d+)|(${Object.keys(loose).join('|')}))>`,
   'g',
@@ -53,6 +56,15 @@ export class Masks {
 
   bind(name: string, value: string): void {
     this.#bound.set(name, value);
+  }
+
+  /** Everything learned so far, to go back to when an attempt fails: what a later one sees may be another value. */
+  snapshot(): () => void {
+    const bound = new Map(this.#bound);
+    return () => {
+      this.#bound.clear();
+      for (const [name, value] of bound) this.#bound.set(name, value);
+    };
   }
 
   value(name: string): string | undefined {
@@ -100,6 +112,13 @@ export class Masks {
     pattern += escape(recorded.slice(at));
     const found = new RegExp(`^${pattern}$`).exec(actual);
     if (found === null) return false;
+    // Two masks of a kind are two values, so what is bound to one cannot be the other.
+    for (const [index, name] of names.entries())
+      if (
+        distinct.test(name) &&
+        this.nameOf(name.slice(1, name.lastIndexOf('-')), found[index + 1] ?? '') !== undefined
+      )
+        return false;
     for (const [index, name] of names.entries()) this.#bound.set(name, found[index + 1] ?? '');
     if (recorded === '<time>') this.#time = actual;
     return true;

@@ -109,7 +109,10 @@ class Replay {
     const answer = await this.#caller.call(this.#prepared(step.request));
     const head = this.#headDifference(step, answer);
     if (head !== undefined) return `${head}; the body: ${answer.text.slice(0, 700)}`;
-    const { recorded, actual } = reduceBody(topicOf(this.#case), step, parsed(answer.text));
+    const reduced = reduceBody(topicOf(this.#case), step, parsed(answer.text));
+    const lasting = this.#stage.lasting?.(this.step);
+    const recorded = lasting === undefined ? reduced.recorded : keepOnly(reduced.recorded, lasting);
+    const actual = lasting === undefined ? reduced.actual : keepOnly(reduced.actual, lasting);
     if (recorded === undefined && actual === '') return undefined;
     return firstDifference(recorded, actual, this.#masks);
   }
@@ -173,7 +176,7 @@ class Replay {
   }
 
   #eventDifference(step: RecordedStep, watch: OpenWatch): string | undefined {
-    const { recorded, actual } = reduceEvents(step, watch.events);
+    const { recorded, actual } = reduceEvents(topicOf(this.#case), step, watch.events);
     const loose = this.#stage.looseEvents?.(recorded as readonly unknown[], actual as readonly unknown[]);
     return firstDifference(loose?.recorded ?? recorded, loose?.actual ?? actual, this.#masks, 'events');
   }
@@ -210,11 +213,24 @@ class Replay {
   async #until(ask: () => Promise<string | undefined>): Promise<string | undefined> {
     const deadline = Date.now() + this.#patience;
     for (;;) {
+      const forget = this.#masks.snapshot();
       const found = await ask();
       if (found === undefined || Date.now() > deadline) return found;
+      forget();
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
+}
+
+function keepOnly(value: unknown, fields: readonly string[]): unknown {
+  // Their order follows generated names, which are others at each run.
+  if (Array.isArray(value))
+    return value
+      .map((item) => keepOnly(item, fields))
+      .toSorted((a, b) =>
+        JSON.stringify(at(a, 'annotations')) < JSON.stringify(at(b, 'annotations')) ? -1 : 1,
+      );
+  return Object.fromEntries(fields.map((field) => [field, at(value, field)]));
 }
 
 function fillDeep(value: unknown, fill: (text: string) => string): unknown {

@@ -23,6 +23,8 @@ export interface Stage {
   during?(step: number, tools: StageTools): Promise<void>;
   /** The body to send in place of the recorded one, where that was cut down. */
   body?(step: number, recorded: unknown): unknown;
+  /** The recording caught controllers between two writes at this step: only these fields outlast the moment. */
+  lasting?(step: number): readonly string[] | undefined;
   /** Events to compare where their number depends on timing. */
   looseEvents?(
     recorded: readonly unknown[],
@@ -31,6 +33,23 @@ export interface Stage {
 }
 
 const stages: Readonly<Record<string, Stage>> = {
+  'controllers/16-deployment': {
+    lasting: (step) => (step === 9 ? ['spec', 'kind'] : step === 10 ? ['name', 'annotations'] : undefined),
+  },
+  'controllers/18-endpointslice-publish-not-ready': {
+    // The older Endpoints had not followed the slices yet.
+    lasting: (step) => (step === 5 ? ['kind', 'apiVersion'] : undefined),
+  },
+  'controllers/24-node-unreachable': {
+    async before(step, { caller }) {
+      if (step === 1) keepReady(caller, 'fx-good', 60);
+      // A controller had written its annotation by the time the recording went on.
+      if (step === 3)
+        await until(
+          async () => at(await get(caller, '/api/v1/nodes/fx-lost'), 'metadata', 'annotations') !== undefined,
+        );
+    },
+  },
   'crud/31-too-large': { body: (_step, recorded) => largeConfigMap(String(recorded)) },
   'crud/33-namespace-terminating': {
     async before(step, { caller, recorded }) {
@@ -109,6 +128,31 @@ export function stageOf(name: string): Stage {
 }
 
 const aTime = '2001-01-01T00:00:00Z';
+
+/** A sign of life from a node, now and for a while, beside the steps. */
+function keepReady(caller: Caller, node: string, times: number): void {
+  const now = new Date().toISOString();
+  const condition = { type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: now };
+  const beat = async () => {
+    await caller
+      .call({
+        method: 'PATCH',
+        path: `/api/v1/nodes/${node}/status`,
+        headers: { 'content-type': 'application/strategic-merge-patch+json' },
+        body: { status: { conditions: [condition] } },
+      })
+      .catch(() => {}); // the case is over
+    if (times > 0) setTimeout(() => keepReady(caller, node, times - 1), 200).unref();
+  };
+  void beat();
+}
+
+/** For at most a few seconds. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 100 && !(await holds()); attempt += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
 const configMaps = '/api/v1/namespaces/list-watch/configmaps';
 
 function nextSecond(): Promise<void> {

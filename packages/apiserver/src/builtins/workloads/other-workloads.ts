@@ -22,9 +22,6 @@ export const replicaSetHooks: ResourceHooks = {
     if (!spec) return;
     spec.replicas ??= 1;
     if (spec.template?.spec) defaultPodSpec(spec.template.spec);
-    // The template's labels stand in for missing ones of the set, as they always have.
-    const labels = spec.template?.metadata?.labels;
-    if (labels && !object.metadata.labels) object.metadata.labels = { ...labels };
   },
   validate(object) {
     const spec = replicaSet(object);

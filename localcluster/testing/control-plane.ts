@@ -1,0 +1,47 @@
+/** The embedded API server with its controllers and nothing else: no nodes, no scheduler, no storage, no root needed. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
+import { Manager } from '@slurm-operator/kube';
+import { addControllers } from '../src/controllers/index.ts';
+
+export interface ControlPlane {
+  readonly server: ApiServer;
+  readonly manager: Manager;
+  stop(): Promise<void>;
+}
+
+export interface ControlPlaneOptions {
+  readonly nodeGraceMs?: number;
+  readonly podCollector?: { readonly everyMs?: number; readonly quarantineMs?: number };
+}
+
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const server = await startApiServer();
+  const directory = await mkdtemp(join(tmpdir(), 'control-plane-'));
+  const identity = { ca: server.caPem, cert: server.admin.certificatePem, key: server.admin.keyPem };
+  const manager = new Manager(
+    { server: server.url, namespace: 'default', identity: () => Promise.resolve(identity) },
+    { name: 'kube-controller-manager', gracePeriod: 1000 },
+  );
+  addControllers(manager, {
+    volumes: directory,
+    ingress: (index) => `192.0.2.${index + 1}`,
+    nodeGraceMs: options.nodeGraceMs,
+    podCollector: options.podCollector,
+  });
+  const stopping = new AbortController();
+  const running = manager.start(stopping.signal);
+  await manager.cache.waitForSync({ timeout: 30_000 });
+  return {
+    server,
+    manager,
+    async stop() {
+      stopping.abort();
+      await running;
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
