@@ -60,7 +60,7 @@ export class PrivateApt {
   get env(): NodeJS.ProcessEnv {
     return {
       PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-      HOME: '/root',
+      HOME: process.env['HOME'] ?? '/',
       LC_ALL: 'C',
       DEBIAN_FRONTEND: 'noninteractive',
       APT_CONFIG: join(this.directory, 'apt.conf'),

@@ -69,7 +69,12 @@ test('the same files give the same bytes, whenever and in whatever order they we
 });
 
 /** An archive of several layers, each given as the files that one tar holds. */
-async function layeredImage(layers: readonly (readonly string[])[]): Promise<string> {
+async function layeredImage(
+  layers: readonly (readonly string[])[],
+  lastMembers: readonly string[] = ['.'],
+): Promise<string> {
+  for (const index of layers.keys())
+    await rm(join(scratch, `layer${index}`), { recursive: true, force: true });
   const members = new Map<string, { bytes: Buffer } | { file: string }>();
   const digests: string[] = [];
   for (const [index, files] of layers.entries()) {
@@ -82,7 +87,15 @@ async function layeredImage(layers: readonly (readonly string[])[]): Promise<str
       else await symlink(target, join(directory, path));
     }
     const tar = join(scratch, `layer${index}.tar`);
-    await runCommand(['tar', '--create', '--file', tar, '--directory', directory, '.']);
+    await runCommand([
+      'tar',
+      '--create',
+      '--file',
+      tar,
+      '--directory',
+      directory,
+      ...(index === layers.length - 1 ? lastMembers : ['.']),
+    ]);
     digests.push(
       `sha256:${createHash('sha256')
         .update(await readFile(tar))
@@ -110,7 +123,6 @@ test('layers lie on each other: files replaced, removed, directories emptied, li
   ]);
   const [image] = await readImageTar(path);
   assert.ok(image);
-  // The second layer wants a directory where the first has a link that leads out of the image.
   const root = await unpackImage(image);
   unpacked.push(root);
   const exists = (name: string) =>
@@ -127,6 +139,17 @@ test('layers lie on each other: files replaced, removed, directories emptied, li
     false,
   ]);
   assert.equal(await lstat(join(outside, 'precious')).then(() => 'kept'), 'kept');
+});
+
+test('a layer that would write through a link of the one below out of the image is refused', async () => {
+  const outside = join(scratch, 'elsewhere');
+  await mkdir(outside);
+  // The member `trap/file` without `trap/` itself: as a directory it would simply replace the link.
+  const path = await layeredImage([[`trap -> ${outside}`], ['trap/file']], ['trap/file']);
+  const [image] = await readImageTar(path);
+  assert.ok(image);
+  await assert.rejects(unpackImage(image), /a layer writes to trap, a link that leads out of the image/);
+  await assert.rejects(stat(join(outside, 'file')));
 });
 
 test('a damaged layer is refused, and nothing is left in the cache', async () => {

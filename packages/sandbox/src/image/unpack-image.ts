@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { basename, dirname, join, normalize } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -49,7 +49,12 @@ async function applyLayer(
     throw new ImageError(
       `Image archive ${image.path}: a layer is damaged (it is ${digest}, the configuration says ${layer.digest}).`,
     );
-  await applyWhiteouts(file, root);
+  const { stdout } = await runCommand(['tar', '--list', '--quoting-style=literal', '--file', file], {
+    keepBytes: 1024 ** 3, // every name counts
+  });
+  const names = stdout.split('\n').filter((name) => name !== '');
+  await applyWhiteouts(names, root);
+  await refuseEscapes(names, root, image.path);
   await runCommand([
     'tar',
     '--extract',
@@ -61,7 +66,6 @@ async function applyLayer(
     '--numeric-owner',
     '--same-owner',
     '--same-permissions',
-    '--keep-directory-symlink',
   ]);
   await rm(file);
 }
@@ -89,13 +93,32 @@ async function extractLayer(path: string, layer: ImageLayer, file: string): Prom
  * A layer says with `.wh.NAME` that a file of a lower layer is gone, with `.wh..wh..opq` that nothing of a lower
  * directory is left. Done before the layer's own files come, and through a view that no link can lead out of.
  */
-async function applyWhiteouts(file: string, root: string): Promise<void> {
-  const { stdout } = await runCommand(['tar', '--list', '--quoting-style=literal', '--file', file]);
+async function applyWhiteouts(names: readonly string[], root: string): Promise<void> {
   const view = new OverlayView(root, []);
-  for (const path of stdout.split('\n').filter((name) => /(^|\/)\.wh\.[^/]+$/.test(name))) {
+  for (const path of names.filter(isWhiteout)) {
     const directory = join(root, await view.resolve(dirname(`/${path}`)));
     const name = basename(path).slice('.wh.'.length);
     const gone: string[] = name === '.wh..opq' ? await readdir(directory).catch(() => []) : [name];
     for (const entry of gone) await rm(join(directory, entry), { recursive: true, force: true });
   }
+}
+
+/**
+ * tar follows links that lower layers have left. A directory of this layer replaces such a link; a file below a link
+ * without that directory would be written wherever the link leads.
+ */
+async function refuseEscapes(names: readonly string[], root: string, archive: string): Promise<void> {
+  const own = new Set(names.filter((name) => name.endsWith('/')).map((name) => normalize(name.slice(0, -1))));
+  const needed = new Set(names.filter((name) => !isWhiteout(name)).map((name) => dirname(normalize(name))));
+  for (const directory of needed.difference(own)) {
+    const real = await realpath(join(root, directory)).catch(() => root); // not there yet: no link either
+    if (real !== root && !real.startsWith(`${root}/`))
+      throw new ImageError(
+        `Image archive ${archive}: a layer writes to ${directory}, a link that leads out of the image.`,
+      );
+  }
+}
+
+function isWhiteout(name: string): boolean {
+  return /(^|\/)\.wh\.[^/]+$/.test(name);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -43,7 +43,7 @@ export async function writeImageTar(request: ImageTarRequest): Promise<ImageTar>
   if (!/^[a-z0-9][a-z0-9._/-]*:[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(request.tag))
     throw new InvalidRequestError(`image tag "${request.tag}" is not like "name:version".`);
   await mkdir(dirname(request.output), { recursive: true });
-  const scratch = `${request.output}.${process.pid}`;
+  const scratch = `${request.output}.${randomUUID()}`;
   const layerFile = `${scratch}.layer`;
   try {
     await runCommand(

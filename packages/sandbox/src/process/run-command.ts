@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly timeoutMs?: number;
   /** Hand back a bad exit code instead of throwing. Default: false. */
   readonly allowFailure?: boolean;
+  /** How much of each stream is kept, from its end. Default: 8 MiB, so that no program can fill our memory. */
+  readonly keepBytes?: number;
   /** Called with each line of either stream as it comes. */
   readonly onLine?: (line: string) => void;
 }
@@ -22,9 +24,6 @@ export interface CommandResult {
   readonly stdout: string;
   readonly stderr: string;
 }
-
-/** More than this of one stream is cut off at the front: no program can fill our memory. */
-const keptBytes = 8 * 1024 * 1024;
 
 /** Runs a program to its end. No shell is involved. Throws {@link CommandError} when it ends badly. */
 export async function runCommand(
@@ -42,8 +41,8 @@ export async function runCommand(
   });
   const onAbort = () => killTree(child.pid);
   signal.addEventListener('abort', onAbort, { once: true });
-  const stdout = collect(child.stdout, options.onLine);
-  const stderr = collect(child.stderr, options.onLine);
+  const stdout = collect(child.stdout, options);
+  const stderr = collect(child.stderr, options);
   child.stdin.on('error', () => {}); // a program may end before it has read everything
   child.stdin.end(options.input ?? '');
 
@@ -58,8 +57,7 @@ export async function runCommand(
     child.on('close', (code, killedBy) =>
       resolve({ code, outcome: killedBy === null ? `exit code ${code}` : `ended by ${killedBy}` }),
     );
-  });
-  signal.removeEventListener('abort', onAbort);
+  }).finally(() => signal.removeEventListener('abort', onAbort));
   options.signal?.throwIfAborted();
   const result = { exitCode: ended.code, stdout: stdout(), stderr: stderr() };
   if (timeout.aborted)
@@ -81,21 +79,25 @@ function killTree(pid: number | undefined): void {
   }
 }
 
-function collect(stream: NodeJS.ReadableStream, onLine?: (line: string) => void): () => string {
+function collect(
+  stream: NodeJS.ReadableStream,
+  { keepBytes = 8 * 1024 * 1024, onLine }: RunOptions,
+): () => string {
   let chunks: Buffer[] = [];
   let size = 0;
   let partial = '';
   stream.on('data', (chunk: Buffer) => {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > keptBytes) {
-      chunks = [Buffer.concat(chunks).subarray(-keptBytes / 2)];
-      size = keptBytes / 2;
+    // Up to twice as much while it comes: cutting at each chunk would copy without end.
+    if (size > 2 * keepBytes) {
+      chunks = [Buffer.concat(chunks).subarray(-keepBytes)];
+      size = keepBytes;
     }
     if (onLine === undefined) return;
     const lines = (partial + chunk.toString('utf8')).split('\n');
     partial = lines.pop() ?? '';
     for (const line of lines) onLine(line);
   });
-  return () => Buffer.concat(chunks).toString('utf8');
+  return () => Buffer.concat(chunks).subarray(-keepBytes).toString('utf8');
 }

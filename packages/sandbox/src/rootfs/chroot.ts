@@ -21,7 +21,7 @@ const insideEnv = {
 /**
  * Mounts what maintainer scripts expect, then becomes the command. Mount and pid namespace are the script's own:
  * however the build ends, no mount and no process of it stays.
- * $1 = root, $2 = directory of packages, the rest = the command.
+ * $1 = root, $2 = directory of packages ("" for none), the rest = the command.
  */
 const stage = `set -eu
 root=$1 archives=$2; shift 2
@@ -32,8 +32,10 @@ for node in null zero full random urandom tty; do
 done
 ln -s /proc/self/fd "$root/dev/fd"
 mkdir "$root/dev/pts" "$root/dev/shm"
-mkdir -p "$root/var/cache/apt/archives"
-mount --bind "$archives" "$root/var/cache/apt/archives"
+if [ -n "$archives" ]; then
+  mkdir -p "$root/var/cache/apt/archives"
+  mount --bind "$archives" "$root/var/cache/apt/archives"
+fi
 exec "$@"`;
 
 async function staged(
@@ -168,7 +170,7 @@ export async function runInRoot(
   command: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  await staged(root, root, ['chroot', root, ...command], insideEnv, signal);
+  await staged(root, '', ['chroot', root, ...command], insideEnv, signal);
 }
 
 /** Answers the questions of packages before they are installed. */
@@ -178,5 +180,5 @@ export async function answerQuestions(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const input = answers.map((answer) => `${answer}\n`).join('');
-  await staged(root, root, ['chroot', root, 'debconf-set-selections'], insideEnv, signal, input);
+  await staged(root, '', ['chroot', root, 'debconf-set-selections'], insideEnv, signal, input);
 }

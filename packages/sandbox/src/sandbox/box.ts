@@ -1,29 +1,25 @@
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { InvalidRequestError, SandboxError } from '../errors.ts';
 import { identify, type ProcessIdentity, signalProcess } from '../process/process-identity.ts';
 import { type CommandResult, type RunOptions, runCommand } from '../process/run-command.ts';
 import { type WaitOptions, waitUntil } from '../process/wait-until.ts';
-import type { Rootfs } from '../rootfs/build-rootfs.ts';
-import { type RootFile, writeRootFiles } from '../rootfs/root-files.ts';
-import { type Account, findAccount } from './box-account.ts';
-import { type BoxMount, type StagePlan, stageArguments } from './box-stage.ts';
+import type { RootFile } from '../rootfs/root-files.ts';
+import { BoxFiles, type BoxFilesOptions } from './box-files.ts';
+import { type StagePlan, stageArguments } from './box-stage.ts';
 import { freeze, thaw } from './freeze.ts';
 import { type ExitStatus, type HeldProcess, holdProcess } from './held-process.ts';
 import type { HostPrograms } from './host-programs.ts';
 import type { Network, Port } from './network.ts';
 import { firstChild, listens, readTail } from './observe.ts';
-import { OverlayView } from './overlay-view.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
-export interface BoxOptions {
+export interface BoxOptions extends BoxFilesOptions {
   /** Unique in the sandbox; a valid host name. */
   readonly name: string;
-  /** A root file system, or directories as layers, topmost first. Default: the machine's own files. */
-  readonly rootfs?: Rootfs | string | readonly string[];
   /** What runs inside, as process 1. Default: `sleep infinity`. */
   readonly command?: readonly string[];
   /** Default: the name. */
@@ -36,11 +32,6 @@ export interface BoxOptions {
   readonly networks?: readonly (Network | { readonly network: Network; readonly address: string })[];
   /** Share the network of another box instead of having one. */
   readonly networkOf?: Box;
-  readonly mounts?: readonly BoxMount[];
-  /** Paths that get a fresh memory file system at each start. */
-  readonly tmpfs?: readonly string[];
-  /** Written into the box's own layer once, before its first start. Needs a rootfs. */
-  readonly files?: readonly RootFile[];
 }
 
 export interface ExecOptions extends RunOptions {
@@ -80,22 +71,15 @@ export class Box {
   readonly logFile: string;
   /** For the sandbox only. */
   readonly place: BoxPlace;
-  readonly #view: OverlayView | undefined;
+  readonly #files: BoxFiles;
   #run: Run | undefined;
-  #prepared = false;
 
   constructor(options: BoxOptions, place: BoxPlace) {
     this.name = options.name;
     this.options = options;
     this.place = place;
     this.logFile = join(place.directory, 'log');
-    const { rootfs } = options;
-    if (rootfs === undefined) return;
-    const layers = typeof rootfs === 'string' ? [rootfs] : 'path' in rootfs ? [rootfs.path] : rootfs;
-    for (const layer of layers)
-      if (/[:,\\]/.test(layer))
-        throw new InvalidRequestError(`rootfs "${layer}" of box ${this.name} may not hold ":", "," or "\\".`);
-    this.#view = new OverlayView(join(place.directory, 'upper'), layers);
+    this.#files = new BoxFiles(options.name, options, place.directory);
   }
 
   /** The address on its first network. */
@@ -134,7 +118,11 @@ export class Box {
   async start(): Promise<void> {
     if (this.running) throw new SandboxError('ALREADY_RUNNING', `box ${this.name} runs already.`);
     const { programs, record, holder, networkHolder } = this.place;
-    const plan = await this.#stagePlan();
+    const plan: StagePlan = {
+      ...(await this.#files.prepare()),
+      ...(await this.#files.account(this.options.user)),
+      command: this.options.command ?? ['sleep', 'infinity'],
+    };
     const log = openSync(this.logFile, 'a');
     const ns = (kind: string, from: HeldProcess) => `--${kind}=/proc/${from.identity.pid}/ns/${kind}`;
     try {
@@ -179,7 +167,7 @@ export class Box {
   /** Runs a command inside, as its own process beside the main one. */
   async exec(command: readonly string[], options: ExecOptions = {}): Promise<CommandResult> {
     const { user, env, ...rest } = options;
-    const account = await this.#account(user);
+    const account = await this.#files.account(user);
     return runCommand(
       [
         this.place.programs.nsenter,
@@ -282,12 +270,7 @@ export class Box {
 
   /** Adds or replaces a file of the box, running or not. Needs a rootfs. */
   async writeFile(file: RootFile): Promise<void> {
-    if (this.#view === undefined)
-      throw new InvalidRequestError(`box ${this.name} is on the machine's own files; give it a rootfs.`);
-    if (!this.running) return this.#view.write(file);
-    // A mounted layer may only be changed through its mount; the path is free of links, so it cannot lead out.
-    const path = await this.#view.resolve(file.path);
-    return writeRootFiles(`/proc/${this.pid}/root`, [{ ...file, path }]);
+    await this.#files.write(file, this.running ? this.pid : undefined);
   }
 
   /** Ends it and takes its network away. */
@@ -296,43 +279,6 @@ export class Box {
     if (this.options.networkOf === undefined) for (const port of this.place.ports) await port.remove();
     await this.place.holder.end();
     await rm(this.place.directory, { recursive: true, force: true });
-  }
-
-  async #stagePlan(): Promise<StagePlan> {
-    const { directory } = this.place;
-    const { mounts = [], tmpfs = [], command = ['sleep', 'infinity'] } = this.options;
-    const account = await this.#account(this.options.user);
-    if (this.#view === undefined) {
-      if (this.options.files !== undefined)
-        throw new InvalidRequestError(`box ${this.name} has "files" but no rootfs to put them into.`);
-      return { mounts, tmpfs, ...account, command };
-    }
-    const view = this.#view;
-    const [root, work] = [join(directory, 'root'), join(directory, 'work')];
-    for (const path of [root, work, view.upper]) await mkdir(path, { recursive: true });
-    if (!this.#prepared) for (const file of this.options.files ?? []) await view.write(file);
-    this.#prepared = true;
-    for (const path of ['/proc', '/sys', '/dev']) await view.ensureMountPoint(path, 'directory');
-    const targets: BoxMount[] = [];
-    for (const mount of mounts) {
-      const kind = (await stat(mount.source)).isDirectory() ? 'directory' : 'file';
-      targets.push({ ...mount, target: await view.ensureMountPoint(mount.target, kind) });
-    }
-    const memory: string[] = [];
-    for (const path of tmpfs) memory.push(await view.ensureMountPoint(path, 'directory'));
-    return {
-      overlay: { root, lowers: view.lowers, upper: view.upper, work },
-      mounts: targets,
-      tmpfs: memory,
-      ...account,
-      command,
-    };
-  }
-
-  async #account(user: string | undefined): Promise<Account> {
-    const read = async (path: string) =>
-      this.#view === undefined ? readFile(path, 'utf8') : ((await this.#view.readText(path)) ?? '');
-    return findAccount(user, await read('/etc/passwd'), await read('/etc/group'));
   }
 
   #current() {

@@ -14,7 +14,11 @@ export interface HostPrograms {
 let found: Promise<HostPrograms> | undefined;
 
 export async function hostPrograms(): Promise<HostPrograms> {
-  found ??= find();
+  // A failure is not kept: what was missing may be there the next time.
+  found ??= find().catch((error: unknown) => {
+    found = undefined;
+    throw error;
+  });
   return found;
 }
 
