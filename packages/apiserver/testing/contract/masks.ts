@@ -19,6 +19,7 @@ const loose: Readonly<Record<string, string>> = {
   certificate: '[^]+',
   token: '[\\w.-]+',
   n: '\\d+',
+  id: '[^]+',
   hex: '[0-9a-f]+',
   rand: '[a-z0-9]{5}',
   hash: '[\\w-]+',
@@ -54,6 +55,9 @@ export class Masks {
    */
   #time = new Date(Date.now() - 7_200_000).toISOString().replace(/\.\d+/, '');
 
+  /** The last token that was seen, for requests that use it. */
+  #token = '';
+
   bind(name: string, value: string): void {
     this.#bound.set(name, value);
   }
@@ -86,7 +90,7 @@ export class Masks {
   /** The text with the values of bound masks put in. */
   fill(text: string): string {
     return text.replaceAll(mask, (whole) =>
-      whole === '<time>' ? this.#time : (this.#bound.get(whole) ?? whole),
+      whole === '<time>' ? this.#time : whole === '<token>' ? this.#token : (this.#bound.get(whole) ?? whole),
     );
   }
 
@@ -121,6 +125,7 @@ export class Masks {
         return false;
     for (const [index, name] of names.entries()) this.#bound.set(name, found[index + 1] ?? '');
     if (recorded === '<time>') this.#time = actual;
+    if (recorded === '<token>') this.#token = actual;
     return true;
   }
 }

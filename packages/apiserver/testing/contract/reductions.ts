@@ -39,6 +39,8 @@ function reduceTo(how: string, recorded: unknown, actual: unknown): unknown {
       return items.map((item) => at(item, 'metadata', 'name'));
     case 'number of pods':
       return items.length;
+    case 'data removed':
+      return { ...(actual as object), data: at(recorded, 'data') };
     case 'status only':
       return isObject(recorded) && 'status' in recorded
         ? { status: at(actual, 'status') }

@@ -75,6 +75,41 @@ const stages: Readonly<Record<string, Stage>> = {
       }
     },
   },
+  'admission/07-failure-policy-fail': { body: (_step, recorded) => aimedAtNobody(recorded) },
+  'admission/08-failure-policy-ignore': { body: (_step, recorded) => aimedAtNobody(recorded) },
+  'builtins/12-pvc': {
+    async before(step, tools) {
+      if (step === 5)
+        await asController(tools, `${builtins}/persistentvolumeclaims/v12`, {
+          metadata: { finalizers: null },
+        });
+    },
+  },
+  'builtins/19-eviction-pdb': {
+    async before(step, tools) {
+      const budget = '/apis/policy/v1/namespaces/builtins/poddisruptionbudgets/b19/status';
+      if (step === 2 || step === 5) await asController(tools, budget, recordedStatus(tools, step));
+      // The pod that is being evicted is not counted as healthy any more.
+      if (step === 7) await asController(tools, budget, { status: { currentHealthy: 1 } });
+    },
+  },
+  'builtins/20-eviction-unready': {
+    async before(step, tools) {
+      const budget = '/apis/policy/v1/namespaces/builtins/poddisruptionbudgets/b20/status';
+      if (step === 1 || step === 5) await asController(tools, budget, recordedStatus(tools, step));
+    },
+  },
+  'builtins/23-node': {
+    async before(step, tools) {
+      const node = '/api/v1/nodes/fx-n23';
+      if (step === 2)
+        await asController(tools, node, {
+          metadata: { annotations: { 'node.alpha.kubernetes.io/ttl': '0' } },
+        });
+      const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule', timeAdded: aTime };
+      if (step === 4) await asController(tools, node, { spec: { taints: [taint] } });
+    },
+  },
   'list-watch/03-continue-errors': {
     async before(step, { masks, caller }) {
       masks.bind('<continue-1>', 'garbage');
@@ -125,6 +160,29 @@ const stages: Readonly<Record<string, Stage>> = {
 
 export function stageOf(name: string): Stage {
   return stages[name] ?? {};
+}
+
+const builtins = '/api/v1/namespaces/builtins';
+
+/** What a controller wrote between two steps, where none runs beside the server. */
+async function asController({ caller }: StageTools, path: string, body: object): Promise<void> {
+  if (caller.backend.controllers) return;
+  const headers = {
+    'user-agent': 'kube-controller-manager/v1.36.4',
+    'content-type': 'application/merge-patch+json',
+  };
+  await caller.call({ method: 'PATCH', path, headers, body });
+}
+
+/** The status that a step was recorded with, with a time for those that were hidden. */
+function recordedStatus({ recorded }: StageTools, step: number): object {
+  const status = at(recorded.steps[step - 1]?.body, 'status');
+  return { status: JSON.parse(JSON.stringify(status).replaceAll('<time>', aTime)) as object };
+}
+
+/** Nothing listens on port 1, which is as good as a webhook that is down. */
+function aimedAtNobody(recorded: unknown): unknown {
+  return JSON.parse(JSON.stringify(recorded).replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:1'));
 }
 
 const aTime = '2001-01-01T00:00:00Z';
