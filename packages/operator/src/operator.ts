@@ -7,6 +7,7 @@ import type { ConnectionSettings } from './connection/reconciler.ts';
 import { setupClusters } from './connection/setup.ts';
 import { setupControllers } from './controller/setup.ts';
 import { digestData } from './digest-data.ts';
+import { setupLoginSets } from './loginset/setup.ts';
 import { setupNodeSets } from './nodeset/setup.ts';
 import { setupRestApis } from './restapi/setup.ts';
 import { setupTokens } from './token/setup.ts';
@@ -31,6 +32,7 @@ export function setupOperator(manager: Manager, options: OperatorOptions): { rea
   setupControllers(manager, options, { workers: workers.controller });
   setupRestApis(manager, options, { workers: workers.restapi });
   setupAccountings(manager, options, { workers: workers.accounting });
+  setupLoginSets(manager, options, { workers: workers.loginset });
   setupTokens(manager, { workers: workers.token });
   setupNodeSets(manager, pool.gateways, {
     workers: workers.nodeset,

@@ -9,6 +9,8 @@ import {
   clusterKind,
   controllerKind,
   type KindDefinition,
+  type LoginSet,
+  loginSetKind,
   type NodeSet,
   nodeSetKind,
   type RestApi,
@@ -78,6 +80,13 @@ export const aCluster = (
   spec: object = { controllerRef: { name: 'slurm' } },
   identity: Identity = {},
 ): Cluster => stored(clusterKind, spec, identity);
+
+export const aLoginSet = (spec: object = {}, identity: Identity = {}): LoginSet =>
+  stored(
+    loginSetKind,
+    { controllerRef: { name: 'slurm' }, sssdConfRef: { name: 'sssd', key: 'sssd.conf' }, ...spec },
+    { name: 'login', ...identity },
+  );
 
 export const aToken = (spec: object = {}, identity: Identity = {}): Token =>
   stored(

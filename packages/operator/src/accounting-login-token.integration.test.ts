@@ -1,8 +1,9 @@
-/** Accounting and Token on an embedded API server. */
+/** Accounting, Token and LoginSet on an embedded API server. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import {
+  deployments,
   findCondition,
   type KubeObject,
   type Resource,
@@ -10,9 +11,9 @@ import {
   services,
   statefulSets,
 } from '@slurm-operator/kube';
-import { aController, anAccounting, aToken } from '../testing/objects.ts';
+import { aController, aLoginSet, anAccounting, aToken } from '../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../testing/operator-world.ts';
-import { accountings, controllers, tokens } from './resources.ts';
+import { accountings, controllers, loginSets, tokens } from './resources.ts';
 import { allowedUsersAnnotation } from './token/plan.ts';
 import { readToken } from './token/stored-token.ts';
 
@@ -183,4 +184,60 @@ test('a key that is too short, and one of no Controller, are named', async () =>
   await put(tokens, aToken({ jwtKeyRef: { name: 'stranger', key: 'k' } }, { name: 'stranger' }));
   await said(tokens, 'stranger', conditionType.ready, 'Ready');
   await said(tokens, 'stranger', conditionType.degraded, 'InvalidKey');
+});
+
+test('login nodes get their host keys once, and keep them whatever changes (upstream weakness 36)', async () => {
+  await put(loginSets, aLoginSet());
+  const missing = await said(loginSets, 'login', conditionType.ready, 'SecretNotFound');
+  assert.match(missing.message, /sssdConfRef\.name is "sssd"/);
+  await putSecret('sssd', 'sssd.conf', '[sssd]');
+  const deployment = () => world.client.find(deployments, { namespace, name: 'login' });
+  await world.eventually('a Deployment', deployment);
+  const keys = () => valueOf('login-ssh-host-keys', 'ssh_host_ed25519_key');
+  const first = await keys();
+  assert.match(first ?? '', /BEGIN OPENSSH PRIVATE KEY/);
+  await world.client.mergePatch(
+    loginSets,
+    { namespace, name: 'login' },
+    { spec: { replicas: 2, extraSshdConfig: 'X11Forwarding no' } },
+  );
+  await world.eventually('two replicas', async () => (await deployment())?.spec?.replicas === 2);
+  assert.equal(await keys(), first);
+  const scaled = await world.eventually('a selector for autoscalers', async () => {
+    const found = await world.client.get(loginSets, { namespace, name: 'login' });
+    return found.status?.selector === '' ? undefined : found.status?.selector;
+  });
+  assert.equal(scaled, 'app.kubernetes.io/name=login,app.kubernetes.io/instance=login');
+});
+
+test('a changed sssd.conf replaces the login nodes', async () => {
+  const hash = async () => {
+    const found = await world.client.get(deployments, { namespace, name: 'login' });
+    return found.spec?.template.metadata?.annotations?.['slinky.slurm.net/sssd-conf-hash'];
+  };
+  const first = await hash();
+  await world.client.mergePatch(
+    secrets,
+    { namespace, name: 'sssd' },
+    { data: { 'sssd.conf': Buffer.from('[other]').toString('base64') } },
+  );
+  await world.eventually('another hash', async () => (await hash()) !== first);
+});
+
+test('nothing of this is written twice', async () => {
+  await world.settled();
+  const count = world.writes().length;
+  const poke = { metadata: { annotations: { 'kubectl.kubernetes.io/poke': 'now' } } };
+  for (const [resource, name] of [
+    [accountings, 'slurm'],
+    [loginSets, 'login'],
+    [tokens, 'alice'],
+  ] as const)
+    await world.client.mergePatch(resource as Resource, { namespace, name }, poke);
+  await world.settled();
+  const writes = world.writes().slice(count);
+  assert.deepEqual(
+    writes.map(({ verb, resource, subresource, name }) => `${verb} ${resource}/${subresource} ${name}`),
+    [],
+  );
 });

@@ -1,0 +1,161 @@
+/** The LoginSet controller: login nodes in front of a Controller. */
+import { app, type LoginSet, label, resourceName } from '@slurm-operator/api';
+import {
+  AlreadyExistsError,
+  configMaps,
+  controllerReference,
+  deployments,
+  type Live,
+  type Manager,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  secrets,
+  services,
+} from '@slurm-operator/kube';
+import { digestOf } from '../builders/digest.ts';
+import {
+  buildHostKeys,
+  buildLoginDeployment,
+  buildLoginService,
+  buildSshConfig,
+} from '../builders/login/login.ts';
+import type { Surroundings } from '../builders/surroundings.ts';
+import { type Digests, digestBehind, digestsOf, refTroubles } from '../key-troubles.ts';
+import { controllers, loginSets } from '../resources.ts';
+import { type Trouble, verdicts } from '../status/judge.ts';
+import { podsOf, podTroubles } from '../status/pods.ts';
+import { deploymentTroubles } from '../status/workload.ts';
+import { writeStatus } from '../status/write-status.ts';
+import { Steps } from '../steps.ts';
+import { makeHostKeys } from './host-keys.ts';
+
+type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
+
+export class LoginSetReconciler {
+  readonly #manager: Needs;
+  readonly #around: Surroundings;
+
+  constructor(manager: Needs, around: Surroundings) {
+    this.#manager = manager;
+    this.#around = around;
+  }
+
+  readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
+    const { cache, client } = this.#manager;
+    const loginSet = cache.get(loginSets, request);
+    if (loginSet === undefined || loginSet.metadata.deletionTimestamp !== undefined) return;
+    const steps = new Steps(loginSet, this.#manager.recorder, context.signal);
+    const troubles = [...(await this.#run(loginSet, steps, context.signal)), ...steps.failures];
+
+    const after = cache.get(loginSets, request);
+    if (after === undefined) return;
+    const { namespace, name } = loginSet.metadata;
+    const deployment = cache.get(deployments, { namespace, name: resourceName.login(name) });
+    if (troubles.length === 0) troubles.push(...this.#podTroubles(loginSet, deployment));
+    await writeStatus(
+      loginSets,
+      after,
+      {
+        replicas: deployment?.status?.replicas ?? 0,
+        readyReplicas: deployment?.status?.readyReplicas ?? 0,
+        selector: `${label.name}=${app.login},${label.instance}=${name}`,
+      },
+      verdicts(troubles, 'Users can log in.'),
+      client,
+      context,
+    );
+    steps.throwFailures();
+  };
+
+  async #run(loginSet: Live<LoginSet>, steps: Steps, signal: AbortSignal): Promise<Trouble[]> {
+    const { cache, owned } = this.#manager;
+    const { namespace, name } = loginSet.metadata;
+    const { controllerRef, sssdConfRef } = loginSet.spec;
+    const controller = cache.get(controllers, { namespace, name: controllerRef.name });
+    const keys = await this.#hostKeys(loginSet, steps, signal);
+    const [service, sshConfig] = [buildLoginService(loginSet), buildSshConfig(loginSet)];
+    const configured = await steps.run(`ConfigMap ${sshConfig.metadata.name}`, () =>
+      owned.apply(configMaps, loginSet, sshConfig, { signal }),
+    );
+    await steps.run(`Service ${service.metadata.name}`, () =>
+      owned.apply(services, loginSet, service, { signal }),
+    );
+    if (controller === undefined)
+      return [
+        {
+          reason: 'ControllerNotFound',
+          message: `spec.controllerRef.name is "${controllerRef.name}", and there is no such Controller in namespace ${namespace}: create it, or correct the name.`,
+        },
+      ];
+    const { slurmKeyRef } = controller.spec;
+    const names = [sssdConfRef.name, ...(slurmKeyRef === undefined ? [] : [slurmKeyRef.name])];
+    const known: Digests[] = names.map((one) => digestsOf(cache, 'Secret', namespace, one));
+    const troubles = refTroubles('Secret', 'sssdConfRef', sssdConfRef, known, namespace);
+    if (digestBehind(known, slurmKeyRef) === '')
+      troubles.push({
+        reason: 'SecretNotFound',
+        message: `the Slurm key of Controller ${controllerRef.name} is missing: login nodes need it to speak with Slurm.`,
+      });
+    // A running login node is left as it is; one that could only hang is not started.
+    const exists = cache.get(deployments, { namespace, name: resourceName.login(name) }) !== undefined;
+    if (keys === undefined || !configured || (troubles.length > 0 && !exists)) return troubles;
+    const deployment = buildLoginDeployment({
+      loginSet,
+      controller,
+      around: this.#around,
+      hashes: {
+        slurmKey: digestBehind(known, slurmKeyRef),
+        sssdConf: digestBehind(known, sssdConfRef),
+        hostKeys: digestOf(keys),
+      },
+    });
+    await steps.run(`Deployment ${deployment.metadata.name}`, () =>
+      owned.apply(deployments, loginSet, deployment, { signal }),
+    );
+    return troubles;
+  }
+
+  /** Made once. Whoever deletes them gets others, and is told: every user will be warned of a changed host. */
+  async #hostKeys(
+    loginSet: Live<LoginSet>,
+    steps: Steps,
+    signal: AbortSignal,
+  ): Promise<Readonly<Record<string, string>> | undefined> {
+    const { cache, client, recorder } = this.#manager;
+    const { namespace, name } = loginSet.metadata;
+    const ref = { namespace, name: resourceName.sshHostKeys(name) };
+    const known = cache.get(secrets, ref)?.data;
+    if (known !== undefined) return known;
+    await steps.run(`Secret ${ref.name}`, async () => {
+      const secret = buildHostKeys(loginSet, await makeHostKeys());
+      try {
+        // Created, never applied: a cache that lags must not replace keys that are there.
+        await client.create(
+          secrets,
+          { ...secret, metadata: { ...secret.metadata, ownerReferences: [controllerReference(loginSet)] } },
+          { signal },
+        );
+      } catch (error) {
+        if (!(error instanceof AlreadyExistsError)) throw error;
+        return;
+      }
+      recorder.normal(loginSet, 'HostKeysCreated', `Made the SSH host keys in Secret ${ref.name}`, 'Create');
+    });
+    return cache.get(secrets, ref)?.data;
+  }
+
+  #podTroubles(loginSet: Live<LoginSet>, deployment: Parameters<typeof deploymentTroubles>[0]): Trouble[] {
+    const { namespace, name } = loginSet.metadata;
+    const { replicas } = loginSet.spec;
+    if (replicas > 0 && (deployment?.status?.readyReplicas ?? 0) === 0) {
+      const [first] = podTroubles(
+        podsOf(this.#manager.cache, 'login', namespace, name),
+        namespace,
+        'No login node is ready yet.',
+      );
+      if (first !== undefined) return [first];
+    }
+    return deploymentTroubles(deployment, replicas);
+  }
+}

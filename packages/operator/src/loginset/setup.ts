@@ -1,0 +1,49 @@
+/** Which changes make a LoginSet be looked at. */
+import { app, label } from '@slurm-operator/api';
+import {
+  configMaps,
+  deployments,
+  type Manager,
+  type ObjectRef,
+  pods,
+  secrets,
+  services,
+} from '@slurm-operator/kube';
+import type { Surroundings } from '../builders/surroundings.ts';
+import { controllers, loginSets } from '../resources.ts';
+import { LoginSetReconciler } from './reconciler.ts';
+
+export function setupLoginSets(manager: Manager, around: Surroundings, options: { workers: number }): void {
+  const reconciler = new LoginSetReconciler(manager, around);
+  const { cache } = manager;
+  const of = (namespace: string | undefined, controller: string): ObjectRef[] =>
+    cache
+      .list(loginSets, { namespace })
+      .filter(({ spec }) => spec.controllerRef.name === controller)
+      .map(({ metadata }) => metadata);
+  manager
+    .controller('loginset-controller')
+    .for(loginSets)
+    .owns(deployments)
+    .owns(services)
+    .owns(configMaps)
+    .owns(secrets)
+    .watches(controllers, ({ metadata }) => of(metadata.namespace, metadata.name))
+    .watches(secrets, ({ metadata: { namespace, name } }) => [
+      ...cache
+        .list(loginSets, { namespace })
+        .filter(({ spec }) => spec.sssdConfRef.name === name)
+        .map(({ metadata }) => metadata),
+      ...cache
+        .list(controllers, { namespace })
+        .filter(({ spec }) => spec.slurmKeyRef?.name === name)
+        .flatMap(({ metadata }) => of(namespace, metadata.name)),
+    ])
+    .watches(pods, ({ metadata }) =>
+      metadata.labels?.[label.name] === app.login
+        ? [{ namespace: metadata.namespace, name: metadata.labels[label.instance] ?? '' }]
+        : [],
+    )
+    .options({ workers: options.workers })
+    .reconcile(reconciler.reconcile);
+}
