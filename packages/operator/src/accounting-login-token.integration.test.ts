@@ -233,7 +233,7 @@ test('nothing of this is written twice', async () => {
     [loginSets, 'login'],
     [tokens, 'alice'],
   ] as const)
-    await world.client.mergePatch(resource as Resource, { namespace, name }, poke);
+    await world.client.mergePatch(resource, { namespace, name }, poke);
   await world.settled();
   const writes = world.writes().slice(count);
   assert.deepEqual(
