@@ -228,12 +228,9 @@ test('nothing of this is written twice', async () => {
   await world.settled();
   const count = world.writes().length;
   const poke = { metadata: { annotations: { 'kubectl.kubernetes.io/poke': 'now' } } };
-  for (const [resource, name] of [
-    [accountings, 'slurm'],
-    [loginSets, 'login'],
-    [tokens, 'alice'],
-  ] as const)
-    await world.client.mergePatch(resource, { namespace, name }, poke);
+  await world.client.mergePatch(accountings, { namespace, name: 'slurm' }, poke);
+  await world.client.mergePatch(loginSets, { namespace, name: 'login' }, poke);
+  await world.client.mergePatch(tokens, { namespace, name: 'alice' }, poke);
   await world.settled();
   const writes = world.writes().slice(count);
   assert.deepEqual(
