@@ -8,6 +8,8 @@ import { InvalidInput } from './errors.ts';
 
 /** Most names that one list may stand for, unless the caller says otherwise. */
 const defaultLimit = 1_000_000;
+/** Slurm refuses a range of more hosts. */
+const maxRange = 65_536;
 /** Longer runs of digits are not exact as numbers; they are text. */
 const maxDigits = 15;
 
@@ -98,7 +100,7 @@ function bracket(numbers: readonly number[], width: number): string {
   for (let at = 0; at < sorted.length; ) {
     const first = sorted[at] ?? 0;
     let last = first;
-    for (at += 1; sorted[at] === last + 1; at += 1) last += 1;
+    for (at += 1; sorted[at] === last + 1 && last - first + 1 < maxRange; at += 1) last += 1;
     ranges.push(last === first ? pad(first) : `${pad(first)}-${pad(last)}`);
   }
   return ranges.length === 1 && sorted.length === 1 ? (ranges[0] ?? '') : `[${ranges.join(',')}]`;
@@ -137,7 +139,7 @@ function parsePattern(part: string, whole: string): HostPattern {
     );
 }
 
-/** `7`, `1-9`, or `0-8/2` and `0-8:2` with a step (expanded to single numbers). */
+/** `7`, `1-9`, or `0-8/2` and `0-8:2` with a step, which people write and Slurm itself does not read: never sent to it. */
 function parseRange(text: string, whole: string): readonly HostRange[] {
   const match = /^(\d+)(?:-(\d+)(?:[/:](\d+))?)?$/.exec(text);
   if (match === null) throw malformed(whole, `"${text}" is not a range`);

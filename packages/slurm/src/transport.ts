@@ -54,6 +54,8 @@ export interface TransportOptions {
   readonly clock?: Clock;
 }
 
+/** A long list is read for this long at a stretch; then everything else in the process has its turn. */
+const stretchMs = 8;
 /** How long a connection is kept for the next call. */
 const idleMs = 15_000;
 
@@ -175,6 +177,7 @@ export class Transport {
         const splitter = list && new ElementSplitter(list.key, list.onElement);
         const chunks: Buffer[] = [];
         let bytes = 0;
+        let stretchBegan = 0;
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
           if (bytes > this.#maxAnswerBytes)
@@ -182,8 +185,18 @@ export class Transport {
               new ProtocolError(`${what}: the answer is longer than ${this.#maxAnswerBytes} bytes`),
             );
           try {
-            if (splitter) splitter.write(chunk);
-            else chunks.push(chunk);
+            if (splitter === undefined) return void chunks.push(chunk);
+            const now = this.#clock.now();
+            if (now - stretchBegan > stretchMs) {
+              // The kernel holds megabytes ready: without a pause they all would come in one turn of the loop.
+              stretchBegan = now;
+              response.pause();
+              setImmediate(() => {
+                stretchBegan = this.#clock.now();
+                response.resume();
+              });
+            }
+            splitter.write(chunk);
           } catch (cause) {
             fail(
               cause instanceof SlurmError

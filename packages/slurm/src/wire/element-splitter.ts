@@ -16,21 +16,18 @@ const colon = 0x3a;
 export class ElementSplitter {
   readonly #key: string;
   readonly #onElement: (element: unknown) => void;
-  #pending: Buffer = Buffer.alloc(0);
-  /** Where scanning goes on in `#pending`. */
-  #at = 0;
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** Where the string that is being read, or was read last, begins and ends (its quotes excluded). */
-  #stringStart = 0;
+  /** The last string at depth 1: a key, if a colon follows. */
   #lastString = '';
   /** The key at depth 1 whose value comes next. */
   #currentKey = '';
   #inArray = false;
-  #elementStart = -1;
-  #keptUntil = 0;
-  readonly #rest: string[] = [];
+  /** What earlier chunks hold of the string at depth 1, of the element, and of the document around. */
+  #stringParts: Buffer[] = [];
+  #elementParts: Buffer[] = [];
+  readonly #rest: Buffer[] = [];
 
   constructor(key: string, onElement: (element: unknown) => void) {
     this.#key = key;
@@ -38,38 +35,31 @@ export class ElementSplitter {
   }
 
   write(chunk: Buffer): void {
-    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
-    this.#scan();
-    this.#drop();
-  }
-
-  /** The document without the elements. */
-  end(): string {
-    if (this.#elementStart < 0) this.#keep(this.#pending.length);
-    return this.#rest.join('');
-  }
-
-  #scan(): void {
-    const bytes = this.#pending;
+    // Whatever an earlier chunk began goes on at the beginning of this one.
+    let stringStart = 0;
+    let elementStart = this.#elementParts.length > 0 ? 0 : -1;
+    let restStart = 0;
     let inString = this.#inString;
     let escaped = this.#escaped;
     let depth = this.#depth;
-    let at = this.#at;
-    for (; at < bytes.length; at += 1) {
-      const byte = bytes[at];
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at];
       if (inString) {
         if (escaped) escaped = false;
         else if (byte === backslash) escaped = true;
         else if (byte === quote) {
           inString = false;
-          if (depth === 1) this.#lastString = bytes.toString('utf8', this.#stringStart, at);
+          if (depth === 1) {
+            this.#lastString = joined(this.#stringParts, chunk.subarray(stringStart, at));
+            this.#stringParts = [];
+          }
         }
         continue;
       }
       switch (byte) {
         case quote:
           inString = true;
-          this.#stringStart = at + 1;
+          stringStart = at + 1;
           break;
         case colon:
           if (depth === 1) this.#currentKey = this.#lastString;
@@ -78,22 +68,23 @@ export class ElementSplitter {
         case openBracket:
           if (depth === 1 && byte === openBracket && this.#currentKey === this.#key) {
             this.#inArray = true;
-            this.#keep(at + 1, bytes);
+            this.#rest.push(chunk.subarray(restStart, at + 1));
           } else if (depth === 2 && this.#inArray) {
-            this.#elementStart = at;
+            elementStart = at;
           }
           depth += 1;
           break;
         case closeBrace:
         case closeBracket:
           depth -= 1;
-          if (depth === 2 && this.#inArray && this.#elementStart >= 0) {
-            const text = bytes.toString('utf8', this.#elementStart, at + 1);
-            this.#elementStart = -1;
+          if (depth === 2 && this.#inArray) {
+            const text = joined(this.#elementParts, chunk.subarray(elementStart, at + 1));
+            this.#elementParts = [];
+            elementStart = -1;
             this.#onElement(JSON.parse(text));
           } else if (depth === 1 && this.#inArray) {
             this.#inArray = false;
-            this.#keptUntil = at; // what lies between the elements (commas, white space) is not kept
+            restStart = at; // what lies between the elements (commas, white space) is not kept
           }
           break;
         default:
@@ -102,22 +93,18 @@ export class ElementSplitter {
     this.#inString = inString;
     this.#escaped = escaped;
     this.#depth = depth;
-    this.#at = at;
+    if (inString && depth === 1) this.#stringParts.push(chunk.subarray(stringStart));
+    if (elementStart >= 0) this.#elementParts.push(chunk.subarray(elementStart));
+    if (!this.#inArray) this.#rest.push(chunk.subarray(restStart));
   }
 
-  #keep(until: number, bytes = this.#pending): void {
-    if (until > this.#keptUntil) this.#rest.push(bytes.toString('utf8', this.#keptUntil, until));
-    this.#keptUntil = until;
+  /** The document without the elements. A document that was cut does not parse. */
+  end(): string {
+    return Buffer.concat(this.#rest).toString('utf8');
   }
+}
 
-  /** Forgets the bytes that nothing refers to any more. */
-  #drop(): void {
-    if (!this.#inArray) return; // the document around the list is small: keep it whole
-    const from = this.#elementStart >= 0 ? this.#elementStart : this.#at;
-    this.#pending = this.#pending.subarray(from);
-    this.#at -= from;
-    this.#stringStart -= from;
-    if (this.#elementStart >= 0) this.#elementStart = 0;
-    this.#keptUntil = 0;
-  }
+/** Bytes are put together before they become text: a character may lie across two chunks. */
+function joined(parts: readonly Buffer[], last: Buffer): string {
+  return parts.length === 0 ? last.toString('utf8') : Buffer.concat([...parts, last]).toString('utf8');
 }

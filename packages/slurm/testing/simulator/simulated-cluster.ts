@@ -100,6 +100,7 @@ export class SimulatedCluster {
   #partitionsChangedAt: number;
   #jobsChangedAt: number;
   #lastPing: number;
+  #usageKept: ReadonlyMap<string, number> | undefined;
 
   constructor(options: ClusterOptions) {
     this.release = options.release;
@@ -263,6 +264,7 @@ export class SimulatedCluster {
   }
 
   touchJob(job: SimulatedJob): void {
+    this.#usageKept = undefined;
     this.#jobsChangedAt = this.now();
     this.#revision += 1;
     job.revision = this.#revision;
@@ -360,12 +362,15 @@ export class SimulatedCluster {
     if (silentFor >= slurmdTimeoutMs && !node.down) this.setDown(node, 'Not responding', 'slurm');
   }
 
-  #usage(): Map<string, number> {
+  /** CPUs in use per node, computed once per change of jobs. */
+  #usage(): ReadonlyMap<string, number> {
+    if (this.#usageKept !== undefined) return this.#usageKept;
     const usage = new Map<string, number>();
     for (const job of this.jobs.values()) {
       if (!active.has(job.state)) continue;
       for (const name of job.nodes) usage.set(name, (usage.get(name) ?? 0) + job.cpusPerNode);
     }
+    this.#usageKept = usage;
     return usage;
   }
 

@@ -163,7 +163,9 @@ export class Simulator implements AsyncDisposable {
     if (this.requests.length < this.#maxRequests) this.requests.push(record);
     if (this.faults.halfOpen) return; // and nothing ever comes
     const reply = this.#answer(request, url, record, { service, versionText, path: rest.join('/') });
-    const waitMs = this.#latency.base + (reply.takesMs ?? 0) + this.faults.slowMs;
+    // What it took to write the answer is part of the latency, not on top of it.
+    const spent = this.#clock.now() - record.at;
+    const waitMs = this.#latency.base + (reply.takesMs ?? 0) + this.faults.slowMs - spent;
     if (waitMs > 0) await sleep(this.#clock, waitMs, this.#stopping.signal);
     this.#write(response, reply, record, versionText);
   }

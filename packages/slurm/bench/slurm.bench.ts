@@ -1,0 +1,157 @@
+/**
+ * What it costs to follow a big Slurm, and how fast news travels. The simulator (section by section as slow and as large as
+ * the real slurmrestd) and a naive poller run in processes of their own; figures of CPU, memory and stalls are this process's.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SlurmClient } from '../src/client.ts';
+import { staticToken } from '../src/tokens/token-provider.ts';
+import { SlurmWatch } from '../src/watch/slurm-watch.ts';
+import { Simulated } from './simulated.ts';
+
+const minutes = Number(process.env['BENCH_MINUTES'] ?? 2);
+const changes = Number(process.env['BENCH_CHANGES'] ?? 120);
+
+const stalls = monitorEventLoopDelay({ resolution: 5 });
+stalls.enable();
+let rss = 0;
+const sampler = setInterval(() => {
+  rss = Math.max(rss, process.memoryUsage.rss());
+}, 100);
+
+interface Phase {
+  readonly ratio: number;
+  readonly perMinute: number;
+  readonly naivePerMinute: number;
+  readonly startBytes: number;
+  readonly cpu: number;
+  readonly requests: Readonly<Record<string, number>>;
+}
+
+async function follow(simulated: Simulated): Promise<AsyncDisposable & { readonly watch: SlurmWatch }> {
+  const client = new SlurmClient({ server: simulated.server, token: staticToken(simulated.token) });
+  const watch = new SlurmWatch({ client });
+  watch.start();
+  await Promise.all([
+    watch.nodes.listSince(0, { timeoutMs: 60_000 }),
+    watch.jobs.listSince(0, { timeoutMs: 60_000 }),
+  ]);
+  return {
+    watch,
+    [Symbol.asyncDispose]: async () => {
+      await watch.stop();
+      client.close();
+    },
+  };
+}
+
+/** Bytes per minute of the watch and of the naive poller, side by side, when nobody waits for anything. */
+async function traffic(pingEveryMs: number): Promise<Phase> {
+  await using simulated = await Simulated.start({ nodes: 5000, jobs: 5000, pingEveryMs });
+  await using _followed = await follow(simulated);
+  const startBytes = (await simulated.bytes('watch')).bytes;
+  simulated.startNaive();
+  await pause(8000); // the lists that overlap the start are over
+  await simulated.bytes('watch');
+  await simulated.bytes('naive');
+  const cpuBefore = process.cpuUsage();
+  const began = performance.now();
+  await pause(minutes * 60_000);
+  const elapsed = (performance.now() - began) / 60_000;
+  const cpu = process.cpuUsage(cpuBefore);
+  const [ours, naive] = [await simulated.bytes('watch'), await simulated.bytes('naive')];
+  return {
+    perMinute: ours.bytes / elapsed,
+    naivePerMinute: naive.bytes / elapsed,
+    ratio: ours.bytes / naive.bytes,
+    startBytes,
+    cpu: ((cpu.user + cpu.system) / 1e6 / (elapsed * 60)) * 100,
+    requests: ours.requests,
+  };
+}
+
+/** From a change in Slurm to the event here, while something waits. */
+async function latency(
+  nodes: number,
+): Promise<{ readonly p50: number; readonly p99: number; readonly cpu: number }> {
+  await using simulated = await Simulated.start({ nodes, jobs: nodes, pingEveryMs: 20_000 });
+  await using followed = await follow(simulated);
+  using _hurry = followed.watch.hurry();
+  const waiting = new Map<string, (at: number) => void>();
+  followed.watch.nodes.subscribe(({ changes: news }) => {
+    const now = Date.now();
+    for (const change of news)
+      if (change.type === 'changed' && change.facets.has('comment')) waiting.get(change.node.comment)?.(now);
+  });
+  const cpuBefore = process.cpuUsage();
+  const began = performance.now();
+  const seen: Promise<number>[] = [];
+  for (let index = 0; index < changes; index += 1) {
+    await pause(100 + Math.random() * 600);
+    const comment = `change ${index}`;
+    const arrival = new Promise<number>((resolve) => waiting.set(comment, resolve));
+    const at = await simulated.change(`n${Math.floor(Math.random() * nodes)}`, comment);
+    seen.push(arrival.then((now) => now - at));
+  }
+  const took = (await Promise.all(seen)).toSorted((a, b) => a - b);
+  const cpu = process.cpuUsage(cpuBefore);
+  const quantile = (share: number) => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0;
+  const elapsed = (performance.now() - began) / 1000;
+  return { p50: quantile(0.5), p99: quantile(0.99), cpu: ((cpu.user + cpu.system) / 1e6 / elapsed) * 100 };
+}
+
+const mb = (bytes: number) => `${(bytes / 1e6).toFixed(2)} MB`;
+console.log(`5,000 nodes, 5,000 jobs; ${minutes} minutes of traffic per phase, ${changes} changes per size`);
+const frozen = await traffic(0);
+console.log('frozen:', frozen.requests);
+const live = await traffic(20_000);
+console.log('with pings:', live.requests);
+const small = await latency(1000);
+const large = await latency(5000);
+clearInterval(sampler);
+stalls.disable();
+
+const figures = {
+  idle_bytes_ratio: round(frozen.ratio, 4),
+  live_bytes_ratio: round(live.ratio, 4),
+  event_p99_ms_1000: round(small.p99),
+  event_p99_ms_5000: round(large.p99),
+  cpu_percent: round(live.cpu, 2),
+  rss_mb: round(rss / 1e6),
+  max_stall_ms: round(stalls.max / 1e6, 1),
+};
+const goals: Partial<Record<keyof typeof figures, number>> = {
+  idle_bytes_ratio: 0.02,
+  live_bytes_ratio: 0.15,
+  event_p99_ms_1000: 1500,
+  event_p99_ms_5000: 2500,
+  max_stall_ms: 100,
+};
+const about: Record<keyof typeof figures, string> = {
+  idle_bytes_ratio: `frozen: ${mb(frozen.perMinute)} a minute beside ${mb(frozen.naivePerMinute)} (first lists: ${mb(frozen.startBytes)})`,
+  live_bytes_ratio: `node pings: ${mb(live.perMinute)} a minute beside ${mb(live.naivePerMinute)}`,
+  event_p99_ms_1000: `change to event, 1,000 nodes, something waits (median ${round(small.p50)})`,
+  event_p99_ms_5000: `change to event, 5,000 nodes, something waits (median ${round(large.p50)})`,
+  cpu_percent: `of one core, 5,000 nodes with pings, nothing waits (${round(large.cpu, 1)} while something does)`,
+  rss_mb: 'most memory seen in any phase',
+  max_stall_ms: 'longest time the event loop was held, first full lists included',
+};
+
+console.log();
+const keys = Object.keys(figures) as (keyof typeof figures)[];
+for (const key of keys) {
+  const goal = goals[key];
+  const met = goal === undefined ? '' : figures[key] <= goal ? `met (${goal})` : `NOT met (${goal})`;
+  console.log(`${key.padEnd(20)}${String(figures[key]).padStart(10)}  ${met.padEnd(16)} ${about[key]}`);
+}
+const met = Object.fromEntries(
+  keys.flatMap((key) => {
+    const goal = goals[key];
+    return goal === undefined ? [] : [[`${key}_met`, figures[key] <= goal]];
+  }),
+);
+console.log(JSON.stringify({ bench: 'slurm', ...figures, ...met }));
+
+function round(value: number, digits = 0): number {
+  return Number(value.toFixed(digits));
+}
