@@ -1,0 +1,304 @@
+/** The transport on loopback: what it retries, what it does not, and how it follows rotated credentials. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, connect as connectTcp, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { TLSSocket } from 'node:tls';
+import { issueServing, makeAuthority } from '../certificates/authority.ts';
+import type { ClusterConfig } from '../config/config.ts';
+import { kubeconfigConfig } from '../config/kubeconfig.ts';
+import { AbortedError, ConnectionError, DeadlineError, NotLeaderError } from '../errors.ts';
+import { Transport, type TransportOptions } from './transport.ts';
+
+const DAY = 86_400_000;
+
+function listen(t: TestContext, server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+  });
+  t.after(
+    () =>
+      new Promise<void>((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  );
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+async function plain(t: TestContext, handle: RequestListener, options: TransportOptions = {}) {
+  const port = await listen(t, createHttpServer(handle));
+  const config: ClusterConfig = {
+    server: `http://127.0.0.1:${port}`,
+    namespace: 'default',
+    identity: () => Promise.resolve({}),
+  };
+  const transport = new Transport(config, { rateLimit: false, retry: { initial: 1, limit: 5 }, ...options });
+  t.after(() => transport.close());
+  return transport;
+}
+
+const get = { method: 'GET', path: '/x', doing: 'get x' };
+const post = { method: 'POST', path: '/x', body: '{}', doing: 'create x' };
+
+test('a GET is tried again after resets, 429 and 503; a POST only where the server says it did nothing', async (t) => {
+  let calls = 0;
+  const script: Record<string, (response: ServerResponse, request: IncomingMessage) => void> = {
+    reset: (response) => response.socket?.resetAndDestroy(),
+    busy: (response) => response.writeHead(429).end(),
+    later: (response) => response.writeHead(503, { 'Retry-After': '0' }).end(),
+    ok: (response) => response.end('{"ok":true}'),
+    half: (response) => {
+      response.writeHead(200, { 'Content-Length': '100' });
+      response.write('{"ok"');
+      setImmediate(() => response.socket?.resetAndDestroy());
+    },
+  };
+  let plan: string[] = [];
+  const transport = await plain(t, (request, response) => {
+    calls += 1;
+    request.resume();
+    script[plan.shift() ?? 'ok']?.(response, request);
+  });
+  plan = ['reset', 'busy', 'later', 'half', 'reset'];
+  const { status, body } = await transport.request(get);
+  assert.deepEqual([status, body.toString(), calls], [200, '{"ok":true}', 6]);
+
+  calls = 0;
+  plan = ['reset'];
+  await assert.rejects(transport.request(post), (error) => error instanceof ConnectionError && error.sent);
+  assert.equal(calls, 1, 'a write that may have happened is not repeated');
+
+  calls = 0;
+  plan = ['busy'];
+  assert.equal(
+    (await transport.request(post)).status,
+    429,
+    'an eviction that a budget refuses looks like this',
+  );
+  plan = ['later', 'later'];
+  calls = 0;
+  assert.equal((await transport.request(post)).status, 200);
+  assert.equal(calls, 3);
+});
+
+test('a write to a server that is not there is tried until the deadline, since it was never sent', async (t) => {
+  const server = createHttpServer();
+  const port = await listen(t, server);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  const config = { server: `http://127.0.0.1:${port}`, namespace: 'd', identity: () => Promise.resolve({}) };
+  const transport = new Transport(config, { rateLimit: false, retry: { initial: 1, limit: 5 } });
+  await assert.rejects(
+    transport.request({ ...post, timeout: 100 }),
+    (error) => error instanceof DeadlineError && error.cause instanceof ConnectionError && !error.cause.sent,
+  );
+});
+
+test('silence before or within an answer is not waited out', async (t) => {
+  let calls = 0;
+  const transport = await plain(
+    t,
+    (_request, response) => {
+      calls += 1;
+      if (calls === 1) return;
+      if (calls === 2) return void response.writeHead(200, { 'Content-Length': '10' }).write('123');
+      response.end('done');
+    },
+    { silence: 50 },
+  );
+  assert.equal((await transport.request(get)).body.toString(), 'done');
+  assert.equal(calls, 3);
+});
+
+test('the deadline and the caller end a call wherever it is', async (t) => {
+  const transport = await plain(t, (request, response) => {
+    if (request.url === '/headers') response.writeHead(200).write('x');
+  });
+  await assert.rejects(transport.request({ ...post, timeout: 50 }), DeadlineError);
+  await assert.rejects(transport.request({ ...post, path: '/headers', timeout: 50 }), DeadlineError);
+  const caller = new AbortController();
+  const waiting = transport.request({ ...post, signal: caller.signal });
+  setTimeout(() => caller.abort(), 10);
+  await assert.rejects(waiting, AbortedError);
+  await assert.rejects(transport.request({ ...post, signal: caller.signal }), AbortedError);
+});
+
+test('a guard that says no at the last moment keeps the bytes here', async (t) => {
+  let calls = 0;
+  const transport = await plain(t, (_request, response) => {
+    calls += 1;
+    response.end('{}');
+  });
+  let leading = true;
+  const guard = () => {
+    if (!leading) throw new NotLeaderError('not now');
+  };
+  assert.equal((await transport.request({ ...post, guard })).status, 200);
+  leading = false;
+  await assert.rejects(transport.request({ ...post, guard }), NotLeaderError);
+  assert.equal(calls, 1);
+  leading = true;
+  assert.equal((await transport.request({ ...post, guard })).status, 200);
+  assert.equal((await transport.request(post)).status, 200);
+});
+
+test('a rotated token is read again when the old one is refused', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'transport-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const seen: (string | undefined)[] = [];
+  let valid = 'one';
+  const server = createHttpServer((request, response) => {
+    seen.push(request.headers.authorization);
+    response.writeHead(request.headers.authorization === `Bearer ${valid}` ? 200 : 401).end('{}');
+  });
+  const port = await listen(t, server);
+  writeFileSync(join(directory, 'token'), 'one');
+  const text = JSON.stringify({
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
+    users: [{ name: 'u', user: { tokenFile: join(directory, 'token') } }],
+  });
+  const transport = new Transport(await kubeconfigConfig({ text }), { rateLimit: false });
+  t.after(() => transport.close());
+  assert.equal((await transport.request(get)).status, 200);
+  valid = 'two';
+  writeFileSync(join(directory, 'token'), 'two');
+  assert.equal((await transport.request(post)).status, 200);
+  assert.deepEqual(seen, ['Bearer one', 'Bearer one', 'Bearer two']);
+  valid = 'three';
+  assert.equal((await transport.request(get)).status, 401, 'asked again once, not for ever');
+  assert.equal(seen.length, 5);
+});
+
+test('an expired client certificate and a new authority are followed without a restart', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'transport-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const now = Date.now();
+  const authority = await makeAuthority({ name: 'one', now, lifetime: DAY });
+  const names = { dnsNames: ['api.internal'], now, lifetime: DAY };
+  const serving = await issueServing(authority, names);
+  // A serving certificate passes for a client certificate here: the server checks the signature and the dates itself.
+  const good = await issueServing(authority, { ...names, dnsNames: ['client'] });
+  const expired = await issueServing(authority, {
+    ...names,
+    dnsNames: ['client'],
+    now: now - 2 * DAY,
+    lifetime: DAY,
+  });
+  const clients: string[] = [];
+  const server = createHttpsServer(
+    {
+      cert: serving.certPem,
+      key: serving.keyPem,
+      ca: authority.certPem,
+      requestCert: true,
+      rejectUnauthorized: false,
+    },
+    (request, response) => {
+      const peer = (request.socket as TLSSocket).getPeerX509Certificate();
+      const isValid = peer !== undefined && Date.parse(peer.validTo) > Date.now();
+      clients.push(isValid ? 'valid' : 'expired');
+      response.writeHead(isValid ? 200 : 401).end('{}');
+    },
+  );
+  const port = await listen(t, server);
+  const write = (name: string, text: string) => writeFileSync(join(directory, name), text);
+  write('ca', authority.certPem);
+  write('cert', expired.certPem);
+  write('key', expired.keyPem);
+  const path = (name: string) => join(directory, name);
+  const text = JSON.stringify({
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [
+      {
+        name: 'c',
+        cluster: {
+          server: `https://127.0.0.1:${port}`,
+          'tls-server-name': 'api.internal',
+          'certificate-authority': path('ca'),
+        },
+      },
+    ],
+    users: [{ name: 'u', user: { 'client-certificate': path('cert'), 'client-key': path('key') } }],
+  });
+  const transport = new Transport(await kubeconfigConfig({ text }), {
+    rateLimit: false,
+    retry: { initial: 1, limit: 5 },
+  });
+  t.after(() => transport.close());
+  assert.equal((await transport.request(get)).status, 401);
+  write('cert', good.certPem);
+  write('key', good.keyPem);
+  assert.equal((await transport.request(post)).status, 200, 'the refusal made it look at the files');
+  assert.deepEqual(clients.slice(-2), ['expired', 'valid']);
+
+  const next = await makeAuthority({ name: 'two', now, lifetime: DAY });
+  const nextServing = await issueServing(next, names);
+  server.setSecureContext({
+    cert: nextServing.certPem,
+    key: nextServing.keyPem,
+    ca: [authority.certPem, next.certPem],
+  });
+  server.closeAllConnections();
+  await assert.rejects(
+    transport.request({ ...get, timeout: 100 }),
+    DeadlineError,
+    'an unknown authority is not trusted',
+  );
+  write('ca', next.certPem);
+  assert.equal((await transport.request(get)).status, 200);
+});
+
+test('a proxy is used for the connection, and the certificate is still that of the server', async (t) => {
+  const now = Date.now();
+  const authority = await makeAuthority({ name: 'ca', now, lifetime: DAY });
+  const serving = await issueServing(authority, { dnsNames: ['127.0.0.1'], now, lifetime: DAY });
+  const port = await listen(
+    t,
+    createHttpsServer({ cert: serving.certPem, key: serving.keyPem }, (_request, response) =>
+      response.end('{}'),
+    ),
+  );
+  const asked: string[] = [];
+  const proxy = createHttpServer();
+  proxy.on('connect', (request: IncomingMessage, socket: Socket) => {
+    asked.push(request.url ?? '');
+    const upstream = connectTcp(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      upstream.pipe(socket);
+      socket.pipe(upstream);
+    });
+    upstream.on('error', () => socket.destroy());
+    socket.on('error', () => upstream.destroy());
+  });
+  const proxyPort = await listen(t, proxy);
+  const transport = new Transport(
+    {
+      server: `https://127.0.0.1:${port}`,
+      namespace: 'd',
+      proxyUrl: `http://127.0.0.1:${proxyPort}`,
+      identity: () => Promise.resolve({ ca: authority.certPem }),
+    },
+    { rateLimit: false },
+  );
+  t.after(() => transport.close());
+  assert.equal((await transport.request({ ...get, timeout: 5_000 })).status, 200);
+  assert.deepEqual(asked, [`127.0.0.1:${port}`]);
+});
