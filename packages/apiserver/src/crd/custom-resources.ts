@@ -55,8 +55,11 @@ class DefinitionController {
       store.onRestore(all),
       store.subscribe((event) => {
         if (event.resource === definitionsStorage) {
-          if (event.type === 'DELETED') this.#unserve(event.object.metadata.name ?? '');
-          else this.#serve(event.object as CustomResourceDefinition);
+          if (event.type === 'DELETED') {
+            this.#unserve(event.object.metadata.name ?? '');
+            // Its names are free now: others may have waited for them.
+            for (const crd of this.#all()) this.#queue(crd.metadata.name ?? '');
+          } else this.#serve(event.object as CustomResourceDefinition);
           this.#queue(event.object.metadata.name ?? '');
         } else if (event.type === 'DELETED') {
           // An instance went: its definition may be waiting for that.

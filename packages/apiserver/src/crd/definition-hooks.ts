@@ -1,4 +1,5 @@
 /** What happens to a CustomResourceDefinition on its way in. */
+import { notImplemented } from '../errors.ts';
 import { clone } from '../json.ts';
 import type { ResourceHooks } from '../registry/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -21,6 +22,7 @@ export const definitionHooks: ResourceHooks = {
   },
   prepareForCreate(object) {
     const crd = asDefinition(object);
+    refuseConversion(crd);
     const storage = crd.spec.versions.find((version) => version.storage);
     crd.status = {
       conditions: null,
@@ -31,6 +33,7 @@ export const definitionHooks: ResourceHooks = {
   },
   prepareForUpdate(object, old) {
     const crd = asDefinition(object);
+    refuseConversion(crd);
     crd.status = clone((old as CustomResourceDefinition).status);
     const storage = crd.spec.versions.find((version) => version.storage)?.name;
     const stored = crd.status.storedVersions ?? [];
@@ -57,6 +60,12 @@ export const definitionHooks: ResourceHooks = {
     });
   },
 };
+
+/** Objects are the same in all versions here; a webhook that makes them differ would be ignored in silence. */
+function refuseConversion({ spec }: CustomResourceDefinition): void {
+  if (spec.conversion?.strategy === 'Webhook')
+    throw notImplemented('conversion webhooks of custom resources');
+}
 
 /** An empty map or list in a schema says nothing and is not kept. */
 function dropEmptyParts(schema: Schema): void {

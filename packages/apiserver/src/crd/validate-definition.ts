@@ -25,6 +25,14 @@ export function validateDefinition(
   if (spec.scope === '' || spec.scope === undefined) faults.push(requiredValue('spec.scope'));
   else if (spec.scope !== 'Cluster' && spec.scope !== 'Namespaced')
     faults.push(unsupportedValue('spec.scope', spec.scope, ['Cluster', 'Namespaced']));
+  if (spec.preserveUnknownFields === true)
+    faults.push(
+      invalidValue(
+        'spec.preserveUnknownFields',
+        true,
+        'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+      ),
+    );
   faults.push(
     ...validateVersions(crd),
     ...validateNames(crd),
