@@ -27,6 +27,7 @@ import { setupNodeSets } from '../src/nodeset/setup.ts';
 import { controllers, nodeSets } from '../src/resources.ts';
 import { runFakeKubelet } from './fake-kubelet.ts';
 import { FakeSlurm } from './fake-slurm.ts';
+import { Life } from './life.ts';
 
 const namespace = 'slurm';
 
@@ -128,20 +129,26 @@ export class NodeSetStage implements AsyncDisposable {
     return (items as unknown as Pod[]).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   }
 
-  async startOperator(): Promise<void> {
+  /** With `writes` the operator dies when it has made so many writes, to Kubernetes or to Slurm: every later one fails. */
+  async startOperator(life: Life = new Life()): Promise<void> {
     const config = await kubeconfigConfig({
       text: await this.server.kubeconfigFor({ name: 'operator', groups: ['system:masters'] }),
     });
-    const manager = await createManager({ name: 'slurm-operator', config, client: { rateLimit: false } });
+    const manager = await createManager({
+      name: 'slurm-operator',
+      config,
+      client: { rateLimit: false },
+      gracePeriod: 200,
+    });
     const slurmChanges = new ChannelSource();
     this.#changes.push(slurmChanges);
-    setupNodeSets(manager, () => this.slurm, {
-      workers: 2,
+    setupNodeSets(life.manager(manager), () => life.gateway(this.slurm), {
+      workers: 1,
       slurmChanges,
       clusterDomain: 'cluster.local',
       defaultImage: 'slurm-operator/slurmd:26.05',
       propagatedConditions: new Set(),
-      parallel: 8,
+      parallel: 1,
     });
     const stop = new AbortController();
     this.#operator = { stop, done: manager.start(stop.signal) };
@@ -176,6 +183,49 @@ export class NodeSetStage implements AsyncDisposable {
     });
   }
 
+  /** Ready, and the operator has nothing left to do: its last look wrote nothing. */
+  async untilQuiet(name: string, replicas: number): Promise<void> {
+    await this.untilReady(name, replicas);
+    await this.until(`NodeSet ${name} is at rest`, async () => {
+      const set = await this.nodeSet(name);
+      const idle = set?.status?.conditions?.some(
+        (condition) => condition.type === 'Progressing' && condition.reason === 'Idle',
+      );
+      const updated = set?.status?.updatedReplicas === replicas && (await this.pods()).length === replicas;
+      const undrained = [...this.slurm.nodes.values()].every(
+        (node) => !node.state.flags.has('DRAIN') && node.comment !== '',
+      );
+      const mirrored = (await this.pods()).every((pod) =>
+        pod.status?.conditions?.some((condition) => condition.type === 'SlurmNodeStateIdle'),
+      );
+      return idle === true && updated && undrained && mirrored && this.slurm.nodes.size === replicas;
+    });
+  }
+
+  /** Everything there is, without what differs between any two runs: uids, versions, times, random ends of names. */
+  async endState(): Promise<unknown> {
+    const list = async (path: string) =>
+      (await this.client.json<{ items: Record<string, unknown>[] }>('GET', path)).items;
+    const base = `/api/v1/namespaces/${namespace}`;
+    const kinds = {
+      pods: await list(`${base}/pods`),
+      claims: await list(`${base}/persistentvolumeclaims`),
+      services: await list(`${base}/services`),
+      budgets: await list(`/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`),
+      revisions: await list(`/apis/apps/v1/namespaces/${namespace}/controllerrevisions`),
+      nodeSets: await list(`/apis/slinky.slurm.net/v1beta1/namespaces/${namespace}/nodesets`),
+    };
+    return {
+      kubernetes: steady(kinds),
+      slurm: steady(
+        [...this.slurm.nodes.values()].map((node) => ({
+          ...node,
+          state: [node.state.base, ...node.state.flags],
+        })),
+      ),
+    };
+  }
+
   /** Writes of the operator so far, by verb and resource. */
   writes(): string[] {
     return this.server.audit
@@ -191,4 +241,38 @@ export class NodeSetStage implements AsyncDisposable {
     this.client.close();
     await this.server.stop();
   }
+}
+
+const fleeting = new Set([
+  'uid',
+  'resourceVersion',
+  'managedFields',
+  'creationTimestamp',
+  'lastTransitionTime',
+  'startedAt',
+  'startTime',
+  'slurmdStartedAt',
+  'instanceId',
+  'generation',
+  'observedGeneration',
+  'clusterIP',
+  'clusterIPs',
+  'revision',
+]);
+
+/** A copy without the fields that no two runs share; lists in an order of their own. */
+function steady<T>(value: T): unknown {
+  if (Array.isArray(value))
+    return value.map(steady).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  if (typeof value === 'string')
+    return value
+      .replaceAll(/"nodeSetUID":"[^"]*"/g, '')
+      .replace(/^(w-)[a-z0-9]{5}$/, '$1?')
+      .replaceAll(/"podName":"w-[a-z0-9]{5}"/g, '');
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !fleeting.has(key))
+      .map(([key, inner]) => [key, steady(inner as unknown)]),
+  );
 }
