@@ -1,5 +1,12 @@
 /** Runs no container: binds pods, reports them Running and Ready, and lets deleted ones go. For tests on the embedded API server. */
-import { type Client, NotFoundError, type Pod, pods, timestamp } from '@slurm-operator/kube';
+import {
+  type Client,
+  NotFoundError,
+  type Pod,
+  persistentVolumeClaims,
+  pods,
+  timestamp,
+} from '@slurm-operator/kube';
 
 export interface FakeKubeletOptions {
   readonly client: Client;
@@ -54,6 +61,31 @@ export async function runFakeKubelet(
       if (!signal.aborted && !(error instanceof NotFoundError)) throw error;
     }
   }
+}
+
+/** Lets deleted claims go, as the controller of Kubernetes does once no pod uses them. */
+export async function runClaimProtection(
+  client: Client,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const pending: Promise<unknown>[] = [];
+  try {
+    await client.watch(persistentVolumeClaims, { namespace, sendInitialEvents: true, signal }, (event) => {
+      if (event.type !== 'MODIFIED' || event.object.metadata.deletionTimestamp === undefined) return;
+      const { name } = event.object.metadata;
+      const release = client.mergePatch(
+        persistentVolumeClaims,
+        { namespace, name },
+        { metadata: { finalizers: null } },
+        { signal },
+      );
+      pending.push(release.catch(() => undefined));
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  await Promise.all(pending);
 }
 
 function running(pod: Pod) {

@@ -19,13 +19,14 @@ import {
   namespaces,
   nodes,
   type Pod,
+  persistentVolumeClaims,
   pods,
   sleep,
   timestamp,
 } from '@slurm-operator/kube';
 import { setupNodeSets } from '../src/nodeset/setup.ts';
 import { controllers, nodeSets } from '../src/resources.ts';
-import { runFakeKubelet } from './fake-kubelet.ts';
+import { runClaimProtection, runFakeKubelet } from './fake-kubelet.ts';
 import { FakeSlurm } from './fake-slurm.ts';
 import { Life } from './life.ts';
 
@@ -38,6 +39,7 @@ export class NodeSetStage implements AsyncDisposable {
   readonly #changes: ChannelSource[] = [];
   readonly #kubelet = new AbortController();
   #kubeletDone: Promise<void> = Promise.resolve();
+  #protection: Promise<void> = Promise.resolve();
   #operator: { stop: AbortController; done: Promise<void> } | undefined;
 
   private constructor(server: ApiServer, client: Client) {
@@ -80,6 +82,7 @@ export class NodeSetStage implements AsyncDisposable {
       spec,
     };
     await client.create(controllers, controller as unknown as Draft<Controller>);
+    stage.#protection = runClaimProtection(client, namespace, stage.#kubelet.signal);
     stage.#kubeletDone = runFakeKubelet(
       {
         client,
@@ -127,6 +130,12 @@ export class NodeSetStage implements AsyncDisposable {
   async pods(): Promise<Pod[]> {
     const { items } = await this.client.list(pods, { namespace });
     return (items as unknown as Pod[]).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }
+
+  async claims(): Promise<string[]> {
+    return (await this.client.list(persistentVolumeClaims, { namespace })).items.map(
+      (claim) => claim.metadata.name,
+    );
   }
 
   /** With `writes` the operator dies when it has made so many writes, to Kubernetes or to Slurm: every later one fails. */
@@ -195,9 +204,12 @@ export class NodeSetStage implements AsyncDisposable {
       const undrained = [...this.slurm.nodes.values()].every(
         (node) => !node.state.flags.has('DRAIN') && node.comment !== '',
       );
-      const mirrored = (await this.pods()).every((pod) =>
-        pod.status?.conditions?.some((condition) => condition.type === 'SlurmNodeStateIdle'),
-      );
+      const mirrored = (await this.pods()).every((pod) => {
+        const states = (pod.status?.conditions ?? []).filter((condition) =>
+          condition.type.startsWith('SlurmNodeState'),
+        );
+        return states.length === 1 && states[0]?.type === 'SlurmNodeStateIdle' && !states[0].message;
+      });
       return idle === true && updated && undrained && mirrored && this.slurm.nodes.size === replicas;
     });
   }
@@ -237,7 +249,7 @@ export class NodeSetStage implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stopOperator();
     this.#kubelet.abort();
-    await this.#kubeletDone;
+    await Promise.all([this.#kubeletDone, this.#protection]);
     this.client.close();
     await this.server.stop();
   }

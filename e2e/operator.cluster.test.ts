@@ -1,0 +1,125 @@
+/** The whole: our operator makes the pods, real Slurm runs the jobs. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { pods } from '@slurm-operator/kube';
+import { hasEnded, type SlurmClient } from '@slurm-operator/slurm';
+import { namespace, SlurmStage } from './src/slurm-stage.ts';
+
+const root = process.getuid?.() === 0;
+
+describe('the operator on localcluster with Slurm 26.05', {
+  skip: root ? false : 'needs root: it runs containers',
+  concurrency: false,
+  timeout: 600_000,
+}, () => {
+  let stage: SlurmStage;
+  let slurm: SlurmClient;
+
+  const end = async (id: number): Promise<string> => {
+    await stage.until(
+      `job ${id} has ended`,
+      async () => hasEnded((await slurm.jobs.get(String(id)))?.state ?? []),
+      90_000,
+    );
+    return (await slurm.jobs.get(String(id)))?.state.join() ?? 'gone';
+  };
+  const submit = async (script: string, more: object = {}) =>
+    (await slurm.jobs.submit({ script: `#!/bin/sh\n${script}\n`, timeLimit: 5, ...more })).id;
+
+  before(async () => {
+    stage = await SlurmStage.open({ name: 'e2e-operator', nodes: 3 });
+    await stage.startSlurm();
+    await stage.createNodeSet('w', { replicas: 3, updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } });
+    await stage.untilReady('w', 3);
+    slurm = await stage.slurm();
+  });
+  after(() => stage?.[Symbol.asyncDispose]());
+
+  it('a job on three workers completes', async () => {
+    assert.equal(await end(await submit('srun hostname', { nodes: 3 })), 'COMPLETED');
+  });
+
+  it('scale-in waits for the job on the victim, and the job completes', async () => {
+    const jobs = [
+      await submit('sleep 8', { requiredNodes: ['w-0'] }),
+      await submit('sleep 8', { requiredNodes: ['w-1'] }),
+      await submit('sleep 8', { requiredNodes: ['w-2'] }),
+    ];
+    await stage.until('all three run', async () =>
+      (await Promise.all(jobs.map((id) => slurm.jobs.get(String(id))))).every((job) =>
+        job?.state.includes('RUNNING'),
+      ),
+    );
+    await stage.patchNodeSet('w', { replicas: 2 });
+    assert.deepEqual(await Promise.all(jobs.map(end)), ['COMPLETED', 'COMPLETED', 'COMPLETED']);
+    await stage.untilReady('w', 2);
+    await stage.until(
+      'Slurm has forgotten the node',
+      async () => (await slurm.nodes.list()).items.length === 2,
+    );
+    await stage.patchNodeSet('w', { replicas: 3 });
+    await stage.untilReady('w', 3);
+  });
+
+  it('a rollout under load loses nothing, even when the operator is killed in the middle', async () => {
+    const jobs = await Promise.all(Array.from({ length: 6 }, () => submit('sleep 4')));
+    const old = new Set((await stage.workers()).map((pod) => pod.metadata.uid));
+    await stage.patchNodeSet('w', { template: { metadata: { annotations: { rolled: 'yes' } } } });
+    await stage.until(
+      'the first worker was replaced',
+      async () => (await stage.workers()).some((pod) => !old.has(pod.metadata.uid)),
+      90_000,
+    );
+    await stage.operator.kill();
+    stage.operator.start();
+    await stage.untilReady('w', 3, 180_000);
+    assert.ok(
+      (await stage.workers()).every((pod) => !old.has(pod.metadata.uid)),
+      'all workers are new',
+    );
+    assert.deepEqual(new Set(await Promise.all(jobs.map(end))), new Set(['COMPLETED']));
+    await stage.until('nothing stays drained', async () =>
+      (await slurm.nodes.list()).items.every((node) => !node.state.flags.has('DRAIN')),
+    );
+  });
+
+  it('an eviction of a busy worker is refused, and allowed when its job is over', async () => {
+    const id = await submit('sleep 6', { requiredNodes: ['w-0'] });
+    await stage.until('the pod is protected', async () => {
+      const pod = await stage.client.get(pods, { namespace, name: 'w-0' });
+      return pod.metadata.labels?.['nodeset.slinky.slurm.net/pod-protect'] === 'true';
+    });
+    const evict = () =>
+      stage.client.json('POST', `/api/v1/namespaces/${namespace}/pods/w-0/eviction`, {
+        body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'w-0', namespace } },
+        timeout: 5_000,
+      });
+    await assert.rejects(evict(), /disruption budget|Too many requests/i);
+    assert.equal(await end(id), 'COMPLETED');
+    await stage.until(
+      'the pod is free',
+      async () =>
+        (await stage.client.get(pods, { namespace, name: 'w-0' })).metadata.labels?.[
+          'nodeset.slinky.slurm.net/pod-protect'
+        ] === undefined,
+    );
+    await evict();
+    await stage.untilReady('w', 3);
+  });
+
+  it('deleting the NodeSet waits for the last job and leaves nothing in Slurm', async () => {
+    const id = await submit('sleep 5', { requiredNodes: ['w-1'] });
+    await stage.until(
+      'it runs',
+      async () => (await slurm.jobs.get(String(id)))?.state.includes('RUNNING') ?? false,
+    );
+    await stage.client.delete(
+      { apiVersion: 'slinky.slurm.net/v1beta1', kind: 'NodeSet', plural: 'nodesets', namespaced: true },
+      { namespace, name: 'w' },
+    );
+    assert.equal(await end(id), 'COMPLETED');
+    await stage.until('the NodeSet is gone', async () => (await stage.nodeSet('w')) === undefined);
+    assert.deepEqual((await slurm.nodes.list()).items, []);
+    assert.deepEqual(await stage.workers(), []);
+  });
+});

@@ -1,0 +1,67 @@
+/** The manager program as a child process: started, killed and paused like the real one. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../packages/operator/src/manager.ts', import.meta.url));
+
+export class OperatorProcess {
+  readonly #kubeconfig: string;
+  readonly #log: string;
+  #child: ChildProcess | undefined;
+
+  constructor(options: { readonly kubeconfig: string; readonly log: string }) {
+    this.#kubeconfig = options.kubeconfig;
+    this.#log = options.log;
+  }
+
+  get running(): boolean {
+    return this.#child !== undefined;
+  }
+
+  start(): void {
+    if (this.#child !== undefined) return;
+    const flags = [
+      '--kubeconfig',
+      this.#kubeconfig,
+      '--reach-services-by',
+      'address',
+      '--health-addr',
+      '0',
+      '--metrics-addr',
+      '0',
+    ];
+    const child = spawn(process.execPath, [program, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const log = createWriteStream(this.#log, { flags: 'a' });
+    child.stdout.pipe(log, { end: false });
+    child.stderr.pipe(log, { end: false });
+    child.once('exit', () => log.end());
+    this.#child = child;
+  }
+
+  /** SIGTERM, and SIGKILL if it does not go within the grace; `kill` is SIGKILL at once. */
+  async stop(graceMs = 10_000): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill(graceMs === 0 ? 'SIGKILL' : 'SIGTERM');
+    child.kill('SIGCONT');
+    const force = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    await gone;
+    clearTimeout(force);
+  }
+
+  kill(): Promise<void> {
+    return this.stop(0);
+  }
+
+  pause(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+  }
+}
