@@ -164,6 +164,8 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
       faults.restore(snapshot);
     },
     async stop() {
+      // Not left to the sockets: one whose end goes unnoticed would keep the process alive with its watch.
+      faults.cutWatches({}, 'end');
       await listener.close();
       await parts.customResources.stop();
       await keeper?.stop();

@@ -17,6 +17,7 @@ export interface ListenerOptions {
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #sockets = new Set<Socket>();
+  readonly #secure = new Set<Socket>();
   #server: Server | undefined;
   #port = 0;
 
@@ -54,6 +55,11 @@ export class Listener {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
     });
+    // What is wrapped around them does not always notice the end of what it wraps.
+    server.on('secureConnection', (socket: Socket) => {
+      this.#secure.add(socket);
+      socket.on('close', () => this.#secure.delete(socket));
+    });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(this.#port, host, () => {
@@ -78,5 +84,6 @@ export class Listener {
   /** Resets every open connection; new ones are welcome. */
   cut(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#secure) socket.destroy();
   }
 }
