@@ -273,7 +273,7 @@ const fleeting = new Set([
 ]);
 
 /** A copy without the fields that no two runs share; lists in an order of their own. */
-function steady<T>(value: T): unknown {
+function steady(value: unknown): unknown {
   if (Array.isArray(value))
     return value.map(steady).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   if (typeof value === 'string')
@@ -285,6 +285,6 @@ function steady<T>(value: T): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => !fleeting.has(key))
-      .map(([key, inner]) => [key, steady(inner as unknown)]),
+      .map(([key, inner]) => [key, steady(inner)]),
   );
 }
