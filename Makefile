@@ -39,5 +39,6 @@ bench: $(INSTALLED) ## run a benchmark: make bench BENCH=<name>
 	@node tools/doors/bench.ts
 
 clean: ## remove everything the other doors made on this machine
-	@cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/slurm-operator"; if [ -e "$$cache" ]; then $(MAKE) --no-print-directory --silent $(INSTALLED) && node tools/doors/clean.ts; fi
+	@if [ -e "$${XDG_CACHE_HOME:-$$HOME/.cache}/slurm-operator" ] || [ -e "$${XDG_STATE_HOME:-$$HOME/.local/state}/slurm-operator" ]; then \
+		$(MAKE) --no-print-directory --silent $(INSTALLED) && node tools/doors/clean.ts; fi
 	@rm -rf node_modules packages/*/node_modules packages/*/dist

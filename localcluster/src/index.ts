@@ -1,5 +1,10 @@
 /** A Kubernetes-like cluster on one machine, as a library. */
-export { type ClusterRecord, findCluster, listClusters } from './cluster/cluster-directory.ts';
+export {
+  type ClusterRecord,
+  findCluster,
+  listClusters,
+  stateDirectory,
+} from './cluster/cluster-directory.ts';
 export { down, order, type UpOptions, up } from './cluster/control.ts';
 export type { ClusterNode, NodeState } from './cluster/node.ts';
 export {

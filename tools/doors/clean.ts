@@ -1,7 +1,11 @@
-/** `make clean`: ends whatever still runs in a sandbox, undoes what it changed on the machine, removes the cache directory. */
+/**
+ * `make clean`: ends local clusters and sandboxes, undoes what they changed on the machine, and removes what the doors
+ * keep outside the checkout.
+ */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { down, listClusters } from '@slurm-operator/localcluster';
+import { dirname } from 'node:path';
+import { down, listClusters, stateDirectory } from '@slurm-operator/localcluster';
 import { cacheDirectory, cleanSandboxes } from '@slurm-operator/sandbox';
 
 for (const name of await listClusters()) {
@@ -9,8 +13,8 @@ for (const name of await listClusters()) {
   console.log(`ended cluster ${name}`);
 }
 for (const name of await cleanSandboxes()) console.log(`ended sandbox ${name}`);
-const cache = cacheDirectory();
-if (existsSync(cache)) {
-  await rm(cache, { recursive: true, force: true });
-  console.log(`removed ${cache}`);
+for (const directory of [dirname(stateDirectory()), cacheDirectory()]) {
+  if (!existsSync(directory)) continue;
+  await rm(directory, { recursive: true, force: true });
+  console.log(`removed ${directory}`);
 }
