@@ -1,6 +1,7 @@
 /** What a fresh server holds before the first request. */
 import { fillNamespace } from './housekeeping/namespace-content.ts';
 import type { ServerParts } from './ports/server-parts.ts';
+import { refreshAggregates } from './rbac/aggregate-roles.ts';
 import { bootstrapRbacObjects } from './rbac/bootstrap-roles.ts';
 import { type KubeObject, timestamp } from './types.ts';
 
@@ -20,6 +21,7 @@ export function bootstrap(parts: ServerParts): void {
   }
   for (const { resource, object } of bootstrapRbacObjects())
     storeMissing(parts, resource, object as unknown as KubeObject);
+  refreshAggregates(parts.store);
 }
 
 function storeMissing({ store, surroundings }: ServerParts, resource: string, object: KubeObject): void {

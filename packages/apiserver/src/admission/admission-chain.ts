@@ -5,6 +5,7 @@ import type { AdmissionPlugin } from './plugin.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
 import { defaultTolerationSeconds, priority } from './plugins/pod-defaults.ts';
+import { podSecurity } from './plugins/pod-security.ts';
 import { resourceQuota } from './plugins/resource-quota.ts';
 import { serviceAccount } from './plugins/service-account.ts';
 import { defaultStorageClass, storageProtection } from './plugins/storage.ts';
@@ -19,6 +20,7 @@ const plugins: readonly AdmissionPlugin[] = [
   defaultTolerationSeconds,
   defaultStorageClass,
   storageProtection,
+  podSecurity,
 ];
 
 export function createAdmissionChain(_parts: ServerParts): AdmissionChain {

@@ -17,6 +17,8 @@ export interface AuditEntry {
   readonly path: string;
   readonly status: number;
   readonly milliseconds: number;
+  /** What webhooks wanted to be noted, by `webhook/key`. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Every given field must be equal; a function decides for itself. */

@@ -2,6 +2,8 @@
 import { type FieldFault, forbidden, notFound } from '../errors.ts';
 import { equal } from '../json.ts';
 import type { RequestContext } from '../ports/request-context.ts';
+import { refreshAggregates } from '../rbac/aggregate-roles.ts';
+import { authorize } from '../rbac/decide.ts';
 import { checkBindingGrant, checkRoleGrant, type GrantCheck } from '../rbac/escalation.ts';
 import type { PolicyRule } from '../rbac/policy-rule.ts';
 import type { BindingObject, RoleObject } from '../rbac/rule-resolver.ts';
@@ -16,7 +18,12 @@ const role = (object: KubeObject) => object as unknown as RoleObject;
 const binding = (object: KubeObject) => object as unknown as BindingObject;
 
 export const roleHooks: BuiltinHooks = roleRules('roles');
-export const clusterRoleHooks: BuiltinHooks = roleRules('clusterroles');
+export const clusterRoleHooks: BuiltinHooks = {
+  ...roleRules('clusterroles'),
+  afterCreate: (_object, { parts }) => refreshAggregates(parts.store),
+  afterUpdate: (_object, _old, { parts }) => refreshAggregates(parts.store),
+  afterDelete: (_object, { parts }) => refreshAggregates(parts.store),
+};
 export const roleBindingHooks: BuiltinHooks = bindingRules('rolebindings');
 export const clusterRoleBindingHooks: BuiltinHooks = bindingRules('clusterrolebindings');
 
@@ -30,6 +37,12 @@ function roleRules(resource: 'roles' | 'clusterroles'): BuiltinHooks {
       role(object).rules ?? [],
     );
     refuse(check, resource, name);
+    if (role(object).aggregationRule !== undefined && !holdsEverything(context))
+      throw forbidden(
+        { group: GROUP, resource },
+        name,
+        'must have cluster-admin privileges to use the aggregationRule',
+      );
   };
   return {
     prepareForCreate(object, context) {
@@ -80,6 +93,12 @@ function bindingRules(resource: 'rolebindings' | 'clusterrolebindings'): Builtin
       return [invalidValue('roleRef', shown, 'cannot change roleRef')];
     },
   };
+}
+
+/** Who aggregates roles can be given rights by anyone who writes one, so only those with all rights may. */
+function holdsEverything({ parts, user }: RequestContext): boolean {
+  const request = { kind: 'resource', verb: '*', apiGroup: '*', resource: '*' } as const;
+  return authorize(rbacObjects(parts.store), user, request).allowed;
 }
 
 /** No rules are stored as null; that the client sent a list has been noted by then. */

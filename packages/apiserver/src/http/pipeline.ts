@@ -55,6 +55,7 @@ export async function serve(
       return abort.signal;
     },
     warnings: [],
+    annotations: {},
     parts,
     body: readBody(request),
   };
@@ -97,6 +98,7 @@ export async function serve(
       path: request.url ?? '/',
       status,
       milliseconds: parts.surroundings.now() - began,
+      ...(Object.keys(context.annotations).length === 0 ? {} : { annotations: context.annotations }),
     });
   }
 }

@@ -17,6 +17,8 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** Texts for `Warning: 299 - "…"` headers; push to add one. */
   readonly warnings: string[];
+  /** What admission notes for the audit log, by `webhook/key`. */
+  readonly annotations: Record<string, string>;
   readonly parts: ServerParts;
   /** Set by a fault: reads are answered from this old state. */
   readAt?: number;

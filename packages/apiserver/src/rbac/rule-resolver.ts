@@ -79,17 +79,23 @@ export function rulesOfRole(
     roleRef.kind === 'ClusterRole'
       ? objects.clusterRole(roleRef.name)
       : objects.role(namespace ?? '', roleRef.name);
-  return role && [...(role.rules ?? []), ...aggregatedRules(objects, role, new Set([roleRef.name]))];
+  return role && [...(role.rules ?? []), ...aggregatedRules(objects, role)];
 }
 
 // `seen` stops two roles that aggregate each other from going round for ever.
-function aggregatedRules(objects: RbacObjects, role: RoleObject, seen: Set<string>): PolicyRule[] {
+export function aggregatedRules(
+  objects: RbacObjects,
+  role: RoleObject,
+  seen: Set<string> = new Set([role.metadata.name]),
+): PolicyRule[] {
   const rules: PolicyRule[] = [];
   for (const selector of role.aggregationRule?.clusterRoleSelectors ?? [])
     for (const candidate of objects.clusterRoles()) {
       if (seen.has(candidate.metadata.name) || !labelsMatch(selector, candidate)) continue;
       seen.add(candidate.metadata.name);
-      rules.push(...(candidate.rules ?? []), ...aggregatedRules(objects, candidate, seen));
+      // What another aggregating role shows is taken from its sources, as it may be out of date.
+      const own = candidate.aggregationRule === undefined ? (candidate.rules ?? []) : [];
+      rules.push(...own, ...aggregatedRules(objects, candidate, seen));
     }
   return rules;
 }

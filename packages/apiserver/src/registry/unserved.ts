@@ -37,6 +37,15 @@ function door(name: string, kind: string, verbs: readonly Verb[], namespaced = t
   return { ...none, name, kind, namespaced, verbs };
 }
 
+function storage(name: string, kind: string, namespaced = false): UnservedResource {
+  return {
+    ...door(name, kind, everything, namespaced),
+    group: 'storage.k8s.io',
+    singular: kind.toLowerCase(),
+    stored: true,
+  };
+}
+
 function policy(name: string, kind: string): UnservedResource {
   return {
     ...door(name, kind, everything, false),
@@ -63,6 +72,11 @@ export const unservedResources: readonly UnservedResource[] = [
   door('pods/proxy', 'PodProxyOptions', proxying),
   door('pods/resize', 'Pod', partial),
   door('services/proxy', 'ServiceProxyOptions', proxying),
+  storage('csidrivers', 'CSIDriver'),
+  storage('csinodes', 'CSINode'),
+  storage('csistoragecapacities', 'CSIStorageCapacity', true),
+  storage('volumeattachments', 'VolumeAttachment'),
+  storage('volumeattributesclasses', 'VolumeAttributesClass'),
   policy('mutatingadmissionpolicies', 'MutatingAdmissionPolicy'),
   policy('mutatingadmissionpolicybindings', 'MutatingAdmissionPolicyBinding'),
 ];

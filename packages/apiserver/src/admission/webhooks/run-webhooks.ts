@@ -168,6 +168,8 @@ async function ask(
   }
   const { verdict } = reading;
   context.warnings.push(...verdict.warnings);
+  for (const [key, value] of Object.entries(verdict.annotations))
+    context.annotations[`${webhook.name}/${key}`] = value;
   if (!verdict.allowed) throw refusalOf(webhook.name, verdict);
   return verdict;
 }

@@ -63,23 +63,24 @@ describe('readVerdict', () => {
     });
   it('ignores a patch of a validating webhook', () => {
     const reading = readVerdict(answer({ uid, allowed: true, patch }), uid, false);
-    assert.deepEqual(reading, { verdict: { allowed: true, warnings: [] } });
+    assert.deepEqual(reading, { verdict: { allowed: true, warnings: [], annotations: {} } });
   });
   it('keeps warnings, also of a refusal', () => {
     const reading = readVerdict(answer({ uid, allowed: false, warnings: ['careful'] }), uid, false);
-    assert.deepEqual(reading, { verdict: { allowed: false, warnings: ['careful'] } });
+    assert.deepEqual(reading, { verdict: { allowed: false, warnings: ['careful'], annotations: {} } });
   });
 });
 
 describe('refusalOf', () => {
   it('is 400 without explanation when the webhook gives none', () => {
-    const { code, message } = refusalOf('w', { allowed: false, warnings: [] });
+    const { code, message } = refusalOf('w', { allowed: false, warnings: [], annotations: {} });
     assert.deepEqual([code, message], [400, 'admission webhook "w" denied the request without explanation']);
   });
   it('takes code, reason and message from the webhook', () => {
     const error = refusalOf('w', {
       allowed: false,
       warnings: [],
+      annotations: {},
       status: { code: 403, reason: 'Forbidden', message: 'no' },
     });
     assert.deepEqual(

@@ -6,6 +6,8 @@ import type { CallOutcome } from './call.ts';
 export interface Verdict {
   readonly allowed: boolean;
   readonly warnings: readonly string[];
+  /** For the audit log. */
+  readonly annotations: Readonly<Record<string, string>>;
   readonly patch?: unknown;
   readonly status?: {
     readonly message?: string;
@@ -43,6 +45,9 @@ export function readVerdict(outcome: CallOutcome, uid: string, mutating: boolean
     verdict: {
       allowed: response['allowed'] === true,
       warnings: Array.isArray(response['warnings']) ? (response['warnings'] as string[]) : [],
+      annotations: isObject(response['auditAnnotations'])
+        ? (response['auditAnnotations'] as Record<string, string>)
+        : {},
       ...(patch.value === undefined ? {} : { patch: patch.value }),
       ...(isObject(response['status']) ? { status: response['status'] } : {}),
     },
