@@ -49,7 +49,7 @@ function call(server: ApiServer, method: string, path: string, body?: object) {
           response.on('end', () =>
             resolve({
               status: response.statusCode ?? 0,
-              warning: response.headers['warning'] as string | undefined,
+              warning: response.headers.warning,
               body: JSON.parse(text) as Record<string, never>,
             }),
           );
