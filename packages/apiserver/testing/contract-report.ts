@@ -1,22 +1,83 @@
-/** `node testing/contract-report.ts [topic or case …]`: replays recordings on the embedded server and prints what differs. */
-import { recordedCases, topicOf } from './contract/case.ts';
+/**
+ * The contract suite by hand: `node testing/contract-report.ts [topic or case …] [--kubeconfig FILE]
+ * [--assets DIRECTORY] [--allow-disruptive]`. Runs on the embedded server and, when one is given (also by KUBECONFIG
+ * or KUBEBUILDER_ASSETS), on a real one; names every difference, and which backends and tiers were covered.
+ */
+import { parseArgs } from 'node:util';
+import { startAssets } from './contract/assets-backend.ts';
+import { type RecordedCase, recordedCases, topicOf } from './contract/case.ts';
+import { ClusterRun, type Outcome } from './contract/cluster-run.ts';
 import { EmbeddedRun } from './contract/embedded-run.ts';
+import { givenCluster } from './contract/given-cluster.ts';
+import { type Tier, tierOf, tiers } from './contract/tiers.ts';
 
-const wanted = process.argv.slice(2);
-const cases = recordedCases(...wanted).filter(
-  (recorded) => wanted.length > 0 || topicOf(recorded) !== 'controllers',
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    kubeconfig: { type: 'string' },
+    assets: { type: 'string' },
+    'allow-disruptive': { type: 'boolean', default: false },
+  },
+});
+const cases = recordedCases(...positionals);
+const coverage: string[] = [];
+let differences = 0;
+
+async function report(
+  backend: string,
+  replay: (recorded: RecordedCase) => Promise<Outcome>,
+  chosen: readonly RecordedCase[],
+): Promise<void> {
+  console.log(`▸ ${backend}`);
+  const tally = new Map<string, Record<Outcome['result'], number>>();
+  const ran = new Set<Tier>();
+  for (const recorded of chosen) {
+    const outcome = await replay(recorded);
+    const counts = tally.get(topicOf(recorded)) ?? { passed: 0, failed: 0, 'not run': 0 };
+    tally.set(topicOf(recorded), counts);
+    counts[outcome.result] += 1;
+    if (outcome.result !== 'not run') ran.add(tierOf(recorded));
+    if (outcome.result === 'failed') differences += 1;
+    if (outcome.result !== 'passed')
+      console.log(`${outcome.result === 'failed' ? '✘' : '–'} ${recorded.name}\n    ${outcome.why}`);
+  }
+  for (const [topic, { passed, failed, 'not run': notRun }] of tally)
+    console.log(`${topic}: ${passed} passed, ${failed} failed${notRun === 0 ? '' : `, ${notRun} not run`}`);
+  const missing = tiers.filter((tier) => !ran.has(tier));
+  coverage.push(
+    `${backend}: covered ${[...ran].join(', ') || 'nothing'}${missing.length === 0 ? '' : `; not covered ${missing.join(', ')}`}`,
+  );
+}
+
+const embedded = await EmbeddedRun.start();
+await report(
+  'embedded',
+  async (recorded): Promise<Outcome> => {
+    const why = await embedded.replay(recorded);
+    return why === undefined ? { result: 'passed' } : { result: 'failed', why };
+  },
+  cases.filter((recorded) => tierOf(recorded) === 'api'),
 );
-const run = await EmbeddedRun.start();
-const tally = new Map<string, { passed: number; failed: number }>();
-for (const recorded of cases) {
-  const found = await run.replay(recorded);
-  const topic = tally.get(topicOf(recorded)) ?? { passed: 0, failed: 0 };
-  tally.set(topicOf(recorded), topic);
-  if (found === undefined) topic.passed += 1;
-  else {
-    topic.failed += 1;
-    console.log(`✘ ${recorded.name}\n    ${found}`);
+await embedded.stop();
+
+const kubeconfig = values.kubeconfig ?? process.env['KUBECONFIG'];
+const assetsDirectory = values.assets ?? process.env['KUBEBUILDER_ASSETS'];
+const assets =
+  kubeconfig === undefined && assetsDirectory !== undefined ? await startAssets(assetsDirectory) : undefined;
+const given = kubeconfig === undefined ? assets?.backend : givenCluster(kubeconfig);
+if (given === undefined)
+  coverage.push(
+    'a real cluster: not covered (set KUBECONFIG, or KUBEBUILDER_ASSETS to a directory of binaries)',
+  );
+else {
+  // Binaries that we started ourselves are nobody's cluster: nothing there can be disrupted.
+  const run = await ClusterRun.start(given, values['allow-disruptive'] || assets !== undefined);
+  try {
+    await report(given.name, (recorded) => run.replay(recorded), cases);
+  } finally {
+    await run.stop();
+    await assets?.stop();
   }
 }
-await run.stop();
-for (const [topic, { passed, failed }] of tally) console.log(`${topic}: ${passed} passed, ${failed} failed`);
+console.log(coverage.map((line) => `▸ ${line}`).join('\n'));
+process.exitCode = differences === 0 ? 0 : 1;

@@ -12,6 +12,10 @@ export async function prepareNamespaces(
   topic: string,
   cases: readonly RecordedCase[],
 ): Promise<void> {
+  for (const name of namespacesOf(topic, cases)) await prepareNamespace(caller, name);
+}
+
+export function namespacesOf(topic: string, cases: readonly RecordedCase[]): string[] {
   const wanted = new Set([topic]);
   for (const one of cases) {
     const paths = [
@@ -27,7 +31,9 @@ export async function prepareNamespaces(
     for (const made of [...(one.setup ?? []), ...one.steps.map((step) => step.request)])
       if (made?.path.split('?')[0] === '/api/v1/namespaces')
         wanted.delete(String(at(made.body, 'metadata', 'name')));
-  for (const name of wanted) await prepareNamespace(caller, name);
+  // Every server has it, and nobody makes it.
+  wanted.delete('default');
+  return [...wanted];
 }
 
 /** Namespaces that a case wants not to exist. */
