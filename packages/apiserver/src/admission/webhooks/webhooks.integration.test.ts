@@ -30,7 +30,7 @@ interface Hooks {
 }
 
 function call(server: ApiServer, method: string, path: string, body?: object) {
-  return new Promise<{ status: number; warning: string | undefined; body: Record<string, never> }>(
+  return new Promise<{ status: number; warning: string | undefined; body: Record<string, unknown> }>(
     (resolve, reject) => {
       const sent = request(
         `${server.url}${path}`,
@@ -50,7 +50,7 @@ function call(server: ApiServer, method: string, path: string, body?: object) {
             resolve({
               status: response.statusCode ?? 0,
               warning: response.headers.warning,
-              body: JSON.parse(text) as Record<string, never>,
+              body: JSON.parse(text) as Record<string, unknown>,
             }),
           );
         },
