@@ -15,6 +15,7 @@ import type { KubeObject } from '../types.ts';
 import { applyConflict } from './apply-conflict.ts';
 import { capManagers } from './cap-managers.ts';
 import { FieldSet } from './field-set.ts';
+import { fitToSchema } from './fit-to-schema.ts';
 import {
   decodeManagers,
   ManagedFieldsError,
@@ -41,7 +42,7 @@ export function createFieldManager(parts: ServerParts): FieldManager {
   return {
     update(live, next, request) {
       const { schema, blank } = kindOf(request);
-      const managers = liveOrSent(live, next, request.subresource !== '');
+      const managers = fitToSchema(liveOrSent(live, next, request.subresource !== ''), schema);
       const bare = withoutManagers(next as JsonObject);
       // An object that came to exist without owners stays without, until someone applies.
       if (managers.size === 0 && live?.metadata.uid !== undefined) return bare as unknown as KubeObject;
@@ -63,7 +64,10 @@ export function createFieldManager(parts: ServerParts): FieldManager {
           `failed to create typed patch object (${nameOf(configuration)}): ${fault}`,
         );
       const before = live === undefined ? blank : withoutManagers(live as JsonObject);
-      let managers: Managers = decodeManagers(managedFieldsOf((live ?? {}) as JsonObject));
+      let managers: Managers = fitToSchema(
+        decodeManagers(managedFieldsOf((live ?? {}) as JsonObject)),
+        schema,
+      );
       if (managers.size === 0)
         managers = noteUpdate(schema, blank, before, managers, request, beforeFirstApply);
       const applier = managerOf(request, 'Apply', request.manager);
@@ -116,7 +120,11 @@ function ignoredBy({ definition, subresource }: FieldManagerRequest): FieldSet {
  * A client may write managedFields itself; one that does not know them, or writes nonsense, does not lose them.
  * A list of one empty entry is the way to ask for a reset.
  */
-function liveOrSent(live: KubeObject | undefined, next: KubeObject, isSubresource: boolean): Managers {
+function liveOrSent(
+  live: KubeObject | undefined,
+  next: KubeObject,
+  isSubresource: boolean,
+): Map<string, Manager> {
   const sent = managedFieldsOf(next as JsonObject);
   if (!isSubresource && Array.isArray(sent)) {
     const [only] = sent;
@@ -127,7 +135,7 @@ function liveOrSent(live: KubeObject | undefined, next: KubeObject, isSubresourc
   return live === undefined ? new Map() : decodedOrNone(live);
 }
 
-function decodedOrNone(object: KubeObject): Managers {
+function decodedOrNone(object: KubeObject): Map<string, Manager> {
   try {
     return decodeManagers(managedFieldsOf(object as JsonObject));
   } catch (error) {

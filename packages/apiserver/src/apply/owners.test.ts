@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject, Schema } from '../schema/schema.ts';
 import { FieldSet } from './field-set.ts';
+import { fitToSchema } from './fit-to-schema.ts';
 import { type Manager, type Managers, managerKey } from './managed-fields.ts';
 import { type ApplyOutcome, ownersAfterApply, ownersAfterUpdate } from './owners.ts';
 
@@ -216,4 +217,22 @@ test('the order of a merged list follows the applied one where both know an item
   const live = apply(start, 'a', { spec: { tags: ['a', 'b', 'c'] } });
   const { value } = apply(live, 'b', { spec: { tags: ['c', 'a', 'd'] } });
   assert.deepEqual(value, { spec: { tags: ['b', 'c', 'a', 'd'] } });
+});
+
+test('when a list becomes atomic, whoever owned an item owns the whole list', () => {
+  const { managers } = apply(start, 'a', { spec: { size: 1, items: [{ name: 'x', value: 1 }] } });
+  const spec = schema.properties?.['spec'] as Schema;
+  const atomic: Schema = {
+    ...schema,
+    properties: {
+      spec: {
+        ...spec,
+        properties: { ...spec.properties, items: { type: 'array', items: { type: 'object' } } },
+      },
+    },
+  };
+  const [fitted] = fitToSchema(new Map(managers), atomic).values();
+  assert.deepEqual(fitted?.fields.toFieldsV1(), { 'f:spec': { 'f:items': {}, 'f:size': {} } });
+  const [same] = fitToSchema(new Map(managers), schema).values();
+  assert.equal(same?.fields, [...managers.values()][0]?.fields);
 });
