@@ -10,9 +10,12 @@ export interface HostArchive extends AptSource {
 
 /** The Debian archive that this machine's own apt uses; it serves every suite, not only the machine's. */
 export async function hostArchive(etc = '/etc'): Promise<HostArchive> {
-  const codename = /^VERSION_CODENAME=(\S+)/m.exec(await readOrEmpty(join(etc, 'os-release')))?.[1];
-  if (codename === undefined || !(await readOrEmpty(join(etc, 'debian_version'))))
-    throw new PrerequisiteError('This machine is not Debian: root file systems are made from its archive.');
+  const release = await readOrEmpty(join(etc, 'os-release'));
+  const codename = /^VERSION_CODENAME="?([a-z]+)/m.exec(release)?.[1];
+  if (codename === undefined || !/^ID="?debian"?$/m.test(release))
+    throw new PrerequisiteError(
+      'This machine does not run Debian, whose archive root file systems and tools are made from: use Debian 12 or later.',
+    );
   const parts = join(etc, 'apt/sources.list.d');
   const sources = parseOneLineSources(await readOrEmpty(join(etc, 'apt/sources.list')));
   for (const name of await namesIn(parts)) {

@@ -40,10 +40,21 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     cgroups: [],
     sysctls: {},
   });
-  const programs = await hostPrograms();
-  const hub = await holdNamespaces(programs, record, 'hub', options.name);
-  await ipInside(programs, hub.identity.pid, ['link set lo up']);
-  return new Sandbox(options.name, programs, record, hub);
+  try {
+    const programs = await hostPrograms();
+    const hub = await holdNamespaces(programs, record, 'hub', options.name);
+    await ipInside(programs, hub.identity.pid, ['link set lo up']);
+    return new Sandbox(options.name, programs, record, hub);
+  } catch (error) {
+    await removeAll(record);
+    throw error;
+  }
+}
+
+/** Undoes all that the record holds, and the record itself. */
+async function removeAll(record: SandboxRecord): Promise<void> {
+  await undo(record.close());
+  await rm(record.directory, { recursive: true, force: true });
 }
 
 export class Sandbox {
@@ -80,8 +91,8 @@ export class Sandbox {
     const index = this.#networks.size;
     const subnet = options.subnet ?? `10.79.${index}.0/24`;
     const network = new Network(this.#programs, this.#hub.identity.pid, index, name, subnet);
-    this.#networks.set(name, network);
     await network.up();
+    this.#networks.set(name, network);
     return network;
   }
 
@@ -147,10 +158,10 @@ export class Sandbox {
 
   /** Ends the boxes (SIGTERM, then SIGKILL after `graceMs`, default 5 s) and removes every trace. */
   async stop(graceMs?: number): Promise<void> {
-    await Promise.all(this.boxes.map((box) => box.stop(graceMs)));
+    // A box that cannot be stopped politely is ended with the rest below.
+    await Promise.allSettled(this.boxes.map((box) => box.stop(graceMs)));
     await this.#forwarder.stop();
-    await undo(this.#record.close());
-    await rm(this.#record.directory, { recursive: true, force: true });
+    await removeAll(this.#record);
     this.#boxes.clear();
   }
 }
