@@ -221,13 +221,13 @@ test('the order of a merged list follows the applied one where both know an item
 
 test('when a list becomes atomic, whoever owned an item owns the whole list', () => {
   const { managers } = apply(start, 'a', { spec: { size: 1, items: [{ name: 'x', value: 1 }] } });
-  const spec = schema.properties?.['spec'] as Schema;
+  const before = schema.properties?.['spec'] as Schema;
   const atomic: Schema = {
     ...schema,
     properties: {
       spec: {
-        ...spec,
-        properties: { ...spec.properties, items: { type: 'array', items: { type: 'object' } } },
+        ...before,
+        properties: { ...before.properties, items: { type: 'array', items: { type: 'object' } } },
       },
     },
   };

@@ -82,7 +82,8 @@ function theirs(source: string): string {
 }
 
 function show(value: CelValue): string {
-  return Array.isArray(value) ? `[${value.map(show).join(', ')}]` : String(value as bigint);
+  if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`;
+  return typeof value === 'object' ? 'neither number, text, truth nor list' : String(value);
 }
 
 test('both implementations agree on numbers, texts, lists, logic and loops', () => {
