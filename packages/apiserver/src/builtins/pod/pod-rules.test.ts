@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import { defaultPod, defaultPodSpec } from './default-pod-spec.ts';
+import { qosClass } from './quality-of-service.ts';
+import { validatePodSpec } from './validate-pod-spec.ts';
+import { validatePodUpdate } from './validate-pod-update.ts';
+
+const spec = (more: object = {}, container: object = {}): IPodSpec => ({
+  containers: [{ name: 'c', image: 'img:1', ...container }],
+  ...more,
+});
+
+describe('pull policy by image', () => {
+  const cases: { reason: string; image: string; want: string }[] = [
+    { reason: 'no tag may change', image: 'img', want: 'Always' },
+    { reason: 'latest may change', image: 'host:5000/img:latest', want: 'Always' },
+    { reason: 'a tag is taken at its word', image: 'host:5000/img:1', want: 'IfNotPresent' },
+    { reason: 'a port of the host is no tag', image: 'host:5000/img', want: 'Always' },
+    { reason: 'a digest never changes', image: 'img@sha256:00', want: 'IfNotPresent' },
+  ];
+  for (const { reason, image, want } of cases)
+    it(`${image}: ${reason}`, () => {
+      const pod = spec({}, { image });
+      defaultPodSpec(pod);
+      assert.equal(pod.containers[0]?.imagePullPolicy, want);
+    });
+});
+
+describe('defaults', () => {
+  it('a template is not given what only pods have', () => {
+    const template = spec({}, { resources: { limits: { cpu: '1' } } });
+    defaultPodSpec(template);
+    assert.equal(template.enableServiceLinks, undefined);
+    assert.equal(template.containers[0]?.resources?.requests, undefined);
+  });
+  it('a pod asks for what it is limited to, unless it asks for something else', () => {
+    const pod = spec({}, { resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m' } } });
+    defaultPod(pod);
+    assert.deepEqual(pod.containers[0]?.resources?.requests, { cpu: '500m', memory: '1Gi' });
+  });
+  it('on the network of the host a port is the same inside and outside', () => {
+    const pod = spec({ hostNetwork: true }, { ports: [{ containerPort: 80 }] });
+    defaultPod(pod);
+    assert.equal(pod.containers[0]?.ports?.[0]?.hostPort, 80);
+  });
+  it('the two names of the service account are one', () => {
+    const pod = spec({ serviceAccount: 'old' });
+    defaultPodSpec(pod);
+    assert.equal(pod.serviceAccountName, 'old');
+  });
+});
+
+describe('qosClass', () => {
+  const cases: { reason: string; resources: object[]; want: string }[] = [
+    { reason: 'nothing asked, nothing promised', resources: [{}], want: 'BestEffort' },
+    {
+      reason: 'everything limited to what is asked',
+      resources: [{ limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1000m', memory: '1024Mi' } }],
+      want: 'Guaranteed',
+    },
+    {
+      reason: 'one container without a limit spoils it',
+      resources: [{ limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1', memory: '1Gi' } }, {}],
+      want: 'Burstable',
+    },
+    {
+      reason: 'asking for less than the limit',
+      resources: [{ limits: { cpu: '2' }, requests: { cpu: '1' } }],
+      want: 'Burstable',
+    },
+  ];
+  for (const { reason, resources, want } of cases)
+    it(reason, () =>
+      assert.equal(
+        qosClass({ containers: resources.map((one, index) => ({ name: `c${index}`, resources: one })) }),
+        want,
+      ),
+    );
+});
+
+describe('validatePodSpec', () => {
+  const cases: { reason: string; spec: IPodSpec; want: string[] }[] = [
+    { reason: 'a plain pod is fine', spec: spec(), want: [] },
+    {
+      reason: 'a pod needs a container',
+      spec: { containers: [] },
+      want: ['spec.containers: Required value'],
+    },
+    {
+      reason: 'names are unique over init and main containers',
+      spec: spec({ initContainers: [{ name: 'c', image: 'i' }] }),
+      want: ['spec.initContainers[0].name: Duplicate value: "c"'],
+    },
+    {
+      reason: 'what is mounted must be there',
+      spec: spec({}, { volumeMounts: [{ name: 'no', mountPath: '/x' }] }),
+      want: ['spec.containers[0].volumeMounts[0].name: Not found: "no"'],
+    },
+    {
+      reason: 'a volume has one source',
+      spec: spec({ volumes: [{ name: 'v', emptyDir: {}, hostPath: { path: '/x' } }] }),
+      want: ['spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type'],
+    },
+    {
+      reason: 'a probe does one thing',
+      spec: spec({}, { livenessProbe: {} }),
+      want: ['spec.containers[0].livenessProbe: Required value: must specify a handler type'],
+    },
+    {
+      reason: 'seconds of toleration are for evictions only',
+      spec: spec({
+        tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoSchedule', tolerationSeconds: 1 }],
+      }),
+      want: [
+        'spec.tolerations[0].effect: Invalid value: "NoSchedule": effect must be \'NoExecute\' when `tolerationSeconds` is set',
+      ],
+    },
+    {
+      reason: 'more than the limit cannot be asked for',
+      spec: spec({}, { resources: { limits: { cpu: '1' }, requests: { cpu: '2' } } }),
+      want: [
+        'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1',
+      ],
+    },
+  ];
+  for (const { reason, spec: tried, want } of cases)
+    it(reason, () =>
+      assert.deepEqual(
+        validatePodSpec(tried, 'spec').map(({ field, message }) => `${field}: ${message}`),
+        want,
+      ),
+    );
+});
+
+describe('validatePodUpdate', () => {
+  const pod = (podSpec: IPodSpec) => ({ apiVersion: 'v1', kind: 'Pod', spec: podSpec }) as const;
+  const old = spec({ activeDeadlineSeconds: 60, tolerations: [{ key: 'a', operator: 'Exists' }] });
+  const cases: { reason: string; now: IPodSpec; want: RegExp | undefined }[] = [
+    {
+      reason: 'another image is fine',
+      now: { ...old, containers: [{ name: 'c', image: 'img:2' }] },
+      want: undefined,
+    },
+    { reason: 'a shorter deadline is fine', now: { ...old, activeDeadlineSeconds: 30 }, want: undefined },
+    {
+      reason: 'a longer one is not',
+      now: { ...old, activeDeadlineSeconds: 90 },
+      want: /must be less than or equal to previous value/,
+    },
+    {
+      reason: 'tolerations may be added',
+      now: {
+        ...old,
+        tolerations: [
+          { key: 'a', operator: 'Exists' },
+          { key: 'b', operator: 'Exists' },
+        ],
+      },
+      want: undefined,
+    },
+    {
+      reason: 'but not taken away',
+      now: { ...old, tolerations: [] },
+      want: /existing toleration can not be modified/,
+    },
+    {
+      reason: 'containers stay as many as they are',
+      now: { ...old, containers: [...old.containers, { name: 'd', image: 'i' }] },
+      want: /may not add or remove containers/,
+    },
+    {
+      reason: 'everything else is fixed',
+      now: { ...old, hostname: 'h' },
+      want: /pod updates may not change fields/,
+    },
+  ];
+  for (const { reason, now, want } of cases)
+    it(reason, () => {
+      const text = validatePodUpdate(pod(now), pod(old))
+        .map(({ message }) => message)
+        .join();
+      if (want === undefined) assert.equal(text, '');
+      else assert.match(text, want);
+    });
+});
