@@ -9,7 +9,7 @@ function shaped(apiVersion: string, kind: string, object: object): JsonObject {
   const known = builtinSchema(group ?? '', version ?? '', kind);
   assert.ok(known, `${kind} has a schema`);
   const copy = structuredClone(object) as JsonObject;
-  shapeForWire(copy, known.schema as never, kind, version ?? '');
+  shapeForWire(copy, known.schema, kind, version ?? '');
   return copy;
 }
 
