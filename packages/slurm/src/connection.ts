@@ -13,6 +13,8 @@ import { within } from './within.ts';
 export type Service = 'slurm' | 'slurmdb' | 'util';
 
 export interface Call extends Omit<Exchange, 'path'> {
+  /** Errors that look like an outage and are an answer to this call: they do not count for the circuit. */
+  readonly isAnswer?: (error: SlurmError) => boolean;
   readonly service?: Service;
   /** The path after the version, %-encoded: `nodes/`. */
   readonly path: string;
@@ -149,7 +151,8 @@ export class Connection {
           const answer = await this.#transport.exchange({ ...call, path });
           const outcome = this.#outcome(answer, `${call.method} ${path}`);
           // An outage that slurmrestd reports must count for the circuit like one that it does not.
-          if (outcome.kind === 'bad' && isOutage(outcome.error)) throw new ReportedOutage(outcome);
+          if (outcome.kind === 'bad' && isOutage(outcome.error) && call.isAnswer?.(outcome.error) !== true)
+            throw new ReportedOutage(outcome);
           return outcome;
         },
         (error) => error instanceof ReportedOutage || isOutage(error),

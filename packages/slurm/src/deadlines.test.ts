@@ -26,6 +26,7 @@ test('a running job ends at its start plus its limit', () => {
   assert.equal(jobDeadline(job(1, 'n1', 'RUNNING', 1000, 'infinite')), 'infinite');
   assert.equal(jobDeadline(job(1, 'n1', 'RUNNING', 1000, 'unset')), 'unknown');
   assert.equal(jobDeadline(job(1, 'n1', 'RUNNING', 0, 5)), 'unknown');
+  assert.equal(jobDeadline(job(1, 'n1', 'SUSPENDED', 1000, 5)), 'unknown');
   assert.equal(jobDeadline(job(1, '', 'PENDING', 1000, 5)), undefined);
   assert.equal(jobDeadline(job(1, 'n1', 'COMPLETED', 1000, 5)), undefined);
   assert.equal(

@@ -9,7 +9,9 @@ export type Deadline = number | 'infinite' | 'unknown';
 export function jobDeadline(job: Pick<SlurmJob, 'state' | 'startedAt' | 'timeLimit'>): Deadline | undefined {
   if (!occupiesNodes(job.state)) return undefined;
   if (job.timeLimit === 'infinite') return 'infinite';
-  if (job.startedAt === undefined || job.timeLimit === undefined) return 'unknown';
+  // The time a job is suspended does not count against its limit: its end moves.
+  if (job.startedAt === undefined || job.timeLimit === undefined || job.state.includes('SUSPENDED'))
+    return 'unknown';
   return job.startedAt + job.timeLimit * 60_000;
 }
 

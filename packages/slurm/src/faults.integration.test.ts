@@ -1,6 +1,7 @@
 /** What the client makes of a slurmrestd that misbehaves. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
@@ -283,4 +284,44 @@ describe('a caller', () => {
     assert.equal(await Promise.race([failed.then(() => 'sick'), Promise.resolve('healthy')]), 'healthy');
     await failed;
   });
+});
+
+test('https: the given certificate is trusted, and nothing else is', async () => {
+  await import('reflect-metadata'); // the library's own need; it must come first
+  const x509 = await import('@peculiar/x509');
+  const { subtle } = globalThis.crypto;
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const keys = await subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: '01',
+    name: 'CN=127.0.0.1',
+    notBefore: new Date(Date.now() - 60_000),
+    notAfter: new Date(Date.now() + 3_600_000),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
+  });
+  const ca = certificate.toString('pem');
+  const key = Buffer.from(await subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
+  const server = createSecureServer(
+    { cert: ca, key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n` },
+    (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.end('{"pings":[{"hostname":"slurmctl","responding":true,"primary":true}],"errors":[]}');
+    },
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const options = {
+    server: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    token: staticToken('x'),
+  };
+  try {
+    using trusting = new SlurmClient({ ...options, ca });
+    assert.equal((await trusting.controller.ping())[0]?.responding, true);
+    using other = new SlurmClient(options);
+    await assert.rejects(other.controller.ping(), Unavailable);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });

@@ -27,10 +27,6 @@ const hostName = fc
   .map(([prefix, number, width]) => prefix + String(number).padStart(width, '0'));
 const names = fc.array(hostName, { minLength: 1, maxLength: 25 });
 
-/** One process per case is slow, one shell for all is not. Lines in, lines out. */
-const loop = (what: string) =>
-  `while read -r line; do scontrol show ${what} "$line" 2>&1 | tr '\\n' ' '; echo; done`;
-
 for (const release of ['26.05', '24.11'] satisfies SlurmRelease[]) {
   describe(`hostlists and scontrol of Slurm ${release}`, () => {
     let mini: MiniSlurm | undefined;
@@ -39,28 +35,31 @@ for (const release of ['26.05', '24.11'] satisfies SlurmRelease[]) {
     });
     after(() => mini?.stop());
 
-    async function scontrol(what: string, lines: readonly string[]): Promise<string[]> {
-      const input = `${lines.join('\n')}\n`;
-      const result = await mini?.controller.exec(['sh', '-c', loop(what)], {
-        user: 'slurm',
-        input,
-        timeoutMs: 120_000,
-      });
-      return (result?.stdout ?? '')
-        .split('\n')
-        .slice(0, lines.length)
-        .map((line) => line.trim());
+    /** One scontrol for many questions: it reads commands, and repeats each (or the end of it) before its answer. */
+    async function scontrol(what: string, questions: readonly string[]): Promise<string[]> {
+      const answers: string[][] = [];
+      for (let at = 0; at < questions.length; at += 500) {
+        const input = questions.slice(at, at + 500).map((question) => `show ${what} ${question}\n`);
+        const result = await mini?.controller.exec(['scontrol'], { user: 'slurm', input: input.join('') });
+        for (const line of (result?.stdout ?? '').split('\n')) {
+          if (line.startsWith('scontrol: ')) answers.push([]);
+          else if (line !== '') answers.at(-1)?.push(line);
+        }
+        answers.pop(); // the last prompt had no question
+      }
+      assert.equal(answers.length, questions.length, 'an answer for each question');
+      return answers.map((lines) => lines.join(' '));
     }
 
-    test('2,000 lists are expanded to the same names in the same order', async () => {
-      const lists = fc.sample(hostlist, 2000);
+    test('3,000 lists are expanded to the same names in the same order', async () => {
+      const lists = fc.sample(hostlist, 3000);
       const answers = await scontrol('hostnames', lists);
       for (const [index, list] of lists.entries())
         assert.equal(expandHostlist(list).join(' '), answers[index], list);
     });
 
-    test('1,000 sets of names: what we write Slurm reads, what Slurm writes we read', async () => {
-      const sets = fc.sample(names, 1000);
+    test('3,000 sets of names: what we write Slurm reads, what Slurm writes we read', async () => {
+      const sets = fc.sample(names, 3000);
       const ours = sets.map((set) => compressHostlist(set));
       const read = await scontrol('hostnames', ours);
       const written = await scontrol(
@@ -77,11 +76,11 @@ for (const release of ['26.05', '24.11'] satisfies SlurmRelease[]) {
     test('the same lists are refused', async () => {
       const broken = ['n[1-2', 'n[2-1]', 'n[a]', 'n[]', 'n[1-3,]'];
       for (const [index, answer] of (await scontrol('hostnames', broken)).entries()) {
-        assert.match(answer, /Invalid hostlist/, broken[index]);
+        assert.equal(answer, '', broken[index]);
         assert.throws(() => expandHostlist(broken[index] ?? ''), /not a hostlist/);
       }
       const [step] = await scontrol('hostnames', ['n[0-6/2]']);
-      assert.match(step ?? '', /Invalid hostlist/, 'steps are ours alone: they are expanded, never sent');
+      assert.equal(step, '', 'steps are ours alone: they are expanded, never sent');
     });
 
     test('100,000 hosts', async () => {

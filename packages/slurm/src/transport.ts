@@ -163,7 +163,7 @@ export class Transport {
         if (answer?.complete) return;
         const message = `${what}: cannot reach slurmrestd at ${this.server} (${cause.code ?? cause.message})`;
         fail(
-          request.reusedSocket && (cause.code === 'ECONNRESET' || cause.code === 'EPIPE')
+          answer === undefined && request.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(cause.code ?? '')
             ? new StaleConnection(message, { cause })
             : new Unavailable(message, { cause }),
         );

@@ -36,6 +36,7 @@ export class Nodes {
         method: 'GET',
         path: 'nodes/',
         query: { update_time: updateTime },
+        isAnswer: isPartitionsBug,
         list: { key: 'nodes', onElement: (raw) => items.push(adapter.node(raw)) },
         ...callOptions(options),
       });

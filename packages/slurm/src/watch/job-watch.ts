@@ -1,6 +1,7 @@
 import { isOutage } from '../circuit.ts';
 import type { SlurmClient } from '../client.ts';
 import { type Deadline, nodeDeadlines } from '../deadlines.ts';
+import { ProtocolError, Timeout } from '../errors.ts';
 import { jobKey, occupiesNodes, type SlurmJob } from '../model/job.ts';
 import { type JobChange, type JobStates, jobChanges } from './job-changes.ts';
 import { Lister, type ListSinceOptions } from './lister.ts';
@@ -102,7 +103,7 @@ export function deadlinesOf(jobs: KnownJobs): {
 /** States first, so that names and events are those of `jobs/state` from the beginning; then the one full list. */
 async function listInFull(client: SlurmClient, signal: AbortSignal) {
   const listed = await client.jobs.states(undefined, { signal });
-  const { items, bytes } = await client.jobs.list({ signal });
+  const { items, bytes } = await allJobs(client, signal);
   const { states, changes } = jobChanges(new Map(), listed.items);
   const running = new Map<string, SlurmJob>();
   for (const job of items) {
@@ -115,6 +116,19 @@ async function listInFull(client: SlurmClient, signal: AbortSignal) {
   );
   const content = { states, running, readAt, missing, changes };
   return { content, beganAt: listed.beganAt, bytes: listed.bytes + bytes };
+}
+
+/** A list too long for its deadline or its bound is done without: the running jobs are then asked for one by one. */
+async function allJobs(
+  client: SlurmClient,
+  signal: AbortSignal,
+): Promise<{ items: readonly SlurmJob[]; bytes: number }> {
+  try {
+    return await client.jobs.list({ signal });
+  } catch (error) {
+    if (!(error instanceof Timeout) && !(error instanceof ProtocolError)) throw error;
+    return { items: [], bytes: 0 };
+  }
 }
 
 async function listStates(client: SlurmClient, last: Known<Listing>, signal: AbortSignal) {
@@ -145,14 +159,16 @@ async function listStates(client: SlurmClient, last: Known<Listing>, signal: Abo
   const wanted = [...[...missing].slice(0, maxDetails), ...old];
   const fetched = await fetchDetails(client, wanted, signal);
   for (const [id, job] of fetched.jobs) {
+    // Slurm lists it and does not know it: it ended just now, and the next list says so, or it stays missing.
+    if (job === undefined) continue;
     missing.delete(id);
-    // It may have ended between the two questions; the next list says so.
-    if (job === undefined || !occupiesNodes(job.state)) continue;
+    if (!occupiesNodes(job.state)) continue;
     running.set(id, job);
     readAt.set(id, listed.beganAt);
   }
   const content = { states, running, readAt, missing, changes };
-  return { content, beganAt: listed.beganAt, bytes: listed.bytes };
+  // While details are missing the next round comes soon.
+  return { content, beganAt: listed.beganAt, bytes: missing.size > 0 ? 0 : listed.bytes };
 }
 
 /** Details of jobs, a few at a time. One that cannot be had stays missing; an outage ends the round. */

@@ -17,8 +17,11 @@ export interface Fetched<Content> {
 export interface ListerOptions<Content> {
   /** What is listed, for messages. */
   readonly name: string;
-  /** Lists once. Gets what is known, to build on it; must not change it. */
-  fetch(last: Known<Content> | undefined, signal: AbortSignal): Promise<Fetched<Content>>;
+  /**
+   * Lists once. Gets what was known last, to build on it, and whether it was lost since: then Slurm may be another one, or
+   * its clock, and "unchanged" means nothing.
+   */
+  fetch(last: Known<Content> | undefined, signal: AbortSignal, lost: boolean): Promise<Fetched<Content>>;
   readonly pace: Pace;
   /** Milliseconds before which it is of no use to try. */
   readonly blockedMs?: () => number;
@@ -146,7 +149,11 @@ export class Lister<Content extends object> {
       const began = this.#clock.now();
       let rest: number;
       try {
-        const { content, beganAt, bytes } = await this.#options.fetch(this.#lastKnown(), signal);
+        const { content, beganAt, bytes } = await this.#options.fetch(
+          this.#lastKnown(),
+          signal,
+          this.#view.kind === 'unknown',
+        );
         if (signal.aborted) return;
         failures = 0;
         this.#show({ ...content, kind: 'known', at: beganAt });

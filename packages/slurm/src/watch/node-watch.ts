@@ -52,15 +52,11 @@ export class NodeWatch {
       ...(clock && { clock }),
       ...(random && { random }),
       ...(onListenerError && { onListenerError }),
-      async fetch(last, signal) {
-        const full =
-          last?.updateTime === undefined || last.at - last.listedInFullAt >= fullEveryMs
-            ? undefined
-            : last.updateTime;
-        const listed =
-          full === undefined
-            ? ({ changed: true, ...(await client.nodes.list({ signal })) } as const)
-            : await client.nodes.listSince(full, { signal });
+      async fetch(last, signal, lost) {
+        const inFull = lost || last?.updateTime === undefined || last.at - last.listedInFullAt >= fullEveryMs;
+        const listed = inFull
+          ? ({ changed: true, ...(await client.nodes.list({ signal })) } as const)
+          : await client.nodes.listSince(last.updateTime, { signal });
         const { beganAt } = listed;
         if (!listed.changed) {
           if (last === undefined) throw new Error('Slurm answered "unchanged" to a list in full');

@@ -68,6 +68,46 @@ describe('nodes', () => {
     assert.ok(!simulator.requests.some(({ path }) => path.startsWith('slurm/node/')));
   });
 
+  test('24.11: a change that it answers with 500 is no outage, not even when the circuit is being tried', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-1]', release: '24.11' });
+    const client = simulator.client({ circuit: { threshold: 1, pauseMs: 10 } });
+    await client.nodes.list();
+    await pause(2100); // older than the second of the last change of partitions
+    simulator.faults.controllerDown = true;
+    await assert.rejects(client.nodes.list());
+    assert.equal(client.circuit().state, 'open');
+    simulator.faults.controllerDown = false;
+    await pause(20);
+    const node = simulator.cluster.node('n0');
+    node.comment = 'x';
+    simulator.cluster.touch(node);
+    const since = await client.nodes.listSince(Math.floor(Date.now() / 1000));
+    assert.ok(since.changed && since.items.some(({ comment }) => comment === 'x'));
+    assert.ok(
+      simulator.requests.some(({ status, query }) => status === 500 && query.includes('update_time')),
+    );
+    assert.equal(client.circuit().state, 'closed');
+  });
+
+  test('after an outage the list is read in full: "unchanged" of another Slurm would mean nothing', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-1]' });
+    const client = simulator.client({ circuit: { threshold: 100 } });
+    await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
+    watch.start();
+    using _hurry = watch.hurry();
+    await watch.nodes.listSince(0);
+    await pause(2100);
+    simulator.faults.controllerDown = true;
+    await eventually(() => assert.equal(watch.nodes.view.kind, 'unknown'));
+    const from = simulator.requests.length;
+    simulator.faults.controllerDown = false;
+    await watch.nodes.listSince(Date.now());
+    const [first] = simulator.requests
+      .slice(from)
+      .filter(({ path, status }) => path === 'slurm/nodes/' && status !== 502);
+    assert.deepEqual([first?.status, first?.query], [200, '']);
+  });
+
   test('known, unknown, known: consumers hear of it, and of what changed in between', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-1]' });
     const client = simulator.client({ circuit: { threshold: 2, pauseMs: 50 } });
@@ -153,6 +193,24 @@ describe('jobs', () => {
       return known;
     });
     assert.equal(deadlinesOf(all).deadlines.size, 200);
+  });
+
+  test('a full list that is too long is done without', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-99]' });
+    for (let index = 0; index < 100; index += 1) simulator.cluster.runJob([`n${index}`], { timeLimit: 5 });
+    await using watch = new SlurmWatch({
+      client: simulator.client({ maxAnswerBytes: 300_000 }),
+      pace: { fastMs: 20 },
+    });
+    watch.jobs.start();
+    const first = await watch.jobs.listSince(0);
+    assert.equal(first.missing.size, 100);
+    const all = await eventually(async () => {
+      const known = await watch.jobs.listSince(Date.now());
+      assert.equal(known.missing.size, 0);
+      return known;
+    });
+    assert.equal(deadlinesOf(all).deadlines.size, 100);
   });
 
   test('ended jobs are events', async () => {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { NotSupported, Refused } from '../../src/errors.ts';
-import { formatNodeState, isDrain, isDrained, isDraining } from '../../src/node-state.ts';
+import {
+  formatNodeState,
+  isDrain,
+  isDrained,
+  isDraining,
+  isNotResponding,
+  isSchedulable,
+} from '../../src/node-state.ts';
 import { isNodeBusyError } from '../../src/operations/nodes.ts';
 import type { Subject } from './subject.ts';
 import { eventually, firstError, refusalStatus, wire } from './wire.ts';
@@ -51,6 +58,30 @@ export function nodes(of: () => Subject): void {
       assert.equal(refused.status, refusalStatus(of()));
       assert.equal(firstError(refused), of().release === '26.05' ? 2180 : 2028);
       assert.equal((await client.nodes.resume('n2')).outcome, 'accepted');
+    });
+
+    test('after an undrain or a resume a node does not respond for a moment', async () => {
+      const client = of().client();
+      for (const [out, back] of [
+        [() => client.nodes.drain('n0', 'test: x'), () => client.nodes.undrain('n0')],
+        [() => client.nodes.down('n0', 'test: x'), () => client.nodes.resume('n0')],
+      ] as const) {
+        await out();
+        await back();
+        const { state } = await listed('n0');
+        assert.ok(
+          state.base === 'IDLE' && isNotResponding(state) && !isSchedulable(state),
+          formatNodeState(state),
+        );
+        await eventually(async () => assert.ok(isSchedulable((await listed('n0')).state)));
+      }
+    });
+
+    test('an address is read as a string and wanted as a list; a string is accepted with a warning', async () => {
+      const { address } = await listed('n0');
+      const answer = await wire(of(), 'POST slurm/node/n0', { body: { address } });
+      assert.equal(answer.status, 200);
+      assert.match(answer.body.warnings?.[0]?.description ?? '', /Expected OpenAPI type=array/);
     });
 
     test('down, then resume', async () => {

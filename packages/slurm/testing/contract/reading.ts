@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { NotSupported } from '../../src/errors.ts';
-import { formatNodeState } from '../../src/node-state.ts';
+import { formatNodeState, isDrained, parseNodeState } from '../../src/node-state.ts';
 import { versionsOf } from '../simulator/routes.ts';
 import type { Subject } from './subject.ts';
 import { eventually, firstError, newestOf, wire } from './wire.ts';
+
+const nowhere = parseNodeState([]);
 
 export function reading(of: () => Subject): void {
   describe('reading', () => {
@@ -30,6 +32,21 @@ export function reading(of: () => Subject): void {
         await client.controller.licenses();
         await client.jobs.states();
         await client.reservations.list();
+        const { id } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 1\n', hold: true, timeLimit: 7 });
+        assert.equal((await client.jobs.get(id))?.timeLimit, 7, apiVersion);
+        assert.equal((await client.jobs.cancel(id)).outcome, 'accepted', apiVersion);
+        // Up to v0.0.41 nothing tells that there was nothing to cancel.
+        assert.equal(
+          (await client.jobs.cancel(id)).outcome,
+          apiVersion === 'v0.0.41' ? 'accepted' : 'ended',
+          apiVersion,
+        );
+        await client.nodes.drain('n2', `test: ${apiVersion}`);
+        assert.ok(
+          isDrained((await client.nodes.list()).items.find(({ name }) => name === 'n2')?.state ?? nowhere),
+        );
+        await client.nodes.undrain('n2');
+        assert.equal((await client.accounting.clusters())[0]?.name, 'mini', apiVersion);
       }
     });
 

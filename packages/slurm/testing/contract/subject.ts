@@ -43,8 +43,9 @@ export function realSubject(mini: MiniSlurm): Subject {
       };
     },
     stopDatabase: async () => {
-      await mini.accounting.stop();
+      await mini.accounting.kill();
       return async () => {
+        if (mini.accounting.running) return;
         await mini.accounting.start();
         await mini.accounting.waitForPort(6819);
       };

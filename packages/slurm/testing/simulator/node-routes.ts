@@ -85,6 +85,10 @@ function updateNodes(request: Request, names: readonly string[]): Reply {
   const ignored = Object.keys(body)
     .filter((key) => !fields.has(key))
     .map((key) => `Ignoring unknown field "${key}" of type 64 bit integer in DATA_PARSER_UPDATE_NODE_MSG`);
+  if (typeof body['address'] === 'string')
+    ignored.push(
+      'Expected OpenAPI type=array (Slurm type=list) but got OpenAPI type=string (Slurm type=string)',
+    );
   const wanted = typeof body['state'] === 'string' ? [body['state']] : ((body['state'] ?? []) as string[]);
   for (const state of wanted) {
     if (state.startsWith('REBOOT_')) throw transition(request);
@@ -131,7 +135,9 @@ function changeState(request: Request, node: SimulatedNode, state: string): void
       node.flags.add('DRAIN');
       break;
     case 'UNDRAIN':
-      if (node.flags.delete('DRAIN')) clearReason(node);
+      if (!node.flags.delete('DRAIN')) break;
+      clearReason(node);
+      cluster.wake(node);
       break;
     case 'DOWN':
       cluster.setDown(node, typeof body['reason'] === 'string' ? body['reason'] : node.reason, user);
@@ -141,6 +147,7 @@ function changeState(request: Request, node: SimulatedNode, state: string): void
       node.down = false;
       node.flags.delete('DRAIN');
       clearReason(node);
+      cluster.wake(node);
       break;
     default:
       node.flags.add(state);

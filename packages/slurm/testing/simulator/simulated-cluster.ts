@@ -28,6 +28,8 @@ export interface SimulatedNode {
   /** Its slurmd answers. */
   alive: boolean;
   diedAt: number;
+  /** After an undrain or resume Slurm asks its slurmd first; until then it does not respond. */
+  silentUntil: number;
   slurmdStartedAt: number;
   lastBusyAt: number;
   /** CPUs in use, as computed for the last list; the answer for one node tells these. */
@@ -83,6 +85,8 @@ export interface ClusterOptions {
   readonly startDelayMs?: number;
 }
 
+/** Between 0.4 and 1.3 s in the real one. */
+const wakeMs = 400;
 const active = new Set(['RUNNING', 'SUSPENDED', 'COMPLETING']);
 
 export class SimulatedCluster {
@@ -158,6 +162,7 @@ export class SimulatedCluster {
       down: false,
       alive: true,
       diedAt: 0,
+      silentUntil: 0,
       slurmdStartedAt: now,
       lastBusyAt: now,
       listedCpus: 0,
@@ -331,6 +336,13 @@ export class SimulatedCluster {
     return this.#lastPing;
   }
 
+  /** Brings a node back into service; it does not respond for a moment. */
+  wake(node: SimulatedNode): void {
+    node.silentUntil = this.now() + wakeMs;
+    node.flags.add('NOT_RESPONDING');
+    this.touch(node);
+  }
+
   /** Marks a node dead: its jobs are requeued at once. */
   setDown(node: SimulatedNode, why: string, by: string): void {
     node.down = true;
@@ -350,7 +362,7 @@ export class SimulatedCluster {
 
   #settleNode(node: SimulatedNode, now: number): void {
     if (node.alive) {
-      if (node.flags.delete('NOT_RESPONDING')) this.touch(node);
+      if (now >= node.silentUntil && node.flags.delete('NOT_RESPONDING')) this.touch(node);
       return;
     }
     const silentFor = now - node.diedAt;
@@ -376,8 +388,9 @@ export class SimulatedCluster {
 
   #freeCpus(): Map<string, number> {
     const usage = this.#usage();
+    const barred = ['DRAIN', 'NOT_RESPONDING', 'POWERED_DOWN'];
     const usable = [...this.nodes.values()].filter(
-      (node) => node.alive && !node.down && !node.flags.has('DRAIN'),
+      (node) => node.alive && !node.down && !barred.some((flag) => node.flags.has(flag)),
     );
     return new Map(usable.map((node) => [node.name, node.cpus - (usage.get(node.name) ?? 0)]));
   }
