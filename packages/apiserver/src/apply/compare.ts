@@ -2,7 +2,7 @@
  * What changed between two values of one schema: the paths added, modified and removed.
  * A part that appears as a whole counts itself and everything in it; a leaf counts itself.
  */
-import { isObject, type Json, type JsonObject, jsonEqual, type Schema } from '../schema/schema.ts';
+import { isObject, type Json, type JsonObject, jsonEqual, own, type Schema } from '../schema/schema.ts';
 import { fieldOrAnything, itemsOf, shapeOf } from '../schema/shape.ts';
 import { FieldSet, fieldElement, type Path } from './field-set.ts';
 import { itemElement } from './item-element.ts';
@@ -62,7 +62,7 @@ function compareKeys(
 ): void {
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const field = fieldOrAnything(schema, key);
-    compareValue(field.schema, before[key], after[key], [...path, fieldElement(key)], found);
+    compareValue(field.schema, own(before, key), own(after, key), [...path, fieldElement(key)], found);
   }
 }
 

@@ -51,5 +51,6 @@ test('paths are shown as clients know them', () => {
     showPath(['f:spec', 'f:items', 'k:{"name":"a","port":1}', 'f:value']),
     '.spec.items[name="a",port=1].value',
   );
+  assert.equal(showPath(['k:garbage']), '[garbage]');
   assert.equal(showPath(['f:tags', 'v:"x"', 'i:2']), '.tags[="x"][2]');
 });

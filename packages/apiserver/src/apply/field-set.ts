@@ -193,7 +193,8 @@ function showElement(element: string): string {
     case 'f':
       return `.${text}`;
     case 'k': {
-      const keys = JSON.parse(text) as JsonObject;
+      const keys = keysIn(text);
+      if (keys === undefined) return `[${text}]`;
       const shown = Object.entries(keys).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
       return `[${shown.join(',')}]`;
     }
@@ -201,5 +202,15 @@ function showElement(element: string): string {
       return `[=${text}]`;
     default:
       return `[${text}]`;
+  }
+}
+
+/** Clients may write managedFields; what they write need not make sense. */
+function keysIn(text: string): JsonObject | undefined {
+  try {
+    const keys = JSON.parse(text) as Json;
+    return isObject(keys) ? keys : undefined;
+  } catch {
+    return undefined;
   }
 }

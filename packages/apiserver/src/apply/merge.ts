@@ -2,7 +2,7 @@
  * The live value with an applied configuration laid over it. Maps merge by key and keyed lists by item; leaves take
  * the applied value. Order in lists: items both know follow the applied order, the others keep their neighbours.
  */
-import { isObject, type Json, type JsonObject, type Schema } from '../schema/schema.ts';
+import { isObject, type Json, type JsonObject, own, type Schema } from '../schema/schema.ts';
 import { fieldOrAnything, itemsOf, shapeOf } from '../schema/shape.ts';
 import { indexItems } from './compare.ts';
 import { itemElement } from './item-element.ts';
@@ -27,7 +27,7 @@ export function merge(schema: Schema, live: Json | undefined, applied: Json | un
 function mergeMaps(schema: Schema, live: JsonObject, applied: JsonObject): JsonObject {
   const out: JsonObject = {};
   for (const key of new Set([...Object.keys(live), ...Object.keys(applied)]))
-    out[key] = merge(fieldOrAnything(schema, key).schema, live[key], applied[key]);
+    out[key] = merge(fieldOrAnything(schema, key).schema, own(live, key), own(applied, key));
   return out;
 }
 

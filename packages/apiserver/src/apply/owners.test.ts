@@ -38,7 +38,7 @@ const schema: Schema = {
 };
 
 const nobody = new FieldSet();
-const word = fc.constantFrom('a', 'b', 'c', 'd');
+const word = fc.constantFrom('a', 'b', 'c', 'toString', 'constructor');
 
 const spec = fc.record(
   {

@@ -156,5 +156,12 @@ test('any text is compiled or refused with a position, never anything else', () 
 });
 
 test('nesting is bounded', () => {
+  for (const long of [
+    `self${'.a'.repeat(30_000)}`,
+    `1${' + 1'.repeat(20_000)}`,
+    `1${' == 1'.repeat(15_000)}`,
+    'x'.repeat(200_000),
+  ])
+    assert.throws(() => compile(long, scope), CelCompileError);
   assert.throws(() => compile(`${'('.repeat(400)}1${')'.repeat(400)}`, scope), CelCompileError);
 });

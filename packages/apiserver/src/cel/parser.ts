@@ -4,6 +4,9 @@ import { CelCompileError, type CelIssue } from './errors.ts';
 import { LexFault, type Token, tokenize } from './lexer.ts';
 
 const deepest = 250;
+const longest = 100_000;
+/** Members in a row, such as `a.b.c`, become as deep a tree. */
+const mostMembers = 1000;
 const reserved = new Set(
   'as break const continue else for function if import let loop package namespace return var void while'.split(
     ' ',
@@ -23,6 +26,13 @@ class ParseFault extends Error {
 
 /** Throws a CelCompileError when the text is no expression. */
 export function parse(source: string): Expr {
+  if (source.length > longest)
+    throw new CelCompileError('', [
+      {
+        at: 0,
+        message: `expression code point size exceeds limit: size: ${source.length}, limit ${longest}`,
+      },
+    ]);
   try {
     return new Parser(tokenize(source)).expression();
   } catch (error) {
@@ -96,7 +106,9 @@ class Parser {
 
   #leftToRight(symbols: readonly string[], operand: () => Expr): Expr {
     let left = operand();
-    for (;;) {
+    for (let count = 0; ; count += 1) {
+      if (count > mostMembers)
+        throw new ParseFault(this.#peek().at, `expression recursion limit exceeded: ${mostMembers}`);
       const token = this.#peek();
       if (token.kind !== 'symbol' || !symbols.includes(token.text)) return left;
       this.#take();
@@ -108,7 +120,9 @@ class Parser {
     const sum = (): Expr =>
       this.#leftToRight(['+', '-'], () => this.#leftToRight(['*', '/', '%'], () => this.#unary()));
     let left = sum();
-    for (;;) {
+    for (let count = 0; ; count += 1) {
+      if (count > mostMembers)
+        throw new ParseFault(this.#peek().at, `expression recursion limit exceeded: ${mostMembers}`);
       const token = this.#peek();
       if (token.kind !== 'symbol' || !relations.has(token.text)) return left;
       this.#take();
@@ -142,7 +156,9 @@ class Parser {
 
   #members(start: Expr): Expr {
     let expr = start;
-    for (;;) {
+    for (let count = 0; ; count += 1) {
+      if (count > mostMembers)
+        throw new ParseFault(this.#peek().at, `expression recursion limit exceeded: ${mostMembers}`);
       const dot = this.#takeIf('.');
       if (dot) {
         const optional = this.#takeIf('?') !== undefined;

@@ -1,5 +1,5 @@
 /** Between schemas and expressions: the type of a schema, and a JSON value as an expression sees it. */
-import { isObject, type Json, type Schema } from '../schema/schema.ts';
+import { type Json, own, type Schema } from '../schema/schema.ts';
 import { escapeName } from './escape-name.ts';
 import { parseDuration, parseTimestamp } from './time.ts';
 import { bool, type CelType, double, dyn, int, listOf, mapOf, string } from './types.ts';
@@ -130,7 +130,7 @@ export function toCel(value: Json, schema: Schema): CelValue | undefined {
   const additional = schema.additionalProperties;
   for (const [key, child] of Object.entries(value)) {
     const isMap = typeof additional === 'object';
-    const childSchema = isMap ? additional : (schema.properties?.[key] ?? (isObject(child) ? {} : {}));
+    const childSchema = isMap ? additional : (own(schema.properties, key) ?? {});
     const converted = toCel(child, childSchema);
     const name = isMap ? key : (escapeName(key) ?? key);
     if (converted !== undefined) map.set(name, converted);

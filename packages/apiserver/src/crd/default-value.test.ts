@@ -65,3 +65,9 @@ test('what the schema does not know goes, at every depth it does know', () => {
     any: [{ kept: null }],
   });
 });
+
+test('names that every object inherits are names like any other', () => {
+  const value = { list: [], toString: 'gone', constructor: { a: 1 } } as Record<string, unknown>;
+  pruneValue(value as never, schema);
+  assert.deepEqual(Object.keys(value), ['list']);
+});

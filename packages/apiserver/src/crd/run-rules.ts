@@ -6,7 +6,7 @@ import { CelRuntimeError } from '../cel/errors.ts';
 import { toCel } from '../cel/schema-types.ts';
 import { type CelValue, Optional } from '../cel/values.ts';
 import type { FieldFault } from '../errors.ts';
-import { isObject, type Json, jsonEqual, type Schema } from '../schema/schema.ts';
+import { isObject, type Json, jsonEqual, own, type Schema } from '../schema/schema.ts';
 import { type CompiledRule, rulesOf } from './compiled-rules.ts';
 import { correlate } from './validate-value.ts';
 
@@ -60,11 +60,11 @@ function walk(
   if (!isObject(value)) return;
   const olds = isObject(old) ? old : {};
   for (const [key, child] of Object.entries(value)) {
-    const own = schema.properties?.[key];
+    const known = own(schema.properties, key);
     const additional =
       typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
-    if (own) walk(child, own, olds[key], path === '' ? key : `${path}.${key}`, false, found);
-    else if (additional) walk(child, additional, olds[key], `${path}[${key}]`, false, found);
+    if (known) walk(child, known, own(olds, key), path === '' ? key : `${path}.${key}`, false, found);
+    else if (additional) walk(child, additional, own(olds, key), `${path}[${key}]`, false, found);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Lists of type set or map hold no two equal items. */
 import type { FieldFault } from '../errors.ts';
-import { isObject, type Json, type JsonObject, jsonEqual, type Schema } from '../schema/schema.ts';
+import { isObject, type Json, type JsonObject, jsonEqual, own, type Schema } from '../schema/schema.ts';
 import { itemKeys } from '../schema/shape.ts';
 import { duplicateValue } from './faults.ts';
 
@@ -18,10 +18,10 @@ export function validateLists(value: Json, schema: Schema, old?: Json, path = ''
   return Object.entries(value).flatMap(([key, child]) => {
     const additional =
       typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
-    const own = schema.properties?.[key];
-    const at = own ? (path === '' ? key : `${path}.${key}`) : `${path}[${key}]`;
-    const childSchema = own ?? additional;
-    return childSchema ? validateLists(child, childSchema, before[key], at) : [];
+    const known = own(schema.properties, key);
+    const at = known ? (path === '' ? key : `${path}.${key}`) : `${path}[${key}]`;
+    const childSchema = known ?? additional;
+    return childSchema ? validateLists(child, childSchema, own(before, key), at) : [];
   });
 }
 

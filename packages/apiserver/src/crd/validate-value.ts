@@ -4,7 +4,7 @@
  */
 import { regularExpression } from '../cel/regular-expression.ts';
 import type { FieldFault } from '../errors.ts';
-import { isObject, type Json, type JsonObject, jsonEqual, type Schema } from '../schema/schema.ts';
+import { isObject, type Json, type JsonObject, jsonEqual, own, type Schema } from '../schema/schema.ts';
 import { itemKeys } from '../schema/shape.ts';
 import {
   invalidValue,
@@ -169,12 +169,12 @@ function checkObject(
   if (maxProperties !== undefined && count > maxProperties)
     faults.push(tooMany(fieldAt(at), count, maxProperties));
   for (const name of requiredNames(schema))
-    if (value[name] === undefined) faults.push(requiredValue(fieldAt(child(at, name))));
+    if (own(value, name) === undefined) faults.push(requiredValue(fieldAt(child(at, name))));
   const before = isObject(old) ? old : {};
   for (const [name, each] of Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const own =
-      properties[name] ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
-    if (own) faults.push(...check(each, own, child(at, name), before[name]));
+    const known =
+      own(properties, name) ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+    if (known) faults.push(...check(each, known, child(at, name), own(before, name)));
   }
 }
 

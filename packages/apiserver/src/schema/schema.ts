@@ -67,6 +67,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A key of its own; names that every object inherits (`toString`, `constructor`) are keys like any other. */
+export function own<T>(object: { readonly [key: string]: T } | undefined, key: string): T | undefined {
+  return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
 /** Equality of JSON values; the order of keys does not matter, the order of items does. */
 export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;

@@ -3,7 +3,7 @@
  * Without a schema (content that is kept unknown) the value itself decides: maps are granular, lists are leaves.
  */
 import { objectMetaSchema } from './builtin-schemas.ts';
-import { isObject, type Json, type JsonObject, type Schema } from './schema.ts';
+import { isObject, type Json, type JsonObject, own, type Schema } from './schema.ts';
 
 /** The schema of content about which nothing is said. */
 export const anything: Schema = { 'x-kubernetes-preserve-unknown-fields': true };
@@ -38,8 +38,8 @@ const stringField: Field = { schema: { type: 'string' }, named: true };
 
 /** The schema of one key; undefined when the schema has no place for it. */
 export function fieldOf(schema: Schema, key: string): Field | undefined {
-  const property = schema.properties?.[key];
-  if (property && Object.hasOwn(schema.properties ?? {}, key)) return { schema: property, named: true };
+  const property = own(schema.properties, key);
+  if (property) return { schema: property, named: true };
   if (schema['x-kubernetes-embedded-resource']) {
     if (key === 'apiVersion' || key === 'kind') return stringField;
     if (key === 'metadata') return { schema: objectMetaSchema(), named: true };
@@ -66,7 +66,7 @@ export function itemKeys(listSchema: Schema, item: JsonObject): { [key: string]:
   const properties = listSchema.items?.properties ?? {};
   const keys: { [key: string]: Json | undefined } = {};
   for (const key of (listSchema['x-kubernetes-list-map-keys'] ?? []).toSorted())
-    keys[key] = item[key] ?? properties[key]?.default;
+    keys[key] = own(item, key) ?? own(properties, key)?.default;
   return keys;
 }
 
