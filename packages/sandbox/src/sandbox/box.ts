@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { InvalidRequestError, SandboxError } from '../errors.ts';
+import { InvalidRequestError, SandboxError, TimeoutError } from '../errors.ts';
 import { identify, type ProcessIdentity, signalProcess } from '../process/process-identity.ts';
 import { type CommandResult, type RunOptions, runCommand } from '../process/run-command.ts';
 import { type WaitOptions, waitUntil } from '../process/wait-until.ts';
@@ -167,6 +167,8 @@ export class Box {
   /** Runs a command inside, as its own process beside the main one. */
   async exec(command: readonly string[], options: ExecOptions = {}): Promise<CommandResult> {
     const { user, env, ...rest } = options;
+    if (!this.running)
+      throw new SandboxError('NOT_RUNNING', `box ${this.name} does not run: ${command[0]} cannot.`);
     const account = await this.#files.account(user);
     return runCommand(
       [
@@ -291,6 +293,12 @@ export class Box {
 /** Process 1 of the box once its mounts are there; undefined when it ended before. */
 async function becomesReady(main: HeldProcess, gate: Duplex): Promise<ProcessIdentity | undefined> {
   gate.on('error', () => {}); // the process may end before it is let through
-  await Promise.race([once(gate, 'data'), main.exit]);
+  const signal = AbortSignal.timeout(30_000);
+  try {
+    await Promise.race([once(gate, 'data', { signal }), main.exit]);
+  } catch (cause) {
+    await main.end();
+    throw new TimeoutError('the mounts of a box were not there after 30 s', { cause });
+  }
   return firstChild(main.identity.pid);
 }

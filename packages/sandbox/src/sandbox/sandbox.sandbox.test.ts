@@ -198,6 +198,8 @@ test('what cannot start says why', async () => {
     command: ['sh', '-c', 'echo last words; exit 3'],
   });
   await assert.rejects(box.waitForPort(80), /box brief ended before port 80[^]*last words/);
+  assert.deepEqual(await box.exit, { code: 3, signal: null });
+  await assert.rejects(box.exec(['true']), /box brief does not run: true cannot/);
 });
 
 test('exec ends what it started when its time is up', async () => {
