@@ -33,6 +33,8 @@ export interface ManagerOptions {
   readonly gracePeriod?: number;
   /** Milliseconds that caches get to fill at the start. @default 120_000 */
   readonly syncTimeout?: number;
+  /** Milliseconds between looks at optional APIs. @default 30_000 */
+  readonly discoveryPeriod?: number;
   /** Serve /livez, /healthz and /readyz here. @default not served */
   readonly health?: StatusAddress;
   /** Serve /metrics here. @default not served */
@@ -104,7 +106,11 @@ export class Manager {
       this.elector === undefined
         ? this.unguardedClient
         : this.unguardedClient.guarded(this.elector.assertLeading);
-    this.discovery = new Discovery(this.unguardedClient, { clock: this.clock, log: this.log });
+    this.discovery = new Discovery(this.unguardedClient, {
+      clock: this.clock,
+      log: this.log,
+      period: options.discoveryPeriod ?? 30_000,
+    });
     this.owned = new OwnedApplier(this.client, this.cache);
     this.recorder = new EventRecorder(
       this.client,
