@@ -7,9 +7,11 @@ import { type TestContext, test } from 'node:test';
 import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
 import { FaultGateway, type LineFate } from '../testing/index.ts';
 import {
+  AlreadyExistsError,
   Cache,
   type Client,
   type ConfigMap,
+  ConnectionError,
   configMaps,
   controllerReference,
   createClient,
@@ -20,6 +22,9 @@ import {
 } from './index.ts';
 
 const FAST: ReflectorTuning = { backoff: { initial: 5, limit: 100 }, idle: 60_000, repairEvery: 0 };
+
+/** Our client among all of the server's; the user that stirs things up is not to suffer. */
+const OURS = { userAgent: 'faulty' };
 
 interface World {
   server: ApiServer;
@@ -44,6 +49,7 @@ async function setUp(t: TestContext): Promise<World> {
 /** A cache of the ConfigMaps behind the gateway. */
 function follow(t: TestContext, { gateway }: World, tuning: ReflectorTuning = {}) {
   const client = createClient(gateway.config(), {
+    userAgent: OURS.userAgent,
     rateLimit: false,
     retry: { initial: 2, limit: 20 },
     silence: 300,
@@ -119,6 +125,7 @@ const tunings: Record<string, ReflectorTuning> = {
   'connections go silent without closing': { idle: 300 },
   // Nothing tells of an event that was lost without a trace but the list that comes now and then.
   'events are dropped without a trace': { relistEvery: 0 },
+  'the server drops events and then ends the watch': { relistEvery: 0 },
 };
 
 const schedules: Record<string, (world: World) => Promise<void>> = {
@@ -198,6 +205,30 @@ const schedules: Record<string, (world: World) => Promise<void>> = {
     world.server.store.restore(snapshot);
     await churn(world, 2, 50);
   },
+  'the server is paused, with and without a reset': async (world) => {
+    const heal = world.server.faults.pause(OURS);
+    world.gateway.resetAll();
+    await churn(world, 12);
+    heal();
+    await churn(world, 3, 12);
+  },
+  'events are held back and then come all at once': async (world) => {
+    const heal = world.server.faults.holdEvents(OURS);
+    await churn(world, 25);
+    heal();
+  },
+  'events are coalesced, one per object': async (world) => {
+    const heal = world.server.faults.coalesceEvents(OURS);
+    await churn(world, 40);
+    heal();
+    await churn(world, 3, 40);
+  },
+  'the server drops events and then ends the watch': async (world) => {
+    const heal = world.server.faults.dropEvents(OURS);
+    await churn(world, 25);
+    heal();
+    world.server.faults.cutWatches(OURS, 'end');
+  },
   'everything at once': async (world) => {
     let count = 0;
     world.gateway.line = () =>
@@ -245,6 +276,19 @@ test('waiting for a cache that cannot fill ends in time, with the reason', async
     informer.waitForSync({ timeout: 300 }),
     /configmaps did not fill: waited 300 ms .*injected \(403\)/,
   );
+});
+
+test('a write whose answer was lost is found out, not repeated blindly', async (t) => {
+  const world = await setUp(t);
+  const { client, informer } = follow(t, world);
+  await informer.waitForSync({ timeout: 10_000 });
+  world.server.faults.loseAnswers({ ...OURS, verb: 'create', times: 1 });
+  await assert.rejects(
+    client.create(configMaps, configMap('lost')),
+    (error) => error instanceof ConnectionError && error.sent,
+  );
+  await until('the watch tells of it', () => informer.get('default/lost') !== undefined);
+  await assert.rejects(client.create(configMaps, configMap('lost')), AlreadyExistsError);
 });
 
 /** The simplest operator: one child per parent, made if missing, removed if not wanted. */
