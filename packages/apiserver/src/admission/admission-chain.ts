@@ -27,9 +27,11 @@ export function createAdmissionChain(_parts: ServerParts): AdmissionChain {
   return {
     async mutate(attributes, context) {
       for (const plugin of plugins) plugin.mutate?.(attributes, context);
-      return attributes.operation === 'DELETE' ? attributes.object : runMutatingWebhooks(attributes, context);
+      return runMutatingWebhooks(attributes, context);
     },
     async validate(attributes, context) {
+      // There is nothing to change about a delete, but mutating webhooks may ask to hear of it.
+      if (attributes.operation === 'DELETE') await runMutatingWebhooks(attributes, context);
       for (const plugin of plugins) plugin.validate?.(attributes, context);
       runPolicies(attributes, context);
       await runValidatingWebhooks(attributes, context);

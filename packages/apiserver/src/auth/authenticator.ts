@@ -10,6 +10,7 @@ const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 const POD_NAME = 'authentication.kubernetes.io/pod-name';
 const POD_UID = 'authentication.kubernetes.io/pod-uid';
 const NODE_NAME = 'authentication.kubernetes.io/node-name';
+const NODE_UID = 'authentication.kubernetes.io/node-uid';
 /** A token tied to an object that is being deleted works on for a while, as the object's last deeds need it. */
 const DELETION_LEEWAY_MS = 60_000;
 
@@ -77,7 +78,7 @@ function checkClaims(parts: ServerParts, claims: TokenClaims, wanted: readonly s
       extra: {
         [CREDENTIAL_ID]: [`JTI=${claims.jti}`],
         ...(pod ? { [POD_NAME]: [pod.name], [POD_UID]: [pod.uid] } : {}),
-        ...(node ? { [NODE_NAME]: [node.name] } : {}),
+        ...(node ? { [NODE_NAME]: [node.name], [NODE_UID]: [node.uid] } : {}),
       },
     },
   };

@@ -29,7 +29,7 @@ export const binding: ActionSubresource = {
     const object = await admitActionObject(context, definition, KIND, read);
     const target = targetOf(object as unknown as Binding);
     if (!read.options.dryRun) bind(context, object, target);
-    else checkBindable(context, podOf(context), target);
+    else checkBindable(context, podOf(context), object, target);
     return created();
   },
 };
@@ -57,8 +57,13 @@ function podOf({ parts, info }: RequestContext): KubeObject {
   return pod;
 }
 
-function checkBindable({ info }: RequestContext, pod: KubeObject, target: string): void {
+function checkBindable({ info }: RequestContext, pod: KubeObject, wanted: KubeObject, target: string): void {
   const refuse = (why: string) => conflict({ group: '', resource: 'pods/binding' }, info.name, why);
+  // A scheduler that names the uid means that pod, not one of the same name that came after it.
+  if (wanted.metadata.uid && wanted.metadata.uid !== pod.metadata.uid)
+    throw refuse(
+      `StorageError: invalid object, Code: 4, Key: /registry/pods/${info.namespace}/${info.name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${wanted.metadata.uid}, UID in object meta: ${pod.metadata.uid ?? ''}`,
+    );
   if (pod.metadata.deletionTimestamp !== undefined)
     throw refuse(`pod ${info.name} is being deleted, cannot be assigned to a host`);
   const { nodeName } = (pod as unknown as BoundPod).spec;
@@ -73,7 +78,7 @@ function checkBindable({ info }: RequestContext, pod: KubeObject, target: string
 /** Reading and writing happen in one turn of the event loop, so no other write can come between. */
 function bind(context: RequestContext, object: KubeObject, target: string): void {
   const stored = podOf(context);
-  checkBindable(context, stored, target);
+  checkBindable(context, stored, object, target);
   const pod = clone(stored);
   const { spec, status } = pod as unknown as BoundPod;
   spec.nodeName = target;

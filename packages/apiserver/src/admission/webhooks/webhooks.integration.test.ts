@@ -227,6 +227,17 @@ test('a webhook configuration can always be taken away, even when its webhook re
   assert.equal((await call(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } })).status, 201);
 });
 
+test('a mutating webhook hears of a delete and can refuse it', async (t) => {
+  const hooks = await start(t);
+  hooks.on('/keep', () => ({ allowed: false, status: { message: 'kept' } }));
+  const rules = [{ operations: ['DELETE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }];
+  await configure(hooks, 'mutating', 'keep', [{ name: 'keep.example.org', rules, ...at(hooks, '/keep') }]);
+  await call(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } });
+  const refused = await call(hooks.server, 'DELETE', `${configMaps}/a`);
+  assert.equal(refused.body['message'], 'admission webhook "keep.example.org" denied the request: kept');
+  assert.equal((await call(hooks.server, 'GET', `${configMaps}/a`)).status, 200);
+});
+
 test('limits and quotas of a namespace hold', async (t) => {
   const { server } = await start(t);
   await call(server, 'POST', '/api/v1/namespaces/default/limitranges', {

@@ -27,6 +27,7 @@ export const serviceHooks: ResourceHooks = {
     const service = asService(object);
     const before = asService(old).spec;
     if (!service.spec || !before) return;
+    dropTypeDependent(service.spec, before);
     keepAllocated(service.spec, before);
     syncClusterIPs(service.spec, before);
     const faults = [...validateService(service.spec), ...validateServiceUpdate(service.spec, before)];
@@ -42,6 +43,19 @@ export const serviceHooks: ResourceHooks = {
     return spec && before ? validateServiceUpdate(spec, before) : [];
   },
 };
+
+/** What belonged to the type a Service had goes with it, unless the client set it anew. */
+function dropTypeDependent(spec: IServiceSpec, before: IServiceSpec): void {
+  if (spec.type === before.type || reachableFromOutside(spec)) return;
+  for (const port of spec.ports ?? []) {
+    const same = before.ports?.find((other) => other.port === port.port && other.protocol === port.protocol);
+    if (port.nodePort !== undefined && port.nodePort === same?.nodePort) delete port.nodePort;
+  }
+  if (spec.externalTrafficPolicy === before.externalTrafficPolicy) delete spec.externalTrafficPolicy;
+  if (spec.allocateLoadBalancerNodePorts === before.allocateLoadBalancerNodePorts)
+    delete spec.allocateLoadBalancerNodePorts;
+  if (spec.healthCheckNodePort === before.healthCheckNodePort) delete spec.healthCheckNodePort;
+}
 
 /** A replace that leaves out what the server gave keeps it. */
 function keepAllocated(spec: IServiceSpec, before: IServiceSpec): void {
