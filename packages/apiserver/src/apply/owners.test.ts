@@ -219,6 +219,22 @@ test('the order of a merged list follows the applied one where both know an item
   assert.deepEqual(value, { spec: { tags: ['b', 'c', 'a', 'd'] } });
 });
 
+test('what only the object knows keeps its neighbours, what is new comes where it was applied', () => {
+  const live = apply(start, 'a', { spec: { tags: ['a', 'c', 'z'] } });
+  const { value } = apply(live, 'b', { spec: { tags: ['a', 'm', 'c'] } });
+  assert.deepEqual(value, { spec: { tags: ['a', 'm', 'c', 'z'] } });
+});
+
+test('a writer keeps what it owned before, and a part that appears is owned with what is in it', () => {
+  const one = update(start, 'w', { spec: { labels: { a: '1' } } });
+  const two = update(one, 'w', { spec: { labels: { a: '1' }, size: 1 } });
+  assert.deepEqual(fieldsOf(two, 'w').toFieldsV1(), {
+    'f:spec': { '.': {}, 'f:labels': { '.': {}, 'f:a': {} }, 'f:size': {} },
+  });
+  const three = update(two, 'w', { spec: { size: 1 } });
+  assert.deepEqual(fieldsOf(three, 'w').toFieldsV1(), { 'f:spec': { '.': {}, 'f:size': {} } });
+});
+
 test('when a list becomes atomic, whoever owned an item owns the whole list', () => {
   const { managers } = apply(start, 'a', { spec: { size: 1, items: [{ name: 'x', value: 1 }] } });
   const before = schema.properties?.['spec'] as Schema;

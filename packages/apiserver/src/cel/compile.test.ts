@@ -79,6 +79,10 @@ const faults: readonly (readonly [string, string])[] = [
     'self.n == self.a',
     "ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(int, string)'\n | self.n == self.a\n | .......^",
   ],
+  [
+    "true ? 1 : 'a'",
+    "ERROR: <input>:1:6: found no matching overload for '_?_:_' applied to '(bool, int, string)'\n | true ? 1 : 'a'\n | .....^",
+  ],
   ['other', "ERROR: <input>:1:1: undeclared reference to 'other' (in container '')\n | other\n | ^"],
   [
     'self.a.nope()',
@@ -110,6 +114,8 @@ test('a missing key, a division by zero and an overflow are errors of the run', 
     '9223372036854775807 + 1',
     'self.absent',
     'self.list[7]',
+    '1 / 0 == 1 && true',
+    '[0].all(x, 1 / x > 0)',
   ])
     assert.throws(() => run(source), CelRuntimeError);
 });

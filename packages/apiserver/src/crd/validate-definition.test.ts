@@ -62,6 +62,18 @@ const refused: readonly { reason: string; property: Schema; want: RegExp }[] = [
     want: /estimated rule cost exceeds budget by factor of more than 100x/,
   },
   {
+    reason: 'a cheap rule that runs too often: once per item of an unbounded list',
+    property: {
+      type: 'array',
+      items: {
+        type: 'string',
+        maxLength: 1000,
+        'x-kubernetes-validations': [{ rule: "self.matches('^[a-z]+$')" }],
+      },
+    },
+    want: /estimated rule cost exceeds budget|estimated rule cost total/,
+  },
+  {
     reason: 'a reason there is not',
     property: { type: 'string', 'x-kubernetes-validations': [{ rule: 'true', reason: 'Because' }] },
     want: /reason: Unsupported value: "Because"/,
@@ -78,6 +90,18 @@ for (const { reason, property, want } of refused)
   });
 
 const accepted: readonly { reason: string; property: Schema }[] = [
+  {
+    reason: 'the same cheap rule on a bounded list',
+    property: {
+      type: 'array',
+      maxItems: 100,
+      items: {
+        type: 'string',
+        maxLength: 1000,
+        'x-kubernetes-validations': [{ rule: "self.matches('^[a-z]+$')" }],
+      },
+    },
+  },
   {
     reason: 'the same rule over bounded lists',
     property: {
