@@ -89,16 +89,16 @@ export function relate(pod: Pod, views: Iterable<NodeView>): Relations {
 
 /** Why a node is out of the question, in the scheduler's words. */
 export function affinityObstacle(pod: Pod, node: Node, relations: Relations): string | undefined {
-  for (const at of relations.forbiddenByOthers)
-    if (isIn(node, at)) return "node(s) didn't satisfy existing pods anti-affinity rules";
-  for (const at of relations.refused)
-    if (isIn(node, at)) return "node(s) didn't match pod anti-affinity rules";
   const terms = requiredTerms(pod.spec.affinity?.podAffinity);
   for (const [index, domains] of relations.required.entries()) {
     const at = domain(node, terms[index]?.topologyKey ?? '');
     if (at === undefined || (domains !== undefined && !domains.has(at)))
       return "node(s) didn't match pod affinity rules";
   }
+  for (const at of relations.refused)
+    if (isIn(node, at)) return "node(s) didn't match pod anti-affinity rules";
+  for (const at of relations.forbiddenByOthers)
+    if (isIn(node, at)) return "node(s) didn't satisfy existing pods anti-affinity rules";
   return undefined;
 }
 

@@ -1,0 +1,150 @@
+/**
+ * How quick and how large a cluster is: three nodes up, a hundred real pods, five thousand hollow ones. Each part is
+ * measured in a process of its own, as a user would run it, so that one does not carry the memory of the other.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Client, createClient, kubeconfigConfig, pathOf } from '@slurm-operator/kube';
+import { down, order, up } from '../src/index.ts';
+import { deployments, nodes, pods, replicaSets } from '../src/objects/objects.ts';
+import { buildBusyboxImage, busyboxImage } from '../testing/busybox-image.ts';
+
+const name = 'bench';
+const realPods = 100;
+const hollowPods = 5000;
+const figures: {
+  readonly what: string;
+  readonly key: string;
+  readonly value: number;
+  readonly goal?: number;
+}[] = [];
+const quiet = () => {};
+
+/** Asks until the number of Running pods is reached; answers the seconds it took since `began`. */
+async function untilRunning(
+  client: Client,
+  wanted: number,
+  began: number,
+  limitSeconds: number,
+): Promise<number> {
+  for (;;) {
+    const deployment = await client.get(deployments, { namespace: 'default', name: 'load' });
+    const seconds = (performance.now() - began) / 1000;
+    if ((deployment.status?.availableReplicas ?? 0) >= wanted) return seconds;
+    if (seconds > limitSeconds)
+      throw new Error(
+        `only ${deployment.status?.availableReplicas ?? 0} of ${wanted} pods ran after ${limitSeconds} s`,
+      );
+    await delay(50);
+  }
+}
+
+function load(replicas: number): object {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'load', namespace: 'default' },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: 'load' } },
+      template: {
+        metadata: { labels: { app: 'load' } },
+        spec: {
+          terminationGracePeriodSeconds: 0,
+          automountServiceAccountToken: false,
+          containers: [{ name: 'c', image: busyboxImage, command: ['sleep', '1000000'] }],
+        },
+      },
+    },
+  };
+}
+
+async function residentMb(record: Awaited<ReturnType<typeof up>>): Promise<number> {
+  return (await order<{ rssMb: number }>(record, '/status', {})).rssMb;
+}
+
+async function measure(
+  options: { nodes: number; hollowNodes: number },
+  work: (client: Client, record: Awaited<ReturnType<typeof up>>, upSeconds: number) => Promise<void>,
+): Promise<void> {
+  const began = performance.now();
+  const record = await up({ name, ...options, progress: quiet });
+  const upSeconds = (performance.now() - began) / 1000;
+  const client = createClient(await kubeconfigConfig({ files: [record.kubeconfig] }), { userAgent: 'bench' });
+  try {
+    await work(client, record, upSeconds);
+  } finally {
+    client.close();
+    await down(name, quiet);
+  }
+}
+
+const scratch = await mkdtemp(join(tmpdir(), 'localcluster-bench-'));
+try {
+  const image = await buildBusyboxImage(scratch);
+  await down(name, quiet).catch(quiet);
+  await measure({ nodes: 1, hollowNodes: 0 }, async () => {}); // warm: tools fetched, code read
+
+  await measure({ nodes: 3, hollowNodes: 0 }, async (client, record, upSeconds) => {
+    figures.push({ what: 'three nodes up, warm (s)', key: 'up_seconds', value: upSeconds, goal: 10 });
+    await order(record, '/load-image', { path: image });
+    figures.push({
+      what: 'memory of the cluster, 3 nodes (MB)',
+      key: 'rss_mb_3_nodes',
+      value: await residentMb(record),
+    });
+    const began = performance.now();
+    await client.json('POST', pathOf(deployments, { namespace: 'default' }), { body: load(realPods) });
+    const seconds = await untilRunning(client, realPods, began, 300);
+    figures.push({
+      what: `real pods started per second (${realPods} on 3 nodes)`,
+      key: 'pods_per_s',
+      value: realPods / seconds,
+    });
+  });
+
+  await measure({ nodes: 0, hollowNodes: hollowPods }, async (client, record) => {
+    const known = (await client.list(nodes)).items.length;
+    if (known !== hollowPods) throw new Error(`${known} hollow nodes instead of ${hollowPods}`);
+    const began = performance.now();
+    await client.json('POST', pathOf(deployments, { namespace: 'default' }), { body: load(hollowPods) });
+    const seconds = await untilRunning(client, hollowPods, began, 600);
+    figures.push({
+      what: `hollow pods per second (${hollowPods} on as many nodes)`,
+      key: 'hollow_pods_per_s',
+      value: hollowPods / seconds,
+    });
+    figures.push({
+      what: `memory with ${hollowPods} hollow nodes and pods (MB)`,
+      key: 'rss_mb_5000_hollow',
+      value: await residentMb(record),
+    });
+    const running = (await client.list(pods, { namespace: 'default' })).items.filter(
+      (pod) => pod.status?.phase === 'Running',
+    ).length;
+    if (running !== hollowPods) throw new Error(`${running} pods run instead of ${hollowPods}`);
+    if ((await client.list(replicaSets, { namespace: 'default' })).items.length !== 1)
+      throw new Error('one ReplicaSet was expected');
+  });
+} finally {
+  await rm(scratch, { recursive: true, force: true });
+}
+
+const rounded = (value: number) => Math.round(value * 100) / 100;
+for (const { what, value, goal } of figures)
+  console.log(
+    `${what.padEnd(52)}${String(rounded(value)).padStart(10)}${goal === undefined ? '' : `   goal ${goal}: ${value <= goal ? 'met' : 'missed'}`}`,
+  );
+console.log(
+  JSON.stringify({
+    bench: 'localcluster',
+    ...Object.fromEntries(
+      figures.flatMap(({ key, value, goal }) => [
+        [key, rounded(value)],
+        ...(goal === undefined ? [] : [[`${key}_met`, value <= goal]]),
+      ]),
+    ),
+  }),
+);
