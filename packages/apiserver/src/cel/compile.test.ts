@@ -171,3 +171,9 @@ test('nesting is bounded', () => {
     assert.throws(() => compile(long, scope), CelCompileError);
   assert.throws(() => compile(`${'('.repeat(400)}1${')'.repeat(400)}`, scope), CelCompileError);
 });
+
+test('a run that loops too long is ended', () => {
+  const hundred = `[${Array.from({ length: 100 }, (_, index) => index).join(', ')}]`;
+  const nested = `${hundred}.all(a, ${hundred}.all(b, ${hundred}.all(c, ${hundred}.all(d, true))))`;
+  assert.throws(() => run(nested), { name: 'CelRuntimeError', message: /actual cost limit exceeded/ });
+});

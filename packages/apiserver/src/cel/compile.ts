@@ -2,7 +2,7 @@
 import { check, type Scope } from './checker.ts';
 import { estimateCost } from './cost.ts';
 import { CelCompileError } from './errors.ts';
-import { compileExpr, type Frame } from './evaluator.ts';
+import { compileExpr, type Frame, runBounded } from './evaluator.ts';
 import { parse } from './parser.ts';
 import type { CelType } from './types.ts';
 import type { CelValue } from './values.ts';
@@ -21,7 +21,12 @@ export function compile(source: string, scope: Scope): Program {
   const { type, issues } = check(tree, scope);
   if (issues.length > 0) throw new CelCompileError(source, issues);
   const evaluate = compileExpr(tree);
-  return { type, cost: estimateCost(tree), uses: namesIn(source, scope), run: (frame) => evaluate(frame) };
+  return {
+    type,
+    cost: estimateCost(tree),
+    uses: namesIn(source, scope),
+    run: (frame) => runBounded(evaluate, frame),
+  };
 }
 
 function namesIn(source: string, scope: Scope): Set<string> {

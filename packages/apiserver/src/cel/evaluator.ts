@@ -9,6 +9,21 @@ import { type CelValue, mapGet, Optional, TypeValue, typeName, Uint } from './va
 export type Frame = Map<string, CelValue>;
 export type Evaluate = (frame: Frame) => CelValue;
 
+/** Turns of loops one run may take. Runs are synchronous, so one counter serves them all. */
+const mostTurns = 1_000_000;
+let turns = 0;
+
+/** Runs a compiled expression; one that loops too long is ended with an error instead of holding up everyone. */
+export function runBounded(evaluate: Evaluate, frame: Frame): CelValue {
+  turns = 0;
+  return evaluate(frame);
+}
+
+function countTurn(): void {
+  turns += 1;
+  if (turns > mostTurns) throw new CelRuntimeError('operation cancelled: actual cost limit exceeded');
+}
+
 export function compileExpr(expr: Expr): Evaluate {
   switch (expr.node) {
     case 'literal': {
@@ -205,6 +220,7 @@ function compileMacro(expr: Macro): Evaluate {
     const over = range(frame);
     const inner = new Map(frame);
     for (const [key, value] of entriesOf(over)) {
+      countTurn();
       if (two === undefined) inner.set(one, over instanceof Map ? key : value);
       else inner.set(one, key).set(two, value);
       yield [inner, over instanceof Map ? key : value];

@@ -91,6 +91,6 @@ test('both implementations agree on numbers, texts, lists, logic and loops', () 
     fc.property(fc.oneof(int, bool, string, list), (source) => {
       assert.equal(ours(source), theirs(source), source);
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   );
 });
