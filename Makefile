@@ -38,6 +38,9 @@ format: $(INSTALLED) ## format the sources
 bench: $(INSTALLED) ## run a benchmark: make bench BENCH=<name>
 	@node tools/doors/bench.ts
 
+soak: $(INSTALLED) ## random operations under load: make soak OPS=200 SEED=1
+	@node e2e/src/soak.ts
+
 clean: ## remove everything the other doors made on this machine
 	@if [ -e "$${XDG_CACHE_HOME:-$$HOME/.cache}/slurm-operator" ] || [ -e "$${XDG_STATE_HOME:-$$HOME/.local/state}/slurm-operator" ]; then \
 		$(MAKE) --no-print-directory --silent $(INSTALLED) && node tools/doors/clean.ts; fi

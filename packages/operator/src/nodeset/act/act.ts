@@ -53,17 +53,26 @@ const order: readonly (readonly Action['kind'][])[] = [
 
 export async function act(actions: readonly Action[], context: ActContext): Promise<void> {
   const failures: unknown[] = [];
+  const undone = new Set<Action>(actions);
+  const tracked: ActContext = {
+    ...context,
+    done: (action) => {
+      undone.delete(action);
+      context.done(action);
+    },
+  };
+  const failed = (kind: Action['kind']) => [...undone].some((action) => action.kind === kind);
   for (const kinds of order) {
     const wave = actions.filter((action) => kinds.includes(action.kind));
     if (wave.length === 0) continue;
-    const before = failures.length;
-    const creates = kinds[0] === 'create-worker';
-    const run = creates ? slowStart : inParallel;
+    // With its marks missing a worker must not go; everything else goes on whatever failed before.
+    if (kinds[0] === 'delete-worker' && failed('mark-claim')) continue;
+    const run = kinds[0] === 'create-worker' ? slowStart : inParallel;
     const checked =
       kinds[0] === 'delete-worker' ? await confirmed(wave as Of<'delete-worker'>[], context) : wave;
-    failures.push(...(await run<Action>(checked, context.parallel, (action) => perform(action, context))));
-    // Without its finalizer a NodeSet must not get workers; with its marks missing a worker must not go.
-    if (failures.length > before && (kinds[0] === 'add-finalizer' || kinds[0] === 'mark-claim')) break;
+    failures.push(...(await run<Action>(checked, context.parallel, (action) => perform(action, tracked))));
+    // Without its finalizer a NodeSet must not get workers.
+    if (failed('add-finalizer')) break;
   }
   if (failures.length === 1) throw failures[0];
   if (failures.length > 1)

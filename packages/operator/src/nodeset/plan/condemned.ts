@@ -36,7 +36,7 @@ export function condemn(observed: Observed, slots: SlotPlan, now: number): Conde
   for (const worker of slots.kept) if (isDead(worker)) going.set(worker, 'failed');
 
   const budget = new Budget(observed, slots, going, now);
-  for (const { worker, why, budgeted } of outdated(observed, slots, going)) {
+  for (const { worker, why, budgeted } of outdated(observed, slots, going, now)) {
     // Replacing what is not available anyway takes nothing away. What an unreachable machine reports is no evidence.
     if (!isAvailable(worker, observed, now)) {
       if (worker.nodeReachable) going.set(worker, why);
@@ -44,7 +44,7 @@ export function condemn(observed: Observed, slots: SlotPlan, now: number): Conde
       going.set(worker, why);
     }
   }
-  for (const worker of slots.wrongMode.toSorted(victimOrder))
+  for (const worker of slots.wrongMode.toSorted(victimOrder(now)))
     if (budget.takeFor(worker)) going.set(worker, 'wrong-mode');
   const unregistered = condemnUnregistered(observed, slots, going, budget, now);
   withheld.push(...unregistered.withheld);
@@ -52,11 +52,16 @@ export function condemn(observed: Observed, slots: SlotPlan, now: number): Conde
 }
 
 /** Workers that the update strategy wants replaced now, budget aside, in the order they go. */
-function outdated(observed: Observed, slots: SlotPlan, going: ReadonlyMap<Worker, WhyGone>): Outdated[] {
+function outdated(
+  observed: Observed,
+  slots: SlotPlan,
+  going: ReadonlyMap<Worker, WhyGone>,
+  now: number,
+): Outdated[] {
   const found: Outdated[] = [];
   // A maintenance window was agreed with Slurm for all its nodes at once; every other replacement keeps to the budget.
   const budgeted = observed.update.type !== 'ScheduledUpdate';
-  for (const worker of slots.kept.toSorted(victimOrder)) {
+  for (const worker of slots.kept.toSorted(victimOrder(now))) {
     if (going.has(worker)) continue;
     if (
       worker.slot.mode === 'DaemonSet' &&
@@ -155,7 +160,7 @@ function condemnUnregistered(
   }
   const withheld: string[] = [];
   let wakeAt: number | undefined;
-  for (const worker of absent.toSorted(victimOrder)) {
+  for (const worker of absent.toSorted(victimOrder(now))) {
     const ripeAt = (worker.readySince ?? now) + registrationGrace;
     if (now < ripeAt) wakeAt = Math.min(wakeAt ?? ripeAt, ripeAt);
     else if (budget.take()) going.set(worker, 'unregistered');

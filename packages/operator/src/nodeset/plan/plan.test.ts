@@ -362,13 +362,24 @@ test('victims go in the documented order', () => {
     ['then cordoned', worker(0, { cordoned: true })],
     ['then the higher ordinal', worker(2)],
   ];
-  for (const [reason, other] of earlier) assert.ok(victimOrder(other, base) < 0, reason);
-  assert.ok(victimOrder(worker(0, { deadline: 5 }), worker(1, { deadline: 9 })) < 0, 'the earlier deadline');
-  assert.ok(victimOrder(worker(0), worker(1, { deadline: 9 })) < 0, 'idle before busy');
+  for (const [reason, other] of earlier) assert.ok(victimOrder(now)(other, base) < 0, reason);
   assert.ok(
-    victimOrder(worker(0, { deadline: Number.POSITIVE_INFINITY }), worker(1, { deadline: 9 })) > 0,
+    victimOrder(now)(worker(0, { deadline: now + 5 }), worker(1, { deadline: now + 9 })) < 0,
+    'the earlier deadline',
+  );
+  assert.ok(victimOrder(now)(worker(0), worker(1, { deadline: now + 9 })) < 0, 'idle before busy');
+  assert.ok(
+    victimOrder(now)(worker(0, { deadline: Number.POSITIVE_INFINITY }), worker(1, { deadline: now + 9 })) > 0,
     'work without a limit last',
   );
+});
+
+test('a worker that drains already is not given up for one that is idle for a moment, but for one that is done an hour sooner', () => {
+  const leaving = { cordoned: true, cordonCause: 'update' } as const;
+  const soon = worker(0, { ...leaving, deadline: now + 10 * 60_000 });
+  const late = worker(0, { ...leaving, deadline: now + 3 * 3_600_000 });
+  assert.ok(victimOrder(now)(soon, worker(1)) < 0);
+  assert.ok(victimOrder(now)(late, worker(1)) > 0);
 });
 
 test('the pod says what Slurm says of its node, one condition per state, and keeps it while Slurm is unknown', () => {

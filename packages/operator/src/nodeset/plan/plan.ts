@@ -37,7 +37,7 @@ export function plan(observed: Observed, now: number): Plan {
 
   // 2. Who has a place, and who must go.
   const current = withCurrentDeadlines(observed);
-  const slots = planSlots(current);
+  const slots = planSlots(current, now);
   const condemned = condemn(current, slots, now);
   const withheld = [...condemned.withheld];
   const wakes = [condemned.wakeAt];

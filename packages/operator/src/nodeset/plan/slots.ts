@@ -2,6 +2,8 @@
 import { type Observed, type Slot, slotKey, type Worker } from './observed.ts';
 import { victimOrder } from './victim-order.ts';
 
+type VictimOrder = (a: Worker, b: Worker) => number;
+
 export interface SlotPlan {
   /** Workers that hold a slot the NodeSet wants. */
   readonly kept: readonly Worker[];
@@ -16,11 +18,14 @@ export interface SlotPlan {
   readonly desired: number;
 }
 
-export function planSlots(observed: Observed): SlotPlan {
+export function planSlots(observed: Observed, now: number): SlotPlan {
+  const order = victimOrder(now);
   const { inMode: rightMode, wrongMode } = splitByMode(observed);
-  const { firsts, duplicates } = onePerSlot(rightMode);
+  const { firsts, duplicates } = onePerSlot(rightMode, order);
   const plan =
-    observed.scalingMode === 'StatefulSet' ? ordinalSlots(observed, firsts) : nodeSlots(observed, firsts);
+    observed.scalingMode === 'StatefulSet'
+      ? ordinalSlots(observed, firsts, order)
+      : nodeSlots(observed, firsts, order);
   return { ...plan, duplicates, wrongMode };
 }
 
@@ -33,14 +38,17 @@ function splitByMode(observed: Observed): { inMode: Worker[]; wrongMode: Worker[
 }
 
 /** Of several workers in one slot the one that would be missed most stays. */
-function onePerSlot(workers: readonly Worker[]): { firsts: Worker[]; duplicates: Worker[] } {
+function onePerSlot(
+  workers: readonly Worker[],
+  order: VictimOrder,
+): { firsts: Worker[]; duplicates: Worker[] } {
   const bySlot = new Map<string, Worker[]>();
   for (const worker of workers)
     bySlot.set(slotKey(worker.slot), [...(bySlot.get(slotKey(worker.slot)) ?? []), worker]);
   const firsts: Worker[] = [];
   const duplicates: Worker[] = [];
   for (const rivals of bySlot.values()) {
-    const [last, ...others] = rivals.toSorted((a, b) => -victimOrder(a, b));
+    const [last, ...others] = rivals.toSorted((a, b) => -order(a, b));
     if (last !== undefined) firsts.push(last);
     duplicates.push(...others);
   }
@@ -50,12 +58,13 @@ function onePerSlot(workers: readonly Worker[]): { firsts: Worker[]; duplicates:
 function ordinalSlots(
   observed: Observed,
   workers: readonly Worker[],
+  order: VictimOrder,
 ): Pick<SlotPlan, 'kept' | 'surplus' | 'vacant' | 'desired'> {
   const desired = observed.deleting ? 0 : observed.replicas;
   // A terminating pod keeps its slot until it is gone: its successor needs the name.
   // On a machine that does not answer that may be never, so there it is not waited for: another ordinal serves.
   const leaving = workers.filter((worker) => worker.terminating && worker.nodeReachable);
-  const candidates = workers.filter((worker) => !worker.terminating).toSorted(victimOrder);
+  const candidates = workers.filter((worker) => !worker.terminating).toSorted(order);
   const surplusCount = Math.max(0, candidates.length - desired);
   const surplus = candidates.slice(0, surplusCount);
   const kept = candidates.slice(surplusCount);
@@ -73,6 +82,7 @@ function ordinalSlots(
 function nodeSlots(
   observed: Observed,
   workers: readonly Worker[],
+  order: VictimOrder,
 ): Pick<SlotPlan, 'kept' | 'surplus' | 'vacant' | 'desired'> {
   const wanted = observed.deleting
     ? []
@@ -84,7 +94,7 @@ function nodeSlots(
     kept: workers.filter((worker) => wantedSet.has(nodeOf(worker)) && !worker.terminating),
     surplus: workers
       .filter((worker) => !wantedSet.has(nodeOf(worker)) && !worker.terminating)
-      .toSorted(victimOrder),
+      .toSorted(order),
     vacant: wanted
       .filter((name) => !taken.has(name))
       .toSorted()

@@ -124,7 +124,8 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
       { name: 'SLINKY_TOPOLOGY', valueFrom: topology },
     ],
     ports: [{ name: app.worker, containerPort: port.slurmd }],
-    startupProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10 },
+    // A minute in all, as upstream gives it, but asked every second: a worker that is up should not wait to be noticed.
+    startupProbe: { ...probe('/livez'), failureThreshold: 60, periodSeconds: 1 },
     livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
     securityContext: {

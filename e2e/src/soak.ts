@@ -1,0 +1,23 @@
+/** `make soak OPS=200 SEED=1`: the last line is JSON. */
+import { runSoak } from './run-soak.ts';
+
+const number = (name: string, otherwise: number) => {
+  const text = process.env[name] ?? '';
+  if (text !== '' && !/^\d+$/.test(text)) throw new Error(`${name}=${text} is not a whole number`);
+  return text === '' ? otherwise : Number(text);
+};
+const seed = number('SEED', Date.now() % 1_000_000);
+const began = Date.now();
+const say = (line: string) =>
+  console.log(`${((Date.now() - began) / 1000).toFixed(1).padStart(8)} s  ${line}`);
+const result = await runSoak({
+  ops: number('OPS', 200),
+  seed,
+  nodes: number('NODES', 3),
+  name: 'soak',
+  longest: 60,
+  say,
+});
+console.log(JSON.stringify(result));
+process.exitCode =
+  result.jobs_lost === 0 && result.jobs_requeued_by_operator === 0 && result.end_state_equal ? 0 : 1;
