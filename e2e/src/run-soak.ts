@@ -38,9 +38,9 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const slurm = await stage.slurm();
   const load = new Workload({ slurm, random: new Random(seed + 1), shortest: 5, longest: options.longest });
   const kills: number[] = [];
-  let working = true;
+  const over = new AbortController();
   const keepBusy = async () => {
-    while (working) {
+    while (!over.signal.aborted) {
       await load.topUp(options.nodes * 3);
       await load.look();
       await sleep(500, AbortSignal.timeout(5_000));
@@ -53,7 +53,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     say(`${String(op).padStart(4)}/${ops}  ${what}`);
     await sleep(1_000 + random.below(3_000), AbortSignal.timeout(10_000));
   }
-  working = false;
+  over.abort();
   await busy;
   say('rest: all cordons off, full size, the last jobs end');
   await settle(stage, load, options.nodes);
