@@ -1,4 +1,4 @@
-/** What objects cost under a ResourceQuota, and whether a namespace can afford one more. No I/O. */
+/** What objects cost under a ResourceQuota, and whether a namespace can afford one more. */
 import {
   addQuantities,
   compareQuantities,
@@ -6,6 +6,7 @@ import {
   parseQuantity,
   type Quantity,
 } from '../builtins/quantity.ts';
+import type { ServerParts } from '../ports/server-parts.ts';
 import type { KubeObject } from '../types.ts';
 
 export type Usage = ReadonlyMap<string, Quantity>;
@@ -102,6 +103,24 @@ export function addUsage(a: Usage, b: Usage): Usage {
     total.set(name, known ? addQuantities(known, amount) : amount);
   }
   return total;
+}
+
+const CORE = ['pods', 'services', 'persistentvolumeclaims', 'secrets', 'configmaps', 'resourcequotas'];
+
+/** What a namespace uses of the named limits. Only resources that these can be about are counted. */
+export function usedIn(
+  { registry, store }: Pick<ServerParts, 'registry' | 'store'>,
+  namespace: string,
+  names: readonly string[],
+): Usage {
+  let used: Usage = new Map();
+  for (const { group, plural, storage, namespaced } of registry.all()) {
+    const counted = names.includes(group === '' ? `count/${plural}` : `count/${plural}.${group}`);
+    if (!namespaced || !(counted || (group === '' && CORE.includes(plural)))) continue;
+    for (const object of store.list(storage, namespace))
+      used = addUsage(used, usageOf(group, plural, object));
+  }
+  return used;
 }
 
 export interface QuotaCheck {

@@ -102,3 +102,19 @@ test('a token of another server, or one with a changed body, is refused', async 
   const token = `${head}.${forged.toString('base64url')}.${signature}`;
   assert.equal((await call(server, 'POST', self, {}, token)).status, 401);
 });
+
+test('a secret of the token type is filled, and its token dies with it', async (t) => {
+  const server = await startApiServer();
+  t.after(() => server.stop());
+  const secrets = '/api/v1/namespaces/default/secrets';
+  const made = await call(server, 'POST', secrets, {
+    metadata: { name: 's', annotations: { 'kubernetes.io/service-account.name': 'default' } },
+    type: 'kubernetes.io/service-account-token',
+  });
+  const data = made.body['data'] as Record<string, string>;
+  const token = Buffer.from(data['token'] ?? '', 'base64').toString();
+  assert.equal(Buffer.from(data['namespace'] ?? '', 'base64').toString(), 'default');
+  assert.equal((await call(server, 'POST', self, {}, token)).status, 201);
+  await call(server, 'DELETE', `${secrets}/s`);
+  assert.equal((await call(server, 'POST', self, {}, token)).status, 401);
+});

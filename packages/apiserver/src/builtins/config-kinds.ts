@@ -1,14 +1,21 @@
 /** ConfigMaps and Secrets: keys, sizes, immutability, typed secrets. */
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { ISecret } from 'kubernetes-models/v1/Secret';
+import { TOKEN_ISSUER, type TokenClaims } from '../auth/service-account-token.ts';
+import { serviceAccountUsername } from '../auth/user-info.ts';
 import type { FieldFault } from '../errors.ts';
 import { equal } from '../json.ts';
+import type { ServerParts } from '../ports/server-parts.ts';
 import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { duplicate, forbiddenField, invalidValue, required, tooLong } from './fault.ts';
 import { configMapKey } from './name-rules.ts';
 
 const MAXIMUM_BYTES = 1_048_576;
+const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
+const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
+/** Such tokens do not expire on a real server; ten years are as good here. */
+const SECRET_TOKEN_SECONDS = 10 * 365 * 24 * 60 * 60;
 const FROZEN = 'field is immutable when `immutable` is set';
 
 const configMap = (object: KubeObject) => object as unknown as IConfigMap;
@@ -50,6 +57,12 @@ export const secretHooks: BuiltinHooks = {
   default(object) {
     secret(object).type ??= 'Opaque';
   },
+  prepareForCreate(object, { parts }) {
+    const it = secret(object);
+    const account = it.metadata?.annotations?.[ACCOUNT_NAME];
+    if (it.type === 'kubernetes.io/service-account-token' && account !== undefined)
+      fillAccountToken(parts, it, account);
+  },
   validate(object) {
     const { data = {}, type = 'Opaque', metadata } = secret(object);
     const faults = keyFaults(data, 'data');
@@ -57,10 +70,7 @@ export const secretHooks: BuiltinHooks = {
     for (const key of NEEDED[type] ?? []) if (!(key in data)) faults.push(required(`data[${key}]`));
     if (type === 'kubernetes.io/basic-auth' && !('username' in data) && !('password' in data))
       faults.push(required('data[username]'), required('data[password]'));
-    if (
-      type === 'kubernetes.io/service-account-token' &&
-      !metadata?.annotations?.['kubernetes.io/service-account.name']
-    )
+    if (type === 'kubernetes.io/service-account-token' && !metadata?.annotations?.[ACCOUNT_NAME])
       faults.push(required('metadata.annotations[kubernetes.io/service-account.name]'));
     return faults;
   },
@@ -72,6 +82,39 @@ export const secretHooks: BuiltinHooks = {
     ];
   },
 };
+
+/** A secret of this type is filled with a token of the account it names, which lives as long as the secret. */
+function fillAccountToken(parts: ServerParts, it: ISecret, account: string): void {
+  const { name = '', namespace = '', uid = '' } = it.metadata ?? {};
+  const found = parts.store.get('/serviceaccounts', namespace, account);
+  if (found?.metadata.uid === undefined) return;
+  const issued = Math.floor(parts.surroundings.now() / 1000);
+  const claims: TokenClaims = {
+    iss: TOKEN_ISSUER,
+    sub: serviceAccountUsername(namespace, account),
+    aud: [TOKEN_ISSUER],
+    iat: issued,
+    nbf: issued,
+    exp: issued + SECRET_TOKEN_SECONDS,
+    jti: parts.surroundings.uuid(),
+    'kubernetes.io': {
+      namespace,
+      serviceaccount: { name: account, uid: found.metadata.uid },
+      secret: { name, uid },
+    },
+  };
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  it.metadata = {
+    ...it.metadata,
+    annotations: { ...it.metadata?.annotations, [ACCOUNT_UID]: found.metadata.uid },
+  };
+  it.data = {
+    'ca.crt': base64(parts.certificates.caPem),
+    namespace: base64(namespace),
+    token: base64(parts.authenticator.signToken(claims)),
+    ...it.data,
+  };
+}
 
 function keyFaults(data: Readonly<Record<string, unknown>>, path: string): FieldFault[] {
   return Object.keys(data)

@@ -1,11 +1,8 @@
 /** ResourceQuotas: nothing is made that a namespace cannot afford. Usage is counted from the store, so it never drifts. */
-import { formatQuantity } from '../../builtins/quantity.ts';
 import { forbidden } from '../../errors.ts';
-import { clone, equal } from '../../json.ts';
-import type { RequestContext } from '../../ports/request-context.ts';
 import type { KubeObject } from '../../types.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import { addUsage, checkQuota, type Usage, usageOf } from '../quota-usage.ts';
+import { checkQuota, usageOf, usedIn } from '../quota-usage.ts';
 
 const QUOTAS = '/resourcequotas';
 
@@ -16,7 +13,7 @@ interface Quota {
 export const resourceQuota: AdmissionPlugin = {
   name: 'ResourceQuota',
   validate(attributes, context) {
-    const { operation, subresource, definition, namespace, object, name, dryRun } = attributes;
+    const { operation, subresource, definition, namespace, object, name } = attributes;
     if (operation !== 'CREATE' || subresource !== '' || object === undefined || namespace === '') return;
     const quotas = context.parts.store.list(QUOTAS, namespace);
     if (quotas.length === 0) return;
@@ -27,7 +24,7 @@ export const resourceQuota: AdmissionPlugin = {
     for (const stored of quotas) {
       const { spec } = stored as unknown as Quota;
       const hard = spec?.hard ?? {};
-      const used = usedBy(context, namespace, hard);
+      const used = usedIn(context.parts, namespace, Object.keys(hard));
       const { exceeded, requested, used: usedText, limited, unsaid } = checkQuota(hard, used, asked, isPod);
       const quotaName = stored.metadata.name ?? '';
       if (unsaid.length > 0)
@@ -36,7 +33,6 @@ export const resourceQuota: AdmissionPlugin = {
         throw refuse(
           `exceeded quota: ${quotaName}, requested: ${requested}, used: ${usedText}, limited: ${limited}`,
         );
-      if (!dryRun) writeStatus(context, stored, hard, addUsage(used, asked));
     }
   },
 };
@@ -45,39 +41,4 @@ function forContainers(pod: KubeObject): string {
   const { spec } = pod as unknown as { spec?: { containers?: readonly { name: string }[] } };
   const names = (spec?.containers ?? []).map(({ name }) => name);
   return names.length === 0 ? '' : ` for: ${names.join(',')}`;
-}
-
-/** Only resources that the quota can be about are counted. */
-function usedBy({ parts }: RequestContext, namespace: string, hard: Readonly<Record<string, string>>): Usage {
-  const names = Object.keys(hard);
-  let used: Usage = new Map();
-  for (const { group, plural, storage, namespaced } of parts.registry.all()) {
-    const counted = names.includes(group === '' ? `count/${plural}` : `count/${plural}.${group}`);
-    const core =
-      group === '' &&
-      ['pods', 'services', 'persistentvolumeclaims', 'secrets', 'configmaps', 'resourcequotas'].includes(
-        plural,
-      );
-    if (!namespaced || !(counted || core)) continue;
-    for (const object of parts.store.list(storage, namespace))
-      used = addUsage(used, usageOf(group, plural, object));
-  }
-  return used;
-}
-
-function writeStatus(
-  { parts }: RequestContext,
-  stored: KubeObject,
-  hard: Readonly<Record<string, string>>,
-  usage: Usage,
-): void {
-  const used = Object.fromEntries(
-    Object.keys(hard).map((name) => {
-      const amount = usage.get(name);
-      return [name, amount ? formatQuantity(amount) : '0'];
-    }),
-  );
-  const status = { hard, used };
-  if (equal(stored['status'], status)) return;
-  parts.store.replace(QUOTAS, { ...clone(stored), status }, stored.metadata.resourceVersion ?? '');
 }

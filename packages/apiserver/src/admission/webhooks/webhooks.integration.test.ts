@@ -265,6 +265,11 @@ test('limits and quotas of a namespace hold', async (t) => {
     third.body['message'],
     'pods "d" is forbidden: exceeded quota: q, requested: requests.cpu=1, used: requests.cpu=2, limited: requests.cpu=2',
   );
-  const quota = await call(server, 'GET', '/api/v1/namespaces/default/resourcequotas/q');
-  assert.deepEqual(quota.body['status'], { hard: { 'requests.cpu': '2' }, used: { 'requests.cpu': '2' } });
+  const used = async () => {
+    const quota = await call(server, 'GET', '/api/v1/namespaces/default/resourcequotas/q');
+    return quota.body['status'];
+  };
+  assert.deepEqual(await used(), { hard: { 'requests.cpu': '2' }, used: { 'requests.cpu': '2' } });
+  await call(server, 'DELETE', '/api/v1/namespaces/default/pods/a');
+  assert.deepEqual(await used(), { hard: { 'requests.cpu': '2' }, used: { 'requests.cpu': '1' } });
 });
