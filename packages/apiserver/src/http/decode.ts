@@ -60,6 +60,8 @@ function readProtobuf(body: Buffer): unknown {
 export function parseJson(text: string): Decoded {
   try {
     const duplicates = duplicateKeys(text);
+    // The one key that a plain object cannot hold as others do.
+    if (text.includes('"__proto__"')) throw notImplemented('objects with a key named __proto__');
     return { value: JSON.parse(text), duplicates };
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw new MalformedBody(error.message, { cause: error });

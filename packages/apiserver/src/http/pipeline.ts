@@ -60,30 +60,10 @@ export async function serve(
     body: readBody(request),
   };
   let status = 0;
-  try {
-    await grantAccess(request, context, (becoming) => {
-      user = becoming;
-    });
-    if (!(await faults.before(context, response))) return;
-    const answer = await route(context);
-    if (faults.losesAnswer(context)) response.socket?.destroy();
-    else if (!response.destroyed) {
-      if (answer.type === 'stream') {
-        status = 200;
-        await stream(context, faults, response, answer);
-      } else status = send(context, response, answer);
-    }
-  } catch (error) {
-    const fault = error instanceof ApiError ? error : internalError(message(error), error);
-    if (!response.headersSent && !response.destroyed)
-      status = send(context, response, {
-        type: 'object',
-        status: fault.code,
-        object: fault.status,
-        headers: fault.headers,
-      });
-    else response.destroy();
-  } finally {
+  let recorded = false;
+  const record = (): void => {
+    if (recorded) return;
+    recorded = true;
     audit.record({
       time: began,
       user: user.name,
@@ -100,6 +80,34 @@ export async function serve(
       milliseconds: parts.surroundings.now() - began,
       ...(Object.keys(context.annotations).length === 0 ? {} : { annotations: context.annotations }),
     });
+  };
+  try {
+    await grantAccess(request, context, (becoming) => {
+      user = becoming;
+    });
+    if (!(await faults.before(context, response))) return;
+    const answer = await route(context);
+    if (faults.losesAnswer(context)) response.socket?.destroy();
+    else if (!response.destroyed) {
+      if (answer.type === 'stream') {
+        status = 200;
+        // A watch may last for an hour, and counts from its beginning.
+        record();
+        await stream(context, faults, response, answer);
+      } else status = send(context, response, answer);
+    }
+  } catch (error) {
+    const fault = error instanceof ApiError ? error : internalError(message(error), error);
+    if (!response.headersSent && !response.destroyed)
+      status = send(context, response, {
+        type: 'object',
+        status: fault.code,
+        object: fault.status,
+        headers: fault.headers,
+      });
+    else response.destroy();
+  } finally {
+    record();
   }
 }
 

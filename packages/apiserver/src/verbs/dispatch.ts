@@ -2,6 +2,7 @@
 import { isBuiltinGroup } from '../discovery/api-versions.ts';
 import { ApiError, notFound, notImplemented } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
+import { negotiate } from '../http/negotiate.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import { groupResource, type ResourceDefinition, type Subresource } from '../registry/resource-definition.ts';
 import { unservedFeature } from '../registry/unserved.ts';
@@ -67,6 +68,8 @@ export async function dispatch(context: RequestContext): Promise<Answer> {
     (name === '' && ['get', 'update', 'patch', 'delete'].includes(verb))
   )
     throw methodNotAllowed();
+  // A client that could not read the answer gets nothing done.
+  negotiate(context);
   switch (verb) {
     case 'create':
       return (definition.createAction ?? create)(context, definition);
