@@ -1,6 +1,9 @@
 /** The server as clients meet it: objects made, listed, watched, patched and deleted over TLS. */
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { type ApiServer, startApiServer } from './server.ts';
 import type { KubeObject } from './types.ts';
@@ -81,4 +84,41 @@ test('a custom resource is served once its definition is stored', async (t) => {
     spec: { size: 1 },
   });
   assert.equal(made.status, 201);
+});
+
+test('with a data directory state and certificates outlive the server; a saved state can be put back', async (t) => {
+  const data = await mkdtemp(join(tmpdir(), 'apiserver-data-'));
+  const first = await startApiServer({ data });
+  await call(first, 'POST', configMaps, { metadata: { name: 'kept' } });
+  await first.save(join(data, 'backup.json'));
+  await call(first, 'POST', configMaps, { metadata: { name: 'later' } });
+  const revision = first.store.revision;
+  await first.stop();
+
+  const second = await startApiServer({ data });
+  t.after(async () => {
+    await second.stop();
+    await rm(data, { recursive: true, force: true });
+  });
+  assert.equal(second.caPem, first.caPem, 'a kubeconfig stays good');
+  assert.ok(second.store.revision >= revision, 'resourceVersions go on');
+  const names = async () =>
+    (await call(second, 'GET', configMaps)).body.items.map((item) => item.metadata.name);
+  assert.deepEqual(await names(), ['kept', 'kube-root-ca.crt', 'later']);
+  await second.load(join(data, 'backup.json'));
+  assert.deepEqual(await names(), ['kept', 'kube-root-ca.crt']);
+  await assert.rejects(second.load(join(data, 'none.json')), /there is no snapshot/);
+});
+
+test('what is not supported is said by name, never taken in silence', async (t) => {
+  const server = await startApiServer();
+  t.after(() => server.stop());
+  const odd = await call(
+    server,
+    'POST',
+    configMaps,
+    JSON.parse('{"metadata":{"name":"p"},"data":{"__proto__":"x"}}'),
+  );
+  assert.equal(odd.status, 501);
+  assert.match(String(odd.body['message']), /does not support objects with a key named __proto__/);
 });
