@@ -147,24 +147,14 @@ function identitySource(
   const stable = stableIdentity();
   const plugin =
     user.value.exec === undefined ? undefined : new ExecCredentials(user.value.exec, cluster.value, clock);
-  const pem = async (
-    entry: { value: object; directory: string },
-    field: string,
-    refused: boolean,
-  ): Promise<string | undefined> => {
-    const fields = entry.value as Record<string, string | undefined>;
-    const data = fields[`${field}-data`];
-    if (data !== undefined && data !== '') return Buffer.from(data, 'base64').toString('utf8');
-    const file = fields[field];
-    return file === undefined || file === ''
-      ? undefined
-      : files.read(resolve(entry.directory, file), field, refused);
-  };
+  const ca = pemReader(cluster, 'certificate-authority', files);
+  const cert = pemReader(user, 'client-certificate', files);
+  const key = pemReader(user, 'client-key', files);
   return async ({ refused }) => {
     const exec = await plugin?.get(refused);
-    const ca = await pem(cluster, 'certificate-authority', refused);
-    const cert = exec?.cert ?? (await pem(user, 'client-certificate', refused));
-    const key = exec?.key ?? (await pem(user, 'client-key', refused));
+    const caPem = await ca(refused);
+    const certPem = exec?.cert ?? (await cert(refused));
+    const keyPem = exec?.key ?? (await key(refused));
     const token = exec?.token ?? (await bearer(user, files, refused));
     const { username, password } = user.value;
     const authorization =
@@ -174,13 +164,30 @@ function identitySource(
           ? undefined
           : `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`;
     const next: Identity = {
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
+      ...(caPem === undefined ? {} : { ca: caPem }),
+      ...(certPem === undefined ? {} : { cert: certPem }),
+      ...(keyPem === undefined ? {} : { key: keyPem }),
       ...(authorization === undefined ? {} : { authorization }),
     };
     return stable(next);
   };
+}
+
+/** Reads a field that is either data, decoded once, or the name of a file, read again as it rotates. */
+function pemReader(
+  entry: { value: object; directory: string },
+  field: string,
+  files: RotatingFiles,
+): (refused: boolean) => Promise<string | undefined> {
+  const fields = entry.value as Record<string, string | undefined>;
+  const data = fields[`${field}-data`] ?? '';
+  if (data !== '') {
+    const pem = Promise.resolve(Buffer.from(data, 'base64').toString('utf8'));
+    return () => pem;
+  }
+  const file = fields[field] ?? '';
+  if (file === '') return () => Promise.resolve(undefined);
+  return (refused) => files.read(resolve(entry.directory, file), field, refused);
 }
 
 /** A token file takes precedence over a token, as in kubectl. */
