@@ -450,7 +450,7 @@ test('a node without its cable: its containers run on, and it is back as if noth
   skip,
 }, async () => {
   const name = (await cluster.pod('web-0'))?.spec.nodeName ?? '';
-  const before = await cluster.pod('web-0');
+  const first = await cluster.pod('web-0');
   await cluster.cluster.node(name).cut();
   const ready = async () =>
     (await cluster.client.get(nodes, { name })).status?.conditions?.find((entry) => entry.type === 'Ready')
@@ -458,10 +458,10 @@ test('a node without its cable: its containers run on, and it is back as if noth
   await cluster.until('the node to be Unknown', async () => (await ready()) === 'Unknown');
   await cluster.cluster.node(name).start();
   await cluster.until('the node to be Ready', async () => (await ready()) === 'True');
-  const after = await cluster.untilReady('web-0');
+  const again = await cluster.untilReady('web-0');
   assert.equal(
-    after.status?.containerStatuses?.[0]?.containerID,
-    before?.status?.containerStatuses?.[0]?.containerID,
+    again.status?.containerStatuses?.[0]?.containerID,
+    first?.status?.containerStatuses?.[0]?.containerID,
     'the same container',
   );
 });
