@@ -90,6 +90,35 @@ test('a Deployment: client-side apply merges lists by key, set env adds to them'
   assert.match(await kubectl('diff', '-f', 'deployment.yaml'), /^$/);
 });
 
+test('a built-in kind: get, describe, patch by key, scale, edit, wait, apply by the server, delete', async () => {
+  assert.match(await kubectl('get', 'deploy', 'd'), /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nd +0\/1/);
+  const patch = '{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"s"}]}}}}';
+  assert.match(await kubectl('patch', 'deploy', 'd', '-p', patch), /patched$/);
+  assert.match(await kubectl('scale', 'deploy', 'd', '--replicas=4'), /scaled$/);
+  assert.match(await kubectl('edit', 'deploy', 'd'), /edited$/);
+  assert.match(
+    await kubectl('wait', '--for=jsonpath={.spec.replicas}=4', 'deploy/d', '--timeout=20s'),
+    /condition met$/,
+  );
+  assert.match(await kubectl('describe', 'deploy', 'd'), /side:\n +Image: +s[^]*c:\n +Image: +z/);
+  assert.match(
+    await kubectl('apply', '--server-side', '--force-conflicts', '-f', 'deployment.yaml'),
+    /serverside-applied$/,
+  );
+  assert.equal(
+    await kubectl(
+      'get',
+      'deploy',
+      'd',
+      '-o',
+      'jsonpath={.spec.replicas} {.spec.template.spec.containers[*].image}',
+    ),
+    '1 s x',
+  );
+  assert.match(await kubectl('delete', 'deploy', 'd'), /deleted/);
+  await assert.rejects(kubectl('get', 'deploy', 'd'), /NotFound/);
+});
+
 test('what kubectl sends as protobuf is read: create, auth, a dry run of the server', async () => {
   assert.match(await kubectl('create', 'configmap', 'c', '--from-literal=a=b'), /created$/);
   assert.equal(await kubectl('get', 'cm', 'c', '-o', 'jsonpath={.data.a}'), 'b');
@@ -121,7 +150,7 @@ test('an unknown field is refused, and the server is named', async () => {
 
 /** Edits as a person would: one value. */
 const editor = `#!/bin/sh
-sed -i 's/size: 4$/size: 5/' "$1"
+sed -i -e 's/size: 4$/size: 5/' -e 's/image: x$/image: z/' "$1"
 `;
 
 const crd = `
