@@ -5,9 +5,11 @@ import { NotSupported } from './errors.ts';
 import type { OperationsOf } from './generated/index.ts';
 import { Accounting } from './operations/accounting.ts';
 import { type CallOptions, callOptions } from './operations/call-options.ts';
-import { Controller, Partitions, Reservations } from './operations/cluster.ts';
+import { Controller } from './operations/controller.ts';
 import { Jobs } from './operations/jobs.ts';
 import { Nodes } from './operations/nodes.ts';
+import { Partitions } from './operations/partitions.ts';
+import { Reservations } from './operations/reservations.ts';
 import type { Method } from './transport.ts';
 
 export type SlurmClientOptions = ConnectionOptions;

@@ -1,12 +1,8 @@
 /** Test doubles for programs that talk to Slurm: a clock, a simulator of slurmrestd, and a real Slurm in namespaces. */
 export { ManualClock } from './manual-clock.ts';
 export { MiniSlurm, type MiniSlurmOptions, startMiniSlurm } from './mini-slurm.ts';
-export {
-  type ClusterOptions,
-  SimulatedCluster,
-  type SimulatedJob,
-  type SimulatedNode,
-} from './simulator/simulated-cluster.ts';
+export { type ClusterOptions, SimulatedCluster } from './simulator/simulated-cluster.ts';
+export type { SimulatedJob, SimulatedNode } from './simulator/simulated-objects.ts';
 export {
   type Faults,
   type RecordedRequest,

@@ -74,8 +74,9 @@ export class Endpoint {
       case 'good':
         return this.accepted(outcome.warnings);
       case 'empty':
-      case 'unchanged':
         return this.accepted();
+      case 'unchanged': // what slurmdb says to the deletion of something it does not have
+        return { ...this.accepted(), outcome: 'gone' };
       case 'no-such-path':
         throw await this.connection.notSupported(call);
       case 'bad':

@@ -98,6 +98,13 @@ export function reading(of: () => Subject): void {
         assert.equal(firstError(answer), 9000);
       }
       assert.equal(await of().client().partitions.get('nope'), undefined);
+    });
+
+    test('an unknown reservation is a 200 with an error of number 0, as an unknown node is', async () => {
+      const answer = await wire(of(), 'GET slurm/reservation/nope');
+      assert.equal(answer.status, 200);
+      assert.equal(answer.body['reservations'], undefined);
+      assert.equal(firstError(answer), 0);
       assert.equal(await of().client().reservations.get('nope'), undefined);
     });
 

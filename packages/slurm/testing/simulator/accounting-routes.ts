@@ -8,8 +8,10 @@ type Named = { readonly name: string; readonly description?: string; readonly or
 
 const values = (map: ReadonlyMap<string, Wire>) => [...map.values()];
 
-export const databasePing = (): Reply =>
-  good({ pings: [{ hostname: 'slurmdbd', responding: true, latency: 300, primary: true }] });
+export const databasePing = ({ version }: Request): Reply => {
+  const ping = { hostname: 'slurmdbd', responding: true, latency: 300, primary: true };
+  return good({ pings: [version === 'v0.0.45' ? { ...ping, status: 'No error' } : ping] });
+};
 
 export const listAccounts = ({ cluster }: Request): Reply =>
   good({ accounts: values(cluster.accounting.accounts) });
@@ -66,12 +68,16 @@ export function putQos({ cluster, body }: Request): Reply {
   return good();
 }
 
-/** Deleting what is not there is a 200 like any other. */
+/** Deleting what is not there is "not modified". */
 const remove =
   (kind: 'accounts' | 'users' | 'qos') =>
   ({ cluster, parameter }: Request): Reply => {
     const removed = cluster.accounting[kind].delete(parameter);
-    return good({ [`removed_${kind}`]: removed ? [parameter] : [] });
+    if (removed) return good({ [`removed_${kind}`]: [parameter] });
+    // 24.11 has other words for a quality of service.
+    return kind === 'qos' && cluster.release === '24.11'
+      ? good({ removed_qos: [] }, ['Nothing found'])
+      : { status: 304 };
   };
 export const deleteAccount = remove('accounts');
 export const deleteUser = remove('users');

@@ -73,10 +73,7 @@ export function listReservations({ cluster, format }: Request): Reply {
 export function getReservation({ cluster, format, parameter }: Request): Reply {
   const found = cluster.reservations.get(parameter);
   if (found !== undefined) return good({ reservations: [format.reservation(found)] });
-  const text = `Unable to find reservation ${parameter}`;
-  return cluster.release === '26.05'
-    ? good({}, [text])
-    : bad(422, 9000, 'Query empty or not RFC7320 compliant', text);
+  return bad(200, 0, 'No error', 'Unable to query reservations');
 }
 
 interface WireReservation {

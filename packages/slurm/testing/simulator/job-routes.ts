@@ -2,7 +2,7 @@
 import { expandHostlist } from '../../src/hostlist.ts';
 import { bad, good, type Reply } from './reply.ts';
 import type { Request } from './request.ts';
-import type { SimulatedJob } from './simulated-cluster.ts';
+import type { SimulatedJob } from './simulated-objects.ts';
 import { SlurmRefusal } from './slurm-refusal.ts';
 import { number } from './wire-format.ts';
 
@@ -80,10 +80,12 @@ export function submitJob(request: Request): Reply {
       'Populated "script" field is required for job submission',
     );
   const modern = cluster.release === '26.05';
-  if (job.environment === undefined)
+  if (job.environment === undefined) {
+    cluster.skipJobNumber();
     throw modern
       ? new SlurmRefusal(2127, 'Environment is missing in job')
       : new SlurmRefusal(2019, 'I/O error writing script/environment to file');
+  }
   if (job.partition !== undefined && !cluster.partitions.has(job.partition))
     throw new SlurmRefusal(2000, 'Invalid partition name specified');
   const wantedNodes = job.minimum_nodes ?? 1;

@@ -2,7 +2,7 @@
 import { expandHostlist } from '../../src/hostlist.ts';
 import { bad, good, type Reply } from './reply.ts';
 import type { Request } from './request.ts';
-import type { SimulatedNode } from './simulated-cluster.ts';
+import type { SimulatedNode } from './simulated-objects.ts';
 import { SlurmRefusal } from './slurm-refusal.ts';
 import { number } from './wire-format.ts';
 
@@ -121,10 +121,7 @@ function writeFields(request: Request, node: SimulatedNode): void {
   if (features === undefined) return;
   const list = Array.isArray(features) ? features : features.split(',');
   if (node.features.some((active) => !list.includes(active)))
-    throw new SlurmRefusal(
-      request.cluster.release === '26.05' ? 2030 : 2030,
-      'Invalid feature specification',
-    );
+    throw new SlurmRefusal(2031, 'Invalid feature specification');
   node.features = list;
 }
 

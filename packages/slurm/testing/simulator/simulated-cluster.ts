@@ -6,73 +6,14 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { compressHostlist, expandHostlist } from '../../src/hostlist.ts';
 import type { SlurmRelease } from '../slurm-rootfs.ts';
 import { type Accounts, emptyAccounts } from './simulated-accounting.ts';
+import {
+  newJob,
+  newNode,
+  type SimulatedJob,
+  type SimulatedNode,
+  type SimulatedReservation,
+} from './simulated-objects.ts';
 import { SlurmRefusal } from './slurm-refusal.ts';
-
-export interface SimulatedNode {
-  readonly name: string;
-  /** Where a dynamic node's slurmd registered from. */
-  address: string;
-  cpus: number;
-  memory: number;
-  features: string[];
-  comment: string;
-  extra: string;
-  topology: string;
-  gres: string;
-  reason: string;
-  reasonSetBy: string;
-  reasonSetAt: number;
-  /** DRAIN, DOWN, DYNAMIC_NORM …: everything but what follows from jobs. */
-  flags: Set<string>;
-  down: boolean;
-  /** Its slurmd answers. */
-  alive: boolean;
-  diedAt: number;
-  /** After an undrain or resume Slurm asks its slurmd first; until then it does not respond. */
-  silentUntil: number;
-  slurmdStartedAt: number;
-  lastBusyAt: number;
-  /** CPUs in use, as computed for the last list; the answer for one node tells these. */
-  listedCpus: number;
-  /** Grows with every change that a list would show. */
-  revision: number;
-}
-
-export interface SimulatedJob {
-  readonly id: number;
-  name: string;
-  user: string;
-  partition: string;
-  state: string;
-  reason: string;
-  comment: string;
-  held: boolean;
-  nodes: string[];
-  wantedNodes: number;
-  requiredNodes: string[];
-  cpusPerNode: number;
-  submittedAt: number;
-  startedAt: number;
-  endedAt: number;
-  /** Minutes; undefined for no limit. */
-  timeLimit: number | undefined;
-  /** How long its script works, and the code it ends with. */
-  durationMs: number;
-  exitCode: number;
-  restarts: number;
-  requeueable: boolean;
-  directory: string;
-  revision: number;
-}
-
-export interface SimulatedReservation {
-  readonly name: string;
-  nodes: string[];
-  users: string[];
-  flags: string[];
-  startsAt: number;
-  endsAt: number;
-}
 
 export interface ClusterOptions {
   readonly release: SlurmRelease;
@@ -144,31 +85,7 @@ export class SimulatedCluster {
       Object.assign(known, { alive: true, down: false, slurmdStartedAt: now, ...spec });
       return this.touch(known);
     }
-    const index = this.nodes.size;
-    const node: SimulatedNode = {
-      name,
-      address: `10.${80 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`,
-      cpus: 4,
-      memory: 4000,
-      features: [],
-      comment: '',
-      extra: '',
-      topology: '',
-      gres: '',
-      reason: '',
-      reasonSetBy: '',
-      reasonSetAt: 0,
-      flags: new Set(['DYNAMIC_NORM']),
-      down: false,
-      alive: true,
-      diedAt: 0,
-      silentUntil: 0,
-      slurmdStartedAt: now,
-      lastBusyAt: now,
-      listedCpus: 0,
-      revision: 0,
-      ...spec,
-    };
+    const node = newNode(name, this.nodes.size, now, spec);
     this.nodes.set(name, node);
     this.touch(node);
     this.#partitionsChangedAt = now; // a new node joins the partitions of all nodes
@@ -197,33 +114,13 @@ export class SimulatedCluster {
     return running.id;
   }
 
+  /** A job that is refused late has used a number up. */
+  skipJobNumber(): void {
+    this.#nextJob += 1;
+  }
+
   createJob(fields: Partial<SimulatedJob>): SimulatedJob {
-    const now = this.now();
-    const job: SimulatedJob = {
-      name: 'job',
-      user: 'slurm',
-      partition: 'all',
-      state: 'PENDING',
-      reason: 'None',
-      comment: '',
-      held: false,
-      nodes: [],
-      wantedNodes: 1,
-      requiredNodes: [],
-      cpusPerNode: 1,
-      submittedAt: now,
-      startedAt: 0,
-      endedAt: 0,
-      timeLimit: undefined,
-      durationMs: Number.POSITIVE_INFINITY,
-      exitCode: 0,
-      restarts: 0,
-      requeueable: true,
-      directory: '/tmp',
-      ...fields,
-      id: this.#nextJob,
-      revision: 0,
-    };
+    const job = newJob(this.#nextJob, this.now(), fields);
     this.#nextJob += 1;
     this.jobs.set(job.id, job);
     this.touchJob(job);

@@ -7,12 +7,8 @@ import { join } from 'node:path';
 import type { ApiVersion } from '../../src/api-version.ts';
 import { compressHostlist } from '../../src/hostlist.ts';
 import type { SlurmRelease } from '../slurm-rootfs.ts';
-import type {
-  SimulatedCluster,
-  SimulatedJob,
-  SimulatedNode,
-  SimulatedReservation,
-} from './simulated-cluster.ts';
+import type { SimulatedCluster } from './simulated-cluster.ts';
+import type { SimulatedJob, SimulatedNode, SimulatedReservation } from './simulated-objects.ts';
 
 export type Wire = Record<string, unknown>;
 

@@ -1,0 +1,75 @@
+import { errorNumber } from '../answer.ts';
+import type { Connection } from '../connection.ts';
+import { Refused } from '../errors.ts';
+import { compressHostlist } from '../hostlist.ts';
+import type { SlurmPartition } from '../model/cluster.ts';
+import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
+import { Endpoint, type Listed } from './endpoint.ts';
+
+/** What Slurm says of a partition that it does not have. */
+const invalidPartition = 2000;
+
+export class Partitions {
+  readonly #endpoint: Endpoint;
+
+  constructor(connection: Connection) {
+    this.#endpoint = new Endpoint(connection);
+  }
+
+  list(options?: CallOptions): Promise<Listed<SlurmPartition>> {
+    const call = { method: 'GET', path: 'partitions/', ...callOptions(options) } as const;
+    return this.#endpoint.list(call, 'partitions', (adapter) => adapter.partition);
+  }
+
+  async get(name: string, options?: CallOptions): Promise<SlurmPartition | undefined> {
+    const call = {
+      method: 'GET',
+      path: `partition/${encodeURIComponent(name)}`,
+      ...callOptions(options),
+    } as const;
+    try {
+      return await this.#endpoint.first(call, 'partitions', (adapter) => adapter.partition);
+    } catch (error) {
+      // 24.11 says "unknown" with an error; the number alone means any question it cannot read.
+      if (
+        error instanceof Refused &&
+        error.number === errorNumber.notFoundInQuery &&
+        /Unable to find/.test(error.message)
+      )
+        return undefined;
+      throw error;
+    }
+  }
+
+  /** Creates a partition; from v0.0.45. It is gone after the next reconfigure unless slurm.conf has it too. */
+  async create(name: string, nodes: readonly string[] | 'ALL', options?: CallOptions): Promise<WriteResult> {
+    await this.#endpoint.require('writePartitions', 'creating partitions', options);
+    const configured = nodes === 'ALL' ? 'ALL' : compressHostlist(nodes);
+    const body = { partitions: [{ name, nodes: { configured } }] };
+    const reply = await this.#endpoint.connection.ask({
+      method: 'POST',
+      path: 'partitions/',
+      body,
+      ...callOptions(options),
+    });
+    return this.#endpoint.accepted(reply.warnings);
+  }
+
+  /** From v0.0.45. */
+  async delete(name: string, options?: CallOptions): Promise<WriteResult> {
+    await this.#endpoint.require('writePartitions', 'deleting partitions', options);
+    const path = `partition/${encodeURIComponent(name)}`;
+    try {
+      return await this.#endpoint.write({
+        method: 'DELETE',
+        path,
+        idempotent: true,
+        ...callOptions(options),
+      });
+    } catch (error) {
+      if (error instanceof Refused && error.number === invalidPartition)
+        return { ...this.#endpoint.accepted(), outcome: 'gone' };
+      throw error;
+    }
+  }
+}

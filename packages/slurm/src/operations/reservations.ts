@@ -1,0 +1,86 @@
+import type { Connection } from '../connection.ts';
+import { InvalidInput, Refused } from '../errors.ts';
+import { compressHostlist } from '../hostlist.ts';
+import type { ReservationWrite, SlurmReservation } from '../model/cluster.ts';
+import { wireNumber } from '../wire/values.ts';
+import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
+import { Endpoint, type Listed } from './endpoint.ts';
+
+/** What Slurm says of a reservation that it does not have. */
+const invalidReservation = 2053;
+
+export class Reservations {
+  readonly #endpoint: Endpoint;
+
+  constructor(connection: Connection) {
+    this.#endpoint = new Endpoint(connection);
+  }
+
+  list(options?: CallOptions): Promise<Listed<SlurmReservation>> {
+    const call = { method: 'GET', path: 'reservations/', ...callOptions(options) } as const;
+    return this.#endpoint.list(call, 'reservations', (adapter) => adapter.reservation);
+  }
+
+  get(name: string, options?: CallOptions): Promise<SlurmReservation | undefined> {
+    const call = {
+      method: 'GET',
+      path: `reservation/${encodeURIComponent(name)}`,
+      ...callOptions(options),
+    } as const;
+    return this.#endpoint.first(call, 'reservations', (adapter) => adapter.reservation);
+  }
+
+  /** Creates a reservation, or changes the one of that name; from v0.0.43. Returns its name. */
+  async write(reservation: ReservationWrite, options?: CallOptions): Promise<string> {
+    await this.#endpoint.require('writeReservations', 'writing reservations', options);
+    if (
+      reservation.endsAt === undefined &&
+      reservation.durationMinutes === undefined &&
+      reservation.name === undefined
+    )
+      throw new InvalidInput('a reservation needs an end: give endsAt or durationMinutes');
+    const call = {
+      method: 'POST',
+      path: 'reservation',
+      body: wireReservation(reservation),
+      ...callOptions(options),
+    } as const;
+    const { envelope } = await this.#endpoint.connection.ask(call);
+    const name = envelope['reservation_name'];
+    return typeof name === 'string' && name !== '' ? name : (reservation.name ?? '');
+  }
+
+  /** Slurm 24.11 has no such endpoint. */
+  async delete(name: string, options?: CallOptions): Promise<WriteResult> {
+    const path = `reservation/${encodeURIComponent(name)}`;
+    try {
+      return await this.#endpoint.write({
+        method: 'DELETE',
+        path,
+        idempotent: true,
+        ...callOptions(options),
+      });
+    } catch (error) {
+      if (error instanceof Refused && error.number === invalidReservation)
+        return { ...this.#endpoint.accepted(), outcome: 'gone' };
+      throw error;
+    }
+  }
+}
+
+function wireReservation(reservation: ReservationWrite): Record<string, unknown> {
+  const seconds = (ms: number) => wireNumber(Math.floor(ms / 1000));
+  return {
+    ...(reservation.name !== undefined && { name: reservation.name }),
+    ...(reservation.startsAt !== undefined && { start_time: seconds(reservation.startsAt) }),
+    ...(reservation.endsAt !== undefined && { end_time: seconds(reservation.endsAt) }),
+    ...(reservation.durationMinutes !== undefined && { duration: wireNumber(reservation.durationMinutes) }),
+    ...(reservation.nodes !== undefined && { node_list: [compressHostlist(reservation.nodes)] }),
+    ...(reservation.nodeCount !== undefined && { node_count: wireNumber(reservation.nodeCount) }),
+    ...(reservation.partition !== undefined && { partition: reservation.partition }),
+    ...(reservation.users !== undefined && { users: reservation.users }),
+    ...(reservation.accounts !== undefined && { accounts: reservation.accounts }),
+    ...(reservation.flags !== undefined && { flags: reservation.flags }),
+    ...(reservation.comment !== undefined && { comment: reservation.comment }),
+  };
+}
