@@ -226,6 +226,7 @@ export class SimulatedWorld {
       startedAt: undefined,
       everStarted: false,
       containersDead: false,
+      trouble: undefined,
       terminating: false,
       createdAt: this.now,
       cordoned: false,

@@ -4,6 +4,7 @@ import {
   explain,
   ForbiddenError,
   type Manager,
+  OwnedApplier,
   type ReconcileContext,
   type Request,
   type Result,
@@ -43,6 +44,7 @@ export class NodeSetReconciler {
   readonly #options: NodeSetOptions;
   readonly #memories = new NodeSetMemories();
   readonly #metrics: NodeSetMetrics;
+  readonly #owned: OwnedApplier;
 
   constructor(
     manager: Pick<Manager, 'cache' | 'client' | 'recorder' | 'metrics'>,
@@ -53,6 +55,7 @@ export class NodeSetReconciler {
     this.#gateways = gateways;
     this.#options = options;
     this.#metrics = new NodeSetMetrics(manager.metrics.registry);
+    this.#owned = new OwnedApplier(manager.client, manager.cache);
   }
 
   readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
@@ -74,7 +77,8 @@ export class NodeSetReconciler {
     const done: Action[] = [];
     const pinned = pins(nodeSet, observed);
     let window: ConditionDraft | undefined;
-    if (controller !== undefined) await step(syncShared(nodeSet, controller, this.#manager, context.signal));
+    if (controller !== undefined)
+      await step(syncShared(nodeSet, controller, { cache, client, owned: this.#owned }, context.signal));
     if (!observed.deleting) {
       const inUse = new Set(observed.workers.map((worker) => worker.revision));
       await step(syncRevisions(nodeSet, observed.updateRevision, inUse, this.#manager, context.signal));

@@ -2,6 +2,7 @@
 import { label } from '@slurm-operator/api';
 import {
   type ChannelSource,
+  configMaps,
   controllerRevisions,
   type Manager,
   nodes,
@@ -49,6 +50,7 @@ export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options
     .for(nodeSets)
     .owns(pods)
     .owns(controllerRevisions)
+    .owns(configMaps)
     .watches(nodes, (node) => setsOn(node.metadata.name))
     .watches(controllers, (controller) => setsOf(controller.metadata.namespace, controller.metadata.name))
     .watches(persistentVolumeClaims, (claim) => {

@@ -1,29 +1,23 @@
 /** Objects that all NodeSets of a Controller share: the headless Service of the workers and the budget that protects busy ones. */
+import { app, type Controller, label, type NodeSet, port, resourceName } from '@slurm-operator/api';
 import {
-  app,
-  type Controller,
-  component,
-  label,
-  type NodeSet,
-  port,
-  resourceName,
-} from '@slurm-operator/api';
-import { type Manager, podDisruptionBudgets, services } from '@slurm-operator/kube';
+  configMaps,
+  type Manager,
+  type OwnedApplier,
+  podDisruptionBudgets,
+  services,
+} from '@slurm-operator/kube';
 
-type Shared = Pick<Manager, 'cache' | 'client'>;
+import { objectLabels } from '../builders/labels.ts';
+import { workerSshConfig } from './worker/worker-ssh.ts';
+
+type Shared = Pick<Manager, 'cache' | 'client'> & { readonly owned: OwnedApplier };
 
 function metadataFor(name: string, controller: Controller) {
   return {
     name,
     namespace: controller.metadata.namespace,
-    labels: {
-      [label.name]: app.worker,
-      [label.instance]: controller.metadata.name,
-      [label.component]: component.worker,
-      [label.partOf]: 'slurm',
-      [label.managedBy]: 'slurm-operator',
-      [label.cluster]: controller.metadata.name,
-    },
+    labels: objectLabels('worker', controller.metadata.name, controller.metadata.name),
     // Owned by the Controller that they belong to: they outlive any one NodeSet and vanish with the cluster.
     ownerReferences: [
       {
@@ -63,11 +57,11 @@ export function workersBudget(controller: Controller) {
   };
 }
 
-/** Created where missing; they depend on nothing that changes, so a live one is left alone. */
+/** The shared ones are created where missing: they depend on nothing that changes, so a live one is left alone. */
 export async function syncShared(
   nodeSet: NodeSet,
   controller: Controller,
-  { cache, client }: Shared,
+  { cache, client, owned }: Shared,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace } = nodeSet.metadata;
@@ -77,4 +71,6 @@ export async function syncShared(
   const budget = workersBudget(controller);
   if (cache.get(podDisruptionBudgets, { namespace, name: budget.metadata.name }) === undefined)
     await client.apply(podDisruptionBudgets, budget as never, { signal });
+  const ssh = workerSshConfig(nodeSet);
+  if (ssh !== undefined) await owned.apply(configMaps, nodeSet, ssh, { signal });
 }

@@ -91,13 +91,7 @@ function ready(observed: Observed, counts: Counts, trouble: Trouble | undefined)
     };
   }
   const missing = counts.desired - counts.availableReplicas;
-  if (missing > 0)
-    return {
-      type,
-      status: 'False',
-      reason: 'PodsNotReady',
-      message: `${counts.availableReplicas} of ${counts.desired} workers are available.`,
-    };
+  if (missing > 0) return { type, status: 'False', ...notAvailable(observed, counts) };
   const unregistered = observed.workers.filter(
     (worker) => isHealthy(worker) && nodeOf(observed, worker.slurmName) === undefined,
   );
@@ -114,6 +108,24 @@ function ready(observed: Observed, counts: Counts, trouble: Trouble | undefined)
     status: 'True',
     reason: 'Ready',
     message: `All ${counts.desired} workers are available and registered in Slurm.`,
+  };
+}
+
+const troubleReasons = {
+  unschedulable: 'PodsUnschedulable',
+  image: 'ImagePullFailed',
+  crash: 'CrashLooping',
+} as const;
+
+/** Names the first worker that Kubernetes itself gives a reason for: that reason is what a user can act on. */
+function notAvailable(observed: Observed, counts: Counts): Trouble {
+  const base = `${counts.availableReplicas} of ${counts.desired} workers are available`;
+  const first = observed.workers.find((worker) => worker.trouble !== undefined);
+  if (first?.trouble === undefined) return { reason: 'PodsNotReady', message: `${base}.` };
+  const alike = observed.workers.filter((worker) => worker.trouble?.kind === first.trouble?.kind);
+  return {
+    reason: troubleReasons[first.trouble.kind],
+    message: `${base}. ${names(alike)}: ${first.trouble.message}`,
   };
 }
 

@@ -3,7 +3,7 @@ import { annotation, app, label } from '@slurm-operator/api';
 import type { DeepReadonly, Pod } from '@slurm-operator/kube';
 import { cordonCauseAnnotation, targetNodeAnnotation } from '../annotations.ts';
 import { statePrefix } from '../plan/mirror-state.ts';
-import type { CordonCause, Slot, Worker } from '../plan/observed.ts';
+import type { CordonCause, PodTrouble, Slot, Worker } from '../plan/observed.ts';
 
 const causes = new Set<string>([
   'scale-in',
@@ -50,6 +50,7 @@ export function observeWorker(
     startedAt: time(slurmd?.state?.running?.startedAt),
     everStarted: containers.some(hasStarted),
     containersDead: isDead(pod),
+    trouble: troubleOf(pod),
     terminating: metadata?.deletionTimestamp !== undefined,
     createdAt: time(metadata?.creationTimestamp) ?? 0,
     cordoned: notes[annotation.podCordon] === 'true',
@@ -89,6 +90,29 @@ function hasStarted(container: ContainerStatus): boolean {
     container.lastState?.terminated !== undefined ||
     (container.restartCount ?? 0) > 0
   );
+}
+
+const imageReasons = new Set(['ErrImagePull', 'ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull']);
+const crashReasons = new Set([
+  'CrashLoopBackOff',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+]);
+
+function troubleOf(pod: DeepReadonly<Pod>): PodTrouble | undefined {
+  const { status } = pod;
+  const scheduled = status?.conditions?.find((condition) => condition.type === 'PodScheduled');
+  if (scheduled?.status === 'False')
+    return { kind: 'unschedulable', message: scheduled.message ?? scheduled.reason ?? '' };
+  for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
+    const waiting = container.state?.waiting;
+    const reason = waiting?.reason ?? '';
+    const message = `${container.name}: ${waiting?.message || reason}`;
+    if (imageReasons.has(reason)) return { kind: 'image', message };
+    if (crashReasons.has(reason)) return { kind: 'crash', message };
+  }
+  return undefined;
 }
 
 /** Only the kubelet's own report of every container counts, never a phase that a controller may have written. */

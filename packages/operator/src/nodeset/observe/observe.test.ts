@@ -271,3 +271,36 @@ test('maxUnavailable rounds up and never below one', () => {
     assert.equal(resolveMaxUnavailable(value, desired), expected, `${value} of ${desired}`);
   }
 });
+
+test('why a pod does not come up is taken from the scheduler and the kubelet', () => {
+  const unscheduled = {
+    phase: 'Pending' as const,
+    conditions: [
+      {
+        type: 'PodScheduled',
+        status: 'False' as const,
+        message: '0/3 nodes are available: 3 Insufficient cpu.',
+      },
+    ],
+  };
+  assert.deepEqual(observeWorker(podOf({ status: unscheduled }), everywhere)?.trouble, {
+    kind: 'unschedulable',
+    message: '0/3 nodes are available: 3 Insufficient cpu.',
+  });
+  const waiting = (reason: string) => ({
+    phase: 'Pending' as const,
+    containerStatuses: [container({ waiting: { reason, message: 'no such image' } })],
+  });
+  assert.deepEqual(observeWorker(podOf({ status: waiting('ImagePullBackOff') }), everywhere)?.trouble, {
+    kind: 'image',
+    message: 'slurmd: no such image',
+  });
+  assert.equal(
+    observeWorker(podOf({ status: waiting('CrashLoopBackOff') }), everywhere)?.trouble?.kind,
+    'crash',
+  );
+  assert.equal(
+    observeWorker(podOf({ status: waiting('ContainerCreating') }), everywhere)?.trouble,
+    undefined,
+  );
+});

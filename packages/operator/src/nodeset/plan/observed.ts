@@ -16,6 +16,12 @@ export type Slot =
 /** Why the operator itself cordoned a pod. Kept on the pod, so that a cordon by a person is never mistaken for ours. */
 export type CordonCause = 'scale-in' | 'update' | 'deletion' | 'replacement' | 'node-cordon';
 
+export interface PodTrouble {
+  readonly kind: 'unschedulable' | 'image' | 'crash';
+  /** In the words of the scheduler or the kubelet. */
+  readonly message: string;
+}
+
 export interface Worker {
   readonly name: string;
   readonly uid: string;
@@ -35,6 +41,8 @@ export interface Worker {
   readonly everStarted: boolean;
   /** Every container is known to have ended: the kubelet said so. */
   readonly containersDead: boolean;
+  /** Why it does not come up, where Kubernetes says so. */
+  readonly trouble: PodTrouble | undefined;
   readonly terminating: boolean;
   readonly createdAt: number;
   /** The pod-cordon annotation says exactly "true". */

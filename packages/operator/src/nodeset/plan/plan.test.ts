@@ -24,6 +24,7 @@ function worker(ordinal: number, over: Partial<Worker> = {}): Worker {
     startedAt: now - 3_600_000,
     everStarted: true,
     containersDead: false,
+    trouble: undefined,
     terminating: false,
     createdAt: now - 3_600_000,
     cordoned: false,

@@ -3,7 +3,6 @@ import {
   annotation,
   app,
   type Controller,
-  component,
   keyFile,
   label,
   type NodeSet,
@@ -13,10 +12,12 @@ import {
 } from '@slurm-operator/api';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import { objectLabels, selectorLabels } from '../../builders/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../builders/merge-template.ts';
 import { servesHttpProbes } from '../../builders/slurm-version.ts';
 import { slurmctldEndpoints } from '../../builders/slurmctld-endpoints.ts';
 import { slurmdConf } from './slurmd-conf.ts';
+import { workerSsh } from './worker-ssh.ts';
 
 export interface WorkerTemplate {
   readonly labels: Record<string, string>;
@@ -32,7 +33,7 @@ export interface WorkerSurroundings {
 
 /** Labels by which the pods of a NodeSet are found. */
 export function workerSelector(nodeSet: NodeSet): Record<string, string> {
-  return { [label.name]: app.worker, [label.instance]: nodeSet.metadata.name };
+  return selectorLabels('worker', nodeSet.metadata.name);
 }
 
 export function workerTemplate(
@@ -45,11 +46,7 @@ export function workerTemplate(
   return {
     labels: {
       ...template?.metadata?.labels,
-      ...workerSelector(nodeSet),
-      [label.component]: component.worker,
-      [label.partOf]: 'slurm',
-      [label.managedBy]: 'slurm-operator',
-      [label.cluster]: nodeSet.spec.controllerRef.name,
+      ...objectLabels('worker', nodeSet.metadata.name, nodeSet.spec.controllerRef.name),
     },
     annotations: { ...template?.metadata?.annotations, [annotation.defaultContainer]: app.worker },
     spec,
@@ -69,6 +66,7 @@ function generatedSpec(nodeSet: NodeSet, controller: Controller, around: WorkerS
     volumes: [
       { name: 'slurm-etc', projected: { defaultMode: 0o600, sources: [slurmKey(controller)] } },
       { name: 'slurm-log', emptyDir: {} },
+      ...workerSsh(nodeSet).volumes,
     ],
   };
 }
@@ -123,7 +121,7 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
       { name: 'POD_TOPOLOGY', valueFrom: topology },
       { name: 'SLINKY_TOPOLOGY', valueFrom: topology },
     ],
-    ports: [{ name: app.worker, containerPort: port.slurmd }],
+    ports: [{ name: app.worker, containerPort: port.slurmd }, ...workerSsh(nodeSet).ports],
     // A minute in all, as upstream gives it, but asked every second: a worker that is up should not wait to be noticed.
     startupProbe: { ...probe('/livez'), failureThreshold: 60, periodSeconds: 1 },
     livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10 },
@@ -135,6 +133,7 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
     volumeMounts: [
       { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },
       { name: 'slurm-log', mountPath: '/var/log/slurm' },
+      ...workerSsh(nodeSet).mounts,
     ],
   };
   return mergeContainer(base, nodeSet.spec.slurmd);

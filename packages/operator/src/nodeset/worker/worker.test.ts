@@ -14,6 +14,7 @@ import { revisionHash } from './revision.ts';
 import { slurmdConf, slurmSetName } from './slurmd-conf.ts';
 import { workerClaims } from './worker-claims.ts';
 import { hostnamePrefix, workerPod } from './worker-pod.ts';
+import { workerSshConfig } from './worker-ssh.ts';
 import { workerTemplate } from './worker-template.ts';
 
 const around = { clusterDomain: 'cluster.local', defaultImage: 'slurm-operator/slurmd:26.05' };
@@ -161,5 +162,28 @@ test('the revision follows the content of what makes a pod, not its order and no
         revisionHash(a),
       );
     }),
+  );
+});
+
+test('ssh mounts its configuration and opens its port, and is absent otherwise', () => {
+  const ssh = {
+    enabled: true,
+    extraSshdConfig: 'MaxSessions 5',
+    sssdConfRef: { name: 'sssd', key: 'sssd.conf' },
+  };
+  const { spec } = workerTemplate(nodeSetOf({ ssh }), controller, around);
+  const [slurmd] = spec.containers;
+  assert.deepEqual(
+    slurmd?.ports?.map((each) => each.containerPort),
+    [6818, 22],
+  );
+  assert.ok(slurmd?.volumeMounts?.some((mount) => mount.mountPath === '/etc/sssd/sssd.conf'));
+  assert.match(workerSshConfig(nodeSetOf({ ssh }))?.data.sshd_config ?? '', /UsePAM yes[^]*MaxSessions 5\n$/);
+  assert.equal(workerSshConfig(nodeSetOf()), undefined);
+  assert.equal(
+    workerTemplate(nodeSetOf(), controller, around).spec.volumes?.some(
+      (volume) => volume.name === 'sssd-conf',
+    ),
+    false,
   );
 });
