@@ -41,7 +41,8 @@ bench: $(INSTALLED) ## run a benchmark: make bench BENCH=<name>
 soak: $(INSTALLED) ## random operations under load: make soak OPS=200 SEED=1
 	@node e2e/src/soak.ts
 
+# Not $(MAKE): its lines run even under `make -n`.
 clean: ## remove everything the other doors made on this machine
 	@if [ -e "$${XDG_CACHE_HOME:-$$HOME/.cache}/slurm-operator" ] || [ -e "$${XDG_STATE_HOME:-$$HOME/.local/state}/slurm-operator" ]; then \
-		$(MAKE) --no-print-directory --silent $(INSTALLED) && node tools/doors/clean.ts; fi
+		make --no-print-directory --silent $(INSTALLED) && node tools/doors/clean.ts; fi
 	@rm -rf node_modules packages/*/node_modules packages/*/dist
