@@ -16,7 +16,7 @@ import {
 } from '@slurm-operator/kube';
 import { aController, aNodeSet, aRestApi } from '../testing/objects.ts';
 import { type OperatorWorld, type RunningOperator, startOperatorWorld } from '../testing/operator-world.ts';
-import { configSeenAnnotation } from './controller/observe.ts';
+import { configSeenAnnotation } from './builders/controller/reconfigure.ts';
 import { clusters, controllers, nodeSets, restApis } from './resources.ts';
 
 let world: OperatorWorld;

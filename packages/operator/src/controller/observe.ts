@@ -6,11 +6,13 @@ import {
   type NodeSet,
   resourceName,
 } from '@slurm-operator/api';
-import { type Cache, type Live, statefulSets } from '@slurm-operator/kube';
+import { type Cache, type Live, pods, statefulSets } from '@slurm-operator/kube';
+import { trialAnnotation, trialName } from '../builders/controller/config-check.ts';
 import { referencedConfigMaps } from '../builders/controller/stateful-set.ts';
 import { type Digests, digestsOf } from '../key-troubles.ts';
 import { accountings, clusters, nodeSets } from '../resources.ts';
 import { type PodFacts, podsOf } from '../status/pods.ts';
+import type { Trial } from './trial.ts';
 
 export interface ObservedController {
   readonly controller: Live<Controller>;
@@ -20,11 +22,9 @@ export interface ObservedController {
   readonly secrets: readonly Digests[];
   readonly configMaps: readonly Digests[];
   readonly pods: readonly PodFacts[];
+  readonly trial: Trial | undefined;
   readonly statefulSet: { readonly exists: boolean; readonly updating: boolean };
 }
-
-/** Says, on a slurmctld pod, which configuration it was last touched for. */
-export const configSeenAnnotation = 'controller.slinky.slurm.net/config-seen';
 
 export function observeController(cache: Cache, controller: Live<Controller>): ObservedController {
   const { namespace, name } = controller.metadata;
@@ -44,6 +44,7 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
     secrets: unique(secretNames).map((one) => digestsOf(cache, 'Secret', namespace, one)),
     configMaps: unique(mapNames).map((one) => digestsOf(cache, 'ConfigMap', namespace, one)),
     pods: podsOf(cache, 'controller', namespace, name),
+    trial: trialOf(cache, namespace, name),
     statefulSet: {
       exists: set !== undefined,
       updating:
@@ -57,3 +58,16 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
 const unique = (names: readonly (string | undefined)[]): string[] => [
   ...new Set(names.filter((name): name is string => name !== undefined && name !== '')),
 ];
+
+function trialOf(cache: Cache, namespace: string, controller: string): Trial | undefined {
+  const pod = cache.get(pods, { namespace, name: trialName(controller) });
+  if (pod === undefined) return undefined;
+  const ended = pod.status?.containerStatuses?.[0]?.state?.terminated;
+  return {
+    digest: pod.metadata.annotations?.[trialAnnotation] ?? '',
+    uid: pod.metadata.uid,
+    phase: pod.status?.phase ?? 'Pending',
+    message: ended?.message?.trim().replaceAll(/\s+/g, ' ').slice(0, 1000) || pod.status?.message,
+    terminating: pod.metadata.deletionTimestamp !== undefined,
+  };
+}

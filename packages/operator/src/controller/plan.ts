@@ -3,7 +3,8 @@ import type { Cluster } from '@slurm-operator/api';
 import type { ApplyIntent, ConfigMap, Service, StatefulSet } from '@slurm-operator/kube';
 import { buildCluster } from '../builders/controller/cluster.ts';
 import { clusterNameOf } from '../builders/controller/cluster-name.ts';
-import { buildControllerConfig } from '../builders/controller/config-map.ts';
+import { buildControllerConfig, withVersion } from '../builders/controller/config-map.ts';
+import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
 import { buildControllerServices } from '../builders/controller/services.ts';
 import { buildExternalSlurmConf, buildSlurmConf, type Scripts } from '../builders/controller/slurm-conf.ts';
 import { buildControllerStatefulSet } from '../builders/controller/stateful-set.ts';
@@ -13,7 +14,8 @@ import { digestBehind, refTroubles } from '../key-troubles.ts';
 import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';
-import { configSeenAnnotation, type ObservedController } from './observe.ts';
+import type { ObservedController } from './observe.ts';
+import { decideTrial, type TrialDecision } from './trial.ts';
 
 export interface ControllerPlan {
   readonly services: readonly Service[];
@@ -24,14 +26,16 @@ export interface ControllerPlan {
   readonly configHash: string;
   readonly touch: readonly string[];
   readonly troubles: readonly Trouble[];
+  readonly decision: TrialDecision;
 }
 
 export function planController(observed: ObservedController, around: Surroundings): ControllerPlan {
   const { controller } = observed;
   const troubles: Trouble[] = [...missing(observed)];
   const rendered = render(observed, troubles);
-  for (const message of rendered?.complaints ?? []) troubles.push({ reason: 'InvalidSpec', message });
-  const config =
+  for (const message of rendered?.complaints ?? [])
+    troubles.push({ reason: 'InvalidSpec', message, stillReady: true });
+  const built =
     rendered === undefined
       ? undefined
       : buildControllerConfig({
@@ -39,7 +43,9 @@ export function planController(observed: ObservedController, around: Surrounding
           slurmConf: rendered.text,
           userCgroupConf: observed.configMaps.some(({ keys }) => keys?.['cgroup.conf'] !== undefined),
         });
-  const configHash = digestOf({ own: config?.data, users: observed.configMaps, keys: observed.secrets });
+  // Keys are not part of it: new ones restart slurmctld, and their files are no configuration.
+  const configHash = digestOf({ own: built?.data, users: observed.configMaps });
+  const config = built === undefined ? undefined : withVersion(built, configHash);
   const runs = !controller.spec.external;
   return {
     services: runs ? buildControllerServices(controller) : [],
@@ -51,6 +57,12 @@ export function planController(observed: ObservedController, around: Surrounding
         : undefined,
     cluster: buildCluster(controller),
     configHash,
+    decision: decideTrial({
+      digest: configHash,
+      inForce: controller.status?.configHash,
+      running: runs && observed.pods.some((pod) => pod.ready),
+      trial: observed.trial,
+    }),
     touch:
       config === undefined
         ? []

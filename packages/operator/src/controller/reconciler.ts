@@ -1,6 +1,9 @@
 /** The Controller controller: observe, plan, act, and say how it went. */
+import type { Controller } from '@slurm-operator/api';
 import {
+  type ConfigMap,
   configMaps,
+  controllerReference,
   type Live,
   type Manager,
   pods,
@@ -10,13 +13,15 @@ import {
   services,
   statefulSets,
 } from '@slurm-operator/kube';
+import { buildTrialConfig, buildTrialPod, trialName } from '../builders/controller/config-check.ts';
+import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { clusters, controllers } from '../resources.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { Steps } from '../steps.ts';
 import { ConfigPace } from './config-pace.ts';
-import { configSeenAnnotation, observeController } from './observe.ts';
-import { planController } from './plan.ts';
+import { observeController } from './observe.ts';
+import { type ControllerPlan, planController } from './plan.ts';
 import { controllerStatus } from './status.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
@@ -48,25 +53,8 @@ export class ControllerReconciler {
       );
     const { config, statefulSet } = plan;
     const pause = this.#pace.wait(request.key, plan.configHash, context.clock.now());
-    const configured =
-      config !== undefined &&
-      pause === 0 &&
-      (await steps.run(`ConfigMap ${config.metadata.name}`, () =>
-        owned.apply(configMaps, owner, config, { signal }),
-      ));
-    if (configured) {
-      this.#pace.wrote(request.key, plan.configHash, context.clock.now());
-      for (const name of plan.touch)
-        await steps.run(`Pod ${name}`, () =>
-          // Any change of a pod makes its kubelet look at its volumes at once, instead of in a minute or so.
-          client.mergePatch(
-            pods,
-            { namespace: controller.metadata.namespace, name },
-            { metadata: { annotations: { [configSeenAnnotation]: plan.configHash } } },
-            { signal },
-          ),
-        );
-    }
+    const enforced =
+      config !== undefined && pause === 0 && (await this.#enforce(controller, plan, config, steps, context));
     const configExists = config !== undefined && cache.get(configMaps, config.metadata) !== undefined;
     if (statefulSet !== undefined && (configExists || observed.statefulSet.exists))
       await steps.run(`StatefulSet ${statefulSet.metadata.name}`, () =>
@@ -78,9 +66,73 @@ export class ControllerReconciler {
 
     const after = cache.get(controllers, request);
     if (after === undefined) return;
-    const { fields, verdicts } = controllerStatus(observeController(cache, after), plan, steps.failures);
+    const { fields, verdicts } = controllerStatus(
+      observeController(cache, after),
+      { ...plan, ...(enforced ? { enforced: plan.configHash } : {}) },
+      steps.failures,
+    );
     await writeStatus(controllers, after, fields, verdicts, client, context);
     steps.throwFailures();
     if (pause > 0) return { requeueAfter: pause };
   };
+
+  /** Puts the configuration in force, or takes the next step of its trial. Whether it is in force now. */
+  async #enforce(
+    controller: Live<Controller>,
+    plan: ControllerPlan,
+    config: ConfigMap,
+    steps: Steps,
+    { signal, clock }: ReconcileContext,
+  ): Promise<boolean> {
+    const { client, owned } = this.#manager;
+    const { namespace, name } = controller.metadata;
+    const trial = { namespace, name: trialName(name) };
+    const { decision, configHash } = plan;
+    switch (decision.kind) {
+      case 'start': {
+        const [trialConfig, pod] = [
+          buildTrialConfig(controller, config),
+          buildTrialPod(controller, this.#around, configHash),
+        ];
+        await steps.run(`trial of the configuration in pod ${trial.name}`, async () => {
+          await owned.apply(configMaps, controller, trialConfig, { signal });
+          await client.create(
+            pods,
+            { ...pod, metadata: { ...pod.metadata, ownerReferences: [controllerReference(controller)] } },
+            { signal },
+          );
+        });
+        return false;
+      }
+      case 'replace':
+        await steps.run(`Pod ${trial.name}`, () =>
+          client.delete(pods, trial, { uid: decision.trial.uid, gracePeriodSeconds: 0, signal }),
+        );
+        return false;
+      case 'wait':
+      case 'reject':
+        return false;
+      case 'enforce':
+        break;
+    }
+    const written = await steps.run(`ConfigMap ${config.metadata.name}`, () =>
+      owned.apply(configMaps, controller, config, { signal }),
+    );
+    if (!written) return false;
+    this.#pace.wrote(`${namespace}/${name}`, configHash, clock.now());
+    for (const pod of plan.touch)
+      await steps.run(`Pod ${pod}`, () =>
+        // Any change of a pod makes its kubelet look at its volumes at once, instead of in a minute or so.
+        client.mergePatch(
+          pods,
+          { namespace, name: pod },
+          { metadata: { annotations: { [configSeenAnnotation]: configHash } } },
+          { signal },
+        ),
+      );
+    const { cleanUp } = decision;
+    if (cleanUp !== undefined && !cleanUp.terminating)
+      await steps.run(`Pod ${trial.name}`, () => client.delete(pods, trial, { uid: cleanUp.uid, signal }));
+    return true;
+  }
 }

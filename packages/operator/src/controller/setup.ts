@@ -52,8 +52,8 @@ export function setupControllers(manager: Manager, around: Surroundings, options
         .map((one) => one.metadata),
     )
     .watches(pods, ({ metadata }) =>
-      metadata.labels?.[label.name] === app.controller
-        ? [{ namespace: metadata.namespace, name: metadata.labels[label.instance] ?? '' }]
+      [app.controller, 'config-check'].includes(metadata.labels?.[label.name] ?? '')
+        ? [{ namespace: metadata.namespace, name: metadata.labels?.[label.instance] ?? '' }]
         : [],
     )
     .options({ workers: options.workers })

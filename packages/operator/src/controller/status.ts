@@ -18,7 +18,7 @@ export interface ControllerStatusDraft {
  */
 export function controllerStatus(
   observed: ObservedController,
-  plan: Pick<ControllerPlan, 'troubles' | 'configHash'>,
+  plan: Pick<ControllerPlan, 'troubles' | 'configHash' | 'decision'> & { readonly enforced?: string },
   failures: readonly Trouble[],
 ): ControllerStatusDraft {
   const { controller, cluster, pods } = observed;
@@ -30,6 +30,8 @@ export function controllerStatus(
     ...(external ? [] : podTroubles(pods, controller.metadata.namespace, 'No slurmctld is active yet.')),
   ];
   const connected = connection(observed);
+  const configInForce = plan.enforced ?? controller.status?.configHash;
+  const config = configVerdict(plan, configInForce);
   return {
     fields: {
       clusterName: clusterNameOf(controller),
@@ -39,7 +41,7 @@ export function controllerStatus(
         : {
             replicas: controllerReplicas(controller),
             readyReplicas: pods.filter((pod) => pod.ready).length,
-            configHash: plan.configHash,
+            ...(configInForce === undefined ? {} : { configHash: configInForce }),
             ...(active === undefined ? {} : { activeController: active.name }),
           }),
     },
@@ -53,6 +55,7 @@ export function controllerStatus(
           : `slurmctld is active in pod ${active?.name ?? ''}.`,
       ),
       connected,
+      ...(external ? [] : [config]),
     ],
   };
 }
@@ -69,4 +72,29 @@ function connection({ cluster }: ObservedController): Verdict {
       message: 'The connection to Slurm was not tried yet.',
     };
   return { type, status: ready.status, reason: ready.reason as Verdict['reason'], message: ready.message };
+}
+
+const rejection = (words: string): string =>
+  `slurmctld would refuse the new configuration, so the old one stays in force: ${words}`;
+
+function configVerdict(
+  { decision, configHash }: Pick<ControllerPlan, 'decision' | 'configHash'>,
+  inForce: string | undefined,
+): Verdict {
+  const type = conditionType.configApplied;
+  if (decision.kind === 'reject')
+    return { type, status: 'False', reason: 'ConfigRejected', message: rejection(decision.message) };
+  if (inForce === configHash)
+    return {
+      type,
+      status: 'True',
+      reason: 'Applied',
+      message: 'slurmctld runs with the configuration that is wanted.',
+    };
+  return {
+    type,
+    status: 'False',
+    reason: 'Reconfiguring',
+    message: 'The new configuration is being tried before slurmctld reads it.',
+  };
 }

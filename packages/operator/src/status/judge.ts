@@ -14,11 +14,13 @@ export interface Trouble {
   readonly message: string;
   /** It passes by itself: progress rather than damage. */
   readonly passing?: boolean;
+  /** It is wrong, but what is there goes on working. */
+  readonly stillReady?: boolean;
 }
 
 /** Ready, Progressing and Degraded of an object that has these troubles, the most important first. */
 export function verdicts(troubles: readonly Trouble[], well: string): Verdict[] {
-  const [worst] = troubles;
+  const worst = troubles.find(({ stillReady }) => stillReady !== true);
   const lasting = troubles.find(({ passing }) => passing !== true);
   const passing = troubles.find((trouble) => trouble.passing === true);
   return [

@@ -113,7 +113,11 @@ function initconf({ accounting, around }: AccountingWorkloadInput): IContainer {
   return {
     name: 'initconf',
     image: accounting.spec.slurmdbd?.image ?? around.images.slurmdbd,
-    command: ['/bin/sh', '-c', 'umask 077 && cp -L /mnt/slurm/* /etc/slurm/ && mkdir -p /run/slurmdbd'],
+    command: [
+      '/bin/sh',
+      '-c',
+      'cp -L /mnt/slurm/* /etc/slurm/ && chmod 600 /etc/slurm/* && mkdir -p /run/slurmdbd',
+    ],
     securityContext: restricted,
     volumeMounts: [
       { name: 'slurm-config', mountPath: '/mnt/slurm', readOnly: true },

@@ -14,6 +14,14 @@ export interface ConfigInput {
 /** Finds out the version of cgroups by itself; there is no systemd in the pod to ask. */
 const cgroupConf = 'CgroupPlugin=autodetect\nIgnoreSystemd=yes\n';
 
+/** Names the configuration in the volume, so that a pod can tell when all of it has arrived. */
+export const versionFile = '.config-version';
+
+/** The same ConfigMap, saying which configuration it belongs to. */
+export function withVersion(config: ConfigMap, version: string): ConfigMap {
+  return { ...config, data: { ...config.data, [versionFile]: version } };
+}
+
 export function buildControllerConfig({ controller, slurmConf, userCgroupConf }: ConfigInput): ConfigMap {
   const { name } = controller.metadata;
   return {

@@ -4,21 +4,28 @@ import type { IContainer } from 'kubernetes-models/v1/Container';
 import { mergeContainer } from '../merge-template.ts';
 import type { Read } from '../read.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { versionFile } from './config-map.ts';
+
+/** Says, on a slurmctld pod, which configuration it may read: one that was tried. */
+export const configSeenAnnotation = 'controller.slinky.slurm.net/config-seen';
+/** The same, as a file beside the configuration. */
+export const approvedFile = '.config-approved';
 
 /**
- * The kubelet swaps all files of a volume at once, by one link. The side container sees them as slurmctld does, so
- * there is no moment at which slurmctld could be told too early. A failed attempt is repeated until it succeeds.
+ * slurmctld reads its files again when the configuration that is there is the one that the operator has tried. Both
+ * names come in the volume that holds the files, which the kubelet swaps as a whole: it cannot be told too early.
+ * A failed attempt is repeated until it succeeds.
  */
 const script = `set -u
-state() { cat /etc/slurm/* 2>/dev/null | sha256sum; }
-applied=$(state)
+version() { cat /etc/slurm/${versionFile} 2>/dev/null; }
+applied=$(version)
 trap 'exit 0' TERM INT
 while :; do
   sleep 1 & wait $!
-  now=$(state)
-  if [ "$now" != "$applied" ] && scontrol reconfigure; then
+  now=$(version)
+  if [ -n "$now" ] && [ "$now" != "$applied" ] && [ "$now" = "$(cat /etc/slurm/${approvedFile} 2>/dev/null)" ] && scontrol reconfigure; then
     applied=$now
-    echo "slurmctld has read the configuration again"
+    echo "slurmctld has read configuration $now"
   fi
 done`;
 

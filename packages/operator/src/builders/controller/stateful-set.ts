@@ -14,7 +14,7 @@ import { servesHttpProbes } from '../slurm-version.ts';
 import { controllerReplicas } from '../slurmctld-endpoints.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { clusterNameOf } from './cluster-name.ts';
-import { reconfigureContainer } from './reconfigure.ts';
+import { approvedFile, configSeenAnnotation, reconfigureContainer } from './reconfigure.ts';
 import { slurmctldPort, stateSaveLocation } from './slurm-conf.ts';
 
 export interface ControllerWorkloadInput {
@@ -147,6 +147,13 @@ function etcSources(controller: Read<Controller>): ProjectedSource[] {
     ...keySources(controller.spec),
     ...referencedConfigMaps(controller).map((name) => ({ configMap: { name } })),
     ...jwksSource(controller.spec),
+    {
+      downwardAPI: {
+        items: [
+          { path: approvedFile, fieldRef: { fieldPath: `metadata.annotations['${configSeenAnnotation}']` } },
+        ],
+      },
+    },
   ];
 }
 

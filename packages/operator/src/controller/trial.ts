@@ -1,0 +1,43 @@
+/** Whether a configuration may be put in force. Pure. */
+
+/** The pod in which a configuration is tried, as far as it is known. */
+export interface Trial {
+  /** The configuration that it is about. */
+  readonly digest: string;
+  readonly uid: string;
+  readonly phase: string;
+  /** The last words of a slurmctld that refused it. */
+  readonly message: string | undefined;
+  readonly terminating: boolean;
+}
+
+export interface TrialInput {
+  /** The configuration that is wanted. */
+  readonly digest: string;
+  /** The one that slurmctld was last told to read; undefined before the first. */
+  readonly inForce: string | undefined;
+  /** Whether there is a slurmctld that a bad configuration would hurt. */
+  readonly running: boolean;
+  readonly trial: Trial | undefined;
+}
+
+export type TrialDecision =
+  /** Write it and have it read. `cleanUp`: the trial has served. */
+  | { readonly kind: 'enforce'; readonly cleanUp: Trial | undefined }
+  | { readonly kind: 'start' }
+  /** A trial of something else is in the way. */
+  | { readonly kind: 'replace'; readonly trial: Trial }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'reject'; readonly message: string };
+
+export function decideTrial({ digest, inForce, running, trial }: TrialInput): TrialDecision {
+  // Without a slurmctld nothing can be hurt, and the first one says itself what it does not like.
+  if (!running || inForce === digest) return { kind: 'enforce', cleanUp: trial };
+  if (trial === undefined) return { kind: 'start' };
+  if (trial.terminating) return { kind: 'wait' };
+  if (trial.digest !== digest) return { kind: 'replace', trial };
+  if (trial.phase === 'Succeeded') return { kind: 'enforce', cleanUp: undefined };
+  if (trial.phase === 'Failed')
+    return { kind: 'reject', message: trial.message ?? 'slurmctld ended without a word' };
+  return { kind: 'wait' };
+}
