@@ -23,16 +23,15 @@ export const trialName = (controller: string): string => `${controller}-config-c
 const script = `set -u
 dir=/tmp/trial
 mkdir -p "$dir/state"
-cp -L /etc/slurm/* "$dir/"
-chmod 600 "$dir"/*.key
+cp -rL /etc/slurm/* "$dir/"
+chmod -R u+rwX,go-rwx "$dir"
 sed -E -i '/^[[:space:]]*(SlurmctldHost|SlurmctldAddr|SlurmctldPort|StateSaveLocation|SlurmctldPidFile|SlurmctldLogFile|AccountingStorage[A-Za-z]*)[[:space:]]*=/Id' "$dir/slurm.conf"
 printf '\\nSlurmctldHost=%s\\nSlurmctldPort=16817\\nStateSaveLocation=%s/state\\nSlurmctldPidFile=%s/pid\\nAccountingStorageType=accounting_storage/none\\n' "$(hostname)" "$dir" "$dir" >>"$dir/slurm.conf"
 slurmctld -D -f "$dir/slurm.conf" >"$dir/log" 2>&1 &
 pid=$!
 for _ in $(seq 150); do
   if ! kill -0 "$pid" 2>/dev/null; then
-    cat "$dir/log" >&2
-    { grep -E 'fatal' "$dir/log" || tail -n 3 "$dir/log"; } | tail -n 3 >/dev/termination-log
+    grep -E 'error|fatal' "$dir/log" | tail -n 4 >&2 || cat "$dir/log" >&2
     exit 1
   fi
   if (exec 3<>/dev/tcp/127.0.0.1/16817) 2>/dev/null; then break; fi
@@ -56,6 +55,8 @@ export function buildTrialPod(controller: Read<Controller>, around: Surroundings
     image: slurmctld?.image ?? around.images.slurmctld,
     ...(slurmctld?.imagePullPolicy === undefined ? {} : { imagePullPolicy: slurmctld.imagePullPolicy }),
     command: ['/bin/bash', '-c', script],
+    // The last words of slurmctld are the verdict.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
     volumeMounts: [
       { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },

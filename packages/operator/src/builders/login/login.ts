@@ -187,8 +187,13 @@ function login({ loginSet, controller, around }: LoginWorkloadInput): IContainer
     image: around.images.login,
     env: [{ name: 'SACKD_OPTIONS', value: `--conf-server ${servers}` }],
     ports: [{ name: app.login, containerPort: port.ssh, protocol: 'TCP' }],
-    // Users need both: a way in, and a Slurm that knows them.
-    readinessProbe: { exec: { command: ['test', '-S', '/run/slurm/sack.socket'] }, periodSeconds: 3 },
+    // Before sackd has fetched it, commands find no configuration.
+    readinessProbe: {
+      exec: {
+        command: ['/bin/sh', '-c', 'test -S /run/slurm/sack.socket && test -s /run/slurm/conf/slurm.conf'],
+      },
+      periodSeconds: 3,
+    },
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [
       { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },

@@ -1,6 +1,5 @@
 /** The control plane with real daemons on a local cluster: everything Ready, everything answers, every fault is told. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import { buildImage, imageTag } from '@slurm-operator/images';
@@ -15,24 +14,55 @@ import {
   secrets,
   services,
 } from '@slurm-operator/kube';
-import { type LocalOperator, startLocalOperator } from '../testing/local-operator.ts';
-import { accountings, clusters, controllers, loginSets, nodeSets, restApis, tokens } from './resources.ts';
+import {
+  accountings,
+  clusters,
+  controllers,
+  loginSets,
+  nodeSets,
+  restApis,
+  tokens,
+} from '@slurm-operator/operator';
+import { namespace, operatorUser, SlurmStage } from './src/slurm-stage.ts';
 
 const version = process.env['SLURM_VERSION'] === '24.11' ? '24.11' : '26.05';
-const namespace = 'slurm';
-let world: LocalOperator;
+let stage: SlurmStage;
 
 before(async () => {
-  world = await startLocalOperator({
-    name: 'opcp',
-    version,
-    images: [(await buildImage('mariadb')).path, (await buildImage('ldap')).path],
-  });
+  stage = await SlurmStage.open({ name: 'e2e-control', nodes: 3, version });
+  for (const name of ['slurmdbd', 'login'] as const)
+    await stage.cluster.loadImage((await buildImage(name, version)).path);
+  for (const name of ['mariadb', 'ldap'] as const)
+    await stage.cluster.loadImage((await buildImage(name)).path);
+  stage.operator.start();
 });
-after(() => world.stop());
+after(() => stage?.[Symbol.asyncDispose]());
+
+async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined | false>,
+  seconds = 60,
+): Promise<T> {
+  let found: T | undefined | false;
+  let last: unknown;
+  await stage.until(
+    what,
+    async () => {
+      try {
+        found = await look();
+      } catch (error) {
+        last = error;
+      }
+      return found !== undefined && found !== false;
+    },
+    seconds * 1000,
+    () => Promise.resolve(last instanceof Error ? last.message : 'nothing'),
+  );
+  return found as T;
+}
 
 const create = <T extends KubeObject>(resource: Resource<T>, name: string, rest: object) =>
-  world.client.create(resource, {
+  stage.client.create(resource, {
     apiVersion: resource.apiVersion,
     kind: resource.kind,
     metadata: { name, namespace },
@@ -47,13 +77,13 @@ const secret = (name: string, values: Record<string, string | Buffer>) =>
   });
 
 const conditionOf = async <T extends KubeObject>(resource: Resource<T>, name: string, type: string) => {
-  const object = await world.client.get(resource, { namespace, name });
+  const object = await stage.client.get(resource, { namespace, name });
   const { status } = object as unknown as { status?: { conditions?: never[] } };
   return findCondition(status?.conditions, type);
 };
 
 const ready = <T extends KubeObject>(resource: Resource<T>, name: string, seconds = 120) =>
-  world.eventually(
+  eventually(
     `${resource.kind} ${name} to be Ready`,
     async () => {
       const found = await conditionOf(resource, name, conditionType.ready);
@@ -64,7 +94,7 @@ const ready = <T extends KubeObject>(resource: Resource<T>, name: string, second
   );
 
 const run = async (pod: string, container: string, command: string[]) => {
-  const { exitCode, stdout, stderr } = await exec(world.client, { namespace, name: pod }, command, {
+  const { exitCode, stdout, stderr } = await exec(stage.client, { namespace, name: pod }, command, {
     container,
     timeout: 30_000,
   });
@@ -72,8 +102,12 @@ const run = async (pod: string, container: string, command: string[]) => {
   return stdout;
 };
 
+const image = (name: 'slurmctld' | 'slurmd' | 'slurmdbd' | 'slurmrestd' | 'login') => ({
+  [name]: { image: imageTag(name, version) },
+});
+
 const podOf = async (name: string) => {
-  const list = await world.client.list(pods, { namespace, labelSelector: `app.kubernetes.io/name=${name}` });
+  const list = await stage.client.list(pods, { namespace, labelSelector: `app.kubernetes.io/name=${name}` });
   const found = list.items.find((pod) => pod.metadata.deletionTimestamp === undefined);
   assert.ok(found, `a pod of ${name}`);
   return found.metadata.name;
@@ -140,18 +174,15 @@ domains = example
 [domain/example]
 id_provider = ldap
 auth_provider = ldap
-ldap_uri = ldap://ldap.slurm:1389
+ldap_uri = ldap://ldap.slurm.svc.cluster.local:1389
 ldap_search_base = dc=example,dc=org
 ldap_auth_disable_tls_never_use_in_production = true
 `;
 
 test('the six kinds of the control plane become Ready, with workers that NodeSet makes', async () => {
-  await secret('slurm-auth', { 'slurm.key': randomBytes(64) });
-  await secret('slurm-jwt', { 'jwt.key': randomBytes(64) });
   await secret('mariadb', { password: 'a pass#word\\' });
   await secret('sssd', { 'sssd.conf': sssdConf });
   await create(configMaps, 'people', { data: { 'people.ldif': people } });
-  await create(configMaps, 'extra', { data: { 'cgroup.conf': 'CgroupPlugin=disabled\n' } });
   await simple('mariadb', imageTag('mariadb'), 3306, {
     env: [
       { name: 'MARIADB_DATABASE', value: 'slurm_acct_db' },
@@ -166,8 +197,8 @@ test('the six kinds of the control plane become Ready, with workers that NodeSet
     mounts: [{ name: 'seed', mountPath: '/seed' }],
   });
   const keys = {
-    slurmKeyRef: { name: 'slurm-auth', key: 'slurm.key' },
-    jwtKeyRef: { name: 'slurm-jwt', key: 'jwt.key' },
+    slurmKeyRef: { name: 'keys', key: 'slurm.key' },
+    jwtKeyRef: { name: 'keys', key: 'jwt.key' },
   };
   await create(accountings, 'slurm', {
     spec: {
@@ -182,9 +213,10 @@ test('the six kinds of the control plane become Ready, with workers that NodeSet
   await create(controllers, 'slurm', {
     spec: {
       ...keys,
+      ...image('slurmctld'),
       clusterName: 'test',
       accountingRef: { name: 'slurm' },
-      configFileRefs: [{ name: 'extra' }],
+      configFileRefs: [{ name: 'cgroup' }],
       extraConf: [
         'ProctrackType=proctrack/linuxproc',
         'TaskPlugin=task/none',
@@ -193,10 +225,14 @@ test('the six kinds of the control plane become Ready, with workers that NodeSet
       ].join('\n'),
     },
   });
-  await create(restApis, 'slurm', { spec: { controllerRef: { name: 'slurm' } } });
+  await create(restApis, 'slurm', { spec: { controllerRef: { name: 'slurm' }, ...image('slurmrestd') } });
   await create(tokens, 'alice', { spec: { username: 'alice', jwtKeyRef: keys.jwtKeyRef } });
   await create(loginSets, 'login', {
-    spec: { controllerRef: { name: 'slurm' }, sssdConfRef: { name: 'sssd', key: 'sssd.conf' } },
+    spec: {
+      controllerRef: { name: 'slurm' },
+      ...image('login'),
+      sssdConfRef: { name: 'sssd', key: 'sssd.conf' },
+    },
   });
   await create(nodeSets, 'compute', {
     spec: {
@@ -218,14 +254,14 @@ test('scontrol ping, sinfo and sacctmgr answer', async () => {
   const ctld = (...command: string[]) => run('slurm-controller-0', 'slurmctld', command);
   assert.match(await ctld('scontrol', 'ping'), /is UP/);
   assert.match(await ctld('sinfo', '--noheader', '--format=%T'), /idle/);
-  await world.eventually('the cluster in accounting', async () =>
+  await eventually('the cluster in accounting', async () =>
     (await ctld('sacctmgr', '--noheader', 'show', 'cluster', 'format=cluster')).includes('test'),
   );
 });
 
 test('a user of the directory runs a job from the login node', async () => {
   const login = await podOf('login');
-  const output = await world.eventually('srun as alice', async () => {
+  const output = await eventually('srun as alice', async () => {
     const text = await run(login, 'login', [
       'setpriv',
       '--reuid=alice',
@@ -241,42 +277,77 @@ test('a user of the directory runs a job from the login node', async () => {
 });
 
 test('a changed configuration is in effect within seconds, with no restart', async () => {
-  const pod = await world.client.get(pods, { namespace, name: 'slurm-controller-0' });
-  const { spec } = await world.client.get(controllers, { namespace, name: 'slurm' });
+  const pod = await stage.client.get(pods, { namespace, name: 'slurm-controller-0' });
+  const { spec } = await stage.client.get(controllers, { namespace, name: 'slurm' });
   const began = Date.now();
-  await world.client.mergePatch(
+  await stage.client.mergePatch(
     controllers,
     { namespace, name: 'slurm' },
     { spec: { extraConf: `${spec.extraConf}\nMessageTimeout=33` } },
   );
-  await world.eventually('the new value', async () =>
+  await eventually('the new value', async () =>
     /MessageTimeout\s+= 33/.test(
       await run('slurm-controller-0', 'slurmctld', ['scontrol', 'show', 'config']),
     ),
   );
   const seconds = (Date.now() - began) / 1000;
-  const later = await world.client.get(pods, { namespace, name: 'slurm-controller-0' });
+  const later = await stage.client.get(pods, { namespace, name: 'slurm-controller-0' });
   assert.equal(later.metadata.uid, pod.metadata.uid);
   assert.equal(later.status?.containerStatuses?.[0]?.restartCount, 0);
   console.log(`in effect after ${seconds.toFixed(1)} s`);
 });
 
+const broken: Record<string, { readonly lines: string; readonly says: RegExp }> = {
+  'an unknown key': { lines: 'NoSuchKey=1', says: /NoSuchKey|configuration file/i },
+  'a partition of unknown nodes': { lines: 'PartitionName=bad Nodes=nowhere', says: /node/i },
+  'a partition twice': { lines: 'PartitionName=compute Nodes=ALL', says: /compute/i },
+};
+
+for (const [name, { lines, says }] of Object.entries(broken))
+  test(`${name} never reaches slurmctld, and the condition says why`, async () => {
+    const { spec } = await stage.client.get(controllers, { namespace, name: 'slurm' });
+    const good = spec.extraConf;
+    await stage.client.mergePatch(
+      controllers,
+      { namespace, name: 'slurm' },
+      { spec: { extraConf: `${good}\n${lines}` } },
+    );
+    const told = await eventually('the rejection', async () => {
+      const found = await conditionOf(controllers, 'slurm', conditionType.configApplied);
+      return found?.reason === 'ConfigRejected' && found;
+    });
+    assert.match(told.message, says);
+    assert.equal((await conditionOf(controllers, 'slurm', conditionType.ready))?.status, 'True');
+    assert.match(await run('slurm-controller-0', 'slurmctld', ['scontrol', 'ping']), /is UP/);
+    await stage.client.mergePatch(controllers, { namespace, name: 'slurm' }, { spec: { extraConf: good } });
+    await eventually(
+      'the good configuration',
+      async () => (await conditionOf(controllers, 'slurm', conditionType.configApplied))?.status === 'True',
+    );
+    const pod = await stage.client.get(pods, { namespace, name: 'slurm-controller-0' });
+    assert.equal(pod.status?.containerStatuses?.[0]?.restartCount, 0);
+  });
+
 test('a dead slurmrestd is told, and healed from without help', async () => {
-  await world.client.mergePatch(restApis, { namespace, name: 'slurm' }, { spec: { replicas: 0 } });
-  const told = await world.eventually('the truth about the connection', async () => {
+  await stage.client.mergePatch(restApis, { namespace, name: 'slurm' }, { spec: { replicas: 0 } });
+  const told = await eventually('the truth about the connection', async () => {
     const found = await conditionOf(clusters, 'slurm', conditionType.slurmConnected);
     return found?.status === 'False' && found;
   });
   assert.match(told.reason, /Connection(Refused|Timeout)|SlurmError/);
-  await world.client.mergePatch(restApis, { namespace, name: 'slurm' }, { spec: { replicas: 1 } });
+  await stage.client.mergePatch(restApis, { namespace, name: 'slurm' }, { spec: { replicas: 1 } });
   await ready(clusters, 'slurm');
 });
 
 test('an operator that is killed comes back and changes nothing', async () => {
-  const before = await world.client.list(pods, { namespace });
-  await world.crash();
+  const before = await stage.client.list(pods, { namespace });
+  const requests = () => stage.cluster.server.audit.count({ user: operatorUser });
+  const count = requests();
+  await stage.operator.kill();
+  stage.operator.start();
+  await eventually('the operator at work again', async () => requests() > count + 10);
   await ready(clusters, 'slurm');
-  const later = await world.client.list(pods, { namespace });
+  const later = await stage.client.list(pods, { namespace });
   const uids = (list: typeof before) => list.items.map(({ metadata }) => metadata.uid).toSorted();
   assert.deepEqual(uids(later), uids(before));
 });

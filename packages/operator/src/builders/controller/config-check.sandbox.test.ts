@@ -1,0 +1,72 @@
+/** The trial of a configuration, with real slurmctld: what it would run passes, what it would die of does not. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, test } from 'node:test';
+import { buildImage, type SlurmVersion } from '@slurm-operator/images';
+import { createSandbox, type Sandbox } from '@slurm-operator/sandbox';
+import { aController, aNodeSet, anAccounting, surroundings } from '../../../testing/objects.ts';
+import { buildTrialPod } from './config-check.ts';
+import { buildSlurmConf } from './slurm-conf.ts';
+
+const sandboxes: Sandbox[] = [];
+after(async () => {
+  for (const sandbox of sandboxes) await sandbox.stop(500);
+});
+
+const noScripts = { prolog: [], epilog: [], prologSlurmctld: [], epilogSlurmctld: [] };
+const cases: readonly { readonly name: string; readonly extraConf: string; readonly refused?: RegExp }[] = [
+  { name: 'a harmless line', extraConf: 'MessageTimeout=33' },
+  { name: 'an unknown key', extraConf: 'NoSuchKey=1', refused: /unrecognized key: NoSuchKey/ },
+  {
+    name: 'a partition of unknown nodes',
+    extraConf: 'PartitionName=bad Nodes=nowhere',
+    refused: /nowhere|invalid node/i,
+  },
+  {
+    name: 'a partition twice',
+    extraConf: 'PartitionName=compute Nodes=ALL',
+    refused: /duplicate.*compute|compute.*duplicate/i,
+  },
+];
+
+for (const version of ['26.05', '24.11'] satisfies SlurmVersion[])
+  for (const { name, extraConf, refused } of cases)
+    test(`Slurm ${version}: ${name} ${refused === undefined ? 'passes' : 'fails with its reason'}`, async () => {
+      const controller = aController({ extraConf, accountingRef: { name: 'slurm' } });
+      const { text } = buildSlurmConf({
+        controller,
+        accounting: anAccounting(),
+        nodeSets: [aNodeSet({ partition: { enabled: true } })],
+        scripts: noScripts,
+      });
+      const command = buildTrialPod(controller, surroundings, 'digest').spec?.containers[0]?.command ?? [];
+      const image = await buildImage('slurmctld', version);
+      const sandbox = await createSandbox({ name: `trial-${sandboxes.length}-${process.pid}` });
+      sandboxes.push(sandbox);
+      const lan = await sandbox.addNetwork('lan');
+      // As a kubelet would mount them: of root, readable by the group.
+      const mounted = { mode: 0o440, uid: 0, gid: 401 };
+      const key = randomBytes(64).toString('hex');
+      const box = await sandbox.startBox({
+        name: 'slurm-config-check',
+        rootfs: image.rootfs,
+        networks: [lan],
+        tmpfs: ['/tmp'],
+        files: [
+          { path: '/etc/hosts', content: '127.0.0.1 localhost slurm-config-check\n' },
+          { path: '/etc/slurm/slurm.conf', content: text, ...mounted },
+          { path: '/etc/slurm/cgroup.conf', content: 'CgroupPlugin=disabled\n', ...mounted },
+          { path: '/etc/slurm/slurm.key', content: key, ...mounted },
+          { path: '/etc/slurm/jwt.key', content: key, ...mounted },
+        ],
+      });
+      await box.exec(['/bin/sh', '-c', 'mkdir -p /run/slurmctld && chown 401:401 /run/slurmctld']);
+      const { exitCode, stderr } = await box.exec(command, {
+        user: '401:401',
+        timeoutMs: 40_000,
+        allowFailure: true,
+      });
+      assert.equal(exitCode, refused === undefined ? 0 : 1, stderr);
+      if (refused !== undefined) assert.match(stderr, refused);
+      await sandbox.stop(500);
+    });
