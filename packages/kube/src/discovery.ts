@@ -1,5 +1,6 @@
 /** Which APIs the cluster serves. An optional one may be absent now and appear later, without a restart of ours. */
-import type { CallOptions, Client } from './client/client.ts';
+import type { Client } from './client/client.ts';
+import type { CallOptions } from './client/options.ts';
 import { type Clock, sleep, systemClock } from './clock.ts';
 import { explain, NotFoundError } from './errors.ts';
 import { type Log, silent } from './log.ts';

@@ -19,23 +19,21 @@ export {
 } from './certificates/certificate-source.ts';
 export { type InjectionTarget, injectBundle } from './certificates/inject-bundle.ts';
 export { SelfMadeCertificates, type SelfMadeOptions } from './certificates/self-made.ts';
-export {
-  type ApplyIntent,
-  type ApplyOptions,
-  type CallOptions,
-  Client,
-  type ClientOptions,
-  createClient,
-  type DeleteOptions,
-  type JsonPatch,
-  type ListOptions,
-  type ListPage,
-  type Patch,
-  type WatchOptions,
-  type WriteObserver,
-  type WriteOptions,
-} from './client/client.ts';
+export { Client, type ClientOptions, createClient } from './client/client.ts';
 export { attach, type CommandResult, exec, type StreamOptions } from './client/exec.ts';
+export type {
+  ApplyIntent,
+  ApplyOptions,
+  CallOptions,
+  DeleteOptions,
+  JsonPatch,
+  ListOptions,
+  ListPage,
+  Patch,
+  WatchOptions,
+  WriteObserver,
+  WriteOptions,
+} from './client/options.ts';
 export { type PodLogOptions, podLog, podLogStream } from './client/pod-log.ts';
 export { portForward } from './client/port-forward.ts';
 export { type EvictOptions, evict, getScale, type Scale, setScale } from './client/subresources.ts';

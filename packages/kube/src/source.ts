@@ -4,7 +4,10 @@ import type { Change } from './cache/replica.ts';
 import { controllerOf, type KubeObject, keyOf, type Live, type ObjectKey, type ObjectRef } from './object.ts';
 import { type AnyResource, groupOf } from './resource.ts';
 
-/** Puts keys on a controller's queue until the signal is aborted. */
+/**
+ * Puts keys on a controller's queue until the signal is aborted. `start` may return at once and go on by itself, or
+ * return a promise that lasts as long as it works; a rejection stops the program.
+ */
 export interface Source {
   start(enqueue: (key: ObjectKey, delay?: number) => void, signal: AbortSignal): void | Promise<void>;
 }

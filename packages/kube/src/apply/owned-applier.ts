@@ -5,7 +5,8 @@
  */
 import { hash } from 'node:crypto';
 import type { Cache } from '../cache/cache.ts';
-import type { ApplyIntent, CallOptions, Client } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
+import type { ApplyIntent, CallOptions } from '../client/options.ts';
 import { NotOwnedError } from '../errors.ts';
 import { controllerOf, controllerReference, type KubeObject, keyOf, type Live } from '../object.ts';
 import { type Resource, resourceName } from '../resource.ts';

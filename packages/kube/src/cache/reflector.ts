@@ -2,7 +2,8 @@
  * Keeps a replica equal to the server: streaming list (pages where the server has none), then a watch that is resumed, or
  * begun anew with a list, after whatever happens. Ends only when its signal is aborted.
  */
-import type { Client, ListOptions } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
+import type { ListOptions } from '../client/options.ts';
 import type { WatchEvent } from '../client/watch.ts';
 import { type BackoffOptions, backoffDelay, type Clock, sleep } from '../clock.ts';
 import {
@@ -55,6 +56,8 @@ export interface ReflectorTuning {
 const BACKOFF: BackoffOptions = { initial: 800, limit: 30_000 };
 /** A connection that lived this long was healthy: the next failure is the first again. */
 const HEALTHY = 60_000;
+/** A watch that the server ends sooner than this looks like a failure. */
+const BRIEF = 1_000;
 /** After so many failures in a row the resourceVersion itself is under suspicion. */
 const SUSPECT_AFTER = 5;
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
@@ -87,9 +90,12 @@ export class Reflector<T extends KubeObject> {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const began = this.#options.clock.monotonic();
+      const lasted = () => this.#options.clock.monotonic() - began;
       try {
         await this.#connect(signal);
         this.#failure = undefined;
+        // Ended in good order, as watches do; but one that ends at once must not be a hot loop.
+        if (lasted() >= BRIEF) this.#failures = -1;
       } catch (error) {
         if (signal.aborted) return;
         if (this.#options.optional === true && error instanceof NotFoundError) {
@@ -101,9 +107,7 @@ export class Reflector<T extends KubeObject> {
         }
         this.#judge(error);
       }
-      const lasted = this.#options.clock.monotonic() - began;
-      if (lasted >= HEALTHY) this.#failures = 0;
-      else this.#failures += 1;
+      this.#failures = lasted() >= HEALTHY ? 0 : this.#failures + 1;
       if (this.#failures >= SUSPECT_AFTER) this.#mustList = true;
       await this.#pause(signal);
     }
@@ -122,6 +126,7 @@ export class Reflector<T extends KubeObject> {
         await this.#streamingList(signal);
         return;
       }
+      let resourceVersion = '';
       for await (const page of this.#options.client.pages(this.#options.resource, {
         ...this.#selection,
         pageSize: this.#options.pageSize ?? 500,
@@ -129,16 +134,14 @@ export class Reflector<T extends KubeObject> {
         signal,
       })) {
         for (const object of page.items) replica.listed(object);
-        this.#pagedVersion = page.resourceVersion;
+        ({ resourceVersion } = page);
       }
-      this.#synced(this.#pagedVersion);
+      this.#synced(resourceVersion);
     } finally {
       replica.abandonList();
     }
     return this.#watch(signal);
   }
-
-  #pagedVersion = '';
 
   /** One watch that begins with the present objects and then goes on. */
   async #streamingList(signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 /** Tells the API server which authority signs our webhooks. */
-import type { Client, JsonPatch } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
+import type { JsonPatch } from '../client/options.ts';
 import type { Live } from '../object.ts';
 import type { AnyResource } from '../resource.ts';
 import {

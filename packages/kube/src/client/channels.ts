@@ -1,7 +1,8 @@
 /** The channel protocol that exec, attach and port-forward speak over a WebSocket: each message starts with a channel number. */
 import type { WebSocket } from 'ws';
 import { AbortedError, DeadlineError, RemoteCommandError } from '../errors.ts';
-import type { CallOptions, Client } from './client.ts';
+import type { Client } from './client.ts';
+import type { CallOptions } from './options.ts';
 import { refusal } from './refusal.ts';
 
 export interface Channels {

@@ -8,77 +8,21 @@ import { MalformedError, NotFoundError, type Status } from '../errors.ts';
 import type { DeepReadonly, Draft, KubeObject, Live, ObjectRef } from '../object.ts';
 import { type AnyResource, pathOf, type Resource } from '../resource.ts';
 import { Transport, type TransportOptions } from '../transport/transport.ts';
+import type {
+  ApplyIntent,
+  ApplyOptions,
+  CallOptions,
+  DeleteOptions,
+  ListOptions,
+  ListPage,
+  Patch,
+  WatchOptions,
+  WriteObserver,
+  WriteOptions,
+} from './options.ts';
 import { refusal } from './refusal.ts';
 import { readWatch, type WatchEvent } from './watch.ts';
-
-/** Options of every call. */
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Milliseconds, retries included. @default that of the transport */
-  readonly timeout?: number | undefined;
-}
-
-export interface WriteOptions extends CallOptions {
-  /** `status`, `scale` or another subresource. */
-  readonly subresource?: string;
-  readonly dryRun?: boolean;
-  /** Who the changed fields belong to. @default that of the client */
-  readonly fieldManager?: string;
-}
-
-export interface ApplyOptions extends WriteOptions {
-  /** Take fields that another manager owns. @default true: an operator is the authority on what it applies */
-  readonly force?: boolean;
-}
-
-export interface DeleteOptions extends CallOptions {
-  /** Refuse (409) unless the live object has this uid: never delete a namesake. */
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly propagation?: 'Foreground' | 'Background' | 'Orphan';
-  readonly gracePeriodSeconds?: number;
-  readonly dryRun?: boolean;
-}
-
-export interface ListOptions extends CallOptions {
-  readonly namespace?: string | undefined;
-  readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
-  readonly resourceVersion?: string;
-  /** Objects per page. @default 500 */
-  readonly pageSize?: number;
-}
-
-export interface ListPage<T extends KubeObject> {
-  readonly items: readonly Live<T>[];
-  readonly resourceVersion: string;
-}
-
-export interface WatchOptions extends Omit<ListOptions, 'pageSize'> {
-  /** Ask for the present objects first; a bookmark with the annotation `k8s.io/initial-events-end` ends them. */
-  readonly sendInitialEvents?: boolean;
-  readonly timeoutSeconds?: number;
-  /** @default 180_000 */
-  readonly idle?: number;
-}
-
-export type JsonPatch = readonly {
-  readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
-  readonly path: string;
-  readonly from?: string;
-  readonly value?: unknown;
-}[];
-
-export type Patch =
-  | { readonly type: 'merge'; readonly body: unknown }
-  | { readonly type: 'strategic'; readonly body: unknown }
-  | { readonly type: 'json'; readonly body: JsonPatch };
-
-/** Sees what the server answered to our writes. `gone`: the object does not exist any more. */
-export interface WriteObserver {
-  written(resource: AnyResource, object: Live): void;
-  gone(resource: AnyResource, ref: ObjectRef, uid: string | undefined): void;
-}
+import { deleteBody, describe, hasEnded, setSelectors } from './wire.ts';
 
 const contentType = {
   merge: 'application/merge-patch+json',
@@ -272,22 +216,12 @@ export class Client {
 
   /** `true`: the object is gone. `false`: it is being deleted (finalizers, grace) or was not there at all. */
   async delete(resource: AnyResource, ref: ObjectRef, options: DeleteOptions = {}): Promise<boolean> {
-    const { uid, resourceVersion } = options;
-    const body = {
-      apiVersion: 'v1',
-      kind: 'DeleteOptions',
-      ...(options.propagation === undefined ? {} : { propagationPolicy: options.propagation }),
-      ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
-      ...(options.dryRun === true ? { dryRun: ['All'] } : {}),
-      ...(uid === undefined && resourceVersion === undefined
-        ? {}
-        : { preconditions: { uid, resourceVersion } }),
-    };
+    const { uid } = options;
     let answer: Live | Status;
     try {
       answer = await this.json<Live | Status>('DELETE', pathOf(resource, ref), {
         ...options,
-        body,
+        body: deleteBody(options),
         doing: `delete ${describe(resource, ref)}`,
         guard: this.#guard,
       });
@@ -315,14 +249,7 @@ export class Client {
     setSelectors(query, options);
     await this.json('DELETE', `${pathOf(resource, { namespace: options.namespace })}?${query.toString()}`, {
       ...options,
-      body: {
-        apiVersion: 'v1',
-        kind: 'DeleteOptions',
-        ...(options.propagation === undefined ? {} : { propagationPolicy: options.propagation }),
-        ...(options.gracePeriodSeconds === undefined
-          ? {}
-          : { gracePeriodSeconds: options.gracePeriodSeconds }),
-      },
+      body: deleteBody({ ...options, resourceVersion: undefined }),
       doing: `delete ${resource.plural}`,
       guard: this.#guard,
     });
@@ -451,11 +378,7 @@ export class Client {
 
   /** Shows a written object to the observers; says whether that write was its end. */
   #seen(resource: AnyResource, object: Live): boolean {
-    const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
-    const ended =
-      deletionTimestamp !== undefined &&
-      (deletionGracePeriodSeconds ?? 0) === 0 &&
-      (finalizers ?? []).length === 0;
+    const ended = hasEnded(object);
     if (ended) this.#gone(resource, object.metadata, object.metadata.uid);
     else for (const observer of this.#observers) observer.written(resource, object);
     return ended;
@@ -466,28 +389,7 @@ export class Client {
   }
 }
 
-/** What one manager wants of an object: its identity and the fields it cares for. */
-export type ApplyIntent<T extends KubeObject> = DeepReadonly<DeepPartial<Omit<T, 'metadata'>>> & {
-  readonly metadata: DeepReadonly<Partial<T['metadata']>> & ObjectRef;
-};
-
-type DeepPartial<T> = T extends readonly (infer Item)[]
-  ? Item[]
-  : T extends object
-    ? { [Key in keyof T]?: DeepPartial<T[Key]> }
-    : T;
-
 export function createClient(config: ClusterConfig, options: ClientOptions = {}): Client {
   const fieldManager = options.fieldManager ?? options.userAgent;
   return new Client(new Transport(config, options), fieldManager === undefined ? {} : { fieldManager });
-}
-
-function describe(resource: AnyResource, ref: ObjectRef): string {
-  return `${resource.kind} ${ref.namespace === undefined ? '' : `${ref.namespace}/`}${ref.name}`;
-}
-
-function setSelectors(query: URLSearchParams, options: ListOptions): void {
-  if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector);
-  if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector);
-  if (options.resourceVersion !== undefined) query.set('resourceVersion', options.resourceVersion);
 }

@@ -5,7 +5,8 @@ import type { ObjectRef } from '../object.ts';
 import { pathOf } from '../resource.ts';
 import { pods } from '../resources.ts';
 import { type Channels, openChannels } from './channels.ts';
-import type { CallOptions, Client } from './client.ts';
+import type { Client } from './client.ts';
+import type { CallOptions } from './options.ts';
 
 export interface StreamOptions extends CallOptions {
   /** @default the only container, or the one that kubectl would choose */

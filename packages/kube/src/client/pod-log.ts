@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 import type { ObjectRef } from '../object.ts';
 import { pathOf } from '../resource.ts';
 import { pods } from '../resources.ts';
-import type { CallOptions, Client } from './client.ts';
+import type { Client } from './client.ts';
+import type { CallOptions } from './options.ts';
 
 export interface PodLogOptions extends CallOptions {
   readonly container?: string;

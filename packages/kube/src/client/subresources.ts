@@ -3,7 +3,8 @@
 import type { KubeObject, Live, ObjectRef } from '../object.ts';
 import { type AnyResource, defineResource } from '../resource.ts';
 import { pods } from '../resources.ts';
-import type { CallOptions, Client, WriteOptions } from './client.ts';
+import type { Client } from './client.ts';
+import type { CallOptions, WriteOptions } from './options.ts';
 
 export interface Scale extends KubeObject {
   spec?: { replicas?: number };

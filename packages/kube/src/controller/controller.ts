@@ -96,8 +96,9 @@ export class Controller {
     kill.addEventListener('abort', clear, { once: true });
     if (stop.aborted) close();
     const enqueue = (key: ObjectKey, delay = 0) => this.queue.addAfter(key, delay);
-    for (const source of this.#sources) await source.start(enqueue, stop);
-    await Promise.all(Array.from({ length: workers }, () => this.#work(kill)));
+    // A source may run for as long as the controller does; one that fails takes the controller with it.
+    const sources = this.#sources.map(async (source) => source.start(enqueue, stop));
+    await Promise.all([...sources, ...Array.from({ length: workers }, () => this.#work(kill))]);
     kill.removeEventListener('abort', clear);
   }
 

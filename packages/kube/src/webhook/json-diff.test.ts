@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { JsonPatch } from '../client/client.ts';
+import type { JsonPatch } from '../client/options.ts';
 import { jsonDiff } from './json-diff.ts';
 
 /** Applies the operations that a diff consists of, by the letter of RFC 6902. */

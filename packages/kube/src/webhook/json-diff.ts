@@ -1,5 +1,5 @@
 /** The JSON patch that turns one value into another. Lists are replaced whole: correct, short, and easy to read in audits. */
-import type { JsonPatch } from '../client/client.ts';
+import type { JsonPatch } from '../client/options.ts';
 
 export function jsonDiff(before: unknown, after: unknown, path = ''): JsonPatch {
   if (!isMap(before) || !isMap(after))
