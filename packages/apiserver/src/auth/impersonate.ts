@@ -70,8 +70,16 @@ function extraOf(headers: IncomingHttpHeaders): Record<string, readonly string[]
   return Object.fromEntries(
     Object.entries(headers)
       .filter(([key]) => key.startsWith(EXTRA_PREFIX))
-      .map(([key, value]) => [decodeURIComponent(key.slice(EXTRA_PREFIX.length)), many(value)]),
+      .map(([key, value]) => [decoded(key.slice(EXTRA_PREFIX.length)), many(value)]),
   );
+}
+
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
 }
 
 function one(value: string | string[] | undefined): string | undefined {

@@ -143,9 +143,15 @@ async function stream(
   response.end();
 }
 
+/** Warnings may come from anywhere (webhooks, field names), so nothing in them may end the header or the request. */
 function warningHeader(text: string): string {
-  return `299 - "${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  const printable = text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, warningLimit);
+  const quoted = printable.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+  // Header values are bytes: the bytes of UTF-8, one by one.
+  return `299 - "${Buffer.from(quoted, 'utf8').toString('latin1')}"`;
 }
+
+const warningLimit = 4096;
 
 function message(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

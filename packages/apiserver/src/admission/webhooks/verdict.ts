@@ -44,14 +44,23 @@ export function readVerdict(outcome: CallOutcome, uid: string, mutating: boolean
   return {
     verdict: {
       allowed: response['allowed'] === true,
-      warnings: Array.isArray(response['warnings']) ? (response['warnings'] as string[]) : [],
-      annotations: isObject(response['auditAnnotations'])
-        ? (response['auditAnnotations'] as Record<string, string>)
-        : {},
+      warnings: textsOf(response['warnings']),
+      annotations: isObject(response['auditAnnotations']) ? textEntries(response['auditAnnotations']) : {},
       ...(patch.value === undefined ? {} : { patch: patch.value }),
       ...(isObject(response['status']) ? { status: response['status'] } : {}),
     },
   };
+}
+
+// A webhook may send anything; what is not a text is left out.
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}
+
+function textEntries(value: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
 }
 
 function parse(text: string): { readonly value: Record<string, unknown> } | { readonly fault: string } {
