@@ -49,7 +49,10 @@ export const secretHooks: BuiltinHooks = {
       it.data = {
         ...it.data,
         ...Object.fromEntries(
-          Object.entries(it.stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+          Object.entries(it.stringData).map(([key, text]) => [
+            key,
+            Buffer.from(text ?? '').toString('base64'),
+          ]),
         ),
       };
     delete it.stringData;

@@ -60,6 +60,8 @@ interface Field {
   /** An empty list stays for now: it is stored as null, but whoever sent it owns it. */
   readonly keepEmpty?: boolean;
   readonly schema: Schema | undefined;
+  /** What a null among the items of a list or a map stands for. */
+  readonly zero?: string | number | boolean;
 }
 
 /** What a field holds when the client left it out: an empty struct of its type, or a plain value. */
@@ -97,7 +99,12 @@ function shapeField(value: unknown, field: Field, faults: string[]): unknown {
 function shapeList(value: unknown, field: Field, faults: string[]): unknown {
   if (!Array.isArray(value)) return value;
   if (value.length === 0) return field.keepEmpty ? value : undefined;
-  if (field.schema) for (const item of value) if (isStruct(item)) shapeStruct(item, field.schema, faults);
+  for (const [index, item] of value.entries()) {
+    // A null among items is an item of which nothing was said.
+    if (item === null) value[index] = field.schema ? {} : field.zero;
+    const shaped: unknown = value[index];
+    if (field.schema && isStruct(shaped)) shapeStruct(shaped, field.schema, faults);
+  }
   return value;
 }
 
@@ -105,6 +112,7 @@ function shapeMap(value: unknown, field: Field, faults: string[]): unknown {
   if (!isStruct(value)) return value;
   const keys = Object.keys(value);
   if (keys.length === 0) return undefined;
+  for (const key of keys) if (value[key] === null) value[key] = field.zero as never;
   if (field.schema && isQuantity(field.schema))
     for (const key of keys) value[key] = quantity(value[key], faults) as never;
   else if (field.schema?.format === 'byte')
@@ -167,10 +175,21 @@ function fieldOf(property: Schema, keepZero: boolean): Field {
   if (property['x-kubernetes-int-or-string']) return { type: 'scalar', keepZero, schema: undefined };
   if (property['x-kubernetes-preserve-unknown-fields']) return { type: 'any', keepZero, schema: undefined };
   if (property.type === 'array')
-    return { type: 'list', keepZero, schema: property.items?.properties ? property.items : undefined };
+    return {
+      type: 'list',
+      keepZero,
+      schema: property.items?.properties ? property.items : undefined,
+      zero: scalarZero(property.items ?? {}),
+    };
   if (property.type === 'object' && property.properties === undefined) {
     const values = property.additionalProperties;
-    return { type: 'map', keepZero, schema: typeof values === 'object' ? values : undefined };
+    const schema = typeof values === 'object' ? values : undefined;
+    return {
+      type: 'map',
+      keepZero,
+      schema,
+      zero: schema && isQuantity(schema) ? '0' : scalarZero(schema ?? {}),
+    };
   }
   if (property.type === 'object') return { type: 'struct', keepZero, schema: property };
   return { type: 'scalar', keepZero, schema: undefined };
@@ -179,6 +198,10 @@ function fieldOf(property: Schema, keepZero: boolean): Field {
 function zeroOf(property: Schema, field: Field): Fallback {
   if (field.type === 'struct') return EMPTY_STRUCT;
   if (field.type !== 'scalar') return null;
+  return scalarZero(property);
+}
+
+function scalarZero(property: Schema): string | number | boolean {
   if (property['x-kubernetes-int-or-string']) return 0;
   switch (property.type) {
     case 'integer':

@@ -105,6 +105,12 @@ function asObject(definition: ResourceDefinition, value: unknown): KubeObject {
 function fillKind(context: RequestContext, definition: ResourceDefinition, object: KubeObject): void {
   if (definition.custom) return;
   const expected = groupVersion(definition);
+  for (const key of ['kind', 'apiVersion'] as const) {
+    // Null is as good as nothing; anything but a text cannot be read at all.
+    if (object[key] === null) delete object[key];
+    else if (object[key] !== undefined && typeof object[key] !== 'string')
+      throw unreadable(definition.kind, key, object[key]);
+  }
   object.kind = object.kind === undefined || object.kind === '' ? definition.kind : object.kind;
   object.apiVersion =
     object.apiVersion === undefined || object.apiVersion === '' ? expected : object.apiVersion;
@@ -129,6 +135,13 @@ export function checkCustomKind(definition: ResourceDefinition, object: KubeObje
       },
     ]);
   return object;
+}
+
+function unreadable(kind: string, key: string, value: unknown): ApiError {
+  const type = Array.isArray(value) ? 'array' : typeof value;
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go struct field .${key} of type string`,
+  );
 }
 
 function wrongKind({ parts }: RequestContext, definition: ResourceDefinition, object: KubeObject): ApiError {

@@ -1,7 +1,5 @@
 /** The object a client posts to an action subresource: read, checked against the URL, admitted. */
-import { badRequest } from '../errors.ts';
-import { decodeBody } from '../http/decode.ts';
-import { isObject } from '../json.ts';
+import { decodeObject } from '../http/decode-object.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import { groupVersion, type ResourceDefinition } from '../registry/resource-definition.ts';
 import { type KubeObject, timestamp } from '../types.ts';
@@ -25,24 +23,15 @@ export async function readActionObject(
   kind: ActionKind,
 ): Promise<ActionObject> {
   const options = writeOptions(context, 'CreateOptions');
-  const { value: body } = await decodeBody(context);
-  if (!isObject(body)) throw badRequest(`a ${kind.kind} is expected in the body of the request`);
-  const object = body as unknown as KubeObject;
-  const apiVersion = groupVersion(kind);
-  object.kind ??= kind.kind;
-  object.apiVersion ??= apiVersion;
-  if (object.kind !== kind.kind || object.apiVersion !== apiVersion)
-    throw badRequest(
-      `${object.kind} in version "${object.apiVersion}" cannot be handled as a ${kind.kind} of ${apiVersion}`,
-    );
-  object.metadata = isObject(object.metadata) ? object.metadata : {};
+  // It is read and its fields are owned as what was sent, not as the resource it is sent to.
+  const own: ResourceDefinition = { ...definition, ...kind, custom: false, subresources: {}, hooks: {} };
+  const object = await decodeObject(context, own, options);
   object.metadata.namespace ??= context.info.namespace;
   const noted = context.parts.fieldManager.update(undefined, object, {
-    // Ownership is noted in terms of the object that was sent, not of the resource it is sent to.
-    definition: { ...definition, ...kind, subresources: {} },
+    definition: own,
     subresource: context.info.subresource,
     manager: options.manager,
-    apiVersion,
+    apiVersion: groupVersion(kind),
     time: timestamp(context.parts.surroundings.now()),
   });
   return { object: noted, options };

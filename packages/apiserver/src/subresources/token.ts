@@ -35,7 +35,7 @@ export const token: ActionSubresource = {
     if (account === undefined) throw notFound({ group: '', resource: 'serviceaccounts' }, info.name);
     const read = await readActionObject(context, definition, KIND);
     const request = await admitActionObject(context, definition, KIND, read);
-    const { spec = {} } = request as unknown as TokenRequest;
+    const spec = (request as unknown as TokenRequest).spec ?? {};
     const seconds = spec.expirationSeconds ?? DEFAULT_SECONDS;
     if (seconds < MINIMUM_SECONDS)
       throw invalid(KIND, info.name, [

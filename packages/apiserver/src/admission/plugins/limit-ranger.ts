@@ -27,7 +27,7 @@ export const limitRanger: AdmissionPlugin = {
     if (!pod?.spec) return;
     const notes: string[] = [];
     for (const item of itemsOf(context, attributes.namespace, 'Container'))
-      for (const container of pod.spec.containers) notes.push(...fillContainer(container, item));
+      for (const container of pod.spec.containers ?? []) notes.push(...fillContainer(container, item));
     if (notes.length > 0)
       pod.metadata.annotations = {
         ...pod.metadata.annotations,

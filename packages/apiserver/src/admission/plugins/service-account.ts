@@ -38,7 +38,7 @@ export const serviceAccount: AdmissionPlugin = {
 };
 
 function mountToken(spec: IPodSpec, volumeName: string): void {
-  const bare = [...(spec.initContainers ?? []), ...spec.containers].filter(
+  const bare = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].filter(
     (container) => !container.volumeMounts?.some((mount) => mount.mountPath === TOKEN_PATH),
   );
   if (bare.length === 0) return;
