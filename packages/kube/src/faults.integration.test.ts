@@ -273,8 +273,8 @@ test('waiting for a cache that cannot fill ends in time, with the reason', async
   world.gateway.refuse = () => ({ status: 403 });
   const { informer } = follow(t, world);
   await assert.rejects(
-    informer.waitForSync({ timeout: 300 }),
-    /configmaps did not fill: waited 300 ms .*injected \(403\)/,
+    informer.waitForSync({ timeout: 1500 }),
+    /configmaps did not fill: waited 1500 ms .*injected \(403\)/,
   );
 });
 

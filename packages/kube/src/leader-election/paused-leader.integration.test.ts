@@ -22,8 +22,8 @@ const REF = { namespace: 'default', name: 'register' };
 /** Milliseconds between two writes of a contender. */
 const PACE = 100;
 
-/** The program of a contender: writes its name again and again, as long as it may. */
-async function contend(identity: string, kubeconfig: string): Promise<void> {
+/** The program of a contender: writes its name again and again, as long as it may, and stops itself after some writes. */
+async function contend(identity: string, kubeconfig: string, stopAfter: number): Promise<void> {
   const manager = await createManager({
     name: identity,
     config: await kubeconfigConfig({ text: kubeconfig }),
@@ -32,15 +32,17 @@ async function contend(identity: string, kubeconfig: string): Promise<void> {
       namespace: 'default',
       name: 'contended',
       identity,
-      leaseDuration: 2_000,
-      renewDeadline: 1_200,
-      retryPeriod: 200,
+      leaseDuration: 4_000,
+      renewDeadline: 2_500,
+      retryPeriod: 300,
     },
   });
   manager.add({
     name: 'writer',
     async run(signal) {
       for (let n = 0; !signal.aborted; n += 1) {
+        // Between two writes, so that its first act on waking is to write again: nobody else could time that.
+        if (n === stopAfter) process.kill(process.pid, 'SIGSTOP');
         try {
           await manager.client.mergePatch(configMaps, REF, { data: { writer: identity, n: String(n) } });
         } catch (error) {
@@ -56,11 +58,12 @@ async function contend(identity: string, kubeconfig: string): Promise<void> {
 
 const role = process.env['CONTENDER'];
 if (role !== undefined) {
-  await contend(role, process.env['CONTENDER_KUBECONFIG'] ?? '').catch(() => process.exit(7));
+  const { CONTENDER_KUBECONFIG: kubeconfig = '', CONTENDER_STOP_AFTER: stopAfter } = process.env;
+  await contend(role, kubeconfig, Number(stopAfter)).catch(() => process.exit(7));
   process.exit(0);
 }
 
-test('a leader that was stopped does not write after it wakes', { timeout: 120_000 }, async (t) => {
+test('a leader that was stopped does not write after it wakes', { timeout: 240_000 }, async (t) => {
   const server = await startApiServer();
   const user = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), { rateLimit: false });
   const children: ChildProcess[] = [];
@@ -85,40 +88,43 @@ test('a leader that was stopped does not write after it wakes', { timeout: 120_0
     )
     .catch(() => undefined);
 
-  const start = (identity: string) => {
+  const start = (identity: string, stopAfter: number) => {
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], {
-      env: { ...env, CONTENDER: identity, CONTENDER_KUBECONFIG: server.kubeconfig() },
+      env: {
+        ...env,
+        CONTENDER: identity,
+        CONTENDER_KUBECONFIG: server.kubeconfig(),
+        CONTENDER_STOP_AFTER: String(stopAfter),
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.push(child);
     return child;
   };
   const wrote = async (identity: string, times: number) => {
-    const deadline = performance.now() + 30_000;
+    const deadline = performance.now() + 60_000;
     while (writers.filter((writer) => writer === identity).length < times) {
       assert.ok(performance.now() < deadline, `${identity} never wrote`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
 
-  let leader = { identity: 'r0', child: start('r0') };
-  await wrote('r0', 3);
+  let leader = { identity: 'r0', child: start('r0', 3) };
   for (const round of [1, 2, 3]) {
-    const next = { identity: `r${round}`, child: start(`r${round}`) };
-    // Stopped while it waits for its next turn: its first act on waking is to write.
+    await wrote(leader.identity, 1);
+    const next = { identity: `r${round}`, child: start(`r${round}`, round === 3 ? Infinity : 3 + round) };
     let said = '';
     leader.child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    await wrote(leader.identity, writers.filter((writer) => writer === leader.identity).length + 1 + round);
-    leader.child.kill('SIGSTOP');
-    await wrote(next.identity, 5);
-    const exited = once(leader.child, 'exit');
+    await wrote(next.identity, 1);
+    // Closed, not only exited: then everything it said has been read.
+    const closed = once(leader.child, 'close');
     leader.child.kill('SIGCONT');
-    assert.deepEqual(await exited, [7, null], 'the one that woke found that it had lost, and ended');
+    assert.deepEqual(await closed, [7, null], 'the one that woke found that it had lost, and ended');
     assert.match(said, /held back/, 'it did try to write');
-    await wrote(next.identity, writers.filter((writer) => writer === next.identity).length + 5);
     leader = next;
   }
+  await wrote('r3', 5);
   stop.abort();
   await watching;
   const terms = writers.filter((writer, at) => writer !== writers[at - 1]);
