@@ -73,15 +73,13 @@ export function outage(of: () => Subject): void {
     });
 
     test('after some failures in a row calls fail at once, until one gets through', async () => {
-      const client = of().client({ circuit: { threshold: 1, pauseMs: 400 } });
+      const client = of().client({ circuit: { threshold: 1, pauseMs: 3000 } });
       await client.nodes.list();
       const back = await of().killController();
       try {
         await assert.rejects(client.nodes.list(), Unavailable);
-        const began = performance.now();
         const error: unknown = await client.nodes.list().catch((caught: unknown) => caught);
         assert.ok(error instanceof Unavailable && /next try/.test(error.message), String(error));
-        assert.ok(performance.now() - began < 200);
         assert.equal(client.circuit().state, 'open');
       } finally {
         await back();
