@@ -9,7 +9,9 @@ import {
   customResourceDefinitions,
   kubeconfigConfig,
   type Manager,
+  NotFoundError,
   namespaces,
+  pods,
 } from '@slurm-operator/kube';
 import { type OperatorOptions, setupOperator } from '../src/operator.ts';
 import { surroundings } from './objects.ts';
@@ -61,6 +63,8 @@ export async function startOperatorWorld(): Promise<OperatorWorld> {
       ({ userAgent, verb, resource }) =>
         userAgent.startsWith('slurm-operator') && !reading.has(verb) && resource !== 'events',
     );
+  const trials = new AbortController();
+  const judging = passTrials(client, trials.signal);
   return {
     server,
     client,
@@ -114,8 +118,28 @@ export async function startOperatorWorld(): Promise<OperatorWorld> {
     },
     async stop() {
       for (const operator of running) await operator.stop();
+      trials.abort();
+      await judging;
       client.close();
       await server.stop();
     },
   };
+}
+
+/** There is no kubelet here: whatever configuration is tried in a pod is found good. */
+async function passTrials(client: Client, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const { items } = await client.list(pods, {
+      namespace,
+      labelSelector: 'app.kubernetes.io/name=config-check',
+    });
+    for (const { metadata, status } of items)
+      if (status?.phase !== 'Succeeded')
+        await client
+          .mergePatch(pods, metadata, { status: { phase: 'Succeeded' } }, { subresource: 'status' })
+          .catch((error: unknown) => {
+            if (!(error instanceof NotFoundError)) throw error;
+          });
+    await wait(50, undefined, { signal }).catch(() => undefined);
+  }
 }

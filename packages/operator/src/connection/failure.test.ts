@@ -49,6 +49,11 @@ const cases: readonly { error: unknown; class: string; reason: string; says?: Re
     reason: 'ControllerUnreachable',
     says: /a, b/,
   },
+  {
+    error: new Unavailable('failed 9 times in a row, the next try is in 26 s', { cause: new Timeout('x') }),
+    class: 'transient',
+    reason: 'ConnectionTimeout',
+  },
   { error: new ProtocolError('html'), class: 'transient', reason: 'SlurmError' },
   { error: new Refused('no', { text: 'Access denied' }), class: 'transient', reason: 'SlurmError' },
   { error: new TypeError('a bug'), class: 'transient', reason: 'SlurmError', says: /a bug/ },

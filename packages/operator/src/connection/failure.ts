@@ -23,6 +23,8 @@ export interface Failure {
 }
 
 export function classify(error: unknown, server: string): Failure {
+  // A circuit that is open says when it will try next, which changes with every second; what opened it does not.
+  if (error instanceof Unavailable && error.cause instanceof SlurmError) return classify(error.cause, server);
   const transient = (reason: Reason, message: string): Failure => ({ class: 'transient', reason, message });
   if (error instanceof Unauthenticated)
     return {

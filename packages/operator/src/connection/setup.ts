@@ -1,5 +1,5 @@
 /** Which changes make a Cluster be looked at. */
-import { type Manager, type ObjectRef, secrets } from '@slurm-operator/kube';
+import { generationChanged, type Manager, type ObjectRef, secrets } from '@slurm-operator/kube';
 import { accountings, clusters, controllers, loginSets, nodeSets, restApis } from '../resources.ts';
 import type { ConnectionPool } from './pool.ts';
 import { ClusterReconciler, type ConnectionSettings } from './reconciler.ts';
@@ -25,7 +25,8 @@ export function setupClusters(
   }) => of(metadata.namespace, spec.controllerRef.name);
   manager
     .controller('slurmclient-controller')
-    .for(clusters)
+    // Our own status must not wake us: it changes with every list of a busy Slurm.
+    .for(clusters, { predicate: generationChanged })
     .watches(controllers, ({ metadata }) => of(metadata.namespace, metadata.name))
     .watches(restApis, ofRef)
     .watches(nodeSets, ofRef)

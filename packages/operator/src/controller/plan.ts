@@ -25,6 +25,8 @@ export interface ControllerPlan {
   /** What the files in /etc/slurm should be; pods that were not told of it are touched. */
   readonly configHash: string;
   readonly touch: readonly string[];
+  /** Pods that wait ever longer before they try again: with a new configuration they should try at once. */
+  readonly restart: readonly { readonly name: string; readonly uid: string }[];
   readonly troubles: readonly Trouble[];
   readonly decision: TrialDecision;
 }
@@ -47,6 +49,10 @@ export function planController(observed: ObservedController, around: Surrounding
   const configHash = digestOf({ own: built?.data, users: observed.configMaps });
   const config = built === undefined ? undefined : withVersion(built, configHash);
   const runs = !controller.spec.external;
+  const unaware =
+    config === undefined
+      ? []
+      : observed.pods.filter((pod) => pod.annotations[configSeenAnnotation] !== configHash);
   return {
     services: runs ? buildControllerServices(controller) : [],
     config,
@@ -59,16 +65,12 @@ export function planController(observed: ObservedController, around: Surrounding
     configHash,
     decision: decideTrial({
       digest: configHash,
-      inForce: controller.status?.configHash,
-      running: runs && observed.pods.some((pod) => pod.ready),
+      // Elsewhere there is no slurmctld of ours that could be hurt.
+      inForce: runs ? controller.status?.configHash : undefined,
       trial: observed.trial,
     }),
-    touch:
-      config === undefined
-        ? []
-        : observed.pods
-            .filter((pod) => pod.annotations[configSeenAnnotation] !== configHash)
-            .map((pod) => pod.name),
+    touch: unaware.filter((pod) => pod.waiting === undefined).map((pod) => pod.name),
+    restart: unaware.filter((pod) => pod.waiting === 'CrashLoopBackOff'),
     troubles,
   };
 }

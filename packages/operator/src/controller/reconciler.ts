@@ -130,6 +130,8 @@ export class ControllerReconciler {
           { signal },
         ),
       );
+    for (const { name: pod, uid } of plan.restart)
+      await steps.run(`Pod ${pod}`, () => client.delete(pods, { namespace, name: pod }, { uid, signal }));
     const { cleanUp } = decision;
     if (cleanUp !== undefined && !cleanUp.terminating)
       await steps.run(`Pod ${trial.name}`, () => client.delete(pods, trial, { uid: cleanUp.uid, signal }));

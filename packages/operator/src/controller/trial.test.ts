@@ -10,10 +10,10 @@ const trial = (over: Partial<Trial> = {}): Trial => ({
   terminating: false,
   ...over,
 });
-const base = { digest: 'new', inForce: 'old', running: true, trial: undefined };
+const base = { digest: 'new', inForce: 'old', trial: undefined };
 
 const cases = [
-  { reason: 'nothing runs that could be hurt', input: { ...base, running: false }, kind: 'enforce' },
+  { reason: 'nothing was ever in force', input: { ...base, inForce: undefined }, kind: 'enforce' },
   { reason: 'it is in force already', input: { ...base, inForce: 'new' }, kind: 'enforce' },
   { reason: 'it was never tried', input: base, kind: 'start' },
   { reason: 'its trial goes on', input: { ...base, trial: trial() }, kind: 'wait' },

@@ -16,8 +16,6 @@ export interface TrialInput {
   readonly digest: string;
   /** The one that slurmctld was last told to read; undefined before the first. */
   readonly inForce: string | undefined;
-  /** Whether there is a slurmctld that a bad configuration would hurt. */
-  readonly running: boolean;
   readonly trial: Trial | undefined;
 }
 
@@ -30,9 +28,10 @@ export type TrialDecision =
   | { readonly kind: 'wait' }
   | { readonly kind: 'reject'; readonly message: string };
 
-export function decideTrial({ digest, inForce, running, trial }: TrialInput): TrialDecision {
-  // Without a slurmctld nothing can be hurt, and the first one says itself what it does not like.
-  if (!running || inForce === digest) return { kind: 'enforce', cleanUp: trial };
+export function decideTrial({ digest, inForce, trial }: TrialInput): TrialDecision {
+  // The first one hurts nobody, and slurmctld says itself what it does not like. Every other one is tried, also while
+  // slurmctld is down: a slurmctld that is only slow to answer looks the same.
+  if (inForce === undefined || inForce === digest) return { kind: 'enforce', cleanUp: trial };
   if (trial === undefined) return { kind: 'start' };
   if (trial.terminating) return { kind: 'wait' };
   if (trial.digest !== digest) return { kind: 'replace', trial };

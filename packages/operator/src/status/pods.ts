@@ -6,6 +6,7 @@ import type { Trouble } from './judge.ts';
 
 export interface PodFacts {
   readonly name: string;
+  readonly uid: string;
   readonly ready: boolean;
   readonly annotations: Readonly<Record<string, string>>;
   /** Why a container does not run, in Kubernetes' word, such as CrashLoopBackOff. */
@@ -37,6 +38,7 @@ function factsOf({ metadata, status }: Live<Pod>): PodFacts {
   const scheduled = status?.conditions?.find((one) => one.type === 'PodScheduled');
   return {
     name: metadata.name,
+    uid: metadata.uid,
     ready: status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false,
     annotations: metadata.annotations ?? {},
     waiting: waiting?.reason,
