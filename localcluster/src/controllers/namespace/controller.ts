@@ -1,5 +1,5 @@
 /** Empties a namespace that is being deleted, tells what is left in its conditions, and lets it go when it is empty. */
-import { type Manager, NotFoundError, pathOf } from '@slurm-operator/kube';
+import { ApiError, type Manager, NotFoundError, pathOf } from '@slurm-operator/kube';
 import { namespaces, pods } from '../../objects/objects.ts';
 import { servedResources } from '../served-resources.ts';
 import { type Remaining, remainingConditions } from './plan.ts';
@@ -45,7 +45,7 @@ export function addNamespaceController(manager: Manager): void {
       const list = await client
         .json<{ items?: { metadata: { finalizers?: string[] } }[] }>('GET', `${path}?limit=500`, { signal })
         .catch((error: unknown) => {
-          if (error instanceof NotFoundError) return { items: [] };
+          if (error instanceof NotFoundError || isNotServed(error)) return { items: [] };
           throw error;
         });
       const items = list.items ?? [];
@@ -72,4 +72,9 @@ export function addNamespaceController(manager: Manager): void {
     }
     return remaining;
   }
+}
+
+/** The embedded server lists some kinds as the real one does, and answers 501 for them: of those there is never anything. */
+function isNotServed(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 501;
 }
