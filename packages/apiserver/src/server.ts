@@ -135,8 +135,11 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     certificatePem: serving.certificatePem,
     keyPem: serving.keyPem,
     caPem: authority.caPem,
-    handle: (request, response) => void serve({ parts, faults, audit }, request, response),
-    upgrade: (request, socket, head) => void serveUpgrade({ parts, audit }, request, socket, head),
+    // Whatever a request brings about, it costs at most its own connection.
+    handle: (request, response) =>
+      void serve({ parts, faults, audit }, request, response).catch(() => response.destroy()),
+    upgrade: (request, socket, head) =>
+      void serveUpgrade({ parts, audit }, request, socket, head).catch(() => socket.destroy()),
   });
   const faults = new Faults({ store, cut: () => listener.cut() });
   await listener.open();

@@ -28,7 +28,8 @@ export async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const began = parts.surroundings.now();
-  const url = new URL(request.url ?? '/', 'https://server');
+  // Only the path and query are of interest, and a path may begin with two slashes.
+  const url = new URL(`https://server${request.url ?? '/'}`);
   const method = request.method ?? 'GET';
   // Most requests never look at their signal, and making one is not free.
   let abort: AbortController | undefined;

@@ -33,6 +33,9 @@ export function patcher(
   const change = changeOf(target, type, text);
   return (live) => {
     const patched = change(live);
+    if (!isObject(patched)) throw invalidPatch(JSON.stringify(patched), 'the result is not an object');
+    // A patch may take the metadata away as a whole; what the server keeps comes back.
+    patched.metadata ??= {};
     const before = shown(patched, live, target);
     const faults = decodePatched(context, target, patched, before, text);
     if (faults.length > 0) {

@@ -18,6 +18,7 @@ export function eventLines(
   let first = true;
   return (type, object) => {
     if (as === 'object' || type === 'ERROR') return `{"type":"${type}","object":${textOf(object)}}\n`;
+    if (type === 'BOOKMARK') return `${JSON.stringify({ type, object: bookmark(object, as) })}\n`;
     const shown =
       as === 'metadata'
         ? metadataOnly(object)
@@ -26,6 +27,19 @@ export function eventLines(
           });
     first = false;
     return `${JSON.stringify({ type, object: shown })}\n`;
+  };
+}
+
+/** There is nothing to print of a bookmark but its resourceVersion. */
+function bookmark(object: KubeObject, as: Representation['as']): KubeObject {
+  if (as === 'metadata') return metadataOnly(object);
+  const { resourceVersion } = object.metadata;
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: { resourceVersion },
+    columnDefinitions: null,
+    rows: [{ cells: [], object: metadataOnly(object) }],
   };
 }
 

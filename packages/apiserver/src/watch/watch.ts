@@ -112,7 +112,16 @@ class Watch {
     return true;
   }
 
+  /** Runs inside the write that it tells of, which must not fail because somebody watches. */
   #forward(event: StoreEvent): void {
+    try {
+      this.#tell(event);
+    } catch {
+      this.#end();
+    }
+  }
+
+  #tell(event: StoreEvent): void {
     if (event.resource !== this.#definition.storage || event.revision <= this.#from) return;
     if (this.#namespace !== '' && event.object.metadata.namespace !== this.#namespace) return;
     const seen = watchEvent(this.#definition, this.#selection, event);
