@@ -1,7 +1,7 @@
 /** What a client without a cache does: every 30 seconds all nodes and all jobs. In a process of its own. */
 import { request } from 'node:http';
 
-const [server = '', token = ''] = process.argv.slice(2);
+const { SLURM_SERVER: server = '', SLURM_JWT: token = '' } = process.env;
 
 async function read(path: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {

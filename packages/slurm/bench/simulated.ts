@@ -33,10 +33,9 @@ export class Simulated implements AsyncDisposable {
 
   /** Starts the naive poller beside. */
   startNaive(): void {
-    this.#naive = fork(join(import.meta.dirname, 'naive-process.ts'), [
-      this.#server,
-      this.#tokens['naive'] ?? '',
-    ]);
+    this.#naive = fork(join(import.meta.dirname, 'naive-process.ts'), {
+      env: { ...process.env, SLURM_SERVER: this.#server, SLURM_JWT: this.#tokens['naive'] ?? '' },
+    });
   }
 
   /** Changes a node; tells when. */

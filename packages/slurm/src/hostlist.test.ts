@@ -101,6 +101,11 @@ test('law: the order of the names does not matter', () => {
   );
 });
 
+test('no range is longer than Slurm reads', () => {
+  const names = Array.from({ length: 70_000 }, (_, index) => `n${index}`);
+  assert.equal(compressHostlist(names), 'n[0-65535,65536-69999]');
+});
+
 test('100,000 hosts', () => {
   const names = expandHostlist('rack[00-99]-n[0000-0999]');
   assert.equal(names.length, 100_000);

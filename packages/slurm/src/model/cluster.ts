@@ -59,6 +59,10 @@ export interface ControllerPing {
 }
 
 export interface SlurmDiag {
+  /**
+   * Since when slurmctld counts: its start, its last reconfigure (it starts itself anew for that), or midnight. So never
+   * earlier than its start. `undefined` for a moment after a start or a reconfigure.
+   */
   readonly startedAt: number | undefined;
   readonly serverThreads: number;
   readonly agentQueue: number;

@@ -36,7 +36,10 @@ export interface JobNews {
 /** Details fetched per list, one GET each; what is left over comes with the next list. */
 const maxDetails = 64;
 const parallelDetails = 4;
-/** A time limit can be changed while a job runs: details are read again when they are this old, a few per list. */
+/**
+ * A time limit can be changed while a job runs, and a job can be requeued and run elsewhere between two lists: details are
+ * read again when they are this old, a few per list.
+ */
 const detailsAgeMs = 10 * 60_000;
 const maxRereads = 4;
 /** 0.4 MB of states (5,000 jobs) earn twenty seconds of rest. */
@@ -138,16 +141,10 @@ async function listStates(client: SlurmClient, last: Known<Listing>, signal: Abo
   const readAt = new Map<string, number>();
   const missing = new Set<string>();
   const old: string[] = [];
-  // A requeued job that runs again has a new start and other nodes: what was known of its last run is void.
-  const restarted = new Set(
-    changes
-      .filter((change) => change.type === 'changed' && !occupiesNodes(change.before))
-      .map((change) => change.id),
-  );
   for (const [id, state] of states) {
     if (!occupiesNodes(state)) continue;
     const known = last.running.get(id);
-    if (known === undefined || restarted.has(id)) {
+    if (known === undefined) {
       missing.add(id);
       continue;
     }

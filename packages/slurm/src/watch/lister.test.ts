@@ -156,6 +156,20 @@ test('listSince: a list that began before the moment does not count, however lat
   await lister.stop();
 });
 
+test('listSince: what is known from before the moment is not good enough', async () => {
+  const { lister, asked, answer, advance, clock } = setUp();
+  lister.start();
+  await answer(1);
+  await advance(500);
+  const waiting = lister.listSince(clock.now());
+  await turn();
+  await advance(50);
+  assert.equal(asked.length, 2, 'a list of its own');
+  await answer(2);
+  assert.equal((await waiting).value, 2);
+  await lister.stop();
+});
+
 test('listSince: a list that began in the very millisecond of the moment does not count', async () => {
   const { lister, answer, asked, advance, clock } = setUp();
   lister.start();

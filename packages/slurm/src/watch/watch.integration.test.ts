@@ -195,6 +195,20 @@ describe('jobs', () => {
     assert.equal(deadlinesOf(all).deadlines.size, 200);
   });
 
+  test('a job that is listed as running and cannot be read stays missing: deadlines do not call themselves complete', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-1]' });
+    await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
+    watch.jobs.start();
+    await watch.jobs.listSince(0);
+    const id = simulator.cluster.runJob(['n0'], { timeLimit: 5 });
+    simulator.hiddenJobs.add(id);
+    const known = await watch.jobs.listSince(Date.now());
+    assert.deepEqual([...known.missing], [String(id)]);
+    assert.equal(deadlinesOf(known).complete, false);
+    simulator.hiddenJobs.clear();
+    await eventually(async () => assert.ok(deadlinesOf(await watch.jobs.listSince(Date.now())).complete));
+  });
+
   test('a full list that is too long is done without', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-99]' });
     for (let index = 0; index < 100; index += 1) simulator.cluster.runJob([`n${index}`], { timeLimit: 5 });

@@ -75,6 +75,8 @@ export class Simulator implements AsyncDisposable {
     garbage: false,
   };
   readonly requests: RecordedRequest[] = [];
+  /** Jobs that are listed and answered with "unknown" when asked for, as one that ends in between is. */
+  readonly hiddenJobs = new Set<number>();
   /** Tokens are checked with it. */
   readonly jwtKey: Buffer;
   readonly #clock: Clock;
@@ -192,6 +194,8 @@ export class Simulator implements AsyncDisposable {
       if (this.faults.controllerDown) return this.#controllerDown(found.route.pattern);
       if (user === undefined) return bad(511, 1007, 'Protocol authentication error', 'Failure to query');
     }
+    if (found.route.pattern === 'GET slurm/job/*' && this.hiddenJobs.has(Number(found.parameter)))
+      return bad(404, 2017, 'Invalid job id specified');
     this.cluster.settle();
     try {
       return found.route.handle(
