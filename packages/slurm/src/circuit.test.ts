@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { Circuit } from './circuit.ts';
-import { Refused, Timeout, Unavailable } from './errors.ts';
+import { GivenUp, Refused, Timeout, Unavailable } from './errors.ts';
 
 const down = () => Promise.reject(new Unavailable('nobody there'));
 const up = () => Promise.resolve('hello');
@@ -81,10 +81,26 @@ test('an answer that says no is an answer: it counts as alive', async () => {
   assert.equal(subject.state, 'open');
 });
 
-test('a call that its own caller gave up says nothing about Slurm', async () => {
-  const { circuit: subject } = circuit();
-  const cause = new DOMException('stop', 'AbortError');
-  for (let turn = 0; turn < 5; turn += 1)
-    await assert.rejects(subject.run(() => Promise.reject(new Unavailable('given up', { cause }))));
+test('a call that its own caller gave up says nothing about Slurm, neither bad nor good', async () => {
+  const { circuit: subject, clock } = circuit();
+  const giveUp = (cause: unknown) =>
+    assert.rejects(
+      subject.run(() => Promise.reject(new GivenUp('given up', { cause }))),
+      GivenUp,
+    );
+  for (let turn = 0; turn < 5; turn += 1) await giveUp(new Error('the program ends'));
   assert.equal(subject.state, 'closed');
+  await fail(subject, 3);
+  clock.advance(1000);
+  await giveUp(new DOMException('stop', 'AbortError'));
+  assert.equal(subject.state, 'open', 'the outage is not over because nobody waited for its end');
+  assert.equal(subject.waitMs, 0, 'and the next call may try');
+});
+
+test('a caller whose deadline has passed has seen an outage', async () => {
+  const { circuit: subject } = circuit();
+  const cause = new DOMException('late', 'TimeoutError');
+  for (let turn = 0; turn < 3; turn += 1)
+    await assert.rejects(subject.run(() => Promise.reject(new GivenUp('given up', { cause }))));
+  assert.equal(subject.state, 'open');
 });

@@ -3,7 +3,7 @@
  * slurmctld, and one call at a time finds out whether it is back.
  */
 import { type Clock, systemClock } from './clock.ts';
-import { Timeout, Unavailable } from './errors.ts';
+import { GivenUp, Timeout, Unavailable } from './errors.ts';
 
 export interface CircuitOptions {
   /** What stands behind it, for messages. */
@@ -61,7 +61,8 @@ export class Circuit {
       return result;
     } catch (error) {
       if (!isFailure(error)) {
-        this.#failures = 0;
+        // Only an answer is a sign of life; a caller that did not wait for one has seen none.
+        if (!wasGivenUp(error)) this.#failures = 0;
         throw error;
       }
       this.#fail(error as Error);
@@ -89,9 +90,11 @@ export class Circuit {
 
 /** The errors that say nothing about Slurm but that it is out of reach. A call given up by its own caller is no sign. */
 export function isOutage(error: unknown): boolean {
-  return (
-    error instanceof Timeout ||
-    (error instanceof Unavailable &&
-      !(error.cause instanceof DOMException && error.cause.name === 'AbortError'))
-  );
+  return error instanceof Timeout || (error instanceof Unavailable && !wasGivenUp(error));
+}
+
+/** Whatever the reason, unless that is a deadline (`AbortSignal.timeout`), which Slurm did not meet. */
+function wasGivenUp(error: unknown): boolean {
+  if (!(error instanceof GivenUp)) return false;
+  return !(error.cause instanceof DOMException && error.cause.name === 'TimeoutError');
 }

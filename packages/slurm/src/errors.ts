@@ -74,6 +74,9 @@ export class Unavailable extends SlurmError {
   readonly code = 'Unavailable';
 }
 
+/** The caller gave the call up: nothing is known, and nothing is wrong with Slurm. */
+export class GivenUp extends Unavailable {}
+
 /** No complete answer before the deadline: the call may or may not have had its effect. */
 export class Timeout extends SlurmError {
   readonly code = 'Timeout';

@@ -5,7 +5,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { type Clock, systemClock } from './clock.ts';
-import { InvalidInput, ProtocolError, SlurmError, Timeout, Unavailable } from './errors.ts';
+import { GivenUp, InvalidInput, ProtocolError, SlurmError, Timeout, Unavailable } from './errors.ts';
 import type { TokenProvider } from './tokens/token-provider.ts';
 import { ElementSplitter } from './wire/element-splitter.ts';
 
@@ -132,7 +132,7 @@ export class Transport {
     }
     const timeoutMs = exchange.timeoutMs ?? this.#timeoutMs;
     const beganAt = this.#clock.now();
-    const givenUp = () => new Unavailable(`${what}: given up by the caller`, { cause: signal?.reason });
+    const givenUp = () => new GivenUp(`${what}: given up by the caller`, { cause: signal?.reason });
     const closed = () => new Unavailable(`${what}: this client was closed`);
     if (this.#closed.signal.aborted) return Promise.reject(closed());
     if (signal?.aborted) return Promise.reject(givenUp());

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { Timeout, Unavailable } from './errors.ts';
+import { GivenUp, Timeout } from './errors.ts';
 
 export interface Within {
   /** What is waited for, for the message. */
@@ -18,7 +18,7 @@ export function within<T>(work: Promise<T>, { what, timeoutMs, signal, clock }: 
     };
     const onAbort = () => {
       settle();
-      reject(new Unavailable(`${what}: given up by the caller`, { cause: signal?.reason }));
+      reject(new GivenUp(`${what}: given up by the caller`, { cause: signal?.reason }));
     };
     const cancel = clock.schedule(timeoutMs, () => {
       settle();
