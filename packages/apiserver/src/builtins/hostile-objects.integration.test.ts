@@ -56,17 +56,17 @@ function changed(object: object, path: readonly Step[], value: unknown): object 
   return copy;
 }
 
-function post(server: ApiServer, agent: Agent, path: string, body: object) {
+function send(server: ApiServer, agent: Agent, method: string, path: string, body: object) {
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const sent = request(
-      `${server.url}${path}?dryRun=All`,
+      `${server.url}${path}`,
       {
-        method: 'POST',
+        method,
         agent,
         ca: server.caPem,
         cert: server.admin.certificatePem,
         key: server.admin.keyPem,
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': method === 'PATCH' ? 'application/json-patch+json' : 'application/json' },
       },
       (response) => {
         let text = '';
@@ -79,6 +79,8 @@ function post(server: ApiServer, agent: Agent, path: string, body: object) {
     sent.end(JSON.stringify(body));
   });
 }
+
+const nonsense: readonly unknown[] = [undefined, null, {}, [], '', 0, -1, true, [null], { a: null }];
 
 test('an object with one thing wrong is stored or refused with a reason', async (t) => {
   const server = await startApiServer();
@@ -94,11 +96,53 @@ test('an object with one thing wrong is stored or refused with a reason', async 
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...wrong),
-      fc.constantFrom<unknown>(undefined, null, {}, [], '', 0, -1, true, [null], { a: null }),
+      fc.constantFrom(...nonsense),
       async ({ path, body, place }, value) => {
-        const { status, text } = await post(server, agent, path, changed(body, place, value));
+        const { status, text } = await send(
+          server,
+          agent,
+          'POST',
+          `${path}?dryRun=All`,
+          changed(body, place, value),
+        );
         // A fault of our own says so; faults of the request that are 500 on a real server do not.
         assert.ok(status < 500 || !/Internal error occurred/.test(text), `${place.join('.')}: ${text}`);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('a patch to nonsense changes or is refused with a reason', async (t) => {
+  const server = await startApiServer();
+  const agent = new Agent({ keepAlive: true });
+  t.after(async () => {
+    agent.destroy();
+    await server.stop();
+  });
+  const places: { path: string; place: readonly Step[] }[] = [];
+  for (const { path, body } of recordedObjects()) {
+    const made = await send(server, agent, 'POST', path, body);
+    const stored = JSON.parse(made.text) as {
+      metadata: { name?: string; uid?: string; managedFields?: unknown };
+    };
+    if (made.status !== 201 || stored.metadata.uid === undefined || /\/(token|binding|eviction)$/.test(path))
+      continue;
+    delete stored.metadata.managedFields;
+    for (const place of pathsIn(stored))
+      places.push({ path: `${path}/${stored.metadata.name ?? ''}`, place });
+  }
+  assert.ok(places.length > 500, `only ${places.length} places to patch`);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...places),
+      fc.constantFrom(...nonsense),
+      async ({ path, place }, value) => {
+        const pointer = `/${place.map((step) => String(step).replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
+        const operation =
+          value === undefined ? { op: 'remove', path: pointer } : { op: 'replace', path: pointer, value };
+        const { status, text } = await send(server, agent, 'PATCH', `${path}?dryRun=All`, [operation]);
+        assert.ok(status < 500 || !/Internal error occurred/.test(text), `${path} ${pointer}: ${text}`);
       },
     ),
     { numRuns: 300 },

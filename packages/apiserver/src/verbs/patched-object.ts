@@ -44,6 +44,8 @@ export function patcher(
       if (options.fieldValidation === 'Warn')
         for (const fault of faults) if (!context.warnings.includes(fault)) context.warnings.push(fault);
     }
+    // A patch may take everything away; what is left is an object of which nothing is said.
+    patched.metadata ??= {};
     return patched;
   };
 }
