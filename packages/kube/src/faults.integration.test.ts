@@ -268,6 +268,16 @@ test('a streaming list that the server refuses becomes pages', async (t) => {
   assert.equal(world.gateway.seen.filter(({ path }) => path.includes('sendInitialEvents')).length, 1);
 });
 
+test('a streaming list whose end never comes becomes pages', async (t) => {
+  const world = await setUp(t);
+  await churn(world, 8);
+  world.gateway.line = (line) => (line.includes('initial-events-end') ? 'drop' : 'pass');
+  const followed = follow(t, world, { pageSize: 3, listPatience: 100 });
+  await followed.informer.waitForSync({ timeout: 10_000 });
+  await churn(world, 5, 8);
+  await settles(world, followed);
+});
+
 test('waiting for a cache that cannot fill ends in time, with the reason', async (t) => {
   const world = await setUp(t);
   world.gateway.refuse = () => ({ status: 403 });

@@ -45,6 +45,8 @@ export interface ReflectorTuning {
   readonly repairEvery?: number;
   /** `false`: never ask for a streaming list. @default true */
   readonly streaming?: boolean;
+  /** Milliseconds without another object after which a streaming list without end becomes pages. @default 30_000 */
+  readonly listPatience?: number;
   /** Objects per page where lists are paged. @default 500 */
   readonly pageSize?: number;
   /** The API may be absent: then the cache is empty, counts as filled, and looks again. @default false */
@@ -154,7 +156,7 @@ export class Reflector<T extends KubeObject> {
     // A server that ignores the request for initial events never sends their end.
     let cancel: () => void = () => undefined;
     const patience = () => {
-      const left = heard + 30_000 - clock.monotonic();
+      const left = heard + (this.#options.listPatience ?? 30_000) - clock.monotonic();
       if (left > 0) cancel = clock.after(left, patience);
       else connection.abort(new NoStreamingError('the end of the initial events did not come'));
     };
@@ -162,7 +164,7 @@ export class Reflector<T extends KubeObject> {
     try {
       await this.#open(connection, { sendInitialEvents: true }, (event) => {
         if (!listing) return this.#take(event, connection);
-        heard = clock.monotonic();
+        if (event.type !== 'BOOKMARK') heard = clock.monotonic();
         if (event.type === 'DELETED') replica.unlisted(event.object);
         else if (event.type !== 'BOOKMARK') replica.listed(event.object);
         else if (event.object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true') {
@@ -228,6 +230,7 @@ export class Reflector<T extends KubeObject> {
       );
       return;
     }
+    this.#failure = undefined;
     if (event.type === 'BOOKMARK') {
       replica.bookmark(resourceVersion);
       return;

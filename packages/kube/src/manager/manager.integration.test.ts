@@ -146,6 +146,24 @@ test('a part that fails stops the program with its reason', async (t) => {
   await assert.rejects(manager.start(new AbortController().signal), /it broke/);
 });
 
+test('a part that ignores its end does not keep the program', async (t) => {
+  const { make } = await setUp(t);
+  const manager = await make({ gracePeriod: 10 });
+  let started = false;
+  manager.add({
+    name: 'deaf',
+    run: () => {
+      started = true;
+      return new Promise(() => undefined);
+    },
+  });
+  const stop = new AbortController();
+  const running = manager.start(stop.signal);
+  await until('it runs', () => started);
+  stop.abort();
+  await running;
+});
+
 test('an optional API may appear while the program runs', async (t) => {
   const { user, make } = await setUp(t);
   const monitors = defineResource<ConfigMap>({

@@ -29,7 +29,7 @@ export interface ManagerOptions {
   readonly cache?: ReflectorTuning;
   /** Run controllers on one replica at a time. @default no election */
   readonly leaderElection?: Omit<LeaderElectionOptions, 'identity'> & { readonly identity?: string };
-  /** Milliseconds that controllers get to finish when the program is asked to stop. @default 30_000 */
+  /** Milliseconds that controllers get to finish when the program is asked to stop. @default 20_000 */
   readonly gracePeriod?: number;
   /** Milliseconds that caches get to fill at the start. @default 120_000 */
   readonly syncTimeout?: number;
@@ -45,6 +45,9 @@ export interface ManagerOptions {
 
 /** An event loop that stands still for this long cannot be trusted with a lease or with anything else. */
 const STALLED = 30_000;
+
+/** Milliseconds that a part gets to end after it was told for the last time. */
+const STUBBORN = 6_000;
 
 /** Runs until the signal is aborted. Ending earlier, or throwing, stops the whole program. */
 export interface Runnable {
@@ -197,18 +200,29 @@ export class Manager {
     } finally {
       this.#state = 'stopping';
       signal.removeEventListener('abort', stopWork);
-      const cancel = this.clock.after(this.#options.gracePeriod ?? 30_000, () =>
-        kill.abort(new AbortedError('the grace period is over')),
-      );
-      await Promise.all(leading);
+      const grace = this.#options.gracePeriod ?? 20_000;
+      const cancel = this.clock.after(grace, () => kill.abort(new AbortedError('the grace period is over')));
+      await this.#patiently(Promise.all(leading), grace + STUBBORN);
       cancel();
+      // Whatever is still at it may not write any more, lease or no lease.
       await this.elector?.release();
       rest.abort(new AbortedError('asked to stop'));
-      await Promise.all(running);
+      await this.#patiently(Promise.all(running), STUBBORN);
       this.unguardedClient.close();
       this.log.info({}, 'stopped');
     }
     if (failure !== undefined) throw failure;
+  }
+
+  /** Waits for the end of parts, but not for ever for one that ignores its signal. */
+  async #patiently(parts: Promise<unknown>, milliseconds: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.clock.after(milliseconds, () => {
+      this.log.error({ milliseconds }, 'a part ignores that it should stop; going on without it');
+      resolve();
+    });
+    await Promise.race([parts, promise]);
+    cancel();
   }
 
   #state: 'starting' | 'running' | 'stopping' = 'starting';
