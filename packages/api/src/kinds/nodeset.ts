@@ -331,6 +331,9 @@ const ordinalDigits = `(${[100_000, 10_000, 1000, 100, 10]
   .map((bound, index) => `self.spec.replicas > ${bound} ? ${6 - index} : `)
   .join('')}1)`;
 
+/** Characters of the longest ordinal, padding included. */
+const ordinalWidth = `(self.spec.ordinalPadding > ${ordinalDigits} ? self.spec.ordinalPadding : ${ordinalDigits})`;
+
 export const nodeSetKind = defineKind({
   kind: 'NodeSet',
   plural: 'nodesets',
@@ -359,9 +362,15 @@ export const nodeSetKind = defineKind({
         'the name of a NodeSet begins the host names of its workers: use only lower-case letters, digits and dashes, or set template.spec.hostname',
     },
     {
-      rule: `self.spec.scalingMode == 'DaemonSet' || self.metadata.name.size() + 1 + ${ordinalDigits} <= 63`,
+      rule: `self.spec.scalingMode == 'DaemonSet' || self.metadata.name.size() + 1 + ${ordinalWidth} <= 63`,
       message:
         'the name of a NodeSet, a dash and the highest ordinal may have at most 63 characters together: choose a shorter name',
+    },
+    {
+      // One that is too long by itself is told so where it stands.
+      rule: `self.spec.scalingMode == 'DaemonSet' || !${hasHostname} || self.spec.template.spec.hostname.size() > 62 || self.spec.template.spec.hostname.size() + ${ordinalWidth} <= 63`,
+      message:
+        'template.spec.hostname and the highest ordinal may have at most 63 characters together: choose a shorter one',
     },
   ],
 });
