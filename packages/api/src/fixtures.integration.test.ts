@@ -14,6 +14,7 @@ import {
 } from '@slurm-operator/kube';
 import { type Fixture, loadFixtures, loadUserManifests, type Manifest } from '../testing/index.ts';
 import { applyDefaults } from './apply-defaults.ts';
+import { clusterNamePolicy } from './cluster-name-policy.ts';
 import { kinds } from './kinds/index.ts';
 import { customResourceDefinition } from './schema/crd.ts';
 import type { KindDefinition } from './schema/kind.ts';
@@ -90,3 +91,48 @@ test('the API server fills in exactly what the defaulting function does', async 
     assert.deepEqual((created as unknown as { spec: unknown }).spec, spec, fixture.name);
   }
 });
+
+test('the policy refuses a Controller whose derived ClusterName would be too long, and says so', async () => {
+  for (const object of clusterNamePolicy) {
+    const { apiVersion: version, kind } = object as Manifest;
+    const plural = kind.endsWith('Policy')
+      ? `${kind.slice(0, -1).toLowerCase()}ies`
+      : `${kind.toLowerCase()}s`;
+    await client.create(
+      defineResource({ apiVersion: version, kind, plural, namespaced: false }),
+      object as never,
+    );
+  }
+  const definition = kinds.find(({ kind }) => kind === 'Controller');
+  const base = loadFixtures().find(
+    ({ object, refused }) => object.kind === 'Controller' && refused === undefined,
+  );
+  assert.ok(definition && base);
+  const controller = (length: number, spec: object = {}) =>
+    placed({
+      ...base.object,
+      metadata: { name: 'c'.repeat(length) },
+      spec: { ...base.object.spec, ...spec },
+    });
+  const dryRun = (object: never) => client.create(resourceOf(definition), object, { dryRun: true });
+  // A policy that was just made may not be in force at once.
+  const longest = 40 - namespace.length - 1;
+  const tooLong = await refusalOf(() => dryRun(controller(longest + 1)));
+  assert.match(tooLong, /called fixtures_c+, which has more than 40 characters: set spec\.clusterName/);
+  await dryRun(controller(longest));
+  await dryRun(controller(longest + 1, { clusterName: 'short' }));
+});
+
+/** What the server says when it begins to refuse; it must do so soon. */
+async function refusalOf(attempt: () => Promise<unknown>): Promise<string> {
+  const deadline = performance.now() + 10_000;
+  for (;;) {
+    const error: unknown = await attempt().then(
+      () => undefined,
+      (caught: unknown) => caught,
+    );
+    if (error instanceof Error) return error.message;
+    assert.ok(performance.now() < deadline, 'it was never refused');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
