@@ -132,7 +132,7 @@ describe('answers that are JSON and still make no sense', () => {
     await assert.rejects(client.nodes.get('n0'), ProtocolError);
   });
 
-  test('404 with JSON, 204 and an empty 200 to a drain mean that it is done', async () => {
+  test('404 with or without JSON, 204 and an empty 200 to a drain mean that it is done', async () => {
     const answers = {
       'GET /slurm/v0.0.45/ping/': ping,
       'POST /slurm/v0.0.45/node/gone': {
@@ -145,6 +145,13 @@ describe('answers that are JSON and still make no sense', () => {
     await using server = await fake(answers);
     using client = new SlurmClient({ server: server.server, token });
     assert.equal((await client.nodes.drain('gone', 'test: x')).outcome, 'gone');
+    assert.equal((await client.nodes.delete('wordless')).outcome, 'gone');
+    using elsewhere = new SlurmClient({ server: server.server, token, apiVersion: 'v0.0.43' });
+    await assert.rejects(
+      elsewhere.nodes.drain('gone', 'test: x'),
+      NotSupported,
+      'the version is wrong, not the node',
+    );
     assert.equal((await client.nodes.undrain('silent')).outcome, 'accepted');
     assert.equal((await client.nodes.update('empty', { comment: 'x' })).outcome, 'accepted');
   });

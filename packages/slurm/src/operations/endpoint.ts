@@ -6,7 +6,7 @@ import type { Envelope } from '../answer.ts';
 import type { Call, Connection, Reply } from '../connection.ts';
 import { NotFound, NotSupported, ProtocolError } from '../errors.ts';
 import { timeOf, type WireNumber } from '../wire/values.ts';
-import type { CallOptions, WriteResult } from './call-options.ts';
+import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 
 /** A complete list, and when it was asked for: it is true of that moment or a later one. */
 export interface Listed<T> {
@@ -67,8 +67,11 @@ export class Endpoint {
     return undefined;
   }
 
-  /** A write whose object may be gone already: unknown to Slurm counts as done. */
-  async write(call: Call): Promise<WriteResult> {
+  /**
+   * A write whose object may be gone already: unknown to Slurm counts as done. `everywhere`: every API version has this
+   * path, so a 404 without a word is about the object, provided that the server answers in this version at all.
+   */
+  async write(call: Call, path: 'everywhere' | 'somewhere' = 'somewhere'): Promise<WriteResult> {
     const outcome = await this.connection.send(call);
     switch (outcome.kind) {
       case 'good':
@@ -78,7 +81,9 @@ export class Endpoint {
       case 'unchanged': // what slurmdb says to the deletion of something it does not have
         return { ...this.accepted(), outcome: 'gone' };
       case 'no-such-path':
-        throw await this.connection.notSupported(call);
+        if (path === 'somewhere') throw await this.connection.notSupported(call);
+        await this.connection.ask({ method: 'GET', path: 'ping/', ...callOptions(call) });
+        return { ...this.accepted(), outcome: 'gone' };
       case 'bad':
         if (outcome.error instanceof NotFound || outcome.error.status === 404)
           return { ...this.accepted(), outcome: 'gone' };

@@ -84,13 +84,8 @@ export class Nodes {
       ...(!one && { name: [compressHostlist(list.map(checkName))] }),
       ...wireUpdate(update),
     };
-    const result = await this.#endpoint.write({
-      method: 'POST',
-      path,
-      body,
-      idempotent: true,
-      ...callOptions(options),
-    });
+    const call = { method: 'POST', path, body, idempotent: true, ...callOptions(options) } as const;
+    const result = await this.#endpoint.write(call, 'everywhere');
     return one || result.outcome === 'accepted' ? result : this.#updateEach(list, update, options);
   }
 
@@ -125,7 +120,8 @@ export class Nodes {
   /** Forgets a dynamic node. Refused (2016) while work runs on it. Its slurmd does not register again by itself. */
   delete(name: string, options?: CallOptions): Promise<WriteResult> {
     const path = `node/${encodeURIComponent(checkName(name))}`;
-    return this.#endpoint.write({ method: 'DELETE', path, idempotent: true, ...callOptions(options) });
+    const call = { method: 'DELETE', path, idempotent: true, ...callOptions(options) } as const;
+    return this.#endpoint.write(call, 'everywhere');
   }
 
   /** Creates nodes from a line of slurm.conf (`NodeName=c[1-4] CPUs=8 State=CLOUD`); from v0.0.44. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readNode, type WireNode } from '../adapters/read-node.ts';
 import type { SlurmNode } from '../model/node.ts';
-import { type NodeFacet, nodeChanges, nodeFacets } from './node-changes.ts';
+import { NodeComparison, type NodeFacet, nodeFacets } from './node-changes.ts';
 
 const base: WireNode = {
   name: 'n0',
@@ -12,6 +12,14 @@ const base: WireNode = {
   partitions: ['all'],
   free_mem: { set: true, number: 1 },
 };
+/** In two pieces, as a long list is compared. */
+function nodeChanges(before: ReadonlyMap<string, SlurmNode>, list: readonly SlurmNode[]) {
+  const comparison = new NodeComparison(before);
+  comparison.add(list.slice(0, 2));
+  comparison.add(list.slice(2));
+  return comparison.finish();
+}
+
 const node = (fields: Partial<WireNode> = {}) => readNode({ ...base, ...fields });
 
 const cases: readonly { reason: string; fields: Partial<WireNode>; facets: readonly NodeFacet[] }[] = [

@@ -58,29 +58,40 @@ export function nodeFacets(before: SlurmNode, after: SlurmNode): ReadonlySet<Nod
   return changed;
 }
 
+export interface NodeDifference {
+  readonly nodes: ReadonlyMap<string, SlurmNode>;
+  readonly changes: readonly NodeChange[];
+}
+
 /**
- * The list as a map, and what is different from the map before. Nodes that did not change keep their identity, so that
- * consumers can compare by `===` and two lists do not cost the memory of two.
+ * A list as a map, and what is different from the map before, a piece at a time. Nodes that did not change keep their
+ * identity, so that consumers can compare by `===` and two lists do not cost the memory of two.
  */
-export function nodeChanges(
-  before: ReadonlyMap<string, SlurmNode>,
-  list: readonly SlurmNode[],
-): { readonly nodes: ReadonlyMap<string, SlurmNode>; readonly changes: readonly NodeChange[] } {
-  const nodes = new Map<string, SlurmNode>();
-  const changes: NodeChange[] = [];
-  for (const node of list) {
-    const known = before.get(node.name);
-    if (known === undefined) {
-      changes.push({ type: 'added', node });
-      nodes.set(node.name, node);
-      continue;
-    }
-    const changed = nodeFacets(known, node);
-    if (changed.size > 0) changes.push({ type: 'changed', node, before: known, facets: changed });
-    nodes.set(node.name, changed.size > 0 ? node : known);
+export class NodeComparison {
+  readonly #before: ReadonlyMap<string, SlurmNode>;
+  readonly #nodes = new Map<string, SlurmNode>();
+  readonly #changes: NodeChange[] = [];
+
+  constructor(before: ReadonlyMap<string, SlurmNode>) {
+    this.#before = before;
   }
-  for (const [name, node] of before) if (!nodes.has(name)) changes.push({ type: 'removed', node });
-  return { nodes, changes };
+
+  add(list: readonly SlurmNode[]): void {
+    for (const node of list) {
+      const before = this.#before.get(node.name);
+      const facetsChanged = before && nodeFacets(before, node);
+      if (before === undefined) this.#changes.push({ type: 'added', node });
+      else if (facetsChanged && facetsChanged.size > 0)
+        this.#changes.push({ type: 'changed', node, before, facets: facetsChanged });
+      this.#nodes.set(node.name, before !== undefined && facetsChanged?.size === 0 ? before : node);
+    }
+  }
+
+  finish(): NodeDifference {
+    for (const [name, node] of this.#before)
+      if (!this.#nodes.has(name)) this.#changes.push({ type: 'removed', node });
+    return { nodes: this.#nodes, changes: this.#changes };
+  }
 }
 
 function sameValue(a: unknown, b: unknown): boolean {

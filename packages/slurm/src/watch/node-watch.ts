@@ -1,8 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import type { SlurmClient } from '../client.ts';
 import type { Clock } from '../clock.ts';
 import type { SlurmNode } from '../model/node.ts';
 import { Lister, type ListSinceOptions } from './lister.ts';
-import { type NodeChange, nodeChanges } from './node-changes.ts';
+import { type NodeChange, NodeComparison, type NodeDifference } from './node-changes.ts';
 import { type PaceOptions, pace } from './pace.ts';
 import type { Known, View } from './view.ts';
 
@@ -39,6 +40,9 @@ const fullEveryMs = 30 * 60_000;
 /** A 12.8 MB list of 5,000 nodes earns a minute of rest. */
 const idleBytesPerSecond = 200_000;
 
+/** Nodes compared at a stretch. */
+const pieceSize = 500;
+
 /** All nodes of a cluster, always by list: the answer for a single node is stale. */
 export class NodeWatch {
   readonly #lister: Lister<Listing>;
@@ -62,7 +66,7 @@ export class NodeWatch {
           if (last === undefined) throw new Error('Slurm answered "unchanged" to a list in full');
           return { content: { ...last, changes: [] }, beganAt, bytes: 0 };
         }
-        const { nodes, changes } = nodeChanges(last?.nodes ?? new Map(), listed.items);
+        const { nodes, changes } = await compare(last?.nodes ?? new Map(), listed.items);
         const content = { nodes, changes, updateTime: listed.updateTime, listedInFullAt: beganAt };
         return { content, beganAt, bytes: listed.bytes };
       },
@@ -98,4 +102,17 @@ export class NodeWatch {
   listSince(moment: number, options?: ListSinceOptions): Promise<KnownNodes> {
     return this.#lister.listSince(moment, options);
   }
+}
+
+/** Long lists are compared in pieces, so that the rest of the process is not held up. */
+async function compare(
+  before: ReadonlyMap<string, SlurmNode>,
+  list: readonly SlurmNode[],
+): Promise<NodeDifference> {
+  const comparison = new NodeComparison(before);
+  for (let at = 0; at < list.length; at += pieceSize) {
+    if (at > 0) await setImmediate();
+    comparison.add(list.slice(at, at + pieceSize));
+  }
+  return comparison.finish();
 }
