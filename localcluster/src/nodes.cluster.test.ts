@@ -96,7 +96,7 @@ test('a StatefulSet with claims runs on three nodes, and finds itself by name an
   assert.equal(new Set(placed.map((found) => found?.spec.nodeName)).size, 3, 'one on each node');
 
   const ask = async (from: string, url: string) =>
-    (await cluster.kubectl(['exec', from, '--', 'wget', '-T', '5', '-qO-', url])).stdout.trim();
+    (await cluster.kubectl(['exec', from, '--', 'timeout', '5', 'wget', '-qO-', url])).stdout.trim();
   await cluster.until(
     'the last pod to have its name',
     async () => (await ask('web-0', 'http://web-2.web:8080/')) === 'web-2',
@@ -450,7 +450,7 @@ test('a node without its cable: its containers run on, and it is back as if noth
   skip,
 }, async () => {
   const name = (await cluster.pod('web-0'))?.spec.nodeName ?? '';
-  const first = await cluster.pod('web-0');
+  const earlier = await cluster.pod('web-0');
   await cluster.cluster.node(name).cut();
   const ready = async () =>
     (await cluster.client.get(nodes, { name })).status?.conditions?.find((entry) => entry.type === 'Ready')
@@ -458,10 +458,10 @@ test('a node without its cable: its containers run on, and it is back as if noth
   await cluster.until('the node to be Unknown', async () => (await ready()) === 'Unknown');
   await cluster.cluster.node(name).start();
   await cluster.until('the node to be Ready', async () => (await ready()) === 'True');
-  const again = await cluster.untilReady('web-0');
+  const later = await cluster.untilReady('web-0');
   assert.equal(
-    again.status?.containerStatuses?.[0]?.containerID,
-    first?.status?.containerStatuses?.[0]?.containerID,
+    later.status?.containerStatuses?.[0]?.containerID,
+    earlier?.status?.containerStatuses?.[0]?.containerID,
     'the same container',
   );
 });

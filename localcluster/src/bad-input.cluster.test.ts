@@ -1,0 +1,123 @@
+/** When it cannot work: one clear sentence each, and nothing left behind. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { up } from './cluster/control.ts';
+
+const skip = process.getuid?.() === 0 ? false : 'needs root: namespaces, mounts and control groups';
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+let state = '';
+before(async () => {
+  state = await mkdtemp(join(tmpdir(), 'localcluster-state-'));
+});
+after(() => rm(state, { recursive: true, force: true }));
+
+function localcluster(...words: readonly string[]) {
+  const ran = spawnSync(process.execPath, [main, ...words], {
+    encoding: 'utf8',
+    timeout: 120_000,
+    env: { ...process.env, XDG_STATE_HOME: state },
+  });
+  return { code: ran.status, said: ran.stderr.trim(), out: ran.stdout };
+}
+
+/** What a cluster leaves on the machine while it runs. */
+function traces(name: string): string[] {
+  const directory = join(state, 'slurm-operator', 'localcluster', name);
+  const groups = readdirSync('/sys/fs/cgroup')
+    .map((entry) => join('/sys/fs/cgroup', entry, `localcluster-${name}`))
+    .filter((path) => existsSync(path));
+  return [...(existsSync(directory) ? [directory] : []), ...groups];
+}
+
+const sentence = /^localcluster: [^\n]+\.$/;
+
+test('a port that is in use', { skip }, async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const { port } = taken.address() as { port: number };
+  try {
+    const { code, said } = localcluster('up', '--name', 'bad', '--nodes', '1', '--port', String(port));
+    assert.equal(code, 1);
+    assert.match(said, sentence);
+    assert.match(said, new RegExp(`port ${port} is in use`));
+    assert.deepEqual(traces('bad'), []);
+  } finally {
+    taken.close();
+  }
+});
+
+test('numbers, names and commands that make no sense', { skip }, () => {
+  for (const [words, expected] of [
+    [['up', '--nodes', 'three'], /--nodes is "three": give a whole number from 0 to 200/],
+    [['up', '--name', 'Big Cluster'], /name is "Big Cluster": use up to 32 small letters/],
+    [['up', '--speed', '9'], /Unknown option '--speed'/],
+    [['fly'], /"fly" is no command/],
+    [['node', 'melt', '1'], /say what to do with which node/],
+    [['down', '--name', 'nobody'], /there is no cluster "nobody"/],
+    [['env', '--name', 'nobody'], /there is no cluster "nobody": start it with/],
+  ] as const) {
+    const { code, said } = localcluster(...words);
+    assert.notEqual(code, 0);
+    assert.match(said, /^localcluster: [^\n]+$/, `one sentence for ${words.join(' ')}`);
+    assert.match(said, expected);
+  }
+  assert.deepEqual(traces('Big Cluster'), []);
+});
+
+test('a wrong image tar, a stale state directory, and an end without cleaning up', { skip }, () => {
+  const stale = join(state, 'slurm-operator', 'localcluster', 'bad');
+  mkdirSync(stale, { recursive: true });
+  writeFileSync(join(stale, 'cluster.json'), JSON.stringify({ name: 'bad', pid: 1, startTime: 'never' }));
+  assert.match(
+    localcluster('env', '--name', 'bad').said,
+    /ended without cleaning up: `localcluster down --name bad`/,
+  );
+  const started = localcluster('up', '--name', 'bad', '--nodes', '1');
+  assert.equal(started.code, 0, started.said);
+  assert.match(started.out, /ended without cleaning up; clearing away what it left/);
+  assert.match(localcluster('up', '--name', 'bad').said, /cluster "bad" is running already/);
+
+  const text = join(state, 'no-image.tar');
+  writeFileSync(text, 'this is no tar');
+  const image = localcluster('load-image', '--name', 'bad', text);
+  assert.equal(image.code, 1);
+  assert.match(image.said, /no-image\.tar/);
+  assert.match(localcluster('load-image', '--name', 'bad', join(state, 'absent.tar')).said, /absent\.tar/);
+  assert.match(
+    localcluster('node', 'stop', 'nobody', '--name', 'bad').said,
+    /there is no node "nobody"; there is: bad-node-1/,
+  );
+  assert.match(localcluster('status').out, /bad-node-1 .* running/);
+
+  // Killed without a word: nothing but directories may be left, and down takes those.
+  const { pid } = JSON.parse(readRecord('bad')) as { pid: number };
+  process.kill(pid, 'SIGKILL');
+  waitUntil(() => localcluster('status').out.includes('ended without cleaning up'));
+  assert.equal(localcluster('down', '--name', 'bad').code, 0);
+  assert.deepEqual(traces('bad'), []);
+  assert.doesNotMatch(spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout, /bad-node-1/);
+});
+
+test('without root', async (t) => {
+  t.mock.method(process as { getuid: () => number }, 'getuid', () => 1000);
+  await assert.rejects(
+    up({ name: 'bad', nodes: 1, progress: () => {} }),
+    /^LocalClusterError: a cluster needs root for namespaces, mounts and control groups: run this as root \(sudo\)\.$/,
+  );
+});
+
+function readRecord(name: string): string {
+  const path = join(state, 'slurm-operator', 'localcluster', name, 'cluster.json');
+  return spawnSync('cat', [path], { encoding: 'utf8' }).stdout;
+}
+
+function waitUntil(holds: () => boolean): void {
+  for (let attempt = 0; attempt < 20 && !holds(); attempt++);
+}
