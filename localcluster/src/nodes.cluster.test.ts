@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { busyboxImage } from '../testing/busybox-image.ts';
 import { TestCluster } from '../testing/test-cluster.ts';
-import { endpointSlices, nodes, pods, services } from './objects/objects.ts';
+import { disruptionBudgets, endpointSlices, nodes, pods, services } from './objects/objects.ts';
 
 const skip = process.getuid?.() === 0 ? false : 'needs root: namespaces, mounts and control groups';
 let cluster: TestCluster;
 before(async () => {
-  if (skip === false) cluster = await TestCluster.start({ name: 'nodes-test', nodes: 3, nodeGraceMs: 4000 });
+  if (skip === false) cluster = await TestCluster.start({ name: 'nodes-test', nodes: 3, nodeGraceMs: 5000 });
 });
 after(async () => {
   if (skip === false) await cluster.stop();
@@ -168,18 +168,18 @@ test('an eviction that the budget forbids is refused with 429, and kubectl drain
     );
     return found.length === 2 && found;
   });
+  await cluster.until('the budget to be counted', async () => {
+    const budget = await cluster.client.get(disruptionBudgets, { namespace: 'default', name: 'guarded' });
+    return budget.status?.currentHealthy === 2 && budget.status.disruptionsAllowed === 0;
+  });
   const name = ready[0]?.metadata.name ?? '';
-  const evict = () =>
-    cluster.client
-      .json('POST', `/api/v1/namespaces/default/pods/${name}/eviction`, {
-        body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: 'default' } },
-        timeout: 5000,
-      })
-      .then(
-        () => 201,
-        (error: { status?: number }) => error.status,
-      );
-  await cluster.until('the budget to be counted', async () => (await evict()) === 429);
+  await assert.rejects(
+    cluster.client.json('POST', `/api/v1/namespaces/default/pods/${name}/eviction`, {
+      body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: 'default' } },
+      timeout: 2000,
+    }),
+    { status: 429 },
+  );
 
   await cluster.kubectl(['patch', 'pdb', 'guarded', '-p', '{"spec":{"minAvailable":1}}']);
   const node = ready[0]?.spec.nodeName ?? '';

@@ -35,6 +35,8 @@ export interface AgentOptions {
   readonly services: () => readonly Service[];
   readonly dns: DnsSurroundings;
   readonly suspended: () => boolean;
+  /** How often the node gives a sign of life. @default 10 s */
+  readonly heartbeatMs?: number | undefined;
   readonly now?: () => number;
   readonly log?: Log;
 }
@@ -74,6 +76,7 @@ export class Agent {
       images: () => this.#options.images.list(),
       now: this.#now,
       signal,
+      everyMs: this.#options.heartbeatMs ?? 10_000,
     };
     await register(heart);
     const informer = new Informer(

@@ -36,6 +36,7 @@ export interface NodeOptions {
   readonly credentials: (server: string) => ClusterConfig;
   readonly serving: (hosts: readonly string[]) => Promise<ServingCertificate>;
   readonly peers: () => readonly ClusterNode[];
+  readonly heartbeatMs?: number | undefined;
   readonly log: Log;
 }
 
@@ -113,6 +114,7 @@ export class ClusterNode {
           nodeResolvConf: `nameserver ${network.plan.dnsService}\n`,
         },
         suspended: () => this.#state === 'cut',
+        heartbeatMs: this.#options.heartbeatMs,
         log,
       });
       await this.#agent.start();

@@ -174,6 +174,9 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
           credentials: (url) => configFor(url, nodeConfig),
           serving: (hosts) => server.certificateFor(hosts),
           peers: () => nodes,
+          // A node that is believed in for less time must speak more often.
+          heartbeatMs:
+            options.nodeGraceMs === undefined ? undefined : Math.min(10_000, options.nodeGraceMs / 5),
           log,
         }),
       );

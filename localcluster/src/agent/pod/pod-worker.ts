@@ -211,9 +211,11 @@ export class PodWorker {
       await this.#putAway();
       return undefined;
     }
-    const waits = [...this.#records.values()].flatMap((record) =>
-      record.state.is === 'waiting' && record.notBefore !== undefined ? [record.notBefore] : [],
-    );
+    const waits = [...this.#records.values()].flatMap((record) => {
+      if (record.state.is !== 'waiting' || record.notBefore === undefined) return [];
+      // What went wrong is shown for a moment, then that it will be tried again.
+      return record.state.reason === 'ErrImagePull' ? [node.now() + 1000] : [record.notBefore];
+    });
     return Math.min(plan.checkAgainAt ?? Number.POSITIVE_INFINITY, ...waits, node.now() + idleMs);
   }
 
@@ -259,7 +261,18 @@ export class PodWorker {
 
   #showBackOff(container: Container): void {
     const record = this.#records.get(container.name);
-    if (record === undefined || record.state.is !== 'terminated') return;
+    if (record === undefined) return;
+    if (record.state.is === 'waiting' && record.state.reason === 'ErrImagePull') {
+      const message = `Back-off pulling image "${container.image ?? ''}": ErrImagePull: ${record.state.message ?? ''}`;
+      this.#set(container.name, { state: { is: 'waiting', reason: 'ImagePullBackOff', message } });
+      this.#node.api.event(
+        this.#pod,
+        'Normal',
+        'BackOff',
+        `Back-off pulling image "${container.image ?? ''}"`,
+      );
+    }
+    if (record.state.is !== 'terminated') return;
     const seconds = Math.round((record.notBefore ?? 0) - record.state.finishedAt) / 1000;
     const message = `back-off ${goDuration(seconds)} restarting failed container=${container.name} pod=${this.#pod.metadata.name}_${this.#pod.metadata.namespace ?? ''}(${this.uid})`;
     const { is: _is, ...last } = record.state;
@@ -397,15 +410,11 @@ export class PodWorker {
   /** What `kubectl get pods` shows for a container that could not be started, and when it is tried again. */
   #cannotStart(container: Container, error: AgentError, attempt: number, again: boolean): void {
     const node = this.#node;
-    const name = container.image ?? '';
     const pull = error.code === 'ErrImagePull';
     const before = this.#records.get(container.name);
     const wait = before?.backOff ?? (pull ? 10_000 : 2000);
-    const shownPull = pull && before?.state.is === 'waiting' && before.state.reason === 'ErrImagePull';
-    const reason = shownPull ? 'ImagePullBackOff' : error.code;
-    const message = shownPull
-      ? `Back-off pulling image "${name}": ErrImagePull: ${error.message}`
-      : error.message;
+    const reason = error.code;
+    const { message } = error;
     const failure = error.code === 'RunContainerError';
     this.#set(container.name, {
       ...(failure

@@ -12,12 +12,16 @@ import {
 } from '../../objects/objects.ts';
 import { controllerOf } from '../../objects/pods.ts';
 import { writeStatus } from '../write-status.ts';
+import { CustomScales } from './custom-scale.ts';
 import { planDisruption } from './plan.ts';
+
+const builtIn = new Set(['StatefulSet', 'ReplicaSet', 'Job']);
 
 export function addDisruptionController(manager: Manager): void {
   const { cache, client } = manager;
   for (const resource of [statefulSets, replicaSets, deployments, jobs])
     cache.informer(resource as typeof jobs);
+  const scales = new CustomScales(client, manager.clock);
   const covering = (pod: Pod) =>
     cache
       .list(disruptionBudgets, { namespace: pod.metadata.namespace ?? '' })
@@ -34,13 +38,23 @@ export function addDisruptionController(manager: Manager): void {
     .reconcile(async ({ namespace, name }, { signal, clock }) => {
       const budget = cache.get(disruptionBudgets, { namespace, name });
       if (budget === undefined) return;
-      const status = planDisruption(
-        { budget, pods: cache.list(pods, { namespace: namespace ?? '' }), scaleOf },
-        clock.now(),
-      );
+      const all = cache.list(pods, { namespace: namespace ?? '' });
+      const custom = all.flatMap((pod) => {
+        const owner = controllerOf(pod);
+        return owner === undefined ||
+          builtIn.has(owner.kind) ||
+          !selectorMatches(budget.spec.selector, pod.metadata.labels)
+          ? []
+          : [owner];
+      });
+      if (custom.length > 0) await scales.learn(custom, namespace, signal);
+      const status = planDisruption({ budget, pods: all, scaleOf }, clock.now());
       // Evictions write the same status: neither may undo the other.
       await writeStatus(client, disruptionBudgets, budget, status, { signal, exact: true });
-      return Object.keys(status.disruptedPods ?? {}).length > 0 ? { requeueAfter: 10_000 } : undefined;
+      // Nothing tells us when an owner of a custom kind is scaled: look again now and then.
+      return custom.length > 0 || Object.keys(status.disruptedPods ?? {}).length > 0
+        ? { requeueAfter: 10_000 }
+        : undefined;
     });
 
   /** The wanted size of whatever made the pod; a ReplicaSet of a Deployment counts as the Deployment. */
@@ -49,7 +63,7 @@ export function addDisruptionController(manager: Manager): void {
     if (owner === undefined) return undefined;
     const ref = { namespace: pod.metadata.namespace, name: owner.name };
     if (owner.kind === 'StatefulSet') return size(cache.get(statefulSets, ref));
-    if (owner.kind !== 'ReplicaSet') return undefined;
+    if (owner.kind !== 'ReplicaSet') return scales.get(owner.uid);
     const set = cache.get(replicaSets, ref);
     const parent = set === undefined ? undefined : controllerOf(set);
     if (parent?.kind !== 'Deployment') return size(set);

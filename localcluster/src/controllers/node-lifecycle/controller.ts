@@ -50,17 +50,12 @@ export function addNodeLifecycleController(manager: Manager, options: NodeLifecy
         return;
       }
       await annotate(node, signal);
-      const all = cache.list(nodes);
-      const plan = planNode(
-        {
-          node,
-          silentMs: silence(node),
-          anyHealthy:
-            all.some((other) => other.metadata.name !== name && isHealthy(other)) || isHealthy(node),
-        },
-        clock.now(),
-        graceMs,
-      );
+      // With thousands of nodes this is asked only for those that are in trouble.
+      const silentMs = silence(node);
+      const anyHealthy =
+        (isHealthy(node) && silentMs <= graceMs) ||
+        cache.list(nodes).some((other) => other.metadata.name !== name && isHealthy(other));
+      const plan = planNode({ node, silentMs, anyHealthy }, clock.now(), graceMs);
       if (plan.conditions !== undefined) {
         await client.mergePatch(
           nodes,
