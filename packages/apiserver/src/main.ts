@@ -5,15 +5,7 @@ import { parseArgs } from 'node:util';
 
 const usage = 'usage: main.ts [--port N] [--host ADDRESS] [--data DIRECTORY] [--kubeconfig FILE]';
 
-const { values } = parseArgs({
-  options: {
-    port: { type: 'string' },
-    host: { type: 'string' },
-    data: { type: 'string' },
-    kubeconfig: { type: 'string' },
-    help: { type: 'boolean' },
-  },
-});
+const values = options();
 if (values.help === true) {
   console.log(usage);
   process.exit(0);
@@ -46,3 +38,20 @@ const stop = (): void => {
 };
 process.once('SIGINT', stop);
 process.once('SIGTERM', stop);
+
+function options() {
+  try {
+    return parseArgs({
+      options: {
+        port: { type: 'string' },
+        host: { type: 'string' },
+        data: { type: 'string' },
+        kubeconfig: { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    }).values;
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${usage}`);
+    return process.exit(2);
+  }
+}
