@@ -177,6 +177,7 @@ id_provider = ldap
 auth_provider = ldap
 ldap_uri = ldap://${ldap}:1389
 ldap_search_base = dc=example,dc=org
+ldap_id_use_start_tls = false
 ldap_auth_disable_tls_never_use_in_production = true
 `;
 

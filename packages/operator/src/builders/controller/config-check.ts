@@ -18,7 +18,8 @@ export const trialName = (controller: string): string => `${controller}-config-c
 
 /**
  * Where slurmctld runs is replaced, accounting is left out (it would register there), and the rest is as it will be.
- * A slurmctld that listens is content; one that ends says why, and its last words become those of the pod.
+ * A slurmctld that takes its office is content (that it listens says nothing: it does so before it reads partitions), and
+ * so is one that lives for a while without a word; one that ends says why, and its last words become those of the pod.
  */
 const script = `set -u
 dir=/tmp/trial
@@ -29,12 +30,12 @@ sed -E -i '/^[[:space:]]*(SlurmctldHost|SlurmctldAddr|SlurmctldPort|StateSaveLoc
 printf '\\nSlurmctldHost=%s\\nSlurmctldPort=16817\\nStateSaveLocation=%s/state\\nSlurmctldPidFile=%s/pid\\nAccountingStorageType=accounting_storage/none\\n' "$(hostname)" "$dir" "$dir" >>"$dir/slurm.conf"
 slurmctld -D -f "$dir/slurm.conf" >"$dir/log" 2>&1 &
 pid=$!
-for _ in $(seq 150); do
+for _ in $(seq 80); do
   if ! kill -0 "$pid" 2>/dev/null; then
     grep -E 'error|fatal' "$dir/log" | tail -n 4 >&2 || cat "$dir/log" >&2
     exit 1
   fi
-  if (exec 3<>/dev/tcp/127.0.0.1/16817) 2>/dev/null; then break; fi
+  if grep -q 'Running as primary controller' "$dir/log"; then break; fi
   sleep 0.1
 done
 kill -KILL "$pid"
