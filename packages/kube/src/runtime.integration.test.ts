@@ -4,14 +4,17 @@ import { test } from 'node:test';
 import { startApiServer } from '@slurm-operator/apiserver';
 import {
   AlreadyExistsError,
+  Cache,
   type ConfigMap,
   ConflictError,
   configMaps,
   controllerReference,
   createClient,
   createManager,
+  keyOf,
   kubeconfigConfig,
   NotFoundError,
+  namespaces,
 } from './index.ts';
 
 async function connect(t: { after(fn: () => unknown): void }) {
@@ -107,6 +110,59 @@ test('a controller makes a child for each object and heals it, reading its own w
     0,
     'no create was sent twice',
   );
+});
+
+test('a cache of some namespaces and labels shows just those, also of our own writes', async (t) => {
+  const { config } = await connect(t);
+  const client = createClient(config, { rateLimit: false });
+  for (const name of ['a', 'b', 'c'])
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const make = (namespace: string, name: string, team: string) =>
+    client.create(configMaps, { ...configMap(name), metadata: { namespace, name, labels: { team } } });
+  await make('a', 'early', 'red');
+  const cache = new Cache(client, { namespaces: ['a', 'b'] });
+  const informer = cache.informer(configMaps, {
+    labelSelector: 'team in (red, blue)',
+    indexes: { team: ({ metadata }) => [metadata.labels?.['team'] ?? ''] },
+  });
+  const stop = new AbortController();
+  const running = cache.start(stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await running;
+    client.close();
+  });
+  await cache.waitForSync({ timeout: 10_000 });
+  const shown = () =>
+    informer
+      .list()
+      .map((object) => keyOf(object))
+      .toSorted();
+  await make('b', 'one', 'blue');
+  await make('b', 'two', 'green');
+  await make('c', 'three', 'red');
+  assert.deepEqual(shown(), ['a/early', 'b/one'], 'at once, by our own writes');
+  assert.deepEqual(cache.byIndex(configMaps, 'team', 'red').length, 1);
+  await client.mergePatch(
+    configMaps,
+    { namespace: 'a', name: 'early' },
+    { metadata: { labels: { team: 'green' } } },
+  );
+  await client.mergePatch(
+    configMaps,
+    { namespace: 'b', name: 'two' },
+    { metadata: { labels: { team: 'red' } } },
+  );
+  assert.deepEqual(shown(), ['b/one', 'b/two']);
+  const other = createClient(config, { rateLimit: false });
+  t.after(() => other.close());
+  await other.delete(configMaps, { namespace: 'b', name: 'one' });
+  await other.mergePatch(
+    configMaps,
+    { namespace: 'a', name: 'early' },
+    { metadata: { labels: { team: 'blue' } } },
+  );
+  await until(() => Promise.resolve(shown().join() === 'a/early,b/two'));
 });
 
 async function until(holds: () => Promise<boolean>, timeout = 20_000): Promise<void> {
