@@ -22,6 +22,7 @@ import { Steps } from '../steps.ts';
 import { ConfigPace } from './config-pace.ts';
 import { observeController } from './observe.ts';
 import { type ControllerPlan, planController } from './plan.ts';
+import { ServiceMonitors } from './service-monitors.ts';
 import { controllerStatus } from './status.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
@@ -30,6 +31,7 @@ export class ControllerReconciler {
   readonly #manager: Needs;
   readonly #around: Surroundings;
   readonly #pace = new ConfigPace();
+  readonly #monitors = new ServiceMonitors();
 
   constructor(manager: Needs, around: Surroundings) {
     this.#manager = manager;
@@ -60,6 +62,7 @@ export class ControllerReconciler {
       await steps.run(`StatefulSet ${statefulSet.metadata.name}`, () =>
         owned.apply(statefulSets, owner, statefulSet, { signal }),
       );
+    await steps.run('ServiceMonitor', () => this.#monitors.sync(controller, client, signal));
     await steps.run(`Cluster ${plan.cluster.metadata.name}`, () =>
       owned.apply(clusters, owner, plan.cluster, { signal }),
     );

@@ -6,6 +6,7 @@ import { aController, aNodeSet, anAccounting, surroundings } from '../../../test
 import { topLevelSettings } from '../../slurm-conf/parse.ts';
 import { buildCluster } from './cluster.ts';
 import { buildControllerConfig } from './config-map.ts';
+import { buildServiceMonitor } from './service-monitor.ts';
 import { buildControllerServices } from './services.ts';
 import { buildExternalSlurmConf, buildSlurmConf, maxNodeCount, type SlurmConfInput } from './slurm-conf.ts';
 import { buildControllerStatefulSet } from './stateful-set.ts';
@@ -183,4 +184,29 @@ test('labels of a chart that change with its version do not reach the pods', () 
     Object.keys(annotations).some((key) => /helm|last-applied/.test(key)),
     false,
   );
+});
+
+test('a ServiceMonitor is made when it is wanted, with the usual paths or the given ones', () => {
+  assert.equal(buildServiceMonitor(aController()), undefined);
+  assert.equal(
+    buildServiceMonitor(aController({ metrics: { enabled: false, serviceMonitor: { enabled: true } } })),
+    undefined,
+  );
+  const usual = buildServiceMonitor(
+    aController({ metrics: { enabled: true, serviceMonitor: { enabled: true, interval: '30s' } } }),
+  );
+  const given = buildServiceMonitor(
+    aController({
+      metrics: {
+        enabled: true,
+        serviceMonitor: {
+          enabled: true,
+          labels: { release: 'prometheus' },
+          endpoints: [{ path: '/x', interval: '1m' }],
+        },
+      },
+    }),
+  );
+  assert.ok(usual && given);
+  assertGolden('controller/service-monitors.yaml', [usual, given]);
 });
