@@ -6,6 +6,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { busyboxRoot } from '../../testing/busybox-root.ts';
 import { namespaces, ownNamespaces, traces } from '../../testing/machine-traces.ts';
 import { isAlive } from '../process/process-identity.ts';
+import { waitUntil } from '../process/wait-until.ts';
 import type { Box } from './box.ts';
 import { createSandbox, type Sandbox } from './create-sandbox.ts';
 import type { Network } from './network.ts';
@@ -210,7 +211,8 @@ test('exec ends what it started when its time is up', async () => {
 
 test("a box on the machine's own files sees the machine, but has its own processes and network", async () => {
   const box = await sandbox.startBox({ name: 'bare', command: ['/bin/sleep', '1000'], networks: [lan] });
-  assert.equal((await box.exec(['cat', '/proc/1/comm'])).stdout.trim(), 'sleep');
+  const first = async () => (await box.exec(['cat', '/proc/1/comm'])).stdout.trim();
+  await waitUntil('the command to be the first process', async () => (await first()) === 'sleep');
   assert.match((await box.exec(['cat', '/etc/os-release'])).stdout, /Debian/);
   assert.match((await box.exec(['cat', '/proc/net/dev'])).stdout, /eth0/);
 });
