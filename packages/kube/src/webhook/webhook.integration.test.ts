@@ -20,10 +20,12 @@ import {
   deny,
   issueServing,
   kubeconfigConfig,
+  type Log,
   Metrics,
   makeAuthority,
   SelfMadeCertificates,
   secrets,
+  silent,
   validatingWebhookConfigurations,
   WebhookServer,
 } from '../index.ts';
@@ -205,7 +207,9 @@ test('mounted files are reloaded, a half-written pair is not, and reviews keep b
     writeFileSync(join(directory, 'tls.key'), key);
   };
   write(one.certPem, one.keyPem);
-  const server = serve(t, certificateFiles({ directory, period: 10 }));
+  let complaints = 0;
+  const log: Log = { ...silent, warn: () => void (complaints += 1) };
+  const server = serve(t, certificateFiles({ directory, period: 10, log }));
   await until('it listens', () => server.port !== undefined);
   const port = server.port ?? 0;
   const serial = (pem: string) => new X509Certificate(pem).serialNumber;
