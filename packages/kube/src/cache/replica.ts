@@ -204,7 +204,7 @@ export class Replica<T extends KubeObject> {
   #put(key: ObjectKey, object: Live<T>): void {
     const previous = this.#store.get(key);
     if (previous !== undefined && sameState(previous, object)) return;
-    this.#store.set(object);
+    this.#store.set(object, key);
     this.#floors.delete(key);
     this.#options.onChange(
       previous === undefined ? { type: 'added', key, object } : { type: 'updated', key, object, previous },

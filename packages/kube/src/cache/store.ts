@@ -60,8 +60,8 @@ export class Store<T extends KubeObject> {
     for (const [key, object] of this.#objects) file(index, key, object);
   }
 
-  set(object: Live<T>): Live<T> | undefined {
-    const key = keyOf(object);
+  /** `key`: where the caller has it at hand, so that the same string serves everywhere. */
+  set(object: Live<T>, key: ObjectKey = keyOf(object)): Live<T> | undefined {
     const previous = this.#objects.get(key);
     this.#objects.set(key, object);
     for (const index of this.#indexes.values()) {
