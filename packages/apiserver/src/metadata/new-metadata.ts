@@ -15,7 +15,7 @@ export function prepareNewMetadata(
   if ((metadata.resourceVersion ?? '') !== '')
     throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
   if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '')
-    metadata.name = `${(metadata.generateName ?? '').slice(0, 58)}${surroundings.nameSuffix(5)}`;
+    metadata.name = freeName(context, definition, metadata.generateName ?? '', metadata.namespace);
   delete metadata.resourceVersion;
   delete (metadata as { selfLink?: string }).selfLink;
   delete metadata.deletionTimestamp;
@@ -66,4 +66,21 @@ export function checkPlace(
 
 function wrongNamespace(): ApiError {
   return badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
+/** A generated name may be taken by chance; after some tries the create says so. */
+const nameTries = 8;
+
+function freeName(
+  { parts }: RequestContext,
+  { storage }: ResourceDefinition,
+  prefix: string,
+  namespace: string | undefined,
+): string {
+  let name = '';
+  for (let tries = 0; tries < nameTries; tries += 1) {
+    name = `${prefix.slice(0, 58)}${parts.surroundings.nameSuffix(5)}`;
+    if (parts.store.get(storage, namespace, name) === undefined) break;
+  }
+  return name;
 }
