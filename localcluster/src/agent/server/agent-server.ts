@@ -34,7 +34,7 @@ export class AgentServer {
         [...channelProtocols, tunnelProtocol].find((protocol) => offered.has(protocol)) ?? false,
     });
     this.#server = createServer(
-      { cert: certificate.certificatePem, key: certificate.keyPem },
+      { cert: certificate.certificatePem, key: certificate.keyPem, handshakeTimeout: 10_000 },
       (request, response) => {
         const route = routeOf(request);
         const running = agent();
