@@ -51,7 +51,8 @@ export class ApiLink {
 
   cut(): void {
     this.#cut = true;
-    for (const socket of this.#sockets) socket.destroy();
+    // A reset, not a goodbye: a server that waits for the rest of a polite end may wait for ever.
+    for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
   restore(): void {
