@@ -1,18 +1,21 @@
 /** The same calls to real Slurm and to its simulator, one by one: status, error numbers and the shape of answers must agree. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
-import { realSubject, simulatedSubject } from '../testing/contract/subject.ts';
-import { type WireAnswer, wire } from '../testing/contract/wire.ts';
+import { realSubject, type Subject, simulatedSubject } from '../testing/contract/subject.ts';
+import { eventually, type WireAnswer, wire } from '../testing/contract/wire.ts';
 import { startMiniSlurm } from '../testing/mini-slurm.ts';
 import { versionsOf } from '../testing/simulator/routes.ts';
 import { startSimulator } from '../testing/simulator/simulator.ts';
+import type { ApiVersion } from './api-version.ts';
 
 const job = { environment: ['PATH=/usr/bin:/bin'], current_working_directory: '/tmp' };
 const script = '#!/bin/sh\nsleep 60\n';
 
-/** In this order, on a fresh cluster with n0 and n1. A number is a pause in milliseconds. */
-const calls: readonly (readonly [call: string, body?: unknown] | number)[] = [
+/** What both must have come to before the next call: a node that was undrained does not respond for a moment. */
+type Milestone = 'nodes idle' | 'job 3 runs' | 'nodes respond';
+
+/** In this order, on a fresh cluster with n0 and n1. */
+const calls: readonly (readonly [call: string, body?: unknown] | Milestone)[] = [
   ['GET slurm/ping/'],
   ['GET slurm/diag/'],
   ['GET slurm/licenses/'],
@@ -42,7 +45,7 @@ const calls: readonly (readonly [call: string, body?: unknown] | number)[] = [
   ['POST slurm/nodes/', { name: ['n0,nope'], state: ['UNDRAIN'] }],
   ['POST slurm/nodes/', { name: ['n[0-1]'], state: ['UNDRAIN'] }],
   ['DELETE slurm/node/nope'],
-  2000,
+  'nodes idle',
   ['POST slurm/job/submit', { job }],
   ['POST slurm/job/submit', { script, job: { ...job, partition: 'nope' } }],
   ['POST slurm/job/submit', { script, job: { current_working_directory: '/tmp' } }],
@@ -52,7 +55,7 @@ const calls: readonly (readonly [call: string, body?: unknown] | number)[] = [
     'POST slurm/job/submit',
     { script, job: { ...job, required_nodes: ['n1'], time_limit: { set: true, number: 5 } } },
   ],
-  2500,
+  'job 3 runs',
   ['GET slurm/jobs/'],
   ['GET slurm/job/2'],
   ['GET slurm/job/3'],
@@ -72,7 +75,7 @@ const calls: readonly (readonly [call: string, body?: unknown] | number)[] = [
   ['DELETE slurm/partition/blue'],
   ['DELETE slurm/reservation/nope'],
   ['GET slurm/reconfigure/'],
-  1500,
+  'nodes respond',
   ['GET slurmdb/ping/'],
   ['GET slurmdb/accounts/'],
   ['GET slurmdb/users/'],
@@ -112,6 +115,23 @@ function shape(answer: WireAnswer): Record<string, unknown> {
   };
 }
 
+async function reach(milestone: Milestone, subject: Subject, version: ApiVersion): Promise<void> {
+  await eventually(async () => {
+    if (milestone === 'job 3 runs') {
+      const { body } = await wire(subject, 'GET slurm/job/3', { version });
+      const [found] = (body['jobs'] ?? []) as { job_state?: string[] }[];
+      assert.deepEqual(found?.job_state, ['RUNNING']);
+      return;
+    }
+    const { body } = await wire(subject, 'GET slurm/nodes/', { version });
+    for (const node of (body['nodes'] ?? []) as { state: string[] }[]) {
+      assert.ok(!node.state.includes('NOT_RESPONDING'), node.state.join('+'));
+      if (milestone === 'nodes idle')
+        assert.ok(node.state.includes('IDLE') && !node.state.includes('DRAIN'), node.state.join('+'));
+    }
+  });
+}
+
 for (const release of ['26.05', '24.11'] as const) {
   for (const version of versionsOf[release]) {
     test(`Slurm ${release}, ${version}`, async () => {
@@ -120,8 +140,8 @@ for (const release of ['26.05', '24.11'] as const) {
       const [real, simulated] = [realSubject(mini), simulatedSubject(simulator)];
       const drift: string[] = [];
       for (const step of calls) {
-        if (typeof step === 'number') {
-          await pause(step);
+        if (typeof step === 'string') {
+          await Promise.all([reach(step, real, version), reach(step, simulated, version)]);
           continue;
         }
         const [call, body] = step;
