@@ -206,6 +206,7 @@ test('the six kinds of the control plane become Ready, with workers that NodeSet
   await create(accountings, 'slurm', {
     spec: {
       ...keys,
+      ...withImage('slurmdbd'),
       storageConfig: {
         host: 'mariadb',
         username: 'slurm',
@@ -240,6 +241,7 @@ test('the six kinds of the control plane become Ready, with workers that NodeSet
   await create(nodeSets, 'compute', {
     spec: {
       controllerRef: { name: 'slurm' },
+      ...withImage('slurmd'),
       replicas: 2,
       partition: { enabled: true, config: 'Default=YES State=UP' },
     },
