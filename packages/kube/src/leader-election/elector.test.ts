@@ -98,6 +98,42 @@ test('a leader that renews keeps the lease; one that gives it back is followed a
   stop.abort();
 });
 
+test('a lease that is given back stays so, though nobody told the renewals to end', async () => {
+  const server = new LeaseServer();
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const elector = replica(server, 'only', clock);
+  await elector.acquire(stop.signal);
+  const holding = elector.hold(stop.signal);
+  await clock.advance(10_000);
+  await elector.release();
+  assert.throws(() => elector.assertLeading(), NotLeaderError);
+  await clock.advance(60_000);
+  assert.equal(server.lease?.spec.holderIdentity, '');
+  assert.equal(server.writes.at(-1), '', 'and is not taken again');
+  assert.equal(elector.lost.aborted, false, 'given back is not lost');
+  stop.abort();
+  await holding;
+});
+
+test('a renewal under way does not keep the lease from being given back', async () => {
+  const server = new LeaseServer();
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const elector = replica(server, 'only', clock);
+  await elector.acquire(stop.signal);
+  const holding = elector.hold(stop.signal);
+  // At the very moment at which the next renewal is due.
+  let released: Promise<void> | undefined;
+  clock.after(2_000, () => (released = elector.release()));
+  await clock.advance(2_000);
+  await released;
+  await clock.advance(60_000);
+  assert.equal(server.lease?.spec.holderIdentity, '');
+  stop.abort();
+  await holding;
+});
+
 test('a leader cut off from the server stops, and says that it lost', async () => {
   const server = new LeaseServer();
   const clock = new FakeClock();

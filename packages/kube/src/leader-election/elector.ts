@@ -39,6 +39,9 @@ export class LeaderElector {
   #seen: { lease: Live<Lease>; at: number } | undefined;
   /** When the request that last renewed was begun; undefined: not leading. */
   #renewed: { monotonic: number; wall: number } | undefined;
+  /** The lease was given back, or is about to be: it is not renewed any more. */
+  #released = false;
+  #renewing: Promise<boolean> | undefined;
 
   constructor(
     client: Client,
@@ -70,7 +73,7 @@ export class LeaderElector {
   }
 
   get leading(): boolean {
-    if (this.#renewed === undefined || this.#lost.signal.aborted) return false;
+    if (this.#renewed === undefined || this.#released || this.#lost.signal.aborted) return false;
     const elapsed = this.#clock.monotonic() - this.#renewed.monotonic;
     // A machine that slept stops its monotonic clock; the wall clock shows it. Both must agree that there is time left.
     const wall = this.#clock.now() - this.#renewed.wall;
@@ -101,7 +104,10 @@ export class LeaderElector {
       } catch {
         return;
       }
-      if (await this.#attempt(signal)) continue;
+      if (this.#released) return;
+      this.#renewing = this.#attempt(signal);
+      if (await this.#renewing) continue;
+      if (this.#released) return;
       const renewed = this.#renewed?.monotonic ?? Number.NEGATIVE_INFINITY;
       const taken = this.holder !== undefined && this.holder !== this.identity;
       if (taken) this.#lose(`${this.holder === '' ? 'nobody' : this.holder} holds the lease now`);
@@ -112,8 +118,12 @@ export class LeaderElector {
 
   /** Gives the lease back, so that the next candidate need not wait for it to expire. */
   async release(signal?: AbortSignal): Promise<void> {
+    if (this.#renewed === undefined || this.#lost.signal.aborted) return;
+    this.#released = true;
+    // A renewal under way would change the lease under us, and one that came after would take it back.
+    await this.#renewing;
     const held = this.#seen?.lease;
-    if (this.#renewed === undefined || held === undefined || this.#lost.signal.aborted) return;
+    if (held === undefined) return;
     this.#renewed = undefined;
     const spec = {
       ...held.spec,
