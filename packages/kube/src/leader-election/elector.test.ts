@@ -125,7 +125,9 @@ test('a renewal under way does not keep the lease from being given back', async 
   const holding = elector.hold(stop.signal);
   // At the very moment at which the next renewal is due.
   let released: Promise<void> | undefined;
-  clock.after(2_000, () => (released = elector.release()));
+  clock.after(2_000, () => {
+    released = elector.release();
+  });
   await clock.advance(2_000);
   await released;
   await clock.advance(60_000);
