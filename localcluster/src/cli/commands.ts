@@ -124,6 +124,10 @@ async function printStatus(name: string, print: (line: string) => void): Promise
     );
     return;
   }
+  if (found.record.url === 'starting') {
+    print(`${name}: is starting`);
+    return;
+  }
   const status = await order<Status>(found.record, '/status', {});
   print(`${name}: ${status.url}, ${status.rssMb} MB`);
   for (const node of status.nodes)

@@ -21,6 +21,17 @@ export interface ServeOptions {
 export async function serveCluster(options: ServeOptions): Promise<void> {
   const paths = clusterPaths(options.name);
   await mkdir(paths.directory, { recursive: true, mode: 0o711 });
+  const record = {
+    name: options.name,
+    pid: process.pid,
+    startTime: await startTimeOf(process.pid),
+    url: 'starting',
+    kubeconfig: paths.kubeconfig,
+    socket: paths.socket,
+    nodes: options.nodes,
+  };
+  // Written before anything else: nobody may take a cluster that starts for the leftovers of one that ended.
+  await writeRecord(record);
   const cluster = await startLocalCluster({
     name: options.name,
     nodes: options.nodes,
@@ -64,15 +75,7 @@ export async function serveCluster(options: ServeOptions): Promise<void> {
     });
     await chmod(paths.socket, 0o600);
     await writeFile(paths.kubeconfig, cluster.kubeconfig(), { mode: 0o600 });
-    await writeRecord({
-      name: options.name,
-      pid: process.pid,
-      startTime: await startTimeOf(process.pid),
-      url: cluster.server.url,
-      kubeconfig: paths.kubeconfig,
-      socket: paths.socket,
-      nodes: options.nodes,
-    });
+    await writeRecord({ ...record, url: cluster.server.url });
   } catch (error) {
     await stop();
     throw error;
