@@ -52,7 +52,11 @@ export class ApiLink {
   cut(): void {
     this.#cut = true;
     // A reset, not a goodbye: a server that waits for the rest of a polite end may wait for ever.
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    // One that is on its way out cannot be reset any more, and would keep the process from ending.
+    for (const socket of this.#sockets) {
+      if (socket.writableEnded) socket.destroy();
+      else socket.resetAndDestroy();
+    }
   }
 
   restore(): void {

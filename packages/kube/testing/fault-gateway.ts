@@ -65,7 +65,11 @@ export class FaultGateway {
 
   /** Resets every connection, as a crashed host does. */
   resetAll(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    // One that is on its way out cannot be reset any more, and would keep the process from ending.
+    for (const socket of this.#sockets) {
+      if (socket.writableEnded) socket.destroy();
+      else socket.resetAndDestroy();
+    }
   }
 
   /** From now on no byte passes in either direction, while connections stay open: a dead peer behind a NAT. */

@@ -83,9 +83,12 @@ export class Listener {
     await closed;
   }
 
-  /** Resets every open connection; new ones are welcome. */
+  /**
+   * Ends every open connection at once; new ones are welcome. Not by a reset: Node cannot reset a socket that is being shut down
+   * already, and such a one would then keep the process from ever ending.
+   */
   cut(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
     for (const socket of this.#secure) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
   }
 }
