@@ -23,7 +23,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const identity = { ca: server.caPem, cert: server.admin.certificatePem, key: server.admin.keyPem };
   const manager = new Manager(
     { server: server.url, namespace: 'default', identity: () => Promise.resolve(identity) },
-    { name: 'kube-controller-manager', gracePeriod: 1000 },
+    { name: 'kube-controller-manager', gracePeriod: 1000, client: { rateLimit: false } },
   );
   addControllers(manager, {
     volumes: directory,

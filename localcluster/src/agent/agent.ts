@@ -67,7 +67,7 @@ export class Agent {
     const { signal } = this.#stop;
     for (const part of ['pods', 'containers', 'logs', 'root', 'runc'])
       await mkdir(join(directory, part), { recursive: true });
-    const client = createClient(config, { userAgent: 'kubelet', fieldManager: 'kubelet' });
+    const client = createClient(config, { userAgent: 'kubelet', fieldManager: 'kubelet', rateLimit: false });
     const recorder = new EventRecorder(client, { controller: 'kubelet', instance: this.node.name }, { log });
     const api = clientNodeApi({ client, recorder, services: this.#options.services, now: this.#now });
     const heart = {

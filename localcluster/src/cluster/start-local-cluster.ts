@@ -117,7 +117,13 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     progress(`API server ${server.url}`);
 
     const config = configFor(server.url, server.kubeconfig());
-    const manager = new Manager(config, { name: 'kube-controller-manager', log, gracePeriod: 2000 });
+    const manager = new Manager(config, {
+      name: 'kube-controller-manager',
+      log,
+      gracePeriod: 2000,
+      // The server is ours alone, in this very process: nobody has to be spared.
+      client: { rateLimit: false },
+    });
     addControllers(manager, {
       volumes: join(options.directory, 'volumes'),
       ingress: plan.ingressAddress,
