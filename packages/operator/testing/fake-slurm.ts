@@ -14,6 +14,8 @@ export class FakeSlurm implements SlurmGateway {
   readonly asked: string[] = [];
   readonly #onChange: () => void;
   #reachable = true;
+  readonly #waiting = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
   #seen: NodesView = { kind: 'unknown', since: 0, why: 'not asked yet' };
 
   constructor(onChange: () => void) {
@@ -62,7 +64,18 @@ export class FakeSlurm implements SlurmGateway {
     return this.#list();
   }
 
-  expectChanges(): void {}
+  /** Like the real lister: asked often while somebody waits. */
+  expectChanges(who: string, expecting: boolean): void {
+    if (expecting) this.#waiting.add(who);
+    else this.#waiting.delete(who);
+    if (this.#waiting.size > 0) this.#timer ??= setInterval(() => this.poll(), 50);
+    else this.close();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
 
   release(): string {
     return '26.05.5';

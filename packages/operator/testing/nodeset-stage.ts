@@ -174,9 +174,31 @@ export class NodeSetStage implements AsyncDisposable {
   async until(what: string, holds: () => boolean | Promise<boolean>, timeout = 20_000): Promise<void> {
     const deadline = Date.now() + timeout;
     while (!(await holds())) {
-      if (Date.now() > deadline) throw new Error(`waited ${timeout} ms in vain until ${what}`);
+      if (Date.now() > deadline)
+        throw new Error(`waited ${timeout} ms in vain until ${what}; seen: ${await this.#seen()}`);
       await sleep(20, this.#kubelet.signal);
     }
+  }
+
+  /** What there is, in a line, for whoever waited in vain. */
+  async #seen(): Promise<string> {
+    const pods = (await this.pods()).map((pod) => ({
+      name: pod.metadata.name,
+      phase: pod.status?.phase,
+      deleted: pod.metadata.deletionTimestamp,
+      notes: pod.metadata.annotations,
+      states: pod.status?.conditions?.map((condition) => condition.type),
+    }));
+    const nodes = [...this.slurm.nodes.values()].map(
+      (node) =>
+        `${node.name} ${[node.state.base, ...node.state.flags].join('+')} ${node.reason} ${node.instanceId}`,
+    );
+    const sets = (await this.client.list(nodeSets, { namespace })).items.map((set) =>
+      set.status?.conditions?.map(
+        (condition) => `${condition.type} ${condition.reason} ${condition.message}`,
+      ),
+    );
+    return JSON.stringify({ pods, nodes, sets, asked: this.slurm.asked.slice(-10) });
   }
 
   async untilReady(name: string, replicas: number): Promise<void> {
@@ -248,6 +270,7 @@ export class NodeSetStage implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stopOperator();
+    this.slurm.close();
     this.#kubelet.abort();
     await Promise.all([this.#kubeletDone, this.#protection]);
     this.client.close();
