@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const mount = '/sys/fs/cgroup';
 
@@ -37,5 +38,13 @@ async function removeEmpty(directory: string): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return;
   for (const entry of entries) if (entry.isDirectory()) await removeEmpty(join(directory, entry.name));
-  await rmdir(directory).catch(() => {});
+  // A killed process is a member of its group until the kernel is done with it, a moment later.
+  for (let attempt = 0; attempt < 40; attempt++) {
+    const removed = await rmdir(directory).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code !== 'EBUSY',
+    );
+    if (removed) return;
+    await delay(50);
+  }
 }
