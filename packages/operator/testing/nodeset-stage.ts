@@ -182,14 +182,14 @@ export class NodeSetStage implements AsyncDisposable {
 
   /** What there is, in a line, for whoever waited in vain. */
   async #seen(): Promise<string> {
-    const pods = (await this.pods()).map((pod) => ({
+    const workers = (await this.pods()).map((pod) => ({
       name: pod.metadata.name,
       phase: pod.status?.phase,
       deleted: pod.metadata.deletionTimestamp,
       notes: pod.metadata.annotations,
       states: pod.status?.conditions?.map((condition) => condition.type),
     }));
-    const nodes = [...this.slurm.nodes.values()].map(
+    const slurm = [...this.slurm.nodes.values()].map(
       (node) =>
         `${node.name} ${[node.state.base, ...node.state.flags].join('+')} ${node.reason} ${node.instanceId}`,
     );
@@ -198,7 +198,7 @@ export class NodeSetStage implements AsyncDisposable {
         (condition) => `${condition.type} ${condition.reason} ${condition.message}`,
       ),
     );
-    return JSON.stringify({ pods, nodes, sets, asked: this.slurm.asked.slice(-10) });
+    return JSON.stringify({ workers, slurm, sets, asked: this.slurm.asked.slice(-10) });
   }
 
   async untilReady(name: string, replicas: number): Promise<void> {
