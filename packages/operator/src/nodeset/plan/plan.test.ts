@@ -400,3 +400,10 @@ test('the pod says what Slurm says of its node, one condition per state, and kee
     [],
   );
 });
+
+test('Slurm is asked often until a list shows what became of our last change', () => {
+  const quiet = observed([worker(0)], [slurmNode(0)]);
+  assert.equal(plan(quiet, now).waitsForSlurm, false);
+  assert.equal(plan({ ...quiet, lastWrites: new Map([['w-0', now]]) }, now).waitsForSlurm, true);
+  assert.equal(plan({ ...quiet, lastWrites: new Map([['w-0', now - 1]]) }, now).waitsForSlurm, false);
+});

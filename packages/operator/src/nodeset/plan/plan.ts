@@ -10,7 +10,7 @@ import { drainActions } from './drain-actions.ts';
 import { drainTarget } from './drain-target.ts';
 import { podFacts, slurmFacts } from './facts.ts';
 import { mirrorState } from './mirror-state.ts';
-import { isOurDrain } from './node-state.ts';
+import { askSlurm, isOurDrain } from './node-state.ts';
 import { type Observed, type Slot, slotKey, type Worker } from './observed.ts';
 import { recordActions } from './records.ts';
 import { safeToDelete } from './safe-to-delete.ts';
@@ -106,7 +106,7 @@ export function plan(observed: Observed, now: number): Plan {
     desired: slots.desired,
     withheld,
     condemned: [...condemned.workers.keys()],
-    waitsForSlurm: condemned.workers.size > 0 || records.left > 0 || isUndrainPending(current),
+    waitsForSlurm: condemned.workers.size > 0 || records.left > 0 || awaitsNews(current),
     wakeAt: future.length === 0 ? undefined : Math.min(...future),
   };
 }
@@ -154,11 +154,19 @@ function recordsAreGone(observed: Observed, left: number): boolean {
   return observed.slurm.kind === 'known' && left === 0;
 }
 
-function isUndrainPending(observed: Observed): boolean {
-  const { slurm } = observed;
-  if (slurm.kind === 'unknown') return true;
+/** Something about a worker is still to be heard from Slurm: that a change of ours took effect, that it joined, that it may be undrained. */
+function awaitsNews(observed: Observed): boolean {
   return observed.workers.some((worker) => {
-    const node = slurm.nodes.get(worker.slurmName);
-    return node === undefined ? worker.ready : isOurDrain(node);
+    const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+    switch (answer.kind) {
+      case 'unknown':
+        return true;
+      case 'absent':
+        return worker.ready;
+      case 'present':
+        return isOurDrain(answer.node);
+      default:
+        return answer satisfies never;
+    }
   });
 }
