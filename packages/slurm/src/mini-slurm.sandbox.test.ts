@@ -1,7 +1,6 @@
 /** Facts of real Slurm that only daemons can show, and that the mini Slurm can be broken in every way a test may want. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../testing/contract/wire.ts';
 import { startMiniSlurm } from '../testing/mini-slurm.ts';
 import { SlurmError, Timeout } from './errors.ts';
@@ -74,9 +73,13 @@ for (const version of ['26.05', '24.11'] as const) {
       // Reboots are not in the REST API: the command it is.
       await mini.run('scontrol', 'reboot', 'ASAP', 'nextstate=RESUME', 'n0');
       await eventually(async () => assert.match(await state(), /REBOOT_ISSUED/), 40_000);
-      await pause(1100); // Slurm compares in whole seconds: the boot must be later than the order
-      await mini.nodes.get('n0')?.restart(1000);
-      await eventually(async () => assert.equal(await state(), 'IDLE+DYNAMIC_NORM'), 30_000);
+      // A boot counts only if it is later than the order, in whole seconds, and Slurm does not tell when it gave that: boot until one counts.
+      const isOver = async () => (await state()) === 'IDLE+DYNAMIC_NORM';
+      for (let boots = 0; boots < 5 && !(await isOver()); boots += 1) {
+        await mini.nodes.get('n0')?.restart(1000);
+        await eventually(async () => assert.ok(await isOver()), 8_000).catch(() => undefined);
+      }
+      assert.equal(await state(), 'IDLE+DYNAMIC_NORM');
     });
 
     test('a worker that is cut off keeps its job; its network comes back and so does it', async () => {
