@@ -1,28 +1,29 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Failure } from './failures.ts';
 import { runStep } from './step.ts';
 import type { Tally } from './tally-reporter.ts';
 import { type Tier, testFiles, tiers } from './tiers.ts';
 
-export interface TierResult extends Tally {
+export interface TierResult {
   readonly tier: Tier;
   readonly files: number;
   readonly milliseconds: number;
-  /** The runner ended well and reported its totals. */
-  readonly sound: boolean;
+  readonly passed: number;
+  readonly failures: readonly Failure[];
+  readonly skipped: readonly string[];
 }
 
 /** Runs every test file of a tier (or those whose path holds `only`) and counts what happened. */
 export async function runTier(tier: Tier, only = ''): Promise<TierResult> {
   const files = testFiles(tier, only);
-  const empty = { tier, files: files.length, passed: 0, failed: 0, skipped: [] };
-  if (files.length === 0) return { ...empty, milliseconds: 0, sound: true };
+  if (files.length === 0) return { tier, files: 0, milliseconds: 0, passed: 0, failures: [], skipped: [] };
   const scratch = mkdtempSync(join(tmpdir(), 'tally-'));
   const tallyFile = join(scratch, 'tally.json');
   const began = performance.now();
   const { isolation, concurrency } = tiers[tier];
-  const sound = await runStep({
+  const { passed: sound, outcome } = await runStep({
     name: `${tier} tests (${files.length} files): ${tiers[tier].about}`,
     live: true,
     env: { TALLY_FILE: tallyFile },
@@ -35,12 +36,30 @@ export async function runTier(tier: Tier, only = ''): Promise<TierResult> {
       ...files,
     ],
   });
-  const milliseconds = performance.now() - began;
+  const { passed, skipped, failures } = readTally(tallyFile);
+  rmSync(scratch, { recursive: true, force: true });
+  // A runner that ended badly without a failed test is a failure of its own.
+  if (!sound && failures.length === 0)
+    failures.push({
+      name: `the runner of the ${tier} tests`,
+      where: '',
+      error: `${outcome}, although no test failed; see its output`,
+    });
+  return {
+    tier,
+    files: files.length,
+    milliseconds: performance.now() - began,
+    passed,
+    failures,
+    skipped,
+  };
+}
+
+function readTally(file: string): Tally {
   try {
-    return { ...empty, ...(JSON.parse(readFileSync(tallyFile, 'utf8')) as Tally), milliseconds, sound };
+    return JSON.parse(readFileSync(file, 'utf8')) as Tally;
   } catch {
-    return { ...empty, milliseconds, sound: false };
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    const error = 'it ended before it could tell its results';
+    return { passed: 0, failures: [{ name: 'the test runner', where: '', error }], skipped: [] };
   }
 }

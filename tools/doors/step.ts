@@ -9,8 +9,16 @@ export interface Step {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+export interface StepResult {
+  readonly passed: boolean;
+  /** How it ended: `exit code 0`, `ended by SIGKILL`. */
+  readonly outcome: string;
+  /** What it said; empty for a live step. */
+  readonly output: string;
+}
+
 /** Runs a step, prints one line with the time it took (and a sign of life every 30 s), and says whether it passed. */
-export async function runStep(step: Step): Promise<boolean> {
+export async function runStep(step: Step): Promise<StepResult> {
   const began = performance.now();
   const [program = '', ...args] = step.command;
   if (step.live) console.log(`${bold('▸')} ${step.name}`);
@@ -18,24 +26,25 @@ export async function runStep(step: Step): Promise<boolean> {
     stdio: step.live ? 'inherit' : ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...step.env },
   });
-  const output: Buffer[] = [];
-  child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
-  child.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
+  const said: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => said.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => said.push(chunk));
   const alive = setInterval(() => {
     if (!step.live) console.log(dim(`  … ${step.name}, ${duration(performance.now() - began)} so far`));
   }, 30_000);
-  const code = await new Promise<number>((resolve) => {
+  const outcome = await new Promise<string>((resolve) => {
     child.on('error', (error) => {
-      output.push(Buffer.from(`cannot start ${program}: ${error.message}\n`));
-      resolve(127);
+      said.push(Buffer.from(`cannot start ${program}: ${error.message}\n`));
+      resolve('not started');
     });
-    child.on('close', (exit) => resolve(exit ?? 1));
+    child.on('close', (code, signal) =>
+      resolve(signal === null ? `exit code ${code}` : `ended by ${signal}`),
+    );
   });
   clearInterval(alive);
-  const took = duration(performance.now() - began);
-  console.log(
-    code === 0 ? `${green('✔')} ${step.name} ${dim(took)}` : `${red('✘')} ${step.name} ${dim(took)}`,
-  );
-  if (code !== 0 && !step.live) process.stdout.write(Buffer.concat(output));
-  return code === 0;
+  const passed = outcome === 'exit code 0';
+  const output = Buffer.concat(said).toString('utf8');
+  console.log(`${passed ? green('✔') : red('✘')} ${step.name} ${dim(duration(performance.now() - began))}`);
+  if (!passed) process.stdout.write(output);
+  return { passed, outcome, output };
 }
