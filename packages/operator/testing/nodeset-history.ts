@@ -225,7 +225,7 @@ function checkAction(observed: Observed, action: Action): void {
       throw new LawBroken(`L2: ${action.kind} of ${node.name}, drained by somebody else: ${node.reason}`);
     if (
       action.kind === 'undrain' &&
-      !observed.workers.some((worker) => worker.uid === node?.instanceId && worker.ready)
+      !observed.workers.some((worker) => worker.address === node?.address && worker.ready)
     )
       throw new LawBroken(`undrain of ${action.slurmName} before its new slurmd has registered`);
     if (action.kind === 'drain' && !action.reason.startsWith(reasonPrefix))

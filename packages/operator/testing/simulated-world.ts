@@ -59,6 +59,7 @@ export class SimulatedWorld {
   lastWrites = new Map<string, number>();
   #view: SlurmView = { kind: 'unknown', since: 0, why: 'not asked yet' };
   #serial = 0;
+  #registrations = 0;
   readonly done: Action[] = [];
 
   constructor(spec: Spec, nodes: number) {
@@ -217,6 +218,7 @@ export class SimulatedWorld {
       slot,
       slurmName:
         slurmNameOf(slot, { naming: { prefix: 'workers-', padding: 0 }, nodes: this.kubeNodes }) ?? '?',
+      address: `address-of-pod-${this.#serial}`,
       revision: this.spec.updateRevision,
       phase: 'Pending',
       nodeName: undefined,
@@ -327,9 +329,13 @@ export class SimulatedWorld {
     for (const pod of this.pods.values()) {
       if (pod.phase !== 'Running' || pod.containersDead || !this.#reachable(pod)) continue;
       const known = this.slurm.get(pod.slurmName);
-      if (known === undefined) this.slurm.set(pod.slurmName, freshNode(pod.slurmName, pod.uid, this.now));
-      else if (known.instanceId !== pod.uid)
-        Object.assign(known, { instanceId: pod.uid, slurmdStartedAt: this.now, base: 'IDLE' });
+      if (known === undefined) this.slurm.set(pod.slurmName, freshNode(pod, this.now));
+      else if (known.address !== pod.address) {
+        const { instanceId, address, slurmdStartedAt } = freshNode(pod, this.now);
+        Object.assign(known, { address, slurmdStartedAt, base: 'IDLE' });
+        // Slurm sometimes misses the one message that tells it.
+        if ((this.#registrations += 1) % 3 !== 0) Object.assign(known, { instanceId });
+      }
     }
     this.jobs = this.jobs.filter((job) => job.ends > this.now);
     let left = submit;
@@ -368,16 +374,17 @@ export class SimulatedWorld {
   }
 }
 
-function freshNode(name: string, uid: string, now: number): Mutable<SlurmNode> & { flags: Set<string> } {
+function freshNode(pod: Worker, now: number): Mutable<SlurmNode> & { flags: Set<string> } {
   return {
-    name,
+    name: pod.slurmName,
     base: 'IDLE',
     flags: new Set(),
     reason: '',
     comment: '',
     features: [],
     topology: '',
-    instanceId: uid,
+    address: pod.address ?? '',
+    instanceId: pod.uid,
     slurmdStartedAt: now,
     deadline: undefined,
     ours: true,

@@ -18,6 +18,11 @@ export class NodeSetMemory {
     this.lastWrites.set(slurmName, at);
   }
 
+  /** What a list newer than all it concerns has answered need not be remembered. */
+  settle(listedAt: number): void {
+    for (const [slurmName, at] of this.lastWrites) if (at < listedAt) this.lastWrites.delete(slurmName);
+  }
+
   /** Slots whose pods fail again and again are filled more and more slowly; a worker that is ready clears its slot. */
   noticeFailures(workers: readonly Worker[], now: number): void {
     for (const worker of workers) {

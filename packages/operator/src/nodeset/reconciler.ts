@@ -68,6 +68,7 @@ export class NodeSetReconciler {
     const memory = this.#memories.of(request.key, nodeSet.metadata.uid);
     const observed = this.#observe(nodeSet, gateway, now);
     memory.noticeFailures(observed.workers, now);
+    if (observed.slurm.kind === 'known') memory.settle(observed.slurm.at);
     const decided = plan(observed, now);
     gateway?.expectChanges(`nodeset ${request.key}`, decided.waitsForSlurm);
 

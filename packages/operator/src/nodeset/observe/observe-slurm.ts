@@ -25,6 +25,7 @@ export function observeSlurmNode(
     comment: node.comment,
     features: node.features,
     topology: node.topology,
+    address: node.address,
     instanceId: node.instanceId || undefined,
     slurmdStartedAt: node.slurmdStartedAt,
     // Work that Slurm cannot date may last for ever: its node goes last.

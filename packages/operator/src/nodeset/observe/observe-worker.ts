@@ -41,6 +41,7 @@ export function observeWorker(
     uid: metadata?.uid ?? '',
     slot,
     slurmName: spec?.hostNetwork ? (spec.nodeName ?? '') : (spec?.hostname ?? metadata?.name ?? ''),
+    address: status?.podIP || undefined,
     revision: metadata?.labels?.[label.revision] ?? '',
     phase: phases.has(status?.phase ?? '') ? (status?.phase as Worker['phase']) : 'Pending',
     nodeName: spec?.nodeName,

@@ -28,6 +28,8 @@ export interface Worker {
   readonly slot: Slot;
   /** The name of its Slurm node. */
   readonly slurmName: string;
+  /** The pod's IP; undefined before it has one. */
+  readonly address: string | undefined;
   readonly revision: string;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   readonly nodeName: string | undefined;
@@ -93,7 +95,9 @@ export interface SlurmNode {
   readonly comment: string;
   readonly features: readonly string[];
   readonly topology: string;
-  /** The uid of the pod whose slurmd registered last, where this Slurm tells it. */
+  /** Where its slurmd registered from last. */
+  readonly address: string;
+  /** The uid of the pod of a slurmd that registered; not always of the last one, see `isRegisteredBy`. */
   readonly instanceId: string | undefined;
   readonly slurmdStartedAt: number | undefined;
   /** The latest end of running work on it; Infinity when some of it has no limit. */

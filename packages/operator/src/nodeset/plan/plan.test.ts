@@ -1,6 +1,6 @@
 /** Single decisions of the NodeSet plan, each with its reason. The laws over whole histories are in plan.laws.test.ts. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { controllerYouth, registrationGrace } from './condemned.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 import { plan } from './plan.ts';
@@ -15,6 +15,7 @@ function worker(ordinal: number, over: Partial<Worker> = {}): Worker {
     uid: `uid-${ordinal}`,
     slot: { mode: 'StatefulSet', ordinal },
     slurmName: `w-${ordinal}`,
+    address: `10.0.0.${ordinal}`,
     revision: 'r1',
     phase: 'Running',
     nodeName: `n${ordinal}`,
@@ -56,6 +57,7 @@ function slurmNode(ordinal: number, over: Partial<SlurmNode> = {}): SlurmNode {
     comment,
     features: [],
     topology: '',
+    address: `10.0.0.${ordinal}`,
     instanceId: `uid-${ordinal}`,
     slurmdStartedAt: now,
     deadline: undefined,
@@ -134,6 +136,41 @@ test('scale-in drains first, waits while there is work, deletes when drained', (
     lastWrites: new Map([['w-0', now]]),
   });
   assert.deepEqual(kinds(before), [], 'a list that is not newer than our drain says nothing');
+});
+
+test('a list that began before our last change was answered is looked past soon, not at the next news', () => {
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason: ours });
+  const behind = observed([worker(0), worker(1)], [drained, slurmNode(1)], {
+    replicas: 1,
+    lastWrites: new Map([['w-0', now]]),
+  });
+  assert.equal(plan(behind, now).wakeAt, now + 1000);
+  const level = { ...behind, lastWrites: new Map([['w-0', now - 60_000]]) };
+  assert.equal(plan(level, now).wakeAt, undefined);
+});
+
+describe('a node that we drained is undrained only for the slurmd of the pod that is there now', () => {
+  const started = now - 300_000;
+  const missed = { instanceId: 'uid-of-predecessor', address: '10.0.0.0', slurmdStartedAt: started };
+  const cases: readonly [reason: string, over: Partial<SlurmNode>, undrained: boolean][] = [
+    ['its instance id says so', { instanceId: 'uid-0', slurmdStartedAt: started - 3_600_000 }, true],
+    ['Slurm missed the new id, but the address is the pod’s', { ...missed, slurmdStartedAt: now }, true],
+    ['Slurm missed the new id, but it started with the container', { ...missed, address: '192.0.2.9' }, true],
+    ['started before the container: the predecessor', { ...missed, slurmdStartedAt: started - 5_000 }, false],
+    [
+      'another id, another address, another time: a ghost that was restarted elsewhere',
+      { ...missed, address: '192.0.2.9', slurmdStartedAt: now },
+      false,
+    ],
+    ['no id at all, started after the container', { ...missed, instanceId: undefined, address: 'x' }, true],
+    ['it does not respond', { flags: new Set(['DRAIN', 'NOT_RESPONDING']) }, false],
+  ];
+  for (const [reason, over, undrained] of cases)
+    test(reason, () => {
+      const node = slurmNode(0, { flags: new Set(['DRAIN']), reason: ours, ...over });
+      const actions = kinds(observed([worker(0, { startedAt: started })], [node]));
+      assert.equal(actions.includes('undrain'), undrained);
+    });
 });
 
 test('a reversal in the middle of a scale-in undrains and keeps', () => {

@@ -100,6 +100,7 @@ export function plan(observed: Observed, now: number): Plan {
     ...records.actions,
     ...finalizer,
   ];
+  if (slurmIsBehindUs(current)) wakes.push(now + listAgain);
   const future = wakes.filter((at) => at !== undefined && at > now) as number[];
   return {
     actions,
@@ -152,6 +153,17 @@ function recordsAreGone(observed: Observed, left: number): boolean {
   if (!observed.controllerExists || observed.deletionPolicy === 'Delete')
     return observed.slurm.kind === 'unknown' || left === 0;
   return observed.slurm.kind === 'known' && left === 0;
+}
+
+/** While somebody waits Slurm is listed about this often. */
+const listAgain = 1_000;
+
+/**
+ * The list that showed what our last change did may have begun a moment before the change was answered, and the next one brings
+ * no news that would wake us.
+ */
+function slurmIsBehindUs({ slurm, lastWrites }: Observed): boolean {
+  return slurm.kind === 'known' && lastWrites.values().some((at) => at >= slurm.at);
 }
 
 /** Something about a worker is still to be heard from Slurm: that a change of ours took effect, that it joined, that it may be undrained. */
