@@ -23,8 +23,8 @@ export interface ClusterConfig {
   readonly insecure?: boolean;
   /** An HTTP proxy for this cluster; without it HTTPS_PROXY and NO_PROXY of the environment hold. */
   readonly proxyUrl?: string;
-  /** Headers sent with every request (impersonation). */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Headers sent with every request (impersonation); one line for each value of a list. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Called before every request. `refused` asks for a fresh one: the server did not take the last. */
   identity(options: { readonly refused: boolean }): Promise<Identity>;
 }

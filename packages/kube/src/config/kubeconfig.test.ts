@@ -42,6 +42,20 @@ test('the current context chooses server, namespace and credentials', async () =
   assert.deepEqual([other.server, other.insecure, other.namespace], ['https://two:6443', true, 'default']);
 });
 
+test('whoever acts as somebody acts with their groups, uid and extra too', async () => {
+  const as = (text: string) => base.replace('as: someone', text);
+  const config = await kubeconfigConfig({
+    text: as('as: ann, as-uid: "7", as-groups: [dev, ops], as-user-extra: {example.org/team: [hpc, ai]}'),
+  });
+  assert.deepEqual(config.headers, {
+    'Impersonate-User': 'ann',
+    'Impersonate-Uid': '7',
+    'Impersonate-Group': ['dev', 'ops'],
+    'Impersonate-Extra-example.org%2Fteam': ['hpc', 'ai'],
+  });
+  await assert.rejects(kubeconfigConfig({ text: as('as-groups: [dev]') }), /context "main".*name the user/);
+});
+
 test('of several files the first to name something wins, and missing files are passed over', async (t) => {
   const directory = scratch(t);
   const first = join(directory, 'first');

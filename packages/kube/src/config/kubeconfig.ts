@@ -29,6 +29,8 @@ interface User {
   'auth-provider'?: unknown;
   as?: string;
   'as-uid'?: string;
+  'as-groups'?: string[];
+  'as-user-extra'?: Record<string, string[]>;
 }
 
 interface Context {
@@ -120,17 +122,35 @@ function choose(merged: Kubeconfig, wanted: string | undefined, clock: Clock): C
     throw new ConfigError(`context "${name}" names cluster "${context.cluster ?? ''}", which has no server`);
   const user = merged.users.get(context.user ?? '') ?? { value: {}, directory: '.' };
   const { value } = cluster;
-  const headers: Record<string, string> = {};
-  if (user.value.as !== undefined) headers['Impersonate-User'] = user.value.as;
-  if (user.value['as-uid'] !== undefined) headers['Impersonate-Uid'] = user.value['as-uid'];
   return {
     server: value.server?.replace(/\/+$/, '') ?? '',
     namespace: context.namespace ?? 'default',
     ...(value['tls-server-name'] === undefined ? {} : { serverName: value['tls-server-name'] }),
     ...(value['insecure-skip-tls-verify'] === true ? { insecure: true } : {}),
     ...(value['proxy-url'] === undefined ? {} : { proxyUrl: value['proxy-url'] }),
-    headers,
+    headers: impersonation(name, user.value),
     identity: identitySource(cluster, user, clock),
+  };
+}
+
+/** Acting as somebody else, with all that belongs to them: half of it would be another person. */
+function impersonation(context: string, user: User): Record<string, string | string[]> {
+  const { as, 'as-uid': uid, 'as-groups': groups = [], 'as-user-extra': extra = {} } = user;
+  if (as === undefined) {
+    if (uid !== undefined || groups.length > 0 || Object.keys(extra).length > 0)
+      throw new ConfigError(
+        `the user of context "${context}" has as-uid, as-groups or as-user-extra but no "as"; name the user to act as`,
+      );
+    return {};
+  }
+  return {
+    'Impersonate-User': as,
+    ...(uid === undefined ? {} : { 'Impersonate-Uid': uid }),
+    ...(groups.length === 0 ? {} : { 'Impersonate-Group': groups }),
+    // Header names cannot hold every character that a key can.
+    ...Object.fromEntries(
+      Object.entries(extra).map(([key, values]) => [`Impersonate-Extra-${encodeURIComponent(key)}`, values]),
+    ),
   };
 }
 

@@ -1,5 +1,5 @@
 /** One attempt at one request: sends it, waits for the headers, reads the body. No retries here. */
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { Identity } from '../config/config.ts';
 import { AbortedError, ConnectionError, KubeError } from '../errors.ts';
@@ -9,7 +9,7 @@ import type { TransportRequest } from './transport.ts';
 
 export interface Exchange {
   readonly request: TransportRequest;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: OutgoingHttpHeaders;
   readonly identity: Identity;
   readonly connections: Connections;
   readonly call: Call;
@@ -22,7 +22,7 @@ export interface Exchange {
 export function send(exchange: Exchange): Promise<IncomingMessage> {
   const { request, connections, call } = exchange;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const headers: Record<string, string | number> = { ...exchange.headers, ...request.headers };
+  const headers: OutgoingHttpHeaders = { ...exchange.headers, ...request.headers };
   if (request.body !== undefined) headers['Content-Length'] = Buffer.byteLength(request.body);
   let outgoing: ClientRequest;
   try {

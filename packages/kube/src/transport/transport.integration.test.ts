@@ -54,6 +54,26 @@ async function plain(t: TestContext, handle: RequestListener, options: Transport
 const get = { method: 'GET', path: '/x', doing: 'get x' };
 const post = { method: 'POST', path: '/x', body: '{}', doing: 'create x' };
 
+test('a header with several values is sent as several lines', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<string[]>();
+  const port = await listen(
+    t,
+    createHttpServer((request, response) => {
+      resolve(request.headersDistinct['impersonate-group'] ?? []);
+      response.end('{}');
+    }),
+  );
+  const transport = new Transport({
+    server: `http://127.0.0.1:${port}`,
+    namespace: 'default',
+    headers: { 'Impersonate-Group': ['dev', 'ops'] },
+    identity: () => Promise.resolve({}),
+  });
+  t.after(() => transport.close());
+  await transport.request(get);
+  assert.deepEqual(await promise, ['dev', 'ops']);
+});
+
 test('a GET is tried again after resets, 429 and 503; a POST only where the server says it did nothing', async (t) => {
   let calls = 0;
   const script: Record<string, (response: ServerResponse, request: IncomingMessage) => void> = {

@@ -6,7 +6,7 @@
  * - any verb: a connection that was never made, and 429 or 503 with Retry-After (the server says it did nothing).
  * Everything else goes back to the caller: only it knows whether a write may be repeated.
  */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } from '../clock.ts';
 import type { ClusterConfig, Identity } from '../config/config.ts';
 import { AbortedError, ConnectionError, DeadlineError } from '../errors.ts';
@@ -103,7 +103,7 @@ export class Transport {
   }
 
   /** The headers that say who we are: for connections made elsewhere (WebSocket). */
-  async headers(refused = false): Promise<{ identity: Identity; headers: Record<string, string> }> {
+  async headers(refused = false): Promise<{ identity: Identity; headers: OutgoingHttpHeaders }> {
     const identity = await this.config.identity({ refused });
     return { identity, headers: this.#headers(identity) };
   }
@@ -204,7 +204,7 @@ export class Transport {
     return Number.isNaN(asked) ? backoff : asked * 1000 + backoff;
   }
 
-  #headers(identity: Identity): Record<string, string> {
+  #headers(identity: Identity): OutgoingHttpHeaders {
     return {
       'User-Agent': this.#options.userAgent ?? 'kube-runtime',
       ...this.config.headers,

@@ -214,8 +214,9 @@ test('mounted files are reloaded, a half-written pair is not, and reviews keep b
   const port = server.port ?? 0;
   const serial = (pem: string) => new X509Certificate(pem).serialNumber;
   assert.equal((await shown(port)).serialNumber, serial(one.certPem));
+  const before = complaints;
   writeFileSync(join(directory, 'tls.crt'), two.certPem);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until('the pair that does not fit was looked at', () => complaints > before);
   assert.equal(
     (await shown(port)).serialNumber,
     serial(one.certPem),
