@@ -2,5 +2,5 @@
 
 export { type NodeSetSetup, setupNodeSets } from './nodeset/setup.ts';
 export { WatchedGateway, type WatchedGatewayOptions } from './nodeset/watched-gateway.ts';
-export { type OperatorOptions, setupOperator } from './operator.ts';
+export { type Operator, type OperatorOptions, setupOperator } from './operator.ts';
 export * from './resources.ts';

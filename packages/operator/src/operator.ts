@@ -6,6 +6,7 @@ import { ConnectionPool } from './connection/pool.ts';
 import type { ConnectionSettings } from './connection/reconciler.ts';
 import { setupClusters } from './connection/setup.ts';
 import { setupControllers } from './controller/setup.ts';
+import { type DebugVars, debugVars } from './debug-vars.ts';
 import { digestData } from './digest-data.ts';
 import { setupLoginSets } from './loginset/setup.ts';
 import { setupNodeSets } from './nodeset/setup.ts';
@@ -21,8 +22,13 @@ export interface OperatorOptions extends Surroundings, Pick<ConnectionSettings, 
   readonly propagatedConditions: ReadonlySet<string>;
 }
 
+export interface Operator {
+  /** What `/debug/vars` serves, on loopback: the pool of connections as it is now, without secrets. */
+  readonly debugVars: () => DebugVars;
+}
+
 /** Adds everything to the manager; `manager.start` then runs it. */
-export function setupOperator(manager: Manager, options: OperatorOptions): { readonly pool: ConnectionPool } {
+export function setupOperator(manager: Manager, options: OperatorOptions): Operator {
   const pool = new ConnectionPool(manager.clock);
   const { workers } = options;
   // Before anybody else asks for them: what is cached of these is digests.
@@ -52,5 +58,5 @@ export function setupOperator(manager: Manager, options: OperatorOptions): { rea
       await pool.close();
     },
   });
-  return { pool };
+  return { debugVars: () => debugVars(pool) };
 }

@@ -11,6 +11,21 @@ interface Entry {
   readonly since: number;
 }
 
+/** What may be told about a connection. */
+export interface ConnectionFacts {
+  readonly cluster: ObjectKey;
+  readonly server: string;
+  readonly release: string | undefined;
+  readonly circuit: string;
+  readonly openedAt: string;
+  /** When slurmctld started, by its own word. */
+  readonly controllerStartedAt: string | undefined;
+  readonly nodes: number | undefined;
+  readonly jobs: { readonly running: number; readonly pending: number } | undefined;
+  /** Why nothing is known of the nodes. */
+  readonly unknown: string | undefined;
+}
+
 export class ConnectionPool {
   /** Triggered with a Controller (or Cluster) whose Slurm changed. */
   readonly changes = new ChannelSource();
@@ -70,19 +85,34 @@ export class ConnectionPool {
     await Promise.all([...this.#entries.keys()].map((key) => this.remove(key)));
   }
 
-  /** For `/debug/vars`: who is connected to what, without secrets. */
-  describe(): object[] {
+  /** Every connection, without its credential. */
+  describe(): ConnectionFacts[] {
     return [...this.#entries].map(([cluster, { connection, since }]) => {
-      const view = connection.gateway.view();
+      const { client, gateway } = connection;
+      const view = gateway.view();
       return {
         cluster,
-        server: connection.client.server,
-        release: connection.client.about.release,
-        circuit: connection.client.circuit().state,
-        connectedSince: new Date(since).toISOString(),
+        server: withoutCredentials(client.server),
+        release: client.about.release,
+        circuit: client.circuit().state,
+        openedAt: new Date(since).toISOString(),
+        controllerStartedAt:
+          connection.controllerStartedAt === undefined
+            ? undefined
+            : new Date(connection.controllerStartedAt).toISOString(),
         nodes: view.kind === 'known' ? view.nodes.length : undefined,
+        jobs: connection.jobCounts(),
         unknown: view.kind === 'unknown' ? view.why : undefined,
       };
     });
   }
+}
+
+/** A server may be written with a user and a password in it. */
+function withoutCredentials(server: string): string {
+  const url = new URL(server);
+  url.username = '';
+  url.password = '';
+  url.search = '';
+  return url.toString();
 }

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '@slurm-operator/kube';
+import { signedToken } from '@slurm-operator/slurm';
+import { debugVars } from '../debug-vars.ts';
+import { ConnectionPool } from './pool.ts';
+
+const key = Buffer.from('a-signing-key-of-thirty-two-bytes-and-more');
+
+test('/debug/vars tells of every connection, and neither its credential nor its key', async () => {
+  const pool = new ConnectionPool(systemClock);
+  await pool.use('hpc/slurm', 'print', () => ({
+    server: 'http://operator:hunter2@127.0.0.1:1/?token=hunter3',
+    token: signedToken({ key, user: 'slurm' }),
+  }));
+  const vars = debugVars(pool);
+  const [first] = vars.slurmClients;
+  assert.deepEqual(
+    [vars.slurmClients.length, first?.cluster, first?.server],
+    [1, 'hpc/slurm', 'http://127.0.0.1:1/'],
+  );
+  assert.equal(first?.nodes, undefined, 'unknown is not zero');
+  const text = JSON.stringify(vars);
+  for (const secret of ['hunter', 'print', key.toString(), key.toString('base64'), 'eyJ'])
+    assert.equal(text.includes(secret), false, secret);
+  await pool.close();
+  assert.deepEqual(debugVars(pool), { slurmClients: [] });
+});
+
+test('a connection of the same fingerprint is kept, another replaces it', async () => {
+  const pool = new ConnectionPool(systemClock);
+  const open = (print: string) =>
+    pool.use('hpc/slurm', print, () => ({
+      server: 'http://127.0.0.1:1',
+      token: signedToken({ key, user: 'slurm' }),
+    }));
+  const first = await open('one');
+  assert.equal(await open('one'), first);
+  const second = await open('two');
+  assert.notEqual(second, first);
+  assert.equal(pool.get('hpc/slurm'), second);
+  await pool.remove('hpc/slurm');
+  assert.equal(pool.gateways('hpc', 'slurm'), undefined, 'whoever asks is told that nothing is known');
+  await pool.close();
+});
