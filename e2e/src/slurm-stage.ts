@@ -66,6 +66,8 @@ export interface StageOptions {
   readonly name: string;
   readonly nodes: number;
   readonly version?: SlurmVersion;
+  /** The silence after which a node counts as lost. @default as in a real cluster */
+  readonly nodeGraceMs?: number;
   readonly progress?: (line: string) => void;
 }
 
@@ -98,6 +100,7 @@ export class SlurmStage implements AsyncDisposable {
     name,
     nodes,
     version = '26.05',
+    nodeGraceMs,
     progress = () => {},
   }: StageOptions): Promise<SlurmStage> {
     progress(`images of Slurm ${version}`);
@@ -110,6 +113,7 @@ export class SlurmStage implements AsyncDisposable {
       nodes,
       directory: join(directory, 'cluster'),
       images,
+      ...(nodeGraceMs === undefined ? {} : { nodeGraceMs }),
       progress,
     });
     const client = createClient(cluster.config, {

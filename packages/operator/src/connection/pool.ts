@@ -92,7 +92,7 @@ export class ConnectionPool {
       const view = gateway.view();
       return {
         cluster,
-        server: withoutCredentials(client.server),
+        server: client.server,
         release: client.about.release,
         circuit: client.circuit().state,
         openedAt: new Date(since).toISOString(),
@@ -106,13 +106,4 @@ export class ConnectionPool {
       };
     });
   }
-}
-
-/** A server may be written with a user and a password in it. */
-function withoutCredentials(server: string): string {
-  const url = new URL(server);
-  url.username = '';
-  url.password = '';
-  url.search = '';
-  return url.toString();
 }

@@ -3,7 +3,7 @@
  * A key of the user's replaces ours, and the file says so; some keys are ours alone, and some are merged.
  */
 import { mergeOptions } from './options.ts';
-import { topLevelSettings } from './parse.ts';
+import { parseSlurmConf, settingsOf, topLevelSettings } from './parse.ts';
 import { type ConfRecord, renderRecord, renderSetting, type Setting, setting } from './setting.ts';
 
 export interface ConfSection {
@@ -29,20 +29,11 @@ export interface RenderedConf {
 }
 
 export function renderConf(file: ConfFile): RenderedConf {
-  const extra = file.extra ?? '';
-  const users = topLevelSettings(extra);
   const reserved = lowerKeys(file.reserved ?? {});
   const merged = lowerKeys(file.merged ?? {});
-  const complaints = [...users]
-    .filter(([key]) => reserved.has(key))
-    .map(
-      ([key, { key: written, line }]) =>
-        `line ${line} of extraConf sets ${written}, which is not used: ${reserved.get(key)}`,
-    );
-  const isReplaced = (key: string): boolean => {
-    const lower = key.toLowerCase();
-    return users.has(lower) && !reserved.has(lower) && !merged.has(lower);
-  };
+  const { text: extra, complaints } = withoutReserved(file.extra ?? '', reserved);
+  const users = topLevelSettings(extra);
+  const isReplaced = (key: string): boolean => users.has(key.toLowerCase()) && !merged.has(key.toLowerCase());
 
   const lines: string[] = [];
   for (const { title, settings = [], records = [] } of file.sections) {
@@ -54,18 +45,34 @@ export function renderConf(file: ConfFile): RenderedConf {
   }
   if (extra.trim() !== '') lines.push('#', '### EXTRA CONFIG ###', extra.trimEnd());
 
-  // After the user's lines, because the last one counts.
-  const last = [
-    ...[...merged].flatMap(([key, [written, options]]) => {
-      const user = users.get(key);
-      return user === undefined ? [] : [setting(written, mergeOptions(user.value, options))];
-    }),
-    ...file.sections
-      .flatMap(({ settings = [] }) => settings)
-      .filter(({ key }) => reserved.has(key.toLowerCase()) && users.has(key.toLowerCase())),
-  ];
+  // After the user's lines, because the last one counts; after a comment, because their last line may go on.
+  const last = [...merged].flatMap(([key, [written, options]]) => {
+    const user = users.get(key);
+    return user === undefined ? [] : [setting(written, mergeOptions(user.value, options))];
+  });
   if (last.length > 0) lines.push('#', '### MERGED CONFIG ###', ...last.map(renderSetting));
   return { text: `${lines.join('\n')}\n`, complaints };
+}
+
+/**
+ * The user's lines without those that set what is ours alone. Ours would not simply win by coming last: Slurm adds up some
+ * keys, so that a second SlurmctldHost is one more controller.
+ */
+function withoutReserved(
+  extra: string,
+  reserved: ReadonlyMap<string, string>,
+): { readonly text: string; readonly complaints: readonly string[] } {
+  const lines = extra.split('\n');
+  const complaints: string[] = [];
+  for (const { line, last, pairs } of parseSlurmConf(extra)) {
+    const taken = settingsOf(pairs).find(({ key }) => reserved.has(key.toLowerCase()));
+    if (taken === undefined) continue;
+    complaints.push(
+      `line ${line} of extraConf sets ${taken.key}, which is not used: ${reserved.get(taken.key.toLowerCase())}`,
+    );
+    for (let at = line - 1; at < last; at += 1) lines[at] = `# left out: ${lines[at]}`;
+  }
+  return { text: lines.join('\n'), complaints };
 }
 
 function lowerKeys<T>(record: Readonly<Record<string, T>>): Map<string, T extends string ? T : [string, T]> {

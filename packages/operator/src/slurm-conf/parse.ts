@@ -1,70 +1,69 @@
 /**
- * Reads Slurm's configuration syntax as far as it matters for merging: comments, continuation lines, keys without
- * regard to case, quoted values. It never fails; what it does not understand it passes by.
+ * Reads Slurm's configuration syntax the way Slurm does: a comment ends a line before a continuation is looked for, lines that go on
+ * are joined as they are, a backslash takes the meaning of what follows it, keys have no case, and a line may hold several pairs.
+ * It never fails; what it does not understand it passes by.
  */
 
 export interface ParsedLine {
-  /** Line number of its beginning, from 1. */
+  /** Line number of its beginning and its end, from 1. */
   readonly line: number;
+  readonly last: number;
   /** The pairs of the line, in order. */
   readonly pairs: readonly { readonly key: string; readonly value: string }[];
 }
 
-const pair = /([A-Za-z_][A-Za-z0-9_.]*)\s*(?:[+\-*/]?=)\s*("(?:[^"\\]|\\.)*"|[^\s"]*)/g;
+/** C's white space, not JavaScript's: a no-break space is a letter to Slurm. */
+const pair =
+  /[ \t\n\v\f\r]*([A-Za-z0-9_.]+)[ \t\n\v\f\r]*[-*+/]?=[ \t\n\v\f\r]*(?:"([^"]*)"|([^ \t\n\v\f\r]+))(?=[ \t\n\v\f\r]|$)/y;
 
 export function parseSlurmConf(text: string): ParsedLine[] {
   const parsed: ParsedLine[] = [];
-  let pending = '';
-  let start = 1;
-  for (const [index, raw] of text.split(/\r?\n/).entries()) {
-    if (pending === '') start = index + 1;
-    const line = withoutComment(raw);
-    if (line.endsWith('\\')) {
-      pending += `${line.slice(0, -1)} `;
-      continue;
-    }
-    const whole = pending + line;
-    pending = '';
-    push(parsed, start, whole);
+  const lines = text.split('\n');
+  let whole = '';
+  let start = 0;
+  for (const [index, raw] of lines.entries()) {
+    // A NUL ends what C reads of a line.
+    const line = withoutComment(raw.split('\0', 1)[0] ?? '');
+    const goesOn = /(?<!\\)(?:\\\\)*\\[ \t\v\f\r]*$/.exec(line);
+    whole += goesOn === null ? line : line.slice(0, line.lastIndexOf('\\'));
+    if (goesOn !== null && index < lines.length - 1) continue;
+    const pairs = pairsOf(whole.replaceAll(/\\(.?)/gs, '$1'));
+    if (pairs.length > 0) parsed.push({ line: start + 1, last: index + 1, pairs });
+    whole = '';
+    start = index + 1;
   }
-  push(parsed, start, pending);
   return parsed;
 }
 
-function push(parsed: ParsedLine[], line: number, text: string): void {
-  const pairs = [...text.matchAll(pair)].map(([, key = '', value = '']) => ({ key, value: unquote(value) }));
-  if (pairs.length > 0) parsed.push({ line, pairs });
+function pairsOf(line: string): { key: string; value: string }[] {
+  const pairs: { key: string; value: string }[] = [];
+  pair.lastIndex = 0;
+  for (let found = pair.exec(line); found !== null; found = pair.exec(line))
+    pairs.push({ key: found[1] ?? '', value: found[2] ?? found[3] ?? '' });
+  return pairs;
 }
 
-/** A comment sign ends the line unless a backslash precedes it. */
+/** A comment sign ends the line unless an odd number of backslashes precedes it. */
 function withoutComment(line: string): string {
-  for (let at = line.indexOf('#'); at >= 0; at = line.indexOf('#', at + 1))
-    if (line[at - 1] !== '\\') return line.slice(0, at).trimEnd();
-  return line.trimEnd();
+  const at = /(?<!\\)(?:\\\\)*#/.exec(line);
+  return at === null ? line : line.slice(0, at.index + at[0].length - 1);
 }
-
-const unquote = (value: string): string =>
-  value.startsWith('"') && value.endsWith('"') && value.length >= 2 ? value.slice(1, -1) : value;
 
 /** What a line sets as a whole file would see it: its first key, lower-cased, and the value. The last one wins. */
-export function topLevelSettings(text: string): Map<string, { key: string; value: string; line: number }> {
+export function topLevelSettings(
+  text: string,
+): Map<string, { readonly key: string; readonly value: string; readonly line: number }> {
   const settings = new Map<string, { key: string; value: string; line: number }>();
-  for (const { line, pairs } of parseSlurmConf(text)) {
-    const [first] = pairs;
-    if (first === undefined || recordKeys.has(first.key.toLowerCase())) continue;
-    // Slurm takes several settings on one line, too.
-    for (const { key, value } of pairs) settings.set(key.toLowerCase(), { key, value, line });
-  }
+  for (const { line, pairs } of parseSlurmConf(text))
+    for (const { key, value } of settingsOf(pairs)) settings.set(key.toLowerCase(), { key, value, line });
   return settings;
 }
 
-/** Lines that begin so describe one of many things; they never replace each other. */
-const recordKeys = new Set([
-  'nodename',
-  'partitionname',
-  'nodeset',
-  'downnodes',
-  'frontendname',
-  'slurmctldhost',
-  'include',
-]);
+/** Slurm takes several settings on one line; from the first key of a record on, the line is about that thing. */
+export function settingsOf(pairs: ParsedLine['pairs']): ParsedLine['pairs'] {
+  const record = pairs.findIndex(({ key }) => recordKeys.has(key.toLowerCase()));
+  return record < 0 ? pairs : pairs.slice(0, record);
+}
+
+/** Lines that go on so describe one of many things; they never replace each other. */
+const recordKeys = new Set(['nodename', 'partitionname', 'nodeset', 'downnodes', 'frontendname']);

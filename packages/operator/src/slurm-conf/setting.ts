@@ -1,6 +1,6 @@
 /**
  * The atoms of a Slurm configuration file: `Key=Value` and records of several such pairs on one line. A value that
- * could leave its place (a newline, a comment sign, a backslash at the end, a blank in a record) is refused here,
+ * could leave its place (a newline, a comment sign, a quote, a backslash at the end, a blank in a record) is refused here,
  * whatever checked it before.
  */
 import { UnsafeValueError } from './errors.ts';
@@ -22,10 +22,13 @@ const keyPattern = /^[A-Za-z][A-Za-z0-9_]*$/;
 // oxlint-disable-next-line no-control-regex -- control characters are the very thing that is looked for
 const controls = /[\u0000-\u0008\u000A-\u001F\u007F\u0085\u2028\u2029]/;
 
-/** One pair that fills its line. */
+/** One pair that fills its line: Slurm would read what follows a blank as the next pair, so blanks stand in quotes. */
 export function setting(key: string, value: string | number): Setting {
   checkKey(key);
-  return { key, value: oneLine(key, String(value)) };
+  const text = oneLine(key, String(value));
+  if (text.includes('"')) throw new UnsafeValueError(key, text, 'leave out double quotes');
+  const escaped = text.replaceAll('\\', '\\\\');
+  return { key, value: /\s/.test(escaped) ? `"${escaped}"` : escaped };
 }
 
 /** The rest of a record's line, as a user wrote it. */
@@ -44,10 +47,9 @@ function oneLine(key: string, text: string): string {
 
 /** A pair of a record: as `setting`, and without blanks or quotes, which would begin the next pair. */
 export function field(key: string, value: string | number): Setting {
-  const one = setting(key, value);
-  if (/[\s"'\\]/.test(one.value))
-    throw new UnsafeValueError(key, one.value, 'leave out blanks, quotes and backslashes');
-  return one;
+  if (/[\s"'\\]/.test(String(value)))
+    throw new UnsafeValueError(key, String(value), 'leave out blanks, quotes and backslashes');
+  return setting(key, value);
 }
 
 function checkKey(key: string): void {

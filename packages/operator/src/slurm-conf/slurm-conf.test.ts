@@ -28,7 +28,7 @@ test('the parser reads comments, continuation lines, quotes and keys of any case
       [3, 'SlurmctldParameters=a,'],
       [5, 'PartitionName=p', 'Nodes=ALL'],
       [6, 'Epilog=/a path/with blanks'],
-      [7, 'Weird=a\\#b'],
+      [7, 'Weird=a#b'],
       [8, 'clustername=two'],
     ],
   );

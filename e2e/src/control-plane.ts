@@ -1,0 +1,303 @@
+/** The whole control plane on real daemons: six kinds, a database and a directory of people, and handles to look at them. */
+import { conditionType } from '@slurm-operator/api';
+import { buildImage, imageTag, type SlurmVersion } from '@slurm-operator/images';
+import {
+  configMaps,
+  deployments,
+  exec,
+  findCondition,
+  type KubeObject,
+  type Pod,
+  persistentVolumeClaims,
+  pods,
+  type Resource,
+  secrets,
+  services,
+} from '@slurm-operator/kube';
+import {
+  accountings,
+  clusters,
+  controllers,
+  loginSets,
+  nodeSets,
+  restApis,
+  tokens,
+} from '@slurm-operator/operator';
+import { people, sssdConf } from './people.ts';
+import { namespace, SlurmStage, type StageOptions } from './slurm-stage.ts';
+
+export interface ControlPlaneOptions extends Omit<StageOptions, 'version'> {
+  readonly version: SlurmVersion;
+  /** A standby for slurmctld, on a volume that both mount. @default false */
+  readonly standby?: boolean;
+}
+
+/** What Slurm needs to run in containers that share one small machine. */
+const extraConf = [
+  'ProctrackType=proctrack/linuxproc',
+  'TaskPlugin=task/none',
+  'SlurmdParameters=config_overrides',
+  'SchedulerParameters=batch_sched_delay=0,sched_interval=1',
+];
+
+const keyRefs = {
+  slurmKeyRef: { name: 'keys', key: 'slurm.key' },
+  jwtKeyRef: { name: 'keys', key: 'jwt.key' },
+};
+
+/** Everything that says Ready, in the order in which it usually does. */
+const parts: readonly (readonly [Resource<never>, string])[] = [
+  [accountings, 'slurm'],
+  [controllers, 'slurm'],
+  [restApis, 'slurm'],
+  [tokens, 'alice'],
+  [loginSets, 'login'],
+  [clusters, 'slurm'],
+  [nodeSets, 'compute'],
+] as never;
+
+export class ControlPlane implements AsyncDisposable {
+  readonly stage: SlurmStage;
+  readonly #options: ControlPlaneOptions;
+
+  private constructor(stage: SlurmStage, options: ControlPlaneOptions) {
+    this.stage = stage;
+    this.#options = options;
+  }
+
+  static async open(options: ControlPlaneOptions): Promise<ControlPlane> {
+    const stage = await SlurmStage.open(options);
+    const { version } = options;
+    for (const name of ['slurmdbd', 'login'] as const)
+      await stage.cluster.loadImage((await buildImage(name, version)).path);
+    for (const name of ['mariadb', 'ldap', 'curl'] as const)
+      await stage.cluster.loadImage((await buildImage(name)).path);
+    stage.operator.start();
+    return new ControlPlane(stage, options);
+  }
+
+  /** What the six kinds refer to: a database, a directory, and their secrets. */
+  async prepare(): Promise<void> {
+    await this.secret('mariadb', { password: 'a pass#word\\' });
+    await this.create(configMaps, 'people', { data: { 'people.ldif': people } });
+    await this.#simple('mariadb', imageTag('mariadb'), 3306, {
+      env: [
+        { name: 'MARIADB_DATABASE', value: 'slurm_acct_db' },
+        { name: 'MARIADB_USER', value: 'slurm' },
+        { name: 'MARIADB_PASSWORD', valueFrom: { secretKeyRef: { name: 'mariadb', key: 'password' } } },
+      ],
+      group: 999,
+      // A claim, so that what is known of jobs outlives the database's pod.
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'mariadb' } }],
+      mounts: [{ name: 'data', mountPath: '/var/lib/mysql' }],
+    });
+    await this.#claim('mariadb', ['ReadWriteOnce']);
+    if (this.#options.standby === true) await this.#claim('state', ['ReadWriteMany']);
+    await this.#simple('ldap', imageTag('ldap'), 1389, {
+      volumes: [{ name: 'seed', configMap: { name: 'people' } }],
+      mounts: [{ name: 'seed', mountPath: '/seed' }],
+    });
+    const ldap = await this.stage.client.get(services, { namespace, name: 'ldap' });
+    await this.secret('sssd', { 'sssd.conf': sssdConf(ldap.spec?.clusterIP ?? '') });
+  }
+
+  /** Controller, RestApi, Accounting, LoginSet, Token, and workers for them. */
+  async apply(): Promise<void> {
+    const standby = this.#options.standby === true;
+    await this.create(accountings, 'slurm', {
+      spec: {
+        ...keyRefs,
+        ...this.#image('slurmdbd'),
+        storageConfig: {
+          host: 'mariadb',
+          username: 'slurm',
+          passwordKeyRef: { name: 'mariadb', key: 'password' },
+        },
+      },
+    });
+    await this.create(controllers, 'slurm', {
+      spec: {
+        ...keyRefs,
+        ...this.#image('slurmctld'),
+        clusterName: 'test',
+        accountingRef: { name: 'slurm' },
+        configFileRefs: [{ name: 'cgroup' }],
+        extraConf: [...extraConf, ...(standby ? ['SlurmctldTimeout=10'] : [])].join('\n'),
+        ...(standby
+          ? {
+              ha: { enabled: true, backups: 1 },
+              persistence: { enabled: true, existingClaim: 'state' },
+            }
+          : {}),
+      },
+    });
+    await this.create(restApis, 'slurm', {
+      spec: { controllerRef: { name: 'slurm' }, ...this.#image('slurmrestd') },
+    });
+    await this.create(tokens, 'alice', { spec: { username: 'alice', jwtKeyRef: keyRefs.jwtKeyRef } });
+    await this.create(loginSets, 'login', {
+      spec: {
+        controllerRef: { name: 'slurm' },
+        ...this.#image('login'),
+        sssdConfRef: { name: 'sssd', key: 'sssd.conf' },
+      },
+    });
+    await this.create(nodeSets, 'compute', {
+      spec: {
+        controllerRef: { name: 'slurm' },
+        ...this.#image('slurmd'),
+        replicas: 2,
+        partition: { enabled: true, config: 'Default=YES State=UP' },
+      },
+    });
+  }
+
+  async untilReady(): Promise<void> {
+    for (const [resource, name] of parts) await this.ready(resource, name);
+  }
+
+  create<T extends KubeObject>(resource: Resource<T>, name: string, rest: object) {
+    return this.stage.client.create(resource, {
+      apiVersion: resource.apiVersion,
+      kind: resource.kind,
+      metadata: { name, namespace },
+      ...rest,
+    } as never);
+  }
+
+  secret(name: string, values: Readonly<Record<string, string | Buffer>>) {
+    return this.create(secrets, name, { data: encoded(values) });
+  }
+
+  /** Replaces values of a Secret. */
+  rewrite(name: string, values: Readonly<Record<string, string | Buffer>>) {
+    return this.stage.client.mergePatch(secrets, { namespace, name }, { data: encoded(values) });
+  }
+
+  patch<T extends KubeObject>(resource: Resource<T>, name: string, patch: object) {
+    return this.stage.client.mergePatch(resource, { namespace, name }, patch);
+  }
+
+  async condition<T extends KubeObject>(resource: Resource<T>, name: string, type: string) {
+    const object = await this.stage.client.get(resource, { namespace, name });
+    const { status } = object as unknown as { status?: { conditions?: never[] } };
+    return findCondition(status?.conditions, type);
+  }
+
+  ready<T extends KubeObject>(resource: Resource<T>, name: string, seconds = 120) {
+    return this.eventually(
+      `${resource.kind} ${name} to be Ready`,
+      async () => {
+        const found = await this.condition(resource, name, conditionType.ready);
+        if (found?.status === 'True') return found;
+        throw new Error(found?.message ?? 'it says nothing');
+      },
+      seconds,
+    );
+  }
+
+  /** What `look` finds, once it finds something; at the deadline its last words. */
+  async eventually<T>(what: string, look: () => Promise<T | undefined | false>, seconds = 60): Promise<T> {
+    let found: T | undefined | false;
+    let last: unknown;
+    await this.stage.until(
+      what,
+      async () => {
+        try {
+          found = await look();
+          last = undefined;
+        } catch (error) {
+          last = error;
+        }
+        return found !== undefined && found !== false;
+      },
+      seconds * 1000,
+      () => Promise.resolve(last instanceof Error ? last.message : 'nothing'),
+    );
+    return found as T;
+  }
+
+  /** Output of a command inside a container; throws with its complaint when it fails. */
+  async run(pod: string, container: string, command: readonly string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await exec(
+      this.stage.client,
+      { namespace, name: pod },
+      [...command],
+      { container, timeout: 30_000 },
+    );
+    if (exitCode !== 0) throw new Error(`${command.join(' ')} ended with ${exitCode}: ${stderr}`);
+    return stdout;
+  }
+
+  slurmctld(...command: string[]): Promise<string> {
+    return this.run('slurm-controller-0', 'slurmctld', command);
+  }
+
+  /** The pods of a daemon that are not on their way out. */
+  async podsOf(app: string): Promise<Pod[]> {
+    const { items } = await this.stage.client.list(pods, {
+      namespace,
+      labelSelector: `app.kubernetes.io/name=${app}`,
+    });
+    return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined) as unknown as Pod[];
+  }
+
+  async podOf(app: string): Promise<string> {
+    const [first] = await this.podsOf(app);
+    if (first === undefined) throw new Error(`there is no pod of ${app}`);
+    return first.metadata.name;
+  }
+
+  #image(name: 'slurmctld' | 'slurmd' | 'slurmdbd' | 'slurmrestd' | 'login') {
+    return { [name]: { image: imageTag(name, this.#options.version) } };
+  }
+
+  #claim(name: string, accessModes: readonly string[]) {
+    return this.create(persistentVolumeClaims, name, {
+      spec: { accessModes, resources: { requests: { storage: '1Gi' } } },
+    });
+  }
+
+  /** A Deployment of one pod and a Service in front of it. */
+  async #simple(
+    name: string,
+    image: string,
+    port: number,
+    more: { env?: object[]; volumes?: object[]; mounts?: object[]; group?: number },
+  ): Promise<void> {
+    const labels = { 'app.kubernetes.io/name': name };
+    await this.create(services, name, { spec: { selector: labels, ports: [{ port }] } });
+    await this.create(deployments, name, {
+      spec: {
+        replicas: 1,
+        strategy: { type: 'Recreate' },
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: {
+            ...(more.group === undefined ? {} : { securityContext: { fsGroup: more.group } }),
+            containers: [
+              {
+                name,
+                image,
+                env: more.env ?? [],
+                volumeMounts: more.mounts ?? [],
+                readinessProbe: { tcpSocket: { port }, periodSeconds: 1 },
+              },
+            ],
+            volumes: more.volumes ?? [],
+          },
+        },
+      },
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stage[Symbol.asyncDispose]();
+  }
+}
+
+const encoded = (values: Readonly<Record<string, string | Buffer>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+  );

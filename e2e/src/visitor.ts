@@ -1,0 +1,47 @@
+/** Somebody who comes from outside with a password: a pod of its own, and ssh in it. */
+import { imageTag, type SlurmVersion } from '@slurm-operator/images';
+import { configMaps, pods } from '@slurm-operator/kube';
+import type { ControlPlane } from './control-plane.ts';
+import { password } from './people.ts';
+import { namespace } from './slurm-stage.ts';
+
+const name = 'visitor';
+
+export class Visitor {
+  readonly #plane: ControlPlane;
+
+  private constructor(plane: ControlPlane) {
+    this.#plane = plane;
+  }
+
+  static async arrive(plane: ControlPlane, version: SlurmVersion): Promise<Visitor> {
+    await plane.create(configMaps, name, { data: { askpass: `#!/bin/sh\necho '${password}'\n` } });
+    await plane.create(pods, name, {
+      spec: {
+        containers: [
+          {
+            name,
+            image: imageTag('login', version),
+            command: ['sleep', 'infinity'],
+            volumeMounts: [{ name: 'askpass', mountPath: '/askpass' }],
+          },
+        ],
+        volumes: [{ name: 'askpass', configMap: { name, defaultMode: 0o755 } }],
+      },
+    });
+    await plane.eventually(
+      'the visitor',
+      async () => (await plane.stage.client.get(pods, { namespace, name })).status?.phase === 'Running',
+    );
+    return new Visitor(plane);
+  }
+
+  /** Output of a command at the other end, of a user whose password is that of the directory. */
+  ssh(user: string, host: string, command: string): Promise<string> {
+    return this.#plane.run(name, name, [
+      ...['env', 'SSH_ASKPASS=/askpass/askpass', 'SSH_ASKPASS_REQUIRE=force'],
+      ...['ssh', '-o', 'StrictHostKeyChecking=no', '-o', 'NumberOfPasswordPrompts=1'],
+      ...[`${user}@${host}`, command],
+    ]);
+  }
+}
