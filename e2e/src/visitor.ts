@@ -38,10 +38,8 @@ export class Visitor {
 
   /** Output of a command at the other end, of a user whose password is that of the directory. */
   ssh(user: string, host: string, command: string): Promise<string> {
-    return this.#plane.run(name, name, [
-      ...['env', 'SSH_ASKPASS=/askpass/askpass', 'SSH_ASKPASS_REQUIRE=force'],
-      ...['ssh', '-o', 'StrictHostKeyChecking=no', '-o', 'NumberOfPasswordPrompts=1'],
-      ...[`${user}@${host}`, command],
-    ]);
+    const ask = 'env SSH_ASKPASS=/askpass/askpass SSH_ASKPASS_REQUIRE=force';
+    const ssh = 'ssh -o StrictHostKeyChecking=no -o NumberOfPasswordPrompts=1';
+    return this.#plane.run(name, name, [...`${ask} ${ssh}`.split(' '), `${user}@${host}`, command]);
   }
 }

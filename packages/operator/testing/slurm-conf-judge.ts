@@ -38,7 +38,7 @@ export function judge(text: string, words: Vocabulary): Reading {
     if (words.records.has(lower)) statements.push({ key: lower, value, rest });
     else {
       if (key !== '' && !words.settings.has(lower)) return { kind: 'refused', why: `unknown key ${key}` };
-      if (![...rest].every(isSpace)) return { kind: 'refused', why: `what is ${JSON.stringify(rest)}?` };
+      if (!rest.split('').every(isSpace)) return { kind: 'refused', why: `what is ${JSON.stringify(rest)}?` };
       if (key !== '') statements.push({ key: lower, value });
     }
   }

@@ -1,13 +1,14 @@
 /** Which changes make an Accounting be looked at. */
-import { app, label } from '@slurm-operator/api';
-import { type Manager, pods, secrets, services, statefulSets } from '@slurm-operator/kube';
+import { app } from '@slurm-operator/api';
+import { type Manager, secrets, services, statefulSets } from '@slurm-operator/kube';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { accountings } from '../resources.ts';
+import { watchPods } from '../status/watch-pods.ts';
 import { AccountingReconciler } from './reconciler.ts';
 
 export function setupAccountings(manager: Manager, around: Surroundings, options: { workers: number }): void {
   const reconciler = new AccountingReconciler(manager, around);
-  manager
+  const builder = manager
     .controller('accounting-controller')
     .for(accountings)
     .owns(statefulSets)
@@ -22,12 +23,8 @@ export function setupAccountings(manager: Manager, around: Surroundings, options
           ),
         )
         .map(({ metadata }) => metadata),
-    )
-    .watches(pods, ({ metadata }) =>
-      metadata.labels?.[label.name] === app.accounting
-        ? [{ namespace: metadata.namespace, name: metadata.labels[label.instance] ?? '' }]
-        : [],
-    )
+    );
+  watchPods(builder, manager.cache, [app.accounting])
     .options({ workers: options.workers })
     .reconcile(reconciler.reconcile);
 }

@@ -52,7 +52,9 @@ export function planController(observed: ObservedController, around: Surrounding
   const unaware =
     config === undefined
       ? []
-      : observed.pods.filter((pod) => pod.annotations[configSeenAnnotation] !== configHash);
+      : observed.pods.filter(
+          (pod) => pod.annotations[configSeenAnnotation] !== configHash && pod.lostWith === undefined,
+        );
   return {
     services: runs ? buildControllerServices(controller) : [],
     config,

@@ -1,10 +1,9 @@
 /** Which changes make a Controller be looked at. */
-import { app, label } from '@slurm-operator/api';
+import { app } from '@slurm-operator/api';
 import {
   configMaps,
   type Manager,
   type ObjectRef,
-  pods,
   secrets,
   services,
   statefulSets,
@@ -13,6 +12,7 @@ import { referencedConfigMaps } from '../builders/controller/stateful-set.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { digestData } from '../digest-data.ts';
 import { accountings, clusters, controllers, nodeSets } from '../resources.ts';
+import { watchPods } from '../status/watch-pods.ts';
 import { ControllerReconciler } from './reconciler.ts';
 
 export function setupControllers(manager: Manager, around: Surroundings, options: { workers: number }): void {
@@ -30,7 +30,7 @@ export function setupControllers(manager: Manager, around: Surroundings, options
     inNamespace(namespace)
       .filter((one) => referencedConfigMaps(one).includes(name) || one.spec.jwksKeyRef?.name === name)
       .map(({ metadata }) => metadata);
-  manager
+  const builder = manager
     .controller('controller-controller')
     .for(controllers)
     .owns(statefulSets)
@@ -50,12 +50,8 @@ export function setupControllers(manager: Manager, around: Surroundings, options
       inNamespace(metadata.namespace)
         .filter(({ spec }) => spec.accountingRef?.name === metadata.name)
         .map((one) => one.metadata),
-    )
-    .watches(pods, ({ metadata }) =>
-      [app.controller, 'config-check'].includes(metadata.labels?.[label.name] ?? '')
-        ? [{ namespace: metadata.namespace, name: metadata.labels?.[label.instance] ?? '' }]
-        : [],
-    )
+    );
+  watchPods(builder, manager.cache, [app.controller, 'config-check'])
     .options({ workers: options.workers })
     .reconcile(reconciler.reconcile);
 }

@@ -23,11 +23,14 @@ export function controllerStatus(
 ): ControllerStatusDraft {
   const { controller, cluster, pods } = observed;
   const { external } = controller.spec;
-  const active = pods.find((pod) => pod.ready);
+  const answering = pods.filter((pod) => pod.ready);
+  // An old Slurm lets a standby look ready, too: then who is active is not known here, and not guessed.
+  const active = answering.length === 1 ? answering[0] : undefined;
   const troubles = [
     ...plan.troubles,
     ...failures,
-    ...(external ? [] : podTroubles(pods, controller.metadata.namespace, 'No slurmctld is active yet.')),
+    ...(external ? [] : podTroubles(pods, controller.metadata.namespace, 'No slurmctld is active.')),
+    ...(external ? [] : missingStandby(observed)),
   ];
   const connected = connection(observed);
   const configInForce = plan.enforced ?? controller.status?.configHash;
@@ -40,7 +43,7 @@ export function controllerStatus(
         ? {}
         : {
             replicas: controllerReplicas(controller),
-            readyReplicas: pods.filter((pod) => pod.ready).length,
+            readyReplicas: answering.length,
             ...(configInForce === undefined ? {} : { configHash: configInForce }),
             ...(active === undefined ? {} : { activeController: active.name }),
           }),
@@ -52,12 +55,26 @@ export function controllerStatus(
           : troubles,
         external
           ? `Slurm at ${controller.spec.externalConfig?.host ?? ''} answers.`
-          : `slurmctld is active in pod ${active?.name ?? ''}.`,
+          : `slurmctld answers in pod ${answering.map(({ name }) => name).join(' and ')}.`,
       ),
       connected,
       ...(external ? [] : [config]),
     ],
   };
+}
+
+/** Slurm works without a standby, until the day when it is needed. */
+function missingStandby({ controller, pods, statefulSet }: ObservedController): Trouble[] {
+  const wanted = controllerReplicas(controller);
+  const running = pods.filter((pod) => pod.running).length;
+  if (running >= wanted || running === 0 || statefulSet.updating) return [];
+  return [
+    {
+      reason: 'PodsNotReady',
+      message: `${running} of ${wanted} slurmctld run: there is nobody to take over from the active one.`,
+      stillReady: true,
+    },
+  ];
 }
 
 /** Taken over from the Cluster object, which the connection is kept in. */

@@ -1,16 +1,16 @@
 /** Which changes make a LoginSet be looked at. */
-import { app, label } from '@slurm-operator/api';
+import { app } from '@slurm-operator/api';
 import {
   configMaps,
   deployments,
   type Manager,
   type ObjectRef,
-  pods,
   secrets,
   services,
 } from '@slurm-operator/kube';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { controllers, loginSets } from '../resources.ts';
+import { watchPods } from '../status/watch-pods.ts';
 import { LoginSetReconciler } from './reconciler.ts';
 
 export function setupLoginSets(manager: Manager, around: Surroundings, options: { workers: number }): void {
@@ -21,7 +21,7 @@ export function setupLoginSets(manager: Manager, around: Surroundings, options: 
       .list(loginSets, { namespace })
       .filter(({ spec }) => spec.controllerRef.name === controller)
       .map(({ metadata }) => metadata);
-  manager
+  const builder = manager
     .controller('loginset-controller')
     .for(loginSets)
     .owns(deployments)
@@ -38,12 +38,8 @@ export function setupLoginSets(manager: Manager, around: Surroundings, options: 
         .list(controllers, { namespace })
         .filter(({ spec }) => spec.slurmKeyRef?.name === name)
         .flatMap(({ metadata }) => of(namespace, metadata.name)),
-    ])
-    .watches(pods, ({ metadata }) =>
-      metadata.labels?.[label.name] === app.login
-        ? [{ namespace: metadata.namespace, name: metadata.labels[label.instance] ?? '' }]
-        : [],
-    )
+    ]);
+  watchPods(builder, manager.cache, [app.login])
     .options({ workers: options.workers })
     .reconcile(reconciler.reconcile);
 }

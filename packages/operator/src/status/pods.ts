@@ -1,6 +1,6 @@
 /** What the pods of a workload tell about it. */
 import { type Component, label } from '@slurm-operator/api';
-import { type Cache, type Live, type Pod, pods } from '@slurm-operator/kube';
+import { type Cache, type Live, nodes, type Pod, pods } from '@slurm-operator/kube';
 import { selectorLabels } from '../builders/labels.ts';
 import type { Trouble } from './judge.ts';
 
@@ -8,6 +8,12 @@ export interface PodFacts {
   readonly name: string;
   readonly uid: string;
   readonly ready: boolean;
+  /** Its main container runs, whether it is ready or not. */
+  readonly running: boolean;
+  /** Its node, when that does not answer: then nothing about the pod is news. */
+  readonly lostWith: string | undefined;
+  /** How often, and how, a container ended by itself. */
+  readonly restarts: number;
   readonly annotations: Readonly<Record<string, string>>;
   /** Why a container does not run, in Kubernetes' word, such as CrashLoopBackOff. */
   readonly waiting: string | undefined;
@@ -18,17 +24,27 @@ export interface PodFacts {
   readonly unschedulable: string | undefined;
 }
 
+/** Pods that are on their way out do not count, but for those whose node does not answer: they stay for as long as it does. */
 export function podsOf(cache: Cache, of: Component, namespace: string, instance: string): PodFacts[] {
   const wanted = Object.entries(selectorLabels(of, instance));
   return cache
     .list(pods, { namespace })
     .filter((pod) => wanted.every(([key, value]) => pod.metadata.labels?.[key] === value))
-    .filter((pod) => pod.metadata.deletionTimestamp === undefined && pod.metadata.labels?.[label.component])
-    .map(factsOf);
+    .filter((pod) => pod.metadata.labels?.[label.component])
+    .map((pod) => ({ pod, node: lostNode(cache, pod.spec?.nodeName) }))
+    .filter(({ pod, node }) => pod.metadata.deletionTimestamp === undefined || node !== undefined)
+    .map(({ pod, node }) => factsOf(pod, node));
 }
 
-function factsOf({ metadata, status }: Live<Pod>): PodFacts {
+function lostNode(cache: Cache, name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  const ready = cache.get(nodes, { name })?.status?.conditions?.find((one) => one.type === 'Ready');
+  return ready !== undefined && ready.status !== 'True' ? name : undefined;
+}
+
+function factsOf({ metadata, spec, status }: Live<Pod>, lostWith: string | undefined): PodFacts {
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const main = status?.containerStatuses?.find((one) => one.name === spec?.containers[0]?.name);
   const waiting = containers
     .map((one) => one.state?.waiting)
     .find((one) => one?.reason && !normal.has(one.reason));
@@ -39,7 +55,12 @@ function factsOf({ metadata, status }: Live<Pod>): PodFacts {
   return {
     name: metadata.name,
     uid: metadata.uid,
-    ready: status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false,
+    ready:
+      lostWith === undefined &&
+      (status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false),
+    running: lostWith === undefined && main?.state?.running !== undefined,
+    lostWith,
+    restarts: containers.reduce((sum, one) => sum + (one.restartCount ?? 0), 0),
     annotations: metadata.annotations ?? {},
     waiting: waiting?.reason,
     waitingMessage: waiting?.message,
@@ -60,21 +81,39 @@ function lastLine(log: string | undefined): string | undefined {
   return (lines.findLast((line) => /fatal|error/i.test(line)) ?? lines.at(-1))?.slice(0, 500);
 }
 
-/** What keeps the pods of a workload from being ready, the most telling first. */
+/** What keeps the pods of a workload from being ready, the most telling first. One that is ready keeps the whole going. */
 export function podTroubles(found: readonly PodFacts[], namespace: string, nothingReady: string): Trouble[] {
-  const broken = found.find((pod) => pod.waiting !== undefined);
+  const stillReady = found.some((pod) => pod.ready);
+  const broken = found.find((pod) => pod.waiting !== undefined && pod.lostWith === undefined);
   if (broken !== undefined) {
     const words = broken.lastWords ?? broken.waitingMessage;
     return [
       {
         reason: /Image/.test(broken.waiting ?? '') ? 'ImagePullFailed' : 'CrashLooping',
         message: `pod ${broken.name}: ${broken.waiting}${words === undefined ? '' : `: ${words}`}. More with "kubectl logs ${broken.name} -n ${namespace} --previous".`,
+        stillReady,
       },
     ];
   }
   const homeless = found.find((pod) => pod.unschedulable !== undefined);
   if (homeless !== undefined)
-    return [{ reason: 'PodsUnschedulable', message: `pod ${homeless.name}: ${homeless.unschedulable}` }];
-  if (!found.some((pod) => pod.ready)) return [{ reason: 'Starting', message: nothingReady, passing: true }];
-  return [];
+    return [
+      { reason: 'PodsUnschedulable', message: `pod ${homeless.name}: ${homeless.unschedulable}`, stillReady },
+    ];
+  const lost = found.find((pod) => pod.lostWith !== undefined);
+  if (lost !== undefined)
+    return [
+      {
+        reason: 'PodsNotReady',
+        message: `node ${lost.lostWith} does not answer, and pod ${lost.name} is on it. It comes back with the node; if the node is gone for good, delete the Node, and Kubernetes starts the pod elsewhere.`,
+        stillReady,
+      },
+    ];
+  if (stillReady) return [];
+  const restarted = found.find((pod) => pod.restarts > 0);
+  const again =
+    restarted === undefined
+      ? ''
+      : ` Pod ${restarted.name} restarted ${restarted.restarts} ${restarted.restarts === 1 ? 'time' : 'times'}${restarted.lastWords === undefined ? '' : `, the last words were: ${restarted.lastWords}`}.`;
+  return [{ reason: 'Starting', message: `${nothingReady}${again}`, passing: true }];
 }
