@@ -1,4 +1,5 @@
 export { type BuiltImage, buildImage, imageTag } from './build-image.ts';
+export { buildOperatorImage, operatorImage } from './operator/build-operator-image.ts';
 export type { ImageRecipe } from './recipe.ts';
 export { type ImageName, recipes } from './recipes.ts';
 export { type SlurmVersion, slurmVersions } from './slurm-version.ts';

@@ -67,9 +67,17 @@ export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from './f
 export { type Check, Health } from './health.ts';
 export { type LeaderElectionOptions, LeaderElector } from './leader-election/elector.ts';
 export { type Log, silent } from './log.ts';
-export { createLog } from './manager/create-log.ts';
+export { AccessReviewer } from './manager/access-reviewer.ts';
+export { createLog, type LogOptions } from './manager/create-log.ts';
 export { createManager, Manager, type ManagerOptions, type Runnable } from './manager/manager.ts';
 export { shutdownSignal } from './manager/shutdown-signal.ts';
+export {
+  type StatusAddress,
+  type StatusAnswer,
+  type StatusRequest,
+  type StatusRoute,
+  serveStatus,
+} from './manager/status-server.ts';
 export { Metrics } from './metrics.ts';
 export {
   compareResourceVersions,

@@ -13,7 +13,7 @@ import { setupNodeSets } from './nodeset/setup.ts';
 import { setupRestApis } from './restapi/setup.ts';
 import { setupTokens } from './token/setup.ts';
 
-export interface OperatorOptions extends Surroundings, Pick<ConnectionSettings, 'reachBy'> {
+export interface OperatorOptions extends Surroundings, Pick<ConnectionSettings, 'reachBy' | 'slurm'> {
   /** Reconciles at a time, for each kind. */
   readonly workers: Readonly<
     Record<'controller' | 'nodeset' | 'restapi' | 'accounting' | 'loginset' | 'token' | 'slurmclient', number>

@@ -14,7 +14,9 @@ import {
   pods,
 } from '@slurm-operator/kube';
 import { type OperatorOptions, setupOperator } from '../src/operator.ts';
+import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
 import { surroundings } from './objects.ts';
+import { refusals, restrictedConfig } from './restricted-config.ts';
 
 export interface OperatorWorld {
   readonly server: ApiServer;
@@ -52,8 +54,11 @@ const workers = {
 
 export async function startOperatorWorld(): Promise<OperatorWorld> {
   const server = await startApiServer();
-  const config = await kubeconfigConfig({ text: server.kubeconfig() });
-  const client = createClient(config, { userAgent: 'test' });
+  const client = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), { userAgent: 'test' });
+  // Exactly what an installation grants: a missing permission shows in every test.
+  const config = await restrictedConfig(server, client, 'slurm-operator', {
+    cluster: [...managerClusterRules, ...managerNamespaceRules],
+  });
   const running = new Set<RunningOperator>();
   for (const definition of kinds)
     await client.create(customResourceDefinitions, customResourceDefinition(definition) as never);
@@ -118,10 +123,12 @@ export async function startOperatorWorld(): Promise<OperatorWorld> {
     },
     async stop() {
       for (const operator of running) await operator.stop();
+      const refused = refusals(server, 'slurm-operator');
       trials.abort();
       await judging;
       client.close();
       await server.stop();
+      if (refused.length > 0) throw new Error(`the operator was refused: ${refused.join('; ')}`);
     },
   };
 }

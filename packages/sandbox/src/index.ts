@@ -1,5 +1,6 @@
 export type { Suite } from './apt/private-apt.ts';
 export { cacheDirectory } from './cache-directory.ts';
+export { contentKey } from './content-key.ts';
 export * from './errors.ts';
 export type { ImageConfig } from './image/image-config.ts';
 export { type ImageDescription, type ImageLayer, readImageTar } from './image/read-image-tar.ts';
@@ -8,9 +9,11 @@ export { type ImageTar, type ImageTarRequest, writeImageTar } from './image/writ
 export { type CommandResult, type RunOptions, runCommand } from './process/run-command.ts';
 export { type WaitOptions, waitUntil } from './process/wait-until.ts';
 export { consoleProgress, type Progress } from './progress.ts';
+export { publishDirectory } from './publish-directory.ts';
 export { type AccountRequest } from './rootfs/accounts.ts';
 export { type BuildOptions, buildRootfs, type Rootfs, type RootfsRequest } from './rootfs/build-rootfs.ts';
-export { type RootFile } from './rootfs/root-files.ts';
+export { type RootFile, writeRootFiles } from './rootfs/root-files.ts';
+export { type UnpackedPackages, unpackPackages } from './rootfs/unpack-packages.ts';
 export { Box, type BoxOptions, type ExecOptions } from './sandbox/box.ts';
 export type { BoxMount } from './sandbox/box-stage.ts';
 export type { Cgroup } from './sandbox/cgroups.ts';

@@ -16,7 +16,15 @@ import { type LeaderElectionOptions, LeaderElector } from '../leader-election/el
 import { type Log, silent } from '../log.ts';
 import { Metrics } from '../metrics.ts';
 import { EventRecorder } from '../recorder/recorder.ts';
-import { type StatusAddress, serveStatus } from './status-server.ts';
+import { AccessReviewer } from './access-reviewer.ts';
+import { passingCertificate } from './passing-certificate.ts';
+import {
+  type StatusAddress,
+  type StatusAnswer,
+  type StatusRequest,
+  type StatusRoute,
+  serveStatus,
+} from './status-server.ts';
 
 export interface ManagerOptions {
   /** Names the program: user agent, field manager, identity. */
@@ -37,8 +45,11 @@ export interface ManagerOptions {
   readonly discoveryPeriod?: number;
   /** Serve /livez, /healthz and /readyz here. @default not served */
   readonly health?: StatusAddress;
-  /** Serve /metrics here. @default not served */
-  readonly metrics?: StatusAddress;
+  /**
+   * Serve /metrics here. `secure`: over TLS with a certificate of our own making, and only to those whom the cluster's
+   * permissions let `get` it. @default not served
+   */
+  readonly metrics?: StatusAddress & { readonly secure?: boolean; readonly http2?: boolean };
   readonly log?: Log;
   readonly clock?: Clock;
 }
@@ -75,6 +86,7 @@ export class Manager {
   /** The ports that are served, once started. */
   readonly ports: { health?: number; metrics?: number } = {};
   readonly #options: ManagerOptions;
+  readonly #localRoutes = new Map<string, (request: StatusRequest) => Promise<StatusAnswer> | StatusAnswer>();
   readonly #controllers: Controller[] = [];
   readonly #runnables: { readonly runnable: Runnable; readonly everywhere: boolean }[] = [];
 
@@ -133,6 +145,14 @@ export class Manager {
       this.#controllers.push(controller);
       return controller;
     });
+  }
+
+  /** Serves something more beside the metrics, to those on the same machine (in the same pod) only. */
+  addLocalRoute(
+    path: string,
+    answer: (request: StatusRequest) => Promise<StatusAnswer> | StatusAnswer,
+  ): void {
+    this.#localRoutes.set(path, answer);
   }
 
   /** Something else to run; `everywhere`: on every replica, not on the leader only. */
@@ -256,28 +276,46 @@ export class Manager {
     }
     const closing: Promise<void>[] = [];
     const { health, metrics } = this.#options;
-    const healthRoute = (path: string) => this.health.answer(path);
-    const metricsRoute = async (path: string) =>
-      path === '/metrics' ? { status: 200, text: await this.metrics.expose() } : undefined;
+    const healthRoute: StatusRoute = ({ path }) => this.health.answer(path);
     if (metrics !== undefined) this.metrics.collectProcess();
+    // One port may serve both, unless one is for everybody and the other is not.
+    const both =
+      metrics !== undefined && metrics.secure !== true && metrics.port !== 0 && metrics.port === health?.port;
     if (health !== undefined) {
-      // One port may serve both.
-      const both = metrics !== undefined && metrics.port !== 0 && metrics.port === health.port;
-      const { port, closed } = await serveStatus(
-        health,
-        both ? [healthRoute, metricsRoute] : [healthRoute],
-        signal,
-      );
+      const routes = both ? [healthRoute, ...this.#metricsRoutes()] : [healthRoute];
+      const { port, closed } = await serveStatus(health, { routes }, signal);
       this.ports.health = port;
       if (both) this.ports.metrics = port;
       closing.push(closed);
     }
-    if (metrics !== undefined && this.ports.metrics === undefined) {
-      const { port, closed } = await serveStatus(metrics, [metricsRoute], signal);
+    if (metrics !== undefined && !both) {
+      const certificate =
+        metrics.secure === true ? await passingCertificate(this.name, this.clock) : undefined;
+      const serving = {
+        routes: this.#metricsRoutes(),
+        ...(certificate === undefined ? {} : { certificate, http2: metrics.http2 === true }),
+      };
+      const { port, closed } = await serveStatus(metrics, serving, signal);
       this.ports.metrics = port;
       closing.push(closed);
     }
     return closing;
+  }
+
+  #metricsRoutes(): StatusRoute[] {
+    const reviewer = new AccessReviewer(this.unguardedClient, { clock: this.clock, log: this.log });
+    const local: StatusRoute = (request) => {
+      const answer = this.#localRoutes.get(request.path);
+      if (answer === undefined) return undefined;
+      if (!request.local) return { status: 403, text: 'served to this machine only\n' };
+      return answer(request);
+    };
+    const expose: StatusRoute = async (request) => {
+      if (request.path !== '/metrics') return undefined;
+      const refusal = this.#options.metrics?.secure === true ? await reviewer.refusal(request) : undefined;
+      return refusal ?? { status: 200, text: await this.metrics.expose() };
+    };
+    return [local, expose];
   }
 
   #keepBeating(signal: AbortSignal): void {

@@ -1,5 +1,6 @@
 /** The HTTPS server that the API server asks: admission and conversion, with certificates that change while it runs. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
@@ -24,6 +25,8 @@ export interface WebhookServerOptions {
   /** @default 9443; 0 takes a free one */
   readonly port?: number;
   readonly host?: string;
+  /** Speak HTTP/2 as well. @default false */
+  readonly http2?: boolean;
   readonly log?: Log;
   readonly metrics?: Metrics;
 }
@@ -85,9 +88,7 @@ export class WebhookServer {
 
   /** Serves until the signal is aborted; requests under way are answered. */
   async run(signal: AbortSignal): Promise<void> {
-    const server = createServer({}, (request, response) => void this.#answer(request, response));
-    server.requestTimeout = LONGEST;
-    server.keepAliveTimeout = 90_000;
+    const { server, closeIdle } = this.#makeServer();
     const failed = Promise.withResolvers<never>();
     server.on('error', (cause) => failed.reject(new Error('the webhook server failed', { cause })));
     const following = this.#options.certificates.run((certificate) => {
@@ -102,11 +103,33 @@ export class WebhookServer {
     await new Promise<void>((resolve) => {
       if (!server.listening) return resolve();
       server.close(() => resolve());
-      server.closeIdleConnections();
+      closeIdle();
     });
   }
 
-  #listening(server: Server): void {
+  #makeServer(): { server: Server | Http2SecureServer; closeIdle: () => void } {
+    if (this.#options.http2 === true) {
+      const server = createSecureServer(
+        { allowHTTP1: true },
+        (request, response) =>
+          // The compatible interface of node:http2: the same shape, another class.
+          void this.#answer(request as unknown as IncomingMessage, response as unknown as ServerResponse),
+      );
+      const sessions = new Set<ServerHttp2Session>();
+      server.on('session', (session) => {
+        sessions.add(session);
+        session.once('close', () => sessions.delete(session));
+      });
+      // What is under way is answered; nothing new is taken.
+      return { server, closeIdle: () => sessions.forEach((session) => session.close()) };
+    }
+    const server = createServer({}, (request, response) => void this.#answer(request, response));
+    server.requestTimeout = LONGEST;
+    server.keepAliveTimeout = 90_000;
+    return { server, closeIdle: () => server.closeIdleConnections() };
+  }
+
+  #listening(server: Server | Http2SecureServer): void {
     this.#port = (server.address() as AddressInfo).port;
     this.#log.info({ port: this.#port }, 'webhook server listens');
   }

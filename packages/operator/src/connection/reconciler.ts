@@ -20,7 +20,7 @@ import { accountings, clusters, controllers, loginSets, nodeSets, restApis } fro
 import { writeStatus } from '../status/write-status.ts';
 import { classify, type Failure } from './failure.ts';
 import type { ConnectionPool } from './pool.ts';
-import type { SlurmConnection } from './slurm-connection.ts';
+import type { SlurmConnection, SlurmPatience } from './slurm-connection.ts';
 import { type Ailing, type Connected, clusterStatus } from './status.ts';
 import { resolveTarget, type Target } from './target.ts';
 
@@ -30,12 +30,13 @@ export interface ConnectionSettings {
   /** How the operator reaches Services: by name in the cluster, by address from outside. */
   readonly reachBy: 'name' | 'address';
   readonly clusterDomain: string;
+  readonly slurm?: SlurmPatience;
 }
 
 /** How often Slurm is asked whether it is there while all is well. */
 const pingPeriod = 10_000;
 const pingTimeout = 12_000;
-const backoff = { initial: 1000, limit: 15 * 60_000 };
+const usualBackoff = { initial: 1000, limit: 15 * 60_000 };
 
 export class ClusterReconciler {
   readonly #manager: Needs;
@@ -70,8 +71,14 @@ export class ClusterReconciler {
     if (!failed) return { requeueAfter: pingPeriod };
     // A wrong object does not become right by asking again: its change wakes us.
     if (outcome.class === 'configuration') return;
+    const backoff = this.#settings.slurm?.backoff ?? usualBackoff;
     return { requeueAfter: backoffDelay(backoff, count - 1, context.clock) };
   };
+
+  /** A little more than slurmrestd itself waits for a dead slurmctld, unless told otherwise. */
+  get #pingTimeout(): number {
+    return Math.min(pingTimeout, this.#settings.slurm?.requestTimeoutMs ?? pingTimeout);
+  }
 
   async #connect(
     cluster: Live<Cluster>,
@@ -108,6 +115,7 @@ export class ClusterReconciler {
         server: target.server,
         token: tokenProvider(target, material.secret, this.#pool.slurmClock),
         ca: material.ca,
+        patience: this.#settings.slurm,
       }));
     } catch (error) {
       return {
@@ -117,8 +125,8 @@ export class ClusterReconciler {
       };
     }
     try {
-      await connection.client.controller.check({ signal, timeoutMs: pingTimeout });
-      const diag = await connection.client.controller.diag({ signal, timeoutMs: pingTimeout });
+      await connection.client.controller.check({ signal, timeoutMs: this.#pingTimeout });
+      const diag = await connection.client.controller.diag({ signal, timeoutMs: this.#pingTimeout });
       connection.controllerStartedAt = diag.startedAt;
       return {
         server: target.server,

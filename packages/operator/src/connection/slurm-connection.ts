@@ -2,7 +2,18 @@
 import { type Clock, SlurmClient, SlurmWatch, type TokenProvider } from '@slurm-operator/slurm';
 import { WatchedGateway } from '../nodeset/watched-gateway.ts';
 
+/** How patiently Slurm is asked; what is absent is the client's own. */
+export interface SlurmPatience {
+  /** Milliseconds that one request may take. @default 20_000 */
+  readonly requestTimeoutMs?: number;
+  /** Pauses between tries to reach a Slurm that does not answer, in milliseconds. @default 1 s to 15 min */
+  readonly backoff?: { readonly initial: number; readonly limit: number };
+  /** Milliseconds between two lists while nothing waits for Slurm. @default 5_000 */
+  readonly pollPeriodMs?: number;
+}
+
 export interface ConnectionOptions {
+  readonly patience?: SlurmPatience | undefined;
   readonly server: string;
   readonly token: TokenProvider;
   readonly ca?: string | undefined;
@@ -18,9 +29,20 @@ export class SlurmConnection {
   controllerStartedAt: number | undefined;
   readonly #watch: SlurmWatch;
 
-  constructor({ server, token, ca, clock, onNews }: ConnectionOptions) {
-    this.client = new SlurmClient({ server, token, clock, ...(ca === undefined ? {} : { ca }) });
-    this.#watch = new SlurmWatch({ client: this.client, clock });
+  constructor({ server, token, ca, clock, onNews, patience = {} }: ConnectionOptions) {
+    const { requestTimeoutMs, pollPeriodMs } = patience;
+    this.client = new SlurmClient({
+      server,
+      token,
+      clock,
+      ...(ca === undefined ? {} : { ca }),
+      ...(requestTimeoutMs === undefined ? {} : { timeoutMs: requestTimeoutMs }),
+    });
+    this.#watch = new SlurmWatch({
+      client: this.client,
+      clock,
+      ...(pollPeriodMs === undefined ? {} : { pace: restOf(pollPeriodMs) }),
+    });
     this.gateway = new WatchedGateway({
       client: this.client,
       watch: this.#watch,
@@ -49,4 +71,13 @@ export class SlurmConnection {
     await this.#watch.stop();
     this.client.close();
   }
+}
+
+/** A large cluster rests longer than asked, a hurried one shorter. */
+function restOf(pollPeriodMs: number) {
+  return {
+    fastMs: Math.min(1000, pollPeriodMs),
+    idleMinMs: pollPeriodMs,
+    idleMaxMs: Math.max(60_000, pollPeriodMs),
+  };
 }

@@ -1,0 +1,103 @@
+import { chmod, copyFile, mkdir, realpath, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import {
+  type BuildOptions,
+  cacheDirectory,
+  contentKey,
+  InvalidRequestError,
+  publishDirectory,
+  type RootFile,
+  readImageTar,
+  unpackPackages,
+  writeImageTar,
+  writeRootFiles,
+} from '@slurm-operator/sandbox';
+import type { BuiltImage } from '../build-image.ts';
+import { bundlePrograms } from './bundle-programs.ts';
+import {
+  type Architecture,
+  libraryPackages,
+  librarySuite,
+  machines,
+  nodePath,
+  operatorConfig,
+  operatorVersion,
+  plainFiles,
+  sbomPath,
+} from './operator-files.ts';
+import { softwareBill } from './sbom.ts';
+
+export const operatorImage = `slurm-operator/operator:${operatorVersion}`;
+
+/**
+ * Builds the operator's image without Docker, or finds it in the cache. For this machine's architecture: Node and its
+ * libraries are those that npm and apt fetched here. Needs root.
+ */
+export async function buildOperatorImage(options: BuildOptions = {}): Promise<BuiltImage> {
+  const architecture: Architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
+  const { triplet, loader, runtime } = machines[architecture];
+  const [bundles, libraries] = await Promise.all([
+    bundlePrograms(),
+    unpackPackages({ suite: librarySuite, packages: Object.keys(libraryPackages) }, options),
+  ]);
+  const node = nodeBinary(runtime);
+  const inputs = [...new Set(bundles.flatMap((bundle) => bundle.inputs))];
+  const files: readonly RootFile[] = [
+    ...plainFiles,
+    ...bundles.map(({ path, content }) => ({ path, content, mode: 0o755 })),
+    { path: sbomPath, content: softwareBill(inputs, libraries.packages, librarySuite) },
+  ];
+  const key = contentKey({ recipe: 1, files, operatorConfig, libraries: libraries.packages, runtime });
+  const directory = join(cacheDirectory(), 'rootfs', `operator-${key}`);
+  const root = join(directory, 'root');
+  await publishDirectory(
+    directory,
+    async (scratch) => {
+      options.progress?.(`packing ${operatorImage}`);
+      const to = async (path: string, source: string, mode: number) => {
+        const target = join(scratch, 'root', path);
+        await mkdir(dirname(target), { recursive: true });
+        await copyFile(await realpath(source), target);
+        await chmod(target, mode);
+      };
+      await to(nodePath, node, 0o755);
+      await to('/usr/share/doc/node/LICENSE', join(dirname(node), '../LICENSE'), 0o644);
+      const library = join(libraries.root, 'usr/lib', triplet);
+      await to(loader, join(library, loader.slice(loader.lastIndexOf('/'))), 0o755);
+      for (const [name, wanted] of Object.entries(libraryPackages)) {
+        for (const file of wanted) await to(`/lib/${triplet}/${file}`, join(library, file), 0o755);
+        const copyright = `/usr/share/doc/${name}/copyright`;
+        const found = await realpath(join(libraries.root, copyright)).catch(() => undefined);
+        if (found !== undefined) await to(copyright, found, 0o644);
+      }
+      await writeRootFiles(join(scratch, 'root'), files);
+    },
+    options,
+  );
+  const path = join(cacheDirectory(), 'images', `operator-${operatorVersion}-${key}.tar`);
+  if ((await stat(path).catch(() => undefined)) === undefined)
+    await writeImageTar({
+      rootfs: root,
+      tag: operatorImage,
+      config: operatorConfig,
+      output: path,
+      architecture,
+      signal: options.signal,
+    });
+  const [description] = await readImageTar(path);
+  if (description === undefined) throw new InvalidRequestError(`${path} holds no image.`);
+  return { tag: operatorImage, path, description, rootfs: root };
+}
+
+/** The Node of package-lock.json, which npm fetched for this machine. */
+function nodeBinary(runtime: string): string {
+  try {
+    return createRequire(import.meta.url).resolve(`${runtime}/bin/node`);
+  } catch (cause) {
+    throw new InvalidRequestError(
+      `The package ${runtime} is not installed; run "npm install" on the machine that the image is for.`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,50 @@
+/** Bundles each program of the operator into one file, and tells what went into it. */
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { nodePath, nodeVersion, programDirectory, programs } from './operator-files.ts';
+
+export interface BundledProgram {
+  readonly name: string;
+  /** Where it is in the image. */
+  readonly path: string;
+  readonly content: string;
+  /** The sources that are in it, from the root of the repository. */
+  readonly inputs: readonly string[];
+}
+
+const repository = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Some of what is bundled is CommonJS and asks for Node's own modules with `require`. */
+const banner = `#!${nodePath}
+import { createRequire as requireFor } from 'node:module';
+const require = requireFor(import.meta.url);`;
+
+export async function bundlePrograms(): Promise<BundledProgram[]> {
+  return Promise.all(
+    programs.map(async ({ name, source }) => {
+      const { outputFiles, metafile } = await build({
+        absWorkingDir: repository,
+        entryPoints: [source],
+        bundle: true,
+        write: false,
+        metafile: true,
+        platform: 'node',
+        format: 'esm',
+        target: `node${nodeVersion.split('.')[0]}`,
+        banner: { js: banner },
+        // Names in stack traces are worth more than a few kilobytes; licences of what is bundled stay with it.
+        minify: false,
+        legalComments: 'eof',
+        logLevel: 'silent',
+      });
+      const [output] = outputFiles;
+      if (output === undefined) throw new Error(`esbuild made nothing of ${source}`);
+      return {
+        name,
+        path: `${programDirectory}/${name}.js`,
+        content: output.text,
+        inputs: Object.keys(metafile.inputs).toSorted(),
+      };
+    }),
+  );
+}

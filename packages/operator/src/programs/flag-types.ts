@@ -1,0 +1,92 @@
+/** The types that flags have. Each says what is wrong with a value and what a right one looks like. */
+import { FlagError } from './errors.ts';
+import type { Flag } from './parse-flags.ts';
+
+export const text = (standard: string, about: string): Flag<string> => ({
+  default: standard,
+  about,
+  read: (value) => value,
+});
+
+export const toggle = (standard: boolean, about: string): Flag<boolean> => ({
+  default: String(standard),
+  about,
+  isSwitch: true,
+  read(value) {
+    if (/^(1|t|true)$/i.test(value)) return true;
+    if (/^(0|f|false)$/i.test(value)) return false;
+    throw new FlagError('give true or false');
+  },
+});
+
+export const oneOf = <T extends string>(choices: readonly T[], standard: T, about: string): Flag<T> => ({
+  default: standard,
+  about: `${about}: ${choices.join(', ')}`,
+  read(value) {
+    const found = choices.find((choice) => choice === value);
+    if (found === undefined) throw new FlagError(`give one of ${choices.join(', ')}`);
+    return found;
+  },
+});
+
+/** Comma-separated; empty entries do not count. */
+export const list = (about: string): Flag<readonly string[]> => ({
+  default: '',
+  about,
+  read: (value) =>
+    value
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+});
+
+export const count = (standard: number, about: string): Flag<number> => ({
+  default: String(standard),
+  about,
+  read(value) {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < 1 || number > 1000)
+      throw new FlagError('give a whole number from 1 to 1000');
+    return number;
+  },
+});
+
+export interface Address {
+  readonly port: number;
+  /** Absent: all addresses. */
+  readonly host?: string;
+}
+
+/** `:8080`, `127.0.0.1:8080`, `[::1]:8080`; 0 or nothing for "do not listen". */
+export const address = (standard: string, about: string): Flag<Address | undefined> => ({
+  default: standard,
+  about: `${about}; 0 for nowhere`,
+  read(value) {
+    if (value === '0' || value === '') return undefined;
+    const match = /^(?:\[(?<six>[0-9a-f:.%]+)\]|(?<host>[^:[\]]*)):(?<port>\d{1,5})$/i.exec(value);
+    const port = Number(match?.groups?.['port']);
+    if (match?.groups === undefined || port > 65_535)
+      throw new FlagError('give an address such as :8081 or 127.0.0.1:8081, or 0 for none');
+    const host = match.groups['six'] ?? match.groups['host'] ?? '';
+    return { port, ...(host === '' ? {} : { host }) };
+  },
+});
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** `500ms`, `10s`, `1m30s`; in milliseconds. */
+export const duration = (standard: string, about: string, atLeast = 100): Flag<number> => ({
+  default: standard,
+  about,
+  read(value) {
+    if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(value))
+      throw new FlagError('give a duration such as 500ms, 10s or 1m30s');
+    const total = [...value.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)].reduce(
+      (sum, [, number = '0', unit = '']) => sum + Number(number) * (units[unit] ?? 0),
+      0,
+    );
+    if (total < atLeast || total > 24 * 3_600_000)
+      throw new FlagError(`give a duration from ${atLeast}ms to 24h`);
+    return total;
+  },
+});

@@ -1,0 +1,37 @@
+/** The runtime manager that a program's flags ask for. */
+import { type ClusterConfig, createLog, createManager, loadConfig, type Manager } from '@slurm-operator/kube';
+import { FlagError } from './errors.ts';
+import type { LogSettings } from './log-flags.ts';
+import type { ServingSettings } from './serving-flags.ts';
+
+export interface Named {
+  /** Of the program, its field manager and its lease. */
+  readonly name: string;
+}
+
+export async function managerOf(
+  { name }: Named,
+  settings: { readonly serving: ServingSettings; readonly log: LogSettings },
+): Promise<{ readonly manager: Manager; readonly config: ClusterConfig }> {
+  const { kubeconfig, namespaces, leaderElection, health, metrics, http2 } = settings.serving;
+  const config = await loadConfig(kubeconfig === undefined ? {} : { files: [kubeconfig] });
+  const manager = await createManager({
+    name,
+    config,
+    log: createLog(name, settings.log),
+    ...(namespaces === undefined ? {} : { namespaces }),
+    ...(leaderElection === undefined
+      ? {}
+      : { leaderElection: { name, namespace: leaseNamespace(leaderElection.namespace, config) } }),
+    ...(health === undefined ? {} : { health }),
+    ...(metrics === undefined ? {} : { metrics: { ...metrics, http2 } }),
+  });
+  return { manager, config };
+}
+
+function leaseNamespace(asked: string | undefined, config: ClusterConfig): string {
+  const namespace = asked ?? config.namespace;
+  if (namespace === '')
+    throw new FlagError('--leader-elect needs --leader-elect-namespace where no namespace is known');
+  return namespace;
+}

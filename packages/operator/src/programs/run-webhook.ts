@@ -1,0 +1,57 @@
+/** Puts the webhook program together from its command line. */
+import {
+  type CertificateSource,
+  type ClusterConfig,
+  certificateFiles,
+  type Manager,
+  SelfMadeCertificates,
+} from '@slurm-operator/kube';
+import { setupWebhooks } from '../webhook/setup.ts';
+import { managerOf } from './manager-of.ts';
+import type { Program } from './run-program.ts';
+import { type WebhookFlags, webhookFlags } from './webhook-flags.ts';
+
+export const runWebhook: Program = async (args, env, signal) => {
+  const flags = webhookFlags(args, env);
+  if ('usage' in flags) return flags.usage;
+  const { manager, config } = await managerOf({ name: 'slurm-operator-webhook' }, flags);
+  const { namespaces, http2 } = flags.serving;
+  const server = setupWebhooks({
+    // Every replica answers, whoever leads.
+    client: manager.unguardedClient,
+    log: manager.log,
+    namespaces: namespaces && new Set(namespaces),
+    certificates: certificatesOf(flags.certificates, manager, config),
+    metrics: manager.metrics,
+    http2,
+    ...flags.server,
+  });
+  manager.health.addReadyCheck('webhook', () =>
+    server.port === undefined ? 'there is no certificate to serve with yet' : undefined,
+  );
+  manager.add(server, { everywhere: true });
+  await manager.start(signal);
+  return undefined;
+};
+
+function certificatesOf(
+  from: WebhookFlags['certificates'],
+  { unguardedClient, log, clock }: Manager,
+  config: ClusterConfig,
+): CertificateSource {
+  if ('directory' in from) return certificateFiles({ ...from, log, clock });
+  const namespace = from.namespace ?? config.namespace;
+  const { service, secret, validating, mutating } = from;
+  return new SelfMadeCertificates(
+    unguardedClient,
+    {
+      secret: { namespace, name: secret },
+      dnsNames: [`${service}.${namespace}.svc`, `${service}.${namespace}`, service],
+      inject: [
+        ...(validating === '' ? [] : [{ kind: 'validating' as const, name: validating }]),
+        ...(mutating === '' ? [] : [{ kind: 'mutating' as const, name: mutating }]),
+      ],
+    },
+    { log, clock },
+  );
+}

@@ -1,0 +1,43 @@
+/** What both programs take: where they look, whether they elect a leader, and what they serve about themselves. */
+import { type Address, address, list, text, toggle } from './flag-types.ts';
+import { logFlags } from './log-flags.ts';
+import type { FlagValues } from './parse-flags.ts';
+
+export const servingFlags = (standard: { readonly metrics: string }) => ({
+  kubeconfig: text('', 'a kubeconfig file (default KUBECONFIG, the service account, or ~/.kube/config)'),
+  namespaces: list('look at these namespaces only, comma-separated (default all)'),
+  'leader-elect': toggle(false, 'run several replicas, one of which works'),
+  'leader-elect-namespace': text('', 'where the lease is (default the namespace of the program)'),
+  'health-addr': address(':8081', 'serve /livez, /healthz and /readyz there'),
+  'metrics-addr': address(standard.metrics, 'serve /metrics there, and /debug/vars to the same machine'),
+  'metrics-secure': toggle(false, 'serve metrics over TLS, to those who may get /metrics'),
+  'enable-http2': toggle(false, 'speak HTTP/2 where TLS is served'),
+  ...logFlags,
+});
+
+export interface ServingSettings {
+  readonly kubeconfig: string | undefined;
+  readonly namespaces: readonly string[] | undefined;
+  readonly leaderElection: { readonly namespace: string | undefined } | undefined;
+  readonly health: Address | undefined;
+  readonly metrics: (Address & { readonly secure: boolean }) | undefined;
+  readonly http2: boolean;
+}
+
+export function servingSettings(
+  flags: FlagValues<ReturnType<typeof servingFlags>>,
+  env: Readonly<Record<string, string | undefined>>,
+): ServingSettings {
+  const metrics = flags['metrics-addr'];
+  const { namespaces } = flags;
+  return {
+    kubeconfig: flags.kubeconfig === '' ? undefined : flags.kubeconfig,
+    namespaces: namespaces.length === 0 ? undefined : namespaces,
+    leaderElection: flags['leader-elect']
+      ? { namespace: flags['leader-elect-namespace'] || env['POD_NAMESPACE'] || undefined }
+      : undefined,
+    health: flags['health-addr'],
+    metrics: metrics === undefined ? undefined : { ...metrics, secure: flags['metrics-secure'] },
+    http2: flags['enable-http2'],
+  };
+}

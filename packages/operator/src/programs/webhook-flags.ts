@@ -1,0 +1,73 @@
+/** The flags of the webhook program: upstream's names and defaults, and where its certificate is. */
+
+import { FlagError } from './errors.ts';
+import { type Address, address, text } from './flag-types.ts';
+import { type LogSettings, logSettings } from './log-flags.ts';
+import { parseFlags, usage } from './parse-flags.ts';
+import { type ServingSettings, servingFlags, servingSettings } from './serving-flags.ts';
+
+export const webhookFlagTable = {
+  ...servingFlags({ metrics: '0' }),
+  'server-addr': address(':9443', 'serve admission reviews there'),
+  'cert-dir': text(
+    '',
+    'directory with tls.crt and tls.key, as cert-manager makes them (default: make our own)',
+  ),
+  'cert-secret': text('slurm-operator-webhook-certs', 'Secret that keeps the certificates of our own making'),
+  'service-name': text('slurm-operator-webhook', 'the Service that the API server dials'),
+  'validating-configuration': text(
+    'slurm-operator-webhook',
+    'ValidatingWebhookConfiguration that is told our authority; empty for none',
+  ),
+  'mutating-configuration': text(
+    '',
+    'MutatingWebhookConfiguration that is told our authority; empty for none',
+  ),
+};
+
+export interface WebhookFlags {
+  readonly serving: ServingSettings;
+  readonly log: LogSettings;
+  readonly server: Address;
+  readonly certificates:
+    | { readonly directory: string }
+    | {
+        readonly secret: string;
+        readonly service: string;
+        /** The namespace of Secret and Service, where the environment tells. */
+        readonly namespace: string | undefined;
+        readonly validating: string;
+        readonly mutating: string;
+      };
+}
+
+/** Throws {@link FlagError}, a sentence for people, when a flag is wrong. */
+export function webhookFlags(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): WebhookFlags | { readonly usage: string } {
+  const flags = parseFlags(webhookFlagTable, args);
+  if (flags === undefined)
+    return { usage: usage('slurm-operator webhook: checks what CEL rules cannot.', webhookFlagTable) };
+  const server = flags['server-addr'];
+  if (server === undefined)
+    throw new FlagError(
+      '--server-addr is 0: the webhook has nothing else to do; give an address such as :9443',
+    );
+  const directory = flags['cert-dir'];
+  return {
+    serving: servingSettings(flags, env),
+    log: logSettings(flags, env),
+    server,
+    certificates:
+      directory !== ''
+        ? { directory }
+        : {
+            secret: flags['cert-secret'],
+            service: flags['service-name'],
+            namespace: env['POD_NAMESPACE'] || undefined,
+            validating: flags['validating-configuration'],
+            mutating: flags['mutating-configuration'],
+          },
+  };
+}

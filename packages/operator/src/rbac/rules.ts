@@ -1,0 +1,131 @@
+/**
+ * What the programs may do, and no more. Each rule was derived from the audit log of what the code really asks for; a
+ * test runs the controllers with exactly these, fails on a refusal, and fails on a permission that nothing uses.
+ */
+import { group } from '@slurm-operator/api';
+
+export interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+const rule = (apiGroup: string, resources: readonly string[], verbs: readonly string[]): PolicyRule => ({
+  apiGroups: [apiGroup],
+  resources,
+  verbs,
+});
+
+const follow = ['list', 'watch'];
+/** An apply is a patch, and a create where there is nothing yet. */
+const own = [...follow, 'create', 'patch'];
+
+const kinds = ['accountings', 'clusters', 'controllers', 'loginsets', 'nodesets', 'restapis', 'tokens'];
+
+/** In every namespace with Slurm clusters. */
+export const managerNamespaceRules: readonly PolicyRule[] = [
+  rule('', ['configmaps'], ['get', ...own]),
+  rule('', ['persistentvolumeclaims'], [...own, 'delete']),
+  rule('', ['pods'], [...own, 'delete']),
+  rule('', ['pods/status'], ['patch']),
+  rule('', ['secrets'], ['get', ...own, 'delete']),
+  rule('', ['services'], own),
+  rule('apps', ['controllerrevisions'], [...own, 'delete']),
+  rule('apps', ['deployments', 'statefulsets'], own),
+  rule('events.k8s.io', ['events'], ['create', 'patch']),
+  rule('monitoring.coreos.com', ['servicemonitors'], [...own, 'delete']),
+  rule('policy', ['poddisruptionbudgets'], own),
+  rule(group, kinds, follow),
+  rule(group, ['clusters'], ['create', 'patch']),
+  // Its finalizer.
+  rule(group, ['nodesets'], ['patch']),
+  rule(
+    group,
+    kinds.map((kind) => `${kind}/status`),
+    ['patch'],
+  ),
+  // Clusters with OwnerReferencesPermissionEnforcement ask for this of whoever sets blockOwnerDeletion.
+  rule(
+    group,
+    kinds.map((kind) => `${kind}/finalizers`),
+    ['update'],
+  ),
+];
+
+/** Of the whole cluster: machines are read, never written. */
+export const managerClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], ['list', 'watch'])];
+
+/** In the namespace of the program: its lease. */
+export const leaseRules: readonly PolicyRule[] = [
+  rule('coordination.k8s.io', ['leases'], ['get', 'create', 'update']),
+];
+
+/** With `--metrics-secure`: ask who reads metrics, and whether they may. */
+export const reviewRules: readonly PolicyRule[] = [
+  rule('authentication.k8s.io', ['tokenreviews'], ['create']),
+  rule('authorization.k8s.io', ['subjectaccessreviews'], ['create']),
+];
+
+/** In every namespace whose objects are reviewed. */
+export const webhookNamespaceRules: readonly PolicyRule[] = [
+  rule('', ['configmaps', 'persistentvolumeclaims'], ['get']),
+  rule(group, ['controllers'], ['get']),
+  rule(group, ['nodesets'], ['list']),
+];
+
+/** With the pods/binding webhook on: in every namespace with workers. */
+export const bindingNamespaceRules: readonly PolicyRule[] = [rule('', ['pods'], ['get', 'patch'])];
+export const bindingClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], ['get'])];
+
+export interface CertificateNames {
+  readonly secret: string;
+  readonly validating: string;
+  readonly mutating?: string;
+}
+
+/** With certificates of our own making, in the namespace of the program. A name cannot limit a create. */
+export const certificateNamespaceRules = ({
+  secret,
+}: Pick<CertificateNames, 'secret'>): readonly PolicyRule[] => [
+  rule('', ['secrets'], ['create']),
+  { ...rule('', ['secrets'], ['get', 'update']), resourceNames: [secret] },
+];
+
+/** The same, of the whole cluster: our authority is told to the API server in our own configurations only. */
+export const certificateClusterRules = ({
+  validating,
+  mutating,
+}: Omit<CertificateNames, 'secret'>): readonly PolicyRule[] => [
+  {
+    ...rule('admissionregistration.k8s.io', ['validatingwebhookconfigurations'], ['get', 'patch']),
+    resourceNames: [validating],
+  },
+  ...(mutating === undefined
+    ? []
+    : [
+        {
+          ...rule('admissionregistration.k8s.io', ['mutatingwebhookconfigurations'], ['get', 'patch']),
+          resourceNames: [mutating],
+        },
+      ]),
+];
+
+const read = ['get', 'list', 'watch'];
+const write = ['create', 'delete', 'deletecollection', 'patch', 'update'];
+const scalable = ['loginsets/scale', 'nodesets/scale'];
+const statuses = kinds.map((kind) => `${kind}/status`);
+
+/**
+ * Roles for people. A viewer looks; a user also scales and rolls what is there (workers and logins); an admin makes and
+ * removes clusters. They are added to the view, edit and admin roles that every cluster has.
+ */
+export const peopleRules: Readonly<Record<'viewer' | 'user' | 'admin', readonly PolicyRule[]>> = {
+  viewer: [rule(group, [...kinds, ...statuses, ...scalable], read)],
+  user: [
+    rule(group, [...kinds, ...statuses, ...scalable], read),
+    rule(group, ['loginsets', 'nodesets', ...scalable], ['patch', 'update']),
+    rule(group, ['tokens'], write),
+  ],
+  admin: [rule(group, [...kinds, ...scalable], [...read, ...write]), rule(group, statuses, read)],
+};

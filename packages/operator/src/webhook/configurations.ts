@@ -1,0 +1,104 @@
+/** What the API server is told about our webhooks. Charts and the plain YAML are made of this. */
+import { group, version } from '@slurm-operator/api';
+import { bindingName, bindingPath, reviewedKinds, validatePath, webhookName } from './endpoints.ts';
+
+export interface WebhookPlace {
+  /** Of both configurations. */
+  readonly name: string;
+  readonly service: { readonly name: string; readonly namespace: string };
+}
+
+const plurals = {
+  Controller: 'controllers',
+  Accounting: 'accountings',
+  LoginSet: 'loginsets',
+  NodeSet: 'nodesets',
+  RestApi: 'restapis',
+  Token: 'tokens',
+} as const;
+
+/**
+ * Only what a person decides anew is reviewed: with the webhook away, finalizers still come off and objects still go,
+ * so that nothing is wedged by it.
+ */
+export const reviewConditions = [
+  { name: 'not-on-its-way-out', expression: '!has(object.metadata.deletionTimestamp)' },
+  { name: 'spec-is-new', expression: 'oldObject == null || object.spec != oldObject.spec' },
+] as const;
+
+/** Namespaces of Kubernetes itself hold no Slurm, and must never wait for us. */
+const notOfKubernetes = {
+  matchExpressions: [
+    {
+      key: 'kubernetes.io/metadata.name',
+      operator: 'NotIn',
+      values: ['kube-system', 'kube-public', 'kube-node-lease'],
+    },
+  ],
+};
+
+export function validatingConfiguration({ name, service }: WebhookPlace) {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: reviewedKinds.map((kind) => ({
+      name: webhookName(kind),
+      admissionReviewVersions: ['v1'],
+      clientConfig: { service: { ...service, path: validatePath(kind), port: 443 } },
+      rules: [
+        {
+          apiGroups: [group],
+          apiVersions: [version],
+          operations: ['CREATE', 'UPDATE'],
+          resources: [plurals[kind]],
+          scope: 'Namespaced',
+        },
+      ],
+      matchConditions: reviewConditions,
+      matchPolicy: 'Equivalent',
+      namespaceSelector: notOfKubernetes,
+      failurePolicy: 'Fail',
+      sideEffects: 'None',
+      timeoutSeconds: 10,
+    })),
+  };
+}
+
+/** Off unless somebody applies it. A Binding has no labels of its pod, so the webhook itself looks for workers. */
+export function mutatingConfiguration({ name, service }: WebhookPlace) {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: [
+      {
+        name: bindingName,
+        admissionReviewVersions: ['v1'],
+        clientConfig: { service: { ...service, path: bindingPath, port: 443 } },
+        rules: [
+          {
+            apiGroups: [''],
+            apiVersions: ['v1'],
+            operations: ['CREATE'],
+            resources: ['pods/binding'],
+            scope: 'Namespaced',
+          },
+        ],
+        matchPolicy: 'Equivalent',
+        namespaceSelector: {
+          matchExpressions: [
+            {
+              ...notOfKubernetes.matchExpressions[0],
+              values: [...(notOfKubernetes.matchExpressions[0]?.values ?? []), service.namespace],
+            },
+          ],
+        },
+        failurePolicy: 'Ignore',
+        sideEffects: 'NoneOnDryRun',
+        reinvocationPolicy: 'Never',
+        timeoutSeconds: 2,
+      },
+    ],
+  };
+}

@@ -1,0 +1,79 @@
+/** The operator's own identity in a test: a ServiceAccount that may do exactly what our RBAC rules say. */
+import type { ApiServer } from '@slurm-operator/apiserver';
+import {
+  type Client,
+  type ClusterConfig,
+  defineResource,
+  type KubeObject,
+  kubeconfigConfig,
+} from '@slurm-operator/kube';
+import type { PolicyRule } from '../src/rbac/rules.ts';
+
+interface Role extends KubeObject {
+  rules: readonly PolicyRule[];
+}
+interface Binding extends KubeObject {
+  roleRef: object;
+  subjects: readonly object[];
+}
+
+const apiVersion = 'rbac.authorization.k8s.io/v1';
+const resource = <T extends KubeObject>(kind: string, plural: string, namespaced: boolean) =>
+  defineResource<T>({ apiVersion, kind, plural, namespaced });
+const roles = resource<Role>('Role', 'roles', true);
+const clusterRoles = resource<Role>('ClusterRole', 'clusterroles', false);
+const roleBindings = resource<Binding>('RoleBinding', 'rolebindings', true);
+const clusterRoleBindings = resource<Binding>('ClusterRoleBinding', 'clusterrolebindings', false);
+
+export interface Grants {
+  /** Of the whole cluster. */
+  readonly cluster: readonly PolicyRule[];
+  /** In single namespaces. */
+  readonly namespaces?: Readonly<Record<string, readonly PolicyRule[]>>;
+}
+
+/** The user name of a ServiceAccount. */
+export const accountName = (account: string, namespace = 'slinky') =>
+  `system:serviceaccount:${namespace}:${account}`;
+
+export async function restrictedConfig(
+  server: ApiServer,
+  admin: Client,
+  account: string,
+  grants: Grants,
+): Promise<ClusterConfig> {
+  const name = accountName(account);
+  const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name }];
+  const bind = async (kind: 'ClusterRole' | 'Role', rules: readonly PolicyRule[], namespace?: string) => {
+    const metadata = { name: account, ...(namespace === undefined ? {} : { namespace }) };
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind, name: account };
+    const role = { apiVersion, kind, metadata, rules };
+    const binding = { apiVersion, metadata, roleRef, subjects };
+    if (kind === 'ClusterRole') {
+      await admin.create(clusterRoles, role);
+      await admin.create(clusterRoleBindings, { ...binding, kind: 'ClusterRoleBinding' });
+    } else {
+      await admin.create(roles, role);
+      await admin.create(roleBindings, { ...binding, kind: 'RoleBinding' });
+    }
+  };
+  await bind('ClusterRole', grants.cluster);
+  for (const [namespace, rules] of Object.entries(grants.namespaces ?? {}))
+    await bind('Role', rules, namespace);
+  const groups = ['system:serviceaccounts', 'system:serviceaccounts:slinky', 'system:authenticated'];
+  return kubeconfigConfig({ text: await server.kubeconfigFor({ name, groups }) });
+}
+
+/** What the account was refused, as sentences. */
+export function refusals(server: ApiServer, account: string): string[] {
+  const user = accountName(account);
+  const refused = server.audit.find((entry) => entry.user === user && entry.status === 403);
+  return [
+    ...new Set(
+      refused.map(
+        ({ verb, group, resource: what, subresource, namespace }) =>
+          `${verb} ${[what, subresource].filter((part) => part !== '').join('/')}${group === '' ? '' : `.${group}`}${namespace === '' ? ' (cluster)' : ` in ${namespace}`}`,
+      ),
+    ),
+  ];
+}
