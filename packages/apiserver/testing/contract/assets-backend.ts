@@ -2,7 +2,6 @@
  * A real control plane from a directory of binaries (KUBEBUILDER_ASSETS): kube-apiserver, and kube-controller-manager
  * if it is there, with etcd from the same directory or from Debian. Nothing is built or downloaded but Debian's etcd.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -14,6 +13,8 @@ import { unpackTools } from '@slurm-operator/sandbox';
 import { CertificateAuthority } from '../../src/pki/certificate-authority.ts';
 import { kubeconfig } from '../../src/pki/kubeconfig.ts';
 import { type Backend, Caller } from './backend.ts';
+import { ChildProgram } from './child-program.ts';
+import { controlPlaneFlags, files } from './control-plane-flags.ts';
 
 export interface AssetsBackend {
   readonly backend: Backend;
@@ -31,73 +32,28 @@ export async function startAssets(assets: string): Promise<AssetsBackend> {
     ? join(assets, 'etcd')
     : (await unpackTools({ packages: ['etcd-server'] })).path('etcd');
   const directory = await mkdtemp(join(tmpdir(), 'contract-assets-'));
-  const children: ChildProcess[] = [];
+  const children: ChildProgram[] = [];
   const stop = async (): Promise<void> => {
-    await Promise.all(children.toReversed().map(ended));
+    for (const child of children.toReversed()) await child.stop();
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    const [client, peer, secure] = await freePorts(3);
-    const now = Date.now();
-    const authority = await CertificateAuthority.create(now);
-    const serving = await authority.serving(['127.0.0.1', 'localhost'], now);
-    const admin = await authority.client({ name: 'kubernetes-admin', groups: ['system:masters'] }, now);
-    const signing = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const [etcdClient = 0, etcdPeer = 0, secure = 0] = await freePorts(3);
     const url = `https://127.0.0.1:${secure}`;
-    const files = {
-      'ca.crt': authority.caPem,
-      'serving.crt': serving.certificatePem,
-      'serving.key': serving.keyPem,
-      'sa.key': signing.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-      'sa.pub': signing.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-      kubeconfig: kubeconfig({ url, caPem: authority.caPem, user: 'kubernetes-admin', credentials: admin }),
-    };
-    for (const [name, text] of Object.entries(files))
-      await writeFile(join(directory, name), text, { mode: 0o600 });
-    const at = (name: string) => join(directory, name);
-    const start = (program: string, flags: Readonly<Record<string, string>>): void => {
-      const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
-      children.push(spawn(program, args, { stdio: 'ignore' }));
-    };
-    start(etcd, {
-      'data-dir': at('etcd'),
-      'listen-client-urls': `http://127.0.0.1:${client}`,
-      'advertise-client-urls': `http://127.0.0.1:${client}`,
-      'listen-peer-urls': `http://127.0.0.1:${peer}`,
-    });
-    start(apiserver, {
-      'etcd-servers': `http://127.0.0.1:${client}`,
-      'bind-address': '127.0.0.1',
-      'secure-port': String(secure),
-      'cert-dir': at('certs'),
-      'client-ca-file': at('ca.crt'),
-      'tls-cert-file': at('serving.crt'),
-      'tls-private-key-file': at('serving.key'),
-      'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
-      'service-account-key-file': at('sa.pub'),
-      'service-account-signing-key-file': at('sa.key'),
-      'authorization-mode': 'RBAC',
-      'service-cluster-ip-range': '10.0.0.0/24',
-    });
+    const { caPem, admin } = await writeFiles(directory, url);
+    const flags = controlPlaneFlags({ directory, ports: { etcdClient, etcdPeer, secure } });
+    children.push(new ChildProgram(etcd, flags.etcd));
+    children.push(new ChildProgram(apiserver, flags['kube-apiserver']));
     const backend: Backend = {
       name: `the binaries of ${assets}`,
       url,
-      caPem: authority.caPem,
+      caPem,
       certificatePem: admin.certificatePem,
       keyPem: admin.keyPem,
       controllers: existsSync(manager),
     };
-    await ready(backend);
-    if (backend.controllers)
-      start(manager, {
-        kubeconfig: at('kubeconfig'),
-        'root-ca-file': at('ca.crt'),
-        'service-account-private-key-file': at('sa.key'),
-        'use-service-account-credentials': 'true',
-        'bind-address': '127.0.0.1',
-        'secure-port': '0',
-        'leader-elect': 'false',
-      });
+    await ready(backend, children);
+    if (backend.controllers) children.push(new ChildProgram(manager, flags['kube-controller-manager']));
     return { backend, stop };
   } catch (error) {
     await stop();
@@ -105,13 +61,36 @@ export async function startAssets(assets: string): Promise<AssetsBackend> {
   }
 }
 
-async function ready(backend: Backend): Promise<void> {
+/** Makes keys and certificates, and leaves them where the programs look for them. */
+async function writeFiles(directory: string, url: string) {
+  const now = Date.now();
+  const authority = await CertificateAuthority.create(now);
+  const serving = await authority.serving(['127.0.0.1', 'localhost'], now);
+  const admin = await authority.client({ name: 'kubernetes-admin', groups: ['system:masters'] }, now);
+  const signing = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { caPem } = authority;
+  const texts: Readonly<Record<keyof typeof files, string>> = {
+    ca: caPem,
+    servingCertificate: serving.certificatePem,
+    servingKey: serving.keyPem,
+    accountKey: signing.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    accountPublicKey: signing.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    kubeconfig: kubeconfig({ url, caPem, user: 'kubernetes-admin', credentials: admin }),
+  };
+  for (const [what, text] of Object.entries(texts))
+    await writeFile(join(directory, files[what as keyof typeof files]), text, { mode: 0o600 });
+  return { caPem, admin };
+}
+
+async function ready(backend: Backend, children: readonly ChildProgram[]): Promise<void> {
   const caller = new Caller(backend);
   const deadline = Date.now() + readyDeadline;
   try {
     for (;;) {
       const answer = await caller.call({ method: 'GET', path: '/readyz' }).catch(() => undefined);
       if (answer?.status === 200) return;
+      const dead = children.map((child) => child.ended).find((why) => why !== undefined);
+      if (dead !== undefined) throw new Error(`${backend.name}: ${dead}`);
       if (Date.now() > deadline)
         throw new Error(`${backend.name}: kube-apiserver was not ready within ${readyDeadline} ms`);
       await new Promise((resolve) => setTimeout(resolve, 200));
@@ -119,15 +98,6 @@ async function ready(backend: Backend): Promise<void> {
   } finally {
     caller.close();
   }
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
-  await exit;
-  clearTimeout(timer);
 }
 
 async function freePorts(count: number): Promise<number[]> {

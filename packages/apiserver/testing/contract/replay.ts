@@ -115,7 +115,8 @@ class Replay {
     const answer = await this.#caller.call(this.#prepared(step.request));
     const head = this.#headDifference(step, answer);
     if (head !== undefined) return `${head}; the body: ${answer.text.slice(0, 700)}`;
-    const reduced = reduceBody(topicOf(this.#case), step, parsed(answer.text));
+    const { controllers } = this.#caller.backend;
+    const reduced = reduceBody(topicOf(this.#case), step, parsed(answer.text), controllers);
     const lasting = this.#stage.lasting?.(this.step);
     const recorded = lasting === undefined ? reduced.recorded : keepOnly(reduced.recorded, lasting);
     const actual = lasting === undefined ? reduced.actual : keepOnly(reduced.actual, lasting);

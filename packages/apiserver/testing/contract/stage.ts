@@ -77,6 +77,7 @@ const stages: Readonly<Record<string, Stage>> = {
   },
   'admission/07-failure-policy-fail': { body: (_step, recorded) => aimedAtNobody(recorded) },
   'admission/08-failure-policy-ignore': { body: (_step, recorded) => aimedAtNobody(recorded) },
+  'builtins/09-statefulset-immutable': minded('/apis/apps/v1/namespaces/builtins/statefulsets/t9'),
   'builtins/12-pvc': {
     async before(step, tools) {
       if (step === 5)
@@ -93,12 +94,7 @@ const stages: Readonly<Record<string, Stage>> = {
       if (step === 7) await asController(tools, budget, { status: { currentHealthy: 1 } });
     },
   },
-  'builtins/20-eviction-unready': {
-    async before(step, tools) {
-      const budget = '/apis/policy/v1/namespaces/builtins/poddisruptionbudgets/b20/status';
-      if (step === 1 || step === 5) await asController(tools, budget, recordedStatus(tools, step));
-    },
-  },
+  'builtins/20-eviction-unready': minded('/apis/policy/v1/namespaces/builtins/poddisruptionbudgets/b20'),
   'builtins/23-node': {
     async before(step, tools) {
       const node = '/api/v1/nodes/fx-n23';
@@ -110,6 +106,9 @@ const stages: Readonly<Record<string, Stage>> = {
       if (step === 4) await asController(tools, node, { spec: { taints: [taint] } });
     },
   },
+  'patch/08-strategic-containers': minded('/apis/apps/v1/namespaces/patch/deployments/s8'),
+  'patch/09-strategic-env': minded('/apis/apps/v1/namespaces/patch/deployments/s9'),
+  'patch/11-strategic-replace-directive': minded('/apis/apps/v1/namespaces/patch/deployments/s11'),
   'list-watch/03-continue-errors': {
     async before(step, { masks, caller }) {
       masks.bind('<continue-1>', 'garbage');
@@ -157,6 +156,22 @@ const stages: Readonly<Record<string, Stage>> = {
     looseEvents: firstAndLast,
   },
 };
+
+/** A controller minds the object: before a step that shows its status, it had written what the step was recorded with. */
+function minded(path: string): Stage {
+  return {
+    async before(step, tools) {
+      const { request, body } = tools.recorded.steps[step - 1] ?? {};
+      if (request?.path.split('?')[0] !== path || !isMinded(body)) return;
+      await asController(tools, `${path}/status`, recordedStatus(tools, step));
+    },
+  };
+}
+
+function isMinded(body: unknown): boolean {
+  const owners = at(body, 'metadata', 'managedFields');
+  return Array.isArray(owners) && owners.some((entry) => at(entry, 'manager') === 'kube-controller-manager');
+}
 
 export function stageOf(name: string): Stage {
   return stages[name] ?? {};
