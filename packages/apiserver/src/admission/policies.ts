@@ -2,7 +2,7 @@
 
 import type { LabelSelectorObject } from '../builtins/label-selector-rules.ts';
 import type { CelValue } from '../cel/values.ts';
-import { ApiError, groupResourceText, notImplemented } from '../errors.ts';
+import { ApiError, groupResourceText } from '../errors.ts';
 import type { AdmissionAttributes } from '../ports/admission-chain.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { KubeObject } from '../types.ts';
@@ -28,7 +28,6 @@ interface MatchResources {
 interface Policy {
   readonly metadata: { readonly name: string };
   readonly spec: {
-    readonly paramKind?: unknown;
     readonly matchConstraints?: MatchResources;
     readonly matchConditions?: readonly { readonly expression: string }[];
     readonly variables?: readonly { readonly name: string; readonly expression: string }[];
@@ -82,7 +81,6 @@ function enforce(
     !(binding.spec.matchResources === undefined || selects(binding.spec.matchResources))
   )
     return;
-  if (spec.paramKind !== undefined) throw notImplemented('parameters of admission policies');
   const request = admissionRequest(attributes, context, attributes.definition);
   const input: ExpressionInput = {
     object: request.object,

@@ -11,7 +11,11 @@ import { disruptionBudgetHooks, endpointSliceHooks, leaseHooks, priorityClassHoo
 import { clusterRoleBindingHooks, clusterRoleHooks, roleBindingHooks, roleHooks } from './rbac-kinds.ts';
 import { fieldTexts } from './selectable-fields.ts';
 import { storageClassHooks } from './volume-kinds.ts';
-import { admissionPolicyHooks, webhookConfigurationHooks } from './webhook-kinds.ts';
+import {
+  admissionPolicyBindingHooks,
+  admissionPolicyHooks,
+  webhookConfigurationHooks,
+} from './webhook-kinds.ts';
 import { deploymentHooks } from './workloads/deployment.ts';
 import { cronJobHooks, jobHooks } from './workloads/jobs.ts';
 import { controllerRevisionHooks, daemonSetHooks, replicaSetHooks } from './workloads/other-workloads.ts';
@@ -192,7 +196,12 @@ function admissionRegistration(parts: ServerParts): ResourceDefinition[] {
       status: true,
       hooks: admissionPolicyHooks,
     }),
-    of({ kind: 'ValidatingAdmissionPolicyBinding', plural: 'validatingadmissionpolicybindings', ...common }),
+    of({
+      kind: 'ValidatingAdmissionPolicyBinding',
+      plural: 'validatingadmissionpolicybindings',
+      ...common,
+      hooks: admissionPolicyBindingHooks,
+    }),
     of({
       kind: 'ValidatingWebhookConfiguration',
       plural: 'validatingwebhookconfigurations',

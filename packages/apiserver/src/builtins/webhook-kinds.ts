@@ -1,7 +1,8 @@
 /** Webhook configurations and admission policies: defaults and rules. */
 import type { IMutatingWebhook } from 'kubernetes-models/admissionregistration.k8s.io/v1/MutatingWebhook';
 import type { IValidatingAdmissionPolicy } from 'kubernetes-models/admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy';
-import type { FieldFault } from '../errors.ts';
+import type { IValidatingAdmissionPolicyBinding } from 'kubernetes-models/admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding';
+import { type FieldFault, notImplemented } from '../errors.ts';
 import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { duplicate, invalidValue, notSupported, required } from './fault.ts';
@@ -54,6 +55,8 @@ function webhookFaults(webhook: Webhook, at: string, check: ExpressionCheck): Fi
   for (const [index, rule] of (webhook.rules ?? []).entries()) {
     const path = `${at}.rules[${index}]`;
     if (!rule.operations?.length) faults.push(required(`${path}.operations`));
+    // A webhook that was made for exec and the like, and is never asked about them, would protect nothing.
+    if (rule.operations?.includes('CONNECT')) throw notImplemented('webhooks for CONNECT');
     if (!rule.apiGroups?.length) faults.push(required(`${path}.apiGroups`));
     if (!rule.apiVersions?.length) faults.push(required(`${path}.apiVersions`));
     if (!rule.resources?.length) faults.push(required(`${path}.resources`));
@@ -113,5 +116,21 @@ export const admissionPolicyHooks: BuiltinHooks = {
     match.objectSelector ??= {};
     for (const rule of [...(match.resourceRules ?? []), ...(match.excludeResourceRules ?? [])])
       rule.scope ??= '*';
+  },
+  validate(object) {
+    const { spec } = object as unknown as Partial<IValidatingAdmissionPolicy>;
+    if (spec?.paramKind) throw notImplemented('parameters of admission policies');
+    if (spec?.auditAnnotations?.length) throw notImplemented('audit annotations of admission policies');
+    return [];
+  },
+};
+
+export const admissionPolicyBindingHooks: BuiltinHooks = {
+  validate(object) {
+    const { spec } = object as unknown as Partial<IValidatingAdmissionPolicyBinding>;
+    if (spec?.paramRef) throw notImplemented('parameters of admission policies');
+    if (spec?.validationActions?.includes('Audit'))
+      throw notImplemented('the action Audit of admission policies');
+    return [];
   },
 };

@@ -13,8 +13,9 @@ test('the first form that can be given is given', () => {
   assert.equal(asked('application/json', 'pretty=true').pretty, true);
 });
 
-test('what cannot be given is 406, in one of two wordings', () => {
+test('what cannot be given is 406 in one of two wordings, and protobuf is named', () => {
   assert.throws(() => asked('text/html'), /406: Not Acceptable/);
+  assert.throws(() => asked('application/vnd.kubernetes.protobuf'), /does not support answers in protobuf/);
   assert.throws(
     () => asked('application/json;as=Nonsense;v=v1;g=meta.k8s.io'),
     /only the following media types/,

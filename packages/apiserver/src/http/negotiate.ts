@@ -1,5 +1,5 @@
 /** What form of the answer a client asks for. */
-import { ApiError } from '../errors.ts';
+import { ApiError, notImplemented } from '../errors.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 
 export interface Representation {
@@ -10,7 +10,9 @@ export interface Representation {
 
 const available = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 
-/** The first representation in the Accept header that can be given; throws a 406 when there is none. */
+const protobuf = /^application\/vnd\.kubernetes\.protobuf\b/;
+
+/** The first representation in the Accept header that can be given; throws a 406 (or a 501) when there is none. */
 export function negotiate({ headers, query }: Pick<RequestContext, 'headers' | 'query'>): Representation {
   const pretty = query.get('pretty') === 'true';
   const wanted = (headers.accept ?? '').split(',').map((one) => one.trim());
@@ -23,6 +25,8 @@ export function negotiate({ headers, query }: Pick<RequestContext, 'headers' | '
     const as = transformation(new Map(parameters.map((part) => part.split('=', 2) as [string, string])));
     if (as !== undefined) return { format: found, as, pretty };
   }
+  if (format === undefined && wanted.some((one) => protobuf.test(one)))
+    throw notImplemented('answers in protobuf; accept application/json too');
   if (format === undefined)
     throw new ApiError(
       406,

@@ -4,10 +4,11 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuditLog } from '../audit/audit-log.ts';
-import { ApiError, internalError } from '../errors.ts';
+import { ApiError, internalError, notImplemented } from '../errors.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
+import { unservedPath } from '../registry/unserved.ts';
 import type { UserInfo } from '../types.ts';
 import { dispatch, pageNotFound } from '../verbs/dispatch.ts';
 import { grantAccess } from './access.ts';
@@ -115,6 +116,8 @@ export async function serve(
 async function route(context: RequestContext): Promise<Answer> {
   const { info, parts } = context;
   if (info.isResource) return dispatch(context);
+  const unserved = unservedPath(context.path);
+  if (unserved !== undefined) throw notImplemented(unserved);
   return (await parts.discovery.answer(context)) ?? pageNotFound;
 }
 

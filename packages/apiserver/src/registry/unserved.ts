@@ -91,6 +91,20 @@ export const unservedVersions: readonly (readonly [group: string, version: strin
   ['flowcontrol.apiserver.k8s.io', 'v1'],
 ];
 
+/** Paths off the API that a real server answers. */
+const unservedPaths = [
+  /^\/\.well-known\/openid-configuration$/,
+  /^\/openid\/v1\/jwks$/,
+  /^\/metrics(?:\/slis)?$/,
+  /^\/(?:flagz|statusz|configz)$/,
+  /^\/(?:logs|debug)(?:\/|$)/,
+];
+
+/** The name of such a path; undefined when it is none. */
+export function unservedPath(path: string): string | undefined {
+  return unservedPaths.some((pattern) => pattern.test(path)) ? path : undefined;
+}
+
 /** What a request asks for in vain; undefined when the API has no such thing at all. */
 export function unservedFeature(
   group: string,

@@ -25,7 +25,7 @@ function places(value: unknown, path: Path = []): Path[] {
 function changed(value: unknown): unknown {
   if (typeof value === 'number') return value + 1;
   if (typeof value === 'boolean') return !value;
-  return value === null ? 'null' : `${String(value)}x`;
+  return `${JSON.stringify(value)}x`;
 }
 
 /** A copy in which the value at one place is another. */
