@@ -1,0 +1,45 @@
+/** A namespace's own labels: they must say something that exists, and whoever tightens them hears of the pods inside. */
+import { invalidValue } from '../../builtins/fault.ts';
+import type { FieldFault } from '../../errors.ts';
+import type { KubeObject } from '../../types.ts';
+import { PREFIX, podOf, policyOf } from './policy.ts';
+import { levels, violations } from './violations.ts';
+
+export function labelFaults({ metadata: { labels = {} } }: KubeObject): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const check = (name: string, holds: (value: string) => boolean, rule: string) => {
+    const value = labels[`${PREFIX}${name}`];
+    if (value !== undefined && !holds(value))
+      faults.push(invalidValue(`metadata.labels[${PREFIX}${name}]`, value, rule));
+  };
+  for (const mode of ['enforce', 'warn', 'audit']) {
+    check(mode, (value) => levels.some((level) => level === value), `must be one of ${levels.join(', ')}`);
+    check(`${mode}-version`, (value) => /^(?:latest|v1\.\d+)$/.test(value), 'must be "latest" or "v1.x"');
+  }
+  return faults;
+}
+
+/** Offenders that are told one by one. */
+const MOST = 10;
+
+/** The warnings for a namespace whose enforced level became another one while it has pods. */
+export function tighteningWarnings(
+  before: KubeObject,
+  after: KubeObject,
+  pods: readonly KubeObject[],
+): string[] {
+  const { level, text } = policyOf(after, 'enforce');
+  if (policyOf(before, 'enforce').level === level) return [];
+  const offenders = pods.flatMap((object) => {
+    const pod = podOf('pods', object);
+    const found = pod === undefined ? [] : violations(level, pod);
+    const reasons = found.map((one) => one.slice(0, one.indexOf(' (')));
+    return found.length === 0 ? [] : [`${object.metadata.name}: ${reasons.join(', ')}`];
+  });
+  if (offenders.length === 0) return [];
+  return [
+    `existing pods in namespace "${after.metadata.name}" violate the new PodSecurity enforce level "${text}"`,
+    ...offenders.slice(0, MOST),
+    ...(offenders.length > MOST ? [`and ${offenders.length - MOST} more`] : []),
+  ];
+}
