@@ -97,8 +97,7 @@ export class ControlPlane implements AsyncDisposable {
       volumes: [{ name: 'seed', configMap: { name: 'people' } }],
       mounts: [{ name: 'seed', mountPath: '/seed' }],
     });
-    const ldap = await this.stage.client.get(services, { namespace, name: 'ldap' });
-    await this.secret('sssd', { 'sssd.conf': sssdConf(ldap.spec?.clusterIP ?? '') });
+    await this.secret('sssd', { 'sssd.conf': sssdConf(await this.addressOf('ldap')) });
   }
 
   /** Controller, RestApi, Accounting, LoginSet, Token, and workers for them. */
@@ -197,7 +196,12 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   /** What `look` finds, once it finds something; at the deadline its last words. */
-  async eventually<T>(what: string, look: () => Promise<T | undefined | false>, seconds = 60): Promise<T> {
+  async eventually<T>(
+    what: string,
+    look: () => Promise<T | undefined | false>,
+    seconds = 60,
+    everyMs = 200,
+  ): Promise<T> {
     let found: T | undefined | false;
     let last: unknown;
     await this.stage.until(
@@ -213,6 +217,7 @@ export class ControlPlane implements AsyncDisposable {
       },
       seconds * 1000,
       () => Promise.resolve(last instanceof Error ? last.message : 'nothing'),
+      everyMs,
     );
     return found as T;
   }
@@ -231,6 +236,12 @@ export class ControlPlane implements AsyncDisposable {
 
   slurmctld(...command: string[]): Promise<string> {
     return this.run('slurm-controller-0', 'slurmctld', command);
+  }
+
+  /** The address of a Service. */
+  async addressOf(service: string): Promise<string> {
+    const found = await this.stage.client.get(services, { namespace, name: service });
+    return found.spec?.clusterIP ?? '';
   }
 
   /** The pods of a daemon that are not on their way out. */

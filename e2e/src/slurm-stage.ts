@@ -77,7 +77,8 @@ export class SlurmStage implements AsyncDisposable {
   readonly operator: OperatorProcess;
   readonly directory: string;
   readonly #version: SlurmVersion;
-  readonly #jwtKey: Buffer;
+  /** What tokens are signed with. */
+  readonly jwtKey: Buffer;
   #slurm: SlurmClient | undefined;
 
   private constructor(parts: {
@@ -93,7 +94,7 @@ export class SlurmStage implements AsyncDisposable {
     this.operator = parts.operator;
     this.directory = parts.directory;
     this.#version = parts.version;
-    this.#jwtKey = parts.jwtKey;
+    this.jwtKey = parts.jwtKey;
   }
 
   static async open({
@@ -144,7 +145,7 @@ export class SlurmStage implements AsyncDisposable {
     });
     const data = {
       'slurm.key': randomBytes(768).toString('base64'),
-      'jwt.key': this.#jwtKey.toString('base64'),
+      'jwt.key': this.jwtKey.toString('base64'),
     };
     await this.client.create(secrets, {
       apiVersion: 'v1',
@@ -232,7 +233,7 @@ export class SlurmStage implements AsyncDisposable {
     const service = await this.client.get(services, { namespace, name: 'main-restapi' });
     this.#slurm = new SlurmClient({
       server: `http://${service.spec?.clusterIP ?? ''}:6820`,
-      token: signedToken({ key: this.#jwtKey, user: 'slurm' }),
+      token: signedToken({ key: this.jwtKey, user: 'slurm' }),
     });
     return this.#slurm;
   }
@@ -265,6 +266,7 @@ export class SlurmStage implements AsyncDisposable {
     holds: () => boolean | Promise<boolean>,
     timeout = 60_000,
     seen?: () => Promise<string>,
+    every = 200,
   ): Promise<void> {
     const deadline = Date.now() + timeout;
     while (!(await holds())) {
@@ -272,7 +274,7 @@ export class SlurmStage implements AsyncDisposable {
         throw new Error(
           `waited ${timeout / 1000} s in vain until ${what}${seen === undefined ? '' : `; seen: ${await seen()}`}`,
         );
-      await sleep(200, AbortSignal.timeout(5_000));
+      await sleep(every, AbortSignal.timeout(5_000));
     }
   }
 

@@ -11,7 +11,8 @@ sshd_options=(-D -e)
 words sshd_options "${SSHD_OPTIONS:-}"
 
 install -d -o slurm -g slurm -m 0755 /run/slurm
-setpriv --reuid=slurm --regid=slurm --init-groups -- sackd "${sackd_options[@]}" &
+# By its path: when slurmctld is reconfigured sackd executes itself anew, under the name by which it was called.
+setpriv --reuid=slurm --regid=slurm --init-groups -- "$(type -P sackd)" "${sackd_options[@]}" &
 /usr/libexec/slurm-operator/ssh.bash prepare
 if [[ -e /run/sssd/sssd.conf ]]; then
   sssd_options=()

@@ -1,9 +1,45 @@
 #!/bin/bash
 # slurmctld in the foreground, with the options of SLURMCTLD_OPTIONS and then those of the container's arguments.
+#
+# A slurmctld that died before it had saved everything once leaves a state that the next one refuses for ever ("No ... file to
+# recover"). When this container is started again on such a state, -i lets slurmctld do without the files that never were; those that
+# are there are read as ever. A state that was whole once and lacks something now is a loss: there Slurm's refusal stands.
 set -euo pipefail
-source /usr/libexec/slurm-operator/options.bash
+source "${0%/*}/options.bash"
 
 options=(-D)
 words options "${SLURMCTLD_OPTIONS:-}"
 arguments options "$@"
+
+# setting KEY: the last value of KEY in slurm.conf, as long as it is a plain word.
+setting() {
+  sed -nE "s/^[[:space:]]*$1[[:space:]]*=[[:space:]]*\"?([^[:space:]#\"]+).*/\\1/Ip" "${SLURM_CONF:-/etc/slurm/slurm.conf}" | tail -n 1
+}
+
+# saved FILE...: each of these was saved at some time.
+saved() {
+  local file
+  for file in "$@"; do
+    [[ -e $state/$file || -e $state/$file.old ]] || return 1
+  done
+}
+
+unfinished() {
+  state=$(setting StateSaveLocation)
+  [[ -n $state && -e $state/clustername ]] || return 1
+  # Nodes are saved after seconds, jobs when there are some, and the usage of accounts after minutes.
+  if [[ $(setting AccountingStorageType) == accounting_storage/slurmdbd ]]; then
+    ! saved assoc_usage qos_usage
+  else
+    ! saved node_state && ! saved job_state
+  fi
+}
+
+# It outlives a container, but not its pod.
+run=${SLURMCTLD_RUN:-/run/slurmctld}
+if [[ -e "$run/started" ]] && unfinished; then
+  echo "the state in $state was never saved as a whole: starting without what is missing" >&2
+  options+=(-i)
+fi
+: >"$run/started" 2>/dev/null || true
 exec slurmctld "${options[@]}"

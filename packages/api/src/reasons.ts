@@ -14,7 +14,7 @@ export const conditionType = {
   slurmConnected: 'SlurmConnected',
   /** Controller: the configuration that is wanted is the one that runs. */
   configApplied: 'ConfigApplied',
-  /** Accounting: the database answers. */
+  /** Accounting, and the Cluster that asks it: the database answers. */
   databaseReachable: 'DatabaseReachable',
   /** NodeSet: the reservation of a ScheduledUpdate exists. */
   reservationCreated: 'ReservationCreated',

@@ -13,7 +13,7 @@ import {
   namespaces,
   pods,
 } from '@slurm-operator/kube';
-import { type OperatorOptions, setupOperator } from '../src/operator.ts';
+import { type Operator, type OperatorOptions, setupOperator } from '../src/operator.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
 import { surroundings } from './objects.ts';
 import { refusals, restrictedConfig } from './restricted-config.ts';
@@ -34,7 +34,7 @@ export interface OperatorWorld {
   stop(): Promise<void>;
 }
 
-export interface RunningOperator {
+export interface RunningOperator extends Operator {
   readonly manager: Manager;
   stop(): Promise<void>;
 }
@@ -77,7 +77,7 @@ export async function startOperatorWorld(): Promise<OperatorWorld> {
     writes,
     async operate(options = {}) {
       const manager = await createManager({ name: 'slurm-operator', config });
-      setupOperator(manager, {
+      const { debugVars } = setupOperator(manager, {
         ...surroundings,
         workers,
         propagatedConditions: new Set(),
@@ -88,6 +88,7 @@ export async function startOperatorWorld(): Promise<OperatorWorld> {
       const ended = manager.start(stopping.signal);
       const operator: RunningOperator = {
         manager,
+        debugVars,
         async stop() {
           running.delete(operator);
           stopping.abort();

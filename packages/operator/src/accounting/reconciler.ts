@@ -1,5 +1,5 @@
 /** The Accounting controller: slurmdbd on a database. */
-import { type Accounting, conditionType } from '@slurm-operator/api';
+import type { Accounting } from '@slurm-operator/api';
 import {
   type Live,
   type Manager,
@@ -23,10 +23,11 @@ import { type Digests, digestBehind, digestsOf, refTroubles } from '../key-troub
 import { accountings } from '../resources.ts';
 import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
-import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
-import { type PodFacts, podsOf, podTroubles } from '../status/pods.ts';
+import type { Trouble } from '../status/judge.ts';
+import { podsOf } from '../status/pods.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { Steps } from '../steps.ts';
+import { externalVerdicts, ownVerdicts, slurmsAnswers } from './status.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
 
@@ -51,11 +52,14 @@ export class AccountingReconciler {
     const { namespace, name } = accounting.metadata;
     const found = podsOf(cache, 'accounting', namespace, name);
     const all = [...troubles, ...steps.failures];
+    const answers = slurmsAnswers(cache, namespace, name);
     await writeStatus(
       accountings,
       after,
       {},
-      accounting.spec.external ? externalVerdicts(accounting) : ownVerdicts(accounting, all, found),
+      accounting.spec.external
+        ? externalVerdicts(accounting, answers)
+        : ownVerdicts(accounting, all, found, answers),
       client,
       context,
     );
@@ -122,61 +126,4 @@ export class AccountingReconciler {
       return undefined;
     }
   }
-}
-
-function externalVerdicts({ spec }: Live<Accounting>): Verdict[] {
-  const place = `${spec.externalConfig?.host ?? ''}:${spec.externalConfig?.port ?? ''}`;
-  return verdicts([], `slurmdbd runs elsewhere, at ${place}; nothing is started here.`).map((verdict) =>
-    verdict.type === conditionType.ready ? { ...verdict, reason: 'External' } : verdict,
-  );
-}
-
-function ownVerdicts(
-  { metadata, spec }: Live<Accounting>,
-  troubles: readonly Trouble[],
-  found: readonly PodFacts[],
-): Verdict[] {
-  const place = `${spec.storageConfig?.host ?? ''}:${spec.storageConfig?.port ?? ''}`;
-  const database = databaseVerdict(found, place);
-  const pods = podTroubles(
-    found,
-    metadata.namespace,
-    `slurmdbd does not answer yet; it may be waiting for the database at ${place}.`,
-  );
-  const all: Trouble[] = [
-    ...troubles,
-    ...(database.status === 'False' ? [{ reason: database.reason, message: database.message }] : []),
-    ...pods,
-  ];
-  return [...verdicts(all, 'slurmdbd answers.'), database];
-}
-
-/** slurmdbd opens its port when it has its database, and says in its last words when it has not. */
-function databaseVerdict(found: readonly PodFacts[], place: string): Verdict {
-  const type = conditionType.databaseReachable;
-  if (found.some((pod) => pod.ready))
-    return { type, status: 'True', reason: 'Connected', message: `The database at ${place} answers.` };
-  const words = found
-    .map((pod) => pod.lastWords)
-    .find((one) => one !== undefined && /mysql|database|storage/i.test(one));
-  if (words === undefined)
-    return {
-      type,
-      status: 'Unknown',
-      reason: 'Starting',
-      message: `Whether the database at ${place} answers is not known yet.`,
-    };
-  return /denied|1045/i.test(words)
-    ? {
-        type,
-        status: 'False',
-        reason: 'DatabaseRefused',
-        message: `the database at ${place} refuses the user or the password: ${words}. Correct the Secret, or the user's rights.`,
-      }
-    : {
-        type,
-        status: 'False',
-        reason: 'DatabaseUnreachable',
-        message: `slurmdbd cannot use the database at ${place}: ${words}. Check that it runs and that the address is right.`,
-      };
 }

@@ -2,7 +2,7 @@
 import { app } from '@slurm-operator/api';
 import { type Manager, secrets, services, statefulSets } from '@slurm-operator/kube';
 import type { Surroundings } from '../builders/surroundings.ts';
-import { accountings } from '../resources.ts';
+import { accountings, clusters, controllers } from '../resources.ts';
 import { watchPods } from '../status/watch-pods.ts';
 import { AccountingReconciler } from './reconciler.ts';
 
@@ -23,7 +23,13 @@ export function setupAccountings(manager: Manager, around: Surroundings, options
           ),
         )
         .map(({ metadata }) => metadata),
-    );
+    )
+    // What Slurm hears when it asks for accounting is in the conditions of its Cluster.
+    .watches(clusters, ({ metadata: { namespace }, spec }) => {
+      const controller = manager.cache.get(controllers, { namespace, name: spec.controllerRef?.name ?? '' });
+      const name = controller?.spec.accountingRef?.name;
+      return name === undefined ? [] : [{ namespace, name }];
+    });
   watchPods(builder, manager.cache, [app.accounting])
     .options({ workers: options.workers })
     .reconcile(reconciler.reconcile);

@@ -15,13 +15,21 @@ import {
   secrets,
   services,
 } from '@slurm-operator/kube';
-import { type Clock, jwtExpiry, signedToken, staticToken, type TokenProvider } from '@slurm-operator/slurm';
+import {
+  type Clock,
+  jwtExpiry,
+  SlurmError,
+  signedToken,
+  staticToken,
+  Timeout,
+  type TokenProvider,
+} from '@slurm-operator/slurm';
 import { accountings, clusters, controllers, loginSets, nodeSets, restApis } from '../resources.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { classify, type Failure } from './failure.ts';
 import type { ConnectionPool } from './pool.ts';
 import type { SlurmConnection, SlurmPatience } from './slurm-connection.ts';
-import { type Ailing, type Connected, clusterStatus } from './status.ts';
+import { type AccountingAnswer, type Ailing, type Connected, clusterStatus } from './status.ts';
 import { resolveTarget, type Target } from './target.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client'>;
@@ -35,14 +43,18 @@ export interface ConnectionSettings {
 
 /** How often Slurm is asked whether it is there while all is well. */
 const pingPeriod = 10_000;
+/** A slurmrestd that cannot reach slurmctld answers after ten seconds; what takes longer is no answer. */
 const pingTimeout = 12_000;
+const accountingTimeout = 4_000;
+/** Soon after a silence that may mean nothing. */
+const secondLook = 500;
 const usualBackoff = { initial: 1000, limit: 15 * 60_000 };
 
 export class ClusterReconciler {
   readonly #manager: Needs;
   readonly #pool: ConnectionPool;
   readonly #settings: ConnectionSettings;
-  readonly #failures = new Map<string, number>();
+  readonly #failures = new Map<string, { readonly count: number; readonly tryAgainAt: number }>();
 
   constructor(manager: Needs, pool: ConnectionPool, settings: ConnectionSettings) {
     this.#manager = manager;
@@ -59,21 +71,45 @@ export class ClusterReconciler {
     }
     const outcome = await this.#connect(cluster, request.key, context);
     const failed = 'class' in outcome;
-    const count = failed ? (this.#failures.get(request.key) ?? 0) + 1 : 0;
-    if (failed) {
-      this.#failures.set(request.key, count);
-      context.log.warn({ reason: outcome.reason, failures: count }, `slurm client: ${outcome.message}`);
-    } else if (this.#failures.delete(request.key)) {
-      context.log.info({ server: outcome.server }, 'slurm client: connected');
-    }
-    const { fields, verdicts } = clusterStatus(outcome, this.#ailing(cluster));
+    const wait = failed
+      ? this.#fail(request.key, context)
+      : outcome.accounting?.kind === 'silent'
+        ? secondLook
+        : pingPeriod;
+    if (failed)
+      context.log.warn(
+        { reason: outcome.reason, failures: this.#failures.get(request.key)?.count },
+        `slurm client: ${outcome.message}`,
+      );
+    else if (this.#failures.delete(request.key))
+      context.log.info({ server: outcome.server }, 'slurm client: connected again');
+    const { fields, verdicts } = clusterStatus(outcome, this.#ailing(cluster), this.#hasAccounting(cluster));
     await writeStatus(clusters, cluster, fields, verdicts, client, context);
-    if (!failed) return { requeueAfter: pingPeriod };
     // A wrong object does not become right by asking again: its change wakes us.
-    if (outcome.class === 'configuration') return;
-    const backoff = this.#settings.slurm?.backoff ?? usualBackoff;
-    return { requeueAfter: backoffDelay(backoff, count - 1, context.clock) };
+    if (failed && outcome.class === 'configuration') return;
+    return { requeueAfter: wait };
   };
+
+  /**
+   * Counts a failure, and answers how long to wait. Whatever else wakes us before that time may try, too, but what it finds is
+   * the same failure: a busy namespace must not push the next try a quarter of an hour away.
+   */
+  #fail(key: string, { clock }: ReconcileContext): number {
+    const now = clock.now();
+    const known = this.#failures.get(key);
+    if (known !== undefined && now < known.tryAgainAt) return known.tryAgainAt - now;
+    const count = (known?.count ?? 0) + 1;
+    const wait = backoffDelay(this.#settings.slurm?.backoff ?? usualBackoff, count - 1, clock);
+    this.#failures.set(key, { count, tryAgainAt: now + wait });
+    return wait;
+  }
+
+  #hasAccounting(cluster: Live<Cluster>): boolean {
+    const { namespace } = cluster.metadata;
+    const name = cluster.spec.controllerRef?.name;
+    if (name === undefined) return false;
+    return Boolean(this.#manager.cache.get(controllers, { namespace, name })?.spec.accountingRef?.name);
+  }
 
   /** A little more than slurmrestd itself waits for a dead slurmctld, unless told otherwise. */
   get #pingTimeout(): number {
@@ -134,6 +170,7 @@ export class ClusterReconciler {
         apiVersion: await connection.client.apiVersion({ signal }),
         view: connection.gateway.view(),
         jobs: connection.jobCounts(),
+        accounting: this.#hasAccounting(cluster) ? await askAccounting(connection, signal) : undefined,
       };
     } catch (error) {
       if (signal.aborted) throw error;
@@ -207,6 +244,24 @@ export class ClusterReconciler {
       return ready?.status === 'False' ? [{ kind, name: metadata.name, message: ready.message }] : [];
     });
   }
+}
+
+/** Never throws but when it is interrupted: accounting that fails is something to tell, not a failure of the connection. */
+async function askAccounting(connection: SlurmConnection, signal: AbortSignal): Promise<AccountingAnswer> {
+  try {
+    await connection.client.accounting.check({ signal, timeoutMs: accountingTimeout });
+    connection.silences = 0;
+    return { kind: 'answers' };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (error instanceof Timeout && (connection.silences += 1) < 2) return { kind: 'silent' };
+    return { kind: 'fails', words: error instanceof Error ? lineOf(error) : String(error) };
+  }
+}
+
+function lineOf(error: Error): string {
+  const text = error instanceof SlurmError ? (error.text ?? error.message) : error.message;
+  return text.replaceAll(/\s+/g, ' ').slice(0, 300);
 }
 
 function missing(

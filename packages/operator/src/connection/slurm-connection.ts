@@ -27,6 +27,8 @@ export class SlurmConnection {
   readonly gateway: WatchedGateway;
   /** When slurmctld was started, by its own word; asked for with every ping. */
   controllerStartedAt: number | undefined;
+  /** How often in a row slurmdbd did not answer in time. */
+  silences = 0;
   readonly #watch: SlurmWatch;
 
   constructor({ server, token, ca, clock, onNews, patience = {} }: ConnectionOptions) {

@@ -13,7 +13,17 @@ export interface Connected {
   readonly apiVersion: string | undefined;
   readonly view: NodesView;
   readonly jobs: { readonly running: number; readonly pending: number } | undefined;
+  /** Whether slurmdbd answers and has its database; undefined where there is no accounting. */
+  readonly accounting: AccountingAnswer | undefined;
 }
+
+/** What slurmrestd says when it is asked for the accounting. */
+export type AccountingAnswer =
+  | { readonly kind: 'answers' }
+  /** No answer in time, for the first time: a busy slurmdbd does that, too. */
+  | { readonly kind: 'silent' }
+  /** Slurm's own words. */
+  | { readonly kind: 'fails'; readonly words: string };
 
 /** An object of the same cluster that is not ready. */
 export interface Ailing {
@@ -25,6 +35,7 @@ export interface Ailing {
 export function clusterStatus(
   outcome: Connected | Failure,
   ailing: readonly Ailing[],
+  hasAccounting: boolean,
 ): { readonly fields: Partial<Status>; readonly verdicts: readonly Verdict[] } {
   const failed = 'class' in outcome;
   const connected: Verdict = failed
@@ -62,8 +73,32 @@ export function clusterStatus(
               : degraded,
           ]),
       connected,
+      ...databaseVerdict(outcome, hasAccounting),
     ],
   };
+}
+
+/** What the Accounting cannot know of itself: a slurmdbd that has lost its database goes on listening. */
+function databaseVerdict(outcome: Connected | Failure, hasAccounting: boolean): Verdict[] {
+  const type = conditionType.databaseReachable;
+  if (!hasAccounting) return [];
+  if ('class' in outcome || outcome.accounting === undefined || outcome.accounting.kind === 'silent')
+    return [
+      {
+        type,
+        status: 'Unknown',
+        reason: 'SlurmUnknown',
+        message:
+          'class' in outcome
+            ? 'Slurm does not answer, so that its accounting cannot be asked for.'
+            : 'slurmdbd has not answered yet.',
+      },
+    ];
+  return [
+    outcome.accounting.kind === 'answers'
+      ? { type, status: 'True', reason: 'Connected', message: 'slurmdbd answers, and so does its database.' }
+      : { type, status: 'False', reason: 'DatabaseUnreachable', message: outcome.accounting.words },
+  ];
 }
 
 function contents({ server, slurmVersion, apiVersion, view, jobs }: Connected): Partial<Status> {

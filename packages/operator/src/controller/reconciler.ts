@@ -27,6 +27,9 @@ import { controllerStatus } from './status.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
 
+/** The kind ServiceMonitor may be installed at any time, and nothing tells us. */
+const lookForPrometheus = 60_000;
+
 export class ControllerReconciler {
   readonly #manager: Needs;
   readonly #around: Surroundings;
@@ -41,8 +44,10 @@ export class ControllerReconciler {
   readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
     const { cache, client, owned } = this.#manager;
     const controller = cache.get(controllers, request);
-    if (controller === undefined || controller.metadata.deletionTimestamp !== undefined)
-      return this.#pace.forget(request.key);
+    if (controller === undefined || controller.metadata.deletionTimestamp !== undefined) {
+      this.#pace.forget(request.key);
+      return this.#monitors.forget(request.key);
+    }
     const owner = controller as unknown as Live;
     const { signal } = context;
     const observed = observeController(cache, controller);
@@ -62,7 +67,10 @@ export class ControllerReconciler {
       await steps.run(`StatefulSet ${statefulSet.metadata.name}`, () =>
         owned.apply(statefulSets, owner, statefulSet, { signal }),
       );
-    await steps.run('ServiceMonitor', () => this.#monitors.sync(controller, client, signal));
+    let prometheusAbsent = false as boolean;
+    await steps.run('ServiceMonitor', async () => {
+      prometheusAbsent = (await this.#monitors.sync(controller, client, signal)) === 'absent';
+    });
     await steps.run(`Cluster ${plan.cluster.metadata.name}`, () =>
       owned.apply(clusters, owner, plan.cluster, { signal }),
     );
@@ -77,6 +85,7 @@ export class ControllerReconciler {
     await writeStatus(controllers, after, fields, verdicts, client, context);
     steps.throwFailures();
     if (pause > 0) return { requeueAfter: pause };
+    if (prometheusAbsent) return { requeueAfter: lookForPrometheus };
   };
 
   /** Puts the configuration in force, or takes the next step of its trial. Whether it is in force now. */

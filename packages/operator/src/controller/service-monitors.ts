@@ -1,5 +1,5 @@
 /** Keeps ServiceMonitors, where there is a Prometheus operator to read them; elsewhere nothing happens. */
-import type { Controller } from '@slurm-operator/api';
+import { type Controller, resourceName } from '@slurm-operator/api';
 import {
   type Client,
   controllerReference,
@@ -21,15 +21,15 @@ const serviceMonitors = defineResource<ServiceMonitor>({
 export class ServiceMonitors {
   readonly #written = new Map<string, string>();
 
-  async sync(controller: Live<Controller>, client: Client, signal: AbortSignal): Promise<void> {
+  /** `absent`: one is wanted, and nobody has installed its kind. It may be installed later. */
+  async sync(controller: Live<Controller>, client: Client, signal: AbortSignal): Promise<'done' | 'absent'> {
     const { namespace, name, uid } = controller.metadata;
     const wanted = buildServiceMonitor(controller);
-    const digest = wanted === undefined ? '' : digestOf([uid, wanted]);
+    const digest = wanted === undefined ? 'none' : digestOf([uid, wanted]);
     const key = `${namespace}/${name}`;
-    if ((this.#written.get(key) ?? '') === digest) return;
+    if (this.#written.get(key) === digest) return 'done';
     try {
-      if (wanted === undefined)
-        await client.delete(serviceMonitors, { namespace, name: `${name}-controller` }, { signal });
+      if (wanted === undefined) await this.#remove(controller, client, signal);
       else
         await client.apply(
           serviceMonitors,
@@ -37,11 +37,23 @@ export class ServiceMonitors {
           { signal },
         );
     } catch (error) {
-      // The kind is not installed. It may be later, so this is not remembered as done.
-      if (error instanceof NotFoundError) return;
-      throw error;
+      if (!(error instanceof NotFoundError)) throw error;
+      if (wanted !== undefined) return 'absent';
     }
-    if (wanted === undefined) this.#written.delete(key);
-    else this.#written.set(key, digest);
+    this.#written.set(key, digest);
+    return 'done';
+  }
+
+  forget(key: string): void {
+    this.#written.delete(key);
+  }
+
+  /** One of ours that is not wanted any more, perhaps since before this program started; never somebody else's. */
+  async #remove(controller: Live<Controller>, client: Client, signal: AbortSignal): Promise<void> {
+    const { namespace, name, uid } = controller.metadata;
+    const ref = { namespace, name: resourceName.controller(name) };
+    const found = await client.find(serviceMonitors, ref, { signal });
+    if (found?.metadata.ownerReferences?.some((owner) => owner.uid === uid))
+      await client.delete(serviceMonitors, ref, { uid: found.metadata.uid, signal });
   }
 }

@@ -4,6 +4,7 @@ import type { KubeObject } from '@slurm-operator/kube';
 import { selectorLabels } from '../labels.ts';
 import { builtMeta } from '../object-meta.ts';
 import type { Read } from '../read.ts';
+import { metricsLabel } from './services.ts';
 
 export interface ServiceMonitor extends KubeObject {
   spec: object;
@@ -24,7 +25,7 @@ export function buildServiceMonitor(controller: Read<Controller>): ServiceMonito
     metadata: builtMeta(resourceName.controller(name), 'controller', controller, name, monitor),
     spec: {
       namespaceSelector: { matchNames: [namespace] },
-      selector: { matchLabels: selectorLabels('controller', name) },
+      selector: { matchLabels: { ...selectorLabels('controller', name), ...metricsLabel } },
       endpoints: endpoints.map(
         (endpoint: Read<{ path: string; interval?: string; scrapeTimeout?: string }>) => ({
           port: app.controller,

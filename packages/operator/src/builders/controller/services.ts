@@ -2,11 +2,19 @@
 import { app, type Controller, resourceName } from '@slurm-operator/api';
 import type { Service } from '@slurm-operator/kube';
 import { selectorLabels } from '../labels.ts';
-import { builtMeta } from '../object-meta.ts';
+import { type BuiltMeta, builtMeta } from '../object-meta.ts';
 import type { Read } from '../read.ts';
 import { buildService } from '../service.ts';
 import { controllerReplicas } from '../slurmctld-endpoints.ts';
 import { slurmctldPort } from './slurm-conf.ts';
+
+/** On the one Service by which metrics are read: through each of them, every figure would count several times. */
+export const metricsLabel = { 'controller.slinky.slurm.net/metrics': 'true' } as const;
+
+const withMetrics = (metadata: BuiltMeta): BuiltMeta => ({
+  ...metadata,
+  labels: { ...metadata.labels, ...metricsLabel },
+});
 
 export function buildControllerServices(controller: Read<Controller>): Service[] {
   const { name } = controller.metadata;
@@ -18,12 +26,14 @@ export function buildControllerServices(controller: Read<Controller>): Service[]
     buildService({ metadata: meta(resourceName.controllerInternal(name)), selector, port, headless: true }),
     // Only the active slurmctld says that it is ready, so this Service needs no label that somebody must keep setting.
     buildService({
-      metadata: builtMeta(
-        resourceName.controller(name),
-        'controller',
-        controller,
-        name,
-        controller.spec.service?.metadata,
+      metadata: withMetrics(
+        builtMeta(
+          resourceName.controller(name),
+          'controller',
+          controller,
+          name,
+          controller.spec.service?.metadata,
+        ),
       ),
       selector,
       port,

@@ -1,0 +1,132 @@
+/**
+ * The control plane on real daemons, in seconds: from nothing to Ready, a change of slurm.conf, the truth about each fault
+ * after Kubernetes knows it, and the standby that takes over. Needs root.
+ */
+import { conditionType } from '@slurm-operator/api';
+import { pods, type Resource } from '@slurm-operator/kube';
+import { accountings, clusters, controllers, loginSets, restApis, tokens } from '@slurm-operator/operator';
+import { ControlPlane } from '../src/control-plane.ts';
+import { connectFromOutside, faults, runFault } from '../src/faults.ts';
+import { namespace, operatorUser } from '../src/slurm-stage.ts';
+import { takeOver } from '../src/take-over.ts';
+
+interface Figure {
+  readonly what: string;
+  readonly key: string;
+  readonly value: number;
+  /** At most this. */
+  readonly goal?: number;
+}
+
+const version = process.env['SLURM_VERSION'] === '24.11' ? '24.11' : '26.05';
+const figures: Figure[] = [];
+const note = (what: string, key: string, value: number, goal?: number): void => {
+  figures.push({ what, key, value, ...(goal === undefined ? {} : { goal }) });
+  console.log(
+    `${what.padEnd(56)}${value.toFixed(2).padStart(8)}${goal === undefined ? '' : `   goal ${goal}: ${value <= goal ? 'met' : 'missed'}`}`,
+  );
+};
+const secondsSince = (began: number): number => (performance.now() - began) / 1000;
+const open = (name: string, standby: boolean) =>
+  ControlPlane.open({ name, nodes: 3, version, nodeGraceMs: 8000, standby });
+
+const reading = new Set(['get', 'list', 'watch']);
+const writes = (plane: ControlPlane) =>
+  plane.stage.cluster.server.audit.find(
+    ({ user, verb, resource }) => user === operatorUser && !reading.has(verb) && resource !== 'events',
+  );
+
+/** Resolves when the operator has written nothing for two seconds. */
+async function settled(plane: ControlPlane): Promise<void> {
+  let [count, since] = [writes(plane).length, Date.now()];
+  await plane.eventually('the operator to keep still', async () => {
+    const now = writes(plane).length;
+    if (now !== count) [count, since] = [now, Date.now()];
+    return Date.now() - since > 2000;
+  });
+}
+
+async function confChange(plane: ControlPlane, value: number): Promise<number> {
+  const { spec } = await plane.stage.client.get(controllers, { namespace, name: 'slurm' });
+  const extraConf = `${(spec.extraConf ?? '').replace(/\nMessageTimeout=\d+/, '')}\nMessageTimeout=${value}`;
+  const began = performance.now();
+  await plane.patch(controllers, 'slurm', { spec: { extraConf } });
+  await plane.eventually(
+    'the new value',
+    async () => (await plane.slurmctld('scontrol', 'show', 'config')).includes(`= ${value} sec\n`),
+    60,
+    50,
+  );
+  return secondsSince(began);
+}
+
+/** Every object of the control plane is looked at once more, without anything new in it. */
+async function secondReconcile(plane: ControlPlane): Promise<number> {
+  await settled(plane);
+  const before = writes(plane).length;
+  const poke = { metadata: { annotations: { 'kubectl.kubernetes.io/poke': 'now' } } };
+  for (const resource of [controllers, restApis, accountings, clusters] as readonly Resource[])
+    await plane.patch(resource, 'slurm', poke);
+  await plane.patch(loginSets, 'login', poke);
+  await plane.patch(tokens, 'alice', poke);
+  await settled(plane);
+  const later = writes(plane).slice(before);
+  for (const { verb, resource, subresource, name } of later)
+    console.log(`  wrote: ${verb} ${resource}/${subresource} ${name}`);
+  return later.length;
+}
+
+{
+  await using plane = await open('bench-control', false);
+  await plane.prepare();
+  await plane.eventually('the database and the directory', async () =>
+    (await plane.stage.client.list(pods, { namespace })).items.every(({ status }) =>
+      status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True'),
+    ),
+  );
+  const began = performance.now();
+  await plane.apply();
+  await plane.untilReady();
+  note('six kinds and two workers Ready after apply (s)', 'apply_ready_seconds', secondsSince(began));
+  const changes = [await confChange(plane, 31), await confChange(plane, 32), await confChange(plane, 33)];
+  note('a change of slurm.conf in effect, slowest of 3 (s)', 'conf_change_seconds', Math.max(...changes), 10);
+  note(
+    'writes of a second reconcile of everything',
+    'second_reconcile_writes',
+    await secondReconcile(plane),
+    0,
+  );
+  await connectFromOutside(plane);
+  for (const fault of faults) {
+    const { truthSeconds, healSeconds } = await runFault(plane, fault);
+    const name = fault.name.replaceAll('_', ' ');
+    note(`truth after Kubernetes knew: ${name} (s)`, `truth_seconds_${fault.name}`, truthSeconds, 15);
+    note(`all well after the cause was gone: ${name} (s)`, `heal_seconds_${fault.name}`, healSeconds);
+  }
+}
+{
+  await using plane = await open('bench-ha', true);
+  await plane.prepare();
+  await plane.apply();
+  await plane.untilReady();
+  await plane.eventually(
+    'the standby',
+    async () => (await plane.condition(controllers, 'slurm', conditionType.degraded))?.status === 'False',
+  );
+  const { seconds } = await takeOver(plane);
+  note('the standby answers after the machine was lost (s)', 'takeover_seconds', seconds);
+}
+
+const rounded = (value: number) => Math.round(value * 100) / 100;
+console.log(
+  JSON.stringify({
+    bench: 'control-plane',
+    slurm: version,
+    ...Object.fromEntries(
+      figures.flatMap(({ key, value, goal }) => [
+        [key, rounded(value)],
+        ...(goal === undefined ? [] : [[`${key}_met`, value <= goal]]),
+      ]),
+    ),
+  }),
+);

@@ -1,0 +1,68 @@
+/** Two slurmctld on one volume, on real daemons: who is Ready, who takes over, and what is said of it. */
+import assert from 'node:assert/strict';
+import { after, before as beforeAll, test } from 'node:test';
+import { conditionType } from '@slurm-operator/api';
+import { controllers } from '@slurm-operator/operator';
+import { ControlPlane } from './src/control-plane.ts';
+import { takeOver } from './src/take-over.ts';
+
+let plane: ControlPlane;
+const root = process.getuid?.() === 0;
+const it = (name: string, scenario: () => Promise<void>): void => {
+  void test(name, { skip: root ? false : 'needs root: it runs containers' }, scenario);
+};
+
+beforeAll(async () => {
+  if (!root) return;
+  plane = await ControlPlane.open({
+    name: 'e2e-ha',
+    nodes: 3,
+    version: '26.05',
+    nodeGraceMs: 8000,
+    standby: true,
+  });
+  await plane.prepare();
+  await plane.apply();
+  await plane.untilReady();
+});
+after(() => plane?.[Symbol.asyncDispose]());
+
+const controller = () => plane.stage.client.get(controllers, { namespace: 'slurm', name: 'slurm' });
+const readyPods = async () =>
+  (await plane.podsOf('slurmctld'))
+    .filter((pod) =>
+      pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    )
+    .map(({ metadata }) => metadata.name);
+
+it('Ready means that one slurmctld is active; a standby runs and is not ready', async () => {
+  const { status } = await controller();
+  assert.deepEqual([status?.replicas, status?.readyReplicas], [2, 1]);
+  assert.deepEqual(await readyPods(), [status?.activeController]);
+  const nodes = (await plane.podsOf('slurmctld')).map(({ spec }) => spec?.nodeName);
+  assert.equal(new Set(nodes).size, 2, 'on two machines');
+  await plane.eventually(
+    'both to run',
+    async () => (await plane.condition(controllers, 'slurm', conditionType.degraded))?.status === 'False',
+  );
+  assert.match(await plane.slurmctld('scontrol', 'ping'), /primary.*is UP[\s\S]*backup.*is UP/);
+});
+
+it('when the machine of the active one is lost, the standby takes over, and says who it is', async () => {
+  const { active, seconds, comeBack } = await takeOver(plane);
+  console.log(`${active} answers ${seconds.toFixed(1)} s after the machine of the other was lost`);
+  await plane.ready(controllers, 'slurm');
+  assert.equal((await controller()).status?.activeController, active);
+  const degraded = await plane.eventually('the missing one to be told', async () => {
+    const found = await plane.condition(controllers, 'slurm', conditionType.degraded);
+    return found?.status === 'True' && found;
+  });
+  assert.match(degraded.message, /does not answer|nobody to take over/);
+  await comeBack();
+  await plane.eventually(
+    'both to run again',
+    async () => (await plane.condition(controllers, 'slurm', conditionType.degraded))?.status === 'False',
+    120,
+  );
+  assert.equal((await readyPods()).length, 1);
+});

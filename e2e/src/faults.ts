@@ -1,0 +1,188 @@
+/**
+ * What can happen to a control plane, and how its truth is known: each fault is done to real daemons, and judged by what
+ * Kubernetes knows (`known`) against what our conditions say (`told`). Mending undoes the cause and nothing else.
+ */
+import { conditionType } from '@slurm-operator/api';
+import { deployments, nodes, pods } from '@slurm-operator/kube';
+import { accountings, clusters, controllers, restApis } from '@slurm-operator/operator';
+import { signJwt } from '@slurm-operator/slurm';
+import type { ControlPlane } from './control-plane.ts';
+import { pidsInCluster } from './processes.ts';
+import { namespace } from './slurm-stage.ts';
+
+export interface Fault {
+  readonly name: string;
+  strike(plane: ControlPlane): Promise<void>;
+  /** Kubernetes knows it. */
+  known(plane: ControlPlane): Promise<boolean>;
+  /** Our conditions say it. */
+  told(plane: ControlPlane): Promise<boolean>;
+  mend(plane: ControlPlane): Promise<void>;
+  /** Nobody did anything but mend the cause, and all is well again. */
+  healed(plane: ControlPlane): Promise<boolean>;
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+const anyReady = async (plane: ControlPlane, app: string): Promise<boolean> =>
+  (await plane.podsOf(app)).some((pod) =>
+    pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+  );
+
+const says = async (
+  plane: ControlPlane,
+  resource: Parameters<ControlPlane['condition']>[0],
+  type: string,
+  status: string,
+  words = /(?:)/,
+  name = 'slurm',
+): Promise<boolean> => {
+  const found = await plane.condition(resource, name, type);
+  return found?.status === status && words.test(`${found.reason}: ${found.message}`);
+};
+
+const allReady = async (plane: ControlPlane): Promise<boolean> => {
+  for (const resource of [controllers, restApis, accountings, clusters])
+    if (!(await says(plane, resource, conditionType.ready, 'True'))) return false;
+  return says(plane, clusters, conditionType.degraded, 'False');
+};
+
+/** No node takes new pods, so that a pod that is deleted stays away. */
+const cordon = async (plane: ControlPlane, unschedulable: boolean): Promise<void> => {
+  for (const { name } of plane.stage.cluster.nodes)
+    await plane.stage.client.mergePatch(nodes, { name }, { spec: { unschedulable } });
+};
+
+const withoutRoom = (app: string): Pick<Fault, 'strike' | 'known' | 'mend' | 'healed'> => ({
+  async strike(plane) {
+    await cordon(plane, true);
+    for (const { metadata } of await plane.podsOf(app))
+      await plane.stage.client.delete(pods, { namespace, name: metadata.name }, { gracePeriodSeconds: 1 });
+  },
+  known: async (plane) => !(await anyReady(plane, app)),
+  mend: (plane) => cordon(plane, false),
+  healed: allReady,
+});
+
+let lostNode = '';
+
+export const slurmctldKilled: Fault = {
+  name: 'slurmctld_killed',
+  strike(plane) {
+    for (const pid of pidsInCluster(plane.stage.cluster.name, 'slurmctld')) process.kill(pid, 'SIGKILL');
+    return Promise.resolve();
+  },
+  known: async (plane) => !(await anyReady(plane, 'slurmctld')),
+  told: (plane) => says(plane, controllers, conditionType.ready, 'False'),
+  mend: nothing,
+  healed: allReady,
+};
+
+export const nodeLost: Fault = {
+  name: 'slurmctld_node_lost',
+  async strike(plane) {
+    const pod = await plane.stage.client.get(pods, { namespace, name: 'slurm-controller-0' });
+    lostNode = pod.spec?.nodeName ?? '';
+    await plane.stage.cluster.node(lostNode).stop();
+  },
+  async known(plane) {
+    const node = await plane.stage.client.get(nodes, { name: lostNode });
+    return node.status?.conditions?.find(({ type }) => type === 'Ready')?.status !== 'True';
+  },
+  told: (plane) => says(plane, controllers, conditionType.ready, 'False', new RegExp(lostNode)),
+  mend: (plane) => plane.stage.cluster.node(lostNode).start(),
+  healed: allReady,
+};
+
+const slurmrestdDown: Fault = {
+  name: 'slurmrestd_down',
+  ...withoutRoom('slurmrestd'),
+  told: async (plane) =>
+    (await says(plane, restApis, conditionType.ready, 'False')) &&
+    (await says(plane, clusters, conditionType.ready, 'False')) &&
+    says(plane, controllers, conditionType.slurmConnected, 'False'),
+};
+
+const slurmdbdDown: Fault = {
+  name: 'slurmdbd_down',
+  ...withoutRoom('slurmdbd'),
+  told: async (plane) =>
+    (await says(plane, accountings, conditionType.ready, 'False')) &&
+    says(plane, clusters, conditionType.degraded, 'True', /Accounting slurm/),
+};
+
+const mariadbDown: Fault = {
+  name: 'mariadb_down',
+  strike: async (plane) => void (await plane.patch(deployments, 'mariadb', { spec: { replicas: 0 } })),
+  known: async (plane) => !(await anyReady(plane, 'mariadb')),
+  told: async (plane) =>
+    (await says(plane, accountings, conditionType.databaseReachable, 'False')) &&
+    (await says(plane, accountings, conditionType.ready, 'False', /mariadb/)) &&
+    says(plane, clusters, conditionType.degraded, 'True', /Accounting slurm/),
+  mend: async (plane) => void (await plane.patch(deployments, 'mariadb', { spec: { replicas: 1 } })),
+  healed: allReady,
+};
+
+const token = (key: Buffer): string =>
+  signJwt({ key, user: 'slurm', lifetimeSeconds: 3600, now: Date.now() });
+
+/** A second Cluster that was written by hand: its token comes from a Secret that somebody else fills. */
+const wrongKey: Fault = {
+  name: 'wrong_jwt_key',
+  strike: async (plane) =>
+    void (await plane.rewrite('outside', { SLURM_JWT: token(Buffer.alloc(32, 'another key')) })),
+  known: () => Promise.resolve(true),
+  told: (plane) => says(plane, clusters, conditionType.ready, 'False', /AuthenticationFailed/, 'outside'),
+  mend: async (plane) => void (await plane.rewrite('outside', { SLURM_JWT: token(plane.stage.jwtKey) })),
+  healed: async (plane) =>
+    (await says(plane, clusters, conditionType.ready, 'True', undefined, 'outside')) && allReady(plane),
+};
+
+/** Makes that second Cluster. */
+export async function connectFromOutside(plane: ControlPlane): Promise<void> {
+  const server = `http://${await plane.addressOf('slurm-restapi')}:6820`;
+  await plane.secret('outside', { SLURM_JWT: token(plane.stage.jwtKey) });
+  await plane.create(clusters, 'outside', { spec: { server, tokenSecretRef: { name: 'outside' } } });
+  await plane.ready(clusters, 'outside');
+}
+
+export const faults: readonly Fault[] = [
+  slurmctldKilled,
+  slurmrestdDown,
+  slurmdbdDown,
+  mariadbDown,
+  wrongKey,
+  nodeLost,
+];
+
+export interface Course {
+  /** Seconds from what Kubernetes knew to what our conditions said. */
+  readonly truthSeconds: number;
+  /** Seconds from the mending to the health of all. */
+  readonly healSeconds: number;
+}
+
+/** Does it, waits until it is told, undoes it, waits until all is well. */
+export async function runFault(plane: ControlPlane, fault: Fault): Promise<Course> {
+  let knownAt: number | undefined;
+  let toldAt: number | undefined;
+  await fault.strike(plane);
+  await plane.eventually(
+    `${fault.name} to be told`,
+    async () => {
+      knownAt ??= (await fault.known(plane)) ? performance.now() : undefined;
+      // What is told before Kubernetes knows it counts, too: we ask Slurm itself.
+      toldAt ??= (await fault.told(plane)) ? performance.now() : undefined;
+      return knownAt !== undefined && toldAt !== undefined;
+    },
+    120,
+    50,
+  );
+  await fault.mend(plane);
+  const mended = performance.now();
+  await plane.eventually(`health after ${fault.name}`, () => fault.healed(plane), 180);
+  return {
+    truthSeconds: Math.max(0, (toldAt ?? 0) - (knownAt ?? 0)) / 1000,
+    healSeconds: (performance.now() - mended) / 1000,
+  };
+}

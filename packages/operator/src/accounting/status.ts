@@ -1,0 +1,109 @@
+/** What an Accounting says about itself: its pod, and what Slurm hears when it asks for accounting. */
+import { type Accounting, conditionType } from '@slurm-operator/api';
+import type { Cache, Condition, Live } from '@slurm-operator/kube';
+import { clusters, controllers } from '../resources.ts';
+import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
+import { type PodFacts, podTroubles } from '../status/pods.ts';
+
+/** What the Clusters that keep their accounts here heard from it; empty while none has asked. */
+export function slurmsAnswers(cache: Cache, namespace: string, accounting: string): Condition[] {
+  const names = new Set(
+    cache
+      .list(controllers, { namespace })
+      .filter(({ spec }) => spec.accountingRef?.name === accounting)
+      .map(({ metadata }) => metadata.name),
+  );
+  return cache
+    .list(clusters, { namespace })
+    .filter(({ spec }) => names.has(spec.controllerRef?.name ?? ''))
+    .flatMap(({ status }) => status?.conditions ?? [])
+    .filter(({ type, status }) => type === conditionType.databaseReachable && status !== 'Unknown');
+}
+
+export function externalVerdicts({ spec }: Live<Accounting>, answers: readonly Condition[]): Verdict[] {
+  const place = `${spec.externalConfig?.host ?? ''}:${spec.externalConfig?.port ?? ''}`;
+  const refusal = answers.find(({ status }) => status === 'False');
+  const troubles: Trouble[] =
+    refusal === undefined
+      ? []
+      : [
+          {
+            reason: 'DatabaseUnreachable',
+            message: `Slurm asked slurmdbd at ${place}, and heard: ${refusal.message}. Check that it runs, and that it has its database.`,
+          },
+        ];
+  return verdicts(troubles, `slurmdbd runs elsewhere, at ${place}; nothing is started here.`).map(
+    (verdict) =>
+      verdict.type === conditionType.ready && verdict.status === 'True'
+        ? { ...verdict, reason: 'External' }
+        : verdict,
+  );
+}
+
+export function ownVerdicts(
+  { metadata, spec }: Live<Accounting>,
+  troubles: readonly Trouble[],
+  found: readonly PodFacts[],
+  answers: readonly Condition[],
+): Verdict[] {
+  const place = `${spec.storageConfig?.host ?? ''}:${spec.storageConfig?.port ?? ''}`;
+  const database = databaseVerdict(found, place, answers);
+  const pods = podTroubles(
+    found,
+    metadata.namespace,
+    `slurmdbd does not answer yet; it may be waiting for the database at ${place}.`,
+  );
+  const all: Trouble[] = [
+    ...troubles,
+    ...(database.status === 'False' ? [{ reason: database.reason, message: database.message }] : []),
+    ...pods,
+  ];
+  return [...verdicts(all, 'slurmdbd answers.'), database];
+}
+
+/**
+ * slurmdbd opens its port when it has its database, and says in its last words when it never had; one that lost it later goes on
+ * listening, and only whoever asks it something hears so.
+ */
+function databaseVerdict(found: readonly PodFacts[], place: string, answers: readonly Condition[]): Verdict {
+  const type = conditionType.databaseReachable;
+  const refusal = answers.find(({ status }) => status === 'False');
+  if (found.some((pod) => pod.ready)) {
+    if (refusal !== undefined)
+      return {
+        type,
+        status: 'False',
+        reason: 'DatabaseUnreachable',
+        message: `slurmdbd runs, but has lost its database at ${place}: ${refusal.message}. Check that the database runs.`,
+      };
+    return {
+      type,
+      status: 'True',
+      reason: 'Connected',
+      message: `The database at ${place} ${answers.length === 0 ? 'answered when slurmdbd started' : 'answers'}.`,
+    };
+  }
+  const words = found
+    .map((pod) => pod.lastWords)
+    .find((one) => one !== undefined && /mysql|database|storage/i.test(one));
+  if (words === undefined)
+    return {
+      type,
+      status: 'Unknown',
+      reason: 'Starting',
+      message: `Whether the database at ${place} answers is not known.`,
+    };
+  return /denied|1045/i.test(words)
+    ? {
+        type,
+        status: 'False',
+        reason: 'DatabaseRefused',
+        message: `the database at ${place} refuses the user or the password: ${words}. Correct the Secret, or the user's rights.`,
+      }
+    : {
+        type,
+        status: 'False',
+        reason: 'DatabaseUnreachable',
+        message: `slurmdbd cannot use the database at ${place}: ${words}. Check that it runs and that the address is right.`,
+      };
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { conditionType } from '@slurm-operator/api';
+import { type Connected, clusterStatus } from './status.ts';
+
+const connected = (over: Partial<Connected> = {}): Connected => ({
+  server: 'http://slurm:6820',
+  slurmVersion: '26.05.5',
+  apiVersion: 'v0.0.45',
+  view: { kind: 'unknown', since: 0, why: 'not read yet' },
+  jobs: undefined,
+  accounting: undefined,
+  ...over,
+});
+const failure = { class: 'transient', reason: 'ConnectionRefused', message: 'nothing listens' } as const;
+const of = (draft: ReturnType<typeof clusterStatus>, type: string) =>
+  draft.verdicts.find((verdict) => verdict.type === type);
+
+test('Slurm that answers while a part of it is ill is Ready and Degraded, and says which part', () => {
+  const draft = clusterStatus(
+    connected(),
+    [
+      { kind: 'NodeSet', name: 'gpu', message: 'no image' },
+      { kind: 'LoginSet', name: 'login', message: 'x' },
+    ],
+    false,
+  );
+  assert.equal(of(draft, conditionType.ready)?.status, 'True');
+  assert.equal(of(draft, conditionType.degraded)?.status, 'True');
+  assert.match(of(draft, conditionType.degraded)?.message ?? '', /^NodeSet gpu .*no image \(and 1 more\)$/);
+});
+
+test('what is not known of nodes and jobs is left out, not called zero', () => {
+  const { fields } = clusterStatus(connected(), [], false);
+  assert.equal('nodes' in fields || 'jobs' in fields, false);
+  assert.equal(clusterStatus(failure, [], false).fields.isReady, false);
+});
+
+test('the accounting is told as Slurm hears it: answers, refuses, or is not known', () => {
+  const database = (outcome: Parameters<typeof clusterStatus>[0], has = true) =>
+    of(clusterStatus(outcome, [], has), conditionType.databaseReachable);
+  assert.equal(database(connected({ accounting: { kind: 'answers' } }))?.status, 'True');
+  const refused = database(
+    connected({ accounting: { kind: 'fails', words: 'Unable to connect to database' } }),
+  );
+  assert.deepEqual([refused?.status, refused?.message], ['False', 'Unable to connect to database']);
+  assert.equal(database(connected({ accounting: { kind: 'silent' } }))?.status, 'Unknown');
+  assert.equal(database(failure)?.status, 'Unknown', 'an old answer is not kept when nobody can be asked');
+  assert.equal(database(connected(), false), undefined);
+});
