@@ -57,6 +57,10 @@ export const annotation = {
   sshdConfHash: 'slinky.slurm.net/sshd-conf-hash',
   sssdConfHash: 'slinky.slurm.net/sssd-conf-hash',
   sshHostKeysHash: 'slinky.slurm.net/ssh-host-keys-hash',
+  /** On a Controller: make the Secret of slurmKeyRef if there is none. A JSON object: annotations of that Secret. Ours. */
+  generateSlurmKey: 'slinky.slurm.net/generate-slurm-key',
+  /** The same for the JWT key. */
+  generateJwtKey: 'slinky.slurm.net/generate-jwt-key',
 } as const;
 
 export const finalizer = {

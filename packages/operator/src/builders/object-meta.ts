@@ -24,9 +24,9 @@ export interface BuiltMeta {
   annotations: Record<string, string>;
 }
 
-/** Annotations that tools put on the custom resource for themselves. */
+/** Annotations that tools put on the custom resource for themselves, and those that mean the custom resource itself. */
 const notInherited =
-  /^(kubectl\.kubernetes\.io|meta\.helm\.sh|argocd\.argoproj\.io|kustomize\.toolkit\.fluxcd\.io)\//;
+  /^(kubectl\.kubernetes\.io|meta\.helm\.sh|helm\.sh|argocd\.argoproj\.io|kustomize\.toolkit\.fluxcd\.io)\/|^slinky\.slurm\.net\/generate-/;
 
 export function builtMeta(
   name: string,

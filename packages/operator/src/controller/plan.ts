@@ -16,6 +16,7 @@ import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';
 import type { ObservedController } from './observe.ts';
 import { decideTrial, type TrialDecision } from './trial.ts';
+import { wantedKeys } from './wanted-keys.ts';
 
 export interface ControllerPlan {
   readonly services: readonly Service[];
@@ -114,6 +115,7 @@ function missing(observed: ObservedController): Trouble[] {
   const { namespace } = controller.metadata;
   const jwt = jwtKeyRef === undefined ? 'jwtHs256KeyRef' : 'jwtKeyRef';
   const troubles = [
+    ...wantedKeys(observed).troubles,
     ...refTroubles('Secret', 'slurmKeyRef', slurmKeyRef, observed.secrets, namespace),
     ...refTroubles('Secret', jwt, jwtKeyRef ?? jwtHs256KeyRef, observed.secrets, namespace),
     ...refTroubles('ConfigMap', 'jwksKeyRef', jwksKeyRef, observed.configMaps, namespace),

@@ -20,6 +20,7 @@ import { clusters, controllers } from '../resources.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { Steps } from '../steps.ts';
 import { ConfigPace } from './config-pace.ts';
+import { KeyMaker } from './key-maker.ts';
 import { observeController } from './observe.ts';
 import { type ControllerPlan, planController } from './plan.ts';
 import { ServiceMonitors } from './service-monitors.ts';
@@ -35,10 +36,12 @@ export class ControllerReconciler {
   readonly #around: Surroundings;
   readonly #pace = new ConfigPace();
   readonly #monitors = new ServiceMonitors();
+  readonly #keys: KeyMaker;
 
   constructor(manager: Needs, around: Surroundings) {
     this.#manager = manager;
     this.#around = around;
+    this.#keys = new KeyMaker(manager);
   }
 
   readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
@@ -50,10 +53,11 @@ export class ControllerReconciler {
     }
     const owner = controller as unknown as Live;
     const { signal } = context;
+    const steps = new Steps(owner, this.#manager.recorder, signal);
+    await this.#keys.make(observeController(cache, controller), steps, signal);
     const observed = observeController(cache, controller);
     const plan = planController(observed, this.#around);
 
-    const steps = new Steps(owner, this.#manager.recorder, signal);
     for (const service of plan.services)
       await steps.run(`Service ${service.metadata.name}`, () =>
         owned.apply(services, owner, service, { signal }),

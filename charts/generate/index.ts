@@ -1,0 +1,47 @@
+/** Writes what the charts take from elsewhere: the custom resources, the policy, and the schemas of the values. */
+import { readFile } from 'node:fs/promises';
+import { clusterNamePolicy, customResourceDefinition, group, kinds } from '@slurm-operator/api';
+import { stringify } from 'yaml';
+import { crdsValues, operatorValues } from './operator-values.ts';
+import type { Schema } from './schema.ts';
+import { type Kinds, slurmValues } from './slurm-values.ts';
+
+const generated = '# Generated from packages/api by `make generate`. Do not edit.\n';
+const yaml = (object: object): string => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false });
+
+/** As a template: what looks like an action is text. Without the custom resources every cluster would go, so helm is asked to leave them. */
+const asTemplate = (object: object): string => yaml(object).replaceAll('{{', '{{ "{{" }}');
+const kept = (object: object): string =>
+  asTemplate(object).replace(
+    /^metadata:\n/m,
+    `metadata:
+  {{- if .Values.keep }}
+  annotations:
+    helm.sh/resource-policy: keep
+  {{- end }}
+`,
+  );
+
+const schema = (values: Schema): string =>
+  `${JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...values }, undefined, 2)}\n`;
+
+export async function generate(): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  const crds = 'charts/slurm-operator-crds';
+  for (const definition of kinds)
+    files.set(
+      `${crds}/templates/${group}_${definition.plural}.yaml`,
+      generated + kept(customResourceDefinition(definition)),
+    );
+  files.set(
+    `${crds}/templates/controller-cluster-name.yaml`,
+    generated + clusterNamePolicy.map(asTemplate).join('---\n'),
+  );
+  const { definitions } = JSON.parse(
+    await readFile(new URL('../../packages/api/generated/values-schema.json', import.meta.url), 'utf8'),
+  ) as { definitions: Kinds };
+  files.set('charts/slurm/values.schema.json', schema(slurmValues(definitions)));
+  files.set('charts/slurm-operator/values.schema.json', schema(operatorValues()));
+  files.set(`${crds}/values.schema.json`, schema(crdsValues()));
+  return files;
+}

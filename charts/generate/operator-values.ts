@@ -1,0 +1,111 @@
+/** The values of the charts slurm-operator and slurm-operator-crds. */
+import { anyMap, closed, flag, list, mapOf, oneOf, port, type Schema, text, whole } from './schema.ts';
+import {
+  budget,
+  extraObjects,
+  helmsOwn,
+  image,
+  pullPolicy,
+  pullSecrets,
+  registry,
+  replicas,
+} from './shared-values.ts';
+
+const goDuration = { pattern: '^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$' };
+const workers = (kind: string) => whole(`How many ${kind} at a time.`, { minimum: 1, maximum: 1000 });
+
+const program = (name: string): Record<string, Schema> => ({
+  enabled: flag(`Whether ${name} runs.`),
+  replicas: replicas(name),
+  imagePullPolicy: pullPolicy,
+  image: image(name),
+  serviceAccount: closed('Its service account.', {
+    create: flag('Whether to make it, with its roles.'),
+    name: text('Its name.'),
+  }),
+  nodeSelector: mapOf('Labels of the nodes that fit.', text('Value of the label.')),
+  affinity: anyMap('Affinity.'),
+  tolerations: list('Tolerations.', { items: { type: 'object' } }),
+  topologySpreadConstraints: list('How pods are spread.', { items: { type: 'object' } }),
+  podSecurityContext: anyMap('Security settings of the pod.'),
+  securityContext: anyMap('Security settings of the container.'),
+  resources: anyMap('Requests and limits.'),
+  pdb: budget,
+  logLevel: text('How much it logs: debug, info, warn, error, or a number.', {
+    pattern: '^(debug|info|warn|error|panic|[0-9]+)$',
+  }),
+  healthPort: port('Port of /healthz and /readyz.'),
+  metricsPort: port('Port of /metrics; 0 for none.', 0),
+  metricsSecure: flag('Metrics over TLS, for those who may get them.'),
+  leaderElection: flag('Whether replicas elect the one that works.'),
+  namespaces: text('Namespaces to look at, a,b,c; empty means all.', {
+    pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?( *, *[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$',
+  }),
+});
+
+const hook = {
+  failurePolicy: oneOf('What happens when the webhook does not answer.', ['Fail', 'Ignore']),
+  matchConditions: list('Conditions in CEL.', { items: { type: 'object' } }),
+  matchPolicy: oneOf('How versions match.', ['Equivalent', 'Exact']),
+};
+
+export function operatorValues(): Schema {
+  return closed('Values of the chart slurm-operator.', {
+    ...helmsOwn,
+    nameOverride: text('Name of the operator.'),
+    fullnameOverride: text('Name of its objects.'),
+    namespaceOverride: text('The namespace of the objects.'),
+    registry,
+    imagePullSecrets: pullSecrets,
+    imagePullPolicy: pullPolicy,
+    priorityClassName: text('Priority class of the pods.'),
+    crds: closed('The custom resources.', { enabled: flag('Whether this release brings them.') }),
+    // Values of the subchart, which has a schema of its own.
+    'slurm-operator-crds': anyMap('Values of the chart slurm-operator-crds.'),
+    operator: closed('The operator.', {
+      ...program('the operator'),
+      accountingWorkers: workers('Accountings'),
+      controllerWorkers: workers('Controllers'),
+      loginsetWorkers: workers('LoginSets'),
+      nodesetWorkers: workers('NodeSets'),
+      restapiWorkers: workers('RestApis'),
+      tokenWorkers: workers('Tokens'),
+      slurmclientWorkers: workers('connections to Slurm'),
+      slurmRequestTimeout: text('How long one request to Slurm may take.', goDuration),
+      slurmBackoffInitial: text('First pause after a failure.', goDuration),
+      slurmBackoffMax: text('Longest pause after failures.', goDuration),
+      slurmPollPeriod: text('How often Slurm is asked while nothing waits.', goDuration),
+      profile: flag('Whether profiles are served.'),
+      profileAddr: text('Where profiles are served.', { pattern: '^.*:[0-9]+$' }),
+    }),
+    webhook: closed('The webhook.', {
+      ...program('the webhook'),
+      podsBinding: flag('Whether topology is copied to workers before they start.'),
+      timeoutSeconds: whole('How long the API server waits.', { minimum: 1, maximum: 30 }),
+      validating: closed('Checks of custom resources.', {
+        ...hook,
+        namespaceSelector: anyMap('Which namespaces are looked at.'),
+      }),
+      mutating: closed('The copy of topology.', hook),
+      serverPort: port('Port of the webhook.'),
+    }),
+    certManager: closed('The certificate from cert-manager.', {
+      enabled: flag('Whether it comes from there.'),
+      secretName: text('Secret with the certificate.', { minLength: 1 }),
+      duration: text('How long it is valid.', goDuration),
+      renewBefore: text('How long before the end it is renewed.', goDuration),
+    }),
+    propagatedNodeConditions: list('Conditions of nodes that become reasons of drains.', {
+      items: { type: 'string' },
+    }),
+    extraObjects,
+  });
+}
+
+export function crdsValues(): Schema {
+  return closed('Values of the chart slurm-operator-crds.', {
+    ...helmsOwn,
+    enabled: flag('Set by the chart slurm-operator.'),
+    keep: flag('Whether the custom resources stay when the chart is uninstalled.'),
+  });
+}

@@ -1,0 +1,70 @@
+{{/* An image: a string, or repository with tag or digest; the chart's registry in front where no host is named. Arguments: root, component. */}}
+{{- define "operator.image" -}}
+{{- $image := (get .root.Values .component).image -}}
+{{- $repository := ternary $image (get (ternary dict $image (kindIs "string" $image)) "repository") (kindIs "string" $image) -}}
+{{- $first := splitList "/" $repository | first -}}
+{{- $hasHost := and (contains "/" $repository) (or (contains "." $first) (contains ":" $first) (eq $first "localhost")) -}}
+{{- if and .root.Values.registry (not $hasHost) -}}
+{{- $repository = printf "%s/%s" (trimSuffix "/" .root.Values.registry) $repository -}}
+{{- end -}}
+{{- if kindIs "string" $image -}}
+{{- $repository -}}
+{{- else if $image.digest -}}
+{{- printf "%s@%s" $repository $image.digest -}}
+{{- else -}}
+{{- printf "%s:%v" $repository ($image.tag | default .root.Chart.AppVersion) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The parts of a pod that the operator and the webhook share. Arguments: root, component. */}}
+{{- define "operator.podSpec" -}}
+{{- $v := get .root.Values .component -}}
+serviceAccountName: {{ include "operator.serviceAccount" . }}
+enableServiceLinks: false
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - {{ ternary (dict "name" .) . (kindIs "string" .) | toYaml }}
+  {{- end }}
+{{- end }}
+{{- with .root.Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- range $field := list "nodeSelector" "affinity" "tolerations" "topologySpreadConstraints" }}
+{{- with get $v $field }}
+{{ $field }}:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+securityContext:
+  {{- $base := dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault") }}
+  {{- mergeOverwrite $base (deepCopy $v.podSecurityContext) | toYaml | nindent 2 }}
+{{- end -}}
+
+{{- define "operator.container" -}}
+{{- $v := get .root.Values .component -}}
+image: {{ include "operator.image" . }}
+imagePullPolicy: {{ $v.imagePullPolicy | default .root.Values.imagePullPolicy }}
+securityContext:
+  {{- $base := dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL")) }}
+  {{- mergeOverwrite $base (deepCopy $v.securityContext) | toYaml | nindent 2 }}
+{{- with $v.resources }}
+resources:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+startupProbe:
+  httpGet: {path: /healthz, port: health}
+  periodSeconds: 1
+  failureThreshold: 60
+livenessProbe:
+  httpGet: {path: /healthz, port: health}
+  periodSeconds: 20
+readinessProbe:
+  httpGet: {path: /readyz, port: health}
+  periodSeconds: 5
+env:
+  - name: POD_NAMESPACE
+    valueFrom:
+      fieldRef:
+        fieldPath: metadata.namespace
+{{- end -}}

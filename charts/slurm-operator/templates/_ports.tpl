@@ -1,0 +1,54 @@
+{{/* Ports and flags that both programs have. Arguments: root, component. */}}
+{{- define "operator.ports" -}}
+{{- $v := get .root.Values .component -}}
+- name: health
+  containerPort: {{ $v.healthPort }}
+{{- if $v.metricsPort }}
+- name: metrics
+  containerPort: {{ $v.metricsPort }}
+{{- end }}
+{{- end -}}
+
+{{- define "operator.flags" -}}
+{{- $v := get .root.Values .component -}}
+{{- if and $v.metricsSecure (not $v.metricsPort) -}}
+{{- fail (printf "%s.metricsSecure is true and %s.metricsPort is 0: secure metrics need a port" .component .component) -}}
+{{- end -}}
+- --log-level={{ $v.logLevel }}
+- --health-addr=:{{ $v.healthPort }}
+- --metrics-addr={{ ternary (printf ":%v" $v.metricsPort) "0" (not (not $v.metricsPort)) }}
+{{- if $v.metricsSecure }}
+- --metrics-secure
+{{- end }}
+{{- if $v.leaderElection }}
+- --leader-elect
+- --leader-elect-namespace={{ include "operator.namespace" .root }}
+{{- end }}
+{{- with include "operator.namespaces" . | fromJsonArray }}
+- --namespaces={{ join "," . }}
+{{- end }}
+{{- end -}}
+
+{{/* A disruption budget, where there is more than one pod. Arguments: root, component. */}}
+{{- define "operator.budget" -}}
+{{- $v := get .root.Values .component -}}
+{{- if and $v.enabled $v.pdb.enabled (gt (int $v.replicas) 1) }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ include "operator.componentName" . }}
+  namespace: {{ include "operator.namespace" .root }}
+  labels:
+    {{- include "operator.labels" . | nindent 4 }}
+spec:
+  {{- if not (kindIs "invalid" $v.pdb.maxUnavailable) }}
+  maxUnavailable: {{ $v.pdb.maxUnavailable }}
+  {{- else }}
+  minAvailable: {{ $v.pdb.minAvailable }}
+  {{- end }}
+  selector:
+    matchLabels:
+      {{- include "operator.selector" . | nindent 6 }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,90 @@
+{{/*
+An image: a string, or repository with tag or digest. A repository whose first part is no host gets the chart's registry in front.
+Arguments: root, image, path (for messages). Empty when there is no image.
+*/}}
+{{- define "slurm.image" -}}
+{{- $image := .image -}}
+{{- if kindIs "string" $image -}}
+{{- include "slurm.registry" (dict "root" .root "repository" $image) -}}
+{{- else if and $image $image.repository -}}
+{{- $repository := include "slurm.registry" (dict "root" .root "repository" $image.repository) -}}
+{{- if $image.digest -}}
+{{- if not (regexMatch "^[a-z0-9]+:[0-9a-f]{32,}$" $image.digest) -}}
+{{- fail (printf "%s.digest is %q: write it as sha256: and 64 hexadecimal digits" .path $image.digest) -}}
+{{- end -}}
+{{- printf "%s@%s" $repository $image.digest -}}
+{{- else if $image.tag -}}
+{{- printf "%s:%v" $repository $image.tag -}}
+{{- else -}}
+{{- fail (printf "%s has a repository and neither tag nor digest: set one of them" .path) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "slurm.registry" -}}
+{{- $first := splitList "/" .repository | first -}}
+{{- $hasHost := and (contains "/" .repository) (or (contains "." $first) (contains ":" $first) (eq $first "localhost")) -}}
+{{- if and .root.Values.registry (not $hasHost) -}}
+{{- printf "%s/%s" (trimSuffix "/" .root.Values.registry) .repository -}}
+{{- else -}}
+{{- .repository -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+A container of a custom resource from its values: the image by the rules above, pull policy, and every other field that says something.
+Arguments: root, container, path. Empty when nothing is said.
+*/}}
+{{- define "slurm.container" -}}
+{{- $container := dict -}}
+{{- range $key, $value := omit .container "image" -}}
+{{- if or $value (kindIs "bool" $value) -}}{{- $_ := set $container $key $value -}}{{- end -}}
+{{- end -}}
+{{- $image := include "slurm.image" (dict "root" .root "image" .container.image "path" (printf "%s.image" .path)) -}}
+{{- if $image -}}
+{{- $_ := set $container "image" $image -}}
+{{- if not (hasKey $container "imagePullPolicy") -}}{{- $_ := set $container "imagePullPolicy" .root.Values.imagePullPolicy -}}{{- end -}}
+{{- end -}}
+{{- if $container -}}{{- toYaml $container -}}{{- end -}}
+{{- end -}}
+
+{{/*
+template of a custom resource: metadata and podSpec, with the chart's pull secrets and priority class.
+Arguments: root, values (metadata, podSpec), hostname (optional). Empty when nothing is said.
+*/}}
+{{- define "slurm.template" -}}
+{{- $spec := dict -}}
+{{- range $key, $value := .values.podSpec -}}
+{{- if or $value (kindIs "bool" $value) -}}{{- $_ := set $spec $key $value -}}{{- end -}}
+{{- end -}}
+{{- if .hostname -}}{{- $_ := set $spec "hostname" .hostname -}}{{- end -}}
+{{- if and .root.Values.imagePullSecrets (not (hasKey $spec "imagePullSecrets")) -}}
+{{- $secrets := list -}}
+{{- range .root.Values.imagePullSecrets -}}
+{{- $secrets = append $secrets (ternary (dict "name" .) . (kindIs "string" .)) -}}
+{{- end -}}
+{{- $_ := set $spec "imagePullSecrets" $secrets -}}
+{{- end -}}
+{{- if and .root.Values.priorityClass.enabled (not (hasKey $spec "priorityClassName")) -}}
+{{- $_ := set $spec "priorityClassName" .root.Values.priorityClass.name -}}
+{{- end -}}
+{{- $template := dict -}}
+{{- if .values.metadata -}}{{- $_ := set $template "metadata" .values.metadata -}}{{- end -}}
+{{- if $spec -}}{{- $_ := set $template "spec" $spec -}}{{- end -}}
+{{- if $template -}}{{- toYaml $template -}}{{- end -}}
+{{- end -}}
+
+{{/* service of a custom resource. A type of "None", which hides the service in NOTES elsewhere, is left out. */}}
+{{- define "slurm.service" -}}
+{{- $service := dict -}}
+{{- range $key, $value := . -}}
+{{- if and (eq $key "spec") $value -}}
+{{- $spec := $value -}}
+{{- if eq (toString (dig "type" "" $value)) "None" -}}{{- $spec = omit $value "type" -}}{{- end -}}
+{{- if $spec -}}{{- $_ := set $service "spec" $spec -}}{{- end -}}
+{{- else if $value -}}
+{{- $_ := set $service $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- if $service -}}{{- toYaml $service -}}{{- end -}}
+{{- end -}}

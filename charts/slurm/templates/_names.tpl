@@ -1,0 +1,31 @@
+{{/* Names and labels. */}}
+
+{{- define "slurm.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 38 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 38 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 38 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "slurm.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
+{{/* Labels of what the chart makes. The operator does not hand the chart's version on to pods. */}}
+{{- define "slurm.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: slurm
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{- define "slurm.metadata" -}}
+name: {{ .name }}
+namespace: {{ include "slurm.namespace" .root }}
+labels:
+  {{- include "slurm.labels" .root | nindent 2 }}
+{{- end -}}

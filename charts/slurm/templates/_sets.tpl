@@ -1,0 +1,49 @@
+{{/* Node sets and login sets: defaults and differences made one, old spellings included. As JSON, because templates return text. */}}
+
+{{- define "slurm.nodesets" -}}
+{{- $sets := dict -}}
+{{- range $name, $own := .Values.nodesets -}}
+{{- $set := mergeOverwrite (deepCopy $.Values.nodesetDefaults) (deepCopy ($own | default dict)) -}}
+{{- include "slurm.oldNodeset" (dict "name" $name "own" ($own | default dict)) -}}
+{{- if $set.enabled -}}{{- $_ := set $sets $name $set -}}{{- end -}}
+{{- end -}}
+{{- toJson $sets -}}
+{{- end -}}
+
+{{- define "slurm.loginsets" -}}
+{{- $sets := dict -}}
+{{- range $name, $own := .Values.loginsets -}}
+{{- $set := mergeOverwrite (deepCopy $.Values.loginsetDefaults) (deepCopy ($own | default dict)) -}}
+{{- if $set.enabled -}}{{- $_ := set $sets $name $set -}}{{- end -}}
+{{- end -}}
+{{- toJson $sets -}}
+{{- end -}}
+
+{{/*
+Old spellings of a node set. useResourceLimits: a worker always offers Slurm what its limits allow, so `true` says what is so
+anyway; `false` asks for what the limits would then not allow.
+*/}}
+{{- define "slurm.oldNodeset" -}}
+{{- if and (hasKey .own "useResourceLimits") (eq .own.useResourceLimits false) (dig "slurmd" "resources" "limits" dict .own) -}}
+{{- fail (printf "nodesets.%s.useResourceLimits is false and nodesets.%s.slurmd.resources.limits is set: Slurm would give away more than the pod may use. Remove one of them" .name .name) -}}
+{{- end -}}
+{{- $partition := dig "partition" dict .own -}}
+{{- if and $partition.config $partition.configMap -}}
+{{- fail (printf "nodesets.%s.partition.config and nodesets.%s.partition.configMap are both set: keep one of them" .name .name) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether something needs sssd.conf. */}}
+{{- define "slurm.needsSssd" -}}
+{{- $needed := gt (len (include "slurm.loginsets" . | fromJson)) 0 -}}
+{{- range $name, $set := (include "slurm.nodesets" . | fromJson) -}}
+{{- if $set.ssh.enabled -}}{{- $needed = true -}}{{- end -}}
+{{- end -}}
+{{- if $needed -}}true{{- end -}}
+{{- end -}}
+
+{{- define "slurm.sssdRef" -}}
+{{- $ref := .Values.sssd.secretRef | default dict -}}
+name: {{ $ref.name | default (printf "%s-sssd-conf" (include "slurm.fullname" .)) }}
+key: {{ $ref.key | default "sssd.conf" }}
+{{- end -}}

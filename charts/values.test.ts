@@ -1,0 +1,109 @@
+/** The values: what the files say, what the schemas allow, and what other charts of this kind taught people to write. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import type { Schema } from './generate/schema.ts';
+import { type ChartName, chart } from './src/chart.ts';
+
+const names = ['slurm-operator-crds', 'slurm-operator', 'slurm'] as const;
+const values = (name: ChartName) => parse(readFileSync(`${chart(name)}/values.yaml`, 'utf8')) as object;
+const schema = (name: ChartName) =>
+  JSON.parse(readFileSync(`${chart(name)}/values.schema.json`, 'utf8')) as Schema;
+
+/** The schema at a path, through maps too; undefined where no value may be. */
+function at(root: Schema, path: readonly string[]): Schema | undefined {
+  let here: Schema | undefined = root;
+  for (const step of path) {
+    const rest: Schema | boolean | undefined = here?.additionalProperties;
+    here = here?.properties?.[step] ?? (typeof rest === 'object' ? rest : rest === false ? undefined : {});
+  }
+  return here;
+}
+
+function* leaves(value: unknown, path: readonly string[] = []): Generator<readonly [string[], unknown]> {
+  const entries =
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+  if (entries.length === 0) yield [[...path], value];
+  for (const [key, below] of entries) yield* leaves(below, [...path, key]);
+}
+
+/** Where our defaults differ from those that people know, and why. */
+const different: Record<string, Record<string, string>> = {
+  'slurm-operator': {
+    'operator.imagePullPolicy': 'null: the chart’s own policy',
+    'webhook.imagePullPolicy': 'null: the chart’s own policy',
+    'certManager.enabled': 'the webhook makes its own certificate',
+  },
+  slurm: {},
+};
+
+for (const name of names)
+  test(`${name}: every default is allowed by the schema, and every field of the schema is documented`, () => {
+    const [ours, allowed] = [values(name), schema(name)];
+    for (const [path] of leaves(ours))
+      assert.ok(at(allowed, path) !== undefined, `${path.join('.')} is not in values.schema.json`);
+    const undocumented = [...fields(allowed)].filter(
+      (path) => !path.includes('global') && readAt(ours, path) === undefined,
+    );
+    assert.deepEqual(
+      undocumented.map((path) => path.join('.')).filter((path) => !optional.test(path)),
+      [],
+    );
+  });
+
+/** Not in values.yaml: old spellings, and pieces of Kubernetes' objects that are named for their types only. */
+const optional =
+  /^(slurmKeyRef|jwtHs256KeyRef|enabled|slurm-operator-crds)\b|useResourceLimits|(podSpec|persistence|storageConfig|strategy|updateStrategy|persistentVolumeClaimRetentionPolicy|serviceMonitor|service|metadata|secretRef|configMapRef|image)\.|\.(volumeMounts|securityContext|args|env|volumes)$/;
+
+function* fields(schema: Schema, path: readonly string[] = []): Generator<string[]> {
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    yield [...path, name];
+    yield* fields(field, [...path, name]);
+  }
+}
+
+const readAt = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((here, step) => (here as Record<string, unknown> | null | undefined)?.[step], value);
+
+for (const name of ['slurm-operator', 'slurm'] as const)
+  test(`${name}: every value that upstream has is known here, with the same default but for those listed`, () => {
+    const upstream = JSON.parse(
+      readFileSync(new URL(`testdata/upstream/${name}.json`, import.meta.url), 'utf8'),
+    ) as Record<string, unknown>;
+    const [ours, allowed] = [values(name), schema(name)];
+    const changed: string[] = [];
+    for (const [path, standard] of Object.entries(upstream)) {
+      // A key of a map may hold dots of its own.
+      const steps = path
+        .replace('kubernetes.io/os', '\0')
+        .split('.')
+        .map((step) => step.replace('\0', 'kubernetes.io/os'));
+      assert.ok(at(allowed, steps) !== undefined, `${path} is not allowed`);
+      if (standard === '*') continue;
+      const mine = readAt(ours, steps) ?? null;
+      if (JSON.stringify(mine) !== JSON.stringify(standard ?? null)) changed.push(path);
+    }
+    assert.deepEqual(changed.toSorted(), Object.keys(different[name] ?? {}).toSorted());
+  });
+
+test('no template draws at random, reads the clock, or names a registry', () => {
+  for (const file of globSync(`${chart('slurm')}/../*/templates/*`)) {
+    const text = readFileSync(file, 'utf8');
+    assert.doesNotMatch(
+      text,
+      /\b(rand(AlphaNum|Alpha|Numeric|Ascii|Bytes|Int)|gen(CA|SelfSigned|Signed|PrivateKey)\w*|uuidv4|now|htpasswd|derivePassword)\b\s*[)}("0-9]/,
+      file,
+    );
+    assert.doesNotMatch(text, /\b(ghcr|docker|quay|gcr)\.io\b/, file);
+  }
+  for (const name of names)
+    assert.doesNotMatch(readFileSync(`${chart(name)}/values.yaml`, 'utf8'), /\b(ghcr|docker|quay|gcr)\.io\b/);
+});
+
+test('the charts have one version', () => {
+  const versions = names.map(
+    (name) => (parse(readFileSync(`${chart(name)}/Chart.yaml`, 'utf8')) as { version: string }).version,
+  );
+  assert.equal(new Set(versions).size, 1);
+});
