@@ -95,9 +95,9 @@ async function resourceOf({ apiVersion, kind }: Manifest): Promise<{ plural: str
   const known = discovered.get(`${apiVersion}/${kind}`);
   if (known !== undefined) return known;
   const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  const { resources } = (await client.json('GET', base, { timeout: 10_000 })) as unknown as {
+  const { resources } = await client.json<{
     resources: { name: string; kind: string; namespaced: boolean }[];
-  };
+  }>('GET', base, { timeout: 10_000 });
   const found = resources.find((each) => each.kind === kind && !each.name.includes('/'));
   assert.ok(found, `the API server knows ${apiVersion} ${kind}`);
   const resource = { plural: found.name, namespaced: found.namespaced };

@@ -56,8 +56,8 @@ for (const name of names)
 const optional =
   /^(slurmKeyRef|jwtHs256KeyRef|enabled|slurm-operator-crds)\b|useResourceLimits|(podSpec|persistence|storageConfig|strategy|updateStrategy|persistentVolumeClaimRetentionPolicy|serviceMonitor|service|metadata|secretRef|configMapRef|image)\.|\.(volumeMounts|securityContext|args|env|volumes)$/;
 
-function* fields(schema: Schema, path: readonly string[] = []): Generator<string[]> {
-  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+function* fields(here: Schema, path: readonly string[] = []): Generator<string[]> {
+  for (const [name, field] of Object.entries(here.properties ?? {})) {
     yield [...path, name];
     yield* fields(field, [...path, name]);
   }

@@ -1,7 +1,11 @@
 /** Writes what the charts take from elsewhere: the custom resources, the policy, and the schemas of the values. */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { clusterNamePolicy, customResourceDefinition, group, kinds } from '@slurm-operator/api';
 import { stringify } from 'yaml';
+import {
+  mutatingConfiguration,
+  validatingConfiguration,
+} from '../../packages/operator/src/webhook/configurations.ts';
 import { crdsValues, operatorValues } from './operator-values.ts';
 import type { Schema } from './schema.ts';
 import { type Kinds, slurmValues } from './slurm-values.ts';
@@ -43,5 +47,20 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
   files.set('charts/slurm/values.schema.json', schema(slurmValues(definitions)));
   files.set('charts/slurm-operator/values.schema.json', schema(operatorValues()));
   files.set(`${crds}/values.schema.json`, schema(crdsValues()));
+  await addOperatorParts(files);
   return files;
+}
+
+/** Rights and webhooks, as the programs' own tests know them; the templates put names and choices in. */
+async function addOperatorParts(files: Map<string, string>): Promise<void> {
+  const rights = new URL('../../packages/operator/generated/rbac/', import.meta.url);
+  for (const file of (await readdir(rights)).toSorted())
+    files.set(`charts/slurm-operator/rules/${file}`, await readFile(new URL(file, rights), 'utf8'));
+  // The Service is the release's own.
+  const place = { name: 'webhook', service: { name: '', namespace: '' } };
+  for (const { kind, webhooks } of [validatingConfiguration(place), mutatingConfiguration(place)])
+    files.set(
+      `charts/slurm-operator/webhooks/${kind}.yaml`,
+      `# Generated from packages/operator by \`make generate\`. Do not edit.\n${yaml({ webhooks })}`,
+    );
 }

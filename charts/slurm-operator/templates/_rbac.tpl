@@ -1,84 +1,98 @@
 {{/*
-The roles of a program and who has them. The rules are data that the program's own tests check (rules/). With namespaces given, the
-rules that need no cluster-wide right become a Role in each of them. Arguments: root, component.
+The roles of a program and who has them. The rules are data that the programs' own tests check (rules/). With namespaces given,
+whatever needs no cluster-wide right becomes a Role in each of them. Arguments: root, component.
 */}}
-{{- define "operator.rbac" -}}
-{{- $root := .root -}}
+{{- define "operator.rules" -}}
+{{- $rules := list -}}
+{{- range .files -}}
+{{- range $.root.Files.Get (printf "rules/%s.yaml" .) | fromYamlArray -}}
+{{- if .resourceNames -}}{{- $_ := set . "resourceNames" (list (ternary $.secret $.configuration (has "secrets" .resources))) -}}{{- end -}}
+{{- $rules = append $rules . -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $rules -}}
+{{- end -}}
+
+{{/* Which files of rules hold where, as JSON: {cluster, namespaced, own}. Arguments: root, component. */}}
+{{- define "operator.ruleFiles" -}}
 {{- $v := get .root.Values .component -}}
+{{- $files := dict "cluster" (list "manager-cluster") "namespaced" (list "manager-namespace") "own" list -}}
+{{- if eq .component "webhook" -}}
+{{- $files = dict "cluster" list "namespaced" (list "webhook-namespace") "own" list -}}
+{{- if $v.podsBinding -}}
+{{- $files = dict "cluster" (list "binding-cluster") "namespaced" (list "webhook-namespace" "binding-namespace") "own" list -}}
+{{- end -}}
+{{- if not .root.Values.certManager.enabled -}}
+{{- $_ := set $files "cluster" (append $files.cluster "certificates-cluster") -}}
+{{- $_ := set $files "own" (append $files.own "certificates-namespace") -}}
+{{- end -}}
+{{- end -}}
+{{- if $v.metricsSecure -}}{{- $_ := set $files "cluster" (append $files.cluster "reviews") -}}{{- end -}}
+{{- if $v.leaderElection -}}{{- $_ := set $files "own" (append $files.own "lease") -}}{{- end -}}
+{{- if not (include "operator.namespaces" . | fromJsonArray) -}}
+{{- $_ := set $files "cluster" (concat $files.cluster $files.namespaced) -}}
+{{- end -}}
+{{- toJson $files -}}
+{{- end -}}
+
+{{/* A role and its binding. Arguments: root, component, name, namespace (empty: in the whole cluster), files. */}}
+{{- define "operator.grant" -}}
+{{- $kind := ternary "Role" "ClusterRole" (not (not .namespace)) -}}
+{{- $secret := .root.Values.certManager.secretName -}}
+{{- $configuration := include "operator.componentName" . -}}
+{{- $rules := include "operator.rules" (dict "root" .root "files" .files "secret" $secret "configuration" $configuration) | fromJsonArray -}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $kind }}
+metadata:
+  name: {{ .name }}
+  {{- with .namespace }}
+  namespace: {{ . }}
+  {{- end }}
+  labels:
+    {{- include "operator.labels" . | nindent 4 }}
+rules:
+  {{- toYaml $rules | nindent 2 }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $kind }}Binding
+metadata:
+  name: {{ .name }}
+  {{- with .namespace }}
+  namespace: {{ . }}
+  {{- end }}
+  labels:
+    {{- include "operator.labels" . | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: {{ $kind }}
+  name: {{ .name }}
+subjects:
+  - kind: ServiceAccount
+    name: {{ include "operator.serviceAccount" . }}
+    namespace: {{ include "operator.namespace" .root }}
+{{- end -}}
+
+{{- define "operator.rbac" -}}
+{{- $me := . -}}
 {{- $name := include "operator.componentName" . -}}
 {{- $namespace := include "operator.namespace" .root -}}
-{{- $labels := include "operator.labels" . -}}
-{{- $subject := include "operator.serviceAccount" . -}}
-{{- $namespaces := include "operator.namespaces" . | fromJsonArray -}}
-{{- $rules := .root.Files.Get (printf "rules/%s.yaml" .component) | fromYaml -}}
-{{- $cluster := $rules.cluster -}}
-{{- if not $namespaces -}}{{- $cluster = concat $rules.cluster $rules.namespaced -}}{{- end -}}
+{{- $files := include "operator.ruleFiles" . | fromJson -}}
 ---
 apiVersion: v1
 kind: ServiceAccount
 metadata:
-  name: {{ $subject }}
+  name: {{ include "operator.serviceAccount" . }}
   namespace: {{ $namespace }}
   labels:
-    {{- $labels | nindent 4 }}
-{{- if $cluster }}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: {{ $namespace }}-{{ $name }}
-  labels:
-    {{- $labels | nindent 4 }}
-rules:
-  {{- toYaml $cluster | nindent 2 }}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: {{ $namespace }}-{{ $name }}
-  labels:
-    {{- $labels | nindent 4 }}
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: {{ $namespace }}-{{ $name }}
-subjects:
-  - kind: ServiceAccount
-    name: {{ $subject }}
-    namespace: {{ $namespace }}
+    {{- include "operator.labels" . | nindent 4 }}
+{{- if $files.cluster }}
+{{ include "operator.grant" (merge (dict "name" (printf "%s-%s" $namespace $name) "namespace" "" "files" $files.cluster) $me) }}
 {{- end }}
-{{- $roles := list (dict "namespace" $namespace "suffix" "-own" "rules" $rules.own) -}}
-{{- range $namespaces -}}
-{{- $roles = append $roles (dict "namespace" . "suffix" "" "rules" $rules.namespaced) -}}
+{{- if $files.own }}
+{{ include "operator.grant" (merge (dict "name" (printf "%s-own" $name) "namespace" $namespace "files" $files.own) $me) }}
 {{- end }}
-{{- range $role := $roles }}
-{{- if $role.rules }}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata:
-  name: {{ $name }}{{ $role.suffix }}
-  namespace: {{ $role.namespace }}
-  labels:
-    {{- $labels | nindent 4 }}
-rules:
-  {{- toYaml $role.rules | nindent 2 }}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata:
-  name: {{ $name }}{{ $role.suffix }}
-  namespace: {{ $role.namespace }}
-  labels:
-    {{- $labels | nindent 4 }}
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: Role
-  name: {{ $name }}{{ $role.suffix }}
-subjects:
-  - kind: ServiceAccount
-    name: {{ $subject }}
-    namespace: {{ $namespace }}
-{{- end }}
+{{- range include "operator.namespaces" . | fromJsonArray }}
+{{ include "operator.grant" (merge (dict "name" $name "namespace" . "files" $files.namespaced) $me) }}
 {{- end }}
 {{- end -}}

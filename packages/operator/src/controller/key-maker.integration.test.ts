@@ -27,7 +27,7 @@ const install = () => {
     kind,
     metadata: { name: 'slurm', namespace, annotations },
     spec,
-  } as never);
+  });
 };
 const key = async (name: string) => {
   const secret = await world.client.find(secrets, { namespace, name });

@@ -1,0 +1,261 @@
+/** The charts with real daemons: installed, used, scaled, rolled, upgraded under load, uninstalled. */
+import assert from 'node:assert/strict';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before as beforeAll, describe, it } from 'node:test';
+import { type ChartName, chart } from '@slurm-operator/charts';
+import { buildOperatorImage } from '@slurm-operator/images';
+import {
+  configMaps,
+  customResourceDefinitions,
+  deployments,
+  persistentVolumeClaims,
+  pods,
+  secrets,
+  services,
+  statefulSets,
+} from '@slurm-operator/kube';
+import { clusters, controllers, nodeSets } from '@slurm-operator/operator';
+import { writeImageTar } from '@slurm-operator/sandbox';
+import { HelmStage } from './src/helm/helm-stage.ts';
+import {
+  installMariadb,
+  installOperator,
+  installSlurm,
+  operatorNamespace,
+  smallMachine,
+} from './src/helm/install.ts';
+import { LoginKey } from './src/helm/login-session.ts';
+import type { RestSession } from './src/helm/rest-session.ts';
+import { untilReady } from './src/helm/slurm-kinds.ts';
+
+const root = process.getuid?.() === 0;
+const namespace = 'slurm';
+const token = { namespace, name: 'tester-token' };
+
+describe('the charts on localcluster with Slurm 26.05', {
+  skip: root ? false : 'needs root: it runs containers',
+  concurrency: false,
+  timeout: 900_000,
+}, () => {
+  let stage: HelmStage;
+  let key: LoginKey;
+  let rest: RestSession;
+
+  const values = (compute: object) => ({
+    ...smallMachine,
+    ...stage.images,
+    controller: {
+      ...smallMachine.controller,
+      // A volume of this machine's class, so that what stays of it can be seen.
+      persistence: { resources: { requests: { storage: '1Gi' } } },
+    },
+    jwtKey: { annotations: { 'slinky.slurm.net/token-users': 'root' } },
+    accounting: { enabled: true },
+    loginsets: { main: { rootSshAuthorizedKeys: key.publicKey, service: { spec: { type: 'ClusterIP' } } } },
+    nodesets: {
+      compute: {
+        replicas: 2,
+        extraConfMap: { CPUs: 12 },
+        partition: { enabled: true, configMap: { Default: true } },
+        ...compute,
+      },
+    },
+    extraObjects: [
+      {
+        apiVersion: 'slinky.slurm.net/v1beta1',
+        kind: 'Token',
+        metadata: { name: 'tester', namespace },
+        spec: {
+          username: 'root',
+          lifetime: '1h',
+          jwtKeyRef: { name: 'slurm-auth-jwt', key: 'jwt.key' },
+          secretRef: { name: token.name, key: 'SLURM_JWT' },
+        },
+      },
+    ],
+  });
+  const upgrade = (compute: object) =>
+    installSlurm(stage.helm, { release: 'slurm', namespace, values: values(compute) });
+  const ready = () => untilReady(stage.client, namespace, { timeoutMs: 180_000 });
+  const workers = () => stage.pods(namespace, 'slurmd');
+  /** Each pod of Slurm with its identity, and how often its containers were started anew. */
+  const identities = async () =>
+    [...(await workers()), ...(await stage.pods(namespace, 'slurmctld'))]
+      .map(({ metadata, status }) => {
+        const restarts = status?.containerStatuses?.map((each) => each.restartCount).join() ?? '';
+        return `${metadata.name} ${metadata.uid} ${restarts}`;
+      })
+      .toSorted();
+  const submit = (count: number, seconds: number) =>
+    Promise.all(Array.from({ length: count }, () => rest.submit(`#!/bin/sh\nsleep ${seconds}\n`)));
+  const running = async (jobs: readonly number[]) => {
+    const { jobs: all } = (await rest.ask('GET', 'jobs')) as {
+      jobs?: { job_id: number; job_state: string[] }[];
+    };
+    return (all ?? []).filter((job) => jobs.includes(job.job_id) && job.job_state.includes('RUNNING')).length;
+  };
+  const ends = async (jobs: readonly number[]) =>
+    new Set(await Promise.all(jobs.map((job) => rest.end(job, 180_000))));
+
+  beforeAll(async () => {
+    stage = await HelmStage.open({ name: 'e2e-helm', nodes: 3 });
+    key = await LoginKey.make();
+  });
+  after(async () => {
+    await key?.[Symbol.asyncDispose]();
+    await stage?.[Symbol.asyncDispose]();
+  });
+
+  it('installs: all seven kinds become Ready', async () => {
+    await installOperator(stage.helm);
+    await installMariadb(stage.kubectl, namespace, 'a password');
+    await upgrade({});
+    const kinds = await ready();
+    assert.equal(new Set(kinds.map(({ kind }) => kind)).size, 7);
+    rest = await stage.rest('slurm', token, 'v0.0.45');
+  });
+
+  it('runs jobs that come through ssh and through REST', async () => {
+    await using door = await stage.kubectl.forward(namespace, 'service/slurm-login-main', 22);
+    const ran = await key.run(door.port, 'cd /tmp && sbatch --wait --nodes=2', {
+      input: '#!/bin/sh\nsrun hostname\n',
+    });
+    assert.match(ran.stdout, /Submitted batch job/);
+    assert.equal(await rest.end(await rest.submit('#!/bin/sh\nhostname\n')), 'COMPLETED');
+  });
+
+  it('scales by an upgrade of the values, out and in', async () => {
+    await upgrade({ replicas: 3 });
+    await stage.until('three workers', async () => (await workers()).length === 3);
+    await ready();
+    await upgrade({ replicas: 2 });
+    await stage.until('two workers', async () => (await workers()).length === 2);
+    await ready();
+    await upgrade({ replicas: 3 });
+    await stage.until('three workers again', async () => (await workers()).length === 3);
+    await ready();
+  });
+
+  it('rolls its workers under load and loses no job', async () => {
+    const old = new Set((await workers()).map(({ metadata }) => metadata.uid));
+    const jobs = await submit(12, 5);
+    await upgrade({ replicas: 3, metadata: { annotations: { rolled: 'once' } } });
+    await stage.until(
+      'all workers are new',
+      async () => (await workers()).every(({ metadata }) => !old.has(metadata.uid)),
+      180,
+    );
+    await ready();
+    assert.deepEqual(await ends(jobs), new Set(['COMPLETED']));
+  });
+
+  it('takes a new JWT key: slurmctld restarts, tokens are made anew, and everything is connected again', async () => {
+    const before = await stage.token(token);
+    const data = { 'jwt.key': Buffer.from('0123456789abcdef0123456789abcdef').toString('base64') };
+    await stage.client.mergePatch(secrets, { namespace, name: 'slurm-auth-jwt' }, { data });
+    await stage.until('a new token', async () => (await stage.token(token)) !== before, 120);
+    rest = await stage.until(
+      'the new token to be good',
+      async () => {
+        const session = await stage.rest('slurm', token, 'v0.0.45');
+        await session.ask('GET', 'nodes');
+        return session;
+      },
+      180,
+    );
+    await ready();
+    const { status } = await stage.client.get(clusters, { namespace, name: 'slurm' });
+    assert.equal(status?.isReady, true);
+    assert.equal(await rest.end(await rest.submit('#!/bin/sh\nhostname\n')), 'COMPLETED');
+  });
+
+  it('custom resources, operator and chart are upgraded under 30 running jobs: none is lost, no pod of Slurm restarts', async () => {
+    const next = await nextRelease(stage);
+    const compute = { replicas: 3, metadata: { annotations: { rolled: 'once' } } };
+    const before = await identities();
+    const jobs = await submit(30, 40);
+    await stage.until('30 jobs run', async () => (await running(jobs)) === 30);
+    const [operatorBefore] = await stage.pods(operatorNamespace, 'slurm-operator');
+    const place = ['--namespace', operatorNamespace, '--wait', '--timeout', '3m'];
+    await stage.helm.run(['upgrade', 'slurm-operator-crds', next('slurm-operator-crds'), ...place]);
+    await stage.helm.run(['upgrade', 'slurm-operator', next('slurm-operator'), ...place]);
+    await stage.helm.run([
+      'upgrade',
+      'slurm',
+      next('slurm'),
+      '--namespace',
+      namespace,
+      '--values',
+      await stage.helm.file(values(compute)),
+    ]);
+    const [operatorAfter] = await stage.pods(operatorNamespace, 'slurm-operator');
+    assert.notEqual(operatorAfter?.metadata.uid, operatorBefore?.metadata.uid);
+    assert.match(operatorAfter?.spec?.containers[0]?.image ?? '', /:9\.9\.9$/);
+    const { metadata } = await stage.client.get(controllers, { namespace, name: 'slurm' });
+    assert.equal(metadata.labels?.['helm.sh/chart'], 'slurm-9.9.9');
+    assert.equal(await running(jobs), 30, 'the upgrade was over before the jobs');
+    assert.deepEqual(await ends(jobs), new Set(['COMPLETED']));
+    await ready();
+    assert.deepEqual(await identities(), before);
+    const leader = await stage.until('the new operator to say something about the NodeSet', async () => {
+      await stage.client.mergePatch(
+        nodeSets,
+        { namespace, name: 'slurm-worker-compute' },
+        { spec: { replicas: 2 } },
+      );
+      return (await workers()).length === 2;
+    });
+    assert.ok(leader, 'the new operator works');
+  });
+
+  it('uninstalls, and leaves the keys and the state, as the documentation says', async () => {
+    await stage.helm.run(['uninstall', 'slurm', '--namespace', namespace, '--wait', '--timeout', '3m']);
+    const gone = async () => {
+      const left = [
+        ...(await stage.names(pods, namespace)),
+        ...(await stage.names(statefulSets, namespace)),
+        ...(await stage.names(deployments, namespace)),
+        ...(await stage.names(services, namespace)),
+        ...(await stage.names(clusters, namespace)),
+      ];
+      return left.filter((name) => !name.startsWith('mariadb')).length === 0;
+    };
+    await stage.until('nothing runs any more', gone, 120);
+    assert.deepEqual(await stage.names(secrets, namespace), [
+      'mariadb-password',
+      'slurm-auth-jwt',
+      'slurm-auth-slurm',
+    ]);
+    assert.deepEqual(await stage.names(persistentVolumeClaims, namespace), ['statesave-slurm-controller-0']);
+    assert.deepEqual(await stage.names(configMaps, namespace), ['kube-root-ca.crt']);
+    await stage.helm.run(['uninstall', 'slurm-operator', '--namespace', operatorNamespace, '--wait']);
+    await stage.helm.run(['uninstall', 'slurm-operator-crds', '--namespace', operatorNamespace]);
+    const { items } = await stage.client.list(customResourceDefinitions);
+    assert.equal(items.length, 7, 'the custom resources stay: without them every cluster would go');
+    assert.deepEqual(await stage.names(pods, operatorNamespace), []);
+  });
+});
+
+/** The charts as the next release would be: another version, another image of the operator. */
+async function nextRelease(stage: HelmStage): Promise<(name: ChartName) => string> {
+  const version = '9.9.9';
+  const image = await buildOperatorImage();
+  const output = join(stage.directory, 'operator.tar');
+  const { config } = image.description;
+  await writeImageTar({ rootfs: image.rootfs, tag: `slurm-operator/operator:${version}`, config, output });
+  await stage.cluster.loadImage(output);
+  for (const name of ['slurm-operator-crds', 'slurm-operator', 'slurm'] as const) {
+    const copy = join(stage.directory, name);
+    await cp(chart(name), copy, { recursive: true, dereference: true });
+    const file = join(copy, 'Chart.yaml');
+    const text = await readFile(file, 'utf8');
+    await writeFile(
+      file,
+      text
+        .replace(/^version: .*$/m, `version: ${version}`)
+        .replace(/^appVersion: 0.*$/m, `appVersion: ${version}`),
+    );
+  }
+  return (name) => join(stage.directory, name);
+}
