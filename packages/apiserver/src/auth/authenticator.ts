@@ -33,6 +33,8 @@ export function createAuthenticator(parts: ServerParts): Authenticator {
         if ('fault' in checked) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
         return checked.user;
       }
+      // Who shows something that does not count is not taken for nobody: clients renew what they were refused for.
+      if (certificate === 'refused') throw new ApiError(401, 'Unauthorized', 'Unauthorized');
       if (certificate !== undefined) return certificateUser(certificate);
       if (headers.authorization !== undefined) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
       return ANONYMOUS;

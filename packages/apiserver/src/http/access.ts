@@ -61,10 +61,10 @@ function refusal(access: AccessRequest, user: UserInfo, verb: string): ApiError 
 const certificates = new WeakMap<TLSSocket, PeerCertificate>();
 
 /** Read once per connection: it cannot change, and decoding it costs as much as a small request. */
-function clientCertificate(request: IncomingMessage): PeerCertificate | undefined {
+function clientCertificate(request: IncomingMessage): PeerCertificate | 'refused' | undefined {
   const socket = request.socket as TLSSocket;
-  if (!socket.authorized) return undefined;
   const certificate = certificates.get(socket) ?? socket.getPeerCertificate();
   certificates.set(socket, certificate);
-  return 'subject' in certificate ? certificate : undefined;
+  if (!('subject' in certificate)) return undefined;
+  return socket.authorized ? certificate : 'refused';
 }

@@ -5,8 +5,8 @@ import type { UserInfo } from '../types.ts';
 
 export interface Credentials {
   readonly headers: IncomingHttpHeaders;
-  /** The client's certificate, only when it was signed by the server's CA and is in date. */
-  readonly certificate: PeerCertificate | undefined;
+  /** The client's certificate; `refused` when it was not signed by the server's CA or is not in date. */
+  readonly certificate: PeerCertificate | 'refused' | undefined;
 }
 
 /** What a token proves: a user for some of the audiences asked for, or nothing. */

@@ -1,0 +1,39 @@
+/** Client certificates: one that counts is a user, none is nobody, one that does not count is refused. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Caller } from '../../testing/contract/backend.ts';
+import { CertificateAuthority, type KeyPair } from '../pki/certificate-authority.ts';
+import { startApiServer } from '../server.ts';
+
+const YEAR = 366 * 24 * 3_600_000;
+const jane = { name: 'jane', groups: ['dev'] };
+
+test('the name and organizations of a certificate are user and groups; an expired or foreign one is 401', async (t) => {
+  const now = Date.now();
+  const [authority, another] = [
+    await CertificateAuthority.create(now),
+    await CertificateAuthority.create(now),
+  ];
+  const server = await startApiServer({ authority });
+  t.after(() => server.stop());
+  const ask = async (credentials: KeyPair | undefined) => {
+    const { url, caPem } = server;
+    const caller = new Caller({ name: 'embedded', url, caPem, ...credentials, controllers: false });
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+    const answer = await caller.call({ method: 'POST', path, body: {} });
+    caller.close();
+    const review = JSON.parse(answer.text) as {
+      status: { userInfo?: { username: string; groups: string[] } };
+    };
+    return { status: answer.status, user: review.status.userInfo };
+  };
+  const known = await ask(await authority.client(jane, now));
+  assert.deepEqual(
+    [known.status, known.user?.username, known.user?.groups],
+    [201, 'jane', ['dev', 'system:authenticated']],
+  );
+  assert.equal((await ask(await authority.client(jane, now - YEAR))).status, 401, 'expired');
+  assert.equal((await ask(await authority.client(jane, now + YEAR))).status, 401, 'not valid yet');
+  assert.equal((await ask(await another.client(jane, now))).status, 401, 'of somebody else');
+  assert.equal((await ask(undefined)).status, 403, 'nobody may not ask who they are');
+});
