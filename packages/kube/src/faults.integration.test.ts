@@ -1,120 +1,12 @@
 /**
- * The law of the runtime under faults: after any schedule of them the cache equals the server's state, and no child is
- * made or deleted twice. The server is the embedded one; the faults are injected on the way to it.
+ * The law of the runtime under faults, one by one: after each of them the cache equals the server's state, whether it
+ * lists as a stream or in pages.
  */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
-import fc from 'fast-check';
-import { FaultGateway, type LineFate } from '../testing/index.ts';
-import {
-  AlreadyExistsError,
-  Cache,
-  type Client,
-  type ConfigMap,
-  ConnectionError,
-  configMaps,
-  controllerReference,
-  createClient,
-  createManager,
-  keyOf,
-  kubeconfigConfig,
-  type ReflectorTuning,
-} from './index.ts';
-
-const FAST: ReflectorTuning = { backoff: { initial: 5, limit: 100 }, idle: 60_000, repairEvery: 0 };
-
-/** Our client among all of the server's; the user that stirs things up is not to suffer. */
-const OURS = { userAgent: 'faulty' };
-
-interface World {
-  server: ApiServer;
-  gateway: FaultGateway;
-  /** Sees the server without faults. */
-  user: Client;
-}
-
-async function setUp(t: TestContext): Promise<World> {
-  const server = await startApiServer();
-  const { certificatePem: cert, keyPem: key } = server.admin;
-  const gateway = await FaultGateway.start({ url: server.url, ca: server.caPem, cert, key });
-  const user = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), { rateLimit: false });
-  t.after(async () => {
-    user.close();
-    await gateway.stop();
-    await server.stop();
-  });
-  return { server, gateway, user };
-}
-
-/** A cache of the ConfigMaps behind the gateway. */
-function follow(t: TestContext, { gateway }: World, tuning: ReflectorTuning = {}) {
-  const client = createClient(gateway.config(), {
-    userAgent: OURS.userAgent,
-    rateLimit: false,
-    retry: { initial: 2, limit: 20 },
-    silence: 300,
-  });
-  const cache = new Cache(client, { tuning: { ...FAST, ...tuning } });
-  const informer = cache.informer(configMaps);
-  const stop = new AbortController();
-  const running = cache.start(stop.signal);
-  t.after(async () => {
-    stop.abort();
-    await running;
-    client.close();
-  });
-  // What a subscriber believes, from changes alone.
-  const believed = new Map<string, string>();
-  informer.subscribe((change) => {
-    if (change.type === 'deleted') believed.delete(change.key);
-    else believed.set(change.key, change.object.metadata.resourceVersion);
-  });
-  return { client, cache, informer, believed };
-}
-
-const configMap = (name: string, data: Record<string, string> = {}): ConfigMap => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, namespace: 'default' },
-  data,
-});
-
-async function until(what: string, holds: () => boolean | Promise<boolean>, timeout = 20_000): Promise<void> {
-  const deadline = performance.now() + timeout;
-  while (!(await holds())) {
-    if (performance.now() > deadline) assert.fail(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-const versions = (
-  objects: Iterable<{ metadata: { name: string; namespace?: string; resourceVersion: string } }>,
-) => new Map([...objects].map((object) => [keyOf(object), object.metadata.resourceVersion]));
-
-/** The law: what the cache shows, and what a subscriber was told, is what the server has. */
-async function settles(world: World, followed: ReturnType<typeof follow>): Promise<void> {
-  const truth = versions((await world.user.list(configMaps)).items);
-  const same = (held: Map<string, string>) =>
-    held.size === truth.size && [...truth].every(([key, version]) => held.get(key) === version);
-  try {
-    await until('the cache equals the server', () => same(versions(followed.informer.list())));
-  } catch {
-    assert.deepEqual(versions(followed.informer.list()), truth);
-  }
-  assert.deepEqual(followed.believed, truth);
-}
-
-/** Creates, changes and deletes, by somebody else. */
-async function churn({ user }: World, rounds: number, from = 0): Promise<void> {
-  for (let i = from; i < from + rounds; i += 1) {
-    const ref = { namespace: 'default', name: `o${i % 7}` };
-    const found = await user.find(configMaps, ref);
-    if (found === undefined) await user.create(configMaps, configMap(ref.name, { i: String(i) }));
-    else if (i % 3 === 0) await user.delete(configMaps, ref);
-    else await user.mergePatch(configMaps, ref, { data: { i: String(i) } });
-  }
-}
+import { test } from 'node:test';
+import { churn, configMap, follow, OURS, settles, setUp, until, type World } from '../testing/fault-world.ts';
+import type { LineFate } from '../testing/index.ts';
+import { AlreadyExistsError, ConnectionError, configMaps, type ReflectorTuning } from './index.ts';
 
 const eachLine = (decide: (count: number) => LineFate): ((line: string) => LineFate) => {
   let count = 0;
@@ -207,11 +99,14 @@ const schedules: Record<string, (world: World) => Promise<void>> = {
     await churn(world, 2, 50);
   },
   'the server is paused, with and without a reset': async (world) => {
-    const heal = world.server.faults.pause(OURS);
-    world.gateway.resetAll();
-    await churn(world, 12);
-    heal();
-    await churn(world, 3, 12);
+    for (const at of [0, 1]) {
+      const heal = world.server.faults.pause(OURS);
+      if (at === 0) world.gateway.resetAll();
+      else world.server.faults.cutWatches(OURS, 'end');
+      await churn(world, 12, at * 15);
+      heal();
+      await churn(world, 3, at * 15 + 12);
+    }
   },
   'events are held back and then come all at once': async (world) => {
     const heal = world.server.faults.holdEvents(OURS);
@@ -258,86 +153,6 @@ for (const streaming of [true, false])
       await settles(world, followed);
     });
 
-/** Single misfortunes, to be strung together by chance. */
-const misfortunes: Record<string, (world: World, client: Client, at: number) => Promise<void> | void> = {
-  'others change things': (world, _client, at) => churn(world, 4, at * 4),
-  'we create': (_world, client, at) =>
-    bestEffort(client.create(configMaps, configMap(`own${at % 3}`, { at: String(at) }))),
-  'we change': (_world, client, at) =>
-    bestEffort(
-      client.mergePatch(
-        configMaps,
-        { namespace: 'default', name: `own${at % 3}` },
-        { data: { at: String(at) } },
-      ),
-    ),
-  'we delete': (_world, client, at) =>
-    bestEffort(client.delete(configMaps, { namespace: 'default', name: `own${at % 3}` })),
-  reset: ({ gateway }) => gateway.resetAll(),
-  silence: async (world, _client, at) => {
-    world.gateway.freeze();
-    await churn(world, 2, at);
-    world.gateway.thaw();
-    world.gateway.resetAll();
-  },
-  restart: ({ server }) => server.restart(),
-  compaction: ({ server }) => server.store.compact(),
-  'an older snapshot': async (world, _client, at) => {
-    const snapshot = world.server.store.snapshot();
-    await churn(world, 3, at);
-    world.server.faults.restore(snapshot);
-    world.gateway.resetAll();
-  },
-  'answers get lost': ({ server }) => void server.faults.loseAnswers({ ...OURS, times: 2 }),
-  refusals: ({ server }) =>
-    void server.faults.refuse({ status: 503, retryAfterSeconds: 0 }, { ...OURS, times: 3 }),
-  'a truncated line': ({ server }) => void server.faults.truncateEvents({ ...OURS, times: 1 }),
-  'events held back': async (world, _client, at) => {
-    const heal = world.server.faults.holdEvents(OURS);
-    await churn(world, 4, at);
-    heal();
-  },
-  'events coalesced': async (world, _client, at) => {
-    const heal = world.server.faults.coalesceEvents(OURS);
-    await churn(world, 4, at);
-    heal();
-  },
-  'events lost': async (world, _client, at) => {
-    const heal = world.server.faults.dropEvents(OURS);
-    await churn(world, 4, at);
-    heal();
-    world.server.faults.cutWatches(OURS);
-  },
-};
-
-/** A call that may fail in any way, as calls do in a storm. */
-async function bestEffort(call: Promise<unknown>): Promise<void> {
-  await call.catch(() => undefined);
-}
-
-test('cache equals server after: any misfortunes in any order', { timeout: 300_000 }, async (t) => {
-  const schedule = fc.array(fc.constantFrom(...Object.keys(misfortunes)), {
-    minLength: 6,
-    maxLength: 14,
-    size: 'max',
-  });
-  await fc.assert(
-    fc.asyncProperty(schedule, fc.boolean(), async (steps, streaming) => {
-      await t.test(steps.join(', then '), async (one) => {
-        const world = await setUp(one);
-        const followed = follow(one, world, { streaming, pageSize: 3, relistEvery: 0, idle: 2_000 });
-        await followed.informer.waitForSync({ timeout: 10_000 });
-        for (const [at, step] of steps.entries()) await misfortunes[step]?.(world, followed.client, at);
-        world.server.faults.heal();
-        await settles(world, followed);
-        await churn(world, 6, 1_000);
-        await settles(world, followed);
-      });
-    }),
-    { numRuns: 12 },
-  );
-});
-
 test('a streaming list that the server refuses becomes pages', async (t) => {
   const world = await setUp(t);
   await churn(world, 8);
@@ -380,70 +195,4 @@ test('a write whose answer was lost is found out, not repeated blindly', async (
   );
   await until('the watch tells of it', () => informer.get('default/lost') !== undefined);
   await assert.rejects(client.create(configMaps, configMap('lost')), AlreadyExistsError);
-});
-
-/** The simplest operator: one child per parent, made if missing, removed if not wanted. */
-async function operate(t: TestContext, { gateway }: World) {
-  const manager = await createManager({
-    name: 'children',
-    config: gateway.config(),
-    client: { rateLimit: false },
-    cache: FAST,
-  });
-  manager
-    .controller('children')
-    .for(configMaps)
-    .owns(configMaps)
-    .options({ backoff: { initial: 5, limit: 200 } })
-    .reconcile(async ({ namespace, name }, { signal }) => {
-      const parent = manager.cache.get(configMaps, { namespace, name });
-      if (parent?.data?.['child'] === undefined) return;
-      const child = manager.cache.get(configMaps, { namespace, name: `${name}-child` });
-      if (parent.data['child'] === 'yes' && child === undefined)
-        await manager.client.create(
-          configMaps,
-          {
-            ...configMap(`${name}-child`),
-            metadata: {
-              name: `${name}-child`,
-              namespace: 'default',
-              ownerReferences: [controllerReference(parent)],
-            },
-          },
-          { signal },
-        );
-      if (parent.data['child'] === 'no' && child !== undefined)
-        await manager.client.delete(configMaps, child.metadata, { uid: child.metadata.uid, signal });
-    });
-  const stop = new AbortController();
-  const running = manager.start(stop.signal);
-  t.after(async () => {
-    stop.abort();
-    await running;
-  });
-  return manager;
-}
-
-test('no child is made or deleted twice while the watch is late', async (t) => {
-  const world = await setUp(t);
-  world.gateway.delay = 150;
-  await operate(t, world);
-  const parents = Array.from({ length: 8 }, (_, i) => `p${i}`);
-  const children = async () =>
-    (await world.user.list(configMaps)).items.filter(({ metadata }) => metadata.name.endsWith('-child'))
-      .length;
-  for (const round of [1, 2, 3]) {
-    for (const name of parents) {
-      const ref = { namespace: 'default', name };
-      if (round === 1) await world.user.create(configMaps, configMap(name, { child: 'yes' }));
-      else await world.user.mergePatch(configMaps, ref, { data: { child: 'yes', touched: String(round) } });
-    }
-    await until('all children are there', async () => (await children()) === parents.length);
-    for (const name of parents)
-      await world.user.mergePatch(configMaps, { namespace: 'default', name }, { data: { child: 'no' } });
-    await until('all children are gone', async () => (await children()) === 0);
-  }
-  const sent = (method: string) => world.gateway.seen.filter((request) => request.method === method).length;
-  assert.equal(sent('POST'), parents.length * 3, 'each child was made once per round');
-  assert.equal(sent('DELETE'), parents.length * 3, 'each child was deleted once per round');
 });
