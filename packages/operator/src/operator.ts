@@ -1,13 +1,13 @@
 /** Puts the operator together: one manager, one pool of connections, one controller per kind. */
-import { configMaps, type Manager, secrets } from '@slurm-operator/kube';
+import type { Manager } from '@slurm-operator/kube';
 import { setupAccountings } from './accounting/setup.ts';
 import type { Surroundings } from './builders/surroundings.ts';
+import { setupCache } from './cached-objects.ts';
 import { ConnectionPool } from './connection/pool.ts';
 import type { ConnectionSettings } from './connection/reconciler.ts';
 import { setupClusters } from './connection/setup.ts';
 import { setupControllers } from './controller/setup.ts';
 import { type DebugVars, debugVars } from './debug-vars.ts';
-import { digestData } from './digest-data.ts';
 import { setupLoginSets } from './loginset/setup.ts';
 import { setupNodeSets } from './nodeset/setup.ts';
 import { setupRestApis } from './restapi/setup.ts';
@@ -31,9 +31,7 @@ export interface Operator {
 export function setupOperator(manager: Manager, options: OperatorOptions): Operator {
   const pool = new ConnectionPool(manager.clock);
   const { workers } = options;
-  // Before anybody else asks for them: what is cached of these is digests.
-  manager.cache.informer(secrets, { transform: digestData });
-  manager.cache.informer(configMaps, { transform: digestData });
+  setupCache(manager.cache);
   setupClusters(manager, pool, { ...options, workers: workers.slurmclient });
   setupControllers(manager, options, { workers: workers.controller });
   setupRestApis(manager, options, { workers: workers.restapi });

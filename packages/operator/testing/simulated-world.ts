@@ -141,7 +141,9 @@ export class SimulatedWorld {
         return this.#patch(action);
       case 'mirror-state': {
         const pod = this.pods.get(action.name);
-        if (pod?.uid === action.uid) pod.slurmConditions = action.conditions;
+        if (pod?.uid !== action.uid) return;
+        const kept = [...pod.slurmConditions].filter(([type]) => !action.over.includes(type));
+        pod.slurmConditions = new Map([...kept, ...action.conditions]);
         return;
       }
       case 'delete-worker':
@@ -222,6 +224,7 @@ export class SimulatedWorld {
       revision: this.spec.updateRevision,
       phase: 'Pending',
       nodeName: undefined,
+      placedAt: undefined,
       nodeReachable: true,
       ready: false,
       readySince: undefined,
@@ -297,6 +300,7 @@ export class SimulatedWorld {
       if (pod.phase !== 'Pending' || pod.terminating) continue;
       pod.nodeName ??= this.#machineFor(pod);
       if (pod.nodeName === undefined) continue;
+      pod.placedAt ??= this.now;
       // The kubelet of a machine that is cut off starts what it was given; only nobody hears of it.
       if (!this.#reachable(pod)) {
         this.unseen.add(pod.uid);

@@ -25,7 +25,7 @@ import { syncRevisions } from './revisions.ts';
 import { syncShared } from './shared-objects.ts';
 import type { GatewayFinder, NodesView, SlurmGateway } from './slurm-gateway.ts';
 import { type ConditionDraft, nodeSetStatus, type Trouble } from './status.ts';
-import type { WorkerSurroundings } from './worker/worker-template.ts';
+import { type WorkerSurroundings, workerTemplate } from './worker/worker-template.ts';
 import { writeStatus } from './write-status.ts';
 
 export interface NodeSetOptions extends WorkerSurroundings {
@@ -37,6 +37,9 @@ export interface NodeSetOptions extends WorkerSurroundings {
 
 /** Even when nothing tells us to, look again after this long. */
 const lookAgain = 60_000;
+
+/** Workers made before the world is looked at again: thousands must not keep one drained worker waiting. */
+const mostCreations = 500;
 
 export class NodeSetReconciler {
   readonly #manager: Pick<Manager, 'cache' | 'client' | 'recorder' | 'metrics'>;
@@ -85,24 +88,31 @@ export class NodeSetReconciler {
       await step(syncRevisions(nodeSet, observed.updateRevision, inUse, this.#manager, context.signal));
     }
     // Without its Controller nothing can be built, but what is there can still be drained and deleted.
-    const buildable = (action: Action) => controller !== undefined || action.kind !== 'create-worker';
+    const template = controller && workerTemplate(nodeSet, controller, this.#options);
+    const creations = decided.actions.filter((action) => action.kind === 'create-worker');
+    const postponed = new Set<Action>(creations.slice(template === undefined ? 0 : mostCreations));
     await step(
-      act(decided.actions.filter(buildable), {
-        client,
-        gateway,
-        nodeSet,
-        signal: context.signal,
-        now: () => context.clock.now(),
-        parallel: this.#options.parallel,
-        createWorker: (slot, signal) =>
-          createWorker(slot, observed, pinned, nodeSet, controller, { client, ...this.#options }, signal),
-        wrote: (slurmName) => memory.wrote(slurmName, context.clock.now()),
-        done: (action) => {
-          done.push(action);
-          this.#metrics.count(nodeSet.metadata, action, context.clock.now());
-          context.log.info({ action }, 'done');
+      act(
+        decided.actions.filter((action) => !postponed.has(action)),
+        {
+          client,
+          gateway,
+          nodeSet,
+          signal: context.signal,
+          now: () => context.clock.now(),
+          parallel: this.#options.parallel,
+          createWorker: async (slot, signal) => {
+            if (template === undefined) return;
+            await createWorker(slot, observed, pinned, nodeSet, template, client, signal);
+          },
+          wrote: (slurmName) => memory.wrote(slurmName, context.clock.now()),
+          done: (action) => {
+            done.push(action);
+            this.#metrics.count(nodeSet.metadata, action, context.clock.now());
+            context.log.info({ action }, 'done');
+          },
         },
-      }),
+      ),
     );
     const registered =
       observed.slurm.kind === 'known'
@@ -118,9 +128,8 @@ export class NodeSetReconciler {
       this.#manager.recorder.record({ regarding: nodeSet, type, reason, note });
     await this.#report(nodeSet, { decided, trouble, window }, context, now);
     if (failure !== undefined) throw failure;
-    return {
-      requeueAfter: Math.min(lookAgain, Math.max(100, (decided.wakeAt ?? Number.POSITIVE_INFINITY) - now)),
-    };
+    const wakeAt = template !== undefined && postponed.size > 0 ? now : decided.wakeAt;
+    return { requeueAfter: Math.min(lookAgain, Math.max(100, (wakeAt ?? Number.POSITIVE_INFINITY) - now)) };
   };
 
   #forget({ key, namespace, name }: Request): void {

@@ -13,8 +13,12 @@ import {
   services,
 } from '@slurm-operator/kube';
 import { controllers, nodeSets } from '../resources.ts';
+import { machineChanged } from './machine-changed.ts';
 import { type NodeSetOptions, NodeSetReconciler } from './reconciler.ts';
 import type { GatewayFinder } from './slurm-gateway.ts';
+
+/** The index of pods by the machine they run on. */
+const byMachine = 'machine';
 
 export interface NodeSetSetup extends NodeSetOptions {
   readonly workers: number;
@@ -30,15 +34,17 @@ export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options
       .list(nodeSets, { namespace })
       .filter((set) => set.spec.controllerRef.name === controller)
       .map((set) => set.metadata);
+  cache
+    .informer(pods)
+    .addIndex(byMachine, (pod) => (pod.spec?.nodeName === undefined ? [] : [pod.spec.nodeName]));
   const setsOn = (node: string): ObjectRef[] => {
-    const here = cache
-      .list(pods)
-      .filter((pod) => pod.spec?.nodeName === node && pod.metadata.labels?.[label.scalingMode] !== undefined);
-    const owners = here.flatMap((pod) =>
-      (pod.metadata.ownerReferences ?? [])
-        .filter((owner) => owner.kind === 'NodeSet')
-        .map((owner) => ({ namespace: pod.metadata.namespace, name: owner.name })),
-    );
+    const owners = cache
+      .byIndex(pods, byMachine, node)
+      .flatMap((pod) =>
+        (pod.metadata.ownerReferences ?? [])
+          .filter((owner) => owner.kind === 'NodeSet')
+          .map((owner) => ({ namespace: pod.metadata.namespace, name: owner.name })),
+      );
     const daemons = cache
       .list(nodeSets)
       .filter((set) => set.spec.scalingMode === 'DaemonSet')
@@ -51,7 +57,7 @@ export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options
     .owns(pods)
     .owns(controllerRevisions)
     .owns(configMaps)
-    .watches(nodes, (node) => setsOn(node.metadata.name))
+    .watches(nodes, (node) => setsOn(node.metadata.name), { predicate: machineChanged })
     .watches(controllers, (controller) => setsOf(controller.metadata.namespace, controller.metadata.name))
     .watches(persistentVolumeClaims, (claim) => {
       const set = claim.metadata.labels?.[label.instance];

@@ -33,7 +33,7 @@ export function podsOf(cache: Cache, of: Component, namespace: string, instance:
     .filter((pod) => pod.metadata.labels?.[label.component])
     .map((pod) => ({ pod, node: lostNode(cache, pod.spec?.nodeName) }))
     .filter(({ pod, node }) => pod.metadata.deletionTimestamp === undefined || node !== undefined)
-    .map(({ pod, node }) => factsOf(pod, node));
+    .map(({ pod, node }) => podFacts(pod, node));
 }
 
 function lostNode(cache: Cache, name: string | undefined): string | undefined {
@@ -42,7 +42,7 @@ function lostNode(cache: Cache, name: string | undefined): string | undefined {
   return ready !== undefined && ready.status !== 'True' ? name : undefined;
 }
 
-function factsOf({ metadata, spec, status }: Live<Pod>, lostWith: string | undefined): PodFacts {
+export function podFacts({ metadata, spec, status }: Live<Pod>, lostWith: string | undefined): PodFacts {
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const main = status?.containerStatuses?.find((one) => one.name === spec?.containers[0]?.name);
   const waiting = containers

@@ -12,6 +12,9 @@ import type { Surroundings } from '../surroundings.ts';
 import { referencedConfigMaps } from './stateful-set.ts';
 
 /** Names the configuration that a trial is about. */
+/** `app.kubernetes.io/name` of the pod that tries a configuration. */
+export const trialApp = 'config-check';
+
 export const trialAnnotation = 'controller.slinky.slurm.net/config-trial';
 
 export const trialName = (controller: string): string => `${controller}-config-check`;
@@ -68,7 +71,7 @@ export function buildTrialPod(controller: Read<Controller>, around: Surroundings
   };
   const labels = {
     // Not those of slurmctld: no Service and no budget may take it for one.
-    'app.kubernetes.io/name': 'config-check',
+    'app.kubernetes.io/name': trialApp,
     'app.kubernetes.io/instance': name,
     'app.kubernetes.io/component': 'config-check',
     'app.kubernetes.io/part-of': 'slurm',

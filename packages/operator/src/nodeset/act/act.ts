@@ -2,7 +2,7 @@
  * Carries a plan out: drains and patches at once, then deletes (each checked again against a list fetched for the purpose), then
  * creations in a slow start. One failing action hurts only itself; all failures are thrown together at the end.
  */
-import { annotation, finalizer, label, type NodeSet } from '@slurm-operator/api';
+import { finalizer, type NodeSet } from '@slurm-operator/api';
 import {
   AlreadyExistsError,
   addFinalizer,
@@ -13,15 +13,14 @@ import {
   persistentVolumeClaims,
   pods,
   removeFinalizer,
-  timestamp,
 } from '@slurm-operator/kube';
 import { nodeSets } from '../../resources.ts';
-import { claimScaledInAnnotation, cordonCauseAnnotation } from '../annotations.ts';
-import { noDeadline } from '../observe/observe-worker.ts';
+import { claimScaledInAnnotation } from '../annotations.ts';
 import type { Action } from '../plan/actions.ts';
 import type { Slot } from '../plan/observed.ts';
 import type { NodesView, SlurmGateway } from '../slurm-gateway.ts';
 import { inParallel, slowStart } from './in-parallel.ts';
+import { isPodChange, type PodChange, patchPod } from './patch-pod.ts';
 import { stillSafe } from './still-safe.ts';
 
 export interface ActContext {
@@ -70,7 +69,8 @@ export async function act(actions: readonly Action[], context: ActContext): Prom
     const run = kinds[0] === 'create-worker' ? slowStart : inParallel;
     const checked =
       kinds[0] === 'delete-worker' ? await confirmed(wave as Of<'delete-worker'>[], context) : wave;
-    failures.push(...(await run<Action>(checked, context.parallel, (action) => perform(action, tracked))));
+    const requests = together(checked);
+    failures.push(...(await run(requests, context.parallel, (request) => perform(request, tracked))));
     // Without its finalizer a NodeSet must not get workers.
     if (failed('add-finalizer')) break;
   }
@@ -97,22 +97,26 @@ async function confirmed(deletes: readonly Of<'delete-worker'>[], context: ActCo
   return deletes.filter((action) => stillSafe(action, view));
 }
 
-async function perform(action: Action, context: ActContext): Promise<void> {
-  await performKind(action, context);
-  context.done(action);
+/** What changes on one pod goes in one request; every other action is one of its own. */
+function together(actions: readonly Action[]): Action[][] {
+  return [...Map.groupBy(actions, (action) => (isPodChange(action) ? action.uid : action)).values()];
 }
 
-function performKind(action: Action, context: ActContext): Promise<void> {
+async function perform(actions: readonly Action[], context: ActContext): Promise<void> {
+  const [action] = actions;
+  if (action === undefined) return;
+  if (isPodChange(action)) await gone(patchPod(actions.filter(isPodChange), context));
+  else await performKind(action, context);
+  for (const each of actions) context.done(each);
+}
+
+function performKind(action: Exclude<Action, PodChange>, context: ActContext): Promise<void> {
   switch (action.kind) {
     case 'add-finalizer':
     case 'remove-finalizer':
       return setFinalizer(action.kind === 'add-finalizer', context);
     case 'create-worker':
       return context.createWorker(action.slot, context.signal);
-    case 'patch-worker':
-      return patchWorker(action, context);
-    case 'mirror-state':
-      return mirrorState(action, context);
     case 'delete-worker':
       return deleteWorker(action, context);
     case 'drain':
@@ -158,46 +162,6 @@ function performKind(action: Action, context: ActContext): Promise<void> {
 async function setFinalizer(wanted: boolean, { client, nodeSet, signal }: ActContext): Promise<void> {
   const change = wanted ? addFinalizer : removeFinalizer;
   await change(client, nodeSets, nodeSet, finalizer.drain, { signal });
-}
-
-async function patchWorker(action: Of<'patch-worker'>, context: ActContext): Promise<void> {
-  const annotations: Record<string, string | null> = {};
-  const labels: Record<string, string | null> = {};
-  if (action.cordon !== undefined) {
-    annotations[annotation.podCordon] = action.cordon.cordoned ? 'true' : null;
-    annotations[cordonCauseAnnotation] = action.cordon.cause ?? null;
-  }
-  if (action.deadline !== undefined) annotations[annotation.podDeadline] = deadlineText(action.deadline);
-  if (action.topology !== undefined) annotations[annotation.topology] = action.topology ?? '';
-  if (action.protect !== undefined) labels[label.podProtect] = action.protect ? 'true' : null;
-  // The uid makes it a patch of this very pod: a namesake that came since is refused (law L4).
-  const body = { metadata: { uid: action.uid, annotations, labels } };
-  await gone(context.client.mergePatch(pods, at(context, action.name), body, { signal: context.signal }));
-}
-
-/**
- * By server-side apply under a manager of its own: what is left out is removed, and there is one entry per type whatever was there.
- */
-async function mirrorState(action: Of<'mirror-state'>, context: ActContext): Promise<void> {
-  const lastTransitionTime = timestamp(context.now());
-  const conditions = [...action.conditions].map(([type, message]) => ({
-    type,
-    status: 'True',
-    message,
-    lastTransitionTime,
-  }));
-  const body = { metadata: { ...at(context, action.name), uid: action.uid }, status: { conditions } };
-  const options = {
-    subresource: 'status',
-    fieldManager: 'slurm-operator-node-state',
-    signal: context.signal,
-  };
-  await gone(context.client.apply(pods, body, options));
-}
-
-function deadlineText(deadline: number | null): string | null {
-  if (deadline === null) return null;
-  return Number.isFinite(deadline) ? timestamp(deadline) : noDeadline;
 }
 
 async function deleteWorker(action: Of<'delete-worker'>, context: ActContext): Promise<void> {

@@ -1,34 +1,34 @@
 /** Claims first, then the pod: a pod whose claims are missing could not start. */
-import type { Controller, NodeSet } from '@slurm-operator/api';
+import type { NodeSet } from '@slurm-operator/api';
 import { AlreadyExistsError, type Client, persistentVolumeClaims, pods } from '@slurm-operator/kube';
 import { type Observed, type Slot, slurmNameOf } from '../plan/observed.ts';
 import { workerClaims } from '../worker/worker-claims.ts';
 import { workerPod } from '../worker/worker-pod.ts';
-import { type WorkerSurroundings, workerTemplate } from '../worker/worker-template.ts';
+import type { WorkerTemplate } from '../worker/worker-template.ts';
 
 export async function createWorker(
   slot: Slot,
   observed: Observed,
   pinned: ReadonlyMap<number, string>,
   nodeSet: NodeSet,
-  controller: Controller | undefined,
-  around: WorkerSurroundings & { readonly client: Client },
+  template: WorkerTemplate,
+  client: Client,
   signal: AbortSignal,
 ): Promise<void> {
   const hostname = slurmNameOf(slot, observed);
-  if (controller === undefined || hostname === undefined) return;
+  if (hostname === undefined) return;
   const existing = new Set(observed.claims.map((claim) => claim.name));
   for (const claim of workerClaims(nodeSet, slot, hostname)) {
     if (!existing.has(claim.metadata?.name ?? ''))
-      await unlessThere(around.client.create(persistentVolumeClaims, claim as never, { signal }));
+      await unlessThere(client.create(persistentVolumeClaims, claim as never, { signal }));
   }
-  const pod = workerPod(nodeSet, workerTemplate(nodeSet, controller, around), {
+  const pod = workerPod(nodeSet, template, {
     slot,
     hostname,
     revision: observed.updateRevision,
     pinnedTo: slot.mode === 'StatefulSet' ? pinned.get(slot.ordinal) : undefined,
   });
-  await unlessThere(around.client.create(pods, pod as never, { signal }));
+  await unlessThere(client.create(pods, pod as never, { signal }));
 }
 
 /** Made by an earlier try whose answer was lost: the cache shows it before long. */

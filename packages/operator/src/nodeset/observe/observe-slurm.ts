@@ -28,8 +28,7 @@ export function observeSlurmNode(
     address: node.address,
     instanceId: node.instanceId || undefined,
     slurmdStartedAt: node.slurmdStartedAt,
-    // Work that Slurm cannot date may last for ever: its node goes last.
-    deadline: deadline === 'infinite' || deadline === 'unknown' ? Number.POSITIVE_INFINITY : deadline,
+    deadline: deadline === 'infinite' ? Number.POSITIVE_INFINITY : deadline,
     ours: isOurs(node, set),
     reservation: node.reservation || undefined,
   };

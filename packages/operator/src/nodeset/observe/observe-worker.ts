@@ -45,6 +45,11 @@ export function observeWorker(
     revision: metadata?.labels?.[label.revision] ?? '',
     phase: phases.has(status?.phase ?? '') ? (status?.phase as Worker['phase']) : 'Pending',
     nodeName: spec?.nodeName,
+    placedAt: time(
+      status?.conditions?.find(
+        (condition) => condition.type === 'PodScheduled' && condition.status === 'True',
+      )?.lastTransitionTime,
+    ),
     nodeReachable: spec?.nodeName === undefined || nodeReachable(spec.nodeName),
     ready: ready?.status === 'True',
     readySince: ready?.status === 'True' ? time(ready.lastTransitionTime) : undefined,

@@ -34,11 +34,12 @@ export type Action =
       readonly topology?: string | null;
     }
   | {
-      /** The pod's conditions that mirror its Slurm node become exactly these: type → message. */
+      /** The pod's conditions that mirror its Slurm node: those to set (type → message), and those that are over. */
       readonly kind: 'mirror-state';
       readonly name: string;
       readonly uid: string;
       readonly conditions: ReadonlyMap<string, string>;
+      readonly over: readonly string[];
     }
   | {
       readonly kind: 'delete-worker';

@@ -8,24 +8,33 @@ import type { Observed, SlurmNode, Worker } from './observed.ts';
 
 type Patch = Extract<Action, { kind: 'patch-worker' }>;
 
+/** What a worker that was placed just now has to say, Slurm will soon have more to say about: one request for both. */
+const settling = 5_000;
+
 /** One patch for all that changed on the pod, or none. */
-export function podFacts(worker: Worker, target: DrainTarget, observed: Observed): Action[] {
-  if (worker.terminating) return [];
+export function podFacts(
+  worker: Worker,
+  target: DrainTarget,
+  observed: Observed,
+  now: number,
+): { readonly actions: readonly Action[]; readonly wakeAt: number | undefined } {
+  if (worker.terminating) return { actions: [], wakeAt: undefined };
   const { name, uid } = worker;
-  const kubeNode = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
-  const topology =
-    kubeNode === undefined || kubeNode.topology === worker.topology
-      ? {}
-      : { topology: kubeNode.topology ?? null };
-  const patch: Patch = {
-    kind: 'patch-worker',
-    name,
-    uid,
-    ...cordonChange(worker, target),
-    ...slurmChange(worker, observed),
-    ...topology,
-  };
-  return Object.keys(patch).length > 3 ? [patch] : [];
+  const changes = { ...cordonChange(worker, target), ...slurmChange(worker, observed) };
+  const topology = topologyChange(worker, observed);
+  const settlesAt = (worker.placedAt ?? 0) + settling;
+  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+  if (answer.kind !== 'present' && settlesAt > now && Object.keys(changes).length === 0) {
+    return { actions: [], wakeAt: topology.topology === undefined ? undefined : settlesAt };
+  }
+  const patch: Patch = { kind: 'patch-worker', name, uid, ...changes, ...topology };
+  return { actions: Object.keys(patch).length > 3 ? [patch] : [], wakeAt: undefined };
+}
+
+function topologyChange(worker: Worker, observed: Observed): Pick<Patch, 'topology'> {
+  const machine = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
+  if (machine === undefined || machine.topology === worker.topology) return {};
+  return { topology: machine.topology ?? null };
 }
 
 function cordonChange(worker: Worker, target: DrainTarget): Pick<Patch, 'cordon'> {
@@ -43,7 +52,7 @@ function slurmChange(worker: Worker, observed: Observed): Pick<Patch, 'deadline'
   const node = answer.kind === 'present' ? answer.node : undefined;
   const protect = node !== undefined && isBusy(node) && observed.protectBusyPods;
   return {
-    ...(node?.deadline === worker.writtenDeadline ? {} : { deadline: node?.deadline ?? null }),
+    ...(worker.deadline === worker.writtenDeadline ? {} : { deadline: worker.deadline ?? null }),
     ...(protect === worker.protectedFromEviction ? {} : { protect }),
   };
 }

@@ -38,9 +38,10 @@ export function stateConditions(node: SlurmNode): ReadonlyMap<string, string> {
 export function mirrorState(worker: Worker, observed: Observed): Action[] {
   const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
   if (answer.kind === 'unknown' || worker.terminating) return [];
-  const conditions = answer.kind === 'present' ? stateConditions(answer.node) : new Map<string, string>();
-  const same =
-    conditions.size === worker.slurmConditions.size &&
-    [...conditions].every(([type, message]) => worker.slurmConditions.get(type) === message);
-  return same ? [] : [{ kind: 'mirror-state', name: worker.name, uid: worker.uid, conditions }];
+  const wanted = answer.kind === 'present' ? stateConditions(answer.node) : new Map<string, string>();
+  const known = worker.slurmConditions;
+  const conditions = new Map([...wanted].filter(([type, message]) => known.get(type) !== message));
+  const over = [...known.keys()].filter((type) => !wanted.has(type));
+  if (conditions.size === 0 && over.length === 0) return [];
+  return [{ kind: 'mirror-state', name: worker.name, uid: worker.uid, conditions, over }];
 }

@@ -33,6 +33,8 @@ export interface Worker {
   readonly revision: string;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   readonly nodeName: string | undefined;
+  /** When the scheduler gave it its machine. */
+  readonly placedAt: number | undefined;
   /** The Kubernetes Node is Ready, and has been for long enough that its kubelet has reported on all its pods. */
   readonly nodeReachable: boolean;
   readonly ready: boolean;
@@ -100,8 +102,8 @@ export interface SlurmNode {
   /** The uid of the pod of a slurmd that registered; not always of the last one, see `isRegisteredBy`. */
   readonly instanceId: string | undefined;
   readonly slurmdStartedAt: number | undefined;
-  /** The latest end of running work on it; Infinity when some of it has no limit. */
-  readonly deadline: number | undefined;
+  /** The latest end of running work on it; Infinity when some of it has no limit; unknown while no job explains the work. */
+  readonly deadline: number | 'unknown' | undefined;
   /** Whether this record was made by a worker of this NodeSet. */
   readonly ours: boolean;
   readonly reservation: string | undefined;

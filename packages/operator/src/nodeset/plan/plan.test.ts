@@ -19,6 +19,7 @@ function worker(ordinal: number, over: Partial<Worker> = {}): Worker {
     revision: 'r1',
     phase: 'Running',
     nodeName: `n${ordinal}`,
+    placedAt: now - 3_600_000,
     nodeReachable: true,
     ready: true,
     readySince: now - 3_600_000,
@@ -430,7 +431,8 @@ test('the pod says what Slurm says of its node, one condition per state, and kee
     (type) => [type, 'bad disk'] as const,
   );
   const conditions = new Map(wanted);
-  assert.deepEqual(mirrored, [{ kind: 'mirror-state', name: 'w-0', uid: 'uid-0', conditions }]);
+  const over = ['SlurmNodeStateIdle'];
+  assert.deepEqual(mirrored, [{ kind: 'mirror-state', name: 'w-0', uid: 'uid-0', conditions, over }]);
   const unknown = { kind: 'unknown', since: 0, why: 'down' } as const;
   assert.deepEqual(
     plan(observed([worker(0, { slurmConditions: conditions })], [], { slurm: unknown }), now).actions,
@@ -443,4 +445,86 @@ test('Slurm is asked often until a list shows what became of our last change', (
   assert.equal(plan(quiet, now).waitsForSlurm, false);
   assert.equal(plan({ ...quiet, lastWrites: new Map([['w-0', now]]) }, now).waitsForSlurm, true);
   assert.equal(plan({ ...quiet, lastWrites: new Map([['w-0', now - 1]]) }, now).waitsForSlurm, false);
+});
+
+test('a job that has ended in one list and holds its node in the other changes no victim', () => {
+  const leaving = { cordoned: true, cordonCause: 'scale-in' as const, writtenDeadline: now + 3_000_000 };
+  const victim = worker(1, { ...leaving, protectedFromEviction: true });
+  const drained = {
+    flags: new Set(['DRAIN']),
+    reason: 'slurm-operator: Pod (slurm/w-1) is pending termination for scale-in',
+  };
+  const other = worker(0, { writtenDeadline: now + 3_000_000, protectedFromEviction: true });
+  const nodes = [
+    slurmNode(0, { base: 'MIXED', deadline: now + 3_000_000 }),
+    slurmNode(1, { base: 'MIXED', deadline: 'unknown', ...drained }),
+  ];
+  const made = plan(observed([other, victim], nodes, { replicas: 1 }), now);
+  assert.deepEqual(
+    made.condemned.map((one) => one.name),
+    ['w-1'],
+  );
+  assert.deepEqual(
+    made.actions.filter((action) => action.kind !== 'mirror-state'),
+    [],
+  );
+});
+
+test('work that nothing dates goes last, and the pod says so', () => {
+  const nodes = [slurmNode(0, { base: 'MIXED', deadline: 'unknown' }), slurmNode(1, busy)];
+  const made = plan(observed([worker(0), worker(1)], nodes, { replicas: 1 }), now);
+  assert.deepEqual(
+    made.condemned.map((one) => one.name),
+    ['w-1'],
+  );
+  const patch = made.actions.find((action) => action.kind === 'patch-worker' && action.name === 'w-0');
+  assert.equal(patch?.kind === 'patch-worker' && patch.deadline, Number.POSITIVE_INFINITY);
+});
+
+test('the topology of a worker that was placed just now waits for what Slurm says of it, but not for long', () => {
+  const machine = {
+    name: 'n0',
+    unschedulable: false,
+    cordonReason: undefined,
+    topology: 'topo:rack1',
+    features: [],
+    eligible: true,
+    workerHostname: 'n0',
+  };
+  const nodes = new Map([['n0', machine]]);
+  const placed = worker(0, { placedAt: now - 1_000, readySince: now, slurmConditions: new Map() });
+  const before = plan(observed([placed], [], { nodes }), now);
+  assert.deepEqual(before.actions, []);
+  assert.equal(before.wakeAt, now + 4_000);
+  assert.deepEqual(kinds(observed([{ ...placed, placedAt: now - 5_000 }], [], { nodes })), ['patch-worker']);
+  assert.deepEqual(
+    plan(observed([placed], [slurmNode(0)], { nodes }), now).actions.map((action) => action.kind),
+    ['patch-worker', 'mirror-state', 'update-node'],
+  );
+});
+
+test('law L1: a pod that a cut-off machine may have started unseen is not taken for one that never started', () => {
+  const unseen = worker(0, { everStarted: false, phase: 'Pending', ready: false, startedAt: undefined });
+  const cutOff = { ...unseen, nodeReachable: false };
+  const works = [slurmNode(0, busy)];
+  assert.ok(
+    kinds(observed([unseen], works, { replicas: 0 })).includes('delete-worker'),
+    'its machine says so',
+  );
+  assert.ok(!kinds(observed([cutOff], works, { replicas: 0 })).includes('delete-worker'), 'nobody says so');
+  const unknown = { kind: 'unknown', since: 0, why: 'down' } as const;
+  assert.ok(!kinds(observed([cutOff], [], { replicas: 0, slurm: unknown })).includes('delete-worker'));
+});
+
+test('what an unreachable machine last reported makes no worker of it replaceable', () => {
+  const stale = { revision: 'r0', ready: false, readySince: undefined };
+  const condemned = (over: Partial<Worker>, more: Partial<Observed> = {}) =>
+    plan(
+      observed([worker(0, { ...stale, ...over }), worker(1)], [slurmNode(0, busy), slurmNode(1)], more),
+      now,
+    ).condemned.map((one) => one.name);
+  assert.deepEqual(condemned({}), ['w-0'], 'not ready and outdated: replacing it takes nothing away');
+  assert.deepEqual(condemned({ nodeReachable: false }), [], 'it may be ready, and at work, for all we know');
+  const otherMode = { slot: { mode: 'DaemonSet', nodeName: 'n0' } as const };
+  assert.deepEqual(condemned({ ...otherMode, nodeReachable: false }, { replicas: 1 }), []);
 });

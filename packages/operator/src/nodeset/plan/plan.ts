@@ -50,7 +50,9 @@ export function plan(observed: Observed, now: number): Plan {
     const why = condemned.workers.get(worker);
     const target = drainTarget(worker, why, current);
     const step = drainActions(worker, target, current);
-    patches.push(...podFacts(worker, target, current), ...mirrorState(worker, current));
+    const facts = podFacts(worker, target, current, now);
+    patches.push(...facts.actions, ...mirrorState(worker, current));
+    wakes.push(facts.wakeAt);
     drains.push(
       ...step.actions,
       ...(why === undefined && step.actions.length === 0 ? slurmFacts(worker, current) : []),
@@ -126,10 +128,20 @@ function withCurrentDeadlines(observed: Observed): Observed {
   const { slurm } = observed;
   if (slurm.kind === 'unknown') return observed;
   const workers = observed.workers.map((worker) => {
-    const deadline = slurm.nodes.get(worker.slurmName)?.deadline;
+    const listed = slurm.nodes.get(worker.slurmName)?.deadline;
+    const deadline = listed === 'unknown' ? undated(worker) : listed;
     return deadline === worker.deadline ? worker : { ...worker, deadline };
   });
   return { ...observed, workers };
+}
+
+/**
+ * Jobs and nodes are listed apart: for a moment the job has ended in one list and still holds its node in the other. What was
+ * written last on the pod bridges that moment, so that nobody else is chosen to go because of it. Where nothing was written the
+ * work is new and may last for ever: its node goes last.
+ */
+function undated(worker: Worker): number {
+  return worker.writtenDeadline ?? Number.POSITIVE_INFINITY;
 }
 
 function obstacleTo(

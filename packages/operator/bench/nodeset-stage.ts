@@ -1,0 +1,240 @@
+/** An API server with hollow machines, a simulated Slurm whose nodes register when their pods run, and the operator between them. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  accountingKind,
+  clusterKind,
+  controllerKind,
+  customResourceDefinition,
+  loginSetKind,
+  type NodeSet,
+  nodeSetKind,
+  restApiKind,
+} from '@slurm-operator/api';
+import {
+  type Client,
+  createClient,
+  customResourceDefinitions,
+  kubeconfigConfig,
+  type Live,
+  namespaces,
+  type Pod,
+  pods,
+  secrets,
+} from '@slurm-operator/kube';
+import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
+import { clusters, controllers, nodeSets } from '../src/resources.ts';
+import { HollowMachines } from './hollow-machines.ts';
+import type { Usage } from './nodeset-manager-process.ts';
+
+export const namespace = 'slurm';
+export const image = 'slurm-operator/slurmd:26.05';
+/** What every machine says of itself, four to a rack. */
+const topologyOf = (index: number) => `topo:rack${Math.floor(index / 4)}`;
+
+export class BenchStage implements AsyncDisposable {
+  readonly client: Client;
+  readonly slurm: Simulator;
+  /** Pods by name, as the watch shows them. */
+  readonly pods = new Map<string, Live<Pod>>();
+  /** When the watch showed that a pod is to go, by its Slurm node. */
+  readonly deletedAt = new Map<string, number>();
+  readonly #directory: string;
+  readonly #server: ChildProcess;
+  readonly #machines: HollowMachines;
+  readonly #stop = new AbortController();
+  #operator: ChildProcess | undefined;
+  #watching: Promise<unknown> = Promise.resolve();
+  #failure: unknown;
+
+  private constructor(parts: { client: Client; slurm: Simulator; server: ChildProcess; directory: string }) {
+    this.client = parts.client;
+    this.slurm = parts.slurm;
+    this.#server = parts.server;
+    this.#directory = parts.directory;
+    this.#machines = new HollowMachines(parts.client);
+  }
+
+  static async open(machines: number): Promise<BenchStage> {
+    const server = fork(join(import.meta.dirname, 'api-server-process.ts'), { execArgv: [] });
+    const [{ kubeconfig }] = (await once(server, 'message', { signal: AbortSignal.timeout(30_000) })) as [
+      { kubeconfig: string },
+    ];
+    const directory = await mkdtemp(join(tmpdir(), 'bench-nodeset-'));
+    await writeFile(join(directory, 'kubeconfig'), kubeconfig, { mode: 0o600 });
+    const client = createClient(await kubeconfigConfig({ text: kubeconfig }), {
+      userAgent: 'bench',
+      rateLimit: false,
+    });
+    // One node that is nobody's: what changes "elsewhere" changes there.
+    const slurm = await startSimulator({ nodes: 'elsewhere', latency: 'measured', maxRequests: 2_000_000 });
+    const stage = new BenchStage({ client, slurm, server, directory });
+    await stage.#prepare(machines);
+    stage.#watching = stage.#followPods();
+    return stage;
+  }
+
+  async #prepare(machines: number): Promise<void> {
+    const { client } = this;
+    for (const kind of [clusterKind, controllerKind, nodeSetKind, accountingKind, loginSetKind, restApiKind])
+      await client.create(customResourceDefinitions, customResourceDefinition(kind) as never);
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    await this.#machines.add(machines, (index) => ({ 'topology.slinky.slurm.net/spec': topologyOf(index) }));
+    await client.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'token', namespace },
+      data: { SLURM_JWT: Buffer.from(this.slurm.token('slurm', 86_400)).toString('base64') },
+    });
+    const object = (kind: string, spec: object) => ({
+      apiVersion: 'slinky.slurm.net/v1beta1',
+      kind,
+      metadata: { name: 'main', namespace },
+      spec,
+    });
+    await this.until('the kinds are served', 30, async () =>
+      client.list(nodeSets, { namespace }).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const keys = {
+      slurmKeyRef: { name: 'key', key: 'slurm.key' },
+      jwtKeyRef: { name: 'key', key: 'jwt.key' },
+    };
+    await client.create(controllers, object('Controller', keys) as never);
+    const target = { server: this.slurm.server, tokenSecretRef: { name: 'token', key: 'SLURM_JWT' } };
+    await client.create(clusters, object('Cluster', target) as never);
+  }
+
+  async #followPods(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.client.watch(
+          pods,
+          { namespace, sendInitialEvents: true, signal: this.#stop.signal },
+          (event) => {
+            if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED')
+              this.#seen(event.type, event.object as unknown as Live<Pod>);
+          },
+        );
+      } catch (error) {
+        if (!this.#stop.signal.aborted) console.error('the watch of the benchmark broke:', error);
+      }
+    }
+  }
+
+  #seen(type: string, pod: Live<Pod>): void {
+    const hostname = pod.spec?.hostname ?? '';
+    if (type !== 'DELETED') this.#machines.see(pod).catch((error: unknown) => (this.#failure ??= error));
+    const before = this.pods.get(pod.metadata.name);
+    if (type === 'DELETED') this.pods.delete(pod.metadata.name);
+    else this.pods.set(pod.metadata.name, pod);
+    if (pod.metadata.deletionTimestamp !== undefined && !this.deletedAt.has(hostname))
+      this.deletedAt.set(hostname, Date.now());
+    const runs = (one: Live<Pod> | undefined) =>
+      one?.status?.phase === 'Running' && one.metadata.uid === pod.metadata.uid;
+    // Its slurmd comes up and registers; a worker of the raw creates has none.
+    if (type !== 'DELETED' && runs(pod) && !runs(before) && pod.metadata.labels?.['raw'] === undefined)
+      this.slurm.cluster.addNode(hostname, { features: ['w'] });
+  }
+
+  startOperator(): void {
+    this.#operator = fork(
+      join(import.meta.dirname, 'nodeset-manager-process.ts'),
+      [join(this.#directory, 'kubeconfig'), image],
+      {
+        execArgv: (process.env['OPERATOR_NODE_OPTIONS'] ?? '').split(' ').filter((word) => word !== ''),
+      },
+    );
+  }
+
+  async usage(): Promise<Usage> {
+    const operator = this.#operator;
+    if (operator === undefined || operator.exitCode !== null) throw new Error('the operator does not run');
+    const answer = once(operator, 'message', { signal: AbortSignal.timeout(60_000) });
+    operator.send({ kind: 'usage' });
+    return ((await answer) as [Usage])[0];
+  }
+
+  async isConnected(): Promise<boolean> {
+    const { status } = await this.client.get(clusters, { namespace, name: 'main' });
+    return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+  }
+
+  /** Requests to Slurm that changed something, and all of them, so far. */
+  slurmRequests(): { readonly all: number; readonly writes: number } {
+    const { requests } = this.slurm;
+    return { all: requests.length, writes: requests.filter(({ method }) => method !== 'GET').length };
+  }
+
+  async createNodeSet(spec: object): Promise<void> {
+    const object = {
+      apiVersion: 'slinky.slurm.net/v1beta1',
+      kind: 'NodeSet',
+      metadata: { name: 'w', namespace },
+      spec: { controllerRef: { name: 'main' }, slurmd: { image }, ...spec },
+    };
+    await this.client.create(nodeSets, object as never);
+  }
+
+  async patchNodeSet(spec: object): Promise<void> {
+    await this.client.mergePatch(nodeSets, { namespace, name: 'w' }, { spec });
+  }
+
+  async nodeSet(): Promise<NodeSet> {
+    return (await this.client.get(nodeSets, { namespace, name: 'w' })) as unknown as NodeSet;
+  }
+
+  running(): number {
+    return [...this.pods.values()].filter(
+      (pod) => pod.status?.phase === 'Running' && pod.metadata.deletionTimestamp === undefined,
+    ).length;
+  }
+
+  /** Every worker of the newest revision, Ready, with its Slurm state on the pod, its topology on both sides and its comment. */
+  async isSettled(workers: number): Promise<boolean> {
+    const { status, metadata } = await this.nodeSet();
+    const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
+    if (ready?.status !== 'True' || status?.observedGeneration !== metadata.generation) return false;
+    if (status?.updatedReplicas !== workers || this.pods.size !== workers) return false;
+    for (const pod of this.pods.values()) {
+      const node = this.slurm.cluster.nodes.get(pod.spec?.hostname ?? '');
+      const mirrored = pod.status?.conditions?.some(({ type }) => type === 'SlurmNodeStateIdle');
+      const topology = pod.metadata.annotations?.['topology.slinky.slurm.net/spec'] ?? '';
+      if (!mirrored || topology === '' || node?.topology !== topology) return false;
+      if (!node.comment.includes(`"podName":"${pod.metadata.name}"`) || node.flags.has('DRAIN')) return false;
+    }
+    return true;
+  }
+
+  async until(what: string, seconds: number, holds: () => boolean | Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + seconds * 1000;
+    while (!(await holds())) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (Date.now() > deadline) throw new Error(`waited ${seconds} s in vain until ${what}`);
+      await delay(100);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await end(this.#operator);
+    this.#stop.abort();
+    await this.#watching;
+    await this.slurm.stop();
+    this.client.close();
+    await end(this.#server);
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}
+
+async function end(child: ChildProcess | undefined): Promise<void> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
