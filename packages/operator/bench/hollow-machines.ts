@@ -53,7 +53,7 @@ export class HollowMachines {
 
   /** Told of each pod as the watch shows it; every step is taken once. */
   async see(pod: Live<Pod>): Promise<void> {
-    const { uid = '', namespace, name, deletionTimestamp } = pod.metadata;
+    const { uid, namespace, name, deletionTimestamp } = pod.metadata;
     const client = this.#client;
     try {
       if (deletionTimestamp !== undefined) {
