@@ -8,12 +8,13 @@ const program = fileURLToPath(new URL('../../packages/operator/src/manager.ts', 
 
 export class OperatorProcess {
   readonly #kubeconfig: string;
-  readonly #log: string;
+  /** The file that its output is appended to, over all its lives. */
+  readonly log: string;
   #child: ChildProcess | undefined;
 
   constructor(options: { readonly kubeconfig: string; readonly log: string }) {
     this.#kubeconfig = options.kubeconfig;
-    this.#log = options.log;
+    this.log = options.log;
   }
 
   get running(): boolean {
@@ -33,7 +34,7 @@ export class OperatorProcess {
       '0',
     ];
     const child = spawn(process.execPath, [program, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
-    const log = createWriteStream(this.#log, { flags: 'a' });
+    const log = createWriteStream(this.log, { flags: 'a' });
     child.stdout.pipe(log, { end: false });
     child.stderr.pipe(log, { end: false });
     child.once('exit', () => log.end());

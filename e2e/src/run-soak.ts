@@ -1,27 +1,32 @@
 /** Random operations on a cluster whose workers all have jobs; then rest, and the account of what was lost and by whose hand. */
 import { nodes, pods, sleep } from '@slurm-operator/kube';
-import { operate } from './operations.ts';
+import { nodeSets } from '@slurm-operator/operator';
+import { SlurmError } from '@slurm-operator/slurm';
+import { type Account, account, BlowLog } from './account.ts';
+import { differences, endState } from './end-state.ts';
+import { giveBack, operate } from './operations.ts';
 import { Random } from './random.ts';
 import { namespace, operatorUser, SlurmStage } from './slurm-stage.ts';
-import { type TrackedJob, Workload } from './workload.ts';
+import { Workload } from './workload.ts';
 
 export interface SoakOptions {
   readonly ops: number;
   readonly seed: number;
   readonly nodes: number;
   readonly name: string;
+  /** Seconds that a job takes. */
+  readonly shortest: number;
   readonly longest: number;
+  /** Milliseconds between two operations, at most. */
+  readonly pause: number;
   readonly say: (line: string) => void;
 }
 
-export interface SoakResult {
+export interface SoakResult extends Account {
   readonly ops: number;
   readonly seed: number;
-  readonly jobs_run: number;
+  /** Of the operations: those that met every worker that may have work at work. */
   readonly busy_percent: number;
-  readonly jobs_lost: number;
-  readonly jobs_requeued_by_operator: number;
-  readonly jobs_lost_by_slurm: number;
   readonly end_state_equal: boolean;
 }
 
@@ -30,130 +35,148 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const random = new Random(seed);
   await using stage = await SlurmStage.open({ name: options.name, nodes: options.nodes, progress: say });
   await stage.startSlurm();
-  await stage.createNodeSet('w', {
-    replicas: options.nodes,
-    updateStrategy: { rollingUpdate: { maxUnavailable: 1 } },
-  });
+  const spec = { replicas: options.nodes, updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } };
+  await stage.createNodeSet('w', spec);
   await stage.untilReady('w', options.nodes, 180_000);
   const slurm = await stage.slurm();
-  const load = new Workload({ slurm, random: new Random(seed + 1), shortest: 5, longest: options.longest });
+  const { shortest, longest } = options;
+  const load = new Workload({ slurm, random: new Random(seed + 1), shortest, longest });
+  const blows = new BlowLog(stage.cluster.server, operatorUser, stage.operator.log);
   const kills: number[] = [];
   const over = new AbortController();
   const keepBusy = async () => {
     while (!over.signal.aborted) {
-      await load.topUp(options.nodes * 3);
+      await load.topUp(options.nodes * 4);
       await load.look();
-      await sleep(500, AbortSignal.timeout(5_000));
+      await sleep(300, AbortSignal.timeout(5_000));
     }
   };
   const busy = keepBusy();
-  for (let op = 1; op <= ops; op += 1) {
-    await load.sample();
-    const what = await operate({ stage, random, most: options.nodes, kills });
-    say(`${String(op).padStart(4)}/${ops}  ${what}`);
-    await sleep(1_000 + random.below(3_000), AbortSignal.timeout(10_000));
+  try {
+    await stage.until('every worker is busy', () => load.allBusy(), 60_000);
+    for (let op = 1; op <= ops; op += 1) {
+      await load.sample();
+      const what = await operate({ stage, random, most: options.nodes, kills });
+      blows.collect();
+      say(`${String(op).padStart(4)}/${ops}  ${what}`);
+      await sleep(options.pause / 4 + random.below(options.pause), AbortSignal.timeout(60_000));
+    }
+  } finally {
+    over.abort();
+    await busy;
   }
-  over.abort();
-  await busy;
   say('rest: all cordons off, full size, the last jobs end');
   await settle(stage, load, options.nodes);
-  return {
-    ops,
-    seed,
-    ...account(load, stage, kills, say),
-    busy_percent: load.busyPercent,
-    end_state_equal: await isFresh(stage, options.nodes),
-  };
+  const told = account([...load.jobs.values()], blows.all(), kills, say);
+  say('the same once more, from nothing');
+  const equal = await equalsFreshApply(stage, spec, say);
+  return { ops, seed, ...told, busy_percent: load.busyPercent, end_state_equal: equal };
 }
 
 async function settle(stage: SlurmStage, load: Workload, replicas: number): Promise<void> {
   stage.operator.start();
   for (const node of stage.cluster.nodes)
     await stage.client.mergePatch(nodes, { name: node.name }, { spec: { unschedulable: null } });
-  for (const pod of await stage.workers()) {
-    const body = { metadata: { annotations: { 'nodeset.slinky.slurm.net/pod-cordon': null } } };
-    if (pod.metadata.annotations?.['nodeset.slinky.slurm.net/pod-cordon-cause'] === undefined)
-      await stage.client
-        .mergePatch(pods, { namespace, name: pod.metadata.name }, body)
-        .catch(() => undefined);
-  }
+  await uncordonPods(stage);
   await stage.patchNodeSet('w', { replicas });
   await stage.until(
     'the last job has ended',
     async () => {
       await load.look();
+      await uncordonPods(stage);
+      await giveNodesBack(stage);
       return load.open.length === 0;
     },
     300_000,
     async () => JSON.stringify(load.open.slice(0, 3)),
   );
   await stage.untilReady('w', replicas, 300_000);
+  await untilUndrained(stage);
 }
 
-/** What a fresh apply of the same NodeSet would give: so many workers, named in order, of one revision, none drained, no other record. */
-async function isFresh(stage: SlurmStage, replicas: number): Promise<boolean> {
+/** What people cordoned; what the operator cordoned it takes back itself. */
+async function uncordonPods(stage: SlurmStage): Promise<void> {
+  for (const { metadata } of await stage.workers()) {
+    const notes = metadata.annotations ?? {};
+    if (notes['nodeset.slinky.slurm.net/pod-cordon'] === undefined) continue;
+    if (notes['nodeset.slinky.slurm.net/pod-cordon-cause'] !== undefined) continue;
+    const body = { metadata: { annotations: { 'nodeset.slinky.slurm.net/pod-cordon': null } } };
+    await stage.client.mergePatch(pods, { namespace, name: metadata.name }, body).catch(() => undefined);
+  }
+}
+
+async function giveNodesBack(stage: SlurmStage): Promise<void> {
   const slurm = await stage.slurm();
-  const set = await stage.nodeSet('w');
-  const workers = await stage.workers();
-  const wanted = Array.from({ length: replicas }, (_, ordinal) => `w-${ordinal}`);
+  try {
+    for (const { name } of (await slurm.nodes.list()).items) await giveBack(slurm, name);
+  } catch (error) {
+    if (!(error instanceof SlurmError)) throw error;
+  }
+}
+
+async function untilUndrained(stage: SlurmStage): Promise<void> {
+  const slurm = await stage.slurm();
+  const list = async () => (await slurm.nodes.list()).items;
   await stage.until(
     'nothing stays drained',
-    async () => (await slurm.nodes.list()).items.every((node) => !node.state.flags.has('DRAIN')),
-    60_000,
+    async () =>
+      (await list()).every(
+        (node) => node.state.base === 'IDLE' && node.state.flags.size <= 1 && !node.state.flags.has('DRAIN'),
+      ),
+    90_000,
     async () =>
       JSON.stringify(
-        (await slurm.nodes.list()).items.map((node) => [
-          node.name,
-          node.state.base,
-          ...node.state.flags,
-          node.reason,
-        ]),
+        (await list()).map((node) => [node.name, node.state.base, ...node.state.flags, node.reason]),
       ),
   );
-  const records = (await slurm.nodes.list()).items.map((node) => node.name).toSorted();
-  const names = workers.map((pod) => pod.metadata.name).toSorted();
-  const revisions = new Set(workers.map((pod) => pod.metadata.labels?.['controller.kubernetes.io/hash']));
-  return (
-    JSON.stringify(records) === JSON.stringify(wanted) &&
-    JSON.stringify(names) === JSON.stringify(wanted) &&
-    revisions.size === 1 &&
-    revisions.has(set?.status?.nodeSetHash)
-  );
 }
 
-/** A job is lost by our hand if the operator deleted or evicted the pod under it. */
-function account(load: Workload, stage: SlurmStage, kills: readonly number[], say: (line: string) => void) {
-  const deletes = stage.cluster.server.audit.find(
-    (entry) =>
-      entry.user === operatorUser &&
-      entry.resource === 'pods' &&
-      entry.status < 300 &&
-      (entry.verb === 'delete' || entry.subresource === 'eviction'),
+/** Deletes the NodeSet and applies its last spec to the empty cluster; all objects and the Slurm nodes must come out the same. */
+async function equalsFreshApply(
+  stage: SlurmStage,
+  spec: object,
+  say: (line: string) => void,
+): Promise<boolean> {
+  const slurm = await stage.slurm();
+  const replicas = (spec as { replicas: number }).replicas;
+  await untilQuiet(stage);
+  const soaked = await endState(stage.client, slurm);
+  const last = (await stage.nodeSet('w'))?.spec;
+  await stage.client.delete(nodeSets, { namespace, name: 'w' });
+  await stage.until('the NodeSet is gone', async () => (await stage.nodeSet('w')) === undefined, 180_000);
+  await stage.until(
+    'its pods and records are gone',
+    async () => (await stage.workers()).length === 0 && (await slurm.nodes.list()).items.length === 0,
+    120_000,
   );
-  const hurt = [...load.jobs.values()].filter((job) => job.end !== 'COMPLETED' || job.restarts > 0);
-  let byOperator = 0;
-  let lost = 0;
-  let bySlurm = 0;
-  for (const job of hurt) {
-    const forgotten = kills.some((kill) => kill - job.submittedAt < 5_000 && kill >= job.submittedAt);
-    const deletion = deletes.find((entry) => entry.name === job.node && runs(job, entry.time));
-    if (deletion !== undefined) byOperator += 1;
-    else if (forgotten || kills.some((kill) => runs(job, kill))) bySlurm += 1;
-    else lost += 1;
-    say(
-      `job ${job.id}: ${job.end ?? 'open'}, ${job.restarts} restarts, on ${job.node}${deletion === undefined ? '' : `, its pod deleted by the operator at ${new Date(deletion.time).toISOString()}`}${forgotten ? ', accepted less than 5 s before kill -9 of slurmctld' : ''}`,
+  await stage.create(nodeSets, 'NodeSet', 'w', last as object);
+  await stage.untilReady('w', replicas, 180_000);
+  await untilUndrained(stage);
+  await untilQuiet(stage);
+  const found = differences(soaked, await endState(stage.client, slurm));
+  for (const line of found.slice(0, 20)) say(`differs from a fresh apply: ${line}`);
+  return found.length === 0;
+}
+
+/** The operator has written nothing for as long as it takes to look again at everything. */
+async function untilQuiet(stage: SlurmStage): Promise<void> {
+  const writes = () =>
+    stage.cluster.server.audit.count(
+      ({ user, verb, resource }) =>
+        user === operatorUser &&
+        ['create', 'update', 'patch', 'delete'].includes(verb) &&
+        resource !== 'leases',
     );
-  }
-  return {
-    jobs_run: load.jobs.size,
-    jobs_lost: lost,
-    jobs_requeued_by_operator: byOperator,
-    jobs_lost_by_slurm: bySlurm,
-  };
-}
-
-function runs(job: TrackedJob, at: number): boolean {
-  return (
-    job.startedAt !== undefined && job.startedAt <= at && at <= (job.endedAt ?? Number.POSITIVE_INFINITY)
+  let seen = writes();
+  let since = Date.now();
+  await stage.until(
+    'the operator writes no more',
+    () => {
+      const now = writes();
+      if (now !== seen) since = Date.now();
+      seen = now;
+      return Date.now() - since > 5_000;
+    },
+    120_000,
   );
 }

@@ -15,9 +15,11 @@ const result = await runSoak({
   seed,
   nodes: number('NODES', 3),
   name: 'soak',
-  longest: 60,
+  shortest: number('SHORTEST', 5),
+  longest: number('LONGEST', 60),
+  pause: number('PAUSE_MS', 4_000),
   say,
 });
 console.log(JSON.stringify(result));
-process.exitCode =
-  result.jobs_lost === 0 && result.jobs_requeued_by_operator === 0 && result.end_state_equal ? 0 : 1;
+const { jobs_lost: lost, jobs_requeued_by_operator: requeued, busy_percent: busy } = result;
+process.exitCode = lost === 0 && requeued === 0 && busy >= 80 && result.end_state_equal ? 0 : 1;

@@ -1,17 +1,22 @@
 /** Jobs that keep every worker busy, and what became of each. */
-import { hasEnded, isSchedulable, type SlurmClient, SlurmError } from '@slurm-operator/slurm';
+import { hasEnded, isSchedulable, type SlurmClient, SlurmError, type SlurmJob } from '@slurm-operator/slurm';
 import type { Random } from './random.ts';
+
+/** One stay of a job on a node, as far as it was seen. */
+export interface Run {
+  readonly node: string;
+  readonly from: number;
+  until: number;
+}
 
 export interface TrackedJob {
   readonly id: number;
   readonly submittedAt: number;
   readonly seconds: number;
-  node: string;
-  startedAt: number | undefined;
+  readonly runs: Run[];
   restarts: number;
   /** Its last state, or `GONE` when Slurm does not know it any more. */
   end: string | undefined;
-  endedAt: number | undefined;
 }
 
 export interface WorkloadOptions {
@@ -54,18 +59,15 @@ export class Workload {
         });
         // After kill -9 Slurm gives the number of a job it forgot to another: that one is counted as gone.
         const namesake = this.jobs.get(id);
-        if (namesake !== undefined && namesake.end === undefined)
-          Object.assign(namesake, { end: 'GONE', endedAt: submittedAt });
+        if (namesake !== undefined && namesake.end === undefined) namesake.end = 'GONE';
         if (namesake !== undefined) this.jobs.set(-id - submittedAt, namesake);
         this.jobs.set(id, {
           id,
           submittedAt,
           seconds,
-          node: '',
-          startedAt: undefined,
+          runs: [],
           restarts: 0,
           end: undefined,
-          endedAt: undefined,
         });
       } catch (error) {
         if (error instanceof SlurmError) return;
@@ -80,14 +82,11 @@ export class Workload {
     for (const job of this.open) {
       try {
         const seen = await slurm.jobs.get(String(job.id));
-        if (seen === undefined) Object.assign(job, { end: 'GONE', endedAt: Date.now() });
+        if (seen === undefined) job.end = 'GONE';
         else {
-          Object.assign(job, {
-            node: seen.nodes || job.node,
-            startedAt: seen.startedAt,
-            restarts: Math.max(job.restarts, seen.restarts),
-          });
-          if (hasEnded(seen.state)) Object.assign(job, { end: seen.state.join('+'), endedAt: Date.now() });
+          noteRun(job, seen);
+          job.restarts = Math.max(job.restarts, seen.restarts);
+          if (hasEnded(seen.state)) job.end = seen.state.join('+');
         }
       } catch (error) {
         if (error instanceof SlurmError) return;
@@ -96,15 +95,35 @@ export class Workload {
     }
   }
 
+  /** Counts whether all workers that may have work have some. While Slurm does not answer nothing is counted. */
   async sample(): Promise<void> {
+    const busy = await this.#lookAtNodes();
+    if (busy === undefined) return;
+    this.#samples += 1;
+    if (busy) this.#busy += 1;
+  }
+
+  async allBusy(): Promise<boolean> {
+    return (await this.#lookAtNodes()) ?? false;
+  }
+
+  async #lookAtNodes(): Promise<boolean | undefined> {
     try {
       const { items } = await this.#options.slurm.nodes.list();
       const able = items.filter((node) => isSchedulable(node.state));
-      if (able.length === 0) return;
-      this.#samples += 1;
-      if (able.every((node) => node.state.base !== 'IDLE')) this.#busy += 1;
+      return able.length === 0 ? undefined : able.every((node) => node.state.base !== 'IDLE');
     } catch (error) {
-      if (!(error instanceof SlurmError)) throw error;
+      if (error instanceof SlurmError) return undefined;
+      throw error;
     }
   }
+}
+
+/** A start at another time or place is another run. */
+function noteRun(job: TrackedJob, { nodes, startedAt, endedAt, state }: SlurmJob): void {
+  if (nodes === '' || startedAt === undefined || state.includes('PENDING')) return;
+  const until = hasEnded(state) ? (endedAt ?? Date.now()) : Date.now();
+  const last = job.runs.at(-1);
+  if (last?.node === nodes && last.from === startedAt) last.until = until;
+  else job.runs.push({ node: nodes, from: startedAt, until });
 }

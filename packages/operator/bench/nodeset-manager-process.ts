@@ -14,6 +14,7 @@ export interface Usage {
   readonly at: number;
   readonly cpuSeconds: number;
   readonly rssMb: number;
+  readonly heapMb: number;
   readonly kubeRequests: number;
   readonly kubeWrites: number;
 }
@@ -54,6 +55,7 @@ async function tellUsage(): Promise<void> {
     at: Date.now(),
     cpuSeconds: (user + system) / 1e6,
     rssMb: process.memoryUsage.rss() / 2 ** 20,
+    heapMb: process.memoryUsage().heapUsed / 2 ** 20,
     kubeRequests,
     kubeWrites,
   };

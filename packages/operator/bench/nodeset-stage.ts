@@ -148,7 +148,9 @@ export class BenchStage implements AsyncDisposable {
       join(import.meta.dirname, 'nodeset-manager-process.ts'),
       [join(this.#directory, 'kubeconfig'), image],
       {
-        execArgv: (process.env['OPERATOR_NODE_OPTIONS'] ?? '').split(' ').filter((word) => word !== ''),
+        execArgv: (process.env['OPERATOR_NODE_OPTIONS'] ?? '--max-semi-space-size=4')
+          .split(' ')
+          .filter((word) => word !== ''),
       },
     );
   }

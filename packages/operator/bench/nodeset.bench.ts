@@ -11,6 +11,7 @@ import { BenchStage, image, namespace } from './nodeset-stage.ts';
 
 const sizes = (process.env['SIZES'] ?? '100,1000,5000').split(',').map(Number);
 const idleSeconds = Number(process.env['IDLE_SECONDS'] ?? 600);
+const phases = process.env['PHASES'];
 const figures = new Map<string, number>();
 const note = (key: string, size: number, value: number) => {
   figures.set(`${key}_${size}`, Number(value.toFixed(2)));
@@ -64,6 +65,7 @@ async function measure(size: number): Promise<void> {
   note('scale_out_cpu_seconds', size, after.cpuSeconds - before.cpuSeconds);
 
   await idle(stage, size);
+  if (phases === 'short') return;
   await scaleIn(stage, size);
   await rollOut(stage, size);
   note('raw_create_seconds', size, await rawCreates(stage, size));
@@ -90,6 +92,7 @@ async function idle(stage: BenchStage, size: number): Promise<void> {
   note('idle_slurm_requests_per_min', size, (slurmAfter.all - slurmBefore.all) / minutes);
   note('idle_cpu_percent', size, ((after.cpuSeconds - before.cpuSeconds) / (minutes * 60)) * 100);
   note('idle_rss_mb', size, rss);
+  note('idle_heap_mb', size, after.heapMb);
   note('idle_writes', size, after.kubeWrites - before.kubeWrites + slurmAfter.writes - slurmBefore.writes);
 }
 

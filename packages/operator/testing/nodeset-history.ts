@@ -264,8 +264,6 @@ export function settle(world: SimulatedWorld, rounds = 200): Plan {
   world.slurmReachable = true;
   for (const machine of world.kubeNodes.values())
     Object.assign(machine, { reachable: true, unschedulable: false });
-  for (const pod of world.pods.values())
-    if (pod.cordoned && pod.cordonCause === undefined) pod.cordoned = false;
   for (const node of world.slurm.values())
     if (node.reason === 'bad disk') {
       node.flags.delete('DRAIN');
@@ -275,6 +273,9 @@ export function settle(world: SimulatedWorld, rounds = 200): Plan {
   let last: Plan | undefined;
   for (let round = 0; round < rounds; round += 1) {
     world.now += 60_000;
+    // Whatever people cordoned they uncordon, also on the successor of the worker they meant.
+    for (const pod of world.pods.values())
+      if (pod.cordoned && pod.cordonCause === undefined) pod.cordoned = false;
     world.kubeWorks();
     world.slurmWorks(0);
     world.refreshView();

@@ -10,8 +10,10 @@ import {
   persistentVolumeClaims,
   podDisruptionBudgets,
   pods,
+  secrets,
   services,
 } from '@slurm-operator/kube';
+import { digestData } from '../digest-data.ts';
 import { controllers, nodeSets } from '../resources.ts';
 import { machineChanged } from './machine-changed.ts';
 import { type NodeSetOptions, NodeSetReconciler } from './reconciler.ts';
@@ -51,6 +53,16 @@ export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options
       .map((set) => set.metadata);
     return [...owners, ...daemons];
   };
+  const setsWithSecret = (namespace: string | undefined, secret: string): ObjectRef[] => {
+    const keyed = cache
+      .list(controllers, { namespace })
+      .filter(({ spec }) => spec.slurmKeyRef?.name === secret)
+      .flatMap(({ metadata }) => setsOf(namespace, metadata.name));
+    const ssh = cache
+      .list(nodeSets, { namespace })
+      .filter(({ spec }) => spec.ssh?.sssdConfRef?.name === secret);
+    return [...keyed, ...ssh.map(({ metadata }) => metadata)];
+  };
   manager
     .controller('nodeset-controller')
     .for(nodeSets)
@@ -62,6 +74,9 @@ export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options
     .watches(persistentVolumeClaims, (claim) => {
       const set = claim.metadata.labels?.[label.instance];
       return set === undefined ? [] : [{ namespace: claim.metadata.namespace, name: set }];
+    })
+    .watches(secrets, ({ metadata: { namespace, name } }) => setsWithSecret(namespace, name), {
+      cache: { transform: digestData },
     })
     .watches(services, (service) =>
       setsOf(service.metadata.namespace, service.metadata.labels?.[label.cluster] ?? ''),

@@ -1,6 +1,6 @@
 /** What a NodeSet says about itself: counts, and conditions in words that tell what to do. */
 import { conditionType, type NodeSet, type Reason } from '@slurm-operator/api';
-import { isAvailable, isHealthy } from './plan/availability.ts';
+import { hasOldKeys, isAvailable, isCurrent, isHealthy } from './plan/availability.ts';
 import { hasDrain, isBusy, isForeign } from './plan/node-state.ts';
 import type { Observed, SlurmNode } from './plan/observed.ts';
 import type { Plan } from './plan/plan.ts';
@@ -51,9 +51,7 @@ export function nodeSetStatus(
   const available = workers.filter((worker) => isAvailable(worker, observed, now)).length;
   const counts = {
     replicas: workers.length,
-    updatedReplicas: workers.filter(
-      (worker) => worker.revision === observed.updateRevision && !worker.terminating,
-    ).length,
+    updatedReplicas: workers.filter((worker) => isCurrent(worker, observed) && !worker.terminating).length,
     readyReplicas: workers.filter(isHealthy).length,
     availableReplicas: available,
     unavailableReplicas: Math.max(0, plan.desired - available),
@@ -69,11 +67,30 @@ export function nodeSetStatus(
       ready(observed, counts, trouble),
       progressing(observed, plan, counts),
       degraded(observed, plan, nodes, trouble),
+      keysCurrent(observed),
     ],
   };
 }
 
 type Counts = StatusDraft['counts'];
+
+function keysCurrent(observed: Observed): ConditionDraft {
+  const type = conditionType.keysCurrent;
+  const old = observed.workers.filter((worker) => hasOldKeys(worker, observed));
+  if (old.length === 0)
+    return {
+      type,
+      status: 'True',
+      reason: 'AsExpected',
+      message: 'Every worker was started with the newest keys.',
+    };
+  return {
+    type,
+    status: 'False',
+    reason: 'KeyRotation',
+    message: `${old.length} of ${observed.workers.length} workers still use an old key: ${names(old)}. They are replaced as the update strategy allows, each when its jobs are over.`,
+  };
+}
 
 function ready(observed: Observed, counts: Counts, trouble: Trouble | undefined): ConditionDraft {
   const type = conditionType.ready;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
 import type { Client } from '@slurm-operator/kube';
-import type { Action } from '../plan/actions.ts';
-import type { SlurmGateway } from '../slurm-gateway.ts';
+import type { Action, SafeBecause } from '../plan/actions.ts';
+import type { NodesView, SlurmGateway } from '../slurm-gateway.ts';
 import { act } from './act.ts';
 
 const actions: Action[] = [
@@ -65,4 +65,112 @@ test('without its mark on the claims a worker stays', async () => {
     done: ['patch-worker', 'undrain'],
     failed: true,
   });
+});
+
+describe('what a delete is confirmed by', () => {
+  const node = (flags: string[]) => ({ name: 'w-1', state: { base: 'IDLE', flags: new Set(flags) } });
+  const list = (at: number, nodes: object[]): NodesView =>
+    ({ kind: 'known', at, nodes, deadlines: new Map(), controllerStartedAt: 0 }) as unknown as NodesView;
+  const drained = [node(['DRAIN'])];
+  const resumed = [node([])];
+  const cases: readonly [
+    reason: string,
+    because: SafeBecause,
+    newest: NodesView,
+    fresh: NodesView,
+    gone: boolean,
+  ][] = [
+    ['a young list shows it drained', 'drained', list(9_000, drained), list(10_000, resumed), true],
+    [
+      'a young list shows that somebody undrained it',
+      'drained',
+      list(9_000, resumed),
+      list(10_000, drained),
+      false,
+    ],
+    ['an old list is asked for again', 'drained', list(8_000, drained), list(10_000, resumed), false],
+    ['an unknown node is asked for again', 'unknown-to-slurm', list(9_900, []), list(10_000, resumed), false],
+    ['an unknown node that stays unknown', 'unknown-to-slurm', list(9_900, []), list(10_000, []), true],
+    [
+      'no answer is no confirmation',
+      'drained',
+      list(1_000, drained),
+      { kind: 'unknown', since: 0, why: 'down' },
+      false,
+    ],
+  ];
+  for (const [reason, because, newest, fresh, gone] of cases)
+    test(reason, async () => {
+      const done: string[] = [];
+      const client = { delete: async () => true } as unknown as Client;
+      const gateway = { view: () => newest, freshView: async () => fresh } as unknown as SlurmGateway;
+      await act(
+        [{ kind: 'delete-worker', name: 'w-1', uid: 'v', slurmName: 'w-1', because, why: 'update' }],
+        {
+          client,
+          gateway,
+          nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
+          createWorker: async () => undefined,
+          wrote: () => undefined,
+          done: (action: Action) => void done.push(action.kind),
+          signal: AbortSignal.timeout(5_000),
+          now: () => 10_000,
+          parallel: 4,
+        },
+      );
+      assert.deepEqual(done, gone ? ['delete-worker'] : []);
+    });
+});
+
+test('all that changes on a pod goes in one request, with its status if that changes too', async () => {
+  const sent: unknown[] = [];
+  const client = {
+    patch: async (_resource: object, ref: { name: string }, { body }: { body: object }, options: object) => {
+      sent.push({ name: ref.name, body, subresource: (options as { subresource?: string }).subresource });
+    },
+  } as unknown as Client;
+  const conditions = new Map([['SlurmNodeStateMixed', '']]);
+  await act(
+    [
+      { kind: 'patch-worker', name: 'w-0', uid: 'u', protect: true, deadline: 0 },
+      { kind: 'mirror-state', name: 'w-0', uid: 'u', conditions, over: ['SlurmNodeStateIdle'] },
+      { kind: 'patch-worker', name: 'w-1', uid: 'v', topology: null },
+    ],
+    {
+      client,
+      gateway: undefined,
+      nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
+      createWorker: async () => undefined,
+      wrote: () => undefined,
+      done: () => undefined,
+      signal: AbortSignal.timeout(5_000),
+      now: () => 0,
+      parallel: 4,
+    },
+  );
+  const lastTransitionTime = '1970-01-01T00:00:00Z';
+  assert.deepEqual(sent, [
+    {
+      name: 'w-0',
+      subresource: 'status',
+      body: {
+        metadata: {
+          uid: 'u',
+          labels: { 'nodeset.slinky.slurm.net/pod-protect': 'true' },
+          annotations: { 'nodeset.slinky.slurm.net/pod-deadline': lastTransitionTime },
+        },
+        status: {
+          conditions: [
+            { type: 'SlurmNodeStateMixed', status: 'True', message: '', lastTransitionTime },
+            { $patch: 'delete', type: 'SlurmNodeStateIdle' },
+          ],
+        },
+      },
+    },
+    {
+      name: 'w-1',
+      subresource: undefined,
+      body: { metadata: { uid: 'v', labels: {}, annotations: { 'topology.slinky.slurm.net/spec': '' } } },
+    },
+  ]);
 });

@@ -84,17 +84,28 @@ export async function act(actions: readonly Action[], context: ActContext): Prom
 
 /** One list for all deletes of a plan: what is not safe by it stays for the next plan. */
 async function confirmed(deletes: readonly Of<'delete-worker'>[], context: ActContext): Promise<Action[]> {
-  const needsList = deletes.some(
-    (action) => action.because === 'drained' || action.because === 'unknown-to-slurm',
-  );
-  const view: NodesView = !needsList
-    ? { kind: 'unknown', since: 0, why: 'not needed' }
-    : ((await context.gateway?.freshView(context.signal)) ?? {
-        kind: 'unknown',
-        since: 0,
-        why: 'no connection',
-      });
+  const view = await viewFor(deletes, context);
   return deletes.filter((action) => stillSafe(action, view));
+}
+
+/** A drained node gets no work, so a list of this age still tells the truth about it. */
+const stillFresh = 2_000;
+
+/**
+ * The newest list, if it is young enough. A node that Slurm does not have is another matter: its slurmd may join at any moment and be
+ * given work at once, so that is believed only of a list that was asked for just now.
+ */
+async function viewFor(
+  deletes: readonly Of<'delete-worker'>[],
+  { gateway, signal, now }: ActContext,
+): Promise<NodesView> {
+  const reasons = new Set(deletes.map((action) => action.because));
+  if (!reasons.has('drained') && !reasons.has('unknown-to-slurm'))
+    return { kind: 'unknown', since: 0, why: 'not needed' };
+  if (gateway === undefined) return { kind: 'unknown', since: 0, why: 'no connection' };
+  const newest = gateway.view();
+  const young = newest.kind === 'known' && now() - newest.at < stillFresh;
+  return young && !reasons.has('unknown-to-slurm') ? newest : gateway.freshView(signal);
 }
 
 /** What changes on one pod goes in one request; every other action is one of its own. */

@@ -25,6 +25,7 @@ export async function createWorker(
   const pod = workerPod(nodeSet, template, {
     slot,
     hostname,
+    hashes: observed.hashes,
     revision: observed.updateRevision,
     pinnedTo: slot.mode === 'StatefulSet' ? pinned.get(slot.ordinal) : undefined,
   });

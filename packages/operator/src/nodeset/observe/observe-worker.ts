@@ -20,6 +20,9 @@ const phases = new Set<string>([
   'Unknown',
 ] satisfies Worker['phase'][]);
 
+/** Annotations that tell which keys and files a worker was started with. */
+export const hashNotes = [annotation.slurmKeyHash, annotation.sssdConfHash] as const;
+
 /** Undefined for a pod that carries no slot: it is none of ours, whatever its owner says. */
 export function observeWorker(
   pod: DeepReadonly<Pod>,
@@ -43,6 +46,9 @@ export function observeWorker(
     slurmName: spec?.hostNetwork ? (spec.nodeName ?? '') : (spec?.hostname ?? metadata?.name ?? ''),
     address: status?.podIP || undefined,
     revision: metadata?.labels?.[label.revision] ?? '',
+    hashes: Object.fromEntries(
+      hashNotes.flatMap((note) => (notes[note] === undefined ? [] : [[note, notes[note]]])),
+    ),
     phase: phases.has(status?.phase ?? '') ? (status?.phase as Worker['phase']) : 'Pending',
     nodeName: spec?.nodeName,
     placedAt: time(

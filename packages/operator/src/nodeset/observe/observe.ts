@@ -1,7 +1,15 @@
 /** Gathers what the plan needs from the caches and the Slurm view. Reads memory only: it waits for nothing. */
-import { type Controller, finalizer, label, type NodeSet, resourceName } from '@slurm-operator/api';
+import {
+  annotation,
+  type Controller,
+  finalizer,
+  label,
+  type NodeSet,
+  resourceName,
+} from '@slurm-operator/api';
 import { type Cache, controllerOf, nodes, persistentVolumeClaims, pods } from '@slurm-operator/kube';
 import { slurmVersionOf } from '../../builders/slurm-version.ts';
+import { digestBehind, digestsOf } from '../../key-troubles.ts';
 import { controllers } from '../../resources.ts';
 import type { Observed, Worker } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
@@ -72,6 +80,7 @@ export function observe(
     deletionPolicy: spec.deletionPolicy,
     controllerExists: controllerOfSet(cache, nodeSet) !== undefined,
     hasFinalizer: nodeSet.metadata.finalizers?.includes(finalizer.drain) ?? false,
+    hashes: workerHashes(cache, nodeSet),
     updateRevision: revisionHash(nodeSet, nodeSet.status?.collisionCount ?? 0),
     update: {
       type,
@@ -117,6 +126,19 @@ export function controllerOfSet(cache: Cache, nodeSet: NodeSet): Controller | un
     namespace: nodeSet.metadata.namespace,
     name: nodeSet.spec.controllerRef.name,
   }) as Controller | undefined;
+}
+
+/** What of a worker's files is not in the NodeSet itself. A Secret that is missing has no digest: it makes nobody outdated. */
+function workerHashes(cache: Cache, nodeSet: NodeSet): Record<string, string> {
+  const { namespace } = nodeSet.metadata;
+  const { ssh } = nodeSet.spec;
+  const digest = (ref: { readonly name: string; readonly key: string } | undefined) =>
+    ref === undefined ? '' : digestBehind([digestsOf(cache, 'Secret', namespace, ref.name)], ref);
+  const hashes = {
+    [annotation.slurmKeyHash]: digest(controllerOfSet(cache, nodeSet)?.spec.slurmKeyRef),
+    [annotation.sssdConfHash]: ssh?.enabled ? digest(ssh.sssdConfRef) : '',
+  };
+  return Object.fromEntries(Object.entries(hashes).filter(([, hash]) => hash !== ''));
 }
 
 function claimsOf(cache: Cache, nodeSet: NodeSet) {

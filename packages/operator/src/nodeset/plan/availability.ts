@@ -20,3 +20,15 @@ export function isAvailable(
 export function isDead(worker: Worker): boolean {
   return worker.phase === 'Failed' || worker.phase === 'Succeeded' || worker.containersDead;
 }
+
+/** It was started with what has another content now: a slurmd reads its key once. */
+export function hasOldKeys(worker: Worker, observed: Pick<Observed, 'hashes'>): boolean {
+  return Object.entries(observed.hashes).some(
+    ([note, hash]) => worker.hashes[note] !== undefined && worker.hashes[note] !== hash,
+  );
+}
+
+/** Of the newest revision, with the newest keys. */
+export function isCurrent(worker: Worker, observed: Pick<Observed, 'hashes' | 'updateRevision'>): boolean {
+  return worker.revision === observed.updateRevision && !hasOldKeys(worker, observed);
+}

@@ -4,7 +4,7 @@
  * remembered between two plans, so whoever is not condemned any more is simply kept (and undrained) again.
  */
 import type { WhyGone } from './actions.ts';
-import { isAvailable, isDead, isHealthy } from './availability.ts';
+import { isAvailable, isCurrent, isDead, isHealthy } from './availability.ts';
 import { askSlurm } from './node-state.ts';
 import type { Observed, Worker } from './observed.ts';
 import type { SlotPlan } from './slots.ts';
@@ -68,7 +68,7 @@ function outdated(
       observed.nodes.get(worker.slot.nodeName)?.workerHostname !== worker.slurmName
     )
       found.push({ worker, why: 'hostname', budgeted: true });
-    else if (worker.revision !== observed.updateRevision && mayUpdate(observed, worker))
+    else if (!isCurrent(worker, observed) && mayUpdate(observed, worker))
       found.push({ worker, why: 'update', budgeted });
   }
   return found;

@@ -3,6 +3,7 @@
 import { reasonPrefix } from '@slurm-operator/api';
 import type { WhyGone } from './actions.ts';
 
+import { askSlurm, isOurDrain } from './node-state.ts';
 import type { CordonCause, Observed, Worker } from './observed.ts';
 
 export type DrainTarget =
@@ -32,7 +33,7 @@ export function drainTarget(worker: Worker, why: WhyGone | undefined, observed: 
       drain: true,
       condemned: true,
       cause: causes[why],
-      reason: `${reasonPrefix}${pod} is pending termination for ${why}`,
+      reason: `${reasonPrefix}${pod} is pending termination for ${why}${leavesCordon(worker, why) ? cordonedBefore : ''}`,
     };
   }
   const node = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
@@ -40,8 +41,27 @@ export function drainTarget(worker: Worker, why: WhyGone | undefined, observed: 
     const reason = node.cordonReason ?? `Node (${node.name}) was cordoned, ${pod} must be cordoned`;
     return { drain: true, condemned: false, cause: 'node-cordon', reason: `${reasonPrefix}${reason}` };
   }
-  if (worker.cordoned && worker.cordonCause === undefined) {
+  if (isCordonedByPerson(worker) || inheritsCordon(worker, observed)) {
     return { drain: true, condemned: false, cause: 'person', reason: `${reasonPrefix}${pod} was cordoned` };
   }
   return { drain: false };
+}
+
+/**
+ * A person who cordoned a worker meant its place, not the pod that happens to be there. Nothing of a pod outlives it, so while it is
+ * replaced this stands in the reason of its Slurm node, and the successor takes the cordon over.
+ */
+const cordonedBefore = ', and was cordoned';
+
+function leavesCordon(worker: Worker, why: WhyGone): boolean {
+  return isCordonedByPerson(worker) && why !== 'scale-in' && why !== 'deletion';
+}
+
+function inheritsCordon(worker: Worker, observed: Observed): boolean {
+  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+  return answer.kind === 'present' && isOurDrain(answer.node) && answer.node.reason.endsWith(cordonedBefore);
+}
+
+export function isCordonedByPerson(worker: Worker): boolean {
+  return worker.cordoned && worker.cordonCause === undefined;
 }

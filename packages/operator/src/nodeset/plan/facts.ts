@@ -2,7 +2,7 @@
 import { featurePrefix } from '@slurm-operator/api';
 import type { Action } from './actions.ts';
 import { isHealthy } from './availability.ts';
-import type { DrainTarget } from './drain-target.ts';
+import { type DrainTarget, isCordonedByPerson } from './drain-target.ts';
 import { askSlurm, isBusy, isRegisteredBy } from './node-state.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 
@@ -38,10 +38,9 @@ function topologyChange(worker: Worker, observed: Observed): Pick<Patch, 'topolo
 }
 
 function cordonChange(worker: Worker, target: DrainTarget): Pick<Patch, 'cordon'> {
-  const byPerson = worker.cordoned && worker.cordonCause === undefined;
-  if (byPerson) return {}; // theirs to take away
+  if (isCordonedByPerson(worker)) return {}; // theirs to take away
   const cause = target.drain && target.cause !== 'person' ? target.cause : undefined;
-  const cordoned = cause !== undefined;
+  const cordoned = target.drain;
   return worker.cordoned === cordoned && worker.cordonCause === cause ? {} : { cordon: { cordoned, cause } };
 }
 

@@ -31,6 +31,8 @@ export interface Worker {
   /** The pod's IP; undefined before it has one. */
   readonly address: string | undefined;
   readonly revision: string;
+  /** Digests of the keys and files it was started with, by the annotation that tells them. */
+  readonly hashes: Readonly<Record<string, string>>;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   readonly nodeName: string | undefined;
   /** When the scheduler gave it its machine. */
@@ -147,6 +149,8 @@ export interface Observed {
   readonly controllerExists: boolean;
   readonly hasFinalizer: boolean;
   readonly updateRevision: string;
+  /** Digests of the keys and files that a worker started now would get, by annotation; those that are missing are left out. */
+  readonly hashes: Readonly<Record<string, string>>;
   readonly update: UpdatePolicy;
   /** A reason why no worker may be updated now (a version order that Slurm forbids, say). */
   readonly updateHeld: string | undefined;

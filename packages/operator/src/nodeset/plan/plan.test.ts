@@ -17,6 +17,7 @@ function worker(ordinal: number, over: Partial<Worker> = {}): Worker {
     slurmName: `w-${ordinal}`,
     address: `10.0.0.${ordinal}`,
     revision: 'r1',
+    hashes: {},
     phase: 'Running',
     nodeName: `n${ordinal}`,
     placedAt: now - 3_600_000,
@@ -82,6 +83,7 @@ function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Observed>
     controllerExists: true,
     hasFinalizer: true,
     updateRevision: 'r1',
+    hashes: {},
     update: { type: 'RollingUpdate', maxUnavailable: 1, partition: 0, paused: false, reservation: undefined },
     updateHeld: undefined,
     protectBusyPods: true,
@@ -527,4 +529,57 @@ test('what an unreachable machine last reported makes no worker of it replaceabl
   assert.deepEqual(condemned({ nodeReachable: false }), [], 'it may be ready, and at work, for all we know');
   const otherMode = { slot: { mode: 'DaemonSet', nodeName: 'n0' } as const };
   assert.deepEqual(condemned({ ...otherMode, nodeReachable: false }, { replicas: 1 }), []);
+});
+
+test('upstream item 17: a worker with an old key is replaced like one of an old revision, through drain and budget', () => {
+  const note = 'slinky.slurm.net/slurm-key-hash';
+  const keyed = (ordinal: number, hash: string) => worker(ordinal, { hashes: { [note]: hash } });
+  const condemned = (workers: Worker[], over: Partial<Observed> = {}) =>
+    plan(
+      observed(
+        workers,
+        workers.map((_, at) => slurmNode(at)),
+        { hashes: { [note]: 'new' }, ...over },
+      ),
+      now,
+    ).condemned.map((one) => one.name);
+  assert.deepEqual(condemned([keyed(0, 'new'), keyed(1, 'new')]), []);
+  assert.deepEqual(
+    condemned([keyed(0, 'old'), keyed(1, 'old')]),
+    ['w-1'],
+    'one at a time: the budget is one',
+  );
+  assert.deepEqual(
+    condemned([worker(0), worker(1)]),
+    [],
+    'a worker that does not say has none that is known to be old',
+  );
+  assert.deepEqual(
+    condemned([keyed(0, 'old')], { hashes: {} }),
+    [],
+    'a Secret that is missing makes nobody outdated',
+  );
+  const paused = { ...observed([], []).update, paused: true };
+  assert.deepEqual(condemned([keyed(0, 'old')], { update: paused }), [], 'a paused rollout stands still');
+});
+
+test('a person’s cordon outlives the replacement of the worker, and is theirs to take away', () => {
+  const cordoned = worker(0, { cordoned: true, revision: 'r0' });
+  const drain = plan(observed([cordoned, worker(1)], [slurmNode(0), slurmNode(1)]), now).actions.find(
+    (action) => action.kind === 'drain',
+  );
+  const reason = drain?.kind === 'drain' ? drain.reason : '';
+  assert.match(reason, /^slurm-operator: Pod \(slurm\/w-0\) is pending termination for update/);
+  const left = slurmNode(0, { flags: new Set(['DRAIN']), reason });
+  const successor = observed([worker(0), worker(1)], [left, slurmNode(1)]);
+  const actions = plan(successor, now).actions.filter((action) => action.kind !== 'mirror-state');
+  assert.deepEqual(actions, [
+    { kind: 'patch-worker', name: 'w-0', uid: 'uid-0', cordon: { cordoned: true, cause: undefined } },
+    { kind: 'drain', slurmName: 'w-0', reason: 'slurm-operator: Pod (slurm/w-0) was cordoned' },
+  ]);
+  const scaledIn = plan(observed([cordoned], [slurmNode(0)], { replicas: 0 }), now).actions;
+  assert.ok(
+    scaledIn.every((action) => action.kind !== 'drain' || action.reason.endsWith('for scale-in')),
+    'a place that goes takes its cordon along',
+  );
 });

@@ -10,6 +10,8 @@ export interface WorkerIdentity {
   /** Its host name, which is the name of its Slurm node. */
   readonly hostname: string;
   readonly revision: string;
+  /** Digests of what it is started with, as annotations. */
+  readonly hashes: Readonly<Record<string, string>>;
   /** StatefulSet mode with pinToNode: the machine that this ordinal returns to. */
   readonly pinnedTo: string | undefined;
 }
@@ -29,7 +31,7 @@ export function claimName(template: string, nodeSet: NodeSet, slot: Slot, hostna
 }
 
 export function workerPod(nodeSet: NodeSet, template: WorkerTemplate, identity: WorkerIdentity): IPod {
-  const { slot, hostname, revision, pinnedTo } = identity;
+  const { slot, hostname, revision, hashes, pinnedTo } = identity;
   const { name, namespace, uid } = nodeSet.metadata;
   const node = slot.mode === 'DaemonSet' ? slot.nodeName : pinnedTo;
   const podName = slot.mode === 'StatefulSet' ? `${name}-${paddedOrdinal(nodeSet, slot.ordinal)}` : undefined;
@@ -51,6 +53,7 @@ export function workerPod(nodeSet: NodeSet, template: WorkerTemplate, identity: 
       },
       annotations: {
         ...template.annotations,
+        ...hashes,
         // The plan needs to know where a pod belongs even before it is scheduled.
         ...(slot.mode === 'DaemonSet' ? { [targetNodeAnnotation]: slot.nodeName } : {}),
         [annotation.topology]: '',

@@ -92,6 +92,18 @@ const oneWorkerPerNode = {
   },
 };
 
+const privileged = {
+  privileged: true,
+  capabilities: { add: ['BPF', 'NET_ADMIN', 'SYS_ADMIN', 'SYS_NICE'] },
+};
+
+/** The least with which slurmd runs and cancels jobs of every user; without cgroups, so CgroupPlugin=disabled belongs to it. */
+const unprivileged = {
+  privileged: false,
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'], add: ['CHOWN', 'KILL', 'SETGID', 'SETUID'] },
+};
+
 function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: WorkerSurroundings): IContainer {
   const image = nodeSet.spec.slurmd?.image ?? around.defaultImage;
   const servers = slurmctldEndpoints(controller)
@@ -126,10 +138,7 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
     startupProbe: { ...probe('/livez'), failureThreshold: 60, periodSeconds: 1 },
     livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
-    securityContext: {
-      privileged: true,
-      capabilities: { add: ['BPF', 'NET_ADMIN', 'SYS_ADMIN', 'SYS_NICE'] },
-    },
+    securityContext: nodeSet.spec.slurmd?.securityContext?.privileged === false ? unprivileged : privileged,
     volumeMounts: [
       { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },
       { name: 'slurm-log', mountPath: '/var/log/slurm' },

@@ -70,6 +70,7 @@ test('a worker carries its identity and finds its controller', () => {
     slot,
     hostname: `${hostnamePrefix(nodeSet)}007`,
     revision: 'abc',
+    hashes: { 'slinky.slurm.net/slurm-key-hash': 'k1' },
     pinnedTo: undefined,
   });
   assert.equal(pod.metadata?.name, 'gpu-007');
@@ -79,6 +80,7 @@ test('a worker carries its identity and finds its controller', () => {
   assert.equal(pod.metadata?.labels?.[label.cluster], 'main');
   assert.equal(pod.metadata?.labels?.[label.revision], 'abc');
   assert.equal(pod.metadata?.annotations?.[annotation.defaultContainer], 'slurmd');
+  assert.equal(pod.metadata?.annotations?.[annotation.slurmKeyHash], 'k1');
   const slurmd = pod.spec?.containers[0];
   assert.deepEqual(slurmd?.args?.slice(0, 6), [
     '-Z',
@@ -114,6 +116,7 @@ test('DaemonSet mode pins by affinity to the name of the node, beside what the u
     slot: { mode: 'DaemonSet', nodeName: 'machine-1' },
     hostname: 'machine-1',
     revision: 'abc',
+    hashes: {},
     pinnedTo: undefined,
   });
   assert.equal(pod.metadata?.generateName, 'gpu-');
@@ -135,7 +138,22 @@ test('24.11 is probed by TCP, and a user may make a worker unprivileged (upstrea
     tcpSocket: { port: 'slurmd' },
     periodSeconds: 5,
   });
-  assert.equal(old.spec.containers[0]?.securityContext?.privileged, false);
+  assert.deepEqual(
+    old.spec.containers[0]?.securityContext,
+    {
+      privileged: false,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'], add: ['CHOWN', 'KILL', 'SETGID', 'SETUID'] },
+    },
+    'the least with which slurmd runs and cancels jobs of others',
+  );
+  const own = { privileged: false, capabilities: { add: ['SYS_ADMIN'] } };
+  const chosen = workerTemplate(nodeSetOf({ slurmd: { securityContext: own } }), controller, around);
+  assert.deepEqual(
+    chosen.spec.containers[0]?.securityContext?.capabilities,
+    { drop: ['ALL'], add: ['SYS_ADMIN'] },
+    'capabilities that the user names are the user’s choice',
+  );
 });
 
 test('a user toleration adds to the one of workers (upstream item 10)', () => {

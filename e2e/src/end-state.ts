@@ -1,0 +1,87 @@
+/** All that a NodeSet has left in Kubernetes and in Slurm, without what no two applies share. */
+import type { Client } from '@slurm-operator/kube';
+import type { SlurmClient } from '@slurm-operator/slurm';
+import { namespace } from './slurm-stage.ts';
+
+/** Identity, versions and times; where things were placed; and how often something was tried on the way. */
+const fleeting = new Set([
+  'uid',
+  'resourceVersion',
+  'generation',
+  'observedGeneration',
+  'managedFields',
+  'creationTimestamp',
+  'lastTransitionTime',
+  'lastProbeTime',
+  'startTime',
+  'startedAt',
+  'finishedAt',
+  'revision',
+  'clusterIP',
+  'clusterIPs',
+  'nodeName',
+  'hostIP',
+  'hostIPs',
+  'podIP',
+  'podIPs',
+  'containerID',
+  'restartCount',
+  'lastState',
+  'disruptionsAllowed',
+]);
+
+export async function endState(client: Client, slurm: SlurmClient): Promise<Record<string, unknown>> {
+  const list = async (path: string) =>
+    (await client.json<{ items: { metadata: { name: string } }[] }>('GET', path)).items;
+  const base = `/api/v1/namespaces/${namespace}`;
+  const workers = `labelSelector=${encodeURIComponent('app.kubernetes.io/name=slurmd')}`;
+  const kinds = {
+    pods: await list(`${base}/pods?${workers}`),
+    claims: await list(`${base}/persistentvolumeclaims?${workers}`),
+    services: await list(`${base}/services`),
+    budgets: await list(`/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`),
+    revisions: await list(`/apis/apps/v1/namespaces/${namespace}/controllerrevisions?${workers}`),
+    nodeSets: await list(`/apis/slinky.slurm.net/v1beta1/namespaces/${namespace}/nodesets`),
+  };
+  const nodes = (await slurm.nodes.list()).items.map((node) => ({
+    name: node.name,
+    state: [node.state.base, ...node.state.flags].toSorted(),
+    reason: node.reason,
+    features: node.features,
+    activeFeatures: node.activeFeatures,
+    comment: node.comment,
+    topology: node.topology,
+    cpus: node.cpus,
+    memory: node.memory,
+    gres: node.gres,
+    partitions: node.partitions,
+  }));
+  return { ...(steady(kinds) as object), slurm: steady(nodes) };
+}
+
+function steady(value: unknown): unknown {
+  if (Array.isArray(value))
+    return value.map(steady).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  if (typeof value === 'string')
+    return value.replaceAll(/"nodeSetUID":"[^"]*"/g, '').replaceAll(/"node":"[^"]*"/g, '');
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !fleeting.has(key))
+      .map(([key, inner]) => [key, steady(inner)]),
+  );
+}
+
+/** Where two states differ, as paths; empty when they are equal. */
+export function differences(left: unknown, right: unknown, path = ''): string[] {
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
+    return left === right ? [] : [`${path}: ${JSON.stringify(left)} and ${JSON.stringify(right)}`];
+  const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
+  return [...keys].flatMap((key) =>
+    differences(
+      (left as Record<string, unknown>)[key],
+      (right as Record<string, unknown>)[key],
+      `${path}/${key}`,
+    ),
+  );
+}
