@@ -139,6 +139,10 @@ const reasonTexts = {
     meaning: 'Some pods run but have not joined Slurm.',
     advice: 'Read the log of slurmd there.',
   },
+  ResourcesMismatch: {
+    meaning: 'Slurm sees other CPUs, memory or GPUs on some workers than their pods were given.',
+    advice: 'Compare the limits of slurmd and extraConf with what the machines have.',
+  },
   NodesDown: {
     meaning: 'Some Slurm nodes are down or drained by someone else.',
     advice: 'Ask sinfo -R why.',

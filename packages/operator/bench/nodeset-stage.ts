@@ -119,7 +119,7 @@ export class BenchStage implements AsyncDisposable {
           { namespace, sendInitialEvents: true, signal: this.#stop.signal },
           (event) => {
             if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED')
-              this.#seen(event.type, event.object as unknown as Live<Pod>);
+              this.#seen(event.type, event.object);
           },
         );
       } catch (error) {

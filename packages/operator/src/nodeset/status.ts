@@ -2,7 +2,7 @@
 import { conditionType, type NodeSet, type Reason } from '@slurm-operator/api';
 import { hasOldKeys, isAvailable, isCurrent, isHealthy } from './plan/availability.ts';
 import { hasDrain, isBusy, isForeign } from './plan/node-state.ts';
-import type { Observed, SlurmNode } from './plan/observed.ts';
+import type { Observed, SlurmNode, Worker, WorkerSize } from './plan/observed.ts';
 import type { Plan } from './plan/plan.ts';
 
 export interface ConditionDraft {
@@ -149,34 +149,20 @@ function notAvailable(observed: Observed, counts: Counts): Trouble {
 function progressing(observed: Observed, plan: Plan, counts: Counts): ConditionDraft {
   const type = conditionType.progressing;
   const draining = plan.condemned.filter((worker) => !worker.terminating);
+  const rollout = rolloutProgress(observed, counts);
   if (draining.length > 0) {
-    const waiting = draining.filter((worker) => {
-      const node = nodeOf(observed, worker.slurmName);
-      return node !== undefined && isBusy(node);
-    });
+    const waiting = draining.filter((worker) => hasWork(observed, worker));
     return {
       type,
       status: 'True',
       reason: 'Draining',
-      message: `${draining.length} workers are on their way out, ${waiting.length} of them wait for jobs${estimate(waiting)}.`,
+      message: `${draining.length} workers are on their way out, ${waiting.length} of them wait for jobs${estimate(waiting)}.${rollout === undefined ? '' : ` ${rollout}`}`,
     };
   }
-  if (observed.update.paused && counts.updatedReplicas < counts.desired) {
-    return {
-      type,
-      status: 'False',
-      reason: 'Paused',
-      message: `The rollout is paused: ${counts.updatedReplicas} of ${counts.desired} workers have the new revision.`,
-    };
-  }
-  if (counts.updatedReplicas < counts.desired && observed.update.type === 'RollingUpdate') {
-    return {
-      type,
-      status: 'True',
-      reason: 'RollingOut',
-      message: `${counts.updatedReplicas} of ${counts.desired} workers have the new revision.`,
-    };
-  }
+  if (rollout !== undefined && observed.update.paused)
+    return { type, status: 'False', reason: 'Paused', message: `The rollout is paused. ${rollout}` };
+  if (rollout !== undefined && observed.update.type === 'RollingUpdate')
+    return { type, status: 'True', reason: 'RollingOut', message: rollout };
   if (counts.replicas !== counts.desired) {
     return {
       type,
@@ -186,6 +172,20 @@ function progressing(observed: Observed, plan: Plan, counts: Counts): ConditionD
     };
   }
   return { type, status: 'False', reason: 'Idle', message: 'Nothing is in progress.' };
+}
+
+/** How far a rollout is, and when the jobs that it still has to wait for must be over; undefined when none is under way. */
+function rolloutProgress(observed: Observed, counts: Counts): string | undefined {
+  const outdated = observed.workers.filter((worker) => !isCurrent(worker, observed));
+  if (outdated.length === 0 || counts.updatedReplicas >= counts.desired) return undefined;
+  const busy = outdated.filter((worker) => hasWork(observed, worker));
+  const jobs = busy.length === 0 ? '' : `, ${busy.length} of the others have jobs${estimate(busy)}`;
+  return `${counts.updatedReplicas} of ${counts.desired} workers have the new revision${jobs}.`;
+}
+
+function hasWork(observed: Observed, worker: Worker): boolean {
+  const node = nodeOf(observed, worker.slurmName);
+  return node !== undefined && isBusy(node);
 }
 
 /** When the last job that is waited for must be over. */
@@ -205,6 +205,15 @@ function degraded(
 ): ConditionDraft {
   const type = conditionType.degraded;
   if (trouble !== undefined) return { type, status: 'True', ...trouble };
+  const odd = nodes.flatMap((node) => sizeTrouble(node, observed.size));
+  if (odd.length > 0) {
+    return {
+      type,
+      status: 'True',
+      reason: 'ResourcesMismatch',
+      message: `Slurm sees other resources on ${odd.length} workers than their pods were given: ${odd.slice(0, 3).join('; ')}${odd.length > 3 ? ` and ${odd.length - 3} more` : ''}. Compare spec.slurmd.resources.limits and spec.extraConf with what the machines have.`,
+    };
+  }
   const foreign = nodes.filter((node) => isForeign(node) || node.base === 'DOWN');
   if (foreign.length > 0) {
     const [first] = foreign;
@@ -236,3 +245,14 @@ function names(list: readonly { readonly name: string }[]): string {
   const shown = list.slice(0, 3).map((each) => each.name);
   return list.length > 3 ? `${shown.join(', ')} and ${list.length - 3} more` : shown.join(', ');
 }
+
+/** Where Slurm believes something else of a node than its slurmd was told to present, or refuses its registration for that. */
+function sizeTrouble(node: SlurmNode, wanted: WorkerSize): string[] {
+  const differing = (['cpus', 'memory', 'gpus'] as const)
+    .filter((what) => wanted[what] !== undefined && node.size[what] !== wanted[what])
+    .map((what) => `${node.size[what] ?? 0} ${sizeUnits[what]} instead of ${wanted[what]}`);
+  if (node.flags.has('INVALID_REG')) differing.push(node.reason || 'its registration is refused');
+  return differing.length === 0 ? [] : [`${node.name} (${differing.join(', ')})`];
+}
+
+const sizeUnits = { cpus: 'CPUs', memory: 'MiB of memory', gpus: 'GPUs' } as const;

@@ -1,6 +1,7 @@
 /** A Slurm node, as the plan sees it. */
 import type { Deadline, SlurmNode as ListedNode } from '@slurm-operator/slurm';
 import type { SlurmNode } from '../plan/observed.ts';
+import { gpusIn } from '../worker/slurmd-conf.ts';
 
 export interface SetIdentity {
   readonly namespace: string;
@@ -25,6 +26,7 @@ export function observeSlurmNode(
     comment: node.comment,
     features: node.features,
     topology: node.topology,
+    size: { cpus: node.cpus, memory: node.memory, gpus: gpusIn(node.gres) },
     address: node.address,
     instanceId: node.instanceId || undefined,
     slurmdStartedAt: node.slurmdStartedAt,

@@ -15,7 +15,7 @@ import type { Observed, Worker } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import type { NodesView } from '../slurm-gateway.ts';
 import { revisionHash } from '../worker/revision.ts';
-import { slurmSetName } from '../worker/slurmd-conf.ts';
+import { slurmSetName, workerSize } from '../worker/slurmd-conf.ts';
 import { daemonTolerations, hostnamePrefix } from '../worker/worker-pod.ts';
 import { workerSelector } from '../worker/worker-template.ts';
 import { observeClaim } from './observe-claim.ts';
@@ -93,6 +93,7 @@ export function observe(
     protectBusyPods: spec.workloadDisruptionProtection,
     retention: spec.persistentVolumeClaimRetentionPolicy,
     claimTemplates: (spec.volumeClaimTemplates ?? []).flatMap((template) => template.metadata?.name ?? []),
+    size: workerSize(nodeSet),
     workers,
     claims: claimsOf(cache, nodeSet),
     nodes: observedNodes,

@@ -90,6 +90,13 @@ export interface KubeNode {
   readonly workerHostname: string;
 }
 
+export interface WorkerSize {
+  readonly cpus: number | undefined;
+  /** In MiB, as Slurm counts. */
+  readonly memory: number | undefined;
+  readonly gpus: number | undefined;
+}
+
 export interface SlurmNode {
   readonly name: string;
   readonly base: NodeBaseState;
@@ -99,6 +106,8 @@ export interface SlurmNode {
   readonly comment: string;
   readonly features: readonly string[];
   readonly topology: string;
+  /** What Slurm believes it has. */
+  readonly size: WorkerSize;
   /** Where its slurmd registered from last. */
   readonly address: string;
   /** The uid of the pod of a slurmd that registered; not always of the last one, see `isRegisteredBy`. */
@@ -157,6 +166,8 @@ export interface Observed {
   readonly protectBusyPods: boolean;
   readonly retention: { readonly whenScaled: Retention; readonly whenDeleted: Retention };
   readonly claimTemplates: readonly string[];
+  /** What slurmd is told to present; undefined where it finds out by itself. */
+  readonly size: WorkerSize;
   readonly workers: readonly Worker[];
   readonly claims: readonly Claim[];
   readonly nodes: ReadonlyMap<string, KubeNode>;

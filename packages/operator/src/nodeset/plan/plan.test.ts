@@ -1,109 +1,13 @@
 /** Single decisions of the NodeSet plan, each with its reason. The laws over whole histories are in plan.laws.test.ts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
 import { controllerYouth, registrationGrace } from './condemned.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 import { plan } from './plan.ts';
 import { victimOrder } from './victim-order.ts';
 
-const now = 10_000_000_000;
 const ours = 'slurm-operator: Pod (slurm/w-0) is pending termination for scale-in';
-
-function worker(ordinal: number, over: Partial<Worker> = {}): Worker {
-  return {
-    name: `w-${ordinal}`,
-    uid: `uid-${ordinal}`,
-    slot: { mode: 'StatefulSet', ordinal },
-    slurmName: `w-${ordinal}`,
-    address: `10.0.0.${ordinal}`,
-    revision: 'r1',
-    hashes: {},
-    phase: 'Running',
-    nodeName: `n${ordinal}`,
-    placedAt: now - 3_600_000,
-    nodeReachable: true,
-    ready: true,
-    readySince: now - 3_600_000,
-    startedAt: now - 3_600_000,
-    everStarted: true,
-    containersDead: false,
-    trouble: undefined,
-    terminating: false,
-    createdAt: now - 3_600_000,
-    cordoned: false,
-    cordonCause: undefined,
-    deletionCost: 0,
-    deadline: undefined,
-    writtenDeadline: undefined,
-    protectedFromEviction: false,
-    topology: undefined,
-    slurmConditions: new Map([['SlurmNodeStateIdle', '']]),
-    claims: [],
-    ...over,
-  };
-}
-
-function slurmNode(ordinal: number, over: Partial<SlurmNode> = {}): SlurmNode {
-  const comment = JSON.stringify({
-    namespace: 'slurm',
-    podName: `w-${ordinal}`,
-    node: `n${ordinal}`,
-    nodeSetName: 'w',
-    nodeSetUID: 'set',
-  });
-  return {
-    name: `w-${ordinal}`,
-    base: 'IDLE',
-    flags: new Set(),
-    reason: '',
-    comment,
-    features: [],
-    topology: '',
-    address: `10.0.0.${ordinal}`,
-    instanceId: `uid-${ordinal}`,
-    slurmdStartedAt: now,
-    deadline: undefined,
-    ours: true,
-    reservation: undefined,
-    ...over,
-  };
-}
-
-function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Observed> = {}): Observed {
-  return {
-    namespace: 'slurm',
-    name: 'w',
-    uid: 'set',
-    scalingMode: 'StatefulSet',
-    naming: { prefix: 'w-', padding: 0 },
-    replicas: workers.length,
-    minReadySeconds: 0,
-    deleting: false,
-    deletionPolicy: 'Drain',
-    controllerExists: true,
-    hasFinalizer: true,
-    updateRevision: 'r1',
-    hashes: {},
-    update: { type: 'RollingUpdate', maxUnavailable: 1, partition: 0, paused: false, reservation: undefined },
-    updateHeld: undefined,
-    protectBusyPods: true,
-    retention: { whenScaled: 'Retain', whenDeleted: 'Retain' },
-    claimTemplates: [],
-    workers,
-    claims: [],
-    nodes: new Map(),
-    slurm: {
-      kind: 'known',
-      at: now,
-      nodes: new Map(nodes.map((node) => [node.name, node])),
-      controllerStartedAt: 0,
-    },
-    lastWrites: new Map(),
-    backoff: new Map(),
-    pruneRecords: 'Never',
-    ...over,
-  };
-}
 
 /** What is decided; that conditions follow Slurm's state has a test of its own. */
 const kinds = (given: Observed) =>

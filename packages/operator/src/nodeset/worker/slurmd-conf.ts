@@ -1,6 +1,7 @@
 /** The `--conf` line with which a worker presents itself to Slurm: its features, its size, and what the user adds. */
 import type { NodeSet } from '@slurm-operator/api';
 import type { Read } from '../../builders/read.ts';
+import type { WorkerSize } from '../plan/observed.ts';
 
 /** The name by which Slurm knows a NodeSet (and its partition): the host name's stem where one is set. */
 export function slurmSetName(nodeSet: Read<NodeSet>): string {
@@ -8,8 +9,40 @@ export function slurmSetName(nodeSet: Read<NodeSet>): string {
   return hostname.replace(/^-+|-+$/g, '') || nodeSet.metadata.name;
 }
 
+/** What slurmd presents to Slurm: from the pod's limits, or what the user says instead. */
+export function workerSize(nodeSet: NodeSet): WorkerSize {
+  const pairs = conf(nodeSet);
+  const value = (key: string) => pairs.get(key)?.split('=')[1];
+  const whole = (text: string | undefined) =>
+    text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+  const gres = value('gres');
+  return {
+    cpus: whole(value('cpus')),
+    memory: whole(value('realmemory')),
+    gpus: gres === undefined ? undefined : gpusIn(gres),
+  };
+}
+
+/** How many GPUs a list such as `gpu:h200:2,shard:8` or `gpu:2(S:0-1)` means. */
+export function gpusIn(gres: string): number {
+  return gres
+    .replaceAll(/\([^)]*\)/g, '')
+    .split(',')
+    .map((entry) => entry.split(':'))
+    .filter(([name]) => name === 'gpu')
+    .reduce((sum, parts) => sum + (parts.length === 1 ? 1 : Number(parts.at(-1)) || 0), 0);
+}
+
 /** Keys in a fixed order, so that the same NodeSet always makes the same pod. */
 export function slurmdConf(nodeSet: NodeSet): string {
+  return [...conf(nodeSet)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, pair]) => pair)
+    .join(' ');
+}
+
+/** Lower-cased key → `Key=value`. */
+function conf(nodeSet: NodeSet): Map<string, string> {
   const user = parsePairs(nodeSet.spec.extraConf ?? '');
   const features = [
     slurmSetName(nodeSet),
@@ -23,10 +56,7 @@ export function slurmdConf(nodeSet: NodeSet): string {
     'feature',
     `Feature=${[...new Set(features.filter((feature) => feature !== ''))].toSorted().join(',')}`,
   );
-  return [...pairs]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, pair]) => pair)
-    .join(' ');
+  return pairs;
 }
 
 /** Lower-cased key → key as written and value; the last one wins, as in slurm.conf. */

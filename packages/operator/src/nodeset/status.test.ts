@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { now, observed, slurmNode, worker } from '../../testing/observed.ts';
+import type { Observed } from './plan/observed.ts';
+import { plan } from './plan/plan.ts';
+import { nodeSetStatus, type Trouble } from './status.ts';
+
+function conditions(given: Observed, trouble?: Trouble) {
+  const draft = nodeSetStatus(given, plan(given, now), trouble, now);
+  return Object.fromEntries(draft.conditions.map(({ type, ...rest }) => [type, rest]));
+}
+
+const both = [worker(0), worker(1)];
+const busy = { base: 'ALLOCATED' as const, deadline: now + 3_600_000 };
+
+test('a NodeSet at rest is Ready, Idle, not Degraded, and its keys are current', () => {
+  const { Ready, Progressing, Degraded, KeysCurrent } = conditions(
+    observed(both, [slurmNode(0), slurmNode(1)]),
+  );
+  assert.equal(Ready?.status, 'True');
+  assert.equal(Progressing?.reason, 'Idle');
+  assert.equal(Degraded?.status, 'False');
+  assert.equal(KeysCurrent?.status, 'True');
+});
+
+test('a worker with an old key is counted in KeysCurrent, and is not an updated one', () => {
+  const note = 'slinky.slurm.net/slurm-key-hash';
+  const given = observed(
+    [worker(0, { hashes: { [note]: 'old' } }), worker(1)],
+    [slurmNode(0), slurmNode(1)],
+    {
+      hashes: { [note]: 'new' },
+    },
+  );
+  const { KeysCurrent } = conditions(given);
+  assert.equal(KeysCurrent?.status, 'False');
+  assert.match(KeysCurrent?.message ?? '', /^1 of 2 workers still use an old key: w-0\./);
+  assert.equal(nodeSetStatus(given, plan(given, now), undefined, now).counts.updatedReplicas, 1);
+});
+
+describe('Slurm that sees other resources than the pod was given is told of', () => {
+  const size = { cpus: 8, memory: 16_000, gpus: 2 };
+  const cases: readonly [string, Parameters<typeof slurmNode>[1], RegExp | undefined][] = [
+    ['all as given', { size }, undefined],
+    ['fewer CPUs', { size: { ...size, cpus: 4 } }, /w-0 \(4 CPUs instead of 8\)/],
+    ['less memory', { size: { ...size, memory: 8_000 } }, /8000 MiB of memory instead of 16000/],
+    ['no GPU', { size: { ...size, gpus: 0 } }, /0 GPUs instead of 2/],
+    [
+      'a registration that is refused, in Slurm’s words',
+      {
+        size,
+        flags: new Set(['INVALID_REG', 'DRAIN']),
+        reason: 'gres/gpu count reported lower than configured (0 < 2)',
+      },
+      /gres\/gpu count reported lower/,
+    ],
+  ];
+  for (const [reason, over, message] of cases)
+    test(reason, () => {
+      const { Degraded } = conditions(observed([worker(0)], [slurmNode(0, over)], { size }));
+      assert.equal(Degraded?.reason, message === undefined ? 'AsExpected' : 'ResourcesMismatch');
+      if (message !== undefined) assert.match(Degraded?.message ?? '', message);
+    });
+  test('what slurmd finds out by itself is not compared', () => {
+    const unknown = { cpus: undefined, memory: undefined, gpus: undefined };
+    const { Degraded } = conditions(observed([worker(0)], [slurmNode(0)], { size: unknown }));
+    assert.equal(Degraded?.status, 'False');
+  });
+});
+
+test('a rollout tells how far it is and when the jobs it waits for must be over', () => {
+  const workers = [
+    worker(0, { revision: 'r0', ...written }),
+    worker(1, { revision: 'r0', ...written }),
+    worker(2),
+  ];
+  const nodes = [slurmNode(0, busy), slurmNode(1, busy), slurmNode(2)];
+  const { Progressing } = conditions(observed(workers, nodes));
+  assert.equal(Progressing?.reason, 'Draining');
+  assert.equal(
+    Progressing?.message,
+    '1 workers are on their way out, 1 of them wait for jobs; the last of these must end by 1970-04-26T18:46:40Z. 1 of 3 workers have the new revision, 2 of the others have jobs; the last of these must end by 1970-04-26T18:46:40Z.',
+  );
+});
+const written = { deadline: now + 3_600_000, writtenDeadline: now + 3_600_000 };
+
+test('what went wrong on the way is said first', () => {
+  const trouble: Trouble = { reason: 'QuotaExceeded', message: 'pods is forbidden: exceeded quota' };
+  const { Ready, Degraded } = conditions(observed(both, [slurmNode(0), slurmNode(1)]), trouble);
+  assert.deepEqual([Ready?.reason, Degraded?.reason], ['QuotaExceeded', 'QuotaExceeded']);
+});
