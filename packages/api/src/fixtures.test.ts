@@ -46,6 +46,21 @@ test('every CEL rule refuses at least one fixture', () => {
   assert.deepEqual(idle, []);
 });
 
+test('every CEL rule is asked about, and content with, at least one fixture: transition rules with an update', () => {
+  const unasked: string[] = [];
+  for (const definition of kinds) {
+    const schema = rootSchema(definition);
+    const asked = new Set<string>();
+    for (const fixture of fixtures)
+      if (fixture.definition === definition && fixture.refused === undefined)
+        judge(schema, fixture.object, fixture.old, ({ message }) => asked.add(message));
+    for (const { path, schema: at } of walk(schema))
+      for (const rule of at['x-kubernetes-validations'] ?? [])
+        if (!asked.has(rule.message)) unasked.push(`${definition.kind} ${path}: ${rule.message}`);
+  }
+  assert.deepEqual(unasked, []);
+});
+
 for (const manifest of loadUserManifests()) {
   test(`a manifest of upstream's users is accepted: ${manifest.kind} ${manifest.metadata.name}`, () => {
     assert.deepEqual(judge(rootSchema(definitionOf(manifest.kind)), manifest), []);

@@ -11,13 +11,21 @@ import type { StructuralSchema } from '../src/schema/structural.ts';
 const environment = new Environment({ unlistedVariablesAreDyn: true });
 const programs = new Map<string, (context: Record<string, unknown>) => unknown>();
 
-/** Every complaint, each as `path: text`; none means accepted. `old` is the stored object of an update. */
-export function judge(schema: StructuralSchema, object: unknown, old?: unknown): string[] {
+/**
+ * Every complaint, each as `path: text`; none means accepted. `old` is the stored object of an update; `asked` hears of
+ * every rule that was run, wherever it stands.
+ */
+export function judge(
+  schema: StructuralSchema,
+  object: unknown,
+  old?: unknown,
+  asked: (rule: Rule) => void = () => undefined,
+): string[] {
   const value = withDefaults(schema, object);
   const before = old === undefined ? undefined : withDefaults(schema, old);
   const complaints: string[] = [];
   checkShape(schema, value, '', complaints);
-  if (complaints.length === 0) checkRules(schema, value, before, '', complaints);
+  if (complaints.length === 0) checkRules(schema, value, before, '', { complaints, asked });
   return complaints;
 }
 
@@ -90,13 +98,15 @@ function checkRules(
   value: unknown,
   old: unknown,
   path: string,
-  out: string[],
+  out: { readonly complaints: string[]; readonly asked: (rule: Rule) => void },
 ): void {
   if (value === null || value === undefined) return;
   for (const rule of schema['x-kubernetes-validations'] ?? []) {
     const isTransition = /\boldSelf\b/.test(rule.rule);
     if (isTransition && (old === undefined || old === null)) continue;
-    if (!holds(rule, celValue(schema, value), celValue(schema, old))) out.push(`${path}: ${rule.message}`);
+    out.asked(rule);
+    if (!holds(rule, celValue(schema, value), celValue(schema, old)))
+      out.complaints.push(`${path}: ${rule.message}`);
   }
   if (Array.isArray(value)) {
     // Items of an atomic list have no identity, so they have no past either.

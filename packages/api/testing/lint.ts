@@ -18,6 +18,7 @@ export function lint(root: StructuralSchema): string[] {
     checkMerging(node.schema, say);
     checkDefault(node, say);
     checkDescription(node, say);
+    for (const expression of expressionsOf(node.schema)) checkExpression(expression, say);
     for (const rule of node.schema['x-kubernetes-validations'] ?? []) {
       if (/\n/.test(rule.message) || rule.message.length > 2048)
         say('a message must be one line of at most 2048 characters');
@@ -76,6 +77,24 @@ function checkDescription({ schema, path }: SchemaNode, say: Say): void {
   const { description = '' } = schema;
   if (description === '') say('has no description');
   else if (!/[.)]$/.test(description)) say('its description is no sentence');
+}
+
+/** The regular expressions of a node: its own pattern, and those that its rules match with. */
+function expressionsOf({ pattern, 'x-kubernetes-validations': rules = [] }: StructuralSchema): string[] {
+  const matched = rules.flatMap(({ rule }) =>
+    [...rule.matchAll(/matches\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/g)].map(
+      ([, one, other]) => one ?? other ?? '',
+    ),
+  );
+  return [...(pattern === undefined ? [] : [pattern]), ...matched];
+}
+
+/** The API server's expressions are RE2's. What JavaScript knows beyond them passes our tests and is refused there. */
+function checkExpression(expression: string, say: Say): void {
+  if (/\(\?<?[=!]/.test(expression)) say(`"${expression}" looks around, which RE2 does not know`);
+  if (/\\[1-9k]/.test(expression)) say(`"${expression}" refers back, which RE2 does not know`);
+  for (const [, most = '0'] of expression.matchAll(/\{(?:\d+,)?(\d+)\}/g))
+    if (Number(most) > 1000) say(`"${expression}" repeats more than 1000 times, which RE2 refuses`);
 }
 
 /** What the rule reads, as paths from its node, and of those what could be of any length. */

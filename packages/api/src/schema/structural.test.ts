@@ -98,6 +98,28 @@ const planted: readonly {
     found: /for every item, which has no bound/,
   },
   {
+    breach: 'a pattern that looks around',
+    schema: { ...described, type: 'string', pattern: '^(?!-)[a-z-]+$' },
+    found: /looks around, which RE2 does not know/,
+  },
+  {
+    breach: 'a rule whose expression refers back',
+    schema: {
+      ...described,
+      type: 'string',
+      maxLength: 9,
+      'x-kubernetes-validations': [
+        { rule: String.raw`self.matches('^(a|b)\\1$')`, message: 'must be a pair' },
+      ],
+    },
+    found: /refers back, which RE2 does not know/,
+  },
+  {
+    breach: 'a pattern that repeats too often',
+    schema: { ...described, type: 'string', pattern: '^a{1,2000}$' },
+    found: /more than 1000 times, which RE2 refuses/,
+  },
+  {
     breach: 'a rule that reads what is not declared',
     schema: {
       ...described,
