@@ -46,15 +46,19 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
     propagatedConditions: options.propagatedConditions,
     parallel: 16,
   });
-  manager.add({
-    name: 'slurm connections',
-    async run(signal) {
-      await new Promise<void>((resolve) => {
-        signal.addEventListener('abort', () => resolve(), { once: true });
-        if (signal.aborted) resolve();
-      });
-      await pool.close();
+  manager.add(
+    {
+      name: 'slurm connections',
+      async run(signal) {
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => resolve(), { once: true });
+          if (signal.aborted) resolve();
+        });
+        await pool.close();
+      },
     },
-  });
+    // Ends after the controllers: one that is finishing would open a connection again, or call a closed one a failure.
+    { everywhere: true },
+  );
   return { debugVars: () => debugVars(pool) };
 }

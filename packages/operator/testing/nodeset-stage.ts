@@ -11,6 +11,7 @@ import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
 import {
   ChannelSource,
   type Client,
+  type ClusterConfig,
   createClient,
   createManager,
   customResourceDefinitions,
@@ -25,10 +26,12 @@ import {
   timestamp,
 } from '@slurm-operator/kube';
 import { setupNodeSets } from '../src/nodeset/setup.ts';
+import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
 import { controllers, nodeSets } from '../src/resources.ts';
 import { runClaimProtection, runFakeKubelet } from './fake-kubelet.ts';
 import { FakeSlurm } from './fake-slurm.ts';
 import { Life } from './life.ts';
+import { accountName, refusals, restrictedConfig } from './restricted-config.ts';
 
 const namespace = 'slurm';
 
@@ -36,13 +39,15 @@ export class NodeSetStage implements AsyncDisposable {
   readonly server: ApiServer;
   readonly client: Client;
   readonly slurm: FakeSlurm;
+  readonly #config: ClusterConfig;
   readonly #changes: ChannelSource[] = [];
   readonly #kubelet = new AbortController();
   #kubeletDone: Promise<void> = Promise.resolve();
   #protection: Promise<void> = Promise.resolve();
   #operator: { stop: AbortController; done: Promise<void> } | undefined;
 
-  private constructor(server: ApiServer, client: Client) {
+  private constructor(server: ApiServer, client: Client, config: ClusterConfig) {
+    this.#config = config;
     this.server = server;
     this.client = client;
     this.slurm = new FakeSlurm(() => {
@@ -57,7 +62,10 @@ export class NodeSetStage implements AsyncDisposable {
       fieldManager: 'test',
       userAgent: 'test',
     });
-    const stage = new NodeSetStage(server, client);
+    const config = await restrictedConfig(server, client, 'slurm-operator', {
+      cluster: [...managerClusterRules, ...managerNamespaceRules],
+    });
+    const stage = new NodeSetStage(server, client, config);
     for (const kind of [controllerKind, nodeSetKind, clusterKind]) {
       await client.create(customResourceDefinitions, customResourceDefinition(kind) as never);
     }
@@ -140,12 +148,9 @@ export class NodeSetStage implements AsyncDisposable {
 
   /** With `writes` the operator dies when it has made so many writes, to Kubernetes or to Slurm: every later one fails. */
   async startOperator(life: Life = new Life()): Promise<void> {
-    const config = await kubeconfigConfig({
-      text: await this.server.kubeconfigFor({ name: 'operator', groups: ['system:masters'] }),
-    });
     const manager = await createManager({
       name: 'slurm-operator',
-      config,
+      config: this.#config,
       client: { rateLimit: false },
       gracePeriod: 200,
     });
@@ -263,7 +268,7 @@ export class NodeSetStage implements AsyncDisposable {
   /** Writes of the operator so far, by verb and resource. */
   writes(): string[] {
     return this.server.audit
-      .find({ user: 'operator' })
+      .find({ user: accountName('slurm-operator') })
       .filter((entry) => !['get', 'list', 'watch'].includes(entry.verb))
       .map((entry) => `${entry.verb} ${entry.resource}`);
   }
@@ -274,7 +279,9 @@ export class NodeSetStage implements AsyncDisposable {
     this.#kubelet.abort();
     await Promise.all([this.#kubeletDone, this.#protection]);
     this.client.close();
+    const refused = refusals(this.server, 'slurm-operator');
     await this.server.stop();
+    if (refused.length > 0) throw new Error(`the operator was refused: ${refused.join('; ')}`);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   customResourceDefinitions,
   kubeconfigConfig,
   type Manager,
+  type ManagerOptions,
   NotFoundError,
   namespaces,
   pods,
@@ -16,7 +17,7 @@ import {
 import { type Operator, type OperatorOptions, setupOperator } from '../src/operator.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
 import { surroundings } from './objects.ts';
-import { refusals, restrictedConfig } from './restricted-config.ts';
+import { type Grants, refusals, restrictedConfig } from './restricted-config.ts';
 
 export interface OperatorWorld {
   readonly server: ApiServer;
@@ -24,7 +25,7 @@ export interface OperatorWorld {
   readonly client: Client;
   readonly namespace: string;
   /** Starts an operator; the answer stops it. */
-  operate(options?: Partial<OperatorOptions>): Promise<RunningOperator>;
+  operate(options?: Partial<OperatorOptions>, manager?: Partial<ManagerOptions>): Promise<RunningOperator>;
   /** Resolves with what `look` finds, once it finds something; rejects after a while, with its last words. */
   eventually<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T>;
   /** Everything that operators have written so far, events aside. */
@@ -39,6 +40,9 @@ export interface RunningOperator extends Operator {
   stop(): Promise<void>;
 }
 
+/** Exactly what an installation grants: a missing permission shows in every test. */
+const everywhere: Grants = { cluster: [...managerClusterRules, ...managerNamespaceRules] };
+
 const namespace = 'hpc';
 const patience = 20_000;
 const reading = new Set(['get', 'list', 'watch']);
@@ -52,17 +56,16 @@ const workers = {
   slurmclient: 2,
 };
 
-export async function startOperatorWorld(): Promise<OperatorWorld> {
+/** `grants`: what the operator may do. @default what an installation for the whole cluster grants */
+export async function startOperatorWorld(grants: Grants = everywhere): Promise<OperatorWorld> {
   const server = await startApiServer();
   const client = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), { userAgent: 'test' });
-  // Exactly what an installation grants: a missing permission shows in every test.
-  const config = await restrictedConfig(server, client, 'slurm-operator', {
-    cluster: [...managerClusterRules, ...managerNamespaceRules],
-  });
   const running = new Set<RunningOperator>();
   for (const definition of kinds)
     await client.create(customResourceDefinitions, customResourceDefinition(definition) as never);
-  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  for (const name of new Set([namespace, ...Object.keys(grants.namespaces ?? {})]))
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const config = await restrictedConfig(server, client, 'slurm-operator', grants);
   const writes = () =>
     server.audit.find(
       ({ userAgent, verb, resource }) =>
@@ -75,8 +78,8 @@ export async function startOperatorWorld(): Promise<OperatorWorld> {
     client,
     namespace,
     writes,
-    async operate(options = {}) {
-      const manager = await createManager({ name: 'slurm-operator', config });
+    async operate(options = {}, managerOptions = {}) {
+      const manager = await createManager({ name: 'slurm-operator', config, ...managerOptions });
       const { debugVars } = setupOperator(manager, {
         ...surroundings,
         workers,

@@ -34,7 +34,8 @@ export const managerNamespaceRules: readonly PolicyRule[] = [
   rule('apps', ['controllerrevisions'], [...own, 'delete']),
   rule('apps', ['deployments', 'statefulsets'], own),
   rule('events.k8s.io', ['events'], ['create', 'patch']),
-  rule('monitoring.coreos.com', ['servicemonitors'], [...own, 'delete']),
+  // Never watched: the kind may not exist.
+  rule('monitoring.coreos.com', ['servicemonitors'], ['create', 'patch', 'delete']),
   rule('policy', ['poddisruptionbudgets'], own),
   rule(group, kinds, follow),
   rule(group, ['clusters'], ['create', 'patch']),
