@@ -35,7 +35,7 @@ export const managerNamespaceRules: readonly PolicyRule[] = [
   rule('apps', ['deployments', 'statefulsets'], own),
   rule('events.k8s.io', ['events'], ['create', 'patch']),
   // Never watched: the kind may not exist.
-  rule('monitoring.coreos.com', ['servicemonitors'], ['create', 'patch', 'delete']),
+  rule('monitoring.coreos.com', ['servicemonitors'], ['get', 'create', 'patch', 'delete']),
   rule('policy', ['poddisruptionbudgets'], own),
   rule(group, kinds, follow),
   rule(group, ['clusters'], ['create', 'patch']),
