@@ -220,7 +220,7 @@ test('with --namespaces everything but machines is granted in those namespaces o
     await world.client.create(controllers, {
       ...aController(),
       metadata: { name: 'elsewhere', namespace: 'other' },
-    } as never);
+    });
     await world.operate({}, { namespaces: [world.namespace] });
     await liveThrough(world, world.namespace);
     const { status } = await world.client.get(controllers, { namespace: 'other', name: 'elsewhere' });
