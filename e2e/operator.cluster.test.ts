@@ -26,6 +26,17 @@ describe('the operator on localcluster with Slurm 26.05', {
   const submit = async (script: string, more: object = {}) =>
     (await slurm.jobs.submit({ script: `#!/bin/sh\n${script}\n`, timeLimit: 5, ...more })).id;
 
+  const evict = (name: string) =>
+    stage.client.json('POST', `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, {
+      body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
+      timeout: 5_000,
+    });
+  const isProtected = ({
+    metadata,
+  }: {
+    metadata: { labels?: Readonly<Record<string, string>> | undefined };
+  }) => metadata.labels?.['nodeset.slinky.slurm.net/pod-protect'] === 'true';
+
   before(async () => {
     stage = await SlurmStage.open({ name: 'e2e-operator', nodes: 3 });
     await stage.startSlurm();
@@ -39,7 +50,7 @@ describe('the operator on localcluster with Slurm 26.05', {
     assert.equal(await end(await submit('srun hostname', { nodes: 3 })), 'COMPLETED');
   });
 
-  it('scale-in waits for the job on the victim, and the job completes', async () => {
+  it('scale-in waits for the job on the victim, which cannot be evicted meanwhile, and the job completes', async () => {
     const jobs = [
       await submit('sleep 8', { requiredNodes: ['w-0'] }),
       await submit('sleep 8', { requiredNodes: ['w-1'] }),
@@ -51,6 +62,9 @@ describe('the operator on localcluster with Slurm 26.05', {
       ),
     );
     await stage.patchNodeSet('w', { replicas: 2 });
+    await stage.until('all three are protected', async () => (await stage.workers()).every(isProtected));
+    for (const { metadata } of await stage.workers())
+      await assert.rejects(evict(metadata.name), /disruption budget|Too many requests/i);
     assert.deepEqual(await Promise.all(jobs.map(end)), ['COMPLETED', 'COMPLETED', 'COMPLETED']);
     await stage.untilReady('w', 2);
     await stage.until(
@@ -85,25 +99,16 @@ describe('the operator on localcluster with Slurm 26.05', {
 
   it('an eviction of a busy worker is refused, and allowed when its job is over', async () => {
     const id = await submit('sleep 6', { requiredNodes: ['w-0'] });
-    await stage.until('the pod is protected', async () => {
-      const pod = await stage.client.get(pods, { namespace, name: 'w-0' });
-      return pod.metadata.labels?.['nodeset.slinky.slurm.net/pod-protect'] === 'true';
-    });
-    const evict = () =>
-      stage.client.json('POST', `/api/v1/namespaces/${namespace}/pods/w-0/eviction`, {
-        body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'w-0', namespace } },
-        timeout: 5_000,
-      });
-    await assert.rejects(evict(), /disruption budget|Too many requests/i);
+    await stage.until('the pod is protected', async () =>
+      isProtected(await stage.client.get(pods, { namespace, name: 'w-0' })),
+    );
+    await assert.rejects(evict('w-0'), /disruption budget|Too many requests/i);
     assert.equal(await end(id), 'COMPLETED');
     await stage.until(
       'the pod is free',
-      async () =>
-        (await stage.client.get(pods, { namespace, name: 'w-0' })).metadata.labels?.[
-          'nodeset.slinky.slurm.net/pod-protect'
-        ] === undefined,
+      async () => !isProtected(await stage.client.get(pods, { namespace, name: 'w-0' })),
     );
-    await evict();
+    await evict('w-0');
     await stage.untilReady('w', 3);
   });
 

@@ -133,3 +133,30 @@ test('DaemonSet mode follows the machines, new ones too', async () => {
   await stage.addMachine('machine-2');
   await stage.untilReady('all', 3);
 });
+
+test('the budget of busy workers allows nothing, however few workers are wanted, and takes the place of another operator’s', async () => {
+  await using stage = await NodeSetStage.open();
+  const budgets = '/apis/policy/v1/namespaces/slurm/poddisruptionbudgets';
+  const selector = { matchLabels: { a: 'b' } };
+  await stage.client.json('POST', budgets, {
+    body: {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'slurm-workers-pdb-main', namespace: 'slurm' },
+      spec: { maxUnavailable: 0, selector },
+    },
+  });
+  await stage.startOperator();
+  await stage.createNodeSet('w', { replicas: 1 });
+  await stage.untilQuiet('w', 1);
+  const { spec } = await stage.client.json<{ spec: object }>('GET', `${budgets}/slurm-workers-pdb-main`);
+  assert.deepEqual(spec, {
+    minAvailable: 2 ** 31 - 1,
+    selector: {
+      matchLabels: {
+        'nodeset.slinky.slurm.net/pod-protect': 'true',
+        'slinky.slurm.net/cluster': 'main',
+      },
+    },
+  });
+});

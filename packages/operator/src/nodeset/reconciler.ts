@@ -1,8 +1,9 @@
 /** The NodeSet controller: observe, plan, act, and say how it went. */
-import { conditionType, type NodeSet } from '@slurm-operator/api';
+import { app, conditionType, label, type NodeSet } from '@slurm-operator/api';
 import {
   explain,
   ForbiddenError,
+  type Live,
   type Manager,
   OwnedApplier,
   type ReconcileContext,
@@ -10,6 +11,8 @@ import {
   type Result,
 } from '@slurm-operator/kube';
 import { nodeSets } from '../resources.ts';
+import type { Verdict } from '../status/judge.ts';
+import { writeStatus } from '../status/write-status.ts';
 import { act } from './act/act.ts';
 import { createWorker } from './act/create-worker.ts';
 import { eventsFor } from './events.ts';
@@ -24,9 +27,8 @@ import { syncReservation } from './reservation.ts';
 import { syncRevisions } from './revisions.ts';
 import { syncShared } from './shared-objects.ts';
 import type { GatewayFinder, NodesView, SlurmGateway } from './slurm-gateway.ts';
-import { type ConditionDraft, nodeSetStatus, type Trouble } from './status.ts';
+import { nodeSetStatus, type Trouble } from './status.ts';
 import { type WorkerSurroundings, workerTemplate } from './worker/worker-template.ts';
-import { writeStatus } from './write-status.ts';
 
 export interface NodeSetOptions extends WorkerSurroundings {
   /** Node conditions whose text becomes the reason of a drain when the Node is cordoned. */
@@ -80,7 +82,7 @@ export class NodeSetReconciler {
     const step = (work: Promise<void>) => work.catch((error: unknown) => void failures.push(error));
     const done: Action[] = [];
     const pinned = pins(nodeSet, observed);
-    let window: ConditionDraft | undefined;
+    let window: Verdict | undefined;
     if (controller !== undefined)
       await step(syncShared(nodeSet, controller, { cache, client, owned: this.#owned }, context.signal));
     if (!observed.deleting) {
@@ -152,8 +154,15 @@ export class NodeSetReconciler {
     const status = nodeSetStatus(after, decided, trouble, now);
     this.#metrics.show(nodeSet.metadata, decided, status);
     const conditions = window === undefined ? status.conditions : [...status.conditions, window];
-    const extra = { nodeSetHash: after.updateRevision, ordinalToNode: pinsForStatus(pins(current, after)) };
-    await writeStatus(current, { ...status, conditions }, extra, client, context);
+    const { collisionCount } = current.status ?? {};
+    const fields = {
+      ...status.counts,
+      nodeSetHash: after.updateRevision,
+      ordinalToNode: pinsForStatus(pins(current, after)),
+      selector: `${label.name}=${app.worker},${label.instance}=${current.metadata.name}`,
+      ...(collisionCount === undefined ? {} : { collisionCount }),
+    };
+    await writeStatus(nodeSets, current as unknown as Live<NodeSet>, fields, conditions, client, context);
   }
 
   #observe(nodeSet: NodeSet, gateway: SlurmGateway | undefined, now: number): Observed {
@@ -180,7 +189,7 @@ export class NodeSetReconciler {
 interface Outcome {
   readonly decided: Plan;
   readonly trouble: Trouble | undefined;
-  readonly window: ConditionDraft | undefined;
+  readonly window: Verdict | undefined;
 }
 
 function isListed(observed: Observed, name: string): boolean {

@@ -1,9 +1,9 @@
 /** Brings the Slurm reservation of a ScheduledUpdate to where it should be. Asks Slurm only when there is, or was, one. */
 import { conditionType, type NodeSet, resourceName } from '@slurm-operator/api';
 import { expandHostlist } from '@slurm-operator/slurm';
+import type { Verdict } from '../status/judge.ts';
 import { planReservation, type Window } from './plan/reservation.ts';
 import type { SlurmGateway } from './slurm-gateway.ts';
-import type { ConditionDraft } from './status.ts';
 
 const ownFlags = ['MAINT', 'IGNORE_JOBS'];
 
@@ -48,7 +48,7 @@ export async function syncReservation(
   gateway: SlurmGateway | undefined,
   now: number,
   signal: AbortSignal,
-): Promise<ConditionDraft | undefined> {
+): Promise<Verdict | undefined> {
   const wanted = wantedWindow(nodeSet);
   const made = madeWindow(nodeSet);
   if (wanted === undefined && made === undefined) return undefined;
@@ -91,7 +91,7 @@ export async function syncReservation(
   }
 }
 
-function created({ name, startsAt }: { name: string; startsAt: number }): ConditionDraft {
+function created({ name, startsAt }: { name: string; startsAt: number }): Verdict {
   return {
     type: conditionType.reservationCreated,
     status: 'True',

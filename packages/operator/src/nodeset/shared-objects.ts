@@ -2,6 +2,7 @@
 import { app, type Controller, label, type NodeSet, port, resourceName } from '@slurm-operator/api';
 import {
   configMaps,
+  covers,
   type Manager,
   type OwnedApplier,
   podDisruptionBudgets,
@@ -44,18 +45,25 @@ export function workersService(controller: Controller) {
   };
 }
 
-/** While a node has work no eviction of its pod is allowed; the label comes and goes with the work. */
+/**
+ * While a node has work no eviction of its pod is allowed; the label comes and goes with the work. By a number that is never reached
+ * and not by `maxUnavailable: 0`: that one is counted from the replicas that are wanted, so during a scale-in Kubernetes would
+ * allow as many busy workers to be evicted as are to go.
+ */
 export function workersBudget(controller: Controller) {
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: metadataFor(resourceName.workersBudget(controller.metadata.name), controller),
     spec: {
-      maxUnavailable: 0,
+      minAvailable: neverReached,
       selector: { matchLabels: { [label.podProtect]: 'true', [label.cluster]: controller.metadata.name } },
     },
   };
 }
+
+/** The largest that the field takes. */
+const neverReached = 2 ** 31 - 1;
 
 /** The shared ones are created where missing: they depend on nothing that changes, so a live one is left alone. */
 export async function syncShared(
@@ -69,8 +77,13 @@ export async function syncShared(
   if (cache.get(services, { namespace, name: service.metadata.name }) === undefined)
     await client.apply(services, service as never, { signal });
   const budget = workersBudget(controller);
-  if (cache.get(podDisruptionBudgets, { namespace, name: budget.metadata.name }) === undefined)
-    await client.apply(podDisruptionBudgets, budget as never, { signal });
+  const live = cache.get(podDisruptionBudgets, { namespace, name: budget.metadata.name });
+  if (live === undefined) await client.apply(podDisruptionBudgets, budget as never, { signal });
+  else if (!covers(live.spec, budget.spec)) {
+    // Another operator's: as a whole, since the two ways to say it exclude each other.
+    const body = [{ op: 'replace' as const, path: '/spec', value: budget.spec }];
+    await client.patch(podDisruptionBudgets, live.metadata, { type: 'json', body }, { signal });
+  }
   const ssh = workerSshConfig(nodeSet);
   if (ssh !== undefined) await owned.apply(configMaps, nodeSet, ssh, { signal });
 }

@@ -1,16 +1,10 @@
 /** What a NodeSet says about itself: counts, and conditions in words that tell what to do. */
 import { conditionType, type NodeSet, type Reason } from '@slurm-operator/api';
+import type { Verdict } from '../status/judge.ts';
 import { hasOldKeys, isAvailable, isCurrent, isHealthy } from './plan/availability.ts';
 import { hasDrain, isBusy, isForeign } from './plan/node-state.ts';
 import type { Observed, SlurmNode, Worker, WorkerSize } from './plan/observed.ts';
 import type { Plan } from './plan/plan.ts';
-
-export interface ConditionDraft {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: Reason;
-  readonly message: string;
-}
 
 export interface StatusDraft {
   readonly counts: Required<
@@ -28,7 +22,7 @@ export interface StatusDraft {
       | 'slurmDrain'
     >
   >;
-  readonly conditions: readonly ConditionDraft[];
+  readonly conditions: readonly Verdict[];
 }
 
 /** What went wrong on the way here, if anything did. */
@@ -74,7 +68,7 @@ export function nodeSetStatus(
 
 type Counts = StatusDraft['counts'];
 
-function keysCurrent(observed: Observed): ConditionDraft {
+function keysCurrent(observed: Observed): Verdict {
   const type = conditionType.keysCurrent;
   const old = observed.workers.filter((worker) => hasOldKeys(worker, observed));
   if (old.length === 0)
@@ -92,7 +86,7 @@ function keysCurrent(observed: Observed): ConditionDraft {
   };
 }
 
-function ready(observed: Observed, counts: Counts, trouble: Trouble | undefined): ConditionDraft {
+function ready(observed: Observed, counts: Counts, trouble: Trouble | undefined): Verdict {
   const type = conditionType.ready;
   if (trouble !== undefined) return { type, status: 'False', ...trouble };
   if (observed.deleting)
@@ -146,7 +140,7 @@ function notAvailable(observed: Observed, counts: Counts): Trouble {
   };
 }
 
-function progressing(observed: Observed, plan: Plan, counts: Counts): ConditionDraft {
+function progressing(observed: Observed, plan: Plan, counts: Counts): Verdict {
   const type = conditionType.progressing;
   const draining = plan.condemned.filter((worker) => !worker.terminating);
   const rollout = rolloutProgress(observed, counts);
@@ -202,7 +196,7 @@ function degraded(
   plan: Plan,
   nodes: readonly SlurmNode[],
   trouble: Trouble | undefined,
-): ConditionDraft {
+): Verdict {
   const type = conditionType.degraded;
   if (trouble !== undefined) return { type, status: 'True', ...trouble };
   const odd = nodes.flatMap((node) => sizeTrouble(node, observed.size));
