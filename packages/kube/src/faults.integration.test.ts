@@ -13,6 +13,12 @@ const eachLine = (decide: (count: number) => LineFate): ((line: string) => LineF
   return () => decide((count += 1));
 };
 
+/** An event of an object that the server does not have. */
+const ghostly = (type: string, resourceVersion: string): string => {
+  const metadata = { name: 'ghost', namespace: 'default', uid: 'ghost', resourceVersion };
+  return JSON.stringify({ type, object: { apiVersion: 'v1', kind: 'ConfigMap', metadata } });
+};
+
 /** What a schedule needs beyond speed; all else is left to the general rules. */
 const tunings: Record<string, ReflectorTuning> = {
   'connections go silent without closing': { idle: 300 },
@@ -64,6 +70,28 @@ const schedules: Record<string, (world: World) => Promise<void>> = {
     await churn(world, 30);
     world.gateway.line = undefined;
     world.gateway.resetAll();
+  },
+  'events are lost, and one that does not fit is the only hint': async (world) => {
+    const lost = new Set(['hint', 'other']);
+    world.gateway.line = (line) => {
+      const name = [...lost].find((one) => line.includes('"ADDED"') && line.includes(`"name":"${one}"`));
+      // Once each: the list that comes must show them.
+      return name !== undefined && lost.delete(name) ? 'drop' : 'pass';
+    };
+    await world.user.create(configMaps, configMap('other'));
+    const { metadata } = await world.user.create(configMaps, configMap('hint'));
+    await world.user.mergePatch(configMaps, metadata, { data: { changed: 'yes' } });
+    await until('both events were lost', () => lost.size === 0);
+  },
+  'resourceVersions go back within a watch': async (world) => {
+    let told = false;
+    world.gateway.line = (line) => {
+      if (told || line.includes('BOOKMARK')) return 'pass';
+      told = true;
+      return { replace: ghostly('ADDED', '1') };
+    };
+    await world.user.create(configMaps, configMap('real'));
+    await until('the event came', () => told);
   },
   '429 and 503 storms': async (world) => {
     let count = 0;
@@ -162,6 +190,18 @@ test('a streaming list that the server refuses becomes pages', async (t) => {
   await churn(world, 5, 8);
   await settles(world, followed);
   assert.equal(world.gateway.seen.filter(({ path }) => path.includes('sendInitialEvents')).length, 1);
+});
+
+test('what is deleted while a streaming list is under way is not in it', async (t) => {
+  const world = await setUp(t);
+  await churn(world, 8);
+  world.gateway.line = (line) =>
+    line.includes('initial-events-end')
+      ? { replace: [ghostly('ADDED', '1'), ghostly('DELETED', '2'), line].join('\n') }
+      : 'pass';
+  const followed = follow(t, world);
+  await followed.informer.waitForSync({ timeout: 10_000 });
+  await settles(world, followed);
 });
 
 test('a streaming list whose end never comes becomes pages', async (t) => {

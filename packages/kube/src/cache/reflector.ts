@@ -10,7 +10,6 @@ import {
   ApiError,
   BadRequestError,
   explain,
-  GoneError,
   InvalidError,
   MalformedError,
   NotFoundError,
@@ -263,12 +262,13 @@ export class Reflector<T extends KubeObject> {
   /** What a failure says about how to go on. */
   #judge(error: unknown): void {
     this.#failure = error;
-    const versionRefused =
-      error instanceof GoneError || error instanceof ServerTimeoutError || error instanceof MalformedError;
-    // A watch the server refuses outright cannot be resumed; the list will say why, or succeed.
+    // A watch that the server refuses outright cannot be resumed: its place is gone (410) or not reached yet (504), or it
+    // may not be had at all, and then the list says why. Every other failure leaves the place good.
     const refused =
-      error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
-    if (versionRefused || refused) this.#mustList = true;
+      error instanceof ApiError &&
+      ((error.status >= 400 && error.status < 500 && error.status !== 429) ||
+        error instanceof ServerTimeoutError);
+    if (refused) this.#mustList = true;
     this.#options.log.debug({ reason: explain(error), relist: this.#mustList }, 'watch ended');
   }
 

@@ -43,20 +43,20 @@ export function readWatch<T extends KubeObject>(
   };
   const onLine = (line: Buffer) => {
     if (failure !== undefined) return;
-    let event: { type?: string; object?: unknown };
+    let event: { type?: string; object?: unknown } | null;
     try {
       event = JSON.parse(line.toString('utf8')) as typeof event;
     } catch (cause) {
       fail(new MalformedError(`${options.doing}: a line that is not JSON`, { cause }));
       return;
     }
-    if (event.type === 'ERROR') {
+    if (event?.type === 'ERROR') {
       const body = event.object as Status;
       fail(apiError(options.doing, { status: body?.code ?? 500, body }));
       return;
     }
     if (!isEvent<T>(event)) {
-      fail(new MalformedError(`${options.doing}: an event of unknown type "${String(event.type)}"`));
+      fail(new MalformedError(`${options.doing}: an event of unknown type "${String(event?.type)}"`));
       return;
     }
     onEvent(event);
@@ -88,15 +88,11 @@ export function readWatch<T extends KubeObject>(
   return promise;
 }
 
-function isEvent<T extends KubeObject>(event: { type?: string; object?: unknown }): event is WatchEvent<T> {
-  const known =
-    event.type === 'ADDED' ||
-    event.type === 'MODIFIED' ||
-    event.type === 'DELETED' ||
-    event.type === 'BOOKMARK';
-  if (!known || typeof event.object !== 'object' || event.object === null) return false;
-  return (
-    typeof (event.object as { metadata?: { resourceVersion?: unknown } }).metadata?.resourceVersion ===
-    'string'
-  );
+const TYPES: readonly unknown[] = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'];
+
+function isEvent<T extends KubeObject>(
+  event: { type?: string; object?: unknown } | null,
+): event is WatchEvent<T> {
+  const object = event?.object as { metadata?: { resourceVersion?: unknown } } | null | undefined;
+  return TYPES.includes(event?.type) && typeof object?.metadata?.resourceVersion === 'string';
 }
