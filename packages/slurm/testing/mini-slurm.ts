@@ -99,6 +99,13 @@ export class MiniSlurm implements AsyncDisposable {
     return accounting;
   }
 
+  /** The box of MariaDB. */
+  get database(): Box {
+    const { database } = this.#running();
+    if (database === undefined) throw new Error('this mini Slurm was started without accounting');
+    return database;
+  }
+
   /** Address of slurmrestd on this machine. */
   get server(): string {
     return this.#server;
