@@ -2,6 +2,7 @@ import { isOutage } from '../circuit.ts';
 import type { SlurmClient } from '../client.ts';
 import { type Deadline, nodeDeadlines } from '../deadlines.ts';
 import { ProtocolError, Timeout } from '../errors.ts';
+import { expandHostlist } from '../hostlist.ts';
 import { jobKey, occupiesNodes, type SlurmJob } from '../model/job.ts';
 import { type JobChange, type JobStates, jobChanges } from './job-changes.ts';
 import { Lister, type ListSinceOptions } from './lister.ts';
@@ -37,8 +38,8 @@ export interface JobNews {
 const maxDetails = 64;
 const parallelDetails = 4;
 /**
- * A time limit can be changed while a job runs, and a job can be requeued and run elsewhere between two lists: details are
- * read again when they are this old, a few per list.
+ * A time limit can be changed while a job runs, and nothing cheap tells: details are read again when they are this old, a
+ * few per list.
  */
 const detailsAgeMs = 10 * 60_000;
 const maxRereads = 4;
@@ -48,9 +49,15 @@ const idleBytesPerSecond = 20_000;
 /**
  * All jobs of a cluster, cheaply: one full list at the start, then states only, and a GET for each job that begins to
  * run. Memory holds states of all and details of running jobs.
+ *
+ * A job that was requeued and runs again between two lists looks as if it had never stopped, with another start and other
+ * nodes. So details are not believed after an outage, nor when work left one of the job's nodes (`doubt`): such a job is
+ * `missing` until it was read again.
  */
 export class JobWatch {
   readonly #lister: Lister<Listing>;
+  /** Nodes that work left since the last list. */
+  #doubted = new Set<string>();
 
   constructor(options: WatchOptions) {
     const { client, clock, random, onListenerError } = options;
@@ -61,8 +68,12 @@ export class JobWatch {
       ...(clock && { clock }),
       ...(random && { random }),
       ...(onListenerError && { onListenerError }),
-      fetch: (last, signal) =>
-        last === undefined ? listInFull(client, signal) : listStates(client, last, signal),
+      fetch: (last, signal, lost) => {
+        const doubted = this.#doubted;
+        this.#doubted = new Set();
+        if (last === undefined) return listInFull(client, signal);
+        return listStates(client, last, lost ? 'all' : doubted, signal);
+      },
     });
   }
 
@@ -92,6 +103,11 @@ export class JobWatch {
 
   listSince(moment: number, options?: ListSinceOptions): Promise<KnownJobs> {
     return this.#lister.listSince(moment, options);
+  }
+
+  /** Work left these nodes: with the next list, jobs that are said to be there are read again. */
+  doubt(nodes: Iterable<string>): void {
+    for (const node of nodes) this.#doubted.add(node);
   }
 }
 
@@ -134,7 +150,13 @@ async function allJobs(
   }
 }
 
-async function listStates(client: SlurmClient, last: Known<Listing>, signal: AbortSignal) {
+/** `doubted`: the nodes whose jobs are read again, whatever was known of them. */
+async function listStates(
+  client: SlurmClient,
+  last: Known<Listing>,
+  doubted: ReadonlySet<string> | 'all',
+  signal: AbortSignal,
+) {
   const listed = await client.jobs.states(undefined, { signal });
   const { states, changes } = jobChanges(last.states, listed.items);
   const running = new Map<string, SlurmJob>();
@@ -144,7 +166,7 @@ async function listStates(client: SlurmClient, last: Known<Listing>, signal: Abo
   for (const [id, state] of states) {
     if (!occupiesNodes(state)) continue;
     const known = last.running.get(id);
-    if (known === undefined) {
+    if (known === undefined || isDoubted(known, doubted)) {
       missing.add(id);
       continue;
     }
@@ -183,6 +205,11 @@ async function fetchDetails(client: SlurmClient, ids: readonly string[], signal:
   };
   await Promise.all(Array.from({ length: parallelDetails }, worker));
   return { jobs };
+}
+
+function isDoubted(job: SlurmJob, doubted: ReadonlySet<string> | 'all'): boolean {
+  if (doubted === 'all') return true;
+  return doubted.size > 0 && expandHostlist(job.nodes).some((node) => doubted.has(node));
 }
 
 function sameStates(a: readonly string[], b: readonly string[]): boolean {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readNode, type WireNode } from '../adapters/read-node.ts';
 import type { SlurmNode } from '../model/node.ts';
-import { NodeComparison, type NodeFacet, nodeFacets } from './node-changes.ts';
+import { NodeComparison, type NodeFacet, nodeFacets, workLeft } from './node-changes.ts';
 
 const base: WireNode = {
   name: 'n0',
@@ -76,4 +76,17 @@ test('law: the changes lead from one list to the other, and what did not change 
       for (const [name, kept] of nodes) if (!touched.has(name)) assert.equal(kept, before.get(name));
     }),
   );
+});
+
+test('work left a node: fewer CPUs, no work any more, or no node', () => {
+  const left = (from: Partial<WireNode>, to: Partial<WireNode> | undefined) =>
+    workLeft(nodeChanges(new Map([['n0', node(from)]]), to === undefined ? [] : [node(to)]).changes);
+  const busy = { state: ['MIXED'], alloc_cpus: 2 };
+  assert.deepEqual(left(busy, { state: ['MIXED'], alloc_cpus: 1 }), ['n0']);
+  assert.deepEqual(left(busy, { state: ['DOWN'], alloc_cpus: 2 }), ['n0']);
+  assert.deepEqual(left(busy, undefined), ['n0']);
+  assert.deepEqual(left(busy, { state: ['ALLOCATED'], alloc_cpus: 4 }), []);
+  assert.deepEqual(left(busy, { ...busy, comment: 'x' }), []);
+  assert.deepEqual(left({}, busy), []);
+  assert.deepEqual(workLeft(nodeChanges(new Map(), [node(busy)]).changes), []);
 });

@@ -1,6 +1,6 @@
 /** What changed between two lists of nodes. Pure. */
 import type { SlurmNode } from '../model/node.ts';
-import { sameNodeState } from '../node-state.ts';
+import { isBusy, sameNodeState } from '../node-state.ts';
 
 /** The sides of a node that may change. `load` changes with every ping of its slurmd. */
 export type NodeFacet =
@@ -79,6 +79,10 @@ export class NodeComparison {
   add(list: readonly SlurmNode[]): void {
     for (const node of list) {
       const before = this.#before.get(node.name);
+      if (before === node) {
+        this.#nodes.set(node.name, node);
+        continue;
+      }
       const facetsChanged = before && nodeFacets(before, node);
       if (before === undefined) this.#changes.push({ type: 'added', node });
       else if (facetsChanged && facetsChanged.size > 0)
@@ -92,6 +96,17 @@ export class NodeComparison {
       if (!this.#nodes.has(name)) this.#changes.push({ type: 'removed', node });
     return { nodes: this.#nodes, changes: this.#changes };
   }
+}
+
+/** The nodes that have less work than before, or none that can be seen: some job ended there, or was taken away. */
+export function workLeft(changes: readonly NodeChange[]): readonly string[] {
+  return changes.flatMap((change) => {
+    if (change.type === 'added') return [];
+    if (change.type === 'removed') return [change.node.name];
+    const { before, node } = change;
+    const left = node.allocatedCpus < before.allocatedCpus || (isBusy(before.state) && !isBusy(node.state));
+    return left ? [node.name] : [];
+  });
 }
 
 function sameValue(a: unknown, b: unknown): boolean {

@@ -1,4 +1,5 @@
 import { JobWatch } from './job-watch.ts';
+import { workLeft } from './node-changes.ts';
 import { NodeWatch, type WatchOptions } from './node-watch.ts';
 
 /** Everything of one cluster that is followed: nodes and jobs, each by one lister. `stop` it. */
@@ -9,6 +10,7 @@ export class SlurmWatch implements AsyncDisposable {
   constructor(options: WatchOptions) {
     this.nodes = new NodeWatch(options);
     this.jobs = new JobWatch(options);
+    this.nodes.subscribe(({ changes }) => this.jobs.doubt(workLeft(changes)));
   }
 
   start(): void {

@@ -1,13 +1,19 @@
 /** The watch on the simulator: what it costs, what it says, what it survives. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../../testing/contract/wire.ts';
-import { startSimulator } from '../../testing/simulator/simulator.ts';
+import { ManualClock } from '../../testing/manual-clock.ts';
+import { type Simulator, startSimulator } from '../../testing/simulator/simulator.ts';
+import { noLatency } from '../../testing/simulator/simulator-latency.ts';
 import { formatNodeState } from '../node-state.ts';
-import { deadlinesOf } from './job-watch.ts';
+import { deadlinesOf, type KnownJobs } from './job-watch.ts';
 import type { NodeChange } from './node-changes.ts';
 import { SlurmWatch } from './slurm-watch.ts';
+
+/** Slurm counts changes in seconds: for two of them nothing is "unchanged". They pass on the simulator's own clock. */
+const secondsLater = 3000;
+/** Answers take no time: the clock of the simulator stands still. */
+const latency = { ...noLatency, controllerDown: 0, controllerDownJob: 0 };
 
 describe('nodes', () => {
   test('changes come out as events: added, changed with their facets, removed', async () => {
@@ -42,11 +48,14 @@ describe('nodes', () => {
   });
 
   test('an unchanged cluster costs no list: 304, and the view stays fresh', async () => {
-    await using simulator = await startSimulator({ nodes: 'n[0-2]' });
+    const clock = new ManualClock(Date.now());
+    await using simulator = await startSimulator({ nodes: 'n[0-2]', clock, latency });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
     watch.start();
     using _hurry = watch.hurry();
-    await pause(2500); // Slurm counts changes in seconds: for two of them nothing is "unchanged"
+    await watch.nodes.listSince(0);
+    clock.advance(secondsLater);
+    await watch.nodes.listSince(Date.now()); // the last one in full
     const from = simulator.requests.length;
     const first = await watch.nodes.listSince(Date.now());
     const second = await watch.nodes.listSince(first.at);
@@ -69,19 +78,20 @@ describe('nodes', () => {
   });
 
   test('24.11: a change that it answers with 500 is no outage, not even when the circuit is being tried', async () => {
-    await using simulator = await startSimulator({ nodes: 'n[0-1]', release: '24.11' });
+    const clock = new ManualClock(Date.now());
+    await using simulator = await startSimulator({ nodes: 'n[0-1]', release: '24.11', clock, latency });
     const client = simulator.client({ circuit: { threshold: 1, pauseMs: 10 } });
     await client.nodes.list();
-    await pause(2100); // older than the second of the last change of partitions
+    clock.advance(secondsLater); // older than the second of the last change of partitions
     simulator.faults.controllerDown = true;
     await assert.rejects(client.nodes.list());
     assert.equal(client.circuit().state, 'open');
     simulator.faults.controllerDown = false;
-    await pause(20);
+    await eventually(() => assert.equal(client.circuit().waitMs, 0));
     const node = simulator.cluster.node('n0');
     node.comment = 'x';
     simulator.cluster.touch(node);
-    const since = await client.nodes.listSince(Math.floor(Date.now() / 1000));
+    const since = await client.nodes.listSince(Math.floor(clock.now() / 1000));
     assert.ok(since.changed && since.items.some(({ comment }) => comment === 'x'));
     assert.ok(
       simulator.requests.some(({ status, query }) => status === 500 && query.includes('update_time')),
@@ -90,13 +100,15 @@ describe('nodes', () => {
   });
 
   test('after an outage the list is read in full: "unchanged" of another Slurm would mean nothing', async () => {
-    await using simulator = await startSimulator({ nodes: 'n[0-1]' });
+    const clock = new ManualClock(Date.now());
+    await using simulator = await startSimulator({ nodes: 'n[0-1]', clock, latency });
     const client = simulator.client({ circuit: { threshold: 100 } });
     await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
     watch.start();
     using _hurry = watch.hurry();
     await watch.nodes.listSince(0);
-    await pause(2100);
+    clock.advance(secondsLater);
+    await watch.nodes.listSince(Date.now()); // from here on "unchanged" would be the answer
     simulator.faults.controllerDown = true;
     await eventually(() => assert.equal(watch.nodes.view.kind, 'unknown'));
     const from = simulator.requests.length;
@@ -175,6 +187,59 @@ describe('jobs', () => {
     cluster.touchJob(cluster.job(id));
     const known = await watch.jobs.listSince(Date.now());
     assert.deepEqual([...deadlinesOf(known).deadlines.keys()], ['n1']);
+  });
+
+  /** The job leaves its nodes and runs elsewhere, and no list sees it in between. */
+  function runElsewhere({ cluster }: Simulator, id: number, node: string): void {
+    cluster.requeueJob(id);
+    Object.assign(cluster.job(id), { state: 'RUNNING', nodes: [node], startedAt: Date.now() });
+    cluster.touchJob(cluster.job(id));
+    cluster.touch(cluster.node(node));
+  }
+
+  test('a job that was requeued and runs again between two lists has new deadlines: its old node told', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-2]' });
+    const id = simulator.cluster.runJob(['n0'], { timeLimit: 10 });
+    const other = simulator.cluster.runJob(['n2'], { timeLimit: 10 });
+    await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
+    watch.start();
+    await Promise.all([watch.nodes.listSince(0), watch.jobs.listSince(0)]);
+    runElsewhere(simulator, id, 'n1');
+    await watch.nodes.listSince(Date.now());
+    const known = await watch.jobs.listSince(Date.now());
+    assert.deepEqual([...deadlinesOf(known).deadlines.keys()].toSorted(), ['n1', 'n2']);
+    assert.ok(deadlinesOf(known).complete);
+    const asked = simulator.requests.filter(({ path }) => path === `slurm/job/${other}`);
+    assert.equal(asked.length, 0, 'a job on another node is not asked for');
+  });
+
+  test('after an outage no details are believed: jobs are missing until they were read again, in bounded rounds', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-100]' });
+    const moved = simulator.cluster.runJob(['n0'], { timeLimit: 10 });
+    for (let index = 1; index < 100; index += 1) simulator.cluster.runJob([`n${index}`], { timeLimit: 5 });
+    const client = simulator.client({ circuit: { threshold: 100 } });
+    await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
+    watch.jobs.start(); // nobody lists nodes
+    using _hurry = watch.jobs.hurry();
+    assert.equal((await watch.jobs.listSince(0)).running.size, 100);
+    simulator.faults.controllerDown = true;
+    const seen: KnownJobs[] = [];
+    watch.jobs.subscribe(({ view }) => {
+      if (view.kind === 'known') seen.push(view);
+    });
+    await eventually(() => assert.equal(watch.jobs.view.kind, 'unknown'));
+    runElsewhere(simulator, moved, 'n100');
+    simulator.faults.controllerDown = false;
+    await watch.jobs.listSince(Date.now());
+    assert.deepEqual([seen[0]?.running.size, seen[0]?.missing.size], [64, 36]);
+    assert.equal(seen[0] && deadlinesOf(seen[0]).complete, false);
+    const known = await eventually(async () => {
+      const later = await watch.jobs.listSince(Date.now());
+      assert.ok(deadlinesOf(later).complete);
+      return later;
+    });
+    assert.equal(known.running.get(String(moved))?.nodes, 'n100');
+    assert.equal(known.running.size, 100);
   });
 
   test('many jobs that begin at once are asked for in bounded rounds; until then it says what is missing', async () => {
