@@ -1,5 +1,5 @@
 /** Submits a job, follows it and prints its end: `SLURM_SERVER=http://slurm:6820 SLURM_JWT=… node follow-a-job.ts`. */
-import { JobWatch, SlurmClient, staticToken } from '@slurm-operator/slurm';
+import { hasEnded, JobWatch, SlurmClient, staticToken } from '@slurm-operator/slurm';
 
 using client = new SlurmClient({
   server: process.env['SLURM_SERVER'] ?? 'http://localhost:6820',
@@ -7,18 +7,18 @@ using client = new SlurmClient({
 });
 const { id } = await client.jobs.submit({
   name: 'hello',
-  script: '#!/bin/sh\nsleep 1\nexit 7\n',
+  script: '#!/bin/sh\nsleep 3\nexit 7\n',
   timeLimit: '00:05:00',
 });
 console.log(`submitted job ${id} to ${client.about.cluster} (Slurm ${client.about.release})`);
 
 const watch = new JobWatch({ client });
-const end = new Promise<readonly string[]>((resolve) => {
+const end = new Promise<void>((resolve) => {
   watch.subscribe(({ view }) => {
     if (view.kind === 'unknown') return console.log(`waiting for Slurm: ${view.why.message}`);
-    const state = view.states.get(String(id)) ?? [];
-    console.log(`job ${id} is ${state.join('+') || 'gone'}`);
-    if (!state.includes('PENDING') && !state.includes('RUNNING')) resolve(state);
+    const state = view.states.get(String(id));
+    console.log(`job ${id} is ${state?.join('+') ?? 'gone'}`);
+    if (state === undefined || hasEnded(state)) resolve();
   });
 });
 using _hurry = watch.hurry(); // look every second, not at leisure

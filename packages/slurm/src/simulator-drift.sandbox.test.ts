@@ -124,7 +124,9 @@ async function reach(milestone: Milestone, subject: Subject, version: ApiVersion
       return;
     }
     const { body } = await wire(subject, 'GET slurm/nodes/', { version });
-    for (const node of (body['nodes'] ?? []) as { state: string[] }[]) {
+    const nodes = (body['nodes'] ?? []) as { state: string[] }[];
+    assert.equal(nodes.length, 2, 'slurmctld answers');
+    for (const node of nodes) {
       assert.ok(!node.state.includes('NOT_RESPONDING'), node.state.join('+'));
       if (milestone === 'nodes idle')
         assert.ok(node.state.includes('IDLE') && !node.state.includes('DRAIN'), node.state.join('+'));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { NotFound, NotSupported, Refused } from '../../src/errors.ts';
 import { hasEnded } from '../../src/model/job.ts';
+import { versionsOf } from '../simulator/routes.ts';
 import type { Subject } from './subject.ts';
 import { eventually, firstError, refusalStatus, wire } from './wire.ts';
 
@@ -69,15 +70,41 @@ export function jobs(of: () => Subject): void {
         const { id } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 1\n', timeLimit, hold: true });
         assert.equal((await client.jobs.get(id))?.timeLimit, minutes);
       }
-      const string = await wire(of(), 'POST slurm/job/submit', {
-        body: {
-          script: '#!/bin/sh\n',
-          job: { environment, current_working_directory: '/tmp', time_limit: '00:10:00' },
-        },
-      });
-      assert.equal(string.status, 500);
-      assert.equal(firstError(string), 9202);
-      assert.match(string.body.errors?.[0]?.description ?? '', /Expected integer but got "00:10:00"/);
+      for (const version of versionsOf[of().release]) {
+        const string = await wire(of(), 'POST slurm/job/submit', {
+          version,
+          body: {
+            script: '#!/bin/sh\n',
+            job: { environment, current_working_directory: '/tmp', time_limit: '00:10:00' },
+          },
+        });
+        assert.equal(string.status, 500, version);
+        assert.equal(firstError(string), 9202);
+        assert.match(string.body.errors?.[0]?.description ?? '', /Expected integer but got "00:10:00"/);
+      }
+    });
+
+    test('a submission as it is often written: the script inside the job, nodes as a string', async () => {
+      for (const version of versionsOf[of().release]) {
+        const answer = await wire(of(), 'POST slurm/job/submit', {
+          version,
+          body: {
+            job: {
+              name: 'test-job',
+              nodes: '1',
+              tasks: 1,
+              cpus_per_task: 1,
+              time_limit: 10,
+              current_working_directory: '/tmp',
+              environment,
+              script: '#!/bin/sh\nsleep 0\n',
+            },
+          },
+        });
+        assert.equal(answer.status, 200, `${version}: ${answer.text}`);
+        const job = await ended(Number(answer.body['job_id']));
+        assert.deepEqual([job.state, job.timeLimit, job.nodeCount], [['COMPLETED'], 10, 1], version);
+      }
     });
 
     test('refusals of slurmctld: 422 in 26.05, 500 in 24.11, with the same or another number', async () => {

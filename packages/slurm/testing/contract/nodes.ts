@@ -60,19 +60,25 @@ export function nodes(of: () => Subject): void {
       assert.equal((await client.nodes.resume('n2')).outcome, 'accepted');
     });
 
-    test('after an undrain or a resume a node does not respond for a moment', async () => {
+    test('after an undrain or a resume a node does not respond until its slurmd was asked', async () => {
       const client = of().client();
       for (const [out, back] of [
         [() => client.nodes.drain('n0', 'test: x'), () => client.nodes.undrain('n0')],
         [() => client.nodes.down('n0', 'test: x'), () => client.nodes.resume('n0')],
       ] as const) {
-        await out();
-        await back();
-        const { state } = await listed('n0');
-        assert.ok(
-          state.base === 'IDLE' && isNotResponding(state) && !isSchedulable(state),
-          formatNodeState(state),
-        );
+        // It is asked within a second, by a timer of slurmctld's own: one that hangs cannot answer before we look.
+        const goOn = await of().pauseSlurmd('n0');
+        try {
+          await out();
+          await back();
+          const { state } = await listed('n0');
+          assert.ok(
+            state.base === 'IDLE' && isNotResponding(state) && !isSchedulable(state),
+            formatNodeState(state),
+          );
+        } finally {
+          goOn();
+        }
         await eventually(async () => assert.ok(isSchedulable((await listed('n0')).state)));
       }
     });
@@ -195,6 +201,19 @@ export function nodes(of: () => Subject): void {
       await assert.rejects(client.nodes.delete('n1'), isNodeBusyError);
       await client.jobs.cancel(id);
       await eventually(async () => assert.ok(isDrained((await listed('n1')).state)));
+    });
+
+    test('a node that was deleted stays away although its slurmd runs on, until that is started again', async () => {
+      const client = of().client();
+      assert.equal((await client.nodes.delete('n2')).outcome, 'accepted');
+      assert.equal(await client.nodes.get('n2'), undefined);
+      // While a whole job comes and goes, its slurmd had every reason to say that it is there.
+      const { id } = await client.jobs.submit({ script: '#!/bin/sh\nsleep 2\n' });
+      await eventually(async () => assert.deepEqual((await client.jobs.get(id))?.state, ['COMPLETED']));
+      assert.deepEqual((await client.nodes.list()).items.map(({ name }) => name).toSorted(), ['n0', 'n1']);
+      const start = await of().stopSlurmd('n2');
+      await start();
+      await eventually(async () => assert.ok(isSchedulable((await listed('n2')).state)));
     });
 
     test('nodes can be created from v0.0.44 on', async () => {

@@ -2,6 +2,7 @@ import type { SlurmClient, SlurmClientOptions } from '../../src/client.ts';
 import { signJwt } from '../../src/tokens/jwt.ts';
 import type { MiniSlurm } from '../mini-slurm.ts';
 import type { Simulator } from '../simulator/simulator.ts';
+import { noLatency } from '../simulator/simulator-latency.ts';
 import type { SlurmRelease } from '../slurm-rootfs.ts';
 
 /** What the contract suite needs of a Slurm, real or simulated: n0, n1, n2 idle, partition "all", accounting. */
@@ -19,18 +20,28 @@ export interface Subject {
   stopDatabase(): Promise<() => Promise<void>>;
   /** Ends a node's slurmd as a shutdown does; returns what starts it again. */
   stopSlurmd(name: string): Promise<() => Promise<void>>;
-  /** At least this long does a list wait for a slurmctld that is not there. */
+  /** A node's slurmd hangs: it neither answers nor ends. Returns what lets it go on. */
+  pauseSlurmd(name: string): Promise<() => void>;
+  /** At least this long does a list or a write wait for a slurmctld that is not there. */
   readonly blocksMs: number;
+  /** And the GET of a job: longer than a list does. */
+  readonly jobBlocksMs: number;
   stop(): Promise<void>;
 }
 
 export function realSubject(mini: MiniSlurm): Subject {
   const shared = mini.client();
+  const boxOf = (name: string) => {
+    const box = mini.nodes.get(name);
+    if (box === undefined) throw new Error(`no slurmd ${name}`);
+    return box;
+  };
   return {
     name: `Slurm ${mini.version}`,
     release: mini.version,
     server: mini.server,
-    blocksMs: 5000,
+    blocksMs: 5000, // it is nine to ten seconds
+    jobBlocksMs: 15_000, // it is eighteen to twenty
     client: (options) => (options === undefined ? shared : mini.client(options)),
     token: (user, lifetime) => mini.token(user, lifetime),
     expiredToken: () =>
@@ -51,14 +62,21 @@ export function realSubject(mini: MiniSlurm): Subject {
       };
     },
     stopSlurmd: async (name) => {
-      const box = mini.nodes.get(name);
-      if (box === undefined) throw new Error(`no slurmd ${name}`);
+      const box = boxOf(name);
       await box.stop(2000);
       return () => box.start();
+    },
+    pauseSlurmd: async (name) => {
+      const box = boxOf(name);
+      await box.pause();
+      return () => box.resume();
     },
     stop: () => mini.stop(),
   };
 }
+
+/** A timer may fire a little before its time. */
+const timerSlack = 5;
 
 export function simulatedSubject(simulator: Simulator): Subject {
   const { cluster, faults } = simulator;
@@ -67,7 +85,8 @@ export function simulatedSubject(simulator: Simulator): Subject {
     name: `the simulator of ${cluster.release}`,
     release: cluster.release,
     server: simulator.server,
-    blocksMs: 20,
+    blocksMs: noLatency.controllerDown - timerSlack,
+    jobBlocksMs: noLatency.controllerDownJob - timerSlack,
     client: (options) => (options === undefined ? shared : simulator.client(options)),
     token: (user, lifetime) => simulator.token(user, lifetime),
     expiredToken: () =>
@@ -87,11 +106,15 @@ export function simulatedSubject(simulator: Simulator): Subject {
       });
     },
     stopSlurmd: (name) => {
-      cluster.stopSlurmd(name);
+      if (cluster.nodes.has(name)) cluster.stopSlurmd(name); // a deleted node's slurmd runs all the same
       return Promise.resolve(() => {
-        cluster.addNode(name);
+        cluster.addNode(name, cluster.nodes.has(name) ? {} : { features: ['mini'] });
         return Promise.resolve();
       });
+    },
+    pauseSlurmd: (name) => {
+      cluster.pauseSlurmd(name);
+      return Promise.resolve(() => cluster.resumeSlurmd(name));
     },
     stop: () => simulator.stop(),
   };

@@ -65,7 +65,7 @@ export const refusalStatus = (subject: Subject) => (subject.release === '26.05' 
 export const firstError = (answer: WireAnswer) => answer.body.errors?.[0]?.error_number;
 
 /** Looks until `check` throws no more. Only assertions are waited through. */
-export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 20_000): Promise<T> {
+export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 40_000): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     try {

@@ -48,9 +48,13 @@ export function getJob({ cluster, format, parameter }: Request): Reply {
 interface Description {
   readonly name?: string;
   readonly partition?: string;
+  /** The script may stand here as well as beside the job. */
+  readonly script?: string;
   readonly environment?: readonly string[];
   readonly current_working_directory?: string;
   readonly minimum_nodes?: number;
+  /** A count as text, `1` or `1-4`; the first number is the least. */
+  readonly nodes?: string;
   readonly cpus_per_task?: number;
   readonly tasks?: number;
   readonly required_nodes?: readonly string[] | string;
@@ -63,7 +67,7 @@ interface Description {
 export function submitJob(request: Request): Reply {
   const { body, cluster, user } = request;
   const job = (body['job'] ?? {}) as Description;
-  const script = typeof body['script'] === 'string' ? body['script'] : '';
+  const script = typeof body['script'] === 'string' ? body['script'] : (job.script ?? '');
   const limit = timeLimit(job.time_limit);
   if (limit === 'invalid')
     return bad(
@@ -88,7 +92,7 @@ export function submitJob(request: Request): Reply {
   }
   if (job.partition !== undefined && !cluster.partitions.has(job.partition))
     throw new SlurmRefusal(2000, 'Invalid partition name specified');
-  const wantedNodes = job.minimum_nodes ?? 1;
+  const wantedNodes = job.minimum_nodes ?? Number.parseInt(job.nodes ?? '1', 10);
   if (wantedNodes > cluster.nodes.size)
     throw modern
       ? new SlurmRefusal(2025, 'Task count specification invalid')

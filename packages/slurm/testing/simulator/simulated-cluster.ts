@@ -102,6 +102,16 @@ export class SimulatedCluster {
     node.diedAt = this.now();
   }
 
+  /** The node's slurmd hangs; to Slurm that is the same. */
+  pauseSlurmd(name: string): void {
+    this.stopSlurmd(name);
+  }
+
+  /** It goes on where it was, and answers. */
+  resumeSlurmd(name: string): void {
+    this.node(name).alive = true;
+  }
+
   removeNode(name: string): void {
     this.nodes.delete(name);
     this.#nodesChangedAt = this.#partitionsChangedAt = this.now();
