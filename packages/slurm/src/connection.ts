@@ -120,7 +120,11 @@ export class Connection {
 
   /** Sends a call that must be answered with a JSON document. */
   async ask(call: Call): Promise<Reply> {
-    const outcome = await this.send(call);
+    return this.replyOf(await this.send(call), call);
+  }
+
+  /** What a call came back with if it is a document; the error for anything else. */
+  async replyOf(outcome: Outcome, call: Call): Promise<Reply> {
     switch (outcome.kind) {
       case 'good':
         return outcome;

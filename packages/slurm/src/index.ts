@@ -37,7 +37,7 @@ export type { AccountingJobQuery } from './operations/accounting.ts';
 export type { CallOptions, WriteResult } from './operations/call-options.ts';
 export type { Listed, ListedSince } from './operations/endpoint.ts';
 export type { CancelResult, Submitted } from './operations/jobs.ts';
-export { isNodeBusyError } from './operations/nodes.ts';
+export { isNodeBusyError, type NodeListOptions } from './operations/nodes.ts';
 export { cleanReason, type ReasonOwner, reasonOwner } from './reason.ts';
 export { formatTimeLimit, parseTimeLimit } from './time-limit.ts';
 export { type FileTokenOptions, fileToken } from './tokens/file-token.ts';
@@ -66,4 +66,5 @@ export {
 export type { PaceOptions } from './watch/pace.ts';
 export { SlurmWatch } from './watch/slurm-watch.ts';
 export type { Known, Unknown, View } from './watch/view.ts';
+export { ListMemory } from './wire/list-memory.ts';
 export type { Limit } from './wire/values.ts';

@@ -7,7 +7,7 @@ import https from 'node:https';
 import { type Clock, systemClock } from './clock.ts';
 import { GivenUp, InvalidInput, ProtocolError, SlurmError, Timeout, Unavailable } from './errors.ts';
 import type { TokenProvider } from './tokens/token-provider.ts';
-import { ElementSplitter } from './wire/element-splitter.ts';
+import { type ElementSink, ElementSplitter } from './wire/element-splitter.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
@@ -26,7 +26,7 @@ export interface Exchange {
   /** Sending it twice does no more than sending it once, so a connection that died under it may be tried again. */
   readonly idempotent?: boolean;
   /** A long list to hand out element by element instead of keeping it; see ElementSplitter. */
-  readonly list?: { readonly key: string; readonly onElement: (element: unknown) => void };
+  readonly list?: ElementSink;
 }
 
 export interface Answer {
@@ -55,7 +55,7 @@ export interface TransportOptions {
 }
 
 /** A long list is read for this long at a stretch; then everything else in the process has its turn. */
-const stretchMs = 8;
+const stretchMs = 4;
 /** How long a connection is kept for the next call. */
 const idleMs = 15_000;
 
@@ -174,7 +174,7 @@ export class Transport {
         const status = response.statusCode ?? 0;
         // Only a good JSON answer is worth splitting; errors are small and wanted whole.
         const list = status === 200 && contentType.includes('json') ? exchange.list : undefined;
-        const splitter = list && new ElementSplitter(list.key, list.onElement);
+        const splitter = list && new ElementSplitter(list);
         const chunks: Buffer[] = [];
         let bytes = 0;
         let stretchBegan = 0;

@@ -3,8 +3,9 @@
 import type { Adapter } from '../adapters/adapter.ts';
 import { adapters } from '../adapters/index.ts';
 import type { Envelope } from '../answer.ts';
-import type { Call, Connection, Reply } from '../connection.ts';
+import type { Call, Connection } from '../connection.ts';
 import { NotFound, NotSupported, ProtocolError } from '../errors.ts';
+import { type ListMemory, ListReading } from '../wire/list-memory.ts';
 import { timeOf, type WireNumber } from '../wire/values.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 
@@ -39,15 +40,33 @@ export class Endpoint {
     call: Call,
     key: string,
     read: (adapter: Adapter) => (raw: unknown) => T,
+    memory?: ListMemory<T>,
   ): Promise<Listed<T>> {
-    const reader = read(await this.adapter(call));
-    const items: T[] = [];
-    const reply = await this.connection.ask({
-      ...call,
-      list: { key, onElement: (element) => items.push(reader(element)) },
-    });
-    if (!Array.isArray(reply.envelope[key])) throw missing(call, key);
-    return listed(items, reply);
+    const listed = await this.listUnlessUnchanged(call, key, read, memory);
+    if (!listed.changed) throw missing(call, key);
+    return listed;
+  }
+
+  /** The same for a list with `update_time`, to which Slurm may answer "unchanged". */
+  async listUnlessUnchanged<T>(
+    call: Call,
+    key: string,
+    read: (adapter: Adapter) => (raw: unknown) => T,
+    memory?: ListMemory<T>,
+  ): Promise<ListedSince<T>> {
+    const list = new ListReading(key, read(await this.adapter(call)), memory);
+    const outcome = await this.connection.send({ ...call, list });
+    if (outcome.kind === 'unchanged') return { changed: false, beganAt: outcome.beganAt };
+    const { envelope, beganAt, bytes, warnings } = await this.connection.replyOf(outcome, call);
+    if (!Array.isArray(envelope[key])) throw missing(call, key);
+    return {
+      changed: true,
+      items: list.finish(),
+      beganAt,
+      updateTime: lastUpdate(envelope),
+      bytes,
+      warnings,
+    };
   }
 
   /** The first element of a list that holds at most one; `undefined` when Slurm says there is none. */
@@ -104,16 +123,6 @@ export class Endpoint {
       `${what} is not supported by this Slurm (${release ?? 'release unknown'}, REST API ${adapter.version})`,
     );
   }
-}
-
-function listed<T>(items: readonly T[], reply: Reply): Listed<T> {
-  return {
-    items,
-    beganAt: reply.beganAt,
-    updateTime: lastUpdate(reply.envelope),
-    bytes: reply.bytes,
-    warnings: reply.warnings,
-  };
 }
 
 function lastUpdate(envelope: Envelope): number | undefined {

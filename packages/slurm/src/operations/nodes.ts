@@ -1,12 +1,21 @@
+import type { Adapter } from '../adapters/adapter.ts';
 import { errorNumber } from '../answer.ts';
 import type { Connection } from '../connection.ts';
 import { InvalidInput, Refused, SlurmError, Unavailable } from '../errors.ts';
 import { compressHostlist } from '../hostlist.ts';
 import type { NodeUpdate, SlurmNode } from '../model/node.ts';
 import { cleanReason } from '../reason.ts';
+import type { ListMemory } from '../wire/list-memory.ts';
 import { wireNumber } from '../wire/values.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 import { Endpoint, type Listed, type ListedSince } from './endpoint.ts';
+
+export interface NodeListOptions extends CallOptions {
+  /** Nodes that are byte for byte those of the last list with this memory are not read again: the same objects come out. */
+  readonly memory?: ListMemory<SlurmNode>;
+}
+
+const nodeReader = (adapter: Adapter) => adapter.node;
 
 /**
  * Nodes. Only a list tells the truth about work: `get` is answered from what slurmctld last computed for somebody's list
@@ -19,36 +28,34 @@ export class Nodes {
     this.#endpoint = new Endpoint(connection);
   }
 
-  list(options?: CallOptions): Promise<Listed<SlurmNode>> {
-    return this.#list({}, options);
+  list(options?: NodeListOptions): Promise<Listed<SlurmNode>> {
+    const call = { method: 'GET', path: 'nodes/', ...callOptions(options) } as const;
+    return this.#endpoint.list(call, 'nodes', nodeReader, options?.memory);
   }
 
   /**
    * The list if anything changed since `updateTime` (of an earlier list). All or nothing: one changed node brings all.
    * Slurm 24.11 answers 500 when nodes changed and partitions did not; that means "changed" and is read in full.
    */
-  async listSince(updateTime: number, options?: CallOptions): Promise<ListedSince<SlurmNode>> {
+  async listSince(updateTime: number, options?: NodeListOptions): Promise<ListedSince<SlurmNode>> {
     const adapter = await this.#endpoint.adapter(options);
-    if (!adapter.abilities.updateTime) return { changed: true, ...(await this.list(options)) };
-    try {
-      const items: SlurmNode[] = [];
-      const outcome = await this.#endpoint.connection.send({
-        method: 'GET',
-        path: 'nodes/',
-        query: { update_time: updateTime },
-        isAnswer: isPartitionsBug,
-        list: { key: 'nodes', onElement: (raw) => items.push(adapter.node(raw)) },
-        ...callOptions(options),
-      });
-      if (outcome.kind === 'unchanged') return { changed: false, beganAt: outcome.beganAt };
-      if (outcome.kind === 'good' && Array.isArray(outcome.envelope['nodes'])) {
-        const { beganAt, bytes, warnings, envelope } = outcome;
-        const last = envelope['last_update'] as { number?: number } | undefined;
-        return { changed: true, items, beganAt, bytes, warnings, updateTime: last?.number };
+    if (adapter.abilities.updateTime) {
+      try {
+        return await this.#endpoint.listUnlessUnchanged(
+          {
+            method: 'GET',
+            path: 'nodes/',
+            query: { update_time: updateTime },
+            isAnswer: isPartitionsBug,
+            ...callOptions(options),
+          },
+          'nodes',
+          nodeReader,
+          options?.memory,
+        );
+      } catch (error) {
+        if (!isPartitionsBug(error)) throw error;
       }
-      if (outcome.kind === 'bad') throw outcome.error;
-    } catch (error) {
-      if (!isPartitionsBug(error)) throw error;
     }
     return { changed: true, ...(await this.list(options)) };
   }
@@ -151,11 +158,6 @@ export class Nodes {
       .filter((_, index) => results[index]?.outcome === 'gone')
       .map((name) => `Slurm has no node ${name}`);
     return { outcome, at: this.#endpoint.connection.now(), warnings };
-  }
-
-  #list(query: Record<string, string>, options?: CallOptions): Promise<Listed<SlurmNode>> {
-    const call = { method: 'GET', path: 'nodes/', query, ...callOptions(options) } as const;
-    return this.#endpoint.list(call, 'nodes', (adapter) => adapter.node);
   }
 }
 

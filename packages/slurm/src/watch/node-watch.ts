@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { SlurmClient } from '../client.ts';
 import type { Clock } from '../clock.ts';
 import type { SlurmNode } from '../model/node.ts';
+import { ListMemory } from '../wire/list-memory.ts';
 import { Lister, type ListSinceOptions } from './lister.ts';
 import { type NodeChange, NodeComparison, type NodeDifference } from './node-changes.ts';
 import { type PaceOptions, pace } from './pace.ts';
@@ -49,6 +50,7 @@ export class NodeWatch {
 
   constructor(options: WatchOptions) {
     const { client, clock, random, onListenerError } = options;
+    const memory = new ListMemory<SlurmNode>((node) => node.name);
     this.#lister = new Lister<Listing>({
       name: 'nodes',
       pace: pace({ idleBytesPerSecond, ...options.pace }),
@@ -59,8 +61,8 @@ export class NodeWatch {
       async fetch(last, signal, lost) {
         const inFull = lost || last?.updateTime === undefined || last.at - last.listedInFullAt >= fullEveryMs;
         const listed = inFull
-          ? ({ changed: true, ...(await client.nodes.list({ signal })) } as const)
-          : await client.nodes.listSince(last.updateTime, { signal });
+          ? ({ changed: true, ...(await client.nodes.list({ signal, memory })) } as const)
+          : await client.nodes.listSince(last.updateTime, { signal, memory });
         const { beganAt } = listed;
         if (!listed.changed) {
           if (last === undefined) throw new Error('Slurm answered "unchanged" to a list in full');

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ElementSplitter } from './element-splitter.ts';
+import { ListReading } from './list-memory.ts';
 
 /** Feeds `text` in pieces of the given sizes. */
 function split(text: string, key: string, sizes: readonly number[]): { elements: unknown[]; rest: string } {
   const elements: unknown[] = [];
-  const splitter = new ElementSplitter(key, (element) => elements.push(element));
+  const splitter = new ElementSplitter(new ListReading(key, (element) => elements.push(element)));
   const bytes = Buffer.from(text);
   let at = 0;
   for (let turn = 0; at < bytes.length; turn += 1) {

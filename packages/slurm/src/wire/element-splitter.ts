@@ -13,9 +13,19 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const colon = 0x3a;
 
+/** Where the elements go. */
+export interface ElementSink {
+  /** The top-level array whose elements are handed out. */
+  readonly key: string;
+  /** The bytes that the next element may consist of. If it does, `asExpected` is called and nothing is parsed. */
+  expected(): Buffer | undefined;
+  asExpected(): void;
+  /** `bytes` is good only until the call returns. */
+  element(value: unknown, bytes: Buffer): void;
+}
+
 export class ElementSplitter {
-  readonly #key: string;
-  readonly #onElement: (element: unknown) => void;
+  readonly #sink: ElementSink;
   #depth = 0;
   #inString = false;
   #escaped = false;
@@ -29,9 +39,8 @@ export class ElementSplitter {
   #elementParts: Buffer[] = [];
   readonly #rest: Buffer[] = [];
 
-  constructor(key: string, onElement: (element: unknown) => void) {
-    this.#key = key;
-    this.#onElement = onElement;
+  constructor(sink: ElementSink) {
+    this.#sink = sink;
   }
 
   write(chunk: Buffer): void {
@@ -50,7 +59,7 @@ export class ElementSplitter {
         else if (byte === quote) {
           inString = false;
           if (depth === 1) {
-            this.#lastString = joined(this.#stringParts, chunk.subarray(stringStart, at));
+            this.#lastString = joined(this.#stringParts, chunk.subarray(stringStart, at)).toString('utf8');
             this.#stringParts = [];
           }
         }
@@ -66,10 +75,16 @@ export class ElementSplitter {
           break;
         case openBrace:
         case openBracket:
-          if (depth === 1 && byte === openBracket && this.#currentKey === this.#key) {
+          if (depth === 1 && byte === openBracket && this.#currentKey === this.#sink.key) {
             this.#inArray = true;
             this.#rest.push(chunk.subarray(restStart, at + 1));
           } else if (depth === 2 && this.#inArray) {
+            const expected = this.#sink.expected();
+            if (expected !== undefined && isAt(chunk, at, expected)) {
+              this.#sink.asExpected();
+              at += expected.length - 1;
+              break;
+            }
             elementStart = at;
           }
           depth += 1;
@@ -78,10 +93,10 @@ export class ElementSplitter {
         case closeBracket:
           depth -= 1;
           if (depth === 2 && this.#inArray) {
-            const text = joined(this.#elementParts, chunk.subarray(elementStart, at + 1));
+            const bytes = joined(this.#elementParts, chunk.subarray(elementStart, at + 1));
             this.#elementParts = [];
             elementStart = -1;
-            this.#onElement(JSON.parse(text));
+            this.#hand(bytes);
           } else if (depth === 1 && this.#inArray) {
             this.#inArray = false;
             restStart = at; // what lies between the elements (commas, white space) is not kept
@@ -98,13 +113,25 @@ export class ElementSplitter {
     if (!this.#inArray) this.#rest.push(chunk.subarray(restStart));
   }
 
+  /** An element that lies across chunks may be the expected one as well. */
+  #hand(bytes: Buffer): void {
+    if (this.#sink.expected()?.equals(bytes)) this.#sink.asExpected();
+    else this.#sink.element(JSON.parse(bytes.toString('utf8')), bytes);
+  }
+
   /** The document without the elements. A document that was cut does not parse. */
   end(): string {
     return Buffer.concat(this.#rest).toString('utf8');
   }
 }
 
+/** A whole element is balanced: where its bytes stand, it ends where they end. */
+function isAt(chunk: Buffer, at: number, expected: Buffer): boolean {
+  const end = at + expected.length;
+  return end <= chunk.length && chunk.compare(expected, 0, expected.length, at, end) === 0;
+}
+
 /** Bytes are put together before they become text: a character may lie across two chunks. */
-function joined(parts: readonly Buffer[], last: Buffer): string {
-  return parts.length === 0 ? last.toString('utf8') : Buffer.concat([...parts, last]).toString('utf8');
+function joined(parts: readonly Buffer[], last: Buffer): Buffer {
+  return parts.length === 0 ? last : Buffer.concat([...parts, last]);
 }
