@@ -130,8 +130,16 @@ export function reading(of: () => Subject): void {
     test('the everyday endpoints answer in every version, with and without a slash at the end', async () => {
       const { id } = await of().client().jobs.submit({ script: '#!/bin/sh\nsleep 60\n', hold: true });
       const paths = [
-        ...['slurm/nodes', 'slurm/node/n0', 'slurm/jobs', `slurm/job/${id}`, 'slurm/partitions'],
-        ...['slurm/partition/all', 'slurm/ping', 'slurm/diag', 'slurmdb/accounts', 'slurmdb/users'],
+        'slurm/nodes',
+        'slurm/node/n0',
+        'slurm/jobs',
+        `slurm/job/${id}`,
+        'slurm/partitions',
+        'slurm/partition/all',
+        'slurm/ping',
+        'slurm/diag',
+        'slurmdb/accounts',
+        'slurmdb/users',
       ];
       for (const version of versionsOf[of().release])
         for (const path of paths)
