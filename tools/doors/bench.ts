@@ -1,7 +1,9 @@
 /** `make bench BENCH=<name>`: runs `<package>/bench/<name>.bench.ts`, which prints a table and, last, one JSON line. */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
+import './end-with-parent.ts';
 
 const found = new Map(
   globSync('{packages/*,localcluster,e2e,operator}/bench/*.bench.ts').map((file) => [
@@ -18,4 +20,7 @@ if (file === undefined) {
   process.exit(2);
 }
 
-process.exitCode = spawnSync(process.execPath, ['--expose-gc', file], { stdio: 'inherit' }).status ?? 1;
+const ending = join(import.meta.dirname, 'end-with-parent.ts');
+const child = spawn(process.execPath, ['--expose-gc', `--import=${ending}`, file], { stdio: 'inherit' });
+const [code] = (await once(child, 'close')) as [number | null];
+process.exitCode = code ?? 1;

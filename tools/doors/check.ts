@@ -1,4 +1,5 @@
 /** `make check`: types, lint, format, dead code, drift of generated files, unit tests. No root, no network. */
+import './end-with-parent.ts';
 import { describeFailures } from './failures.ts';
 import { runCheck } from './run-check.ts';
 

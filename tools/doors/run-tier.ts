@@ -29,6 +29,8 @@ export async function runTier(tier: Tier, only = ''): Promise<TierResult> {
     env: { TALLY_FILE: tallyFile },
     command: [
       process.execPath,
+      // The runner hands this on to the process of each file.
+      `--import=${join(import.meta.dirname, 'end-with-parent.ts')}`,
       '--test',
       `--test-isolation=${isolation}`,
       `--test-concurrency=${concurrency}`,

@@ -1,4 +1,5 @@
 /** `make test`: everything that `make check` does, then every tier of tests. `ONLY=part/of/path` narrows, `TIER=name` picks one. */
+import './end-with-parent.ts';
 import { describeFailures, type Failure } from './failures.ts';
 import { runCheck } from './run-check.ts';
 import { runTier, type TierResult } from './run-tier.ts';

@@ -24,17 +24,33 @@ export function ownNamespaces(pids: readonly number[]): Set<string> {
   return namespaces(pids).difference(namespaces(['self']));
 }
 
-/** What of a sandbox of this name is visible on the machine besides processes and namespaces. */
+/** What of a sandbox of this name, and of no other, is visible on the machine besides processes and namespaces. */
 export function traces(name: string) {
   return {
     mounts: readFileSync('/proc/self/mountinfo', 'utf8')
       .split('\n')
       .filter((line) => line.includes(`/sandboxes/${name}/`)),
-    interfaces: readdirSync('/sys/class/net').toSorted(byText),
+    interfaces: interfacesOf(name),
     cgroups: globSync(`/sys/fs/cgroup/{,*/}${name}-*`).toSorted(byText),
-    namedNamespaces: existsSync('/run/netns') ? readdirSync('/run/netns').toSorted(byText) : [],
+    namedNamespaces: existsSync('/run/netns')
+      ? readdirSync('/run/netns').filter((entry) => entry.includes(name))
+      : [],
     files: existsSync(join(sandboxesDirectory(), name)),
   };
+}
+
+/** Interfaces of the machine that carry the mark of this sandbox. */
+export function interfacesOf(name: string): string[] {
+  const directory = '/sys/class/net';
+  return readdirSync(directory)
+    .filter((entry) => {
+      try {
+        return readFileSync(join(directory, entry, 'ifalias'), 'utf8').trim() === `sandbox:${name}`;
+      } catch {
+        return false; // not an interface, or gone meanwhile
+      }
+    })
+    .toSorted(byText);
 }
 
 function processes(): string[] {

@@ -48,6 +48,9 @@ async function staged(
 ): Promise<void> {
   await runCommand(
     [
+      'setpriv',
+      '--pdeathsig',
+      'KILL',
       'unshare',
       '--mount',
       '--pid',

@@ -44,6 +44,8 @@ export interface BoxPlace {
   readonly programs: HostPrograms;
   readonly record: SandboxRecord;
   readonly directory: string;
+  /** Process 1 of the pid namespace around all boxes. */
+  readonly keeper: ProcessIdentity;
   /** Keeps host name and IPC. */
   readonly holder: HeldProcess;
   /** Keeps the network; the one of another box when it is shared. */
@@ -117,14 +119,14 @@ export class Box {
 
   async start(): Promise<void> {
     if (this.running) throw new SandboxError('ALREADY_RUNNING', `box ${this.name} runs already.`);
-    const { programs, record, holder, networkHolder } = this.place;
+    const { programs, record, keeper, holder, networkHolder } = this.place;
     const plan: StagePlan = {
       ...(await this.#files.prepare()),
       ...(await this.#files.account(this.options.user)),
       command: this.options.command ?? ['sleep', 'infinity'],
     };
     const log = openSync(this.logFile, 'a');
-    const ns = (kind: string, from: HeldProcess) => `--${kind}=/proc/${from.identity.pid}/ns/${kind}`;
+    const ns = (kind: string, from: ProcessIdentity) => `--${kind}=/proc/${from.pid}/ns/${kind}`;
     try {
       const main = holdProcess(programs, record, {
         what: `box ${this.name}`,
@@ -132,9 +134,14 @@ export class Box {
         stdio: ['ignore', log, log, 'pipe'],
         command: [
           programs.nsenter,
-          ns('net', networkHolder),
-          ns('uts', holder),
-          ns('ipc', holder),
+          ns('net', networkHolder.identity),
+          ns('uts', holder.identity),
+          ns('ipc', holder.identity),
+          ns('pid', keeper),
+          // Entering a pid namespace takes a child, which shall not outlive the process that we hold.
+          programs.setpriv,
+          '--pdeathsig',
+          'KILL',
           programs.unshare,
           '--mount',
           '--pid',
@@ -300,5 +307,6 @@ async function becomesReady(main: HeldProcess, gate: Duplex): Promise<ProcessIde
     await main.end();
     throw new TimeoutError('the mounts of a box were not there after 30 s', { cause });
   }
-  return firstChild(main.identity.pid);
+  const inside = firstChild(main.identity.pid);
+  return inside && firstChild(inside.pid);
 }

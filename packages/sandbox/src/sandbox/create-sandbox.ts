@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidRequestError, SandboxError } from '../errors.ts';
-import { identify, isAlive } from '../process/process-identity.ts';
+import { identify, isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { requireRoot } from '../require-root.ts';
 import { Box, type BoxOptions } from './box.ts';
 import { type Cgroup, createCgroup } from './cgroups.ts';
@@ -11,6 +11,7 @@ import type { HeldProcess } from './held-process.ts';
 import { type HostPrograms, hostPrograms } from './host-programs.ts';
 import { holdNamespaces } from './namespace-holder.ts';
 import { ipInside, Network, type Port } from './network.ts';
+import { keepProcesses } from './process-keeper.ts';
 import { readRecord, SandboxRecord, sandboxesDirectory } from './sandbox-record.ts';
 import { setSysctl } from './sysctls.ts';
 
@@ -44,7 +45,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     const programs = await hostPrograms();
     const hub = await holdNamespaces(programs, record, 'hub', options.name);
     await ipInside(programs, hub.identity.pid, ['link set lo up']);
-    return new Sandbox(options.name, programs, record, hub);
+    const keeper = await keepProcesses(programs, record);
+    return new Sandbox(options.name, programs, record, hub, keeper);
   } catch (error) {
     await removeAll(record);
     throw error;
@@ -63,15 +65,24 @@ export class Sandbox {
   readonly #record: SandboxRecord;
   /** Keeps the network namespace in which the bridges are. */
   readonly #hub: HeldProcess;
+  /** With it every process of every box ends. */
+  readonly #keeper: ProcessIdentity;
   readonly #forwarder: Forwarder;
   readonly #networks = new Map<string, Network>();
   readonly #boxes = new Map<string, Box>();
 
-  constructor(name: string, programs: HostPrograms, record: SandboxRecord, hub: HeldProcess) {
+  constructor(
+    name: string,
+    programs: HostPrograms,
+    record: SandboxRecord,
+    hub: HeldProcess,
+    keeper: ProcessIdentity,
+  ) {
     this.name = name;
     this.#programs = programs;
     this.#record = record;
     this.#hub = hub;
+    this.#keeper = keeper;
     this.#forwarder = new Forwarder(programs, record, hub.identity.pid);
   }
 
@@ -90,7 +101,8 @@ export class Sandbox {
     if (this.#networks.has(name)) throw new InvalidRequestError(`network ${name} exists already.`);
     const index = this.#networks.size;
     const subnet = options.subnet ?? `10.79.${index}.0/24`;
-    const network = new Network(this.#programs, this.#hub.identity.pid, index, name, subnet);
+    const hub = { pid: this.#hub.identity.pid, sandbox: this.name };
+    const network = new Network(this.#programs, hub, index, name, subnet);
     await network.up();
     this.#networks.set(name, network);
     return network;
@@ -121,6 +133,7 @@ export class Sandbox {
       programs: this.#programs,
       record: this.#record,
       directory,
+      keeper: this.#keeper,
       holder,
       networkHolder: shared?.networkHolder ?? holder,
       ports: shared?.ports ?? ports,

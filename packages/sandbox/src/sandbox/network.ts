@@ -33,15 +33,24 @@ export class Network {
   readonly subnet: Subnet;
   readonly #programs: HostPrograms;
   readonly #switchPid: number;
+  /** Written on every interface, so that wherever one turns up it tells whose it is. */
+  readonly #owner: string;
   readonly #bridge: string;
   readonly #taken = new Set<string>();
   #ports = 0;
 
-  constructor(programs: HostPrograms, switchPid: number, index: number, name: string, cidr: string) {
+  constructor(
+    programs: HostPrograms,
+    hub: { readonly pid: number; readonly sandbox: string },
+    index: number,
+    name: string,
+    cidr: string,
+  ) {
     this.name = name;
     this.subnet = parseSubnet(cidr);
     this.#programs = programs;
-    this.#switchPid = switchPid;
+    this.#switchPid = hub.pid;
+    this.#owner = `sandbox:${hub.sandbox}`;
     this.#bridge = `br${index}`;
   }
 
@@ -53,6 +62,7 @@ export class Network {
   async up(): Promise<void> {
     await ipInside(this.#programs, this.#switchPid, [
       `link add ${this.#bridge} type bridge`,
+      `link set ${this.#bridge} alias ${this.#owner}`,
       `address add ${this.gateway}/${this.subnet.prefix} dev ${this.#bridge}`,
       `link set ${this.#bridge} up`,
     ]);
@@ -66,9 +76,11 @@ export class Network {
     try {
       await ipInside(this.#programs, this.#switchPid, [
         `link add ${port} type veth peer name ${interfaceName} netns ${pid}`,
+        `link set ${port} alias ${this.#owner}`,
         `link set ${port} master ${this.#bridge} up`,
       ]);
       await ipInside(this.#programs, pid, [
+        `link set ${interfaceName} alias ${this.#owner}`,
         `address add ${address}/${this.subnet.prefix} dev ${interfaceName}`,
         `link set ${interfaceName} up`,
       ]);
