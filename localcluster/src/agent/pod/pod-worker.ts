@@ -1,40 +1,27 @@
 /**
- * Takes care of one pod on one node, from its binding to the last trace of it. Everything happens in one loop: look at
- * the pod and at what runs, do the next thing, report, wait to be woken. So no two things ever happen at once.
+ * Takes care of one pod on one node, from its binding to the last trace of it: its place, its volumes, its status. Everything
+ * happens in one loop: look at the pod and at what its containers do, do the next thing, report, wait to be woken. So no two
+ * things ever happen at once. The life of each container is `container-worker.ts`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Container, Pod } from '../../objects/objects.ts';
 import { isTerminating } from '../../objects/pods.ts';
 import { canonicalJson } from '../../objects/template-hash.ts';
 import { AgentError } from '../errors.ts';
-import { superviseContainer } from '../probes/prober.ts';
-import type { ProbeTarget } from '../probes/run-probe.ts';
 import type { RunningContainer } from '../runtime/container.ts';
-import { type LogWriter, logTail } from '../runtime/log-file.ts';
+import type { LogWriter } from '../runtime/log-file.ts';
 import { PodSandbox } from '../runtime/sandbox.ts';
 import { PodVolumes, slowRefreshMs } from '../volumes/pod-volumes.ts';
-import { type ContainerRecord, newRecord, type Termination } from './container-record.ts';
-import {
-  logPath,
-  type NodeSurroundings,
-  type StartedContainer,
-  startContainer,
-} from './container-starter.ts';
-import { runHook } from './lifecycle-hook.ts';
-import { backOffAfter, isSidecar, planPod } from './plan.ts';
+import type { ContainerRecord } from './container-record.ts';
+import type { NodeSurroundings } from './container-starter.ts';
+import { ContainerWorker } from './container-worker.ts';
+import { isSidecar, planPod } from './plan.ts';
 import { hostnameOf } from './pod-files.ts';
 import { recordsFrom } from './recover.ts';
 import { phaseOf, podStatus } from './status.ts';
-
-interface Live {
-  readonly running: RunningContainer;
-  readonly log: LogWriter;
-  readonly probes: AbortController;
-}
 
 export interface WorkerSurroundings extends NodeSurroundings {
   readonly takeAddress: () => string;
@@ -44,14 +31,15 @@ export interface WorkerSurroundings extends NodeSurroundings {
 
 /** Between two looks when nothing wakes us: also the pace at which ConfigMaps and Secrets are looked at again. */
 const idleMs = 20_000;
+const firstRetryMs = 500;
+const longestRetryMs = 30_000;
 
 export class PodWorker {
   readonly uid: string;
   readonly done: Promise<void>;
   readonly #node: WorkerSurroundings;
   readonly #directory: string;
-  readonly #records = new Map<string, ContainerRecord>();
-  readonly #live = new Map<string, Live>();
+  readonly #containers: ReadonlyMap<string, ContainerWorker>;
   readonly #volumes: PodVolumes;
   readonly #ending = new AbortController();
   #pod: Pod;
@@ -63,7 +51,7 @@ export class PodWorker {
   #gone = false;
   #off = false;
   #retryAt = 0;
-  #retryDelay = 500;
+  #retryDelay = firstRetryMs;
 
   constructor(pod: Pod, node: WorkerSurroundings) {
     this.#pod = pod;
@@ -77,7 +65,24 @@ export class PodWorker {
       nodeAllocatable: node.allocatable,
       now: node.now,
     });
-    for (const record of recordsFrom(pod)) this.#records.set(record.name, record);
+    const around = {
+      node,
+      pod: () => this.#pod,
+      directory: this.#directory,
+      volumes: this.#volumes,
+      suspended: node.suspended,
+      changed: () => this.kick(),
+      hurry: this.#ending.signal,
+    };
+    const specs = new Map(allContainers(pod).map((container) => [container.name, container]));
+    this.#containers = new Map(
+      recordsFrom(pod).flatMap((record) => {
+        const container = specs.get(record.name);
+        return container === undefined
+          ? []
+          : [[record.name, new ContainerWorker(container, record, around)] as const];
+      }),
+    );
     this.done = this.#run();
   }
 
@@ -89,8 +94,8 @@ export class PodWorker {
     return this.#sandbox?.address;
   }
 
-  container(name: string): { running: RunningContainer; log: LogWriter } | undefined {
-    return this.#live.get(name);
+  container(name: string): { readonly running: RunningContainer; readonly log: LogWriter } | undefined {
+    return this.#containers.get(name)?.live;
   }
 
   /** A connection to a port of the pod's own loopback, as the streams of a process. */
@@ -106,12 +111,7 @@ export class PodWorker {
 
   /** The log of a container: the run under way, or the last one; `previous` is the one before. */
   logFile(container: string, previous: boolean): { path: string; writer: LogWriter | undefined } | undefined {
-    const record = this.#records.get(container);
-    if (record === undefined) return undefined;
-    const attempt = record.restarts - (previous ? 1 : 0);
-    if (attempt < 0) return undefined;
-    const path = logPath(this.#node.directory, this.#pod, container, attempt);
-    return { path, writer: previous ? undefined : this.#live.get(container)?.log };
+    return this.#containers.get(container)?.logFile(previous);
   }
 
   /** A newer version of the pod object. */
@@ -133,7 +133,7 @@ export class PodWorker {
   powerCut(): void {
     this.#off = true;
     this.#ending.abort();
-    for (const { probes } of this.#live.values()) probes.abort();
+    for (const container of this.#containers.values()) container.powerCut();
     this.kick();
   }
 
@@ -187,7 +187,7 @@ export class PodWorker {
       this.#sandbox ??= await this.#createSandbox();
       if (node.now() >= this.#retryAt) await this.#volumes.mount(this.#pod);
       else return this.#retryAt;
-      this.#retryDelay = 500;
+      this.#retryDelay = firstRetryMs;
       this.#retryAt = 0;
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
@@ -195,28 +195,35 @@ export class PodWorker {
         error.code === 'FailedMount' ? `MountVolume.SetUp failed: ${error.message}` : error.message;
       node.api.event(this.#pod, 'Warning', error.code, what);
       this.#retryAt = node.now() + this.#retryDelay;
-      this.#retryDelay = Math.min(this.#retryDelay * 2, 30_000);
+      this.#retryDelay = Math.min(this.#retryDelay * 2, longestRetryMs);
       await this.#report();
       return this.#retryAt;
     }
     await this.#refreshVolumes();
 
-    const plan = planPod(this.#pod, this.#records, node.now());
-    for (const { container } of plan.backOff) this.#showBackOff(container);
-    await Promise.all(plan.start.map((container) => this.#start(container)));
+    const plan = planPod(this.#pod, this.#records(), node.now());
+    for (const { container } of plan.backOff) this.#containers.get(container.name)?.showBackOff();
+    const sandbox = this.#sandbox;
+    await Promise.all(
+      plan.start.map((container) => this.#containers.get(container.name)?.start(container, sandbox)),
+    );
     await this.#report();
-    if (['Succeeded', 'Failed'].includes(phaseOf(this.#pod, this.#records))) {
-      await this.#stopSidecars();
+    if (['Succeeded', 'Failed'].includes(phaseOf(this.#pod, this.#records()))) {
+      await this.#stopSidecars(this.#podGraceMs());
       await this.#report();
       await this.#putAway();
       return undefined;
     }
-    const waits = [...this.#records.values()].flatMap((record) => {
+    const waits = [...this.#records().values()].flatMap((record) => {
       if (record.state.is !== 'waiting' || record.notBefore === undefined) return [];
       // What went wrong is shown for a moment, then that it will be tried again.
       return record.state.reason === 'ErrImagePull' ? [node.now() + 1000] : [record.notBefore];
     });
     return Math.min(plan.checkAgainAt ?? Number.POSITIVE_INFINITY, ...waits, node.now() + idleMs);
+  }
+
+  #records(): ReadonlyMap<string, ContainerRecord> {
+    return new Map([...this.#containers].map(([name, worker]) => [name, worker.record]));
   }
 
   async #createSandbox(): Promise<PodSandbox> {
@@ -253,235 +260,11 @@ export class PodWorker {
     });
   }
 
-  #set(name: string, change: Partial<ContainerRecord>): ContainerRecord {
-    const next = { ...(this.#records.get(name) ?? newRecord(name)), ...change };
-    this.#records.set(name, next);
-    return next;
-  }
-
-  #showBackOff(container: Container): void {
-    const record = this.#records.get(container.name);
-    if (record === undefined) return;
-    if (record.state.is === 'waiting' && record.state.reason === 'ErrImagePull') {
-      const message = `Back-off pulling image "${container.image ?? ''}": ErrImagePull: ${record.state.message ?? ''}`;
-      this.#set(container.name, { state: { is: 'waiting', reason: 'ImagePullBackOff', message } });
-      this.#node.api.event(
-        this.#pod,
-        'Normal',
-        'BackOff',
-        `Back-off pulling image "${container.image ?? ''}"`,
-      );
-    }
-    if (record.state.is !== 'terminated') return;
-    const seconds = Math.round((record.notBefore ?? 0) - record.state.finishedAt) / 1000;
-    const message = `back-off ${goDuration(seconds)} restarting failed container=${container.name} pod=${this.#pod.metadata.name}_${this.#pod.metadata.namespace ?? ''}(${this.uid})`;
-    const { is: _is, ...last } = record.state;
-    this.#set(container.name, {
-      state: { is: 'waiting', reason: 'CrashLoopBackOff', message },
-      last,
-      started: false,
-      ready: false,
-    });
-    this.#node.api.event(
-      this.#pod,
-      'Warning',
-      'BackOff',
-      `Back-off restarting failed container ${container.name} in pod ${this.#pod.metadata.name}_${this.#pod.metadata.namespace ?? ''}(${this.uid})`,
-    );
-  }
-
-  async #start(container: Container): Promise<void> {
-    const node = this.#node;
-    const sandbox = this.#sandbox;
-    if (sandbox === undefined) return;
-    const before = this.#records.get(container.name) ?? newRecord(container.name);
-    const ended = before.state.is === 'terminated' ? before.state : before.last;
-    const attempt = ended === undefined ? before.restarts : before.restarts + (hasEnded(before) ? 1 : 0);
-    const id = randomBytes(32).toString('hex');
-    try {
-      const started = await startContainer(
-        {
-          pod: this.#pod,
-          container,
-          sandbox,
-          volumes: this.#volumes,
-          id,
-          attempt,
-          podDirectory: this.#directory,
-        },
-        node,
-      );
-      const startedAt = node.now();
-      const probes = new AbortController();
-      this.#live.set(container.name, { running: started.running, log: started.log, probes });
-      this.#set(container.name, {
-        state: { is: 'running', startedAt, containerId: id },
-        ...(ended === undefined ? {} : { last: stripped(ended) }),
-        restarts: attempt,
-        imageId: started.image.id,
-        started: false,
-        ready: false,
-      });
-      node.api.event(this.#pod, 'Normal', 'Started', `Started container ${container.name}`);
-      void this.#follow(container, started, { id, startedAt, attempt, probes });
-      await this.#afterStart(container, probes.signal);
-    } catch (error) {
-      if (!(error instanceof AgentError)) throw error;
-      this.#cannotStart(container, error, attempt, ended !== undefined);
-    }
-  }
-
-  async #follow(
-    container: Container,
-    started: StartedContainer,
-    run: { id: string; startedAt: number; attempt: number; probes: AbortController },
-  ): Promise<void> {
-    const exit = await started.running.exited;
-    run.probes.abort();
-    if (!this.#off)
-      await this.#ended(container, run.id, run.startedAt, exit, started.terminationLog, run.attempt);
-    await started.dispose().catch(() => {});
-    this.kick();
-  }
-
-  /** postStart first; then the probes. */
-  async #afterStart(container: Container, signal: AbortSignal): Promise<void> {
-    const target = this.#target(container);
-    const hook = container.lifecycle?.postStart;
-    if (hook !== undefined) {
-      const result = await runHook(hook, target, 120_000);
-      if (!result.passed) {
-        this.#node.api.event(
-          this.#pod,
-          'Warning',
-          'FailedPostStartHook',
-          `PostStartHook failed: ${result.message}`,
-        );
-        await this.#live.get(container.name)?.running.kill('KILL');
-        return;
-      }
-    }
-    void superviseContainer(container, {
-      target,
-      signal,
-      suspended: this.#node.suspended,
-      verdicts: {
-        started: () => this.#judge(container.name, { started: true }),
-        ready: (ready) => this.#judge(container.name, { ready }),
-        failed: (kind, message) =>
-          this.#node.api.event(this.#pod, 'Warning', 'Unhealthy', `${kind} probe failed: ${message}`),
-        unhealthy: (kind) => {
-          this.#node.api.event(
-            this.#pod,
-            'Normal',
-            'Killing',
-            `Container ${container.name} failed ${kind.toLowerCase()} probe, will be restarted`,
-          );
-          const probe = kind === 'Liveness' ? container.livenessProbe : container.startupProbe;
-          void this.#stop(
-            container,
-            (probe?.terminationGracePeriodSeconds ?? this.#pod.spec.terminationGracePeriodSeconds ?? 30) *
-              1000,
-          );
-        },
-      },
-    });
-  }
-
-  #judge(name: string, change: Partial<ContainerRecord>): void {
-    if (this.#records.get(name)?.state.is !== 'running') return;
-    this.#set(name, change);
-    this.kick();
-  }
-
-  #target(container: Container): ProbeTarget {
-    return {
-      pod: this.#pod,
-      container,
-      address: this.#sandbox?.address ?? '',
-      exec: (command) => {
-        const live = this.#live.get(container.name);
-        if (live === undefined) throw new AgentError('RunContainerError', 'the container does not run');
-        return live.running.exec({ command, tty: false });
-      },
-    };
-  }
-
-  /** What `kubectl get pods` shows for a container that could not be started, and when it is tried again. */
-  #cannotStart(container: Container, error: AgentError, attempt: number, again: boolean): void {
-    const node = this.#node;
-    const pull = error.code === 'ErrImagePull';
-    const before = this.#records.get(container.name);
-    const wait = before?.backOff ?? (pull ? 10_000 : 2000);
-    const reason = error.code;
-    const { message } = error;
-    const failure = error.code === 'RunContainerError';
-    this.#set(container.name, {
-      ...(failure
-        ? {
-            state: {
-              is: 'terminated',
-              exitCode: 128,
-              reason: 'StartError',
-              message: error.message,
-              startedAt: 0,
-              finishedAt: node.now(),
-              containerId: '',
-            },
-            restarts: again ? attempt : (before?.restarts ?? 0),
-          }
-        : { state: { is: 'waiting', reason, message } }),
-      notBefore: node.now() + (failure && before?.backOff === undefined ? 0 : wait),
-      backOff: failure && before?.backOff === undefined ? 10_000 : Math.min(wait * 2, 300_000),
-    });
-    node.api.event(
-      this.#pod,
-      'Warning',
-      'Failed',
-      `Error: ${reason}${reason === message ? '' : `: ${message}`}`,
-    );
-  }
-
-  async #ended(
-    container: Container,
-    id: string,
-    startedAt: number,
-    exit: { code: number; oomKilled: boolean },
-    terminationLog: string,
-    attempt: number,
-  ): Promise<void> {
-    const node = this.#node;
-    const finishedAt = node.now();
-    const text = await readFile(terminationLog, 'utf8').catch(() => '');
-    const fallback =
-      text === '' && exit.code !== 0 && container.terminationMessagePolicy === 'FallbackToLogsOnError'
-        ? await logTail(logPath(node.directory, this.#pod, container.name, attempt), 80, 2048)
-        : '';
-    const record = this.#records.get(container.name);
-    const { wait, next } = backOffAfter(record?.backOff, finishedAt - startedAt);
-    this.#live.delete(container.name);
-    this.#set(container.name, {
-      state: {
-        is: 'terminated',
-        exitCode: exit.code,
-        reason: exit.oomKilled ? 'OOMKilled' : exit.code === 0 ? 'Completed' : 'Error',
-        message: (text || fallback).slice(0, 4096),
-        startedAt,
-        finishedAt,
-        containerId: id,
-      },
-      started: false,
-      ready: false,
-      notBefore: finishedAt + wait,
-      backOff: next,
-    });
-  }
-
   async #report(): Promise<void> {
     if (this.#off || this.#gone) return;
     const status = podStatus({
       pod: this.#pod,
-      records: this.#orderedRecords(),
+      records: this.#records(),
       hostIP: this.#node.nodeAddress,
       podIP: this.#sandbox?.address,
       sandboxReady: this.#sandbox !== undefined,
@@ -494,84 +277,42 @@ export class PodWorker {
     if (answer.metadata.uid === this.uid) this.#pod = answer;
   }
 
-  #orderedRecords(): ReadonlyMap<string, ContainerRecord> {
-    for (const container of [...(this.#pod.spec.initContainers ?? []), ...this.#pod.spec.containers])
-      if (!this.#records.has(container.name)) {
-        const waiting =
-          (this.#pod.spec.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating';
-        this.#records.set(container.name, {
-          ...newRecord(container.name),
-          state: { is: 'waiting', reason: waiting },
-        });
-      }
-    return this.#records;
+  #podGraceMs(): number {
+    return (this.#pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
   }
 
-  /** preStop, a polite signal, the grace period, then the other kind of signal. */
-  async #stop(container: Container, graceMs: number): Promise<void> {
-    const live = this.#live.get(container.name);
-    if (live === undefined) return;
-    live.probes.abort();
-    const began = performance.now();
-    const hook = container.lifecycle?.preStop;
-    if (hook !== undefined && graceMs > 0) {
-      const result = await Promise.race([
-        runHook(hook, this.#target(container), graceMs),
-        live.running.exited.then(() => ({ passed: true, message: '' })),
-      ]);
-      if (!result.passed)
-        this.#node.api.event(
-          this.#pod,
-          'Warning',
-          'FailedPreStopHook',
-          `PreStopHook failed: ${result.message}`,
-        );
-    }
-    if (graceMs > 0) {
-      const signal = (container.lifecycle?.stopSignal ?? 'SIGTERM').replace(/^SIG/, '');
-      await live.running.kill(signal);
-      const left = Math.max(2000, graceMs - (performance.now() - began));
-      await within(live.running.exited, left, this.#ending.signal);
-    }
-    if (this.#live.get(container.name) === live) {
-      await live.running.kill('KILL');
-      await within(live.running.exited, 30_000);
-    }
-    await untilTrue(() => this.#live.get(container.name) !== live || this.#off, 5000);
-  }
-
-  async #stopSidecars(): Promise<void> {
-    const grace = (this.#pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
-    for (const container of (this.#pod.spec.initContainers ?? []).filter(isSidecar).toReversed())
-      await this.#stop(container, grace);
+  /** The last that was started ends first. */
+  async #stopSidecars(graceMs: number): Promise<void> {
+    for (const { name } of (this.#pod.spec.initContainers ?? []).filter(isSidecar).toReversed())
+      await this.#containers.get(name)?.stop(graceMs);
   }
 
   async #terminate(): Promise<void> {
     const pod = this.#pod;
-    const grace = this.#gone
-      ? 0
-      : (pod.metadata.deletionGracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
-    const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
-    const others = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].filter(
-      (entry) => !sidecars.includes(entry),
-    );
-    for (const container of others)
-      if (this.#live.has(container.name))
-        this.#node.api.event(pod, 'Normal', 'Killing', `Stopping container ${container.name}`);
-    await Promise.all(others.map((container) => this.#stop(container, grace)));
-    for (const container of sidecars.toReversed()) await this.#stop(container, grace);
+    const { deletionGracePeriodSeconds: asked } = pod.metadata;
+    const grace = this.#gone ? 0 : asked === undefined ? this.#podGraceMs() : asked * 1000;
+    const others = allContainers(pod).filter((container) => !isSidecar(container));
+    for (const { name } of others)
+      if (this.container(name) !== undefined)
+        this.#node.api.event(pod, 'Normal', 'Killing', `Stopping container ${name}`);
+    await Promise.all(others.map(({ name }) => this.#containers.get(name)?.stop(grace)));
+    await this.#stopSidecars(grace);
     if (this.#off) return;
     // The last word about the containers; the deletion follows whether or not it arrives.
     await this.#report().catch(() => {});
     await this.#putAway();
     await rm(this.#directory, { recursive: true, force: true });
-    if (this.#gone) return;
+    await this.#confirmDeletion();
+  }
+
+  /** Tries until the API server has heard that the pod is gone, or knows already. */
+  async #confirmDeletion(): Promise<void> {
     for (let wait = 200; !this.#off && !this.#gone; wait = Math.min(wait * 2, 10_000)) {
       try {
         await this.#node.api.confirmDeletion(this.#pod);
         return;
       } catch {
-        await delay(wait);
+        await delay(wait, undefined, { signal: this.#ending.signal }).catch(() => {});
       }
     }
   }
@@ -580,11 +321,7 @@ export class PodWorker {
   async #putAway(): Promise<void> {
     const sandbox = this.#sandbox;
     this.#sandbox = undefined;
-    for (const [name, live] of this.#live) {
-      live.probes.abort();
-      await live.running.kill('KILL');
-      await untilTrue(() => !this.#live.has(name) || this.#off, 10_000);
-    }
+    for (const container of this.#containers.values()) await container.kill();
     if (sandbox === undefined) return;
     await sandbox.remove();
     if (this.#pod.spec.hostNetwork !== true) this.#node.giveAddress(sandbox.address);
@@ -592,31 +329,6 @@ export class PodWorker {
   }
 }
 
-const hasEnded = (record: ContainerRecord): boolean =>
-  record.state.is === 'terminated' ||
-  (record.state.is === 'waiting' && record.state.reason === 'CrashLoopBackOff');
-
-function stripped(state: Termination & { readonly is?: string }): Termination {
-  const { is: _is, ...rest } = state;
-  return rest;
-}
-
-async function within(promise: Promise<unknown>, milliseconds: number, signal?: AbortSignal): Promise<void> {
-  const stop = new AbortController();
-  const wait = delay(milliseconds, undefined, {
-    signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),
-  }).catch(() => {});
-  await Promise.race([promise, wait]);
-  stop.abort();
-}
-
-async function untilTrue(check: () => boolean, deadlineMs: number): Promise<void> {
-  const deadline = performance.now() + deadlineMs;
-  while (!check() && performance.now() < deadline) await delay(5);
-}
-
-/** 10 → "10s", 80 → "1m20s", 300 → "5m0s". */
-function goDuration(seconds: number): string {
-  const whole = Math.round(seconds);
-  return whole < 60 ? `${whole}s` : `${Math.floor(whole / 60)}m${whole % 60}s`;
+function allContainers(pod: Pod): Container[] {
+  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
 }

@@ -10,15 +10,13 @@ export interface StatusInput {
   readonly podIP: string | undefined;
   readonly sandboxReady: boolean;
   readonly now: number;
-  /** The agent ended the pod itself (deadline, eviction). */
-  readonly verdict?: { readonly phase: 'Failed'; readonly reason: string; readonly message: string };
 }
 
 export const timestamp = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 
 export function podStatus(input: StatusInput): PodStatus {
   const { pod, records, now } = input;
-  const phase = input.verdict?.phase ?? phaseOf(pod, records);
+  const phase = phaseOf(pod, records);
   const startTime = pod.status?.startTime ?? timestamp(now);
   const inits = pod.spec.initContainers ?? [];
   const statuses = (containers: readonly Container[]) =>
@@ -29,7 +27,6 @@ export function podStatus(input: StatusInput): PodStatus {
   return {
     phase,
     conditions: conditionsOf(input, phase),
-    ...(input.verdict === undefined ? {} : { reason: input.verdict.reason, message: input.verdict.message }),
     hostIP: input.hostIP,
     hostIPs: [{ ip: input.hostIP }],
     ...(input.podIP === undefined ? {} : { podIP: input.podIP, podIPs: [{ ip: input.podIP }] }),
