@@ -1,13 +1,14 @@
 /** When it cannot work: one clear sentence each, and nothing left behind. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { clusterTraces } from '../testing/cluster-traces.ts';
 import { up } from './cluster/control.ts';
 
 const skip = process.getuid?.() === 0 ? false : 'needs root: namespaces, mounts and control groups';
@@ -27,14 +28,7 @@ function localcluster(...words: readonly string[]) {
   return { code: ran.status, said: ran.stderr.trim(), out: ran.stdout };
 }
 
-/** What a cluster leaves on the machine while it runs. */
-function traces(name: string): string[] {
-  const directory = join(state, 'slurm-operator', 'localcluster', name);
-  const groups = readdirSync('/sys/fs/cgroup')
-    .map((entry) => join('/sys/fs/cgroup', entry, `localcluster-${name}`))
-    .filter((path) => existsSync(path));
-  return [...(existsSync(directory) ? [directory] : []), ...groups];
-}
+const traces = (name: string) => clusterTraces(name, state);
 
 const sentence = /^localcluster: [^\n]+\.$/;
 
@@ -60,6 +54,12 @@ test('numbers, names and commands that make no sense', { skip }, () => {
     [['up', '--speed', '9'], /Unknown option '--speed'/],
     [['fly'], /"fly" is no command/],
     [['node', 'melt', '1'], /say what to do with which node/],
+    [['load-image'], /load-image needs at least one file/],
+    [['up', '--port', '99999'], /--port is "99999": give a whole number from 1 to 65535/],
+    [['up', '--hollow-nodes', '-1'], /--hollow-nodes/],
+    [['down', '--name', '../..'], /name is "\.\.\/\.\.": use up to 32 small letters/],
+    [['logs', '--name', 'nobody'], /there is no cluster "nobody"/],
+    [['kubectl', '--name', 'nobody', 'get', 'nodes'], /there is no cluster "nobody"/],
     [['down', '--name', 'nobody'], /there is no cluster "nobody"/],
     [['env', '--name', 'nobody'], /there is no cluster "nobody": start it with/],
   ] as const) {
@@ -99,7 +99,10 @@ test('a wrong image tar, a stale state directory, and an end without cleaning up
   // Killed without a word: nothing but directories may be left, and down takes those.
   const { pid } = JSON.parse(readRecord('bad')) as { pid: number };
   process.kill(pid, 'SIGKILL');
-  waitUntil(() => localcluster('status').out.includes('ended without cleaning up'));
+  assert.ok(
+    comesTrue(() => localcluster('status').out.includes('ended without cleaning up')),
+    'a killed cluster is told as such',
+  );
   assert.equal(localcluster('down', '--name', 'bad').code, 0);
   assert.deepEqual(traces('bad'), []);
   assert.doesNotMatch(spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout, /bad-node-1/);
@@ -118,6 +121,8 @@ function readRecord(name: string): string {
   return spawnSync('cat', [path], { encoding: 'utf8' }).stdout;
 }
 
-function waitUntil(holds: () => boolean): void {
-  for (let attempt = 0; attempt < 20 && !holds(); attempt++);
+/** Each look starts a program, which is wait enough between two. */
+function comesTrue(holds: () => boolean): boolean {
+  for (let attempt = 0; attempt < 20; attempt++) if (holds()) return true;
+  return false;
 }

@@ -5,6 +5,7 @@ export type LocalClusterErrorCode =
   | 'ClusterMissing'
   | 'ClusterRunning'
   | 'CommandFailed'
+  | 'NetworkTaken'
   | 'NotRoot'
   | 'NoSuchNode'
   | 'PortInUse'

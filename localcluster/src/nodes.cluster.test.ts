@@ -1,39 +1,18 @@
 /** What real nodes do with real containers, on a cluster of three: tier `nodes` of the contract. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { busyboxImage } from '../testing/busybox-image.ts';
+import { container, pod } from '../testing/pod-manifests.ts';
 import { TestCluster } from '../testing/test-cluster.ts';
 import { disruptionBudgets, endpointSlices, nodes, pods, services } from './objects/objects.ts';
 
 const skip = process.getuid?.() === 0 ? false : 'needs root: namespaces, mounts and control groups';
 let cluster: TestCluster;
 before(async () => {
-  if (skip === false) cluster = await TestCluster.start({ name: 'nodes-test', nodes: 3, nodeGraceMs: 5000 });
+  if (skip === false)
+    cluster = await TestCluster.start({ name: `nodes-${process.pid}`, nodes: 3, nodeGraceMs: 5000 });
 });
 after(async () => {
   if (skip === false) await cluster.stop();
-});
-
-interface PodOptions {
-  readonly name: string;
-  readonly labels?: Record<string, string>;
-  readonly container?: Record<string, unknown>;
-  readonly spec?: Record<string, unknown>;
-}
-
-const container = (script: string, more: Record<string, unknown> = {}) => ({
-  name: 'c',
-  image: busyboxImage,
-  command: ['sh', '-c', script],
-  ...more,
-});
-
-const pod = ({ name, labels = {}, container: main = container('sleep 100000'), spec = {} }: PodOptions) => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name, labels },
-  spec: { terminationGracePeriodSeconds: 0, containers: [main], ...spec },
 });
 
 const webServer = 'echo $HOSTNAME > /data/index.html; exec httpd -f -p 8080 -h /data';
@@ -234,133 +213,6 @@ test('a pod that no node may take is Pending and says why in the words people kn
   );
   assert.match(await reason('greedy'), /^0\/3 nodes are available: 3 Insufficient cpu\./);
   await cluster.kubectl(['delete', 'pod', 'lonely', 'greedy']);
-});
-
-test('a missing image, a crash loop and a lack of memory are told as such', { skip }, async () => {
-  await cluster.apply(
-    pod({ name: 'absent', container: { ...container(''), image: 'localhost/absent:9' } }),
-    pod({
-      name: 'crashing',
-      container: container('echo last words; exit 3', { terminationMessagePolicy: 'FallbackToLogsOnError' }),
-    }),
-    pod({
-      name: 'hungry',
-      spec: { restartPolicy: 'Never' },
-      container: container('x=$(head -c 200000000 /dev/zero | tr "\\0" x); echo $x | wc -c', {
-        resources: { limits: { memory: '32Mi' } },
-      }),
-    }),
-    pod({ name: 'typo', container: { ...container(''), command: ['no-such-program'] } }),
-  );
-  const status = async (name: string) => (await cluster.pod(name))?.status?.containerStatuses?.[0];
-  await cluster.until(
-    'ImagePullBackOff',
-    async () => (await status('absent'))?.state?.waiting?.reason === 'ImagePullBackOff',
-  );
-  const crash = await cluster.until('CrashLoopBackOff', async () => {
-    const found = await status('crashing');
-    return found?.state?.waiting?.reason === 'CrashLoopBackOff' && found;
-  });
-  assert.equal(crash.lastState?.terminated?.exitCode, 3);
-  assert.equal(crash.lastState?.terminated?.message, 'last words');
-  assert.ok(crash.restartCount >= 1);
-  const killed = await cluster.until('OOMKilled', async () => (await status('hungry'))?.state?.terminated);
-  assert.equal(killed.reason, 'OOMKilled');
-  assert.equal(killed.exitCode, 137);
-  const typo = await cluster.until(
-    'a start error',
-    async () => (await status('typo'))?.lastState?.terminated ?? (await status('typo'))?.state?.terminated,
-  );
-  assert.match(typo.message ?? '', /no-such-program/);
-  await cluster.kubectl(['delete', 'pod', 'absent', 'crashing', 'hungry', 'typo']);
-});
-
-test('a slow volume keeps its pod waiting, and a ConfigMap reaches a running pod at once when the pod is touched', {
-  skip,
-}, async () => {
-  await cluster.apply(
-    {
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'StorageClass',
-      metadata: { name: 'slow' },
-      provisioner: 'localcluster/directory',
-      parameters: { delaySeconds: '4' },
-    },
-    {
-      apiVersion: 'v1',
-      kind: 'PersistentVolumeClaim',
-      metadata: { name: 'slow' },
-      spec: {
-        storageClassName: 'slow',
-        accessModes: ['ReadWriteMany'],
-        resources: { requests: { storage: '1Gi' } },
-      },
-    },
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { key: 'one' } },
-    pod({
-      name: 'patient',
-      container: container('sleep 100000', {
-        volumeMounts: [
-          { name: 'v', mountPath: '/v' },
-          { name: 's', mountPath: '/s' },
-        ],
-      }),
-      spec: {
-        volumes: [
-          { name: 'v', persistentVolumeClaim: { claimName: 'slow' } },
-          { name: 's', configMap: { name: 'settings' } },
-        ],
-      },
-    }),
-  );
-  const why = await cluster.until(
-    'the wait to be explained',
-    async () =>
-      (await cluster.pod('patient'))?.status?.conditions?.find(
-        (entry) => entry.type === 'PodScheduled' && entry.status === 'False',
-      )?.message,
-  );
-  assert.match(why, /pod has unbound immediate PersistentVolumeClaims/);
-  await cluster.untilReady('patient');
-  const read = async () => (await cluster.kubectl(['exec', 'patient', '--', 'cat', '/s/key'])).stdout;
-  assert.equal(await read(), 'one');
-  await cluster.kubectl(['patch', 'configmap', 'settings', '-p', '{"data":{"key":"two"}}']);
-  await cluster.kubectl(['annotate', 'pod', 'patient', 'touched=yes']);
-  await cluster.until('the new value', async () => (await read()) === 'two', 5);
-  await cluster.kubectl(['delete', 'pod', 'patient']);
-});
-
-test('kubectl of Debian: exec with input and exit codes, logs, attach, port-forward', { skip }, async () => {
-  await cluster.apply(
-    pod({
-      name: 'tools',
-      container: container(
-        'echo line one; echo line two; mkdir -p /www; echo page > /www/index.html; exec httpd -f -p 127.0.0.1:8081 -h /www',
-      ),
-    }),
-  );
-  await cluster.untilReady('tools');
-  const failed = await cluster.kubectl(['exec', 'tools', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7']);
-  assert.deepEqual([failed.code, failed.stdout, failed.stderr.includes('err')], [7, 'out\n', true]);
-  const echoed = await cluster.kubectl(['exec', '-i', 'tools', '--', 'wc', '-c'], 'x'.repeat(100_000));
-  assert.equal(echoed.stdout.trim(), '100000');
-  assert.equal((await cluster.kubectl(['logs', 'tools'])).stdout, 'line one\nline two\n');
-  assert.equal((await cluster.kubectl(['logs', 'tools', '--tail=1'])).stdout, 'line two\n');
-  const forward = cluster.spawnKubectl(['port-forward', 'tools', ':8081']);
-  try {
-    const [chunk] = (await once(forward.stdout ?? forward, 'data')) as [Buffer];
-    const port = /127\.0\.0\.1:(\d+)/.exec(chunk.toString('utf8'))?.[1] ?? '';
-    for (let attempt = 0; attempt < 3; attempt++)
-      assert.equal(
-        await (await fetch(`http://127.0.0.1:${port}/`)).text(),
-        'page\n',
-        "reaches the pod's own loopback",
-      );
-  } finally {
-    forward.kill();
-    await once(forward, 'close');
-  }
-  await cluster.kubectl(['delete', 'pod', 'tools']);
 });
 
 test('a node without power: Deployment pods move, StatefulSet pods wait for it to come back', {

@@ -9,13 +9,19 @@ import { LocalClusterError } from '../errors.ts';
 import { findKubectl } from '../machine/kubectl.ts';
 import { maxNodes } from '../network/addresses.ts';
 import { type Flags, wholeNumber } from './flags.ts';
+import { followFile } from './follow-file.ts';
 
 type Command = (flags: Flags, print: (line: string) => void) => Promise<number>;
 
 export const commands: Readonly<Record<string, Command>> = {
   async up(flags, print) {
     const began = performance.now();
+    // The cluster's process does not hear Ctrl-C: it has to be told.
+    const interrupted = new AbortController();
+    const interrupt = () => interrupted.abort();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
     const record = await up({
+      signal: interrupted.signal,
       name: flags.name,
       nodes: wholeNumber('nodes', flags.nodes, 0, maxNodes),
       hollowNodes: wholeNumber('hollow-nodes', flags['hollow-nodes'], 0, 20_000),
@@ -62,6 +68,8 @@ export const commands: Readonly<Record<string, Command>> = {
       stdio: 'inherit',
       env: { ...process.env, KUBECONFIG: record.kubeconfig },
     });
+    // Ctrl-C reaches it by itself; an end that is meant for us alone does not.
+    process.once('SIGTERM', () => child.kill('SIGTERM'));
     return new Promise((done, fail) => {
       child.once('error', fail);
       child.once('close', (code) => done(code ?? 1));
@@ -85,8 +93,10 @@ export const commands: Readonly<Record<string, Command>> = {
       await pipeline(createReadStream(log), process.stdout, { end: false });
       return 0;
     }
-    const child = spawn('tail', ['-n', '+1', '-f', log], { stdio: 'inherit' });
-    return new Promise((done) => child.once('close', (code) => done(code ?? 0)));
+    const enough = new AbortController();
+    process.stdout.once('error', () => enough.abort()); // whoever read it has left
+    await followFile(log, (chunk) => process.stdout.write(chunk), enough.signal);
+    return 0;
   },
 
   async node(flags, print) {

@@ -1,7 +1,8 @@
 /** Where a running cluster is written down, so that later commands find it and leftovers are recognised. */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { LocalClusterError } from '../errors.ts';
 
 export interface ClusterRecord {
   readonly name: string;
@@ -27,7 +28,17 @@ export interface ClusterPaths {
   readonly data: string;
 }
 
+/** Every path of a cluster is made from its name: no other name may come that far. */
+export function checkClusterName(name: string): void {
+  if (!/^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/.test(name))
+    throw new LocalClusterError(
+      'BadArgument',
+      `name is "${name}": use up to 32 small letters, digits and dashes.`,
+    );
+}
+
 export function clusterPaths(name: string): ClusterPaths {
+  checkClusterName(name);
   const directory = join(stateDirectory(), name);
   return {
     directory,
@@ -39,10 +50,32 @@ export function clusterPaths(name: string): ClusterPaths {
   };
 }
 
+/** No cluster can have such a name. */
+const draftPrefix = '.draft-';
+
 export async function writeRecord(record: ClusterRecord): Promise<void> {
   const { directory, record: path } = clusterPaths(record.name);
   await mkdir(directory, { recursive: true, mode: 0o711 });
   await writeFile(path, JSON.stringify(record));
+}
+
+/**
+ * Takes the cluster's directory, the record already in it, for whoever comes first: false when somebody has it. There is no
+ * moment in which a cluster that starts could be taken for the leftovers of one that ended.
+ */
+export async function claimCluster(record: ClusterRecord): Promise<boolean> {
+  await mkdir(stateDirectory(), { recursive: true, mode: 0o711 });
+  const draft = await mkdtemp(join(stateDirectory(), draftPrefix));
+  try {
+    await chmod(draft, 0o711);
+    await writeFile(join(draft, basename(clusterPaths(record.name).record)), JSON.stringify(record));
+    await rename(draft, clusterPaths(record.name).directory);
+    return true;
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
+  }
 }
 
 export type ClusterState = 'none' | 'running' | 'stale';
@@ -66,7 +99,7 @@ export async function findCluster(name: string): Promise<{ state: ClusterState; 
 
 export async function listClusters(): Promise<string[]> {
   const names = await readdir(stateDirectory()).catch((): string[] => []);
-  return names.toSorted((a, b) => a.localeCompare(b));
+  return names.filter((name) => !name.startsWith('.')).toSorted((a, b) => a.localeCompare(b));
 }
 
 export async function removeClusterDirectory(name: string): Promise<void> {

@@ -1,15 +1,17 @@
 /** Clusters that run as processes of their own: start one, give it orders, stop it, clear away what a dead one left. */
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { openCgroups } from '../agent/runtime/cgroups.ts';
 import { LocalClusterError, type LocalClusterErrorCode } from '../errors.ts';
 import {
   type ClusterRecord,
+  claimCluster,
   clusterPaths,
   findCluster,
   removeClusterDirectory,
+  startTimeOf,
 } from './cluster-directory.ts';
 import { requireRoot } from './require-root.ts';
 
@@ -34,17 +36,17 @@ export async function up(options: UpOptions): Promise<ClusterRecord> {
   requireRoot();
   const { name, progress } = options;
   const found = await findCluster(name);
-  if (found.state === 'running')
-    throw new LocalClusterError(
-      'ClusterRunning',
-      `cluster "${name}" is running already (${found.record?.url ?? ''}): use it, stop it with \`localcluster down --name ${name}\`, or give another --name.`,
-    );
+  if (found.state === 'running') throw runningAlready(name, found.record?.url);
   if (found.state === 'stale') {
     progress(`cluster "${name}" ended without cleaning up; clearing away what it left`);
     await clearAway(name);
   }
   const paths = clusterPaths(name);
-  await mkdir(paths.directory, { recursive: true, mode: 0o711 });
+  const { pid } = process;
+  const { kubeconfig, socket } = paths;
+  // In our own name until the cluster's process writes its own.
+  const claim = { name, pid, startTime: await startTimeOf(pid), url: 'starting', kubeconfig, socket };
+  if (!(await claimCluster({ ...claim, nodes: options.nodes }))) throw runningAlready(name, 'starting');
   const log = openSync(paths.log, 'a');
   const child = fork(
     new URL('../serve-main.ts', import.meta.url),
@@ -57,11 +59,9 @@ export async function up(options: UpOptions): Promise<ClusterRecord> {
   closeSync(log);
   try {
     await new Promise<void>((resolve, reject) => {
-      const abort = () => {
-        child.kill('SIGTERM');
-        reject(new LocalClusterError('StartFailed', 'the start was interrupted.'));
-      };
-      options.signal?.addEventListener('abort', abort, { once: true });
+      const interrupted = new LocalClusterError('StartFailed', 'the start was interrupted.');
+      if (options.signal?.aborted === true) reject(interrupted);
+      options.signal?.addEventListener('abort', () => reject(interrupted), { once: true });
       child.on('message', (message: ServeMessage) => {
         if (message.is === 'progress') progress(message.line);
         else if (message.is === 'up') resolve();
@@ -77,7 +77,9 @@ export async function up(options: UpOptions): Promise<ClusterRecord> {
       );
     });
   } catch (error) {
-    await removeClusterDirectory(name);
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    await clearAway(name);
     throw error;
   }
   child.disconnect();
@@ -89,6 +91,13 @@ export async function up(options: UpOptions): Promise<ClusterRecord> {
       `cluster "${name}" is up but left no record in ${paths.directory}.`,
     );
   return record;
+}
+
+function runningAlready(name: string, url = ''): LocalClusterError {
+  return new LocalClusterError(
+    'ClusterRunning',
+    `cluster "${name}" is running already (${url}): use it, stop it with \`localcluster down --name ${name}\`, or give another --name.`,
+  );
 }
 
 export async function down(name: string, progress: (line: string) => void): Promise<void> {

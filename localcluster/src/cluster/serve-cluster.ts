@@ -30,7 +30,7 @@ export async function serveCluster(options: ServeOptions): Promise<void> {
     socket: paths.socket,
     nodes: options.nodes,
   };
-  // Written before anything else: nobody may take a cluster that starts for the leftovers of one that ended.
+  // Before anything else: the directory was claimed in the name of whoever started us, who may leave.
   await writeRecord(record);
   const cluster = await startLocalCluster({
     name: options.name,

@@ -21,13 +21,14 @@ import { DnsServer } from '../dns/server.ts';
 import { answerQuestion } from '../dns/zone.ts';
 import { LocalClusterError } from '../errors.ts';
 import { addHollowNodes } from '../hollow/hollow-nodes.ts';
-import { openToolbox } from '../machine/toolbox.ts';
+import { openToolbox, type Toolbox } from '../machine/toolbox.ts';
 import { maxNodes, planAddresses } from '../network/addresses.ts';
 import { ClusterNetwork } from '../network/cluster-network.ts';
 import { freeBlock } from '../network/free-block.ts';
 import { ServiceProxy } from '../network/service-proxy.ts';
 import { services } from '../objects/objects.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
+import { checkClusterName } from './cluster-directory.ts';
 import { controlPlaneObjects } from './control-plane-objects.ts';
 import { ClusterNode } from './node.ts';
 import { requireRoot } from './require-root.ts';
@@ -82,11 +83,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
       'BadArgument',
       `nodes is ${count}: give a whole number from 0 to ${maxNodes}.`,
     );
-  if (!/^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/.test(name))
-    throw new LocalClusterError(
-      'BadArgument',
-      `name is "${name}": use up to 32 small letters, digits and dashes.`,
-    );
+  checkClusterName(name);
   const log = options.log ?? silent;
   const progress = options.progress ?? (() => {});
   // Undone in reverse, whether the start fails half way or the cluster is stopped.
@@ -102,10 +99,10 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     undo.push(() => cgroups.removeTree(`localcluster-${name}`));
     const images = new ImageStore();
 
-    const plan = planAddresses(await freeBlock(tools));
-    progress(`network ${plan.clusterRange}`);
-    const network = await ClusterNetwork.create(plan, tools);
+    const network = await createNetwork(tools);
     undo.push(() => network.destroy());
+    const { plan } = network;
+    progress(`network ${plan.clusterRange}`);
 
     const server = await startServer(options.port, plan.serviceRange, [plan.host, plan.kubernetesService]);
     undo.push(() => server.stop());
@@ -222,6 +219,19 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/** Clusters that start at the same moment see the same free block; all but one take the next. */
+async function createNetwork(tools: Toolbox): Promise<ClusterNetwork> {
+  for (const taken = new Set<number>(); ; ) {
+    const plan = planAddresses(await freeBlock(tools, taken));
+    try {
+      return await ClusterNetwork.create(plan, tools);
+    } catch (error) {
+      if (!(error instanceof LocalClusterError && error.code === 'NetworkTaken')) throw error;
+      taken.add(plan.block);
+    }
   }
 }
 

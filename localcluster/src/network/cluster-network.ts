@@ -2,6 +2,7 @@
  * The wires of a cluster. A gateway machine holds the bridge that the nodes are plugged into and one link to the host;
  * the host keeps a single interface and a single route, and none of its firewall rules are touched.
  */
+import { LocalClusterError } from '../errors.ts';
 import { Machine } from '../machine/machine.ts';
 import { run } from '../machine/run.ts';
 import type { Toolbox } from '../machine/toolbox.ts';
@@ -28,12 +29,9 @@ export class ClusterNetwork {
     const network = new ClusterNetwork(plan, gateway, tools);
     try {
       const ip = (input: string) => run(['ip', '-batch', '-'], { input, env: tools.env });
+      await network.#layHostLink();
       await ip(
-        [
-          `link add ${network.hostLink} type veth peer name host netns ${gateway.pid}`,
-          `addr add ${plan.host}/30 dev ${network.hostLink}`,
-          `link set ${network.hostLink} up`,
-        ].join('\n'),
+        [`addr add ${plan.host}/30 dev ${network.hostLink}`, `link set ${network.hostLink} up`].join('\n'),
       );
       await network.#inGateway([
         `addr add ${plan.gateway}/30 dev host`,
@@ -49,6 +47,30 @@ export class ClusterNetwork {
       await gateway.cutPower();
       throw error;
     }
+  }
+
+  /** The kernel gives a name once: whoever has the host's end of the link has the block of addresses. */
+  async #layHostLink(): Promise<void> {
+    const { code, stderr } = await run(
+      [
+        'ip',
+        'link',
+        'add',
+        this.hostLink,
+        'type',
+        'veth',
+        'peer',
+        'name',
+        'host',
+        'netns',
+        `${this.gateway.pid}`,
+      ],
+      { env: this.#tools.env, allowFailure: true },
+    );
+    if (code === 0) return;
+    if (/File exists/.test(stderr))
+      throw new LocalClusterError('NetworkTaken', `network ${this.plan.clusterRange} was taken meanwhile.`);
+    throw new LocalClusterError('StartFailed', `cannot link the cluster to the host: ${stderr.trim()}.`);
   }
 
   /** Plugs a node in: its link, its address, and the way to its pods for everyone else. */

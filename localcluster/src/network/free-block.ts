@@ -6,9 +6,10 @@ import type { Toolbox } from '../machine/toolbox.ts';
 const first = 130;
 const last = 200;
 
-export async function freeBlock(tools: Toolbox): Promise<number> {
+/** `taken` are blocks that another cluster, which starts at this moment, was quicker to get. */
+export async function freeBlock(tools: Toolbox, taken: ReadonlySet<number> = new Set()): Promise<number> {
   const { stdout } = await run(['ip', '-4', 'route', 'show', 'table', 'all'], { env: tools.env });
-  const block = chooseBlock(stdout);
+  const block = chooseBlock(stdout, taken);
   if (block === undefined)
     throw new LocalClusterError(
       'StartFailed',
@@ -18,8 +19,8 @@ export async function freeBlock(tools: Toolbox): Promise<number> {
 }
 
 /** The first block that no route mentions. */
-export function chooseBlock(routes: string): number | undefined {
+export function chooseBlock(routes: string, taken: ReadonlySet<number>): number | undefined {
   for (let block = first; block <= last; block++)
-    if (!new RegExp(String.raw`(^|\s)10\.${block}\.`, 'm').test(routes)) return block;
+    if (!taken.has(block) && !new RegExp(String.raw`(^|\s)10\.${block}\.`, 'm').test(routes)) return block;
   return undefined;
 }

@@ -42,10 +42,17 @@ test('several endpoints take turns by chance, or by client when the Service asks
   );
 });
 
-test('a Service without ready endpoints drops; one whose last pods are ending still serves', () => {
+test('a Service without ready endpoints refuses new connections; one whose last pods are ending still serves', () => {
   const spec = { clusterIP: '10.1.224.5', ports: [{ port: 80 }] };
   const waiting = [slice([endpoint('10.1.0.2', { ready: false, serving: false })])];
-  assert.match(render([service(spec)], waiting), /ip daddr 10\.1\.224\.5 tcp dport 80 drop/);
+  const refusing = render([service(spec)], waiting);
+  assert.match(refusing, /chain refused \{\n {4}ip daddr 10\.1\.224\.5 tcp dport 80 reject\n {2}\}/);
+  assert.equal(
+    refusing.match(/ct state new jump refused/g)?.length,
+    2,
+    "from outside and from the machine's own",
+  );
+  assert.doesNotMatch(refusing, /dnat to/);
   const ending = [slice([endpoint('10.1.0.2', { ready: false, serving: true, terminating: true })])];
   assert.match(render([service(spec)], ending), /dnat to 10\.1\.0\.2:8080/);
 });

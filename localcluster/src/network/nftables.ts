@@ -1,7 +1,7 @@
 /**
  * Services as nftables rules, rendered as one script that replaces the whole table at once. A packet to a Service
  * address is sent to one of its ready endpoints; the choice sticks per connection, or per client when the Service asks
- * for session affinity.
+ * for session affinity. A Service without an endpoint refuses, as a closed port does.
  */
 import type { EndpointSlice, Service } from '../objects/objects.ts';
 
@@ -32,9 +32,10 @@ export function renderRules(input: RulesInput): string {
   const targets = targetsOf(input);
   const chains: string[] = [];
   const dispatch: string[] = [];
+  const refused: string[] = [];
   for (const [index, target] of targets.entries()) {
     if (target.endpoints.length === 0) {
-      dispatch.push(`    ${target.match} drop`);
+      refused.push(`    ${target.match} reject`);
       continue;
     }
     const chain = `service-${index}`;
@@ -61,6 +62,18 @@ export function renderRules(input: RulesInput): string {
     ...chains,
     '  chain services {',
     ...dispatch,
+    '  }',
+    // Nobody is there: the client shall hear so at once. Address translation cannot refuse, so this comes before it.
+    '  chain refused {',
+    ...refused,
+    '  }',
+    '  chain refuse-forwarded {',
+    '    type filter hook prerouting priority dstnat - 10; policy accept;',
+    '    ct state new jump refused',
+    '  }',
+    '  chain refuse-own {',
+    '    type filter hook output priority -110; policy accept;',
+    '    ct state new jump refused',
     '  }',
     '  chain prerouting {',
     '    type nat hook prerouting priority dstnat; policy accept;',

@@ -98,6 +98,11 @@ export class PodWorker {
     return this.#containers.get(name)?.live;
   }
 
+  /** Whether a container's input ends with the first client that was attached to it. */
+  stdinOnce(name: string): boolean {
+    return allContainers(this.#pod).find((container) => container.name === name)?.stdinOnce === true;
+  }
+
   /** A connection to a port of the pod's own loopback, as the streams of a process. */
   connect(port: number): ChildProcess | undefined {
     if (this.#sandbox === undefined || !Number.isInteger(port)) return undefined;
@@ -205,7 +210,7 @@ export class PodWorker {
     for (const { container } of plan.backOff) this.#containers.get(container.name)?.showBackOff();
     const sandbox = this.#sandbox;
     await Promise.all(
-      plan.start.map((container) => this.#containers.get(container.name)?.start(container, sandbox)),
+      plan.start.map(async (container) => this.#containers.get(container.name)?.start(container, sandbox)),
     );
     await this.#report();
     if (['Succeeded', 'Failed'].includes(phaseOf(this.#pod, this.#records()))) {
@@ -295,7 +300,7 @@ export class PodWorker {
     for (const { name } of others)
       if (this.container(name) !== undefined)
         this.#node.api.event(pod, 'Normal', 'Killing', `Stopping container ${name}`);
-    await Promise.all(others.map(({ name }) => this.#containers.get(name)?.stop(grace)));
+    await Promise.all(others.map(async ({ name }) => this.#containers.get(name)?.stop(grace)));
     await this.#stopSidecars(grace);
     if (this.#off) return;
     // The last word about the containers; the deletion follows whether or not it arrives.

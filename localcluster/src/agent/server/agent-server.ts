@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
 import type { Agent } from '../agent.ts';
-import { channelProtocols, joinProcess } from './serve-exec.ts';
+import { channelProtocols, joinContainer, joinProcess } from './serve-exec.ts';
 import { serveLogs } from './serve-logs.ts';
 import { forwardProtocol, servePortForward, tunnelProtocol } from './serve-port-forward.ts';
 
@@ -116,31 +116,9 @@ export class AgentServer {
     this.#sockets.handleUpgrade(request, socket, head, (ws) => {
       if (route.name === 'exec')
         joinProcess(ws, live.running.exec({ command: route.query.getAll('command'), tty }), { stdin, tty });
-      else attach(ws, live.running.process, stdin);
+      else joinContainer(ws, live.running.process, { stdin, stdinOnce: worker.stdinOnce(route.container) });
     });
   }
-}
-
-/** Attach joins what already runs: the client may leave, the container stays. */
-function attach(socket: WebSocket, child: import('node:child_process').ChildProcess, stdin: boolean): void {
-  const pass = (to: number) => (chunk: Buffer) => {
-    if (socket.readyState === socket.OPEN) socket.send(Buffer.concat([Buffer.from([to]), chunk]));
-  };
-  const [out, err] = [pass(1), pass(2)];
-  child.stdout?.on('data', out);
-  child.stderr?.on('data', err);
-  const ended = () => socket.close(1000);
-  child.once('close', ended);
-  if (stdin)
-    socket.on('message', (raw) => {
-      const message = raw as Buffer;
-      if (message[0] === 0) child.stdin?.write(message.subarray(1));
-    });
-  socket.on('close', () => {
-    child.stdout?.off('data', out);
-    child.stderr?.off('data', err);
-    child.off('close', ended);
-  });
 }
 
 function routeOf(request: IncomingMessage): Route {

@@ -40,6 +40,41 @@ export function joinProcess(socket: WebSocket, child: ChildProcess, options: Str
   });
 }
 
+export interface AttachOptions {
+  readonly stdin: boolean;
+  /** The container's input ends with the first client that had it. */
+  readonly stdinOnce: boolean;
+}
+
+/** Attach joins what already runs: the client may leave, the container stays. */
+export function joinContainer(socket: WebSocket, child: ChildProcess, options: AttachOptions): void {
+  const pass = (to: number) => (chunk: Buffer) => {
+    if (socket.readyState === socket.OPEN) socket.send(Buffer.concat([Buffer.from([to]), chunk]));
+  };
+  const [out, err] = [pass(channel.stdout), pass(channel.stderr)];
+  child.stdout?.on('data', out);
+  child.stderr?.on('data', err);
+  const ended = () => {
+    pass(channel.error)(Buffer.from(JSON.stringify(exitStatus(0))));
+    socket.close(1000);
+  };
+  child.once('close', ended);
+  const endInput = () => {
+    if (options.stdin && options.stdinOnce) child.stdin?.end();
+  };
+  socket.on('message', (raw) => {
+    const message = Buffer.isBuffer(raw) ? raw : Buffer.concat(raw as Buffer[]);
+    if (message[0] === channel.stdin && options.stdin) child.stdin?.write(message.subarray(1));
+    else if (message[0] === channel.close && message[1] === channel.stdin) endInput();
+  });
+  socket.on('close', () => {
+    endInput();
+    child.stdout?.off('data', out);
+    child.stderr?.off('data', err);
+    child.off('close', ended);
+  });
+}
+
 /** The Status a client reads the exit code from. */
 export function exitStatus(code: number) {
   return code === 0
