@@ -163,8 +163,8 @@ test('of two that start the same cluster one wins, and an interrupted start leav
   skip,
 }, async () => {
   const results = await Promise.all([1, 2].map(() => localcluster('up', '--name', a, '--nodes', '1')));
-  const codes = results.map(({ code }) => code).toSorted();
-  assert.deepEqual(codes, [0, 1], results.map(({ said }) => said).join('\n'));
+  const codes = new Set(results.map(({ code }) => code));
+  assert.deepEqual(codes, new Set([0, 1]), results.map(({ said }) => said).join('\n'));
   assert.match(results.find(({ code }) => code === 1)?.said ?? '', /is running already/);
   assert.equal((await kubectl(a, 'get', 'nodes', '-o', 'name')).trim(), `node/${a}-node-1`);
   await succeeds('down', '--name', a);

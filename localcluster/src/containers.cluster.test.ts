@@ -171,7 +171,7 @@ test('attach: input reaches the container and its output the client, who may lea
   );
   await cluster.untilReady('talker');
   const run = async () => (await cluster.pod('talker'))?.status?.containerStatuses?.[0]?.containerID;
-  const before = await run();
+  const began = await run();
   for (const word of ['first', 'second']) {
     const client = cluster.spawnKubectl(['attach', '-i', '-q', 'talker']);
     client.stdin?.write(`${word}\n`);
@@ -190,7 +190,7 @@ test('attach: input reaches the container and its output the client, who may lea
   } finally {
     for (const client of [watcher, speaker]) client.kill('SIGKILL');
   }
-  assert.equal(await run(), before, 'the container runs on without them');
+  assert.equal(await run(), began, 'the container runs on without them');
   assert.doesNotMatch((await cluster.kubectl(['logs', 'talker'])).stdout, /end of input/);
   const nobody = await cluster.kubectl(['attach', 'talker', '-c', 'nobody']);
   assert.notEqual(nobody.code, 0);

@@ -59,11 +59,11 @@ function readFlags(words: readonly string[]): Flags {
     });
     return { ...values, words: positionals };
   } catch (cause) {
-    throw new LocalClusterError(
-      'BadArgument',
-      `${explain(cause)}; \`localcluster help\` lists the options.`,
-      { cause },
-    );
+    // Node explains at length; its first line says what is wrong.
+    const what = (explain(cause).split('\n')[0] ?? '').replace(/\.$/, '');
+    throw new LocalClusterError('BadArgument', `${what}; \`localcluster help\` lists the options.`, {
+      cause,
+    });
   }
 }
 
