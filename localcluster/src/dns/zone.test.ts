@@ -14,6 +14,7 @@ const services: Record<string, object> = {
     metadata: { name: 'nodes', namespace: 'ns' },
     spec: { clusterIP: 'None', ports: [{ name: 'd', port: 6818 }] },
   },
+  'ns/early': { metadata: { name: 'early', namespace: 'ns' }, spec: { ports: [{ port: 80 }] } },
   'ns/none': { metadata: { name: 'none', namespace: 'ns' }, spec: { clusterIP: 'None' } },
   'ns/away': {
     metadata: { name: 'away', namespace: 'ns' },
@@ -100,6 +101,17 @@ const table: readonly [reason: string, name: string, type: number, answer: reado
   ['a pod too', '2.0.1.10.in-addr.arpa', recordType.PTR, [ok, 'nodes-0.nodes.ns.svc.cluster.local']],
   ['a dashed pod address', '10-9-9-9.ns.pod.cluster.local', recordType.A, [ok, '10.9.9.9']],
   ['nothing outside the cluster', 'example.org', recordType.A, [nameError]],
+  ['a search list adds the namespace', 'web.ns.ns.svc.cluster.local', recordType.A, [nameError]],
+  ['or the kind of name', 'web.ns.svc.cluster.local.svc.cluster.local', recordType.A, [nameError]],
+  ['or the domain', 'web.ns.svc.cluster.local.cluster.local', recordType.AAAA, [nameError]],
+  [
+    'none of which exists, nor a name that lacks its namespace',
+    'web.svc.cluster.local',
+    recordType.A,
+    [nameError],
+  ],
+  ['a namespace exists without having an address', 'ns.svc.cluster.local', recordType.A, [ok]],
+  ['a Service that has no address yet has none to tell', 'early.ns.svc.cluster.local', recordType.A, [ok]],
   ['no such Service', 'nope.ns.svc.cluster.local', recordType.A, [nameError]],
   ['no such namespace', 'svc.cluster.local.nope', recordType.A, [nameError]],
 ];

@@ -60,7 +60,11 @@ function addressesOf(
   service: Service,
   source: ZoneSource,
 ): string[] | undefined {
-  if (!isHeadless(service)) return labels.length === 0 ? [service.spec.clusterIP ?? ''] : undefined;
+  const { clusterIP = '' } = service.spec;
+  if (!isHeadless(service)) {
+    if (labels.length > 0) return undefined;
+    return clusterIP === '' ? [] : [clusterIP];
+  }
   const endpoints = source.slices(namespace, service.metadata.name).flatMap((slice) => slice.endpoints ?? []);
   const ready = endpoints.filter((endpoint) => endpoint.conditions?.ready !== false);
   if (labels.length === 0) {

@@ -50,7 +50,7 @@ const spec = (fields: object = {}, podSpec: object = {}, more: object = {}) =>
     mounts: { destination: string; options: string[] }[];
     linux: {
       namespaces: { type: string; path?: string }[];
-      resources: { memory?: { limit: number }; cpu: { shares: number; quota?: number } };
+      resources: { memory?: { limit: number; swap?: number }; cpu: { shares: number; quota?: number } };
       maskedPaths?: string[];
     };
   };
@@ -102,6 +102,11 @@ test('a container gets no more privilege than it asks for, and never what the ma
 test('limits become control groups; nothing is set that root without CAP_SYS_RESOURCE may not', () => {
   const limited = spec({ resources: { limits: { memory: '64Mi', cpu: '500m' }, requests: { cpu: '250m' } } });
   assert.equal(limited.linux.resources.memory?.limit, 64 * 2 ** 20);
+  assert.equal(limited.linux.resources.memory?.swap, undefined, 'cgroup v1 may not count swap');
+  const second = spec({ resources: { limits: { memory: '64Mi' } } }, {}, { cgroupVersion: 2 });
+  assert.equal(second.linux.resources.memory?.swap, 64 * 2 ** 20, 'no swap beyond the limit');
+  assert.ok(second.linux.namespaces.some(({ type }) => type === 'cgroup'));
+  assert.ok(!limited.linux.namespaces.some(({ type }) => type === 'cgroup'));
   assert.deepEqual(limited.linux.resources.cpu, { shares: 256, period: 100_000, quota: 50_000 });
   assert.equal(spec().linux.resources.memory, undefined);
   assert.equal(limited.process.oomScoreAdj, undefined);

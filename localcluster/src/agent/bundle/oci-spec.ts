@@ -70,7 +70,7 @@ export function buildOciSpec(input: SpecInput): Record<string, unknown> {
     mounts: [...systemMounts(privileged), ...input.mounts],
     linux: {
       cgroupsPath: input.cgroupsPath,
-      resources: resourcesOf(container, privileged),
+      resources: resourcesOf(container, privileged, input.cgroupVersion),
       namespaces: namespacesOf(pod, privileged, input),
       devices: privileged ? [] : defaultDevices,
       ...(pod.spec.securityContext?.sysctls === undefined
@@ -131,7 +131,7 @@ function namespacesOf(pod: Pod, privileged: boolean, { sandboxPid, cgroupVersion
   ];
 }
 
-function resourcesOf(container: Container, privileged: boolean) {
+function resourcesOf(container: Container, privileged: boolean, cgroupVersion: 1 | 2) {
   const limits = container.resources?.limits ?? {};
   const requests = container.resources?.requests ?? {};
   const memory = bytes(limits['memory']);
@@ -139,8 +139,9 @@ function resourcesOf(container: Container, privileged: boolean) {
   const cpuRequest = milliCpu(requests['cpu'] ?? limits['cpu']);
   return {
     devices: deviceRules(privileged),
-    // Swap equal to memory: a limit that swap could stretch is none.
-    ...(memory > 0 ? { memory: { limit: memory } } : {}),
+    // Swap equal to memory: a limit that swap could stretch is none. With v1 the kernel may not count swap at all, and
+    // then refuses to be told.
+    ...(memory > 0 ? { memory: { limit: memory, ...(cgroupVersion === 2 ? { swap: memory } : {}) } } : {}),
     cpu: {
       shares: Math.max(2, Math.floor((cpuRequest * 1024) / 1000)),
       ...(cpuLimit > 0 ? { period: 100_000, quota: Math.max(1000, cpuLimit * 100) } : {}),

@@ -1,10 +1,9 @@
 /** The control groups of a cluster's containers, on machines with cgroup v1 and v2 alike. */
-import { existsSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { readdir, readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-
-const mount = '/sys/fs/cgroup';
+import { cgroupLayout, oomKills } from './cgroup-layout.ts';
 
 export interface Cgroups {
   readonly version: 1 | 2;
@@ -15,20 +14,14 @@ export interface Cgroups {
 }
 
 export function openCgroups(): Cgroups {
-  const version = existsSync(join(mount, 'cgroup.controllers')) ? 2 : 1;
+  const { version, roots, oomFile } = cgroupLayout(readFileSync('/proc/self/mounts', 'utf8'));
   return {
     version,
     async oomKills(path) {
-      const file =
-        version === 1
-          ? join(mount, 'memory', path, 'memory.oom_control')
-          : join(mount, path, 'memory.events');
-      const text = await readFile(file, 'utf8').catch(() => '');
-      return Number(/^oom_kill (\d+)/m.exec(text)?.[1] ?? '0');
+      const file = oomFile(path);
+      return file === undefined ? 0 : oomKills(await readFile(file, 'utf8').catch(() => ''));
     },
     async removeTree(path) {
-      const roots =
-        version === 2 ? [mount] : (await readdir(mount).catch(() => [])).map((name) => join(mount, name));
       for (const root of roots) await removeEmpty(join(root, path));
     },
   };

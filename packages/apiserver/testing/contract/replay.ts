@@ -3,6 +3,7 @@
 import type { CallAnswer, Caller } from './backend.ts';
 import { type RecordedCase, type RecordedStep, topicOf } from './case.ts';
 import { firstDifference } from './compare.ts';
+import { comesFromAnotherController } from './loosen.ts';
 import { Masks } from './masks.ts';
 import { OpenWatch } from './open-watch.ts';
 import { at, reduceBody, reduceEvents } from './reductions.ts';
@@ -100,14 +101,9 @@ class Replay {
     if (step.request === undefined) return undefined;
     await bindFromServer(this.#caller, this.#masks, step.request);
     if (step.events !== undefined) return this.#watch(step);
-    if (step.eventually === true || this.#followsControllers(step))
+    if (step.eventually === true || comesFromAnotherController(this.#case.name, this.step))
       return this.#until(() => this.#exchange(step));
     return this.#exchange(step);
-  }
-
-  /** What controllers do takes its time on a busy machine; the recordings were made on a quiet one. */
-  #followsControllers(step: RecordedStep): boolean {
-    return topicOf(this.#case) === 'controllers' && step.request?.method === 'GET';
   }
 
   async #exchange(step: RecordedStep): Promise<string | undefined> {
