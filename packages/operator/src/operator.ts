@@ -11,6 +11,7 @@ import { type DebugVars, debugVars } from './debug-vars.ts';
 import { setupLoginSets } from './loginset/setup.ts';
 import { setupNodeSets } from './nodeset/setup.ts';
 import { setupRestApis } from './restapi/setup.ts';
+import { exposeObjects } from './status/object-metrics.ts';
 import { setupTokens } from './token/setup.ts';
 
 export interface OperatorOptions extends Surroundings, Pick<ConnectionSettings, 'reachBy' | 'slurm'> {
@@ -46,6 +47,7 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
     propagatedConditions: options.propagatedConditions,
     parallel: 16,
   });
+  exposeObjects(manager.cache, manager.metrics.registry);
   manager.add(
     {
       name: 'slurm connections',

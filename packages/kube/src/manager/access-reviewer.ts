@@ -4,45 +4,29 @@ import type { Client } from '../client/client.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { explain } from '../errors.ts';
 import { type Log, silent } from '../log.ts';
-import type { KubeObject } from '../object.ts';
-import { defineResource } from '../resource.ts';
 import type { StatusAnswer, StatusRequest } from './status-server.ts';
 
-interface TokenReview extends KubeObject {
-  spec: { token: string };
-  status?: {
-    authenticated?: boolean;
-    user?: { username?: string; uid?: string; groups?: string[]; extra?: Record<string, string[]> };
+interface TokenReview {
+  readonly status?: {
+    readonly authenticated?: boolean;
+    readonly user?: {
+      readonly username?: string;
+      readonly uid?: string;
+      readonly groups?: readonly string[];
+      readonly extra?: Readonly<Record<string, readonly string[]>>;
+    };
   };
 }
 
-interface SubjectAccessReview extends KubeObject {
-  spec: {
-    user?: string;
-    uid?: string;
-    groups?: string[];
-    extra?: Record<string, string[]>;
-    nonResourceAttributes: { path: string; verb: string };
-  };
-  status?: { allowed?: boolean };
+interface AccessReview {
+  readonly status?: { readonly allowed?: boolean };
 }
-
-const tokenReviews = defineResource<TokenReview>({
-  apiVersion: 'authentication.k8s.io/v1',
-  kind: 'TokenReview',
-  plural: 'tokenreviews',
-  namespaced: false,
-});
-const accessReviews = defineResource<SubjectAccessReview>({
-  apiVersion: 'authorization.k8s.io/v1',
-  kind: 'SubjectAccessReview',
-  plural: 'subjectaccessreviews',
-  namespaced: false,
-});
 
 /** How long an answer is believed: scrapes come every few seconds, with the same token. */
 const BELIEVED = { yes: 60_000, no: 10_000 };
 const MOST = 256;
+/** A scrape has seconds; so have we. */
+const PATIENCE = 5_000;
 
 export class AccessReviewer {
   readonly #client: Client;
@@ -81,24 +65,25 @@ export class AccessReviewer {
   }
 
   async #review(token: string, path: string): Promise<StatusAnswer | undefined> {
-    const { status } = await this.#client.create(tokenReviews, {
-      apiVersion: tokenReviews.apiVersion,
-      kind: tokenReviews.kind,
-      spec: { token },
-    } as never);
-    if (status?.authenticated !== true) return { status: 401, text: 'the token is not valid\n' };
-    const { username, uid, groups, extra } = status.user ?? {};
-    const review = await this.#client.create(accessReviews, {
-      apiVersion: accessReviews.apiVersion,
-      kind: accessReviews.kind,
-      spec: {
-        ...(username === undefined ? {} : { user: username }),
-        ...(uid === undefined ? {} : { uid }),
-        ...(groups === undefined ? {} : { groups: [...groups] }),
-        ...(extra === undefined ? {} : { extra }),
-        nonResourceAttributes: { path, verb: 'get' },
+    const { status } = await this.#client.json<TokenReview>(
+      'POST',
+      '/apis/authentication.k8s.io/v1/tokenreviews',
+      {
+        body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
+        timeout: PATIENCE,
       },
-    } as never);
+    );
+    if (status?.authenticated !== true) return { status: 401, text: 'the token is not valid\n' };
+    const { username, ...rest } = status.user ?? {};
+    const spec = { user: username, ...rest, nonResourceAttributes: { path, verb: 'get' } };
+    const review = await this.#client.json<AccessReview>(
+      'POST',
+      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+      {
+        body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec },
+        timeout: PATIENCE,
+      },
+    );
     if (review.status?.allowed === true) return undefined;
     return { status: 403, text: `${username ?? 'you'} may not get ${path}\n` };
   }
