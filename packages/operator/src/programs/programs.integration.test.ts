@@ -176,11 +176,11 @@ test('secure metrics: over TLS, and HTTP/2, to those only whom the cluster lets 
   const tokenOf = async (account: string) => {
     await world.client.json('POST', '/api/v1/namespaces/slinky/serviceaccounts', {
       body: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account } },
-    } as never);
+    });
     const { status } = await world.client.json<{ status: { token: string } }>(
       'POST',
       `/api/v1/namespaces/slinky/serviceaccounts/${account}/token`,
-      { body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} } } as never,
+      { body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} } },
     );
     return status.token;
   };

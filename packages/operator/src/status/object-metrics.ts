@@ -46,7 +46,7 @@ export function exposeObjects(cache: Cache, registry: Registry): void {
       nodes.reset();
       for (const { metadata, status } of cache.list(clusters))
         for (const [state, count] of Object.entries(status?.nodes ?? {}))
-          nodes.set({ namespace: metadata.namespace, cluster: metadata.name, state }, Number(count));
+          nodes.set({ namespace: metadata.namespace, cluster: metadata.name, state }, count);
     },
   });
   const jobs = new Gauge({
@@ -58,7 +58,7 @@ export function exposeObjects(cache: Cache, registry: Registry): void {
       jobs.reset();
       for (const { metadata, status } of cache.list(clusters))
         for (const [state, count] of Object.entries(status?.jobs ?? {}))
-          jobs.set({ namespace: metadata.namespace, cluster: metadata.name, state }, Number(count));
+          jobs.set({ namespace: metadata.namespace, cluster: metadata.name, state }, count);
     },
   });
 }

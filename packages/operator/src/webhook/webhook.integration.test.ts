@@ -1,0 +1,407 @@
+/** The webhook program beside an API server that asks it: what it refuses, what it warns of, and that nobody needs it. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { annotation, customResourceDefinition, kinds, label } from '@slurm-operator/api';
+import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
+import {
+  type Client,
+  configMaps,
+  createClient,
+  customResourceDefinitions,
+  kubeconfigConfig,
+  mutatingWebhookConfigurations,
+  namespaces,
+  nodes,
+  persistentVolumeClaims,
+  pods,
+  secrets,
+  services,
+  validatingWebhookConfigurations,
+} from '@slurm-operator/kube';
+import { aController, aLoginSet, aNodeSet, aRestApi, aToken } from '../../testing/objects.ts';
+import { accountName, refusals, restrictedConfig } from '../../testing/restricted-config.ts';
+import { runWebhook } from '../programs/run-webhook.ts';
+import {
+  bindingClusterRules,
+  bindingNamespaceRules,
+  certificateClusterRules,
+  certificateNamespaceRules,
+  leaseRules,
+  webhookNamespaceRules,
+} from '../rbac/rules.ts';
+import { controllers, nodeSets } from '../resources.ts';
+import { mutatingConfiguration, validatingConfiguration } from './configurations.ts';
+
+const namespace = 'hpc';
+const account = 'slurm-operator-webhook';
+const place = { name: 'hooks', service: { name: 'hook', namespace: 'slinky' } };
+let server: ApiServer;
+let client: Client;
+let directory: string;
+let port: number;
+let program: { stop: () => Promise<unknown> } | undefined;
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port: free } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return free;
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+function start(...flags: string[]): void {
+  const stop = new AbortController();
+  const args = [
+    `--kubeconfig=${join(directory, 'kubeconfig')}`,
+    '--log-level=error',
+    '--health-addr=0',
+    `--server-addr=127.0.0.1:${port}`,
+    ...flags,
+  ];
+  const ended = runWebhook(args, { POD_NAMESPACE: 'slinky' }, stop.signal);
+  ended.catch(() => undefined);
+  program = {
+    stop: () => {
+      program = undefined;
+      stop.abort();
+      return ended;
+    },
+  };
+}
+
+const own = [
+  '--cert-secret=hook-certs',
+  '--service-name=hook',
+  '--validating-configuration=hooks',
+  '--mutating-configuration=hooks',
+  '--leader-elect',
+];
+
+before(async () => {
+  server = await startApiServer();
+  client = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), { userAgent: 'test' });
+  directory = await mkdtemp(join(tmpdir(), 'webhook-'));
+  port = await freePort();
+  for (const kind of kinds)
+    await client.create(customResourceDefinitions, customResourceDefinition(kind) as never);
+  for (const name of [namespace, 'slinky'])
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  await restrictedConfig(server, client, account, {
+    cluster: [
+      ...webhookNamespaceRules,
+      ...bindingNamespaceRules,
+      ...bindingClusterRules,
+      ...certificateClusterRules({ validating: 'hooks', mutating: 'hooks' }),
+    ],
+    namespaces: { slinky: [...leaseRules, ...certificateNamespaceRules({ secret: 'hook-certs' })] },
+  });
+  await writeFile(
+    join(directory, 'kubeconfig'),
+    await server.kubeconfigFor({ name: accountName(account), groups: ['system:authenticated'] }),
+  );
+  await client.create(services, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: place.service,
+    spec: { ports: [{ name: 'webhook', port: 443 }] },
+  } as never);
+  await client.json('POST', '/apis/discovery.k8s.io/v1/namespaces/slinky/endpointslices', {
+    body: {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: 'hook-1', labels: { 'kubernetes.io/service-name': 'hook' } },
+      addressType: 'FQDN',
+      endpoints: [{ addresses: ['localhost'] }],
+      ports: [{ name: 'webhook', port }],
+    },
+  });
+  await client.create(validatingWebhookConfigurations, validatingConfiguration(place) as never);
+  await client.create(mutatingWebhookConfigurations, mutatingConfiguration(place) as never);
+  start(...own);
+  await until('our authority in both configurations', async () => {
+    const both = [
+      await client.get(validatingWebhookConfigurations, { name: 'hooks' }),
+      await client.get(mutatingWebhookConfigurations, { name: 'hooks' }),
+    ];
+    return both.every(({ webhooks }) =>
+      webhooks?.every(({ clientConfig }) => clientConfig.caBundle !== undefined),
+    );
+  });
+  await until('the webhook to answer', async () => {
+    const { status } = await create('tokens', aToken({}, { name: 'probe' }));
+    return status === 201;
+  });
+});
+after(async () => {
+  await program?.stop();
+  const refused = refusals(server, account);
+  client.close();
+  await server.stop();
+  await rm(directory, { recursive: true });
+  assert.deepEqual(refused, [], 'the webhook lacks a permission');
+});
+
+interface Written {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
+}
+
+/** What the API server answers, with its warnings. */
+async function send(
+  method: 'POST' | 'PATCH',
+  path: string,
+  body: object,
+): Promise<{ status: number; message: string; warnings: string[] }> {
+  const type = method === 'POST' ? 'application/json' : 'application/merge-patch+json';
+  const {
+    status,
+    headers,
+    body: answer,
+  } = await client.transport.request({
+    method,
+    path,
+    body: JSON.stringify(body),
+    headers: { Accept: 'application/json', 'Content-Type': type },
+    doing: `${method} ${path}`,
+  });
+  const said = headers['warning'];
+  const all = Array.isArray(said) ? said.join(', ') : (said ?? '');
+  const warnings = [...all.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
+    text.replaceAll('\\"', '"'),
+  );
+  return {
+    status,
+    message: (JSON.parse(answer.toString('utf8')) as { message?: string }).message ?? '',
+    warnings,
+  };
+}
+
+const at = (plural: string) => `/apis/slinky.slurm.net/v1beta1/namespaces/${namespace}/${plural}`;
+const create = (plural: string, { apiVersion, kind, metadata, spec }: Written) =>
+  send('POST', at(plural), { apiVersion, kind, metadata: { name: metadata.name }, spec });
+const change = (plural: string, name: string, body: object) => send('PATCH', `${at(plural)}/${name}`, body);
+
+const put = async (name: string, data: Record<string, string>) => {
+  await client.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace },
+    data,
+  });
+};
+
+test('a file that is ours is refused, one that Slurm does not know is warned of, one that is missing is named', async () => {
+  await put('good', { 'gres.conf': '', 'topology.yaml': '' });
+  await put('odd', { 'grs.conf': '' });
+  await put('ours', { 'slurm.conf': '' });
+  const made = await create(
+    'controllers',
+    aController({ configFileRefs: [{ name: 'good' }] }, { name: 'a' }),
+  );
+  assert.deepEqual(made, { status: 201, message: '', warnings: [] });
+  const odd = await create('controllers', aController({ configFileRefs: [{ name: 'odd' }] }, { name: 'b' }));
+  assert.equal(odd.status, 201);
+  assert.match(odd.warnings.join(), /spec\.configFileRefs\[0\]: Slurm is not known to read .*grs\.conf/);
+  const refused = await create(
+    'controllers',
+    aController({ configFileRefs: [{ name: 'good' }, { name: 'ours' }] }, { name: 'c' }),
+  );
+  assert.equal(refused.status, 403);
+  assert.match(
+    refused.message,
+    /spec\.configFileRefs\[1\]: key "slurm\.conf" of ConfigMap "ours" is reserved for slurm-operator use; put the settings into spec\.extraConf/,
+  );
+  const missing = await change('controllers', 'a', { spec: { configFileRefs: [{ name: 'nowhere' }] } });
+  assert.equal(missing.status, 403);
+  assert.match(missing.message, /there is no ConfigMap "nowhere" in this namespace; create it first/);
+});
+
+test('what nobody decides anew is not judged: labels, finalizers, an object on its way out', async () => {
+  await client.delete(configMaps, { namespace, name: 'good' });
+  assert.equal((await change('controllers', 'a', { metadata: { labels: { x: 'y' } } })).status, 200);
+  assert.equal(
+    (await change('controllers', 'a', { spec: { extraConf: 'x=y' } })).status,
+    403,
+    'a new spec is',
+  );
+  assert.equal(
+    (await change('controllers', 'a', { metadata: { finalizers: ['example.org/x'] } })).status,
+    200,
+  );
+  await client.delete(controllers, { namespace, name: 'a' });
+  assert.equal((await change('controllers', 'a', { metadata: { finalizers: null } })).status, 200);
+  assert.equal(await client.find(controllers, { namespace, name: 'a' }), undefined);
+});
+
+test('standby controllers need a claim that all of them can mount', async () => {
+  const claim = (name: string, mode: string) =>
+    client.create(persistentVolumeClaims, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name, namespace },
+      spec: { accessModes: [mode], resources: { requests: { storage: '1Gi' } } },
+    } as never);
+  await claim('single', 'ReadWriteOnce');
+  await claim('shared', 'ReadWriteMany');
+  const ha = (name: string, existingClaim: string) =>
+    create(
+      'controllers',
+      aController({ ha: { enabled: true }, persistence: { enabled: true, existingClaim } }, { name }),
+    );
+  const refused = await ha('ha-single', 'single');
+  assert.equal(refused.status, 403);
+  assert.match(refused.message, /claim "single" has the access modes ReadWriteOnce; .* needs ReadWriteMany/);
+  assert.equal((await ha('ha-shared', 'shared')).status, 201);
+  assert.equal((await ha('ha-later', 'not-yet')).status, 201, 'a claim may come later');
+});
+
+test('addresses of nodes are ignored, and said to be; a Controller that is not there yet too', async () => {
+  const service = { spec: { externalIPs: ['192.0.2.1'] } };
+  for (const [plural, object] of [
+    ['controllers', aController({ service }, { name: 'open' })],
+    ['restapis', aRestApi({ service, controllerRef: { name: 'open' } }, { name: 'open' })],
+    ['loginsets', aLoginSet({ service, controllerRef: { name: 'open' } }, { name: 'open' })],
+  ] as const) {
+    const { status, warnings } = await create(plural, object);
+    assert.equal(status, 201);
+    assert.equal(warnings.length, 1, warnings.join());
+    assert.match(warnings[0] ?? '', /externalIPs is ignored/);
+  }
+  const early = await create(
+    'nodesets',
+    aNodeSet({ controllerRef: { name: 'tomorrow' } }, { name: 'early' }),
+  );
+  assert.equal(early.status, 201);
+  assert.match(
+    early.warnings.join(),
+    /there is no Controller .*tomorrow.* yet; nothing starts before there is/,
+  );
+});
+
+test('two NodeSets of one cluster cannot have nodes of the same names', async () => {
+  const set = (name: string, hostname: string | undefined, controller = 'open') =>
+    create(
+      'nodesets',
+      aNodeSet(
+        {
+          controllerRef: { name: controller },
+          ...(hostname === undefined ? {} : { template: { spec: { hostname } } }),
+        },
+        { name },
+      ),
+    );
+  assert.equal((await set('gpu', undefined)).status, 201);
+  const twin = await set('fast', 'gpu-');
+  assert.equal(twin.status, 403);
+  assert.match(twin.message, /the Slurm nodes of NodeSet "gpu" begin with "gpu-" as well/);
+  assert.equal((await set('fast', 'gpu-', 'other')).status, 201, 'another cluster has names of its own');
+  assert.equal((await change('nodesets', 'gpu', { spec: { replicas: 3 } })).status, 200, 'not its own twin');
+});
+
+const pod = (name: string, labels: Record<string, string>) =>
+  client.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, labels },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  } as never);
+
+const bind = (name: string, machine: string) =>
+  send('POST', `/api/v1/namespaces/${namespace}/pods/${name}/binding`, {
+    apiVersion: 'v1',
+    kind: 'Binding',
+    metadata: { name },
+    target: { apiVersion: 'v1', kind: 'Node', name: machine },
+  });
+
+const topologyOf = async (name: string) =>
+  (await client.get(pods, { namespace, name })).metadata.annotations?.[annotation.topology];
+
+test('a worker that is bound learns the topology of its machine; no other pod does', async () => {
+  const topology = 'topo-switch:s2,topo-block:b2';
+  await client.create(nodes, {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'm', annotations: { [annotation.topology]: topology } },
+  });
+  await pod('worker', { [label.name]: 'slurmd' });
+  await pod('bystander', { [label.name]: 'nginx' });
+  assert.equal((await bind('worker', 'm')).status, 201);
+  assert.equal(await topologyOf('worker'), topology);
+  assert.equal((await bind('bystander', 'm')).status, 201);
+  assert.equal(await topologyOf('bystander'), undefined);
+});
+
+test('a worker is bound even if its machine cannot be read', async () => {
+  await pod('lost', { [label.name]: 'slurmd' });
+  assert.equal((await bind('lost', 'unknown-machine')).status, 201);
+});
+
+test('the certificate is the Secret’s, and comes back when somebody deletes it', async () => {
+  const first = await client.get(secrets, { namespace: 'slinky', name: 'hook-certs' });
+  assert.deepEqual(Object.keys(first.data ?? {}).toSorted(), ['ca.crt', 'ca.key', 'tls.crt', 'tls.key']);
+  await program?.stop();
+  await client.delete(secrets, { namespace: 'slinky', name: 'hook-certs' });
+  start(...own);
+  await until('a new authority is known and answers', async () => {
+    const answer = await create('tokens', aToken({}, { name: `t${Date.now()}` }));
+    return answer.status === 201;
+  });
+  const second = await client.get(secrets, { namespace: 'slinky', name: 'hook-certs' });
+  assert.notEqual(second.data?.['ca.crt'], first.data?.['ca.crt']);
+});
+
+test('a certificate of others, from files; objects of other namespaces are admitted unseen', async () => {
+  await program?.stop();
+  const pair = await server.certificateFor(['hook.slinky.svc']);
+  const certificates = await mkdtemp(join(directory, 'certs-'));
+  await writeFile(join(certificates, 'tls.crt'), pair.certificatePem);
+  await writeFile(join(certificates, 'tls.key'), pair.keyPem);
+  const caBundle = Buffer.from(server.caPem).toString('base64');
+  const { webhooks } = validatingConfiguration(place);
+  await client.mergePatch(
+    validatingWebhookConfigurations,
+    { name: 'hooks' },
+    {
+      webhooks: webhooks.map((hook) => ({ ...hook, clientConfig: { ...hook.clientConfig, caBundle } })),
+    },
+  );
+  start(`--cert-dir=${certificates}`, '--namespaces=elsewhere');
+  await until('it answers', async () => {
+    const answer = await create(
+      'controllers',
+      aController({ configFileRefs: [{ name: 'gone' }] }, { name: 'unseen' }),
+    );
+    return answer.status === 201;
+  });
+});
+
+test('with the webhook away pods are bound as before, and objects of ours can still go', async () => {
+  await program?.stop();
+  await pod('after', { [label.name]: 'slurmd' });
+  assert.equal((await bind('after', 'm')).status, 201, 'it is ignored');
+  const refused = await create('controllers', aController({}, { name: 'unchecked' }));
+  assert.equal(refused.status, 500, 'new objects of ours wait for it');
+  assert.match(refused.message, /failed calling webhook/);
+  assert.equal(
+    (await change('nodesets', 'gpu', { metadata: { finalizers: ['example.org/x'] } })).status,
+    200,
+  );
+  await client.delete(nodeSets, { namespace, name: 'gpu' });
+  assert.equal((await change('nodesets', 'gpu', { metadata: { finalizers: null } })).status, 200);
+  assert.equal(await client.find(nodeSets, { namespace, name: 'gpu' }), undefined);
+});
