@@ -86,6 +86,9 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
     claimTemplates: [],
     size: { cpus: undefined, memory: undefined, gpus: undefined },
     workers,
+    orphans: [],
+    released: [],
+    strangers: [],
     claims: [],
     nodes: new Map(),
     slurm: {

@@ -95,6 +95,9 @@ export class SimulatedWorld {
       claimTemplates: ['data'],
       size: { cpus: undefined, memory: undefined, gpus: undefined },
       workers: [...this.pods.values()].map((pod) => ({ ...pod, nodeReachable: this.#reachable(pod) })),
+      orphans: [],
+      released: [],
+      strangers: [],
       claims: [...this.claims.values()],
       nodes: new Map(this.kubeNodes),
       slurm: this.#view,
@@ -139,6 +142,9 @@ export class SimulatedWorld {
         return;
       case 'create-worker':
         return this.#create(action.slot);
+      case 'adopt-worker':
+      case 'release-worker':
+        return; // nobody takes labels or owners away here
       case 'patch-worker':
         return this.#patch(action);
       case 'mirror-state': {

@@ -34,3 +34,25 @@ test('upstream item 41: events tell what was done, grouped, with reasons of one 
     'bookkeeping is not news',
   );
 });
+
+test('a drain by someone else is told of when it appears on the pod, one of ours is not', () => {
+  const mirrored = (message: string): Action => ({
+    kind: 'mirror-state',
+    name: 'w-0',
+    uid: 'u',
+    conditions: new Map([
+      ['SlurmNodeStateIdle', message],
+      ['SlurmNodeStateDrain', message],
+    ]),
+    over: [],
+  });
+  assert.deepEqual(
+    eventsFor([mirrored('bad disk')], 1).map(({ type, reason, note }) => [
+      type,
+      reason,
+      /bad disk/.test(note),
+    ]),
+    [['Warning', 'SlurmNodeDrainedByOthers', true]],
+  );
+  assert.deepEqual(eventsFor([mirrored('slurm-operator: Node (n) was cordoned')], 1), []);
+});

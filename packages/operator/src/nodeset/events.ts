@@ -1,5 +1,7 @@
 /** What users are told in events: only what was really done, once, in a sentence. */
+import { reasonPrefix } from '@slurm-operator/api';
 import type { Action } from './plan/actions.ts';
+import { statePrefix } from './plan/mirror-state.ts';
 
 export interface EventNote {
   readonly type: 'Normal' | 'Warning';
@@ -68,6 +70,13 @@ export function eventsFor(done: readonly Action[], desired: number): EventNote[]
         reason: 'SlurmNodeDown',
         note: `Set Slurm node ${action.slurmName} DOWN: ${action.reason}`,
       });
+    const theirs = action.kind === 'mirror-state' ? foreignDrain(action) : undefined;
+    if (action.kind === 'mirror-state' && theirs !== undefined)
+      notes.push({
+        type: 'Warning',
+        reason: 'SlurmNodeDrainedByOthers',
+        note: `The Slurm node of ${action.name} was drained by someone else (${theirs}). It is left alone; sinfo -R tells more.`,
+      });
     if (action.kind === 'delete-record')
       notes.push({
         type: 'Normal',
@@ -82,6 +91,12 @@ export function eventsFor(done: readonly Action[], desired: number): EventNote[]
       });
   }
   return notes.slice(0, 50);
+}
+
+/** In whose words a node was drained that we did not drain. The condition on the pod changes once, so this is told once. */
+function foreignDrain({ conditions }: Extract<Action, { kind: 'mirror-state' }>): string | undefined {
+  const reason = conditions.get(`${statePrefix}Drain`);
+  return reason === undefined || reason.startsWith(reasonPrefix) ? undefined : reason || 'no reason given';
 }
 
 function workers(count: number): string {

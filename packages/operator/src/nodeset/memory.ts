@@ -1,5 +1,6 @@
 /** What the operator remembers about a NodeSet between two reconciles. Losing it costs time, never safety. */
 import { slotKey, type Worker } from './plan/observed.ts';
+import type { SlurmGateway } from './slurm-gateway.ts';
 
 const firstDelay = 1_000;
 const longestDelay = 15 * 60_000;
@@ -8,10 +9,18 @@ export class NodeSetMemory {
   readonly uid: string;
   readonly lastWrites = new Map<string, number>();
   readonly backoff = new Map<string, number>();
+  #asked: SlurmGateway | undefined;
   readonly #failures = new Map<string, { count: number; lastUid: string }>();
 
   constructor(uid: string) {
     this.uid = uid;
+  }
+
+  /** Asks Slurm often, or not any more; whoever asked before and is gone now is released. */
+  expect(gateway: SlurmGateway | undefined, who: string, expecting: boolean): void {
+    if (this.#asked !== gateway) this.#asked?.expectChanges(who, false);
+    this.#asked = gateway;
+    gateway?.expectChanges(who, expecting);
   }
 
   wrote(slurmName: string, at: number): void {
@@ -54,6 +63,7 @@ export class NodeSetMemories {
   }
 
   forget(key: string): void {
+    this.#byKey.get(key)?.expect(undefined, `nodeset ${key}`, false);
     this.#byKey.delete(key);
   }
 }

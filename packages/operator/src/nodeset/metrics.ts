@@ -13,6 +13,8 @@ export class NodeSetMetrics {
   readonly #draining: Gauge;
   readonly #progress: Gauge;
   readonly #withheld: Gauge;
+  readonly #waiting: Gauge;
+  readonly #drained: Gauge;
   readonly #foreignDrains: Gauge;
   readonly #actions: Counter;
   readonly #drainSeconds: Histogram;
@@ -27,11 +29,13 @@ export class NodeSetMetrics {
     this.#ready = gauge('ready', 'Workers that are ready');
     this.#draining = gauge('draining', 'Workers on their way out');
     this.#progress = gauge('rollout_progress', 'Share of workers that have the newest revision');
-    this.#withheld = gauge(
-      'decisions_withheld',
-      'Decisions that wait, mostly because the state of Slurm is unknown',
+    this.#withheld = gauge('decisions_withheld', 'Decisions that wait because the state of Slurm is unknown');
+    this.#waiting = gauge(
+      'decisions_waiting',
+      'Decisions that wait for something else: jobs, budgets, claims',
     );
-    this.#foreignDrains = gauge('slurm_drained', 'Slurm nodes that are drained or draining, by whomever');
+    this.#drained = gauge('slurm_drained', 'Slurm nodes that are drained or draining, by whomever');
+    this.#foreignDrains = gauge('slurm_drained_by_others', 'Slurm nodes that somebody else drained');
     this.#actions = new Counter({
       name: 'slurm_operator_nodeset_actions_total',
       help: 'Actions carried out',
@@ -48,14 +52,16 @@ export class NodeSetMetrics {
   }
 
   /** After each reconcile. */
-  show(set: { namespace: string; name: string }, plan: Plan, { counts }: StatusDraft): void {
+  show(set: { namespace: string; name: string }, plan: Plan, { counts, foreignDrains }: StatusDraft): void {
     const labels = { namespace: set.namespace, nodeset: set.name };
     this.#desired.set(labels, counts.desired);
     this.#ready.set(labels, counts.readyReplicas);
     this.#draining.set(labels, plan.condemned.length);
     this.#progress.set(labels, counts.desired === 0 ? 1 : counts.updatedReplicas / counts.desired);
-    this.#withheld.set(labels, plan.withheld.length);
-    this.#foreignDrains.set(labels, counts.slurmDrain);
+    this.#withheld.set(labels, plan.blind);
+    this.#waiting.set(labels, plan.withheld.length - plan.blind);
+    this.#drained.set(labels, counts.slurmDrain);
+    this.#foreignDrains.set(labels, foreignDrains);
   }
 
   count(set: { namespace: string; name: string }, action: Action, now: number): void {
@@ -79,6 +85,8 @@ export class NodeSetMetrics {
       this.#draining,
       this.#progress,
       this.#withheld,
+      this.#waiting,
+      this.#drained,
       this.#foreignDrains,
     ])
       gauge.remove(labels);

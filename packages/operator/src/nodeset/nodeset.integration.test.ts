@@ -1,6 +1,7 @@
 /** The NodeSet controller on the embedded API server, with a fake kubelet and a fake Slurm. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pods } from '@slurm-operator/kube';
 import { NodeSetStage } from '../../testing/nodeset-stage.ts';
 
 const workerNames = async (stage: NodeSetStage) => (await stage.pods()).map((pod) => pod.metadata.name);
@@ -159,4 +160,56 @@ test('the budget of busy workers allows nothing, however few workers are wanted,
       },
     },
   });
+});
+
+test('a pod that lost its owner is adopted, one that lost our labels is let go and its place filled elsewhere', async () => {
+  await using stage = await NodeSetStage.open();
+  await stage.startOperator();
+  await stage.createNodeSet('w', { replicas: 2 });
+  await stage.untilQuiet('w', 2);
+  const uidOf = async (name: string) =>
+    (await stage.pods()).find((pod) => pod.metadata.name === name)?.metadata.uid;
+  const owners = async (name: string) =>
+    (await stage.pods()).find((pod) => pod.metadata.name === name)?.metadata.ownerReferences ?? [];
+  const patch = (name: string, metadata: object) =>
+    stage.client.mergePatch(pods, { namespace: 'slurm', name }, { metadata });
+
+  const before = await uidOf('w-0');
+  await patch('w-0', { ownerReferences: null });
+  await stage.until('w-0 is adopted', async () =>
+    (await owners('w-0')).some((owner) => owner.controller === true),
+  );
+  assert.equal(await uidOf('w-0'), before, 'the very pod');
+
+  await patch('w-1', { labels: { 'app.kubernetes.io/instance': 'mine' } });
+  await stage.until('w-1 is let go', async () => (await owners('w-1')).length === 0);
+  await stage.until('another ordinal serves', async () => (await uidOf('w-2')) !== undefined);
+  await stage.until('the set is whole', async () => (await stage.nodeSet('w'))?.status?.readyReplicas === 2);
+  assert.ok(await uidOf('w-1'), 'whoever took it keeps it');
+  assert.ok(stage.slurm.nodes.has('w-1'), 'and its node');
+  assert.ok(!stage.slurm.nodes.get('w-1')?.state.flags.has('DRAIN'));
+});
+
+test('a pod of a worker’s name that is somebody else’s is named in the condition', async () => {
+  await using stage = await NodeSetStage.open();
+  await stage.client.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'w-0',
+      namespace: 'slurm',
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'w', uid: 'another', controller: true },
+      ],
+    },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  });
+  await stage.startOperator();
+  await stage.createNodeSet('w', { replicas: 1 });
+  await stage.until('it says so', async () =>
+    ((await stage.nodeSet('w'))?.status?.conditions ?? []).some(
+      ({ type, reason, message }) =>
+        type === 'Ready' && reason === 'NameConflict' && /pod w-0 exists/.test(message),
+    ),
+  );
 });

@@ -15,6 +15,7 @@ import type { Verdict } from '../status/judge.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { act } from './act/act.ts';
 import { createWorker } from './act/create-worker.ts';
+import { NameConflictError } from './errors.ts';
 import { eventsFor } from './events.ts';
 import { NodeSetMemories } from './memory.ts';
 import { NodeSetMetrics } from './metrics.ts';
@@ -75,7 +76,7 @@ export class NodeSetReconciler {
     memory.noticeFailures(observed.workers, now);
     if (observed.slurm.kind === 'known') memory.settle(observed.slurm.at);
     const decided = plan(observed, now);
-    gateway?.expectChanges(`nodeset ${request.key}`, decided.waitsForSlurm);
+    memory.expect(gateway, `nodeset ${request.key}`, decided.waitsForSlurm);
 
     // Each step stands alone: one that fails is told of, and the others go on.
     const failures: unknown[] = [];
@@ -199,7 +200,12 @@ function isListed(observed: Observed, name: string): boolean {
 function troubleOf(failure: unknown): Trouble | undefined {
   if (failure === undefined) return undefined;
   return {
-    reason: failure instanceof ForbiddenError ? 'QuotaExceeded' : 'ApplyFailed',
+    reason:
+      failure instanceof ForbiddenError
+        ? 'QuotaExceeded'
+        : failure instanceof NameConflictError
+          ? failure.code
+          : 'ApplyFailed',
     message: explain(failure),
   };
 }

@@ -1,8 +1,9 @@
 /** Which changes make a NodeSet be looked at. */
-import { label } from '@slurm-operator/api';
+import { app, label } from '@slurm-operator/api';
 import {
   type ChannelSource,
   configMaps,
+  controllerOf,
   controllerRevisions,
   type Manager,
   nodes,
@@ -67,6 +68,12 @@ export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options
     .controller('nodeset-controller')
     .for(nodeSets)
     .owns(pods)
+    // An orphan tells by its labels whose it could be.
+    .watches(pods, (pod) => {
+      const set = pod.metadata.labels?.[label.instance];
+      const orphan = pod.metadata.labels?.[label.name] === app.worker && controllerOf(pod) === undefined;
+      return orphan && set !== undefined ? [{ namespace: pod.metadata.namespace, name: set }] : [];
+    })
     .owns(controllerRevisions)
     .owns(configMaps)
     .watches(nodes, (node) => setsOn(node.metadata.name), { predicate: machineChanged })

@@ -22,6 +22,8 @@ export interface StatusDraft {
       | 'slurmDrain'
     >
   >;
+  /** Slurm nodes of the set that somebody else drained. */
+  readonly foreignDrains: number;
   readonly conditions: readonly Verdict[];
 }
 
@@ -57,6 +59,7 @@ export function nodeSetStatus(
   };
   return {
     counts,
+    foreignDrains: nodes.filter(isForeign).length,
     conditions: [
       ready(observed, counts, trouble),
       progressing(observed, plan, counts),

@@ -38,11 +38,11 @@ export interface ActContext {
   readonly parallel: number;
 }
 
-type Of<K extends Action['kind']> = Extract<Action, { kind: K }>;
+type Of<K extends Action['kind']> = Extract<Action, { kind: K }> & { readonly kind: K };
 
 const order: readonly (readonly Action['kind'][])[] = [
   ['add-finalizer'],
-  ['mark-claim', 'own-claim', 'patch-worker', 'mirror-state'],
+  ['adopt-worker', 'release-worker', 'mark-claim', 'own-claim', 'patch-worker', 'mirror-state'],
   ['drain', 'undrain', 'set-down', 'update-node'],
   ['delete-worker'],
   ['create-worker'],
@@ -128,6 +128,9 @@ function performKind(action: Exclude<Action, PodChange>, context: ActContext): P
       return setFinalizer(action.kind === 'add-finalizer', context);
     case 'create-worker':
       return context.createWorker(action.slot, context.signal);
+    case 'adopt-worker':
+    case 'release-worker':
+      return setController(action, context);
     case 'delete-worker':
       return deleteWorker(action, context);
     case 'drain':
@@ -173,6 +176,20 @@ function performKind(action: Exclude<Action, PodChange>, context: ActContext): P
 async function setFinalizer(wanted: boolean, { client, nodeSet, signal }: ActContext): Promise<void> {
   const change = wanted ? addFinalizer : removeFinalizer;
   await change(client, nodeSets, nodeSet, finalizer.drain, { signal });
+}
+
+/** Owners merge by uid, so those of others stay; a pod that got another controller meanwhile refuses a second one. */
+async function setController(
+  action: Of<'adopt-worker' | 'release-worker'>,
+  context: ActContext,
+): Promise<void> {
+  const owner =
+    action.kind === 'adopt-worker'
+      ? { ...ownerPatch(true, context.nodeSet), controller: true, blockOwnerDeletion: true }
+      : ownerPatch(false, context.nodeSet);
+  const body = { metadata: { uid: action.uid, ownerReferences: [owner] } };
+  const { client, signal } = context;
+  await gone(client.patch(pods, at(context, action.name), { type: 'strategic', body }, { signal }));
 }
 
 async function deleteWorker(action: Of<'delete-worker'>, context: ActContext): Promise<void> {

@@ -1,6 +1,13 @@
 /** Claims first, then the pod: a pod whose claims are missing could not start. */
 import type { NodeSet } from '@slurm-operator/api';
-import { AlreadyExistsError, type Client, persistentVolumeClaims, pods } from '@slurm-operator/kube';
+import {
+  AlreadyExistsError,
+  type Client,
+  controllerOf,
+  persistentVolumeClaims,
+  pods,
+} from '@slurm-operator/kube';
+import { NameConflictError } from '../errors.ts';
 import { type Observed, type Slot, slurmNameOf } from '../plan/observed.ts';
 import { workerClaims } from '../worker/worker-claims.ts';
 import { workerPod } from '../worker/worker-pod.ts';
@@ -29,7 +36,21 @@ export async function createWorker(
     revision: observed.updateRevision,
     pinnedTo: slot.mode === 'StatefulSet' ? pinned.get(slot.ordinal) : undefined,
   });
-  await unlessThere(client.create(pods, pod as never, { signal }));
+  try {
+    await client.create(pods, pod as never, { signal });
+  } catch (error) {
+    if (!(error instanceof AlreadyExistsError)) throw error;
+    const live = await client.find(
+      pods,
+      { namespace: nodeSet.metadata.namespace, name: pod.metadata?.name ?? '' },
+      { signal },
+    );
+    // Made by an earlier try whose answer was lost: the cache shows it before long.
+    if (live === undefined || controllerOf(live)?.uid === nodeSet.metadata.uid) return;
+    throw new NameConflictError(
+      `pod ${live.metadata.name} exists and is not a worker of this NodeSet: delete or rename it.`,
+    );
+  }
 }
 
 /** Made by an earlier try whose answer was lost: the cache shows it before long. */

@@ -7,21 +7,22 @@ import {
   type NodeSet,
   resourceName,
 } from '@slurm-operator/api';
-import { type Cache, controllerOf, nodes, persistentVolumeClaims, pods } from '@slurm-operator/kube';
+import { type Cache, nodes, persistentVolumeClaims, pods } from '@slurm-operator/kube';
 import { slurmVersionOf } from '../../builders/slurm-version.ts';
 import { digestBehind, digestsOf } from '../../key-troubles.ts';
 import { controllers } from '../../resources.ts';
-import type { Observed, Worker } from '../plan/observed.ts';
+import type { Observed } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import type { NodesView } from '../slurm-gateway.ts';
 import { revisionHash } from '../worker/revision.ts';
 import { slurmSetName, workerSize } from '../worker/slurmd-conf.ts';
 import { daemonTolerations, hostnamePrefix } from '../worker/worker-pod.ts';
 import { workerSelector } from '../worker/worker-template.ts';
+import { belonging } from './belonging.ts';
 import { observeClaim } from './observe-claim.ts';
 import { isNodeReachable, observeNode } from './observe-node.ts';
 import { observeSlurmNode } from './observe-slurm.ts';
-import { observeWorker } from './observe-worker.ts';
+
 import { resolveMaxUnavailable } from './resolve-max-unavailable.ts';
 
 /** The operator's own memory about a NodeSet; all of it may be lost. */
@@ -52,13 +53,7 @@ export function observe(
     ...spec.template?.spec,
     tolerations: [...(spec.template?.spec?.tolerations ?? []), ...daemonTolerations],
   };
-  const workers = cache
-    .list(pods, { namespace })
-    .filter((pod) => controllerOf(pod)?.uid === uid)
-    .flatMap((pod): readonly Worker[] => {
-      const worker = observeWorker(pod, reachable);
-      return worker === undefined ? [] : [worker];
-    });
+  const belongings = belonging(cache.list(pods, { namespace }), nodeSet, reachable);
   const observedNodes = new Map(
     [...kubeNodes].map(([node, object]) => [node, observeNode(object, placement, propagatedConditions)]),
   );
@@ -94,7 +89,7 @@ export function observe(
     retention: spec.persistentVolumeClaimRetentionPolicy,
     claimTemplates: (spec.volumeClaimTemplates ?? []).flatMap((template) => template.metadata?.name ?? []),
     size: workerSize(nodeSet),
-    workers,
+    ...belongings,
     claims: claimsOf(cache, nodeSet),
     nodes: observedNodes,
     slurm:

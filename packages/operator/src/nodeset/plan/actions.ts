@@ -23,6 +23,8 @@ export type Action =
   | { readonly kind: 'add-finalizer' }
   | { readonly kind: 'remove-finalizer' }
   | { readonly kind: 'create-worker'; readonly slot: Slot }
+  /** A pod of ours by labels and name that nobody controls becomes a worker; one whose labels were taken away is let go. */
+  | { readonly kind: 'adopt-worker' | 'release-worker'; readonly name: string; readonly uid: string }
   | {
       readonly kind: 'patch-worker';
       readonly name: string;

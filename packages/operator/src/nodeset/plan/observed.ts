@@ -67,6 +67,14 @@ export interface Worker {
   readonly claims: readonly string[];
 }
 
+/** A pod that has the name of a worker and is none. */
+export interface Stranger {
+  readonly name: string;
+  readonly uid: string;
+  readonly slot: Slot;
+  readonly slurmName: string;
+}
+
 export interface Claim {
   readonly name: string;
   readonly uid: string;
@@ -169,6 +177,10 @@ export interface Observed {
   /** What slurmd is told to present; undefined where it finds out by itself. */
   readonly size: WorkerSize;
   readonly workers: readonly Worker[];
+  /** Pods that wait to be adopted, those that are to be let go, and those that were. None is a worker now, but all hold their names. */
+  readonly orphans: readonly Stranger[];
+  readonly released: readonly Stranger[];
+  readonly strangers: readonly Stranger[];
   readonly claims: readonly Claim[];
   readonly nodes: ReadonlyMap<string, KubeNode>;
   readonly slurm: SlurmView;

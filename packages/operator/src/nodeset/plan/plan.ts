@@ -11,7 +11,7 @@ import { drainTarget } from './drain-target.ts';
 import { podFacts, slurmFacts } from './facts.ts';
 import { mirrorState } from './mirror-state.ts';
 import { askSlurm, isOurDrain } from './node-state.ts';
-import { type Observed, type Slot, slotKey, type Worker } from './observed.ts';
+import { type Observed, type Slot, type Stranger, slotKey, type Worker } from './observed.ts';
 import { recordActions } from './records.ts';
 import { safeToDelete } from './safe-to-delete.ts';
 import { planSlots } from './slots.ts';
@@ -22,6 +22,8 @@ export interface Plan {
   readonly desired: number;
   /** Decisions not taken, each with why: Slurm was unknown, a budget was used up, a claim is on its way out. */
   readonly withheld: readonly string[];
+  /** How many of them because the state of Slurm is unknown. */
+  readonly blind: number;
   /** Workers that are on their way out. */
   readonly condemned: readonly Worker[];
   /** Something waits for Slurm to change: ask it often. */
@@ -40,6 +42,7 @@ export function plan(observed: Observed, now: number): Plan {
   const slots = planSlots(current, now);
   const condemned = condemn(current, slots, now);
   const withheld = [...condemned.withheld];
+  let blind = 0;
   const wakes = [condemned.wakeAt];
 
   // 3. Bring each worker to where it should be: cordon, drain, facts; and delete whoever may go.
@@ -57,11 +60,16 @@ export function plan(observed: Observed, now: number): Plan {
       ...step.actions,
       ...(why === undefined && step.actions.length === 0 ? slurmFacts(worker, current) : []),
     );
-    if (step.withheld !== undefined) withheld.push(step.withheld);
+    if (step.withheld !== undefined) {
+      withheld.push(step.withheld);
+      blind += 1;
+    }
     if (why !== undefined && !worker.terminating) {
       const safety = safeToDelete(worker, current);
-      if (!safety.safe) withheld.push(`${worker.name} stays: ${safety.why}`);
-      else if (why === 'scale-in' && !claimsAreMarked(current, slotKey(worker.slot)))
+      if (!safety.safe) {
+        withheld.push(`${worker.name} stays: ${safety.why}`);
+        if (safety.blind) blind += 1;
+      } else if (why === 'scale-in' && !claimsAreMarked(current, slotKey(worker.slot)))
         withheld.push(`${worker.name} stays until its claims are marked`);
       else
         deletions.push({
@@ -94,6 +102,7 @@ export function plan(observed: Observed, now: number): Plan {
   const finalizer: Action[] = finished && current.hasFinalizer ? [{ kind: 'remove-finalizer' }] : [];
 
   const actions = [
+    ...belonging(current),
     ...claimActions(current, slots),
     ...patches,
     ...drains,
@@ -108,6 +117,7 @@ export function plan(observed: Observed, now: number): Plan {
     actions,
     desired: slots.desired,
     withheld,
+    blind,
     condemned: [...condemned.workers.keys()],
     waitsForSlurm: condemned.workers.size > 0 || records.left > 0 || awaitsNews(current),
     wakeAt: future.length === 0 ? undefined : Math.min(...future),
@@ -118,6 +128,7 @@ const idle: Plan = {
   actions: [],
   desired: 0,
   withheld: [],
+  blind: 0,
   condemned: [],
   waitsForSlurm: false,
   wakeAt: undefined,
@@ -142,6 +153,21 @@ function withCurrentDeadlines(observed: Observed): Observed {
  */
 function undated(worker: Worker): number {
   return worker.writtenDeadline ?? Number.POSITIVE_INFINITY;
+}
+
+/** Nobody is adopted by a NodeSet that is on its way out. */
+function belonging({ orphans, released, deleting }: Observed): Action[] {
+  const change =
+    (kind: 'adopt-worker' | 'release-worker') =>
+    (pod: Stranger): Action => ({
+      kind,
+      name: pod.name,
+      uid: pod.uid,
+    });
+  return [
+    ...(deleting ? [] : orphans.map(change('adopt-worker'))),
+    ...released.map(change('release-worker')),
+  ];
 }
 
 function obstacleTo(

@@ -17,6 +17,9 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
   // A slot that is to be filled again keeps its record: the drain on it protects the successor until it has registered.
   const wanted = new Set([
     ...observed.workers.map((worker) => worker.slurmName),
+    ...[...observed.orphans, ...observed.released, ...observed.strangers].map(
+      (stranger) => stranger.slurmName,
+    ),
     ...slots.vacant.map((slot) => slurmNameOf(slot, observed)),
   ]);
   const actions: Action[] = [];

@@ -4,7 +4,7 @@ import type { Observed, Worker } from './observed.ts';
 
 export type Safety =
   | { readonly safe: true; readonly because: SafeBecause }
-  | { readonly safe: false; readonly why: string };
+  | { readonly safe: false; readonly why: string; readonly blind: boolean };
 
 /**
  * Law L1, in one place: may this worker's pod be deleted without harm to a job?
@@ -19,13 +19,18 @@ export function safeToDelete(worker: Worker, observed: Observed): Safety {
   const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
   switch (answer.kind) {
     case 'unknown':
-      return { safe: false, why: `Slurm's view of ${worker.slurmName} is unknown: ${answer.why}` };
+      return {
+        safe: false,
+        blind: true,
+        why: `Slurm's view of ${worker.slurmName} is unknown: ${answer.why}`,
+      };
     case 'absent':
       return { safe: true, because: 'unknown-to-slurm' };
     case 'present':
       if (isDrained(answer.node)) return { safe: true, because: 'drained' };
       return {
         safe: false,
+        blind: false,
         why: `${worker.slurmName} is ${[answer.node.base, ...answer.node.flags].join('+')}`,
       };
     default:

@@ -69,11 +69,15 @@ function ordinalSlots(
   const surplus = candidates.slice(0, surplusCount);
   const kept = candidates.slice(surplusCount);
   const taken = new Set(
-    workers.map((worker) => (worker.slot.mode === 'StatefulSet' ? worker.slot.ordinal : -1)),
+    [...workers, ...observed.orphans, ...observed.released, ...observed.strangers].map(({ slot }) =>
+      slot.mode === 'StatefulSet' ? slot.ordinal : -1,
+    ),
   );
   const vacant: Slot[] = [];
   // Terminating pods of slots that stay wanted will be replaced in place; they count as filled until they are gone.
-  const missing = Math.max(0, desired - kept.length - leaving.length);
+  // So do orphans, which are about to be workers.
+  const joining = observed.orphans.filter(({ slot }) => slot.mode === 'StatefulSet').length;
+  const missing = Math.max(0, desired - kept.length - leaving.length - joining);
   for (let ordinal = 0; vacant.length < missing; ordinal += 1)
     if (!taken.has(ordinal)) vacant.push({ mode: 'StatefulSet', ordinal });
   return { kept, surplus, vacant, desired };
@@ -89,7 +93,8 @@ function nodeSlots(
     : [...observed.nodes.values()].filter((node) => node.eligible).map((node) => node.name);
   const wantedSet = new Set(wanted);
   const nodeOf = (worker: Worker) => (worker.slot.mode === 'DaemonSet' ? worker.slot.nodeName : '');
-  const taken = new Set(workers.map(nodeOf));
+  const joining = observed.orphans.map(({ slot }) => (slot.mode === 'DaemonSet' ? slot.nodeName : ''));
+  const taken = new Set([...workers.map(nodeOf), ...joining]);
   return {
     kept: workers.filter((worker) => wantedSet.has(nodeOf(worker)) && !worker.terminating),
     surplus: workers
