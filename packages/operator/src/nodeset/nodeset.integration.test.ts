@@ -97,8 +97,8 @@ test('a rollout replaces one at a time, and undrains only the new slurmd', async
   const old = new Set((await stage.pods()).map((pod) => pod.metadata.uid));
   await stage.patchNodeSet('gpu', { slurmd: { image: 'slurm-operator/slurmd:26.05-1' } });
   await stage.until('all workers are new', async () => {
-    const pods = await stage.pods();
-    return pods.length === 3 && pods.every((pod) => !old.has(pod.metadata.uid));
+    const workers = await stage.pods();
+    return workers.length === 3 && workers.every((pod) => !old.has(pod.metadata.uid));
   });
   await stage.untilReady('gpu', 3);
   await stage.until('nothing is drained', () =>

@@ -78,6 +78,13 @@ export async function syncReservation(
       );
       return created({ name, startsAt: wanted?.startsAt ?? startsAt });
     }
+    case 'conflict':
+      return {
+        type: conditionType.reservationCreated,
+        status: 'False',
+        reason: 'NameConflict',
+        message: `Slurm has a reservation ${step.name} for nodes of somebody else: rename this NodeSet, or delete that reservation.`,
+      };
     case 'none':
       if (made !== undefined) return created(made);
       return {

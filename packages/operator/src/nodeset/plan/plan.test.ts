@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
 import { controllerYouth, registrationGrace } from './condemned.ts';
-import type { Observed, SlurmNode, Worker } from './observed.ts';
+import type { KubeNode, Observed, SlurmNode, Worker } from './observed.ts';
 import { plan } from './plan.ts';
 import { victimOrder } from './victim-order.ts';
 
@@ -485,5 +485,85 @@ test('a person’s cordon outlives the replacement of the worker, and is theirs 
   assert.ok(
     scaledIn.every((action) => action.kind !== 'drain' || action.reason.endsWith('for scale-in')),
     'a place that goes takes its cordon along',
+  );
+});
+
+describe('upstream item 13: DaemonSet mode follows its machines', () => {
+  const machine = (name: string, over: Partial<KubeNode> = {}): [string, KubeNode] => [
+    name,
+    {
+      name,
+      unschedulable: false,
+      cordonReason: undefined,
+      topology: undefined,
+      features: [],
+      eligible: true,
+      workerHostname: name,
+      ...over,
+    },
+  ];
+  const daemon = (name: string, over: Partial<Worker> = {}) =>
+    worker(0, {
+      name: `w-${name}`,
+      slot: { mode: 'DaemonSet', nodeName: name },
+      slurmName: name,
+      nodeName: name,
+      ...over,
+    });
+  const on = (name: string) => slurmNode(0, { name });
+  const actions = (workers: Worker[], machines: [string, KubeNode][], nodes: SlurmNode[]) =>
+    plan(observed(workers, nodes, { scalingMode: 'DaemonSet', nodes: new Map(machines) }), now);
+
+  test('a worker whose machine is gone from Kubernetes goes too', () => {
+    const made = actions([daemon('a'), daemon('b', { uid: 'uid-b' })], [machine('a')], [on('a'), on('b')]);
+    assert.deepEqual(
+      made.condemned.map((one) => one.name),
+      ['w-b'],
+    );
+  });
+  test('a machine that came gets one; a tainted one gets none; a cordoned one keeps its own', () => {
+    const made = actions(
+      [daemon('c')],
+      [machine('a'), machine('b', { eligible: false }), machine('c', { unschedulable: true })],
+      [on('c')],
+    );
+    assert.deepEqual(
+      made.actions.filter((action) => action.kind === 'create-worker'),
+      [{ kind: 'create-worker', slot: { mode: 'DaemonSet', nodeName: 'a' } }],
+    );
+    assert.deepEqual(made.condemned, []);
+  });
+});
+
+test('upstream item 19: of several moments to look again the first counts, whatever else is held back for longer', () => {
+  const soon = worker(0, { readySince: now - 4_000 });
+  const given = observed([soon], [slurmNode(0)], {
+    replicas: 2,
+    minReadySeconds: 10,
+    backoff: new Map([['ordinal/1', now + 15 * 60_000]]),
+  });
+  assert.equal(plan(given, now).wakeAt, now + 6_000);
+});
+
+test('upstream item 24: what is broken and what is only old go in one plan, and are counted together', () => {
+  const workers = [
+    worker(0, { revision: 'r0', ready: false, readySince: undefined }),
+    worker(1, { revision: 'r0' }),
+    worker(2, { revision: 'r0' }),
+    worker(3),
+  ];
+  const update = { ...observed([], []).update, maxUnavailable: 2 };
+  const made = plan(
+    observed(
+      workers,
+      workers.map((_, at) => slurmNode(at)),
+      { update },
+    ),
+    now,
+  );
+  assert.deepEqual(
+    made.condemned.map((one) => one.name).toSorted(),
+    ['w-0', 'w-2'],
+    'one is missing anyway, one more may go',
   );
 });

@@ -36,6 +36,19 @@ test('a window is made once, kept in step with its nodes, and taken away when no
       kind: 'none',
     },
     {
+      reason: 'upstream item 23: one of another NodeSet of the same name is not taken over',
+      input: { live: { ...live, nodes: new Set(['x-0']) } },
+      kind: 'conflict',
+    },
+    {
+      reason: 'ours, whose nodes have all been replaced by others',
+      input: {
+        live: { ...live, nodes: new Set(['x-0']) },
+        made: { name: window.name, startsAt: window.startsAt },
+      },
+      kind: 'write',
+    },
+    {
       reason: 'a new start is a new window',
       input: { made: { name: window.name, startsAt: 5 } },
       kind: 'write',

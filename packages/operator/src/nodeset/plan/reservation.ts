@@ -18,6 +18,8 @@ export interface LiveReservation {
 
 export type ReservationStep =
   | { readonly kind: 'none' }
+  /** The name is in use for nodes that are none of ours. */
+  | { readonly kind: 'conflict'; readonly name: string }
   | {
       readonly kind: 'write';
       readonly window: Window;
@@ -54,6 +56,9 @@ export function planReservation(
     const possible = wanted.startsAt > now || wanted.flags.includes('FORCE_START');
     return possible ? { kind: 'write', window: wanted, nodes, fresh: true } : { kind: 'none' };
   }
+  // The name says nothing of the namespace: on a shared Slurm another NodeSet of this name may have made it.
+  if (made === undefined && live.nodes.size > 0 && !nodes.some((node) => live.nodes.has(node)))
+    return { kind: 'conflict', name: live.name };
   const sameNodes = nodes.length === live.nodes.size && nodes.every((node) => live.nodes.has(node));
   const active = live.startsAt !== undefined && live.startsAt <= now;
   // Slurm itself moves the start of a recurring window, and an active one may only change its nodes.

@@ -205,3 +205,19 @@ test('ssh mounts its configuration and opens its port, and is absent otherwise',
     false,
   );
 });
+
+test('upstream item 9: a probe that names only a period keeps the way it is asked', () => {
+  const nodeSet = nodeSetOf({ slurmd: { readinessProbe: { periodSeconds: 30 } } });
+  const probe = workerTemplate(nodeSet, controller, around).spec.containers[0]?.readinessProbe;
+  assert.deepEqual(probe, { httpGet: { path: '/readyz', port: 'slurmd' }, periodSeconds: 30 });
+});
+
+test('upstream item 25: what a user adds to the configuration is one argument and meets no shell', () => {
+  const nasty = 'Weight=5 Comment=`id`;reboot|x Gres=gpu:$(rm)';
+  const { args = [], command } =
+    workerTemplate(nodeSetOf({ extraConf: nasty }), controller, around).spec.containers[0] ?? {};
+  assert.equal(command, undefined, 'the image is started as it is');
+  assert.equal(args.length, 8);
+  assert.equal(args[6], '--conf');
+  assert.equal(args[7], 'Comment=`id`;reboot|x Feature=gpu Gres=gpu:$(rm) Weight=5');
+});
