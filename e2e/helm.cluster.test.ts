@@ -9,6 +9,7 @@ import {
   configMaps,
   customResourceDefinitions,
   deployments,
+  type Pod,
   persistentVolumeClaims,
   pods,
   secrets,
@@ -209,6 +210,49 @@ describe('the charts on localcluster with Slurm 26.05', {
     assert.ok(leader, 'the new operator works');
   });
 
+  it('workers that another operator made are taken over as they are, with their jobs', async () => {
+    const set = { namespace, name: 'slurm-worker-compute' };
+    await stage.client.mergePatch(nodeSets, set, {
+      spec: { replicas: 2, updateStrategy: { type: 'OnDelete' } },
+    });
+    await ready();
+    const operator = (replicas: number) =>
+      stage.kubectl.run([
+        `--namespace=${operatorNamespace}`,
+        'scale',
+        'deployment/slurm-operator',
+        `--replicas=${replicas}`,
+      ]);
+    await operator(0);
+    await stage.until(
+      'no operator',
+      async () => (await stage.pods(operatorNamespace, 'slurm-operator')).length === 0,
+    );
+    for (const pod of await workers()) {
+      await stage.client.delete(pods, pod.metadata, { gracePeriodSeconds: 0 });
+      await stage.until(
+        'the pod is gone',
+        async () => (await stage.client.find(pods, pod.metadata)) === undefined,
+      );
+      await stage.client.create(pods, asAnotherOperatorWritesIt(pod) as never);
+    }
+    await stage.until('both workers are ready', async () =>
+      (await workers()).every(({ status }) =>
+        status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+      ),
+    );
+    const theirs = await stage.identities(namespace, 'slurmd');
+    const jobs = await submit(8, 12);
+    await stage.until('8 jobs run', async () => (await running(jobs)) === 8);
+    await operator(1);
+    await stage.until('the NodeSet to know them as old and ready', async () => {
+      const { status } = await stage.client.get(nodeSets, set);
+      return status?.updatedReplicas === 0 && status.readyReplicas === 2 && (status.slurmAllocated ?? 0) > 0;
+    });
+    assert.deepEqual(await ends(jobs), new Set(['COMPLETED']));
+    assert.deepEqual(await stage.identities(namespace, 'slurmd'), theirs);
+  });
+
   it('uninstalls, and leaves the keys and the state, as the documentation says', async () => {
     await stage.helm.run(['uninstall', 'slurm', '--namespace', namespace, '--wait', '--timeout', '3m']);
     const gone = async () => {
@@ -236,6 +280,27 @@ describe('the charts on localcluster with Slurm 26.05', {
     assert.deepEqual(await stage.names(pods, operatorNamespace), []);
   });
 });
+
+/** The same worker in other words: another revision, no instance id, only the labels that both operators write. */
+function asAnotherOperatorWritesIt({ metadata, spec }: Pod): object {
+  const [slurmd, ...others] = spec?.containers ?? [];
+  const ours = new Set(['-b', '--instance-id', '$(POD_UID)']);
+  const { nodeName: _node, ...rest } = spec ?? {};
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: metadata.name,
+      namespace: metadata.namespace,
+      labels: { ...metadata.labels, 'controller.kubernetes.io/hash': '5d8f7c9b6' },
+      ownerReferences: metadata.ownerReferences,
+    },
+    spec: {
+      ...rest,
+      containers: [{ ...slurmd, args: slurmd?.args?.filter((word) => !ours.has(word)) }, ...others],
+    },
+  };
+}
 
 /** The charts as the next release would be: another version, another image of the operator. */
 async function nextRelease(stage: HelmStage): Promise<(name: ChartName) => string> {

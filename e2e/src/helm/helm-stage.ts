@@ -100,6 +100,11 @@ export class HelmStage implements AsyncDisposable {
     return (await this.client.list(pods, { namespace, labelSelector })).items as Pod[];
   }
 
+  /** Who these pods are: a pod that was replaced is another one, whatever its name. */
+  async identities(namespace: string, app: string): Promise<string[]> {
+    return (await this.pods(namespace, app)).map(({ metadata }) => String(metadata.uid)).toSorted();
+  }
+
   async names<T extends KubeObject>(resource: Resource<T>, namespace: string): Promise<string[]> {
     const { items } = await this.client.list(resource, { namespace });
     return items.map(({ metadata }) => metadata.name).toSorted();

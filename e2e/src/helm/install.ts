@@ -104,6 +104,8 @@ export const smallMachine = {
       SlurmdParameters: 'config_overrides',
       ProctrackType: 'proctrack/linuxproc',
       TaskPlugin: 'task/none',
+      // Processors only: by default a job that says nothing about memory takes all of its node's.
+      SelectTypeParameters: 'CR_CPU',
       JobAcctGatherType: 'jobacct_gather/none',
       SchedulerParameters: ['batch_sched_delay=0', 'sched_interval=1', 'bf_interval=1'],
       SlurmdTimeout: 60,

@@ -132,7 +132,9 @@ export class Controller {
     } catch (error) {
       outcome = this.#failed(key, error, log);
     }
-    this.#observer?.reconciled(outcome, (this.#clock.monotonic() - began) / 1000);
+    const took = this.#clock.monotonic() - began;
+    log.debug({ outcome, tookMs: Math.round(took) }, 'reconciled');
+    this.#observer?.reconciled(outcome, took / 1000);
   }
 
   #failed(key: ObjectKey, error: unknown, log: Log): ReconcileOutcome {
