@@ -13,6 +13,7 @@ import {
   customResourceDefinitions,
   kubeconfigConfig,
   namespaces,
+  secrets,
 } from '@slurm-operator/kube';
 import { chart, Helm, type Manifest } from './src/index.ts';
 import { operatorMatrix, slurmMatrix } from './testing/matrix.ts';
@@ -196,6 +197,44 @@ test('keys: asked for by annotation, never drawn; old spellings keep the old nam
     [named.slurm, named.hs256, named.annotations],
     [{ name: 'mine', key: 'k' }, { name: 'mine', key: 'j' }, undefined],
   );
+});
+
+test('a JWT key that an older release made is adopted where helm can look, and asked for by its old spelling elsewhere', async () => {
+  const name = 'old-auth-jwths256';
+  const data = { 'jwt_hs256.key': Buffer.alloc(32).toString('base64') };
+  await client.create(secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace: 'slurm' },
+    data,
+  });
+  const values = await helm.file({ fullnameOverride: 'old' });
+  const { stdout } = await helm.run([
+    ...['install', 'old', chart('slurm'), '--namespace', 'slurm', '--values', values],
+    '--dry-run=server',
+  ]);
+  assert.match(stdout, /jwtHs256KeyRef:\n    name: old-auth-jwths256\n    key: jwt_hs256\.key/);
+  assert.doesNotMatch(stdout, /jwtKeyRef:/);
+  const found = await client.get(secrets, { namespace: 'slurm', name });
+  assert.deepEqual(found.data, data, 'and left as it is');
+});
+
+test('with cert-manager the certificate comes from there, and the webhook may touch nothing of it', async () => {
+  const manifests = await operator({ certManager: { enabled: true } });
+  assert.equal(one(manifests, 'Certificate').spec.secretName, 'slurm-operator-webhook-ca');
+  const webhook = one(manifests, 'Deployment', 'slurm-operator-webhook').spec.template.spec;
+  assert.ok(webhook.containers[0].args.includes('--cert-dir=/certificates'));
+  assert.equal(webhook.volumes[0].secret.secretName, 'slurm-operator-webhook-ca');
+  const rules = manifests
+    .filter(({ kind }) => /Role$/.test(kind))
+    .flatMap((role) => (role as Any).rules as Any[]);
+  assert.ok(!rules.some((rule) => rule.apiGroups?.includes('admissionregistration.k8s.io')));
+  const own = await operator({});
+  const granted = own
+    .filter(({ kind }) => kind === 'ClusterRole')
+    .flatMap((role) => (role as Any).rules as Any[]);
+  const hooks = granted.filter((rule) => rule.apiGroups?.includes('admissionregistration.k8s.io'));
+  assert.deepEqual(new Set(hooks.flatMap((rule) => rule.resourceNames)), new Set(['slurm-operator-webhook']));
 });
 
 const conflicts: Readonly<Record<string, readonly [object, readonly RegExp[]]>> = {

@@ -17,12 +17,9 @@ import { untilReady } from './src/helm/slurm-kinds.ts';
 import { pidsInCluster } from './src/processes.ts';
 
 const root = process.getuid?.() === 0;
-const version = process.env['SLURM_VERSION'] === '26.05' ? '26.05' : '24.11';
-const restVersion = version === '24.11' ? 'v0.0.41' : 'v0.0.45';
-const name = 'e2e-example';
 const file = (path: string) => readFileSync(new URL(`testdata/example/${path}`, import.meta.url), 'utf8');
-/** On the newer release only the version changes. */
-const script = (path: string) => file(path).replaceAll('v0.0.41', restVersion);
+/** The release that the guide's version of the REST interface belongs to, and one where only that version changes. */
+const releases = { '24.11': 'v0.0.41', '26.05': 'v0.0.45' } as const;
 
 interface KubectlLine {
   readonly line: string;
@@ -44,245 +41,249 @@ const passwd = [
 const users = { name: 'users', mountPath: '/etc/passwd', subPath: 'passwd' };
 const volumes = [{ name: 'users', configMap: { name: 'users' } }];
 
-describe(`the example on four nodes with Slurm ${version}`, {
-  skip: root ? false : 'needs root: it runs containers',
-  concurrency: false,
-  timeout: 900_000,
-}, () => {
-  let stage: HelmStage;
-  let path: string;
+for (const version of ['24.11', '26.05'] as const)
+  describe(`the example on four nodes with Slurm ${version}`, {
+    skip: root ? false : 'needs root: it runs containers',
+    concurrency: false,
+    timeout: 900_000,
+  }, () => {
+    let stage: HelmStage;
+    let path: string;
+    const name = `e2e-example-${version.replace('.', '')}`;
+    const script = (which: string) => file(which).replaceAll('v0.0.41', releases[version]);
 
-  const values = () => {
-    const given = parse(file('values.yaml').replaceAll('"24.11"', `"${version}"`)) as {
-      nodesets: { compute: object };
-    };
-    return {
-      ...given,
-      ...smallMachine,
-      controller: {
-        ...(given as { controller?: { slurmctld?: object } }).controller,
-        ...smallMachine.controller,
-      },
-      loginsetDefaults: { login: { image: { tag: version } } },
-      extraObjects: [
-        {
-          apiVersion: 'v1',
-          kind: 'ConfigMap',
-          metadata: { name: 'users', namespace: 'default' },
-          data: { passwd },
+    const values = () => {
+      const given = parse(file('values.yaml').replaceAll('"24.11"', `"${version}"`)) as {
+        nodesets: { compute: object };
+      };
+      return {
+        ...given,
+        ...smallMachine,
+        controller: {
+          ...(given as { controller?: { slurmctld?: object } }).controller,
+          ...smallMachine.controller,
         },
-      ],
+        loginsetDefaults: { login: { image: { tag: version } } },
+        extraObjects: [
+          {
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            metadata: { name: 'users', namespace: 'default' },
+            data: { passwd },
+          },
+        ],
+      };
     };
-  };
-  const withUsers = () => {
-    const all = values() as unknown as {
-      controller: { slurmctld: object };
-      nodesets: { compute: { slurmd: object } };
-    };
-    return {
-      ...all,
-      controller: {
-        ...all.controller,
-        slurmctld: { ...all.controller.slurmctld, volumeMounts: [users] },
-        podSpec: { volumes },
-      },
-      nodesets: {
-        compute: {
-          ...all.nodesets.compute,
-          slurmd: { ...all.nodesets.compute.slurmd, volumeMounts: [users] },
+    const withUsers = () => {
+      const all = values() as unknown as {
+        controller: { slurmctld: object };
+        nodesets: { compute: { slurmd: object } };
+      };
+      return {
+        ...all,
+        controller: {
+          ...all.controller,
+          slurmctld: { ...all.controller.slurmctld, volumeMounts: [users] },
           podSpec: { volumes },
         },
-      },
+        nodesets: {
+          compute: {
+            ...all.nodesets.compute,
+            slurmd: { ...all.nodesets.compute.slurmd, volumeMounts: [users] },
+            podSpec: { volumes },
+          },
+        },
+      };
     };
-  };
-  const inClient = async (command: readonly string[], input = '') => {
-    const ran = await stage.kubectl.run(['exec', '-i', 'client', '--', ...command], {
-      input,
-      allowFailure: true,
-    });
-    assert.equal(ran.exitCode, 0, `${command.join(' ')}: ${ran.stdout}\n${ran.stderr}`);
-    return ran.stdout;
-  };
-  const connected = async () => {
-    const { status } = await stage.client.get(clusters, { namespace: 'default', name: 'my-cluster' });
-    return findCondition(status?.conditions, 'SlurmConnected');
-  };
-  const told = (reason: RegExp) =>
-    stage.until(`the connection to say ${reason}`, async () => {
-      const found = await connected();
-      return found !== undefined && reason.test(found.reason) && found;
-    });
-
-  beforeAll(async () => {
-    stage = await HelmStage.open({ name, nodes: 4, version });
-    await stage.cluster.loadImage(await buildClientImage(stage.directory));
-    const tools = await unpackTools({ suite: 'trixie', packages: ['jq', 'curl'] });
-    path = `${stage.kubectl.program.replace(/\/kubectl$/, '')}:${tools.bin}:${process.env['PATH'] ?? ''}`;
-    await installOperator(stage.helm);
-  });
-  after(() => stage?.[Symbol.asyncDispose]());
-
-  it('the complete values install and become Ready', async () => {
-    await installMariadb(stage.kubectl, 'default', 'password');
-    const given = await stage.helm.file(withUsers());
-    await stage.helm.run([
-      'install',
-      'my-cluster',
-      chart('slurm'),
-      '-f',
-      given,
-      '-n',
-      'default',
-      '--create-namespace',
-    ]);
-    await stage.until('the generated key', () =>
-      stage.client.find(secrets, { namespace: 'default', name: 'my-cluster-auth-jwths256' }),
-    );
-    const key = await stage.client.get(secrets, { namespace: 'default', name: 'my-cluster-auth-jwths256' });
-    // The guide leaves its key open: here it is the cluster's own.
-    await stage.client.create(secrets, {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'slurm-jwt-key', namespace: 'default' },
-      data: { ...key.data },
-    });
-    await untilReady(stage.client, 'default', { timeoutMs: 240_000 });
-    assert.equal((await stage.pods('default', 'slurmd')).length, 4);
-    assert.equal((await stage.pods('default', 'slurmrestd')).length, 2);
-  });
-
-  it('its Token becomes a Secret', async () => {
-    await stage.kubectl.run(['apply', '-f', '-'], { input: file('token.yaml') });
-    const jwt = await stage.until('the token', () =>
-      stage.token({ namespace: 'default', name: 'admin-jwt-secret' }),
-    );
-    assert.match(jwt, /^[\w-]+\.[\w-]+\.[\w-]+$/);
-    const degraded = await stage.until('what the Token says of its key', async () => {
-      const { status } = await stage.client.get(tokens, { namespace: 'default', name: 'admin-token' });
-      return findCondition(status?.conditions, 'Degraded');
-    });
-    assert.match(degraded.message, /is the JWT key of no Controller/, 'the odd key is told');
-  });
-
-  it('its curl script and its Python client run as they are', async () => {
-    await stage.kubectl.run(['apply', '-f', '-'], { input: clientPod() });
-    await stage.until('the client', async () => {
-      const pod = await stage.client.get(pods, { namespace: 'default', name: 'client' });
-      return pod.status?.phase === 'Running';
-    });
-    const said = documents(await inClient(['bash', '-s'], script('rest.sh')));
-    const [ping, nodes, jobs, partitions, refused] = said;
-    assert.equal(said.length, 5);
-    assert.deepEqual(
-      said.slice(0, 4).flatMap((each) => each['errors'] ?? []),
-      [],
-    );
-    assert.equal((ping?.['pings'] as unknown[] | undefined)?.length, 1);
-    assert.deepEqual(namesIn(nodes?.['nodes']), ['compute-0', 'compute-1', 'compute-2', 'compute-3']);
-    assert.ok(Array.isArray(jobs?.['jobs']));
-    assert.deepEqual(namesIn(partitions?.['partitions']), ['all', 'compute']);
-    // Slurm wants minutes there, in every version of its interface: the one edit that the scripts need.
-    assert.match(JSON.stringify(refused?.['errors']), /Expected integer.*00:10:00.*job\/time_limit/);
-    const [, , , , submitted] = documents(
-      await inClient(['bash', '-s'], script('rest.sh').replace('"00:10:00"', '10')),
-    );
-    assert.ok((submitted?.['job_id'] as number) > 0, JSON.stringify(submitted));
-
-    const client = await stage.kubectl.run(['exec', '-i', 'client', '--', 'python3', '-'], {
-      input: script('client.py'),
-      allowFailure: true,
-    });
-    for (const title of ['Ping', 'Nodes', 'Partitions', 'Submit Job'])
-      assert.match(client.stdout, new RegExp(`=== ${title} ===`));
-    assert.match(client.stdout, /- compute-3: \[/);
-    assert.match(client.stderr, /HTTPError: \d+ .*job\/submit/, 'the same edit');
-    const edited = await inClient(['python3', '-'], script('client.py').replace('"00:05:00"', '5'));
-    assert.match(edited, /"job_id": [1-9]/);
-  });
-
-  if (version === '24.11') {
-    it('a second cluster, with the old spellings, makes the key under its old name', async () => {
-      const plain = { ...smallMachine, ...stage.images, slurmKeyRef: {}, jwtHs256KeyRef: {} };
-      await installSlurm(stage.helm, { release: 'slurm', namespace: 'slurm', values: plain });
-      await untilReady(stage.client, 'slurm', { timeoutMs: 120_000 });
-    });
-
-    for (const { line, instead, says } of JSON.parse(file('kubectl-lines.json')) as KubectlLine[])
-      it(line, async () => {
-        const run = () =>
-          runCommand(['bash', '-c', instead ?? line], {
-            env: { PATH: path, HOME: process.env['HOME'], KUBECONFIG: `${stage.directory}/kubeconfig` },
-            timeoutMs: 120_000,
-          });
-        const wanted = says.startsWith('(?i)') ? new RegExp(says.slice(4), 'i') : new RegExp(says);
-        await stage.until(`${line} says ${says}`, async () => wanted.test((await run()).stdout), 60);
+    const inClient = async (command: readonly string[], input = '') => {
+      const ran = await stage.kubectl.run(['exec', '-i', 'client', '--', ...command], {
+        input,
+        allowFailure: true,
+      });
+      assert.equal(ran.exitCode, 0, `${command.join(' ')}: ${ran.stdout}\n${ran.stderr}`);
+      return ran.stdout;
+    };
+    const connected = async () => {
+      const { status } = await stage.client.get(clusters, { namespace: 'default', name: 'my-cluster' });
+      return findCondition(status?.conditions, 'SlurmConnected');
+    };
+    const told = (reason: RegExp) =>
+      stage.until(`the connection to say ${reason}`, async () => {
+        const found = await connected();
+        return found !== undefined && reason.test(found.reason) && found;
       });
 
-    it('the token that was deleted is made again', async () => {
-      const ref = { namespace: 'default', name: 'admin-jwt-secret' };
-      await stage.until('a new token', async () => (await stage.token(ref)) !== '');
+    beforeAll(async () => {
+      stage = await HelmStage.open({ name, nodes: 4, version });
+      await stage.cluster.loadImage(await buildClientImage(stage.directory));
+      const tools = await unpackTools({ suite: 'trixie', packages: ['jq', 'curl'] });
+      path = `${stage.kubectl.program.replace(/\/kubectl$/, '')}:${tools.bin}:${process.env['PATH'] ?? ''}`;
+      // So that what does not answer is told soon.
+      await installOperator(stage.helm, { operator: { slurmRequestTimeout: '3s' } });
     });
+    after(() => stage?.[Symbol.asyncDispose]());
 
-    it('READY is false: slurmrestd does not run, and it says so; it heals by itself', async () => {
-      const ref = { namespace: 'default', name: 'my-cluster' };
-      await stage.client.mergePatch(restApis, ref, { spec: { replicas: 0 } });
-      const found = await told(/ConnectionRefused|ConnectionTimeout/);
-      assert.match(found.message, /my-cluster-restapi/);
-      const { status } = await stage.client.get(clusters, ref);
-      assert.equal(status?.isReady, false);
-      await stage.client.mergePatch(restApis, ref, { spec: { replicas: 1 } });
-      await told(/^Connected$/);
-    });
-
-    it('a timeout: slurmrestd does not answer, and it says so; it heals by itself', async () => {
-      await stage.until(
-        'one slurmrestd',
-        async () => (await stage.pods('default', 'slurmrestd')).length === 1,
+    it('the complete values install and become Ready', async () => {
+      await installMariadb(stage.kubectl, 'default', 'password');
+      const given = await stage.helm.file(withUsers());
+      await stage.helm.run([
+        'install',
+        'my-cluster',
+        chart('slurm'),
+        '-f',
+        given,
+        '-n',
+        'default',
+        '--create-namespace',
+      ]);
+      await stage.until('the generated key', () =>
+        stage.client.find(secrets, { namespace: 'default', name: 'my-cluster-auth-jwths256' }),
       );
-      const frozen = pidsInCluster(name, 'slurmrestd');
-      for (const pid of frozen) process.kill(pid, 'SIGSTOP');
-      try {
-        assert.match((await told(/Timeout/)).message, /my-cluster-restapi/);
-      } finally {
-        for (const pid of pidsInCluster(name, 'slurmrestd')) process.kill(pid, 'SIGCONT');
-      }
-      await told(/^Connected$/);
-    });
-
-    it('a token that Slurm refuses: it says so', async () => {
-      const namespace = 'default';
+      const key = await stage.client.get(secrets, { namespace: 'default', name: 'my-cluster-auth-jwths256' });
+      // The guide leaves its key open: here it is the cluster's own.
       await stage.client.create(secrets, {
         apiVersion: 'v1',
         kind: 'Secret',
-        metadata: { name: 'bad-token', namespace },
-        data: { SLURM_JWT: Buffer.from('no.good.token').toString('base64') },
+        metadata: { name: 'slurm-jwt-key', namespace: 'default' },
+        data: { ...key.data },
       });
-      const server = 'http://my-cluster-restapi.default:6820';
-      await stage.client.create(clusters, {
-        apiVersion: 'slinky.slurm.net/v1beta1',
-        kind: 'Cluster',
-        metadata: { name: 'refused', namespace },
-        spec: { server, tokenSecretRef: { name: 'bad-token', key: 'SLURM_JWT' } },
-      } as never);
-      await stage.until('the refusal', async () => {
-        const { status } = await stage.client.get(clusters, { namespace, name: 'refused' });
-        return findCondition(status?.conditions, 'Ready')?.reason === 'AuthenticationFailed';
-      });
+      await untilReady(stage.client, 'default', { timeoutMs: 240_000 });
+      assert.equal((await stage.pods('default', 'slurmd')).length, 4);
+      assert.equal((await stage.pods('default', 'slurmrestd')).length, 2);
     });
 
-    it('state out of step: with slurmctld silent nothing is believed and nothing is taken away', async () => {
-      const before = await stage.identities('default', 'slurmd');
-      for (const pid of pidsInCluster(name, 'slurmctld')) process.kill(pid, 'SIGSTOP');
-      try {
-        await told(/ControllerUnreachable|Timeout|SlurmError/);
-      } finally {
-        for (const pid of pidsInCluster(name, 'slurmctld')) process.kill(pid, 'SIGCONT');
-      }
-      await told(/^Connected$/);
-      assert.deepEqual(await stage.identities('default', 'slurmd'), before);
+    it('its Token becomes a Secret', async () => {
+      await stage.kubectl.run(['apply', '-f', '-'], { input: file('token.yaml') });
+      const jwt = await stage.until('the token', () =>
+        stage.token({ namespace: 'default', name: 'admin-jwt-secret' }),
+      );
+      assert.match(jwt, /^[\w-]+\.[\w-]+\.[\w-]+$/);
+      const degraded = await stage.until('what the Token says of its key', async () => {
+        const { status } = await stage.client.get(tokens, { namespace: 'default', name: 'admin-token' });
+        return findCondition(status?.conditions, 'Degraded');
+      });
+      assert.match(degraded.message, /is the JWT key of no Controller/, 'the odd key is told');
     });
-  }
-});
+
+    it('its curl script and its Python client run as they are', async () => {
+      await stage.kubectl.run(['apply', '-f', '-'], { input: clientPod() });
+      await stage.until('the client', async () => {
+        const pod = await stage.client.get(pods, { namespace: 'default', name: 'client' });
+        return pod.status?.phase === 'Running';
+      });
+      const said = documents(await inClient(['bash', '-s'], script('rest.sh')));
+      const [ping, nodes, jobs, partitions, refused] = said;
+      assert.equal(said.length, 5);
+      assert.deepEqual(
+        said.slice(0, 4).flatMap((each) => each['errors'] ?? []),
+        [],
+      );
+      assert.equal((ping?.['pings'] as unknown[] | undefined)?.length, 1);
+      assert.deepEqual(namesIn(nodes?.['nodes']), ['compute-0', 'compute-1', 'compute-2', 'compute-3']);
+      assert.ok(Array.isArray(jobs?.['jobs']));
+      assert.deepEqual(namesIn(partitions?.['partitions']), ['all', 'compute']);
+      // Slurm wants minutes there, in every version of its interface: the one edit that the scripts need.
+      assert.match(JSON.stringify(refused?.['errors']), /Expected integer.*00:10:00.*job\/time_limit/);
+      const [, , , , submitted] = documents(
+        await inClient(['bash', '-s'], script('rest.sh').replace('"00:10:00"', '10')),
+      );
+      assert.ok((submitted?.['job_id'] as number) > 0, JSON.stringify(submitted));
+
+      const client = await stage.kubectl.run(['exec', '-i', 'client', '--', 'python3', '-'], {
+        input: script('client.py'),
+        allowFailure: true,
+      });
+      for (const title of ['Ping', 'Nodes', 'Partitions', 'Submit Job'])
+        assert.match(client.stdout, new RegExp(`=== ${title} ===`));
+      assert.match(client.stdout, /- compute-3: \[/);
+      assert.match(client.stderr, /HTTPError: \d+ .*job\/submit/, 'the same edit');
+      const edited = await inClient(['python3', '-'], script('client.py').replace('"00:05:00"', '5'));
+      assert.match(edited, /"job_id": [1-9]/);
+    });
+
+    if (version === '24.11') {
+      it('a second cluster, with the old spellings, makes the key under its old name', async () => {
+        const plain = { ...smallMachine, ...stage.images, slurmKeyRef: {}, jwtHs256KeyRef: {} };
+        await installSlurm(stage.helm, { release: 'slurm', namespace: 'slurm', values: plain });
+        await untilReady(stage.client, 'slurm', { timeoutMs: 120_000 });
+      });
+
+      for (const { line, instead, says } of JSON.parse(file('kubectl-lines.json')) as KubectlLine[])
+        it(line, async () => {
+          const run = () =>
+            runCommand(['bash', '-c', instead ?? line], {
+              env: { PATH: path, HOME: process.env['HOME'], KUBECONFIG: `${stage.directory}/kubeconfig` },
+              timeoutMs: 120_000,
+            });
+          const wanted = says.startsWith('(?i)') ? new RegExp(says.slice(4), 'i') : new RegExp(says);
+          await stage.until(`${line} says ${says}`, async () => wanted.test((await run()).stdout), 60);
+        });
+
+      it('the token that was deleted is made again', async () => {
+        const ref = { namespace: 'default', name: 'admin-jwt-secret' };
+        await stage.until('a new token', async () => (await stage.token(ref)) !== '');
+      });
+
+      it('READY is false: slurmrestd does not run, and it says so; it heals by itself', async () => {
+        const ref = { namespace: 'default', name: 'my-cluster' };
+        await stage.client.mergePatch(restApis, ref, { spec: { replicas: 0 } });
+        const found = await told(/ConnectionRefused|ConnectionTimeout/);
+        assert.match(found.message, /my-cluster-restapi/);
+        const { status } = await stage.client.get(clusters, ref);
+        assert.equal(status?.isReady, false);
+        await stage.client.mergePatch(restApis, ref, { spec: { replicas: 1 } });
+        await told(/^Connected$/);
+      });
+
+      it('a timeout: slurmrestd does not answer, and it says so; it heals by itself', async () => {
+        await stage.until(
+          'one slurmrestd',
+          async () => (await stage.pods('default', 'slurmrestd')).length === 1,
+        );
+        const frozen = pidsInCluster(name, 'slurmrestd');
+        for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+        try {
+          assert.match((await told(/Timeout/)).message, /my-cluster-restapi/);
+        } finally {
+          for (const pid of pidsInCluster(name, 'slurmrestd')) process.kill(pid, 'SIGCONT');
+        }
+        await told(/^Connected$/);
+      });
+
+      it('a token that Slurm refuses: it says so', async () => {
+        const namespace = 'default';
+        await stage.client.create(secrets, {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: 'bad-token', namespace },
+          data: { SLURM_JWT: Buffer.from('no.good.token').toString('base64') },
+        });
+        const server = 'http://my-cluster-restapi.default:6820';
+        await stage.client.create(clusters, {
+          apiVersion: 'slinky.slurm.net/v1beta1',
+          kind: 'Cluster',
+          metadata: { name: 'refused', namespace },
+          spec: { server, tokenSecretRef: { name: 'bad-token', key: 'SLURM_JWT' } },
+        } as never);
+        await stage.until('the refusal', async () => {
+          const { status } = await stage.client.get(clusters, { namespace, name: 'refused' });
+          return findCondition(status?.conditions, 'Ready')?.reason === 'AuthenticationFailed';
+        });
+      });
+
+      it('state out of step: with slurmctld silent nothing is believed and nothing is taken away', async () => {
+        const before = await stage.identities('default', 'slurmd');
+        for (const pid of pidsInCluster(name, 'slurmctld')) process.kill(pid, 'SIGSTOP');
+        try {
+          await told(/ControllerUnreachable|Timeout|SlurmError/);
+        } finally {
+          for (const pid of pidsInCluster(name, 'slurmctld')) process.kill(pid, 'SIGCONT');
+        }
+        await told(/^Connected$/);
+        assert.deepEqual(await stage.identities('default', 'slurmd'), before);
+      });
+    }
+  });
 
 const namesIn = (list: unknown): string[] =>
   (list as { name: string }[]).map(({ name: each }) => each).toSorted();

@@ -175,7 +175,7 @@ describe('the charts on localcluster with Slurm 26.05', {
     const next = await nextRelease(stage);
     const compute = { replicas: 3, metadata: { annotations: { rolled: 'once' } } };
     const before = await identities();
-    const jobs = await submit(30, 40);
+    const jobs = await submit(30, 30);
     await stage.until('30 jobs run', async () => (await running(jobs)) === 30);
     const [operatorBefore] = await stage.pods(operatorNamespace, 'slurm-operator');
     const place = ['--namespace', operatorNamespace, '--wait', '--timeout', '3m'];
