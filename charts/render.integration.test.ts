@@ -210,7 +210,11 @@ test('a JWT key that an older release made is adopted where helm can look, and a
   });
   const values = await helm.file({ fullnameOverride: 'old' });
   const { stdout } = await helm.run([
-    ...['install', 'old', chart('slurm'), '--namespace', 'slurm', '--values', values],
+    'install',
+    'old',
+    chart('slurm'),
+    '--namespace=slurm',
+    `--values=${values}`,
     '--dry-run=server',
   ]);
   assert.match(stdout, /jwtHs256KeyRef:\n    name: old-auth-jwths256\n    key: jwt_hs256\.key/);
@@ -226,7 +230,7 @@ test('with cert-manager the certificate comes from there, and the webhook may to
   assert.ok(webhook.containers[0].args.includes('--cert-dir=/certificates'));
   assert.equal(webhook.volumes[0].secret.secretName, 'slurm-operator-webhook-ca');
   const rules = manifests
-    .filter(({ kind }) => /Role$/.test(kind))
+    .filter(({ kind }) => kind.endsWith('Role'))
     .flatMap((role) => (role as Any).rules as Any[]);
   assert.ok(!rules.some((rule) => rule.apiGroups?.includes('admissionregistration.k8s.io')));
   const own = await operator({});

@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before as beforeAll, describe, it } from 'node:test';
 import { chart } from '@slurm-operator/charts';
 import { findCondition, pods, secrets } from '@slurm-operator/kube';
@@ -148,6 +150,17 @@ for (const version of ['24.11', '26.05'] as const)
         data: { ...key.data },
       });
       await untilReady(stage.client, 'default', { timeoutMs: 240_000 });
+      // The same without helm: what it renders, for whoever applies files.
+      const rendered = await stage.helm.run([
+        'template',
+        'my-cluster',
+        chart('slurm'),
+        '-f',
+        given,
+        '-n',
+        'default',
+      ]);
+      await writeFile(join(stage.directory, 'slurm-cluster.yaml'), rendered.stdout);
       assert.equal((await stage.pods('default', 'slurmd')).length, 4);
       assert.equal((await stage.pods('default', 'slurmrestd')).length, 2);
     });
@@ -212,6 +225,7 @@ for (const version of ['24.11', '26.05'] as const)
         it(line, async () => {
           const run = () =>
             runCommand(['bash', '-c', instead ?? line], {
+              cwd: stage.directory,
               env: { PATH: path, HOME: process.env['HOME'], KUBECONFIG: `${stage.directory}/kubeconfig` },
               timeoutMs: 120_000,
             });

@@ -9,6 +9,7 @@ import {
   configMaps,
   customResourceDefinitions,
   deployments,
+  findCondition,
   type Pod,
   persistentVolumeClaims,
   pods,
@@ -171,6 +172,24 @@ describe('the charts on localcluster with Slurm 26.05', {
     assert.equal(await rest.end(await rest.submit('#!/bin/sh\nhostname\n')), 'COMPLETED');
   });
 
+  it('takes a new Slurm key: every daemon is started with it, workers after a drain, and jobs run again', async () => {
+    const old = new Set(await stage.identities(namespace, 'slurmd'));
+    const data = { 'slurm.key': Buffer.from('a new key for all daemons. '.repeat(40)).toString('base64') };
+    await stage.client.mergePatch(secrets, { namespace, name: 'slurm-auth-slurm' }, { data });
+    await stage.until(
+      'every worker has the new key',
+      async () => {
+        const { status } = await stage.client.get(nodeSets, { namespace, name: 'slurm-worker-compute' });
+        const current = findCondition(status?.conditions, 'KeysCurrent');
+        const now = await stage.identities(namespace, 'slurmd');
+        return current?.status === 'True' && now.length === 3 && now.every((uid) => !old.has(uid));
+      },
+      180,
+    );
+    await ready();
+    assert.equal(await rest.end(await rest.submit('#!/bin/sh\nhostname\n', { nodes: '3' })), 'COMPLETED');
+  });
+
   it('custom resources, operator and chart are upgraded under 30 running jobs: none is lost, no pod of Slurm restarts', async () => {
     const next = await nextRelease(stage);
     const compute = { replicas: 3, metadata: { annotations: { rolled: 'once' } } };
@@ -278,6 +297,13 @@ describe('the charts on localcluster with Slurm 26.05', {
     const { items } = await stage.client.list(customResourceDefinitions);
     assert.equal(items.length, 7, 'the custom resources stay: without them every cluster would go');
     assert.deepEqual(await stage.names(pods, operatorNamespace), []);
+    assert.deepEqual(await stage.names(secrets, operatorNamespace), ['slurm-operator-webhook-ca']);
+    const everywhere = await stage.kubectl.say(
+      'get',
+      'clusterrole,clusterrolebinding,validatingwebhookconfiguration,mutatingwebhookconfiguration,priorityclass',
+      '--output=name',
+    );
+    assert.doesNotMatch(everywhere, /slurm|slinky/, 'nothing is left in the whole cluster');
   });
 });
 
