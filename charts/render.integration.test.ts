@@ -223,6 +223,29 @@ test('a JWT key that an older release made is adopted where helm can look, and a
   assert.deepEqual(found.data, data, 'and left as it is');
 });
 
+test('a key that a Controller uses stays in use, whatever else there is', async () => {
+  const metadata = { name: 'live', namespace: 'slurm' };
+  for (const name of ['live-auth-jwths256', 'mine'])
+    await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, name } });
+  const spec = { slurmKeyRef: { name: 'mine', key: 's' }, jwtKeyRef: { name: 'mine', key: 'j' } };
+  const object = { apiVersion: 'slinky.slurm.net/v1beta1', kind: 'Controller', metadata, spec };
+  await client.json('POST', '/apis/slinky.slurm.net/v1beta1/namespaces/slurm/controllers', {
+    body: object,
+    timeout: 10_000,
+  });
+  const values = await helm.file({ fullnameOverride: 'live' });
+  const { stdout } = await helm.run([
+    'install',
+    'other',
+    chart('slurm'),
+    '--namespace=slurm',
+    `--values=${values}`,
+    '--dry-run=server',
+    '--take-ownership',
+  ]);
+  assert.match(stdout, /jwtKeyRef:\n    name: mine\n    key: j\n/);
+});
+
 test('with cert-manager the certificate comes from there, and the webhook may touch nothing of it', async () => {
   const manifests = await operator({ certManager: { enabled: true } });
   assert.equal(one(manifests, 'Certificate').spec.secretName, 'slurm-operator-webhook-ca');
@@ -249,6 +272,10 @@ const conflicts: Readonly<Record<string, readonly [object, readonly RegExp[]]>> 
   'both spellings of the JWT key': [
     { jwtHs256KeyRef: { name: 'a', key: 'k' }, jwtKey: { secretRef: { name: 'b', key: 'k' } } },
     [/jwtHs256KeyRef/, /jwtKey\.secretRef/],
+  ],
+  'a key that shall be made and shall not': [
+    { slurmKeyRef: {}, slurmKey: { create: false } },
+    [/slurmKeyRef/, /slurmKey\.create/],
   ],
   'config and configMap of a partition': [
     { nodesets: { a: { partition: { enabled: true, config: 'State=UP', configMap: { State: 'UP' } } } } },

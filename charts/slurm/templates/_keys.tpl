@@ -5,8 +5,8 @@ an annotation of the Controller asks for it. As JSON: {slurm: {name, key, create
 {{- define "slurm.keys" -}}
 {{- $full := include "slurm.fullname" . -}}
 {{- $old := dict "slurm" (hasKey .Values "slurmKeyRef") "jwt" (hasKey .Values "jwtHs256KeyRef") -}}
-{{- include "slurm.oneSpelling" (dict "old" .Values.slurmKeyRef "oldName" "slurmKeyRef" "new" .Values.slurmKey "newName" "slurmKey") -}}
-{{- include "slurm.oneSpelling" (dict "old" .Values.jwtHs256KeyRef "oldName" "jwtHs256KeyRef" "new" .Values.jwtKey "newName" "jwtKey") -}}
+{{- include "slurm.oneSpelling" (dict "given" $old.slurm "old" .Values.slurmKeyRef "oldName" "slurmKeyRef" "new" .Values.slurmKey "newName" "slurmKey") -}}
+{{- include "slurm.oneSpelling" (dict "given" $old.jwt "old" .Values.jwtHs256KeyRef "oldName" "jwtHs256KeyRef" "new" .Values.jwtKey "newName" "jwtKey") -}}
 {{- $slurmRef := .Values.slurmKeyRef | default .Values.slurmKey.secretRef | default dict -}}
 {{- $slurm := dict
   "name" ($slurmRef.name | default (printf "%s-auth-slurm" $full))
@@ -16,24 +16,36 @@ an annotation of the Controller asks for it. As JSON: {slurm: {name, key, create
 -}}
 {{- $jwtRef := .Values.jwtHs256KeyRef | default .Values.jwtKey.secretRef | default dict -}}
 {{- $oldName := printf "%s-auth-jwths256" $full -}}
-{{- /* What an older release made stays in use: a Controller cannot change its key's name, and the key must not change. */ -}}
-{{- $adopted := and (not $old.jwt) (not $jwtRef.name) (lookup "v1" "Secret" (include "slurm.namespace" .) $oldName) -}}
-{{- $hs256 := or $old.jwt $adopted -}}
+{{- /* What is in use stays in use, because a Controller cannot change its key's name; and so does what an older release made. */ -}}
+{{- $namespace := include "slurm.namespace" . -}}
+{{- $live := dig "spec" dict (lookup "slinky.slurm.net/v1beta1" "Controller" $namespace $full | default dict) -}}
+{{- $hs256 := $old.jwt -}}
+{{- if and (not $old.jwt) (not $jwtRef.name) -}}
+{{- if $live.jwtKeyRef -}}
+{{- $jwtRef = $live.jwtKeyRef -}}
+{{- else if or $live.jwtHs256KeyRef (lookup "v1" "Secret" $namespace $oldName) -}}
+{{- $hs256 = true -}}
+{{- $jwtRef = $live.jwtHs256KeyRef | default dict -}}
+{{- end -}}
+{{- end -}}
 {{- $jwt := dict
-  "field" (ternary "jwtHs256KeyRef" "jwtKeyRef" (not (not $hs256)))
-  "name" ($jwtRef.name | default (ternary $oldName (printf "%s-auth-jwt" $full) (not (not $hs256))))
-  "key" ($jwtRef.key | default (ternary "jwt_hs256.key" "jwt.key" (not (not $hs256))))
+  "field" (ternary "jwtHs256KeyRef" "jwtKeyRef" $hs256)
+  "name" ($jwtRef.name | default (ternary $oldName (printf "%s-auth-jwt" $full) $hs256))
+  "key" ($jwtRef.key | default (ternary "jwt_hs256.key" "jwt.key" $hs256))
   "create" (ternary (not (dig "name" "" (.Values.jwtHs256KeyRef | default dict))) .Values.jwtKey.create $old.jwt)
   "annotations" .Values.jwtKey.annotations
 -}}
 {{- toJson (dict "slurm" $slurm "jwt" $jwt) -}}
 {{- end -}}
 
-{{/* An old spelling beside the new one that says something else. Arguments: old, oldName, new, newName. */}}
+{{/* An old spelling beside the new one that says something else. Arguments: given, old, oldName, new, newName. */}}
 {{- define "slurm.oneSpelling" -}}
 {{- $ref := .new.secretRef | default dict -}}
 {{- if and .old $ref -}}
 {{- fail (printf "%s and %s.secretRef are both set: %s is the old spelling, keep %s.secretRef" .oldName .newName .oldName .newName) -}}
+{{- end -}}
+{{- if and .given (not .old) (eq .new.create false) -}}
+{{- fail (printf "%s is {}, which asks to make the key, and %s.create is false: remove one of them" .oldName .newName) -}}
 {{- end -}}
 {{- end -}}
 
