@@ -87,12 +87,10 @@ export class TerminalError extends KubeError {
   }
 }
 
-/** A command in a container ended badly, or its stream broke. */
+/** A command in a container could not be run to its end: no connection, a broken one, too much output. */
 export class RemoteCommandError extends KubeError {
-  readonly exitCode: number | undefined;
-  constructor(message: string, options: { cause?: unknown; exitCode?: number } = {}) {
+  constructor(message: string, options?: { cause?: unknown }) {
     super('KUBE_REMOTE_COMMAND', message, options);
-    this.exitCode = options.exitCode;
   }
 }
 

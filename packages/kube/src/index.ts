@@ -20,7 +20,7 @@ export {
 export { type InjectionTarget, injectBundle } from './certificates/inject-bundle.ts';
 export { SelfMadeCertificates, type SelfMadeOptions } from './certificates/self-made.ts';
 export { Client, type ClientOptions, createClient } from './client/client.ts';
-export { attach, type CommandResult, exec, type StreamOptions } from './client/exec.ts';
+export { type CommandResult, type ExecOptions, exec } from './client/exec.ts';
 export type {
   ApplyIntent,
   ApplyOptions,
@@ -35,7 +35,6 @@ export type {
   WriteOptions,
 } from './client/options.ts';
 export { type PodLogOptions, podLog, podLogStream } from './client/pod-log.ts';
-export { portForward } from './client/port-forward.ts';
 export { type EvictOptions, evict, getScale, type Scale, setScale } from './client/subresources.ts';
 export type { WatchEvent } from './client/watch.ts';
 export { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } from './clock.ts';

@@ -1,4 +1,4 @@
-/** Commands in containers: exec and attach. */
+/** Commands in containers. */
 import type { Readable, Writable } from 'node:stream';
 import { RemoteCommandError, type Status } from '../errors.ts';
 import type { ObjectRef } from '../object.ts';
@@ -8,13 +8,15 @@ import { type Channels, openChannels } from './channels.ts';
 import type { Client } from './client.ts';
 import type { CallOptions } from './options.ts';
 
-export interface StreamOptions extends CallOptions {
+export interface ExecOptions extends CallOptions {
+  /** Milliseconds that the command may take; `timeout` is for reaching it. @default 600_000 */
+  readonly deadline?: number;
   /** @default the only container, or the one that kubectl would choose */
   readonly container?: string;
   readonly stdin?: Readable | string;
-  /** @default collected and returned */
+  /** @default collected and returned, up to 10 MiB */
   readonly stdout?: Writable;
-  /** @default collected and returned */
+  /** @default collected and returned, up to 10 MiB */
   readonly stderr?: Writable;
   readonly tty?: boolean;
 }
@@ -31,70 +33,52 @@ const STDOUT = 1;
 const STDERR = 2;
 const ERROR = 3;
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
+const MOST_KEPT = 10 << 20;
 
 /** Runs a command in a container. A command that ends with another code than 0 is a result, not an error. */
-export function exec(
+export async function exec(
   client: Client,
   pod: ObjectRef,
   command: readonly string[],
-  options: StreamOptions = {},
-): Promise<CommandResult> {
-  const query = new URLSearchParams();
-  for (const word of command) query.append('command', word);
-  return run(client, pod, 'exec', query, options, `exec ${command[0] ?? ''} in ${pod.name}`);
-}
-
-/** Connects to what a container runs already. Resolves when that ends or the connection is over. */
-export function attach(client: Client, pod: ObjectRef, options: StreamOptions = {}): Promise<CommandResult> {
-  return run(client, pod, 'attach', new URLSearchParams(), options, `attach to ${pod.name}`);
-}
-
-async function run(
-  client: Client,
-  pod: ObjectRef,
-  subresource: 'exec' | 'attach',
-  query: URLSearchParams,
-  options: StreamOptions,
-  doing: string,
+  options: ExecOptions = {},
 ): Promise<CommandResult> {
   client.assertMayWrite();
+  const doing = `exec ${command[0] ?? ''} in ${pod.name}`;
+  const query = new URLSearchParams(command.map((word): [string, string] => ['command', word]));
   if (options.container !== undefined) query.set('container', options.container);
   query.set('stdin', String(options.stdin !== undefined));
   query.set('stdout', 'true');
   // A terminal has one output only.
   query.set('stderr', String(options.tty !== true));
   query.set('tty', String(options.tty === true));
-  const collected = { [STDOUT]: [] as Buffer[], [STDERR]: [] as Buffer[] };
-  const verdict: Buffer[] = [];
+  const path = `${pathOf(pods, { ...pod, subresource: 'exec' })}?${query.toString()}`;
+  const kept: Readonly<Record<number, Buffer[]>> = { [STDOUT]: [], [STDERR]: [], [ERROR]: [] };
   const sinks: Readonly<Record<number, Writable | undefined>> = {
     [STDOUT]: options.stdout,
     [STDERR]: options.stderr,
   };
-  const channels = await openChannels(
-    client,
-    `${pathOf(pods, { ...pod, subresource })}?${query.toString()}`,
-    {
-      ...options,
-      doing,
-      protocols: PROTOCOLS,
-      onMessage(channel, data) {
-        if (channel === ERROR) verdict.push(data);
-        else if (channel === STDOUT || channel === STDERR) {
-          const sink = sinks[channel];
-          if (sink === undefined) collected[channel].push(data);
-          else sink.write(data);
-        }
-      },
+  let bytes = 0;
+  const channels = await openChannels(client, path, {
+    ...options,
+    doing,
+    deadline: options.deadline ?? 600_000,
+    protocols: PROTOCOLS,
+    onMessage(channel, data) {
+      const sink = sinks[channel];
+      if (sink !== undefined) return void sink.write(data);
+      kept[channel]?.push(data);
+      bytes += data.length;
+      if (bytes > MOST_KEPT)
+        throw new RemoteCommandError(
+          `cannot ${doing}: more than ${MOST_KEPT} bytes of output; give it a stream`,
+        );
     },
-  );
+  });
   const feeding = options.stdin === undefined ? Promise.resolve() : feed(channels, options.stdin);
   await channels.closed;
   await feeding;
-  return {
-    exitCode: exitCode(doing, Buffer.concat(verdict).toString('utf8')),
-    stdout: Buffer.concat(collected[STDOUT]).toString('utf8'),
-    stderr: Buffer.concat(collected[STDERR]).toString('utf8'),
-  };
+  const text = (channel: number) => Buffer.concat(kept[channel] ?? []).toString('utf8');
+  return { exitCode: exitCode(doing, text(ERROR)), stdout: text(STDOUT), stderr: text(STDERR) };
 }
 
 async function feed(channels: Channels, stdin: Readable | string): Promise<void> {

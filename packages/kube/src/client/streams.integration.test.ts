@@ -1,15 +1,14 @@
-/** exec, attach, port-forward and logs against a server that speaks their protocols. */
+/** exec and logs against a server that speaks their protocols. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { AbortedError, ForbiddenError, RemoteCommandError } from '../errors.ts';
+import { AbortedError, DeadlineError, ForbiddenError, RemoteCommandError } from '../errors.ts';
 import { createClient } from './client.ts';
-import { attach, exec } from './exec.ts';
+import { exec } from './exec.ts';
 import { podLog, podLogStream } from './pod-log.ts';
-import { portForward } from './port-forward.ts';
 
 const POD = { namespace: 'n', name: 'p' };
 
@@ -88,9 +87,8 @@ test('a command gets its input and gives back output, errors and exit code', asy
   assert.deepEqual(result, { exitCode: 3, stdout: 'wc -l: a\nb\n', stderr: 'careful' });
 });
 
-test('output may go to a stream; attach ends when the container does', async (t) => {
-  const client = await serve(t, (socket, url) => {
-    assert.ok(url.pathname.endsWith('/attach'));
+test('output may go to a stream', async (t) => {
+  const client = await serve(t, (socket) => {
     socket.send(frame(1, 'hello'));
     socket.send(frame(3, { status: 'Success' }));
     socket.close();
@@ -102,20 +100,28 @@ test('output may go to a stream; attach ends when the container does', async (t)
       next();
     },
   });
-  assert.deepEqual(await attach(client, POD, { stdout }), { exitCode: 0, stdout: '', stderr: '' });
+  assert.deepEqual(await exec(client, POD, ['ls'], { stdout }), { exitCode: 0, stdout: '', stderr: '' });
   assert.deepEqual(chunks, ['hello']);
 });
 
 test('a refusal, a broken connection and a caller that gives up are told apart', async (t) => {
+  const caller = new AbortController();
   const client = await serve(t, (socket, url) => {
     if (url.searchParams.get('command') === 'break') socket.terminate();
+    else caller.abort();
   });
   await assert.rejects(exec(client, { namespace: 'n', name: 'forbidden' }, ['ls']), ForbiddenError);
   await assert.rejects(exec(client, POD, ['break']), RemoteCommandError);
-  const caller = new AbortController();
-  const waiting = exec(client, POD, ['sleep'], { signal: caller.signal });
-  setTimeout(() => caller.abort(), 20);
-  await assert.rejects(waiting, AbortedError);
+  await assert.rejects(
+    exec(client, POD, ['sleep'], { signal: caller.signal }),
+    AbortedError,
+    'while it runs',
+  );
+  await assert.rejects(
+    exec(client, POD, ['sleep'], { signal: caller.signal }),
+    AbortedError,
+    'before it began',
+  );
 });
 
 test('exec asks the guard: a replica that does not lead runs no commands', async (t) => {
@@ -125,20 +131,13 @@ test('exec asks the guard: a replica that does not lead runs no commands', async
   await assert.rejects(exec(client, POD, ['ls']), /not leading/);
 });
 
-test('a forwarded port is a stream in both directions', async (t) => {
+test('a command that never ends, or never stops talking, is given up', async (t) => {
   const client = await serve(t, (socket, url) => {
-    assert.equal(url.searchParams.get('ports'), '8080');
-    for (const channel of [0, 1]) socket.send(Buffer.of(channel, 0x90, 0x1f));
-    socket.on('message', (data: Buffer) => {
-      socket.send(Buffer.concat([Buffer.of(0), Buffer.from(`echo ${data.subarray(1).toString()}`)]));
-      socket.close();
-    });
+    if (url.searchParams.get('command') === 'talk')
+      for (let i = 0; i < 12; i += 1) socket.send(frame(1, 'x'.repeat(1 << 20)));
   });
-  const stream = await portForward(client, POD, 8080);
-  stream.write('ping');
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  assert.equal(Buffer.concat(chunks).toString(), 'echo ping');
+  await assert.rejects(exec(client, POD, ['sleep'], { deadline: 50 }), DeadlineError);
+  await assert.rejects(exec(client, POD, ['talk']), /more than 10485760 bytes of output; give it a stream/);
 });
 
 test('logs are text, whole or as they come', async (t) => {

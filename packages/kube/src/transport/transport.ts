@@ -65,16 +65,16 @@ export class Transport {
   readonly config: ClusterConfig;
   readonly connections: Connections;
   readonly #options: TransportOptions;
-  readonly #clock: Clock;
+  readonly clock: Clock;
   readonly #limiter: RateLimiter | undefined;
 
   constructor(config: ClusterConfig, options: TransportOptions = {}) {
     this.config = config;
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.clock = options.clock ?? systemClock;
     this.connections = new Connections(config, options.maxSockets ?? 64);
     const limit = options.rateLimit ?? { qps: 50, burst: 100 };
-    this.#limiter = limit === false ? undefined : new RateLimiter(limit, this.#clock);
+    this.#limiter = limit === false ? undefined : new RateLimiter(limit, this.clock);
   }
 
   /** One call with its whole answer. Any HTTP status is an answer; only the lack of one throws. */
@@ -117,7 +117,7 @@ export class Transport {
     attempt: (exchange: Exchange) => Promise<T>,
   ): Promise<T> {
     const timeout = request.timeout ?? this.#options.timeout ?? 30_000;
-    const call = new Call(timeout, request.signal, this.#clock);
+    const call = new Call(timeout, request.signal, this.clock);
     let lastFailure: unknown;
     try {
       let refused = false;
@@ -137,18 +137,14 @@ export class Transport {
           // An answer nobody reads must still be consumed, or its connection is never free again.
           answer.message?.resume();
           lastFailure = new Error(`the server answered ${answer.status}`);
-          await sleep(wait, call.signal, this.#clock);
+          await sleep(wait, call.signal, this.clock);
         } catch (error) {
           const mayRepeat = error instanceof ConnectionError && (request.method === 'GET' || !error.sent);
           if (!mayRepeat || call.ended) throw error;
           // A failed handshake may mean that a certificate was rotated.
           refused = true;
           lastFailure = error;
-          await sleep(
-            backoffDelay(this.#options.retry ?? RETRY, retry, this.#clock),
-            call.signal,
-            this.#clock,
-          );
+          await sleep(backoffDelay(this.#options.retry ?? RETRY, retry, this.clock), call.signal, this.clock);
         }
       }
     } catch (error) {
@@ -170,7 +166,7 @@ export class Transport {
       call,
       headers: this.#headers(identity),
       connections: this.connections,
-      clock: this.#clock,
+      clock: this.clock,
       // A write is not repeated after silence, so its deadline is patience enough.
       silence: request.method === 'GET' ? (this.#options.silence ?? 10_000) : undefined,
     };
@@ -183,14 +179,14 @@ export class Transport {
   ): Promise<T> {
     const { observe } = this.#options;
     if (observe === undefined) return attempt(exchange);
-    const began = this.#clock.monotonic();
+    const began = this.clock.monotonic();
     let code = '<error>';
     try {
       const answer = await attempt(exchange);
       code = String(answer.status);
       return answer;
     } finally {
-      const seconds = (this.#clock.monotonic() - began) / 1000;
+      const seconds = (this.clock.monotonic() - began) / 1000;
       observe({ method: request.method, code, host: this.connections.url.host, seconds });
     }
   }
@@ -200,7 +196,7 @@ export class Transport {
     if (status !== 429 && status !== 503) return undefined;
     const asked = Number.parseFloat(headers['retry-after'] ?? '');
     if (Number.isNaN(asked) && request.method !== 'GET') return undefined;
-    const backoff = backoffDelay(this.#options.retry ?? RETRY, retry, this.#clock);
+    const backoff = backoffDelay(this.#options.retry ?? RETRY, retry, this.clock);
     return Number.isNaN(asked) ? backoff : asked * 1000 + backoff;
   }
 
