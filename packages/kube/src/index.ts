@@ -99,7 +99,6 @@ export {
   anyOf,
   generationChanged,
   labelsChanged,
-  not,
   type Predicate,
 } from './predicate.ts';
 export { Queue, type QueueOptions } from './queue/queue.ts';

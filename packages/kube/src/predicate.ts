@@ -26,10 +26,6 @@ export function allOf<T extends KubeObject>(...predicates: readonly Predicate<T>
   return (change) => predicates.every((holds) => holds(change));
 }
 
-export function not<T extends KubeObject>(predicate: Predicate<T>): Predicate<T> {
-  return (change) => !predicate(change);
-}
-
 function sameStrings(
   left: Readonly<Record<string, string>> = {},
   right: Readonly<Record<string, string>> = {},
