@@ -71,11 +71,8 @@ export class Client {
     ref: ObjectRef,
     options: CallOptions & { subresource?: string } = {},
   ): Promise<Live<T>> {
-    const doing = `get ${describe(resource, ref)}`;
-    return this.json<Live<T>>('GET', pathOf(resource, { ...ref, subresource: options.subresource }), {
-      ...options,
-      doing,
-    });
+    const path = pathOf(resource, { ...ref, subresource: options.subresource });
+    return this.json<Live<T>>('GET', path, { ...options, doing: `get ${describe(resource, ref)}` });
   }
 
   /** Like get, but a missing object is `undefined`. */
@@ -128,68 +125,42 @@ export class Client {
     } while (next !== '');
   }
 
-  async create<T extends KubeObject>(
+  create<T extends KubeObject>(
     resource: Resource<T>,
     object: Draft<T>,
     options: WriteOptions = {},
   ): Promise<Live<T>> {
-    const { namespace, name } = object.metadata;
+    const { namespace, name, generateName = '' } = object.metadata;
     const at = { namespace, name: options.subresource === undefined ? undefined : name };
-    const doing = `create ${describe(resource, { namespace, name: name ?? `${object.metadata.generateName ?? ''}*` })}`;
-    return this.#write(
-      resource,
-      'POST',
-      pathOf(resource, { ...at, subresource: options.subresource }),
-      options,
-      {
-        body: object,
-        doing,
-      },
-    );
+    const doing = `create ${describe(resource, { namespace, name: name ?? `${generateName}*` })}`;
+    return this.#write(resource, 'POST', at, options, { body: object, doing });
   }
 
   /**
    * Server-side apply: the object becomes what is given in the fields that are given, and fields this manager applied
    * before and leaves out now are removed. Creates the object where it is missing (a subresource is never created).
    */
-  async apply<T extends KubeObject>(
+  apply<T extends KubeObject>(
     resource: Resource<T>,
     object: ApplyIntent<T>,
     options: ApplyOptions = {},
   ): Promise<Live<T>> {
     const { namespace, name } = object.metadata;
-    return this.#write(
-      resource,
-      'PATCH',
-      pathOf(resource, { namespace, name, subresource: options.subresource }),
-      options,
-      {
-        // A caller may leave these out; the server may not.
-        body: { ...(object as object), apiVersion: resource.apiVersion, kind: resource.kind },
-        doing: `apply ${describe(resource, { namespace, name })}`,
-        type: contentType.apply,
-        force: options.force ?? true,
-      },
-    );
+    // A caller may leave these out; the server may not.
+    const body = { ...(object as object), apiVersion: resource.apiVersion, kind: resource.kind };
+    const doing = `apply ${describe(resource, { namespace, name })}`;
+    const what = { body, doing, type: contentType.apply, force: options.force ?? true };
+    return this.#write(resource, 'PATCH', { namespace, name }, options, what);
   }
 
-  async patch<T extends KubeObject>(
+  patch<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,
-    patch: Patch,
+    { type, body }: Patch,
     options: WriteOptions = {},
   ): Promise<Live<T>> {
-    return this.#write(
-      resource,
-      'PATCH',
-      pathOf(resource, { ...ref, subresource: options.subresource }),
-      options,
-      {
-        body: patch.body,
-        doing: `patch ${describe(resource, ref)}`,
-        type: contentType[patch.type],
-      },
-    );
+    const doing = `patch ${describe(resource, ref)}`;
+    return this.#write(resource, 'PATCH', ref, options, { body, doing, type: contentType[type] });
   }
 
   /** A JSON merge patch: the fields given are set, null removes, lists are replaced whole. */
@@ -203,15 +174,14 @@ export class Client {
   }
 
   /** PUT. With a resourceVersion in the object it fails with a {@link ConflictError} when someone was faster. */
-  async replace<T extends KubeObject>(
+  replace<T extends KubeObject>(
     resource: Resource<T>,
     object: DeepReadonly<T>,
     options: WriteOptions = {},
   ): Promise<Live<T>> {
     const { namespace, name } = object.metadata;
-    const path = pathOf(resource, { namespace, name, subresource: options.subresource });
     const doing = `replace ${describe(resource, { namespace, name })}`;
-    return this.#write(resource, 'PUT', path, options, { body: object, doing });
+    return this.#write(resource, 'PUT', { namespace, name }, options, { body: object, doing });
   }
 
   /** `true`: the object is gone. `false`: it is being deleted (finalizers, grace) or was not there at all. */
@@ -356,10 +326,11 @@ export class Client {
   async #write<T extends KubeObject>(
     resource: Resource<T>,
     method: string,
-    path: string,
+    at: { namespace?: string | undefined; name?: string | undefined },
     options: WriteOptions,
     what: { body: unknown; doing: string; type?: string; force?: boolean },
   ): Promise<Live<T>> {
+    const path = pathOf(resource, { ...at, subresource: options.subresource });
     let query = `fieldManager=${encodeURIComponent(options.fieldManager ?? this.fieldManager)}`;
     if (options.dryRun === true) query += '&dryRun=All';
     if (what.force !== undefined) query += `&force=${what.force}`;

@@ -108,10 +108,15 @@ test('what is missing is named, with what there is', async () => {
   );
   await assert.rejects(kubeconfigConfig({ files: ['/does/not/exist'] }), /looked for \/does\/not\/exist/);
   await assert.rejects(kubeconfigConfig({ text: 'a: b: c' }), ConfigError);
-  await assert.rejects(
-    kubeconfigConfig({ text: base.replace('{token: secret, as: someone}', '{auth-provider: {name: gcp}}') }),
-    /exec plugin/,
-  );
+  for (const [removed, user] of [
+    ['auth-provider', '{auth-provider: {name: gcp}}'],
+    ['username', '{username: jane, password: hush-hush}'],
+  ] as const)
+    await assert.rejects(
+      kubeconfigConfig({ text: base.replace('{token: secret, as: someone}', user) }),
+      (error: Error) =>
+        error.message.includes(`has ${removed}, which`) && !error.message.includes('hush-hush'),
+    );
 });
 
 test('in a pod the mounted service account is used and followed', async (t) => {

@@ -19,8 +19,7 @@ interface Cluster {
 interface User {
   token?: string;
   tokenFile?: string;
-  username?: string;
-  password?: string;
+  username?: unknown;
   'client-certificate'?: string;
   'client-certificate-data'?: string;
   'client-key'?: string;
@@ -159,10 +158,11 @@ function identitySource(
   user: { value: User; directory: string },
   clock: Clock,
 ): ClusterConfig['identity'] {
-  if (user.value['auth-provider'] !== undefined)
-    throw new ConfigError(
-      'the kubeconfig user has an auth-provider, which Kubernetes removed; use an exec plugin',
-    );
+  for (const removed of ['auth-provider', 'username'] as const)
+    if (user.value[removed] !== undefined)
+      throw new ConfigError(
+        `the kubeconfig user has ${removed}, which Kubernetes removed; use a token, a certificate or an exec plugin`,
+      );
   const files = new RotatingFiles(clock);
   const stable = stableIdentity();
   const plugin =
@@ -176,18 +176,11 @@ function identitySource(
     const certPem = exec?.cert ?? (await cert(refused));
     const keyPem = exec?.key ?? (await key(refused));
     const token = exec?.token ?? (await bearer(user, files, refused));
-    const { username, password } = user.value;
-    const authorization =
-      token !== undefined
-        ? `Bearer ${token}`
-        : username === undefined
-          ? undefined
-          : `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`;
     const next: Identity = {
       ...(caPem === undefined ? {} : { ca: caPem }),
       ...(certPem === undefined ? {} : { cert: certPem }),
       ...(keyPem === undefined ? {} : { key: keyPem }),
-      ...(authorization === undefined ? {} : { authorization }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
     return stable(next);
   };
