@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Change } from './cache/replica.ts';
-import type { KubeObject, Live, ObjectMeta } from './object.ts';
+import type { Live, ObjectMeta } from './object.ts';
 import {
   allOf,
   annotationsChanged,
@@ -17,7 +17,7 @@ const object = (metadata: Partial<ObjectMeta>): Live => ({
   metadata: { name: 'o', uid: 'u', resourceVersion: '1', creationTimestamp: '', ...metadata },
 });
 const base: Partial<ObjectMeta> = { generation: 1, labels: { a: '1' }, annotations: { b: '1' } };
-const update = (changed: Partial<ObjectMeta>): Change<KubeObject> => ({
+const update = (changed: Partial<ObjectMeta>): Change => ({
   type: 'updated',
   key: 'o',
   previous: object(base),

@@ -12,6 +12,7 @@ export interface AuditEntry {
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;
+  /** Of the object; empty for a collection and for a create that was refused. */
   readonly name: string;
   /** Path with query. */
   readonly path: string;

@@ -62,6 +62,8 @@ export async function serve(
     body: readBody(request),
   };
   let status = 0;
+  /** A create does not name its object in the path; the answer does. */
+  let created = '';
   let recorded = false;
   const record = (): void => {
     if (recorded) return;
@@ -76,7 +78,7 @@ export async function serve(
       resource: info.plural,
       subresource: info.subresource,
       namespace: info.namespace,
-      name: info.name,
+      name: info.name || created,
       path: request.url ?? '/',
       status,
       milliseconds: parts.surroundings.now() - began,
@@ -89,6 +91,7 @@ export async function serve(
     });
     if (!(await faults.before(context, response))) return;
     const answer = await route(context);
+    if (info.verb === 'create' && answer.type === 'object') created = answer.object.metadata.name ?? '';
     if (faults.losesAnswer(context)) response.socket?.destroy();
     else if (!response.destroyed) {
       if (answer.type === 'stream') {
