@@ -32,35 +32,40 @@ export async function runFakeKubelet(
   await Promise.all(pending);
 
   async function step(pod: Pod): Promise<void> {
-    const { name, uid = '' } = pod.metadata;
+    const { uid = '' } = pod.metadata;
     try {
       if (pod.metadata.deletionTimestamp !== undefined) {
         ended?.(pod);
-        await client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, uid, signal });
+        await endPod(client, pod, signal);
       } else if (!known.has(uid)) {
         known.add(uid);
-        const target = pod.metadata.annotations?.['nodeset.slinky.slurm.net/target-node'] ?? 'machine-0';
-        await client.json('POST', `/api/v1/namespaces/${namespace}/pods/${name}/binding`, {
-          body: {
-            apiVersion: 'v1',
-            kind: 'Binding',
-            metadata: { name },
-            target: { kind: 'Node', name: target },
-          },
-          signal,
-        });
-        await client.mergePatch(
-          pods,
-          { namespace, name },
-          { status: running(pod) },
-          { subresource: 'status', signal },
-        );
+        await startPod(client, pod, signal);
         started?.(pod);
       }
     } catch (error) {
       if (!signal.aborted && !(error instanceof NotFoundError)) throw error;
     }
   }
+}
+
+/** Binds a pod and reports it Running and Ready. */
+export async function startPod(client: Client, pod: Pod, signal?: AbortSignal): Promise<void> {
+  const { namespace = '', name } = pod.metadata;
+  const target = pod.metadata.annotations?.['nodeset.slinky.slurm.net/target-node'] ?? 'machine-0';
+  const options = signal === undefined ? {} : { signal };
+  await client.json('POST', `/api/v1/namespaces/${namespace}/pods/${name}/binding`, {
+    body: { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target: { kind: 'Node', name: target } },
+    ...options,
+  });
+  const status = running(pod);
+  await client.mergePatch(pods, { namespace, name }, { status }, { subresource: 'status', ...options });
+}
+
+/** Its containers have ended: nothing holds it any more. */
+export async function endPod(client: Client, pod: Pod, signal?: AbortSignal): Promise<void> {
+  const { namespace = '', name, uid = '' } = pod.metadata;
+  const options = signal === undefined ? {} : { signal };
+  await client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, uid, ...options });
 }
 
 /** Lets deleted claims go, as the controller of Kubernetes does once no pod uses them. */

@@ -18,8 +18,12 @@ export class FakeSlurm implements SlurmGateway {
   #timer: NodeJS.Timeout | undefined;
   #seen: NodesView = { kind: 'unknown', since: 0, why: 'not asked yet' };
 
-  constructor(onChange: () => void) {
+  readonly #byHand: boolean;
+
+  /** `byHand`: nobody polls but `pollByHand`. */
+  constructor(onChange: () => void, { byHand = false }: { readonly byHand?: boolean } = {}) {
     this.#onChange = onChange;
+    this.#byHand = byHand;
   }
 
   /** A slurmd with this instance id comes up. */
@@ -52,8 +56,23 @@ export class FakeSlurm implements SlurmGateway {
 
   /** What the operator's lister does every second. */
   poll(): void {
+    if (this.#byHand) return;
     this.#seen = this.#list();
     this.#onChange();
+  }
+
+  /** Whether one more list brought news. */
+  pollByHand(): boolean {
+    const before = contentOf(this.#seen);
+    this.#seen = this.#list();
+    const news = contentOf(this.#seen) !== before;
+    if (news) this.#onChange();
+    return news;
+  }
+
+  /** As an operator that has just been started sees it: not at all. */
+  forgetView(): void {
+    this.#seen = { kind: 'unknown', since: 0, why: 'not asked yet' };
   }
 
   view(): NodesView {
@@ -68,7 +87,7 @@ export class FakeSlurm implements SlurmGateway {
   expectChanges(who: string, expecting: boolean): void {
     if (expecting) this.#waiting.add(who);
     else this.#waiting.delete(who);
-    if (this.#waiting.size > 0) this.#timer ??= setInterval(() => this.poll(), 50);
+    if (this.#waiting.size > 0 && !this.#byHand) this.#timer ??= setInterval(() => this.poll(), 50);
     else this.close();
   }
 
@@ -130,6 +149,12 @@ export class FakeSlurm implements SlurmGateway {
       controllerStartedAt: 0,
     };
   }
+}
+
+function contentOf(view: NodesView): string {
+  return view.kind === 'unknown'
+    ? view.why
+    : JSON.stringify(view.nodes.map((node) => ({ ...node, state: [node.state.base, ...node.state.flags] })));
 }
 
 function blank(name: string): SlurmNode {

@@ -17,6 +17,7 @@ import {
   customResourceDefinitions,
   type Draft,
   kubeconfigConfig,
+  type Manager,
   namespaces,
   nodes,
   type Pod,
@@ -31,6 +32,7 @@ import { controllers, nodeSets } from '../src/resources.ts';
 import { runClaimProtection, runFakeKubelet } from './fake-kubelet.ts';
 import { FakeSlurm } from './fake-slurm.ts';
 import { Life } from './life.ts';
+import { runInLockstep } from './lockstep.ts';
 import { accountName, refusals, restrictedConfig } from './restricted-config.ts';
 
 const namespace = 'slurm';
@@ -44,18 +46,25 @@ export class NodeSetStage implements AsyncDisposable {
   readonly #kubelet = new AbortController();
   #kubeletDone: Promise<void> = Promise.resolve();
   #protection: Promise<void> = Promise.resolve();
-  #operator: { stop: AbortController; done: Promise<void> } | undefined;
+  #operator: { stop: AbortController; done: Promise<void>; manager: Manager } | undefined;
 
-  private constructor(server: ApiServer, client: Client, config: ClusterConfig) {
+  #life = new Life();
+
+  private constructor(server: ApiServer, client: Client, config: ClusterConfig, lockstep: boolean) {
     this.#config = config;
     this.server = server;
     this.client = client;
-    this.slurm = new FakeSlurm(() => {
+    const changed = () => {
       for (const source of this.#changes) source.trigger({ namespace, name: 'main' });
-    });
+    };
+    this.slurm = new FakeSlurm(changed, { byHand: lockstep });
   }
 
-  static async open(machines = 3): Promise<NodeSetStage> {
+  /** `lockstep`: nothing happens by itself; see `runInLockstep`. */
+  static async open(
+    machines = 3,
+    { lockstep = false }: { readonly lockstep?: boolean } = {},
+  ): Promise<NodeSetStage> {
     const server = await startApiServer();
     const client = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), {
       rateLimit: false,
@@ -65,7 +74,7 @@ export class NodeSetStage implements AsyncDisposable {
     const config = await restrictedConfig(server, client, 'slurm-operator', {
       cluster: [...managerClusterRules, ...managerNamespaceRules],
     });
-    const stage = new NodeSetStage(server, client, config);
+    const stage = new NodeSetStage(server, client, config, lockstep);
     for (const kind of [controllerKind, nodeSetKind, clusterKind]) {
       await client.create(customResourceDefinitions, customResourceDefinition(kind) as never);
     }
@@ -90,6 +99,7 @@ export class NodeSetStage implements AsyncDisposable {
       spec,
     };
     await client.create(controllers, controller as unknown as Draft<Controller>);
+    if (lockstep) return stage;
     stage.#protection = runClaimProtection(client, namespace, stage.#kubelet.signal);
     stage.#kubeletDone = runFakeKubelet(
       {
@@ -165,7 +175,18 @@ export class NodeSetStage implements AsyncDisposable {
       parallel: 1,
     });
     const stop = new AbortController();
-    this.#operator = { stop, done: manager.start(stop.signal) };
+    this.#life = life;
+    this.slurm.forgetView();
+    this.#operator = { stop, done: manager.start(stop.signal), manager };
+  }
+
+  /** Until nobody has anything left to do, or the operator's life is over. */
+  async runInLockstep(): Promise<'rest' | 'dead'> {
+    const manager = this.#operator?.manager;
+    if (manager === undefined) throw new Error('no operator runs');
+    await manager.cache.waitForSync();
+    const world = { client: this.client, slurm: this.slurm, namespace };
+    return runInLockstep(world, manager, () => this.#life.over);
   }
 
   async stopOperator(): Promise<void> {

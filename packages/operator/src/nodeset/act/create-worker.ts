@@ -40,11 +40,10 @@ export async function createWorker(
     await client.create(pods, pod as never, { signal });
   } catch (error) {
     if (!(error instanceof AlreadyExistsError)) throw error;
-    const live = await client.find(
-      pods,
-      { namespace: nodeSet.metadata.namespace, name: pod.metadata?.name ?? '' },
-      { signal },
-    );
+    // The list and not the pod: we have no need to read single ones otherwise.
+    const fieldSelector = `metadata.name=${pod.metadata?.name ?? ''}`;
+    const { namespace } = nodeSet.metadata;
+    const [live] = (await client.list(pods, { namespace, fieldSelector, signal })).items;
     // Made by an earlier try whose answer was lost: the cache shows it before long.
     if (live === undefined || controllerOf(live)?.uid === nodeSet.metadata.uid) return;
     throw new NameConflictError(

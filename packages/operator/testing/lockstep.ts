@@ -1,0 +1,113 @@
+/**
+ * A world that waits for the operator: machines, claims and Slurm take one step whenever the operator has seen everything and has
+ * nothing left to do. Then how often it writes depends on nothing but itself, and a crash can be put behind every single write.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Client,
+  controllerRevisions,
+  type Manager,
+  nodes,
+  type Pod,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  type Resource,
+  services,
+} from '@slurm-operator/kube';
+import { controllers, nodeSets } from '../src/resources.ts';
+import { endPod, startPod } from './fake-kubelet.ts';
+import type { FakeSlurm } from './fake-slurm.ts';
+
+export interface World {
+  readonly client: Client;
+  readonly slurm: FakeSlurm;
+  readonly namespace: string;
+}
+
+/** More steps than any of the scenarios takes. */
+const mostSteps = 300;
+const patience = 30_000;
+
+// oxlint-disable-next-line typescript/no-explicit-any -- kinds of every type
+const watched: readonly Resource<any>[] = [
+  nodeSets,
+  controllers,
+  pods,
+  persistentVolumeClaims,
+  controllerRevisions,
+  services,
+  podDisruptionBudgets,
+  nodes,
+];
+
+/** Goes on until there is nothing left to do for anybody, or until `over` says that the operator is dead. */
+export async function runInLockstep(
+  world: World,
+  manager: Manager,
+  over: () => boolean,
+): Promise<'rest' | 'dead'> {
+  for (let step = 0; step < mostSteps; step += 1) {
+    await untilIdle(world, manager, over);
+    if (over()) return 'dead';
+    const moved = (await stepOfKubelet(world)) || (await stepOfClaims(world)) || world.slurm.pollByHand();
+    if (!moved) return 'rest';
+  }
+  throw new Error(`no rest after ${mostSteps} steps`);
+}
+
+async function untilIdle(world: World, manager: Manager, over: () => boolean): Promise<void> {
+  const deadline = Date.now() + patience;
+  for (;;) {
+    await delay(1);
+    if (over()) return;
+    if ((await isIdle(manager)) && (await hasSeenAll(world, manager)) && (await isIdle(manager))) return;
+    if (Date.now() > deadline) throw new Error(`the operator is still at work after ${patience} ms`);
+  }
+}
+
+async function isIdle({ metrics: { registry } }: Manager): Promise<boolean> {
+  const value = async (name: string) => (await registry.getSingleMetric(name)?.get())?.values ?? [];
+  const all = [...(await value('workqueue_depth')), ...(await value('controller_runtime_active_workers'))];
+  return all.every((each) => each.value === 0);
+}
+
+/** Its cache shows what the server has: no event is on its way. */
+async function hasSeenAll({ client }: World, { cache }: Manager): Promise<boolean> {
+  for (const resource of watched) {
+    const versions = (
+      items: readonly { readonly metadata: { readonly uid: string; readonly resourceVersion: string } }[],
+    ) =>
+      items
+        .map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)
+        .toSorted()
+        .join();
+    const { items } = await client.list(resource);
+    if (versions(items) !== versions(cache.list(resource))) return false;
+  }
+  return true;
+}
+
+/** The first pod by name that a kubelet would do something about. */
+async function stepOfKubelet({ client, slurm, namespace }: World): Promise<boolean> {
+  const { items } = await client.list(pods, { namespace });
+  const next = (items as unknown as Pod[])
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+    .find((pod) => pod.metadata.deletionTimestamp !== undefined || pod.status?.phase !== 'Running');
+  if (next === undefined) return false;
+  if (next.metadata.deletionTimestamp !== undefined) await endPod(client, next);
+  else {
+    await startPod(client, next);
+    slurm.register(next.spec?.hostname ?? '', next.metadata.uid ?? '');
+  }
+  return true;
+}
+
+/** A claim that is to go goes, once no pod has it any more. */
+async function stepOfClaims({ client, namespace }: World): Promise<boolean> {
+  const { items } = await client.list(persistentVolumeClaims, { namespace });
+  const next = items.find(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  if (next === undefined) return false;
+  await client.mergePatch(persistentVolumeClaims, next.metadata, { metadata: { finalizers: null } });
+  return true;
+}
