@@ -207,9 +207,15 @@ async function fetchDetails(client: SlurmClient, ids: readonly string[], signal:
   return { jobs };
 }
 
+/** A list of nodes that cannot be read is no reason to believe it, nor to lose sight of all jobs. */
 function isDoubted(job: SlurmJob, doubted: ReadonlySet<string> | 'all'): boolean {
   if (doubted === 'all') return true;
-  return doubted.size > 0 && expandHostlist(job.nodes).some((node) => doubted.has(node));
+  if (doubted.size === 0) return false;
+  try {
+    return expandHostlist(job.nodes).some((node) => doubted.has(node));
+  } catch {
+    return true;
+  }
 }
 
 function sameStates(a: readonly string[], b: readonly string[]): boolean {

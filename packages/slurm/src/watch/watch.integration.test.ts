@@ -66,6 +66,22 @@ describe('nodes', () => {
     for (const { status, bytes } of lists) assert.deepEqual([status, bytes], [304, 0]);
   });
 
+  test('of a list with one changed node only that one is parsed', async (t) => {
+    await using simulator = await startSimulator({ nodes: 'n[0-199]' });
+    await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
+    watch.nodes.start();
+    const before = await watch.nodes.listSince(0);
+    const node = simulator.cluster.node('n7');
+    node.comment = 'changed';
+    simulator.cluster.touch(node);
+    const parse = t.mock.method(JSON, 'parse');
+    const after = await watch.nodes.listSince(Date.now());
+    const parsed = parse.mock.calls.filter(({ arguments: [text] }) => text.includes('"cpu_load"'));
+    assert.equal(parsed.length, 1);
+    assert.equal(after.nodes.get('n7')?.comment, 'changed');
+    assert.equal(after.nodes.get('n8'), before.nodes.get('n8'));
+  });
+
   test('never by the answer for one node', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-2]' });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
@@ -209,8 +225,16 @@ describe('jobs', () => {
     const known = await watch.jobs.listSince(Date.now());
     assert.deepEqual([...deadlinesOf(known).deadlines.keys()].toSorted(), ['n1', 'n2']);
     assert.ok(deadlinesOf(known).complete);
-    const asked = simulator.requests.filter(({ path }) => path === `slurm/job/${other}`);
-    assert.equal(asked.length, 0, 'a job on another node is not asked for');
+    const next = simulator.cluster.runJob(['n0'], { timeLimit: 10 });
+    for (const _ of [1, 2]) await watch.jobs.listSince(Date.now());
+    const asked = (job: number) =>
+      simulator.requests.filter(({ path }) => path === `slurm/job/${job}`).length;
+    assert.deepEqual(
+      [asked(id), asked(next)],
+      [1, 1],
+      'once each: a doubt is over with the list that settles it',
+    );
+    assert.equal(asked(other), 0, 'a job on another node is not asked for');
   });
 
   test('after an outage no details are believed: jobs are missing until they were read again, in bounded rounds', async () => {
