@@ -70,4 +70,19 @@ fi
 if [[ -e /etc/sssd/sssd.conf ]]; then
   /usr/libexec/slurm-operator/ssh.bash adopt
 fi
+
+# The key is a mounted file that changes when it is rotated. slurmd reads it once, and again on SIGHUP; jobs go on meanwhile.
+watch_key() {
+  local key=/etc/slurm/slurm.key before now
+  before=$(cksum <"$key") || return 0
+  while sleep 1; do
+    now=$(cksum 2>/dev/null <"$key") || continue
+    if [[ $now != "$before" ]]; then
+      echo "the key has changed: slurmd reads it again" >&2
+      before=$now
+      kill -HUP "$1" || return 0
+    fi
+  done
+}
+if [[ -r /etc/slurm/slurm.key ]]; then watch_key "$$" & fi
 exec slurmd "${options[@]}"

@@ -1,5 +1,5 @@
 /** The Accounting controller: slurmdbd on a database. */
-import type { Accounting } from '@slurm-operator/api';
+import { type Accounting, annotation } from '@slurm-operator/api';
 import {
   type Live,
   type Manager,
@@ -20,6 +20,7 @@ import { digestOf } from '../builders/digest.ts';
 import { jwtKeyOf } from '../builders/key-sources.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { type Digests, digestBehind, digestsOf, refTroubles } from '../key-troubles.ts';
+import { keysVerdict } from '../keys/keys-verdict.ts';
 import { accountings } from '../resources.ts';
 import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
@@ -59,7 +60,7 @@ export class AccountingReconciler {
       {},
       accounting.spec.external
         ? externalVerdicts(accounting, answers)
-        : ownVerdicts(accounting, all, found, answers),
+        : [...ownVerdicts(accounting, all, found, answers), keysVerdict(found, this.#wanted(accounting))],
       client,
       context,
     );
@@ -67,19 +68,17 @@ export class AccountingReconciler {
   };
 
   async #run(accounting: Live<Accounting>, steps: Steps, { signal }: ReconcileContext): Promise<Trouble[]> {
-    const { cache, owned } = this.#manager;
+    const { owned } = this.#manager;
     const owner = accounting as unknown as Live;
     const { namespace } = accounting.metadata;
     const { spec } = accounting;
     const password = spec.storageConfig?.passwordKeyRef;
-    const names = [spec.slurmKeyRef, jwtKeyOf(spec), password].flatMap((ref) =>
-      ref === undefined ? [] : [ref.name],
-    );
-    const known: Digests[] = [...new Set(names)].map((one) => digestsOf(cache, 'Secret', namespace, one));
+    const { secrets: known, jwks } = this.#digests(accounting);
     const troubles = [
       ...refTroubles('Secret', 'slurmKeyRef', spec.slurmKeyRef, known, namespace),
       ...refTroubles('Secret', 'jwtKeyRef', jwtKeyOf(spec), known, namespace),
       ...refTroubles('Secret', 'storageConfig.passwordKeyRef', password, known, namespace),
+      ...refTroubles('ConfigMap', 'jwksKeyRef', spec.jwksKeyRef, jwks, namespace),
     ];
     const service = buildAccountingService(accounting);
     await steps.run(`Service ${service.metadata.name}`, () =>
@@ -96,16 +95,44 @@ export class AccountingReconciler {
     const set = buildAccountingStatefulSet({
       accounting,
       around: this.#around,
-      hashes: {
-        slurmKey: digestBehind(known, spec.slurmKeyRef),
-        jwtKey: digestBehind(known, jwtKeyOf(spec)),
-        slurmdbdConf: digestOf(conf.text),
-      },
+      hashes: { ...this.#keys(accounting), slurmdbdConf: digestOf(conf.text) },
     });
     await steps.run(`StatefulSet ${set.metadata.name}`, () =>
       owned.apply(statefulSets, owner, set, { signal }),
     );
     return troubles;
+  }
+
+  /** What is known of everything that the Accounting refers to. */
+  #digests({ metadata: { namespace }, spec }: Live<Accounting>): {
+    readonly secrets: readonly Digests[];
+    readonly jwks: readonly Digests[];
+  } {
+    const { cache } = this.#manager;
+    const refs = [spec.slurmKeyRef, jwtKeyOf(spec), spec.storageConfig?.passwordKeyRef];
+    const names = new Set(refs.flatMap((ref) => (ref === undefined ? [] : [ref.name])));
+    return {
+      secrets: [...names].map((one) => digestsOf(cache, 'Secret', namespace, one)),
+      jwks:
+        spec.jwksKeyRef === undefined ? [] : [digestsOf(cache, 'ConfigMap', namespace, spec.jwksKeyRef.name)],
+    };
+  }
+
+  #wanted(accounting: Live<Accounting>): Record<string, string> {
+    const { slurmKey, jwtKey } = this.#keys(accounting);
+    return { [annotation.slurmKeyHash]: slurmKey, [annotation.jwtKeyHash]: jwtKey };
+  }
+
+  /** slurmdbd reads its keys once: another digest starts it anew. */
+  #keys(accounting: Live<Accounting>): { readonly slurmKey: string; readonly jwtKey: string } {
+    const { secrets: known, jwks } = this.#digests(accounting);
+    const { spec } = accounting;
+    const jwt = digestBehind(known, jwtKeyOf(spec));
+    return {
+      slurmKey: digestBehind(known, spec.slurmKeyRef),
+      // Without public keys it stays as it always was, so that no slurmdbd is restarted for nothing.
+      jwtKey: spec.jwksKeyRef === undefined ? jwt : digestOf([jwt, digestBehind(jwks, spec.jwksKeyRef)]),
+    };
   }
 
   /** The password is read from the API server, put into the file, and forgotten. */

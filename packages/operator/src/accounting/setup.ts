@@ -1,6 +1,6 @@
 /** Which changes make an Accounting be looked at. */
 import { app } from '@slurm-operator/api';
-import { type Manager, secrets, services, statefulSets } from '@slurm-operator/kube';
+import { configMaps, type Manager, secrets, services, statefulSets } from '@slurm-operator/kube';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { accountings, clusters, controllers } from '../resources.ts';
 import { watchPods } from '../status/watch-pods.ts';
@@ -22,6 +22,12 @@ export function setupAccountings(manager: Manager, around: Surroundings, options
             (ref) => ref?.name === name,
           ),
         )
+        .map(({ metadata }) => metadata),
+    )
+    .watches(configMaps, ({ metadata: { namespace, name } }) =>
+      manager.cache
+        .list(accountings, { namespace })
+        .filter(({ spec }) => spec.jwksKeyRef?.name === name)
         .map(({ metadata }) => metadata),
     )
     // What Slurm hears when it asks for accounting is in the conditions of its Cluster.

@@ -14,6 +14,7 @@ const pod = (over: Partial<PodFacts> = {}): PodFacts => ({
   lostWith: undefined,
   restarts: 0,
   annotations: {},
+  revision: undefined,
   waiting: undefined,
   waitingMessage: undefined,
   lastWords: undefined,

@@ -43,9 +43,11 @@ export interface ConnectionSettings {
 
 /** How often Slurm is asked whether it is there while all is well. */
 const pingPeriod = 10_000;
+/** With accounting more often: nothing else tells that slurmdbd has lost its database. */
+const accountingPeriod = 5_000;
 /** A slurmrestd that cannot reach slurmctld answers after ten seconds; what takes longer is no answer. */
 const pingTimeout = 12_000;
-const accountingTimeout = 4_000;
+const accountingTimeout = 2_500;
 /** Soon after a silence that may mean nothing. */
 const secondLook = 500;
 const usualBackoff = { initial: 1000, limit: 15 * 60_000 };
@@ -75,7 +77,9 @@ export class ClusterReconciler {
       ? this.#fail(request.key, context)
       : outcome.accounting?.kind === 'silent'
         ? secondLook
-        : pingPeriod;
+        : outcome.accounting === undefined
+          ? pingPeriod
+          : accountingPeriod;
     if (failed)
       context.log.warn(
         { reason: outcome.reason, failures: this.#failures.get(request.key)?.count },

@@ -1,6 +1,7 @@
 /** Everything that the decision about a Controller needs, from caches. */
 import {
   type Accounting,
+  annotation,
   type Cluster,
   type Controller,
   type NodeSet,
@@ -10,6 +11,7 @@ import { type Cache, type Live, pods, statefulSets } from '@slurm-operator/kube'
 import { trialAnnotation, trialName } from '../builders/controller/config-check.ts';
 import { referencedConfigMaps } from '../builders/controller/stateful-set.ts';
 import { type Digests, digestsOf } from '../key-troubles.ts';
+import { type WorkerKey, workerKeys } from '../keys/slurm-key.ts';
 import { accountings, clusters, nodeSets } from '../resources.ts';
 import { type PodFacts, podsOf } from '../status/pods.ts';
 import type { Trial } from './trial.ts';
@@ -23,7 +25,15 @@ export interface ObservedController {
   readonly configMaps: readonly Digests[];
   readonly pods: readonly PodFacts[];
   readonly trial: Trial | undefined;
-  readonly statefulSet: { readonly exists: boolean; readonly updating: boolean };
+  readonly workers: readonly WorkerKey[];
+  readonly statefulSet: {
+    readonly exists: boolean;
+    readonly updating: boolean;
+    /** The revision that pods should have. */
+    readonly revision: string | undefined;
+    /** The digest of slurm.key that pods are started with. */
+    readonly slurmKey: string | undefined;
+  };
 }
 
 export function observeController(cache: Cache, controller: Live<Controller>): ObservedController {
@@ -51,7 +61,13 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
         set === undefined ||
         set.status?.observedGeneration !== set.metadata.generation ||
         (set.status?.updatedReplicas ?? 0) < (set.spec?.replicas ?? 1),
+      revision:
+        set?.status?.observedGeneration === set?.metadata.generation
+          ? set?.status?.updateRevision
+          : undefined,
+      slurmKey: set?.spec?.template.metadata?.annotations?.[annotation.slurmKeyHash],
     },
+    workers: workerKeys(cache, controller),
   };
 }
 

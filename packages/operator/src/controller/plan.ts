@@ -1,5 +1,5 @@
 /** What a Controller needs, as objects in the order in which they are made; and what stands in its way. Pure. */
-import type { Cluster } from '@slurm-operator/api';
+import { annotation, type Cluster } from '@slurm-operator/api';
 import type { ApplyIntent, ConfigMap, Service, StatefulSet } from '@slurm-operator/kube';
 import { buildCluster } from '../builders/controller/cluster.ts';
 import { clusterNameOf } from '../builders/controller/cluster-name.ts';
@@ -9,11 +9,13 @@ import { buildControllerServices } from '../builders/controller/services.ts';
 import { buildExternalSlurmConf, buildSlurmConf, type Scripts } from '../builders/controller/slurm-conf.ts';
 import { buildControllerStatefulSet } from '../builders/controller/stateful-set.ts';
 import { digestOf } from '../builders/digest.ts';
+import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { digestBehind, refTroubles } from '../key-troubles.ts';
 import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';
+import type { PodFacts } from '../status/pods.ts';
 import type { ObservedController } from './observe.ts';
 import { decideTrial, type TrialDecision } from './trial.ts';
 import { wantedKeys } from './wanted-keys.ts';
@@ -28,6 +30,12 @@ export interface ControllerPlan {
   readonly touch: readonly string[];
   /** Pods that wait ever longer before they try again: with a new configuration they should try at once. */
   readonly restart: readonly { readonly name: string; readonly uid: string }[];
+  /** Workers that are to be told of a new key, and its digest. */
+  readonly tell: { readonly digest: string; readonly workers: readonly string[] };
+  /** The slurmctld whose turn it is to be made anew, where Kubernetes does not do that by itself. */
+  readonly renew: PodFacts | undefined;
+  /** What pods should have been started with: annotation → digest. */
+  readonly keys: Readonly<Record<string, string>>;
   readonly troubles: readonly Trouble[];
   readonly decision: TrialDecision;
 }
@@ -74,8 +82,40 @@ export function planController(observed: ObservedController, around: Surrounding
     }),
     touch: unaware.filter((pod) => pod.waiting === undefined).map((pod) => pod.name),
     restart: unaware.filter((pod) => pod.waiting === 'CrashLoopBackOff'),
+    tell: tell(observed),
+    renew: runs ? nextToRenew(observed) : undefined,
+    keys: {
+      [annotation.slurmKeyHash]: hashes(observed).slurmKey,
+      [annotation.jwtKeyHash]: hashes(observed).jwtKey,
+    },
     troubles,
   };
+}
+
+/**
+ * While slurmctld changes its key, or after it did, workers that were told of another one are told. Those that were never told of
+ * any have the key that was there when they started.
+ */
+function tell(observed: ObservedController): ControllerPlan['tell'] {
+  const { statefulSet, workers } = observed;
+  const digest = hashes(observed).slurmKey;
+  const changing = statefulSet.slurmKey !== undefined && statefulSet.slurmKey !== digest;
+  const behind = workers.filter(({ told }) => (told === undefined ? changing : told !== digest));
+  return { digest, workers: digest === '' ? [] : behind.map(({ name }) => name) };
+}
+
+/**
+ * With standbys Kubernetes does not roll the pods: it would wait for a standby to become ready, which none ever does. One after the
+ * other, the active one last, and that only when somebody else runs who can take over meanwhile.
+ */
+function nextToRenew({ controller, pods, statefulSet }: ObservedController): PodFacts | undefined {
+  const { revision } = statefulSet;
+  if (controllerReplicas(controller) === 1 || revision === undefined) return undefined;
+  const old = pods.filter((pod) => pod.revision !== revision && pod.lostWith === undefined);
+  const standby = old.find((pod) => !pod.ready);
+  if (standby !== undefined) return standby;
+  const allRun = pods.length === controllerReplicas(controller) && pods.every((pod) => pod.running);
+  return allRun ? old.at(0) : undefined;
 }
 
 /** Troubles that do not keep slurmctld from running. */

@@ -1,11 +1,12 @@
 /** The Controller controller: observe, plan, act, and say how it went. */
-import type { Controller } from '@slurm-operator/api';
+import { annotation, type Controller } from '@slurm-operator/api';
 import {
   type ConfigMap,
   configMaps,
   controllerReference,
   type Live,
   type Manager,
+  NotFoundError,
   pods,
   type ReconcileContext,
   type Request,
@@ -66,10 +67,21 @@ export class ControllerReconciler {
     const pause = this.#pace.wait(request.key, plan.configHash, context.clock.now());
     const enforced =
       config !== undefined && pause === 0 && (await this.#enforce(controller, plan, config, steps, context));
+    // First the workers, whose files take a moment to change: then slurmctld follows.
+    if (plan.tell.workers.length > 0) await this.#tellWorkers(controller, plan.tell, steps, signal);
     const configExists = config !== undefined && cache.get(configMaps, config.metadata) !== undefined;
     if (statefulSet !== undefined && (configExists || observed.statefulSet.exists))
       await steps.run(`StatefulSet ${statefulSet.metadata.name}`, () =>
         owned.apply(statefulSets, owner, statefulSet, { signal }),
+      );
+    const { renew } = plan;
+    if (renew !== undefined)
+      await steps.run(`Pod ${renew.name}`, () =>
+        client.delete(
+          pods,
+          { namespace: request.namespace ?? '', name: renew.name },
+          { uid: renew.uid, signal },
+        ),
       );
     let prometheusAbsent = false as boolean;
     await steps.run('ServiceMonitor', async () => {
@@ -91,6 +103,30 @@ export class ControllerReconciler {
     if (pause > 0) return { requeueAfter: pause };
     if (prometheusAbsent) return { requeueAfter: lookForPrometheus };
   };
+
+  /** Any change of a pod makes its kubelet bring its files up to date at once. */
+  async #tellWorkers(
+    controller: Live<Controller>,
+    { digest, workers }: ControllerPlan['tell'],
+    steps: Steps,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { namespace } = controller.metadata;
+    const patch = { metadata: { annotations: { [annotation.slurmKeyHash]: digest } } };
+    const atOnce = 16;
+    await steps.run('workers that are told of a new key', async () => {
+      for (let from = 0; from < workers.length; from += atOnce)
+        await Promise.all(
+          workers.slice(from, from + atOnce).map(async (name) => {
+            try {
+              await this.#manager.client.mergePatch(pods, { namespace, name }, patch, { signal });
+            } catch (error) {
+              if (!(error instanceof NotFoundError)) throw error;
+            }
+          }),
+        );
+    });
+  }
 
   /** Puts the configuration in force, or takes the next step of its trial. Whether it is in force now. */
   async #enforce(

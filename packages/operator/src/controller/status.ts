@@ -1,7 +1,8 @@
 /** What a Controller says about itself. Pure. */
-import { conditionType } from '@slurm-operator/api';
+import { annotation, conditionType } from '@slurm-operator/api';
 import { clusterNameOf } from '../builders/controller/cluster-name.ts';
 import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
+import { keysVerdict } from '../keys/keys-verdict.ts';
 import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
 import { podTroubles } from '../status/pods.ts';
 import type { ObservedController } from './observe.ts';
@@ -18,7 +19,9 @@ export interface ControllerStatusDraft {
  */
 export function controllerStatus(
   observed: ObservedController,
-  plan: Pick<ControllerPlan, 'troubles' | 'configHash' | 'decision'> & { readonly enforced?: string },
+  plan: Pick<ControllerPlan, 'troubles' | 'configHash' | 'decision' | 'keys'> & {
+    readonly enforced?: string;
+  },
   failures: readonly Trouble[],
 ): ControllerStatusDraft {
   const { controller, cluster, pods } = observed;
@@ -58,9 +61,23 @@ export function controllerStatus(
           : `slurmctld answers in pod ${answering.map(({ name }) => name).join(' and ')}.`,
       ),
       connected,
-      ...(external ? [] : [config]),
+      ...(external ? [] : [config, keys(observed, plan.keys)]),
     ],
   };
+}
+
+/** slurmctld from its template, workers from what they were told; one that was never told has the key that it started with. */
+function keys({ pods, workers }: ObservedController, wanted: ControllerPlan['keys']): Verdict {
+  return keysVerdict(
+    [
+      ...pods,
+      ...workers.map(({ name, told }) => ({
+        name,
+        annotations: { ...wanted, ...(told === undefined ? {} : { [annotation.slurmKeyHash]: told }) },
+      })),
+    ],
+    wanted,
+  );
 }
 
 /** Slurm works without a standby, until the day when it is needed. */

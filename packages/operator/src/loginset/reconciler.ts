@@ -1,5 +1,5 @@
 /** The LoginSet controller: login nodes in front of a Controller. */
-import { app, type LoginSet, label, resourceName } from '@slurm-operator/api';
+import { annotation, app, type LoginSet, label, resourceName } from '@slurm-operator/api';
 import {
   AlreadyExistsError,
   configMaps,
@@ -22,8 +22,10 @@ import {
 } from '../builders/login/login.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { type Digests, digestBehind, digestsOf, refTroubles } from '../key-troubles.ts';
+import { keysVerdict } from '../keys/keys-verdict.ts';
+import { slurmKeyDigest } from '../keys/slurm-key.ts';
 import { controllers, loginSets } from '../resources.ts';
-import { type Trouble, verdicts } from '../status/judge.ts';
+import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
 import { podsOf, podTroubles } from '../status/pods.ts';
 import { deploymentTroubles } from '../status/workload.ts';
 import { writeStatus } from '../status/write-status.ts';
@@ -61,7 +63,7 @@ export class LoginSetReconciler {
         readyReplicas: deployment?.status?.readyReplicas ?? 0,
         selector: `${label.name}=${app.login},${label.instance}=${name}`,
       },
-      verdicts(troubles, 'Users can log in.'),
+      [...verdicts(troubles, 'Users can log in.'), this.#keysCurrent(loginSet)],
       client,
       context,
     );
@@ -114,6 +116,20 @@ export class LoginSetReconciler {
       owned.apply(deployments, loginSet, deployment, { signal }),
     );
     return troubles;
+  }
+
+  /** The key and sssd.conf are copied when a login node starts: a new one takes a new node. */
+  #keysCurrent({ metadata: { namespace, name }, spec }: Live<LoginSet>): Verdict {
+    const { cache } = this.#manager;
+    const controller = cache.get(controllers, { namespace, name: spec.controllerRef.name });
+    const { name: secret, key } = spec.sssdConfRef;
+    return keysVerdict(podsOf(cache, 'login', namespace, name), {
+      ...(controller === undefined ? {} : { [annotation.slurmKeyHash]: slurmKeyDigest(cache, controller) }),
+      [annotation.sssdConfHash]: digestBehind([digestsOf(cache, 'Secret', namespace, secret)], {
+        name: secret,
+        key,
+      }),
+    });
   }
 
   /** Made once. Whoever deletes them gets others, and is told: every user will be warned of a changed host. */

@@ -15,6 +15,8 @@ export interface PodFacts {
   /** How often, and how, a container ended by itself. */
   readonly restarts: number;
   readonly annotations: Readonly<Record<string, string>>;
+  /** Which revision of its template it was made from. */
+  readonly revision: string | undefined;
   /** Why a container does not run, in Kubernetes' word, such as CrashLoopBackOff. */
   readonly waiting: string | undefined;
   readonly waitingMessage: string | undefined;
@@ -62,6 +64,7 @@ export function podFacts({ metadata, spec, status }: Live<Pod>, lostWith: string
     lostWith,
     restarts: containers.reduce((sum, one) => sum + (one.restartCount ?? 0), 0),
     annotations: metadata.annotations ?? {},
+    revision: metadata.labels?.['controller-revision-hash'],
     waiting: waiting?.reason,
     waitingMessage: waiting?.message,
     lastWords: lastLine(ended?.message),

@@ -41,6 +41,8 @@ export function buildControllerStatefulSet(input: ControllerWorkloadInput): Stat
       serviceName: resourceName.controllerInternal(name),
       // A standby is never ready: the next pod must not wait for it.
       podManagementPolicy: 'Parallel',
+      // Nor must a rollout, which would never end: with standbys the operator makes the pods anew itself.
+      ...(controllerReplicas(controller) > 1 ? { updateStrategy: { type: 'OnDelete' as const } } : {}),
       revisionHistoryLimit: 0,
       selector: { matchLabels: selectorLabels('controller', name) },
       template: {
