@@ -1,9 +1,10 @@
 /** The control plane with real daemons on a local cluster: everything Ready, everything answers, nothing is done twice. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before as beforeAll, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
-import { pods, secrets, services } from '@slurm-operator/kube';
-import { clusters, controllers } from '@slurm-operator/operator';
+import { pods, type Resource, secrets, services } from '@slurm-operator/kube';
+import { accountings, clusters, controllers, loginSets } from '@slurm-operator/operator';
 import { SlurmClient, staticToken } from '@slurm-operator/slurm';
 import { ControlPlane } from './src/control-plane.ts';
 import { namespace, operatorUser } from './src/slurm-stage.ts';
@@ -137,4 +138,92 @@ it('an operator that is killed comes back and changes nothing', async () => {
   await plane.eventually('the operator at work again', async () => requests() > count + 10);
   await plane.ready(clusters, 'slurm');
   assert.deepEqual(await running(), before);
+});
+
+/** Every part that has keys says that all its daemons have the newest. */
+const keysCurrent = async (): Promise<boolean> => {
+  for (const [resource, name] of [
+    [controllers, 'slurm'],
+    [accountings, 'slurm'],
+    [loginSets, 'login'],
+  ] as readonly (readonly [Resource, string])[])
+    if ((await plane.condition(resource, name, conditionType.keysCurrent))?.status !== 'True') return false;
+  return true;
+};
+
+const ownKey = async (app: string, key: string): Promise<string | undefined> =>
+  (await plane.podsOf(app))[0]?.metadata.annotations?.[`slinky.slurm.net/${key}`];
+
+it('a new slurm.key reaches every daemon; no worker restarts, and its job completes', async () => {
+  const asAlice = (...command: string[]) =>
+    plane.podOf('login').then((login) => plane.run(login, 'login', [...asUser, ...command]));
+  const asUser = ['setpriv', '--reuid=alice', '--regid=5001', '--clear-groups'];
+  const job = (await asAlice('sbatch', '--parsable', '--chdir=/tmp', '--wrap', 'sleep 25')).trim();
+  const state = async () =>
+    /JobState=(\w+)/.exec(await plane.slurmctld('scontrol', '--oneliner', 'show', 'job', job))?.[1];
+  await plane.eventually('the job to run', async () => (await state()) === 'RUNNING');
+  const workers = async () =>
+    (await plane.podsOf('slurmd')).map(
+      ({ metadata, status }) => `${metadata.uid} ${status?.containerStatuses?.[0]?.restartCount}`,
+    );
+  const [before, old] = [await workers(), await ownKey('slurmctld', 'slurm-key-hash')];
+  await plane.rewrite('keys', { 'slurm.key': randomBytes(512) });
+  await plane.eventually(
+    'every daemon on the new key',
+    async () =>
+      (await ownKey('slurmctld', 'slurm-key-hash')) !== old &&
+      (await ownKey('slurmd', 'slurm-key-hash')) === (await ownKey('slurmctld', 'slurm-key-hash')) &&
+      keysCurrent(),
+    120,
+  );
+  await plane.untilReady();
+  await plane.eventually('a job of the new login node', async () =>
+    (await asAlice('srun', '--chdir=/tmp', 'hostname')).includes('compute-'),
+  );
+  await plane.eventually('the job to complete', async () => (await state()) === 'COMPLETED');
+  assert.deepEqual(await workers(), before);
+  await plane.eventually('accounting', async () =>
+    (await plane.slurmctld('sacctmgr', '--noheader', 'show', 'cluster', 'format=cluster')).includes('test'),
+  );
+});
+
+it('a new jwt.key reaches slurmctld, slurmdbd, the operator and every Token', async () => {
+  const old = await ownKey('slurmctld', 'jwt-key-hash');
+  const tokenNow = async () =>
+    (await plane.stage.client.get(secrets, { namespace, name: 'alice-jwt-alice' })).data?.['SLURM_JWT'];
+  const before = await tokenNow();
+  await plane.rewrite('keys', { 'jwt.key': randomBytes(32) });
+  await plane.eventually(
+    'the new key in use',
+    async () =>
+      (await ownKey('slurmctld', 'jwt-key-hash')) !== old &&
+      (await ownKey('slurmdbd', 'jwt-key-hash')) === (await ownKey('slurmctld', 'jwt-key-hash')) &&
+      (await tokenNow()) !== before &&
+      keysCurrent(),
+    120,
+  );
+  await plane.untilReady();
+  const server = `http://${await plane.addressOf('slurm-restapi')}:6820`;
+  const token = Buffer.from((await tokenNow()) ?? '', 'base64').toString();
+  using client = new SlurmClient({ server, token: staticToken(token) });
+  await plane.eventually(
+    'nodes through the new token',
+    async () => (await client.nodes.list()).items.length === 2,
+  );
+});
+
+it('a new password of the database reaches slurmdbd', async () => {
+  await plane.rewrite('mariadb', { password: 'another "one' });
+  const told = await plane.eventually('the complaint', async () => {
+    const found = await plane.condition(accountings, 'slurm', conditionType.ready);
+    return found?.status === 'False' && found.reason === 'InvalidSpec' && found;
+  });
+  assert.doesNotMatch(told.message, /another/, 'a password is not repeated');
+  await plane.rewrite('mariadb', { password: 'another one' });
+  for (const { metadata } of await plane.podsOf('mariadb'))
+    await plane.stage.client.delete(pods, { namespace, name: metadata.name }, { gracePeriodSeconds: 1 });
+  await plane.ready(accountings, 'slurm');
+  await plane.eventually('accounting', async () =>
+    (await plane.slurmctld('sacctmgr', '--noheader', 'show', 'cluster', 'format=cluster')).includes('test'),
+  );
 });
