@@ -3,24 +3,11 @@ import { test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import type { Condition, Live } from '@slurm-operator/kube';
 import { anAccounting } from '../../testing/objects.ts';
+import { podFacts } from '../../testing/pod-facts.ts';
 import type { PodFacts } from '../status/pods.ts';
 import { externalVerdicts, ownVerdicts } from './status.ts';
 
-const pod = (over: Partial<PodFacts> = {}): PodFacts => ({
-  name: 'slurm-accounting-0',
-  uid: 'u',
-  ready: true,
-  running: true,
-  lostWith: undefined,
-  restarts: 0,
-  annotations: {},
-  revision: undefined,
-  waiting: undefined,
-  waitingMessage: undefined,
-  lastWords: undefined,
-  unschedulable: undefined,
-  ...over,
-});
+const pod = podFacts;
 const answer = (status: 'True' | 'False'): Condition => ({
   type: conditionType.databaseReachable,
   status,

@@ -19,7 +19,12 @@ function observed(
       spec: { ...controller.spec, ...more.spec },
     } as ObservedController['controller'],
     secrets: (more.existing ?? []).map((name) => ({ name, keys: {} })),
-    statefulSet: { exists: more.started ?? false, updating: false },
+    statefulSet: {
+      exists: more.started ?? false,
+      updating: false,
+      revision: undefined,
+      slurmKey: undefined,
+    },
   };
 }
 
