@@ -13,7 +13,7 @@ const withStandby = aController({
   persistence: { enabled: true, existingClaim: 'state' },
 });
 const observed = (over: Partial<ObservedController> = {}): ObservedController => ({
-  controller: single as ObservedController['controller'],
+  controller: single,
   nodeSets: [],
   accounting: undefined,
   cluster: undefined,
@@ -29,7 +29,7 @@ const observed = (over: Partial<ObservedController> = {}): ObservedController =>
   ...over,
 });
 const plan = (over?: Partial<ObservedController>) => planController(observed(over), surroundings);
-const ha = { controller: withStandby as ObservedController['controller'] };
+const ha = { controller: withStandby };
 
 test('workers are told of a new key while slurmctld changes its own, and whoever was told of another one later, too', () => {
   const workers = [
@@ -145,5 +145,16 @@ test('Ready is about the active slurmctld; who it is is not guessed when two say
   assert.equal(
     status(false, false).verdicts.find(({ type }) => type === conditionType.ready)?.status,
     'False',
+  );
+});
+
+test('a missing Accounting changes nothing until it is there (upstream weakness 42)', () => {
+  const controller = aController({ accountingRef: { name: 'gone' } });
+  const { config, statefulSet, troubles } = plan({ controller });
+  assert.equal(config, undefined, 'the ConfigMap that is there stays, with its accounting');
+  assert.equal(statefulSet, undefined);
+  assert.deepEqual(
+    troubles.map(({ reason }) => reason),
+    ['AccountingNotFound'],
   );
 });

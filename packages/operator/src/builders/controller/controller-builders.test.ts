@@ -4,6 +4,7 @@ import { label } from '@slurm-operator/api';
 import { assertGolden } from '../../../testing/golden.ts';
 import { aController, aNodeSet, anAccounting, surroundings } from '../../../testing/objects.ts';
 import { topLevelSettings } from '../../slurm-conf/parse.ts';
+import { slurmctldEndpoints } from '../slurmctld-endpoints.ts';
 import { buildCluster } from './cluster.ts';
 import { buildControllerConfig } from './config-map.ts';
 import { buildServiceMonitor } from './service-monitor.ts';
@@ -120,6 +121,13 @@ test('a custom port is the one that slurmctld listens on and that everybody is t
   assert.equal(container?.ports?.[0]?.containerPort, 16_817);
   for (const service of buildControllerServices(controller))
     assert.equal(service.spec?.ports?.[0]?.port, 16_817);
+  assert.deepEqual(slurmctldEndpoints(controller), [{ host: 'slurm-controller-0.hpc', port: 16_817 }]);
+  const accounting = anAccounting({ service: { port: 16_819 } });
+  assert.equal(
+    topLevelSettings(buildSlurmConf(input({ controller, accounting })).text).get('accountingstorageport')
+      ?.value,
+    '16819',
+  );
 });
 
 test('external accounting is what slurm.conf points at (upstream weakness 5)', () => {
@@ -209,4 +217,22 @@ test('a ServiceMonitor is made when it is wanted, with the usual paths or the gi
   );
   assert.ok(usual && given);
   assertGolden('controller/service-monitors.yaml', [usual, given]);
+});
+
+test('every daemon logs to its own output, without a pipe between (upstream weakness 46)', () => {
+  const controller = aController();
+  const set = buildControllerStatefulSet({ controller, around: surroundings, hashes });
+  const { spec } = set.spec?.template ?? {};
+  assert.equal(spec?.initContainers, undefined, 'no side container reads the log');
+  const { text } = buildSlurmConf({
+    controller,
+    accounting: undefined,
+    nodeSets: [],
+    scripts: noScripts,
+  });
+  assert.doesNotMatch(text, /LogFile/, 'slurmctld in the foreground writes to its standard error');
+  assert.equal(
+    set.spec?.template.metadata?.annotations?.['kubectl.kubernetes.io/default-container'],
+    'slurmctld',
+  );
 });

@@ -1,0 +1,64 @@
+/** What a live daemon reads again when its key changes: docs/key-rotation.md stands on this. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, test } from 'node:test';
+import { type Box, createSandbox, type Sandbox } from '@slurm-operator/sandbox';
+import { controllerAddress, SlurmBoxes } from '../testing/slurm-boxes.ts';
+import { slurmVersions } from './slurm-version.ts';
+
+const sandboxes: Sandbox[] = [];
+after(async () => {
+  for (const sandbox of sandboxes) await sandbox.stop(500);
+});
+
+/** As a kubelet would: another file under the same name. */
+async function replaceKey(box: Box, content: string): Promise<void> {
+  const script =
+    'umask 077; printf %s "$1" >/etc/slurm/.new && chown 401:401 /etc/slurm/.new && mv /etc/slurm/.new /etc/slurm/slurm.key';
+  await box.exec(['/bin/sh', '-c', script, 'sh', content]);
+}
+
+for (const version of slurmVersions)
+  test(`Slurm ${version}: a new slurm.key without a restart of slurmd and sackd, and jobs that run meanwhile complete`, async () => {
+    const sandbox = await createSandbox({ name: `keys-${version.replace('.', '-')}-${process.pid}` });
+    sandboxes.push(sandbox);
+    const boxes = new SlurmBoxes(sandbox, await sandbox.addNetwork('lan'), version);
+    const ctld = await boxes.controller();
+    const worker = await boxes.worker('worker-0', ctld);
+    const login = await boxes.run('login', 'login', {
+      env: { SACKD_OPTIONS: `--conf-server ${controllerAddress}:6817` },
+      files: [boxes.key()],
+    });
+    const run = async (box: Box, ...command: string[]) => {
+      const { exitCode, stdout } = await box.exec(['timeout', '15', ...command], { allowFailure: true });
+      return exitCode === 0 ? stdout.trim() : undefined;
+    };
+    const nodes = (box: Box) => run(box, 'sinfo', '--noheader', '--format=%n');
+    const pid = (box: Box, daemon: string) => run(box, 'pidof', daemon);
+    await login.waitFor('the configuration', async () => (await nodes(login)) === 'worker-0');
+
+    const job = await run(login, 'sbatch', '--parsable', '--chdir=/tmp', '--mem=100', '--wrap', 'sleep 12');
+    const state = async () =>
+      /JobState=(\w+)/.exec((await run(ctld, 'scontrol', '-o', 'show', 'job', job ?? '')) ?? '')?.[1];
+    await ctld.waitFor('the job to run', async () => (await state()) === 'RUNNING');
+    const before = [await pid(worker, 'slurmd'), await pid(login, 'sackd')];
+
+    const key = randomBytes(64).toString('hex');
+    for (const box of [ctld, login]) await replaceKey(box, key);
+    assert.equal(await nodes(login), 'worker-0', 'a replaced file alone changes nothing');
+    await run(ctld, 'scontrol', 'reconfigure');
+    await login.waitFor('slurmctld to refuse the old key', async () => (await nodes(login)) === undefined);
+    await run(login, 'sh', '-c', 'kill -HUP $(pidof sackd)');
+    await login.waitFor('sackd on the new key', async () => (await nodes(login)) === 'worker-0');
+
+    // The image of slurmd looks at its key itself.
+    await replaceKey(worker, key);
+    await worker.waitFor('slurmd to read it', () =>
+      Promise.resolve(worker.logTail().includes('the key has changed')),
+    );
+    await ctld.waitFor('a step on the worker', async () =>
+      ((await run(ctld, 'srun', '--mem=100', '--overlap', 'hostname')) ?? '').includes('worker-0'),
+    );
+    await ctld.waitFor('the job to complete', async () => (await state()) === 'COMPLETED');
+    assert.deepEqual([await pid(worker, 'slurmd'), await pid(login, 'sackd')], before, 'the same processes');
+  });
