@@ -6,6 +6,7 @@ import { Helm } from '@slurm-operator/charts';
 import { type DemoResult, demoNamespace, runDemo } from '@slurm-operator/e2e';
 import { buildImage, buildOperatorImage } from '@slurm-operator/images';
 import { down, explain, findCluster, order, up } from '@slurm-operator/localcluster';
+import { requireRoot } from '@slurm-operator/sandbox';
 import { bold, dim, duration, green, red } from './terminal.ts';
 
 const name = 'demo';
@@ -32,6 +33,8 @@ async function ownCluster(): Promise<string> {
 async function main(): Promise<DemoResult> {
   const began = performance.now();
   const given = process.env['KUBECONFIG'] ?? '';
+  // Before minutes are spent on anything else.
+  if (given === '') requireRoot('A cluster of this machine');
   step('helm');
   const programs = { progress: say };
   // First, because without it there is nothing to show.

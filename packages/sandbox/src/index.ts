@@ -10,6 +10,7 @@ export { type CommandResult, type RunOptions, runCommand } from './process/run-c
 export { type WaitOptions, waitUntil } from './process/wait-until.ts';
 export { consoleProgress, type Progress } from './progress.ts';
 export { publishDirectory } from './publish-directory.ts';
+export { requireRoot } from './require-root.ts';
 export { type AccountRequest } from './rootfs/accounts.ts';
 export { type BuildOptions, buildRootfs, type Rootfs, type RootfsRequest } from './rootfs/build-rootfs.ts';
 export { type RootFile, writeRootFiles } from './rootfs/root-files.ts';
