@@ -14,11 +14,14 @@ export interface ControlPlane {
 
 export interface ControlPlaneOptions {
   readonly nodeGraceMs?: number;
+  /** The range Services get their addresses from. */
+  readonly serviceNetwork?: string;
   readonly podCollector?: { readonly everyMs?: number; readonly quarantineMs?: number };
 }
 
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const server = await startApiServer();
+  const { serviceNetwork } = options;
+  const server = await startApiServer(serviceNetwork === undefined ? {} : { serviceNetwork });
   const directory = await mkdtemp(join(tmpdir(), 'control-plane-'));
   const identity = { ca: server.caPem, cert: server.admin.certificatePem, key: server.admin.keyPem };
   const manager = new Manager(

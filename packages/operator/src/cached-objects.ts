@@ -13,9 +13,11 @@ import {
   pods,
   project,
   secrets,
+  type Transform,
 } from '@slurm-operator/kube';
 import { trialApp } from './builders/controller/config-check.ts';
 import { digestData } from './digest-data.ts';
+import { revisionSubstance } from './nodeset/worker/revision.ts';
 
 const containerFields = ['name', 'state', 'lastState', 'restartCount'];
 const conditionFields = ['type', 'status', 'reason', 'message', 'lastTransitionTime'];
@@ -51,8 +53,13 @@ export const nodeFields = project<Node>({
 
 export const claimFields = project<PersistentVolumeClaim>({ keep: ['metadata.annotations'] });
 
-/** What a revision held is on the server; here only that there is one matters. */
 const revisionFields = project<ControllerRevision>({ keep: ['revision'] });
+
+/** What a revision held is on the server; here only matters that there is one, and whether another says the same. */
+const digestRevision: Transform<ControllerRevision> = (revision) => ({
+  ...revisionFields(revision),
+  data: revisionSubstance(revision.data) as never,
+});
 
 /** Before anybody asks for an informer of these: the first options count. */
 export function setupCache(cache: Cache): void {
@@ -64,5 +71,5 @@ export function setupCache(cache: Cache): void {
   cache.informer(nodes, { transform: nodeFields });
   const ofWorkers = `${label.name}=${app.worker}`;
   cache.informer(persistentVolumeClaims, { labelSelector: ofWorkers, transform: claimFields });
-  cache.informer(controllerRevisions, { labelSelector: ofWorkers, transform: revisionFields });
+  cache.informer(controllerRevisions, { labelSelector: ofWorkers, transform: digestRevision });
 }

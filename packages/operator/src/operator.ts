@@ -14,6 +14,9 @@ import { setupRestApis } from './restapi/setup.ts';
 import { exposeObjects } from './status/object-metrics.ts';
 import { setupTokens } from './token/setup.ts';
 
+/** The program of SlinkyProject/slurm-operator is called manager, and so is whatever it wrote to our children. */
+const predecessors = ['manager'];
+
 export interface OperatorOptions extends Surroundings, Pick<ConnectionSettings, 'reachBy' | 'slurm'> {
   /** Reconciles at a time, for each kind. */
   readonly workers: Readonly<
@@ -33,6 +36,7 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
   const pool = new ConnectionPool(manager.clock);
   const { workers } = options;
   setupCache(manager.cache);
+  manager.owned.inheritFrom(predecessors);
   setupClusters(manager, pool, { ...options, workers: workers.slurmclient });
   setupControllers(manager, options, { workers: workers.controller });
   setupRestApis(manager, options, { workers: workers.restapi });

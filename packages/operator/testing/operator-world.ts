@@ -56,9 +56,24 @@ const workers = {
   slurmclient: 2,
 };
 
-/** `grants`: what the operator may do. @default what an installation for the whole cluster grants */
-export async function startOperatorWorld(grants: Grants = everywhere): Promise<OperatorWorld> {
+/** What the operator runs on: an API server, and whatever else belongs to it. */
+export interface Ground {
+  readonly server: ApiServer;
+  stop(): Promise<void>;
+}
+
+async function bareGround(): Promise<Ground> {
   const server = await startApiServer();
+  return { server, stop: () => server.stop() };
+}
+
+/** `grants`: what the operator may do. @default what an installation for the whole cluster grants */
+export async function startOperatorWorld(
+  grants: Grants = everywhere,
+  given?: Ground,
+): Promise<OperatorWorld> {
+  const ground = given ?? (await bareGround());
+  const { server } = ground;
   const client = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), { userAgent: 'test' });
   const running = new Set<RunningOperator>();
   for (const definition of kinds)
@@ -131,7 +146,7 @@ export async function startOperatorWorld(grants: Grants = everywhere): Promise<O
       trials.abort();
       await judging;
       client.close();
-      await server.stop();
+      await ground.stop();
       if (refused.length > 0) throw new Error(`the operator was refused: ${refused.join('; ')}`);
     },
   };

@@ -11,6 +11,7 @@ import { NotOwnedError } from '../errors.ts';
 import { controllerOf, controllerReference, type KubeObject, keyOf, type Live } from '../object.ts';
 import { type Resource, resourceName } from '../resource.ts';
 import { covers, withoutUnset } from './covers.ts';
+import { inheritFields } from './inherit-fields.ts';
 
 export interface Applied<T extends KubeObject> {
   /**
@@ -38,10 +39,19 @@ export class OwnedApplier {
   readonly #cache: Cache;
   readonly #memory = new Map<string, Memory>();
   readonly #followed = new Set<string>();
+  #predecessors: ReadonlySet<string> = new Set();
 
   constructor(client: Client, cache: Cache) {
     this.#client = client;
     this.#cache = cache;
+  }
+
+  /**
+   * Field managers whose creates and updates of our children count as ours: what they wrote and no intent names goes away
+   * with the first apply that changes the child, instead of staying beside it.
+   */
+  inheritFrom(managers: Iterable<string>): void {
+    this.#predecessors = new Set(managers);
   }
 
   async apply<T extends KubeObject>(
@@ -69,6 +79,7 @@ export class OwnedApplier {
           return { outcome: 'unchanged', object: live };
         }
       }
+      if (last === undefined && !covers(live, whole)) await this.#inherit(resource, live, options);
     }
     const object = await this.#client.apply(resource, whole, {
       signal: options.signal,
@@ -76,6 +87,29 @@ export class OwnedApplier {
     });
     this.#remember(key, digest, object);
     return { outcome: 'applied', object };
+  }
+
+  /** Asked of the server, once per child: caches drop who owns which field. */
+  async #inherit<T extends KubeObject>(
+    resource: Resource<T>,
+    { metadata }: Live<T>,
+    { signal }: OwnedApplyOptions,
+  ): Promise<void> {
+    if (this.#predecessors.size === 0) return;
+    // A list of one, so that whoever may follow a kind needs no further permission.
+    const { namespace, name } = metadata;
+    const { items } = await this.#client.list(resource, {
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      signal,
+    });
+    const [found] = items;
+    if (found === undefined) return;
+    const { managedFields = [], resourceVersion, uid } = found.metadata;
+    const inherited = inheritFields(managedFields, this.#predecessors, this.#client.fieldManager);
+    if (inherited === undefined) return;
+    const body = { metadata: { managedFields: inherited, resourceVersion, uid } };
+    await this.#client.mergePatch(resource, metadata, body, { signal });
   }
 
   #remember(key: string, digest: string, { metadata }: Live): void {

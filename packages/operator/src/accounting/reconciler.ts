@@ -8,8 +8,8 @@ import {
   type Result,
   secrets,
   services,
-  statefulSets,
 } from '@slurm-operator/kube';
+import { applyStatefulSet } from '../apply-stateful-set.ts';
 import {
   buildAccountingSecret,
   buildAccountingService,
@@ -98,7 +98,7 @@ export class AccountingReconciler {
       hashes: { ...this.#keys(accounting), slurmdbdConf: digestOf(conf.text) },
     });
     await steps.run(`StatefulSet ${set.metadata.name}`, () =>
-      owned.apply(statefulSets, owner, set, { signal }),
+      applyStatefulSet(this.#manager, owner, set, signal),
     );
     return troubles;
   }

@@ -12,8 +12,8 @@ import {
   type Request,
   type Result,
   services,
-  statefulSets,
 } from '@slurm-operator/kube';
+import { applyStatefulSet } from '../apply-stateful-set.ts';
 import { buildTrialConfig, buildTrialPod, trialName } from '../builders/controller/config-check.ts';
 import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
@@ -72,7 +72,7 @@ export class ControllerReconciler {
     const configExists = config !== undefined && cache.get(configMaps, config.metadata) !== undefined;
     if (statefulSet !== undefined && (configExists || observed.statefulSet.exists))
       await steps.run(`StatefulSet ${statefulSet.metadata.name}`, () =>
-        owned.apply(statefulSets, owner, statefulSet, { signal }),
+        applyStatefulSet(this.#manager, owner, statefulSet, signal),
       );
     const { renew } = plan;
     if (renew !== undefined)

@@ -32,7 +32,9 @@ export const managerNamespaceRules: readonly PolicyRule[] = [
   rule('', ['secrets'], ['get', ...own, 'delete']),
   rule('', ['services'], own),
   rule('apps', ['controllerrevisions'], [...own, 'delete']),
-  rule('apps', ['deployments', 'statefulsets'], own),
+  rule('apps', ['deployments'], own),
+  // Deleted only to be made again, without its pods, where upstream's operator fixed it otherwise.
+  rule('apps', ['statefulsets'], [...own, 'delete']),
   rule('events.k8s.io', ['events'], ['create', 'patch']),
   // Never watched: the kind may not exist.
   rule('monitoring.coreos.com', ['servicemonitors'], ['get', 'create', 'patch', 'delete']),

@@ -1,6 +1,8 @@
 /** The Token controller: a token in a Secret, fresh for as long as it is wanted. */
 import type { Token } from '@slurm-operator/api';
 import {
+  controllerOf,
+  controllerReference,
   type Live,
   type Manager,
   type ReconcileContext,
@@ -20,6 +22,10 @@ import { allowedUsersAnnotation, mayHaveToken, planToken, secretOf } from './pla
 import { readToken, type TokenFacts } from './stored-token.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
+
+/** Upstream's operator lets the Secret with the key own the tokens that it signed; nobody else has a Secret own a Secret. */
+const isUpstreams = (stored: Live<Secret>, key: Live<Secret>): boolean =>
+  controllerOf(stored)?.uid === key.metadata.uid;
 
 export class TokenReconciler {
   readonly #manager: Needs;
@@ -101,6 +107,8 @@ export class TokenReconciler {
     const stored = await client.find(secrets, { namespace, name: target.name }, { signal });
     const value = Buffer.from(stored?.data?.[target.key] ?? '', 'base64').toString('utf8');
     const known = readToken(value, key);
+    if (stored !== undefined && isUpstreams(stored, keySecret) && known?.username === token.spec.username)
+      await steps.run(`Secret ${target.name}`, () => this.#takeOver(token, stored, signal));
     const now = context.clock.now();
     const plan = planToken(token, known, now);
     if (!plan.sign)
@@ -163,6 +171,13 @@ export class TokenReconciler {
       // Whoever writes a Token names any Secret; one that is there already is not ours to fill.
       { signal, adopt: false },
     );
+  }
+
+  /** The token in it stays good; from now on the Secret goes with its Token. */
+  async #takeOver(token: Live<Token>, { metadata }: Live<Secret>, signal: AbortSignal): Promise<void> {
+    const { uid, resourceVersion } = metadata;
+    const body = { metadata: { uid, resourceVersion, ownerReferences: [controllerReference(token)] } };
+    await this.#manager.client.mergePatch(secrets, metadata, body, { signal });
   }
 
   #strangerKey(token: Live<Token>, name: string): Trouble[] {

@@ -46,9 +46,7 @@ export function observeWorker(
     slurmName: spec?.hostNetwork ? (spec.nodeName ?? '') : (spec?.hostname ?? metadata?.name ?? ''),
     address: status?.podIP || undefined,
     revision: metadata?.labels?.[label.revision] ?? '',
-    hashes: Object.fromEntries(
-      hashNotes.flatMap((note) => (notes[note] === undefined ? [] : [[note, notes[note]]])),
-    ),
+    hashes: hashesOf(notes),
     phase: phases.has(status?.phase ?? '') ? (status?.phase as Worker['phase']) : 'Pending',
     nodeName: spec?.nodeName,
     placedAt: time(
@@ -79,6 +77,14 @@ export function observeWorker(
     ),
     claims: (spec?.volumes ?? []).flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? []),
   };
+}
+
+/** A worker that upstream made has no digest of its key, and its others were counted in another way: they prove nothing. */
+function hashesOf(notes: Readonly<Record<string, string>>): Worker['hashes'] {
+  if (notes[annotation.slurmKeyHash] === undefined) return {};
+  return Object.fromEntries(
+    hashNotes.flatMap((note) => (notes[note] === undefined ? [] : [[note, notes[note]]])),
+  );
 }
 
 function slotOf(pod: DeepReadonly<Pod>): Slot | undefined {

@@ -7,14 +7,20 @@ import {
   type NodeSet,
   resourceName,
 } from '@slurm-operator/api';
-import { type Cache, nodes, persistentVolumeClaims, pods } from '@slurm-operator/kube';
+import {
+  type Cache,
+  controllerRevisions,
+  nodes,
+  persistentVolumeClaims,
+  pods,
+} from '@slurm-operator/kube';
 import { slurmVersionOf } from '../../builders/slurm-version.ts';
 import { digestBehind, digestsOf } from '../../key-troubles.ts';
 import { controllers } from '../../resources.ts';
 import type { Observed } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import type { NodesView } from '../slurm-gateway.ts';
-import { revisionHash } from '../worker/revision.ts';
+import { currentRevision } from '../worker/revision.ts';
 import { slurmSetName, workerSize } from '../worker/slurmd-conf.ts';
 import { daemonTolerations, hostnamePrefix } from '../worker/worker-pod.ts';
 import { workerSelector } from '../worker/worker-template.ts';
@@ -76,7 +82,7 @@ export function observe(
     controllerExists: controllerOfSet(cache, nodeSet) !== undefined,
     hasFinalizer: nodeSet.metadata.finalizers?.includes(finalizer.drain) ?? false,
     hashes: workerHashes(cache, nodeSet),
-    updateRevision: revisionHash(nodeSet, nodeSet.status?.collisionCount ?? 0),
+    updateRevision: currentRevision(nodeSet, revisionsOf(cache, nodeSet)),
     update: {
       type,
       maxUnavailable: resolveMaxUnavailable(rollingUpdate.maxUnavailable, desired),
@@ -110,6 +116,12 @@ export function observe(
     backoff: memory.backoff,
     pruneRecords: spec.pruneSlurmNodeRecords,
   };
+}
+
+function revisionsOf(cache: Cache, { metadata }: NodeSet) {
+  return cache
+    .list(controllerRevisions, { namespace: metadata.namespace })
+    .filter((revision) => revision.metadata.ownerReferences?.some((owner) => owner.uid === metadata.uid));
 }
 
 function releaseVersion(release: string | undefined) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { NodeSet } from '@slurm-operator/api';
+import { label, type NodeSet } from '@slurm-operator/api';
+import type { ControllerRevision, DeepReadonly } from '@slurm-operator/kube';
 
 /** The parts of a NodeSet whose change makes new workers. */
 export function revisionData(nodeSet: NodeSet): string {
@@ -16,6 +17,49 @@ export function revisionHash(nodeSet: NodeSet, collisionCount = 0): string {
     .update(String(collisionCount))
     .digest('hex')
     .slice(0, 10);
+}
+
+/**
+ * The hash that workers of the present specification carry. A revision is what its data says, whoever wrote it: where upstream's
+ * operator has already recorded this very specification under a hash of its own, that hash stays, and so do its workers.
+ */
+export function currentRevision(
+  nodeSet: NodeSet,
+  recorded: readonly DeepReadonly<ControllerRevision>[],
+): string {
+  const own = revisionHash(nodeSet, nodeSet.status?.collisionCount ?? 0);
+  const hashOf = (revision: DeepReadonly<ControllerRevision>) =>
+    revision.metadata.labels?.[label.revision] ?? '';
+  if (recorded.some((revision) => hashOf(revision) === own)) return own;
+  const wanted = revisionSubstance(JSON.parse(revisionData(nodeSet)));
+  const [equal] = recorded
+    .filter((revision) => hashOf(revision) !== '' && revisionSubstance(revision.data) === wanted)
+    .toSorted((a, b) => b.revision - a.revision);
+  return equal === undefined ? own : hashOf(equal);
+}
+
+/** A digest of what a revision says, whoever said it. Of a digest: itself, since that is all that caches keep. */
+export function revisionSubstance(data: unknown): string {
+  if (typeof data === 'string') return data;
+  return createHash('sha256')
+    .update(stableJson(substance(data)) ?? '')
+    .digest('hex');
+}
+
+/**
+ * What is said, without how: upstream records patch directives, and leaves out or spells out what is empty, zero or false
+ * as its types happen to. Undefined for nothing.
+ */
+function substance(value: unknown): unknown {
+  if (Array.isArray(value))
+    return value.length === 0 ? undefined : value.map((item) => substance(item) ?? null);
+  if (typeof value !== 'object' || value === null)
+    return value === '' || value === 0 || value === false || value === null ? undefined : value;
+  const said = Object.entries(value)
+    .filter(([field]) => field !== '$patch')
+    .map(([field, inner]) => [field, substance(inner)] as const)
+    .filter(([, inner]) => inner !== undefined);
+  return said.length === 0 ? undefined : Object.fromEntries(said);
 }
 
 /** JSON with sorted keys: the same content is the same text, in whatever order it was written. */

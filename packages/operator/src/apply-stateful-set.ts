@@ -1,0 +1,36 @@
+/** Makes a StatefulSet what it should be, also where Kubernetes lets nobody change it. */
+import { type Live, type Manager, type StatefulSet, statefulSets } from '@slurm-operator/kube';
+
+type Needs = Pick<Manager, 'cache' | 'client' | 'owned'>;
+
+/**
+ * The name of its Service and the order of its pods are fixed at birth. One that another operator made with others is deleted
+ * without its pods and claims: they go on, and the new StatefulSet of the same selector takes them over. Whoever called looks
+ * again when the old one is gone.
+ */
+export async function applyStatefulSet(
+  { cache, client, owned }: Needs,
+  owner: Live,
+  wanted: StatefulSet,
+  signal: AbortSignal,
+): Promise<void> {
+  const live = cache.get(statefulSets, wanted.metadata);
+  if (live === undefined || !isFixedOtherwise(live, wanted) || !isOwnedBy(live, owner)) {
+    await owned.apply(statefulSets, owner, wanted, { signal });
+    return;
+  }
+  if (live.metadata.deletionTimestamp === undefined)
+    await client.delete(statefulSets, live.metadata, {
+      uid: live.metadata.uid,
+      propagation: 'Orphan',
+      signal,
+    });
+}
+
+const isFixedOtherwise = (live: Live<StatefulSet>, wanted: StatefulSet): boolean =>
+  live.spec?.serviceName !== wanted.spec?.serviceName ||
+  (live.spec?.podManagementPolicy ?? 'OrderedReady') !== (wanted.spec?.podManagementPolicy ?? 'OrderedReady');
+
+/** Somebody else's is not ours to delete; the apply will say whose it is. */
+const isOwnedBy = (live: Live<StatefulSet>, { metadata: { uid } }: Live): boolean =>
+  live.metadata.ownerReferences?.some((reference) => reference.uid === uid) ?? false;

@@ -1,0 +1,43 @@
+/** Leads what goes to a Service's address to a simulated slurmrestd, as kube-proxy would: the operator cannot tell the difference. */
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { Service } from '@slurm-operator/kube';
+import type { Simulator } from '@slurm-operator/slurm/testing';
+
+/** Services of an API server with this network have addresses that lead to this machine. */
+export const loopbackServices = '127.96.0.0/16';
+
+export class SlurmBehindService implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Listens at the Service's address and port. */
+  static async open(service: Pick<Service, 'spec'>, simulator: Simulator): Promise<SlurmBehindService> {
+    const target = new URL(simulator.server);
+    const server = createServer((near) => {
+      const far = connect(Number(target.port), target.hostname);
+      for (const socket of [near, far]) behind.#keep(socket);
+      near.pipe(far).pipe(near);
+    });
+    const behind = new SlurmBehindService(server);
+    server.listen(service.spec?.ports?.[0]?.port ?? 0, service.spec?.clusterIP ?? '');
+    await once(server, 'listening');
+    return behind;
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => this.#sockets.delete(socket));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
