@@ -1,57 +1,107 @@
-/** The pages keep their promises: every reason has a row, every link leads somewhere, every edit of the example is told. */
+/** What the documentation says of the code must be so: reasons exist, links lead somewhere. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { reasons } from '@slurm-operator/api';
 
-const page = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+const pages = globSync([
+  'docs/**/*.md',
+  '*.md',
+  'packages/*/README.md',
+  '{images,localcluster,e2e}/README.md',
+]);
+const read = (file: string) => readFileSync(file, 'utf8');
 
-test('every reason that a condition can have is in the troubleshooting table, and no other', () => {
-  const table = page('troubleshooting.md').split('## By reason')[1] ?? '';
-  const rows = [...table.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell = '']) =>
-    [...cell.matchAll(/`(\w+)`/g)].map(([, reason = '']) => reason),
-  );
-  const known = Object.keys(reasons);
-  const add = known.filter((reason) => !rows.includes(reason));
-  assert.deepEqual(add, [], 'add a row for these to docs/troubleshooting.md: what to look at');
+/** The first cell of every row of the tables below the heading `By reason`. */
+function reasonRows(page: string): string[] {
+  const tables = page.slice(page.indexOf('## By reason'));
+  return [...tables.matchAll(/^\| `([A-Za-z]+)` \|/gm)].map((match) => match[1] ?? '');
+}
+
+test('every reason has one row in docs/troubleshooting.md, and every row is a reason', () => {
+  assert.deepEqual(reasonRows(read('docs/troubleshooting.md')).toSorted(), Object.keys(reasons).toSorted());
+});
+
+test('reasons that the pages mention exist', () => {
+  const words = new Set(Object.keys(reasons));
+  const symptoms = read('docs/troubleshooting.md').split('## By reason')[0] ?? '';
+  const [, table = ''] = symptoms.split('## By what you see');
+  const named = [...table.matchAll(/`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`/g)].map((match) => match[1] ?? '');
+  assert.ok(named.length > 10);
   assert.deepEqual(
-    rows.filter((reason) => !known.includes(reason)),
+    named.filter((word) => !words.has(word)),
     [],
-    'no condition has these reasons',
   );
 });
 
-/** As headings become anchors. */
+test('every reason is one that the operator gives', () => {
+  const code = globSync('packages/operator/src/**/*.ts', { exclude: ['**/*.test.ts'] })
+    .map(read)
+    .join('\n');
+  const never = Object.keys(reasons).filter((reason) => !code.includes(`'${reason}'`));
+  assert.deepEqual(never, []);
+});
+
+/** As GitHub makes anchors of headings. */
 const anchor = (heading: string) =>
   heading
+    .trim()
     .toLowerCase()
-    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-test('every link of the documentation leads to a file, and to a heading where it names one', () => {
-  const root = dirname(import.meta.dirname);
-  const dead: string[] = [];
-  for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: root })]) {
-    const text = readFileSync(join(root, file), 'utf8');
-    for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^[a-z]+:/.test(target)) continue;
-      const [path = '', heading] = target.split('#');
-      const to = path === '' ? join(root, file) : join(root, dirname(file), path);
-      const found = existsSync(to);
-      const headings = () =>
-        [...readFileSync(to, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, words = '']) => anchor(words));
-      if (!found || (heading !== undefined && !headings().includes(heading))) dead.push(`${file}: ${target}`);
-    }
-  }
-  assert.deepEqual(dead, []);
+/** Code is no prose: a link in it leads nowhere. */
+const prose = (text: string) => text.replaceAll(/^```.*?^```/gms, '').replaceAll(/`[^`\n]*`/g, '');
+
+function brokenLinks(file: string, text: string): string[] {
+  const links = [...prose(text).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '');
+  return links
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .filter((link) => {
+      const [path = '', part] = link.split('#');
+      const target = path === '' ? file : join(dirname(file), path);
+      if (!existsSync(target)) return true;
+      if (part === undefined) return false;
+      const headings = [...read(target).matchAll(/^#+ (.+)$/gm)].map((match) => anchor(match[1] ?? ''));
+      return !headings.includes(part);
+    })
+    .map((link) => `${file}: ${link}`);
+}
+
+test('links lead somewhere', () => {
+  assert.ok(pages.length > 20);
+  assert.deepEqual(
+    pages.flatMap((page) => brokenLinks(page, read(page))),
+    [],
+  );
+  assert.equal(
+    brokenLinks('docs/README.md', '[a](nowhere.md) [b](faq.md#no-such-part)').length,
+    2,
+    'the test bites',
+  );
+});
+
+test('every page is on the map: reachable from docs/README.md', () => {
+  const seen = new Set<string>();
+  const visit = (file: string): void => {
+    if (seen.has(file) || !existsSync(file)) return;
+    seen.add(file);
+    for (const [, link = ''] of prose(read(file)).matchAll(/\]\(([^)\s#]+)[^)]*\)/g))
+      if (!/^[a-z]+:/.test(link)) visit(join(dirname(file), link.endsWith('/') ? `${link}README.md` : link));
+  };
+  visit('docs/README.md');
+  const lost = globSync('docs/**/*.md', { exclude: ['docs/decisions/*'] }).filter((page) => !seen.has(page));
+  assert.deepEqual(lost, []);
 });
 
 test('every edit of the guide’s example is told, with its reason', () => {
-  const lines = JSON.parse(
-    readFileSync(new URL('../e2e/testdata/example/kubectl-lines.json', import.meta.url), 'utf8'),
-  ) as { line: string; instead?: string; because?: string }[];
-  const told = page('example.md');
+  const lines = JSON.parse(read('e2e/testdata/example/kubectl-lines.json')) as {
+    line: string;
+    instead?: string;
+    because?: string;
+  }[];
+  const told = read('docs/example.md');
   for (const { line, instead, because } of lines) {
     if (instead === undefined) continue;
     assert.ok(because !== undefined && because !== '', `${line} is edited without a reason`);

@@ -96,10 +96,6 @@ const reasonTexts = {
     meaning: 'Slurm would refuse the new configuration. The old one stays in use.',
     advice: 'Correct the line that the message quotes.',
   },
-  VolumeNotShared: {
-    meaning: 'High availability needs a volume that several pods can mount, and the claim is not such a one.',
-    advice: 'Use a PersistentVolumeClaim with the access mode ReadWriteMany.',
-  },
   UserNotAllowed: {
     meaning: 'The user that the Token names may not be given a token here.',
     advice: 'Choose another user, or have an administrator allow it.',

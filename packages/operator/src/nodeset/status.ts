@@ -160,6 +160,13 @@ function progressing(observed: Observed, plan: Plan, counts: Counts): Verdict {
     return { type, status: 'False', reason: 'Paused', message: `The rollout is paused. ${rollout}` };
   if (rollout !== undefined && observed.update.type === 'RollingUpdate')
     return { type, status: 'True', reason: 'RollingOut', message: rollout };
+  if (rollout !== undefined && observed.update.type === 'ScheduledUpdate')
+    return {
+      type,
+      status: 'True',
+      reason: 'WaitingForWindow',
+      message: `The update waits for the maintenance window ${observed.update.reservation ?? ''}. ${rollout}`,
+    };
   if (counts.replicas !== counts.desired) {
     return {
       type,
