@@ -82,19 +82,6 @@ test('links lead somewhere', () => {
   );
 });
 
-test('every page is on the map: reachable from docs/README.md', () => {
-  const seen = new Set<string>();
-  const visit = (file: string): void => {
-    if (seen.has(file) || !existsSync(file)) return;
-    seen.add(file);
-    for (const [, link = ''] of prose(read(file)).matchAll(/\]\(([^)\s#]+)[^)]*\)/g))
-      if (!/^[a-z]+:/.test(link)) visit(join(dirname(file), link.endsWith('/') ? `${link}README.md` : link));
-  };
-  visit('docs/README.md');
-  const lost = globSync('docs/**/*.md', { exclude: ['docs/decisions/*'] }).filter((page) => !seen.has(page));
-  assert.deepEqual(lost, []);
-});
-
 test('every edit of the guide’s example is told, with its reason', () => {
   const lines = JSON.parse(read('e2e/testdata/example/kubectl-lines.json')) as {
     line: string;

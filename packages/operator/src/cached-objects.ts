@@ -58,7 +58,7 @@ const revisionFields = project<ControllerRevision>({ keep: ['revision'] });
 /** What a revision held is on the server; here only matters that there is one, and whether another says the same. */
 const digestRevision: Transform<ControllerRevision> = (revision) => ({
   ...revisionFields(revision),
-  data: revisionSubstance(revision.data) as never,
+  data: revisionSubstance(revision.data),
 });
 
 /** Before anybody asks for an informer of these: the first options count. */

@@ -41,7 +41,7 @@ const all = async (resource: Resource): Promise<Live[]> => [
 ];
 const get = <T extends KubeObject>(resource: Resource<T>, name: string) =>
   world.client.get(resource, { namespace, name });
-const workers = async () => (await all(pods as Resource)).filter(isWorker);
+const workers = async () => (await all(pods)).filter(isWorker);
 const uids = (objects: readonly Live[]) =>
   objects.map(({ metadata }) => `${metadata.name} ${metadata.uid}`).toSorted();
 
@@ -59,8 +59,8 @@ before(async () => {
   await storeUpstreamsToken();
   earlier = {
     workers: await workers(),
-    claims: await all(persistentVolumeClaims as Resource),
-    secrets: await all(secrets as Resource),
+    claims: await all(persistentVolumeClaims),
+    secrets: await all(secrets),
   };
   proxy = await SlurmBehindService.open(await get(services, 'slurm-restapi'), slurm);
   await world.operate({ reachBy: 'address' });
@@ -115,12 +115,8 @@ test('workers are adopted: every one is current, registered and left running', a
   const now = await workers();
   assert.deepEqual(uids(now), uids(earlier.workers));
   for (const pod of now) {
-    const before = earlier.workers.find(({ metadata }) => metadata.uid === pod.metadata.uid);
-    assert.deepEqual(
-      (pod as { spec?: unknown }).spec,
-      (before as { spec?: unknown }).spec,
-      pod.metadata.name,
-    );
+    const then = earlier.workers.find(({ metadata }) => metadata.uid === pod.metadata.uid);
+    assert.deepEqual((pod as { spec?: unknown }).spec, (then as { spec?: unknown }).spec, pod.metadata.name);
     assert.equal(pod.metadata.deletionTimestamp, undefined);
   }
 });
@@ -140,7 +136,7 @@ test('Slurm is told nothing that could hurt a job', () => {
 });
 
 test('upstream’s revisions stay the ones in use', async () => {
-  const ours = (await all(controllerRevisions as Resource)).filter(isWorker);
+  const ours = (await all(controllerRevisions)).filter(isWorker);
   assert.deepEqual(ours.map(({ metadata }) => metadata.name).toSorted(), [
     'slurm-worker-cpu-5d8f7b9c6f',
     'slurm-worker-gpu-7c9d5f6b84',
@@ -149,8 +145,8 @@ test('upstream’s revisions stay the ones in use', async () => {
 });
 
 test('no claim is lost, and no key, host key or token is made anew', async () => {
-  assert.deepEqual(uids(await all(persistentVolumeClaims as Resource)), uids(earlier.claims));
-  const now = new Map((await all(secrets as Resource)).map((one) => [one.metadata.name, one]));
+  assert.deepEqual(uids(await all(persistentVolumeClaims)), uids(earlier.claims));
+  const now = new Map((await all(secrets)).map((one) => [one.metadata.name, one]));
   for (const secret of earlier.secrets) {
     const { name, uid } = secret.metadata;
     assert.equal(now.get(name)?.metadata.uid, uid, name);

@@ -93,7 +93,7 @@ test('READY is false: slurmrestd is gone, and the Cluster names its address and 
   assert.equal((await cluster()).status?.isReady, false, 'the READY column');
   const connected = await said(controllers, 'slurm', conditionType.slurmConnected, 'ConnectionRefused');
   assert.equal(connected.message, ready.message, 'the Controller says the same');
-  proxy = await SlurmBehindService.open({ spec } as never, slurm);
+  proxy = await SlurmBehindService.open({ spec }, slurm);
   await healed();
 });
 
@@ -117,7 +117,7 @@ test('authentication fails: the key in the Secret is not Slurm’s, and putting 
 });
 
 test('node states are out of sync: while Slurm is unknown the NodeSet says so and keeps its workers', async () => {
-  const before = (await world.client.list(pods, { namespace })).items.map(({ metadata }) => metadata.uid);
+  const workers = (await world.client.list(pods, { namespace })).items.map(({ metadata }) => metadata.uid);
   slurm.faults.controllerDown = true;
   const down = await said(clusters, 'slurm', conditionType.ready, 'ControllerUnreachable');
   assert.match(down.message, /slurmrestd at .* answers, but slurmctld does not/);
@@ -126,7 +126,7 @@ test('node states are out of sync: while Slurm is unknown the NodeSet says so an
   assert.match(unknown.message, /Nothing is taken away meanwhile; look at the Cluster/);
   assert.deepEqual(
     (await world.client.list(pods, { namespace })).items.map(({ metadata }) => metadata.uid),
-    before,
+    workers,
   );
   slurm.faults.controllerDown = false;
   await healed();

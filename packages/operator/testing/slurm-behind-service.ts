@@ -1,7 +1,7 @@
 /** Leads what goes to a Service's address to a simulated slurmrestd, as kube-proxy would: the operator cannot tell the difference. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { Service } from '@slurm-operator/kube';
+import type { Live, Service } from '@slurm-operator/kube';
 import type { Simulator } from '@slurm-operator/slurm/testing';
 
 /** Services of an API server with this network have addresses that lead to this machine. */
@@ -16,7 +16,7 @@ export class SlurmBehindService implements AsyncDisposable {
   }
 
   /** Listens at the Service's address and port. */
-  static async open(service: Pick<Service, 'spec'>, simulator: Simulator): Promise<SlurmBehindService> {
+  static async open(service: Pick<Live<Service>, 'spec'>, simulator: Simulator): Promise<SlurmBehindService> {
     const target = new URL(simulator.server);
     const server = createServer((near) => {
       const far = connect(Number(target.port), target.hostname);

@@ -7,13 +7,7 @@ import {
   type NodeSet,
   resourceName,
 } from '@slurm-operator/api';
-import {
-  type Cache,
-  controllerRevisions,
-  nodes,
-  persistentVolumeClaims,
-  pods,
-} from '@slurm-operator/kube';
+import { type Cache, controllerRevisions, nodes, persistentVolumeClaims, pods } from '@slurm-operator/kube';
 import { slurmVersionOf } from '../../builders/slurm-version.ts';
 import { digestBehind, digestsOf } from '../../key-troubles.ts';
 import { controllers } from '../../resources.ts';
