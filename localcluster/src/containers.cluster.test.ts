@@ -52,6 +52,12 @@ test('a missing image, a crash loop and a lack of memory are told as such', { sk
     async () => (await status('typo'))?.lastState?.terminated ?? (await status('typo'))?.state?.terminated,
   );
   assert.match(typo.message ?? '', /no-such-program/);
+  await cluster.until('the story of the pod in its events', async () => {
+    const { stdout } = await cluster.kubectl(['describe', 'pod', 'crashing']);
+    return ['Successfully assigned', 'Started container c', 'Back-off restarting failed container'].every(
+      (words) => stdout.includes(words),
+    );
+  });
   await cluster.kubectl(['delete', 'pod', 'absent', 'crashing', 'hungry', 'typo']);
 });
 

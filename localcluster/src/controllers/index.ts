@@ -14,6 +14,7 @@ import { addReplicaSetController } from './replicaset/controller.ts';
 import { addLoadBalancerController } from './service/load-balancer.ts';
 import { addStatefulSetController } from './statefulset/controller.ts';
 import { addStorageController } from './storage/controller.ts';
+import { addUnattendedKinds } from './unattended/controller.ts';
 
 export interface ControllerOptions {
   /** Where provisioned volumes live. */
@@ -43,4 +44,5 @@ export function addControllers(
   addStorageController(manager, volumes);
   addLoadBalancerController(manager, ingress);
   addGarbageCollector(manager);
+  addUnattendedKinds(manager);
 }

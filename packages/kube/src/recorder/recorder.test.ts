@@ -12,7 +12,7 @@ interface Sent {
     note?: string;
     series?: { count: number };
     regarding?: { name: string };
-    metadata?: { namespace?: string };
+    metadata?: { namespace?: string; generateName?: string };
   };
 }
 
@@ -53,6 +53,19 @@ test('an event is written with what it is about; repetitions become its count', 
   const patches = sent.filter(({ method }) => method === 'PATCH');
   assert.ok(patches.length >= 1 && patches.length <= 2, `${patches.length} patches`);
   assert.equal(patches.at(-1)?.body.series?.count, 51);
+  stop.abort();
+  await clock.advance(0);
+  await running;
+});
+
+test('the prefix of a name is one that a server takes: it ends with a dash, after a letter or digit', async () => {
+  const { clock, sent, recorder, stop, running } = setUp();
+  for (const name of ['w', 'a.b', `${'x'.repeat(199)}.cut`]) recorder.normal(web(name), 'Created', 'made it');
+  await clock.advance(10);
+  assert.deepEqual(
+    sent.map(({ body }) => body.metadata?.generateName),
+    ['w-', 'a.b-', `${'x'.repeat(199)}-`],
+  );
   stop.abort();
   await clock.advance(0);
   await running;

@@ -135,7 +135,7 @@ export class EventRecorder {
       {
         apiVersion: 'events.k8s.io/v1',
         kind: 'Event',
-        metadata: { namespace: namespace ?? 'default', generateName: `${name.slice(0, 200)}.` },
+        metadata: { namespace: namespace ?? 'default', generateName: prefixFor(name) },
         eventTime: time,
         type: draft.type,
         reason: draft.reason,
@@ -157,6 +157,11 @@ export class EventRecorder {
     if (this.#written.size > 4_096) this.#written.delete(this.#written.keys().next().value ?? '');
     this.#written.set(id, { event, count, at });
   }
+}
+
+/** The server takes a prefix that ends with a dash, and none that ends with a dot. */
+function prefixFor(name: string): string {
+  return `${name.slice(0, 200).replace(/[-.]+$/, '')}-`;
 }
 
 function clip(note: string): string {

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Client, createClient } from '@slurm-operator/kube';
+import { type ControlPlane, startControlPlane } from '../../../testing/control-plane.ts';
+
+let plane: ControlPlane;
+let client: Client;
+before(async () => {
+  plane = await startControlPlane();
+  const { url, caPem, admin } = plane.server;
+  const identity = { ca: caPem, cert: admin.certificatePem, key: admin.keyPem };
+  client = createClient(
+    { server: url, namespace: 'default', identity: () => Promise.resolve(identity) },
+    { userAgent: 'test' },
+  );
+});
+after(async () => {
+  client.close();
+  await plane.stop();
+});
+
+interface EventList {
+  readonly items: readonly {
+    reason: string;
+    note: string;
+    type: string;
+    regarding: { kind: string; name: string };
+  }[];
+}
+
+const byKind = ([a]: readonly string[], [b]: readonly string[]) => (a ?? '').localeCompare(b ?? '');
+
+const template = {
+  metadata: { labels: { app: 'x' } },
+  spec: { containers: [{ name: 'c', image: 'x' }] },
+};
+
+test('what nobody acts on says so in an event of its own', async () => {
+  const metadata = { name: 'x', namespace: 'default' };
+  const selector = { matchLabels: { app: 'x' } };
+  await client.json('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
+    body: { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata, spec: { selector, template } },
+  });
+  const job = { spec: { template: { ...template, spec: { ...template.spec, restartPolicy: 'Never' } } } };
+  await client.json('POST', '/apis/batch/v1/namespaces/default/cronjobs', {
+    body: {
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata,
+      spec: { schedule: '* * * * *', jobTemplate: job },
+    },
+  });
+  await client.json('POST', '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies', {
+    body: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata, spec: { podSelector: {} } },
+  });
+  const wanted = new Map([
+    ['DaemonSet', 'localcluster stores this DaemonSet only: no pod is made from it'],
+    ['CronJob', 'localcluster stores this CronJob only: no Job is made from it'],
+    ['NetworkPolicy', 'localcluster stores this NetworkPolicy only: all traffic stays allowed'],
+  ]);
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const { items } = await client.json<EventList>('GET', '/apis/events.k8s.io/v1/namespaces/default/events');
+    const told = new Map(
+      items
+        .filter(({ reason }) => reason === 'NotActedOn')
+        .map(({ regarding, note }) => [regarding.kind, note]),
+    );
+    if (told.size === wanted.size || performance.now() > deadline) {
+      assert.deepEqual(new Map([...told].toSorted(byKind)), new Map([...wanted].toSorted(byKind)));
+      break;
+    }
+    await delay(50);
+  }
+});
