@@ -11,7 +11,7 @@ INSTALLED := node_modules/.installed
 help: ## list the doors
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-$(INSTALLED): package.json package-lock.json $(wildcard packages/*/package.json) images/package.json .npmrc
+$(INSTALLED): package.json package-lock.json $(wildcard */package.json packages/*/package.json) .npmrc
 	@command -v npm >/dev/null || { echo "npm is missing: install Node 20 or later with npm, then run this again"; exit 1; }
 	@echo "▸ installing the toolchain that package-lock.json pins"
 	@npm install --no-save --no-progress --loglevel=error
@@ -45,4 +45,4 @@ soak: $(INSTALLED) ## random operations under load: make soak OPS=200 SEED=1
 clean: ## remove everything the other doors made on this machine
 	@if [ -e "$${XDG_CACHE_HOME:-$$HOME/.cache}/slurm-operator" ] || [ -e "$${XDG_STATE_HOME:-$$HOME/.local/state}/slurm-operator" ]; then \
 		make --no-print-directory --silent $(INSTALLED) && node tools/doors/clean.ts; fi
-	@rm -rf node_modules packages/*/node_modules packages/*/dist
+	@rm -rf node_modules */node_modules packages/*/node_modules packages/*/dist
