@@ -149,3 +149,17 @@ test('a snapshot that is put back is the whole state, with its resourceVersion',
   assert.equal(told, 1);
   assert.equal(store.eventsAfter(0), undefined, 'what came before a restore is gone');
 });
+
+test('a delete that was decided on an older state takes nothing away', () => {
+  const store = new Store();
+  const made = store.create(resource, thing('a', 1));
+  assert.ok(made.done);
+  const stale = made.object.metadata.resourceVersion ?? '';
+  const changed = store.replace(resource, thing('a', 2), stale);
+  assert.ok(changed.done);
+  const refused = store.delete(resource, 'n', 'a', stale);
+  assert.deepEqual([refused.done, 'why' in refused && refused.why], [false, 'conflict']);
+  assert.deepEqual(shown(store.list(resource)), shown([changed.object]));
+  assert.ok(store.delete(resource, 'n', 'a', changed.object.metadata.resourceVersion).done);
+  assert.deepEqual(store.list(resource), []);
+});
