@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { recordedCases, topicOf } from './contract/case.ts';
 import { EmbeddedRun } from './contract/embedded-run.ts';
 import { knownDifferences } from './contract/known-differences.ts';
+import { type Tier, tierOf, tiers } from './contract/tiers.ts';
 
 /** Topics of the tier `api`; `controllers` needs controllers beside the server. */
 const cases = recordedCases().filter((recorded) => topicOf(recorded) !== 'controllers');
@@ -25,6 +26,13 @@ for (const recorded of cases)
         `${recorded.name} is listed in known-differences.ts (${known}) but passes now: take it off the list`,
       );
   });
+
+test('covered here: embedded server, tier api; not covered here: tiers controllers and nodes, a given cluster', (t) => {
+  const count = (tier: Tier) => recordedCases().filter((recorded) => tierOf(recorded) === tier).length;
+  assert.equal(count('api'), cases.length, 'every case of the tier was replayed');
+  const elsewhere = tiers.filter((tier) => tier !== 'api').map((tier) => `${tier} ${count(tier)}`);
+  t.diagnostic(`api ${cases.length} replayed; ${elsewhere.join(', ')} are replayed by localcluster`);
+});
 
 test('every known difference names a recorded case', () => {
   const names = new Set(cases.map(({ name }) => name));
