@@ -48,16 +48,18 @@ export function ownerMap<T extends KubeObject>(owner: AnyResource): MapFunction<
 /** A source fed by hand: `trigger` may be called before and after the controller starts. */
 export class ChannelSource implements Source {
   #enqueue: ((key: ObjectKey, delay?: number) => void) | undefined;
-  #early: ObjectRef[] = [];
+  /** By key: a replica that waits to lead may be triggered for weeks. */
+  readonly #early = new Set<ObjectKey>();
 
   trigger(ref: ObjectRef): void {
-    if (this.#enqueue === undefined) this.#early.push(ref);
+    if (this.#enqueue === undefined) this.#early.add(keyOf(ref));
     else this.#enqueue(keyOf(ref));
   }
 
   start(enqueue: (key: ObjectKey, delay?: number) => void, signal: AbortSignal): void {
     this.#enqueue = enqueue;
-    for (const ref of this.#early.splice(0)) enqueue(keyOf(ref));
+    for (const key of this.#early) enqueue(key);
+    this.#early.clear();
     signal.addEventListener('abort', () => {
       this.#enqueue = () => undefined;
     });

@@ -31,6 +31,8 @@ const contentType = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
+const EXPLANATION = { milliseconds: 5_000, bytes: 1 << 20 } as const;
+
 export interface ClientOptions extends TransportOptions {
   /** @default the user agent, else `kube-runtime` */
   readonly fieldManager?: string;
@@ -279,11 +281,9 @@ export class Client {
       timeout: options.timeout,
       doing: options.doing,
     });
-    const status = message.statusCode ?? 0;
+    const { statusCode: status = 0, headers } = message;
     if (status >= 200 && status < 300) return message;
-    const chunks: Buffer[] = [];
-    for await (const chunk of message) chunks.push(chunk as Buffer);
-    throw refusal(options.doing, { status, headers: message.headers, body: Buffer.concat(chunks) });
+    throw refusal(options.doing, { status, headers, body: await this.#explanation(message) });
   }
 
   /** Any path: what the methods above are made of, and the way to endpoints they do not cover. */
@@ -321,6 +321,25 @@ export class Client {
 
   close(): void {
     this.transport.close();
+  }
+
+  /** What a refusal says, as far as it comes: the refusal itself is known already, and is not waited for any longer. */
+  async #explanation(message: IncomingMessage): Promise<Buffer> {
+    const cancel = this.transport.clock.after(EXPLANATION.milliseconds, () => message.destroy());
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of message) {
+        chunks.push(chunk as Buffer);
+        bytes += (chunk as Buffer).length;
+        if (bytes > EXPLANATION.bytes) break;
+      }
+    } catch {
+      // It broke off: what came is what there is.
+    } finally {
+      cancel();
+    }
+    return Buffer.concat(chunks);
   }
 
   async #write<T extends KubeObject>(

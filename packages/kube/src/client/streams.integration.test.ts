@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { AbortedError, DeadlineError, ForbiddenError, RemoteCommandError } from '../errors.ts';
+import { AbortedError, DeadlineError, ForbiddenError, NotFoundError, RemoteCommandError } from '../errors.ts';
 import { createClient } from './client.ts';
 import { exec } from './exec.ts';
 import { podLog, podLogStream } from './pod-log.ts';
@@ -16,6 +16,10 @@ async function serve(t: TestContext, session: (socket: WebSocket, url: URL) => v
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://x');
     if (url.pathname.endsWith('/log')) response.end(`tail ${url.searchParams.get('tailLines') ?? 'all'}\n`);
+    // Refuses, begins to say why, and falls silent.
+    else if (url.pathname.endsWith('/silent')) response.writeHead(404).write('not he');
+    else if (url.pathname.endsWith('/broken'))
+      response.writeHead(404).write('not he', () => response.socket?.resetAndDestroy());
     else
       response
         .writeHead(403, { 'Content-Type': 'application/json' })
@@ -147,4 +151,10 @@ test('logs are text, whole or as they come', async (t) => {
   for await (const chunk of await podLogStream(client, POD)) text += (chunk as Buffer).toString();
   assert.equal(text, 'tail all\n');
   await assert.rejects(client.open('/elsewhere', { doing: 'look' }), ForbiddenError);
+  await assert.rejects(client.open('/broken', { doing: 'look' }), NotFoundError);
+  await assert.rejects(
+    client.open('/silent', { doing: 'look' }),
+    NotFoundError,
+    'not waited for beyond seconds',
+  );
 });
