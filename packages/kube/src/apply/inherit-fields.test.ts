@@ -11,16 +11,25 @@ const theirs = {
 };
 const from = new Set(['manager']);
 
-test('what a predecessor wrote becomes ours, united with what was ours already', () => {
-  const ours = {
+test('what predecessors wrote becomes ours, as one', () => {
+  const older = {
     ...theirs,
-    manager: 'me',
-    operation: 'Apply',
-    fieldsV1: { 'f:spec': { 'f:selector': { '.': {}, 'f:new': {} } } },
+    manager: 'operator',
+    fieldsV1: { 'f:spec': { 'f:selector': { '.': {}, 'f:older': {} } } },
   };
-  assert.deepEqual(inheritFields([theirs, ours], from, 'me'), [
-    { ...ours, fieldsV1: { 'f:spec': { 'f:selector': { '.': {}, 'f:old': {}, 'f:new': {} } } } },
+  assert.deepEqual(inheritFields([theirs, older], new Set(['manager', 'operator']), 'me'), [
+    {
+      ...theirs,
+      manager: 'me',
+      operation: 'Apply',
+      fieldsV1: { 'f:spec': { 'f:selector': { '.': {}, 'f:old': {}, 'f:older': {} } } },
+    },
   ]);
+});
+
+test('once we have applied, what others of that name write is theirs', () => {
+  const ours = { ...theirs, manager: 'me', operation: 'Apply' };
+  assert.equal(inheritFields([ours, theirs], from, 'me'), undefined);
 });
 
 test('people’s fields, statuses and other appliers are left alone', () => {

@@ -11,7 +11,10 @@ interface ManagedEntry {
   readonly fieldsV1?: Readonly<Record<string, unknown>>;
 }
 
-/** The list with the predecessors' entries as ours; undefined when they own nothing. What others own stays theirs. */
+/**
+ * The list with the predecessors' entries as ours; undefined when they own nothing, or when we have applied to this object before:
+ * then what they wrote since is somebody's present wish, not a legacy. What others own stays theirs.
+ */
 export function inheritFields(
   managedFields: readonly unknown[],
   predecessors: ReadonlySet<string>,
@@ -24,13 +27,12 @@ export function inheritFields(
   const theirs = entries.filter(isTheirs);
   const [first] = theirs;
   if (first === undefined) return undefined;
-  const isOurs = (entry: ManagedEntry) =>
-    entry.manager === manager && entry.operation === 'Apply' && !entry.subresource;
-  const fieldsV1 = [...theirs, ...entries.filter(isOurs)].reduce<Readonly<Record<string, unknown>>>(
+  if (entries.some((entry) => entry.manager === manager && entry.operation === 'Apply')) return undefined;
+  const fieldsV1 = theirs.reduce<Readonly<Record<string, unknown>>>(
     (all, { fieldsV1: fields = {} }) => union(all, fields),
     {},
   );
-  const others = entries.filter((entry) => !isTheirs(entry) && !isOurs(entry));
+  const others = entries.filter((entry) => !isTheirs(entry));
   return [...others, { ...first, manager, operation: 'Apply', fieldsV1 }];
 }
 

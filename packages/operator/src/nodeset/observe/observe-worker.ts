@@ -79,11 +79,15 @@ export function observeWorker(
   };
 }
 
-/** A worker that upstream made has no digest of its key, and its others were counted in another way: they prove nothing. */
+/**
+ * What it was told of its key and its sssd.conf. A worker that upstream's operator made (ours have no digest of sshd's) brings a
+ * digest of its sssd.conf that was counted in another way: it proves nothing.
+ */
 function hashesOf(notes: Readonly<Record<string, string>>): Worker['hashes'] {
-  if (notes[annotation.slurmKeyHash] === undefined) return {};
+  const foreign = notes[annotation.sshdConfHash] !== undefined;
+  const known = hashNotes.filter((note) => !(foreign && note === annotation.sssdConfHash));
   return Object.fromEntries(
-    hashNotes.flatMap((note) => (notes[note] === undefined ? [] : [[note, notes[note]]])),
+    known.flatMap((note) => (notes[note] === undefined ? [] : [[note, notes[note]]])),
   );
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { label, type NodeSet } from '@slurm-operator/api';
 import type { ControllerRevision, DeepReadonly } from '@slurm-operator/kube';
+import { quantity } from './quantity.ts';
 
 /** The parts of a NodeSet whose change makes new workers. */
 export function revisionData(nodeSet: NodeSet): string {
@@ -57,8 +58,17 @@ function substance(value: unknown): unknown {
     return value === '' || value === 0 || value === false || value === null ? undefined : value;
   const said = Object.entries(value)
     .filter(([field]) => field !== '$patch')
-    .map(([field, inner]) => [field, substance(inner)] as const)
+    .map(([field, inner]) => [field, amounts.has(field) ? amountsOf(inner) : substance(inner)] as const)
     .filter(([, inner]) => inner !== undefined);
+  return said.length === 0 ? undefined : Object.fromEntries(said);
+}
+
+/** Fields whose values are quantities: the API server keeps them as written, upstream as it would write them. */
+const amounts = new Set(['limits', 'requests']);
+
+function amountsOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return substance(value);
+  const said = Object.entries(value).map(([name, amount]) => [name, quantity(amount as string | number)]);
   return said.length === 0 ? undefined : Object.fromEntries(said);
 }
 

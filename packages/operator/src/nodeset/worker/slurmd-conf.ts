@@ -2,6 +2,7 @@
 import type { NodeSet } from '@slurm-operator/api';
 import type { Read } from '../../builders/read.ts';
 import type { WorkerSize } from '../plan/observed.ts';
+import { quantity } from './quantity.ts';
 
 /** The name by which Slurm knows a NodeSet (and its partition): the host name's stem where one is set. */
 export function slurmSetName(nodeSet: Read<NodeSet>): string {
@@ -82,27 +83,4 @@ function size(nodeSet: NodeSet): Record<string, string> {
     ...(memory >= 1 ? { RealMemory: String(memory) } : {}),
     ...(gpus === undefined ? {} : { Gres: `gpu:${gpus}` }),
   };
-}
-
-const suffixes: Record<string, number> = {
-  m: 1e-3,
-  '': 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 1024,
-  Mi: 1024 ** 2,
-  Gi: 1024 ** 3,
-  Ti: 1024 ** 4,
-  Pi: 1024 ** 5,
-  Ei: 1024 ** 6,
-};
-
-/** A Kubernetes quantity as a number; 0 for what is absent or is none. */
-function quantity(value: string | number | undefined): number {
-  const match = /^(\d+(?:\.\d+)?)([eE]\d+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$/.exec(String(value ?? ''));
-  return match === null ? 0 : Number(`${match[1]}${match[2] ?? ''}`) * (suffixes[match[3] ?? ''] ?? 0);
 }

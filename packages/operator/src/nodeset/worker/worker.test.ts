@@ -9,8 +9,9 @@ import {
   type NodeSet,
   nodeSetKind,
 } from '@slurm-operator/api';
+import type { ControllerRevision } from '@slurm-operator/kube';
 import fc from 'fast-check';
-import { revisionHash } from './revision.ts';
+import { currentRevision, revisionHash } from './revision.ts';
 import { slurmdConf, slurmSetName } from './slurmd-conf.ts';
 import { workerClaims } from './worker-claims.ts';
 import { hostnamePrefix, workerPod } from './worker-pod.ts';
@@ -220,4 +221,41 @@ test('upstream item 25: what a user adds to the configuration is one argument an
   assert.equal(args.length, 8);
   assert.equal(args[6], '--conf');
   assert.equal(args[7], 'Comment=`id`;reboot|x Feature=gpu Gres=gpu:$(rm) Weight=5');
+});
+
+test('a revision that says the same keeps its name, whoever wrote it; one that says something else does not', () => {
+  const set = nodeSetOf({
+    slurmd: { image: 'x', resources: { limits: { cpu: 4, memory: '8192Mi' } } },
+    template: { spec: { hostname: 'gpu-', tolerations: [] } },
+  });
+  const recorded = (slurmd: object, hash = 'theirs', revision = 1): ControllerRevision => ({
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: { name: `gpu-${hash}`, labels: { [label.revision]: hash } },
+    revision,
+    data: {
+      spec: {
+        template: { $patch: 'replace', metadata: {}, spec: { hostname: 'gpu-', containers: null } },
+        slurmd: { $patch: 'replace', name: '', image: 'x', ...slurmd },
+        ordinalPadding: 0,
+      },
+    },
+  });
+  const own = revisionHash(set);
+  const same = { resources: { limits: { cpu: '4', memory: '8Gi' } } };
+  assert.equal(currentRevision(set, []), own);
+  assert.equal(currentRevision(set, [recorded(same)]), 'theirs');
+  assert.equal(
+    currentRevision(set, [recorded(same, 'old', 1), recorded(same, 'new', 2)]),
+    'new',
+    'the newest',
+  );
+  assert.equal(currentRevision(set, [recorded(same), recorded({}, own, 2)]), own, 'our own name comes first');
+  for (const other of [
+    { resources: { limits: { cpu: '5', memory: '8Gi' } } },
+    { ...same, image: 'y' },
+    { ...same, args: ['-v'] },
+    {},
+  ])
+    assert.equal(currentRevision(set, [recorded(other)]), own, JSON.stringify(other));
 });
