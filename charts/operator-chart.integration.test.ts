@@ -1,0 +1,59 @@
+/** What the values of the chart slurm-operator mean. */
+import assert from 'node:assert/strict';
+import { after, before as beforeAll, test } from 'node:test';
+import { type Manifest } from './src/index.ts';
+import { type Any, ChartStage, none, one } from './testing/chart-stage.ts';
+
+let stage: ChartStage;
+beforeAll(async () => {
+  stage = await ChartStage.open();
+});
+after(() => stage?.[Symbol.asyncDispose]());
+
+test('with cert-manager the certificate comes from there, and the webhook may touch nothing of it', async () => {
+  const manifests = await stage.operator({ certManager: { enabled: true } });
+  assert.equal(one(manifests, 'Certificate').spec.secretName, 'slurm-operator-webhook-ca');
+  const webhook = one(manifests, 'Deployment', 'slurm-operator-webhook').spec.template.spec;
+  assert.ok(webhook.containers[0].args.includes('--cert-dir=/certificates'));
+  assert.equal(webhook.volumes[0].secret.secretName, 'slurm-operator-webhook-ca');
+  const rules = manifests
+    .filter(({ kind }) => kind.endsWith('Role'))
+    .flatMap((role) => (role as Any).rules as Any[]);
+  assert.ok(!rules.some((rule) => rule.apiGroups?.includes('admissionregistration.k8s.io')));
+  const own = await stage.operator({});
+  const granted = own
+    .filter(({ kind }) => kind === 'ClusterRole')
+    .flatMap((role) => (role as Any).rules as Any[]);
+  const hooks = granted.filter((rule) => rule.apiGroups?.includes('admissionregistration.k8s.io'));
+  assert.deepEqual(new Set(hooks.flatMap((rule) => rule.resourceNames)), new Set(['slurm-operator-webhook']));
+});
+
+test('rights: in some namespaces only, nothing cluster-wide but what has no namespace', async () => {
+  const all = await stage.operator({});
+  const rules = (manifests: readonly Manifest[], kind: string, name: string): Any[] =>
+    one(manifests, kind, name).rules;
+  const touches = (list: Any[], resource: string) => list.some((rule) => rule.resources?.includes(resource));
+  assert.ok(touches(rules(all, 'ClusterRole', 'slinky-slurm-operator'), 'secrets'));
+  const some = await stage.operator({
+    operator: { namespaces: 'team-a, team-b' },
+    webhook: { namespaces: 'team-a' },
+  });
+  assert.ok(!touches(rules(some, 'ClusterRole', 'slinky-slurm-operator'), 'secrets'));
+  const roles = some.filter(
+    ({ kind, metadata }) => kind === 'Role' && metadata.name === 'slurm-operator',
+  ) as Any[];
+  assert.deepEqual(
+    roles.map(({ metadata }) => metadata.namespace),
+    ['team-a', 'team-b'],
+  );
+  for (const role of roles) assert.ok(touches(role.rules, 'secrets'));
+  const args = one(some, 'Deployment', 'slurm-operator').spec.template.spec.containers[0].args;
+  assert.ok(args.includes('--namespaces=team-a,team-b'));
+  none(
+    await stage.operator({
+      operator: { serviceAccount: { create: false } },
+      webhook: { serviceAccount: { create: false } },
+    }),
+    'ClusterRole',
+  );
+});

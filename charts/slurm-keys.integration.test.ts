@@ -1,0 +1,71 @@
+/** Where the keys of a cluster come from. */
+import assert from 'node:assert/strict';
+import { after, before as beforeAll, test } from 'node:test';
+import { secrets } from '@slurm-operator/kube';
+import type { Manifest } from './src/index.ts';
+import { ChartStage, none, one } from './testing/chart-stage.ts';
+import { slurmMatrix } from './testing/matrix.ts';
+
+let stage: ChartStage;
+beforeAll(async () => {
+  stage = await ChartStage.open();
+});
+after(() => stage?.[Symbol.asyncDispose]());
+
+test('keys: asked for by annotation, never drawn; old spellings keep the old names', async () => {
+  const asked = (manifests: readonly Manifest[]) => {
+    const { metadata, spec } = one(manifests, 'Controller');
+    return {
+      annotations: metadata.annotations,
+      slurm: spec.slurmKeyRef,
+      jwt: spec.jwtKeyRef,
+      hs256: spec.jwtHs256KeyRef,
+    };
+  };
+  const manifests = await stage.slurm({});
+  none(manifests, 'Secret');
+  assert.deepEqual(asked(manifests), {
+    annotations: { 'slinky.slurm.net/generate-slurm-key': '{}', 'slinky.slurm.net/generate-jwt-key': '{}' },
+    slurm: { name: 'slurm-auth-slurm', key: 'slurm.key' },
+    jwt: { name: 'slurm-auth-jwt', key: 'jwt.key' },
+    hs256: undefined,
+  });
+  const old = asked(await stage.slurm({ slurmKeyRef: {}, jwtHs256KeyRef: {} }));
+  assert.deepEqual(old.hs256, { name: 'slurm-auth-jwths256', key: 'jwt_hs256.key' });
+  assert.equal(Object.keys(old.annotations).length, 2);
+  const named = asked(await stage.slurm(slurmMatrix['old spellings that name keys'] ?? {}));
+  assert.deepEqual(
+    [named.slurm, named.hs256, named.annotations],
+    [{ name: 'mine', key: 'k' }, { name: 'mine', key: 'j' }, undefined],
+  );
+});
+
+test('a JWT key that an older release made is adopted where helm can look, and asked for by its old spelling elsewhere', async () => {
+  const name = 'old-auth-jwths256';
+  const data = { 'jwt_hs256.key': Buffer.alloc(32).toString('base64') };
+  await stage.client.create(secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace: 'slurm' },
+    data,
+  });
+  const stdout = await stage.slurmInCluster({ fullnameOverride: 'old' });
+  assert.match(stdout, /jwtHs256KeyRef:\n    name: old-auth-jwths256\n    key: jwt_hs256\.key/);
+  assert.doesNotMatch(stdout, /jwtKeyRef:/);
+  const found = await stage.client.get(secrets, { namespace: 'slurm', name });
+  assert.deepEqual(found.data, data, 'and left as it is');
+});
+
+test('a key that a Controller uses stays in use, whatever else there is', async () => {
+  const metadata = { name: 'live', namespace: 'slurm' };
+  for (const name of ['live-auth-jwths256', 'mine'])
+    await stage.client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, name } });
+  const spec = { slurmKeyRef: { name: 'mine', key: 's' }, jwtKeyRef: { name: 'mine', key: 'j' } };
+  const object = { apiVersion: 'slinky.slurm.net/v1beta1', kind: 'Controller', metadata, spec };
+  await stage.client.json('POST', '/apis/slinky.slurm.net/v1beta1/namespaces/slurm/controllers', {
+    body: object,
+    timeout: 10_000,
+  });
+  const stdout = await stage.slurmInCluster({ fullnameOverride: 'live' });
+  assert.match(stdout, /jwtKeyRef:\n    name: mine\n    key: j\n/);
+});
