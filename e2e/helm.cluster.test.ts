@@ -43,6 +43,7 @@ describe('the charts on localcluster with Slurm 26.05', {
   let stage: HelmStage;
   let key: LoginKey;
   let rest: RestSession;
+  let held = 0;
 
   const values = (compute: object) => ({
     ...smallMachine,
@@ -91,6 +92,27 @@ describe('the charts on localcluster with Slurm 26.05', {
       .toSorted();
   const submit = (count: number, seconds: number) =>
     Promise.all(Array.from({ length: count }, () => rest.submit(`#!/bin/sh\nsleep ${seconds}\n`)));
+  /** Jobs that run until they are let go, however long everything else takes. */
+  const hold = async (count: number) => {
+    const flag = `/tmp/go-${(held += 1)}`;
+    const script = `#!/bin/sh\nfor i in $(seq 1200); do [ -e ${flag} ] && exit 0; sleep 0.5; done\nexit 1\n`;
+    const jobs = await Promise.all(Array.from({ length: count }, () => rest.submit(script)));
+    await stage.until(`${count} jobs run`, async () => (await running(jobs)) === count);
+    const letGo = async () => {
+      for (const { metadata } of await workers())
+        await stage.kubectl.say(
+          '--namespace',
+          namespace,
+          'exec',
+          metadata.name,
+          '--container=slurmd',
+          '--',
+          'touch',
+          flag,
+        );
+    };
+    return { jobs, letGo };
+  };
   const running = async (jobs: readonly number[]) => {
     const { jobs: all } = (await rest.ask('GET', 'jobs')) as {
       jobs?: { job_id: number; job_state: string[] }[];
@@ -194,8 +216,7 @@ describe('the charts on localcluster with Slurm 26.05', {
     const next = await nextRelease(stage);
     const compute = { replicas: 3, metadata: { annotations: { rolled: 'once' } } };
     const before = await identities();
-    const jobs = await submit(30, 30);
-    await stage.until('30 jobs run', async () => (await running(jobs)) === 30);
+    const { jobs, letGo } = await hold(30);
     const [operatorBefore] = await stage.pods(operatorNamespace, 'slurm-operator');
     const place = ['--namespace', operatorNamespace, '--wait', '--timeout', '3m'];
     await stage.helm.run(['upgrade', 'slurm-operator-crds', next('slurm-operator-crds'), ...place]);
@@ -214,7 +235,9 @@ describe('the charts on localcluster with Slurm 26.05', {
     assert.match(operatorAfter?.spec?.containers[0]?.image ?? '', /:9\.9\.9$/);
     const { metadata } = await stage.client.get(controllers, { namespace, name: 'slurm' });
     assert.equal(metadata.labels?.['helm.sh/chart'], 'slurm-9.9.9');
-    assert.equal(await running(jobs), 30, 'the upgrade was over before the jobs');
+    await ready();
+    assert.equal(await running(jobs), 30, 'all of them ran all the while');
+    await letGo();
     assert.deepEqual(await ends(jobs), new Set(['COMPLETED']));
     await ready();
     assert.deepEqual(await identities(), before);
@@ -261,13 +284,14 @@ describe('the charts on localcluster with Slurm 26.05', {
       ),
     );
     const theirs = await stage.identities(namespace, 'slurmd');
-    const jobs = await submit(8, 12);
-    await stage.until('8 jobs run', async () => (await running(jobs)) === 8);
+    const { jobs, letGo } = await hold(8);
     await operator(1);
     await stage.until('the NodeSet to know them as old and ready', async () => {
       const { status } = await stage.client.get(nodeSets, set);
       return status?.updatedReplicas === 0 && status.readyReplicas === 2 && (status.slurmAllocated ?? 0) > 0;
     });
+    assert.equal(await running(jobs), 8);
+    await letGo();
     assert.deepEqual(await ends(jobs), new Set(['COMPLETED']));
     assert.deepEqual(await stage.identities(namespace, 'slurmd'), theirs);
   });
