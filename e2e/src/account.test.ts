@@ -5,7 +5,7 @@ import type { TrackedJob } from './workload.ts';
 
 const job = (over: Partial<TrackedJob>): TrackedJob => ({
   id: 1,
-  submittedAt: 100_000,
+  acceptedAt: 100_000,
   seconds: 10,
   runs: [{ node: 'w-0', from: 110_000, until: 120_000 }],
   restarts: 0,
@@ -37,6 +37,8 @@ test('a job is ours when the operator struck its worker while it ran there, in w
     jobs_lost: 1,
   });
   assert.deepEqual(judge(job({ restarts: 1, runs: twice }), [deleted(135_000)]), nothing, 'it had moved on');
+  const late: Blow = { what: 'pod deleted', worker: 'w-1', at: 141_000 };
+  assert.deepEqual(judge(job({ restarts: 1, runs: twice }), [late]), nothing, 'it had completed');
 });
 
 test('what slurmctld had not saved when it was killed is Slurm’s loss; what it had, is not', () => {

@@ -79,14 +79,11 @@ export function account(
   for (const job of jobs) {
     const completed = job.end === 'COMPLETED';
     if (completed && job.restarts === 0) continue;
-    const blow = blows.find(({ worker, at }) =>
-      job.runs.some((run) => run.node === worker && covers(run, at)),
-    );
-    const kill = kills.find((at) =>
-      [job.submittedAt, ...job.runs.map((run) => run.from)].some(
-        (began) => began <= at + 1_000 && at - began < unsaved,
-      ),
-    );
+    // What came after a job had completed did it no harm.
+    const cut = completed ? job.runs.slice(0, -1) : job.runs;
+    const blow = blows.find(({ worker, at }) => cut.some((run) => run.node === worker && covers(run, at)));
+    const begun = [job.acceptedAt, ...job.runs.map((run) => run.from)];
+    const kill = kills.find((at) => begun.some((since) => since <= at + blur && at - since < unsaved));
     if (blow !== undefined && completed) requeued += 1;
     else if (blow !== undefined) lost += 1;
     else if (kill !== undefined) bySlurm += 1;
@@ -98,7 +95,7 @@ export function account(
           ? `Slurm: accepted or begun less than 5 s before the kill -9 of slurmctld at ${time(kill)}`
           : 'nobody known';
     say(
-      `job ${job.id}: ${job.end ?? 'open'}, ${job.restarts} restarts, ${job.runs.map(told).join(' then ') || 'never ran'}; by ${why}`,
+      `job ${job.id}: ${job.end ?? 'open'}, ${job.restarts} restarts, accepted ${time(job.acceptedAt)}, ${job.runs.map(told).join(' then ') || 'never ran'}; by ${why}`,
     );
   }
   return {

@@ -1,5 +1,5 @@
 /** Random operations on a cluster whose workers all have jobs; then rest, and the account of what was lost and by whose hand. */
-import { nodes, pods, sleep } from '@slurm-operator/kube';
+import { KubeError, nodes, pods, sleep } from '@slurm-operator/kube';
 import { nodeSets } from '@slurm-operator/operator';
 import { SlurmError } from '@slurm-operator/slurm';
 import { type Account, account, BlowLog } from './account.ts';
@@ -48,6 +48,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     while (!over.signal.aborted) {
       await load.topUp(options.nodes * 4);
       await load.look();
+      await endBackOff(stage, say);
       await sleep(300, AbortSignal.timeout(5_000));
     }
   };
@@ -71,6 +72,24 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   say('the same once more, from nothing');
   const equal = await equalsFreshApply(stage, spec, say);
   return { ops, seed, ...told, busy_percent: load.busyPercent, end_state_equal: equal };
+}
+
+/** A daemon that was killed often waits ever longer for its next start; an administrator then deletes its pod. */
+async function endBackOff(stage: SlurmStage, say: (line: string) => void): Promise<void> {
+  try {
+    const { items } = await stage.client.list(pods, { namespace });
+    for (const { metadata, status } of items) {
+      const waiting = (status?.containerStatuses ?? []).some(
+        ({ state }) => state?.waiting?.reason === 'CrashLoopBackOff',
+      );
+      const daemon = metadata.labels?.['app.kubernetes.io/name'] !== 'slurmd';
+      if (!waiting || !daemon || metadata.deletionTimestamp !== undefined) continue;
+      say(`           delete ${metadata.name}, which waits to be started again`);
+      await stage.client.delete(pods, metadata, { uid: metadata.uid });
+    }
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+  }
 }
 
 async function settle(stage: SlurmStage, load: Workload, replicas: number): Promise<void> {

@@ -11,7 +11,8 @@ export interface Run {
 
 export interface TrackedJob {
   readonly id: number;
-  readonly submittedAt: number;
+  /** When Slurm had answered that it takes it. */
+  readonly acceptedAt: number;
   readonly seconds: number;
   readonly runs: Run[];
   restarts: number;
@@ -50,20 +51,20 @@ export class Workload {
     const { slurm, random, shortest, longest } = this.#options;
     for (let missing = wanted - this.open.length; missing > 0; missing -= 1) {
       const seconds = shortest + random.below(longest - shortest + 1);
-      const submittedAt = Date.now();
       try {
         const { id } = await slurm.jobs.submit({
           script: `#!/bin/sh\nsleep ${seconds}\n`,
           timeLimit: 5,
           name: 'soak',
         });
+        const acceptedAt = Date.now();
         // After kill -9 Slurm gives the number of a job it forgot to another: that one is counted as gone.
         const namesake = this.jobs.get(id);
         if (namesake !== undefined && namesake.end === undefined) namesake.end = 'GONE';
-        if (namesake !== undefined) this.jobs.set(-id - submittedAt, namesake);
+        if (namesake !== undefined) this.jobs.set(-id - acceptedAt, namesake);
         this.jobs.set(id, {
           id,
-          submittedAt,
+          acceptedAt,
           seconds,
           runs: [],
           restarts: 0,
