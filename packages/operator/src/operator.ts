@@ -22,6 +22,8 @@ export interface OperatorOptions extends Surroundings, Pick<ConnectionSettings, 
   readonly workers: Readonly<
     Record<'controller' | 'nodeset' | 'restapi' | 'accounting' | 'loginset' | 'token' | 'slurmclient', number>
   >;
+  /** Requests under way at once for one NodeSet. */
+  readonly nodeSetParallel: number;
   /** Node conditions whose text becomes the reason of a drain. */
   readonly propagatedConditions: ReadonlySet<string>;
 }
@@ -49,7 +51,7 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
     clusterDomain: options.clusterDomain,
     defaultImage: options.images.slurmd,
     propagatedConditions: options.propagatedConditions,
-    parallel: 16,
+    parallel: options.nodeSetParallel,
   });
   exposeObjects(manager.cache, manager.metrics.registry);
   manager.add(

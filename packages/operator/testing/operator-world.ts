@@ -98,6 +98,7 @@ export async function startOperatorWorld(
       const { debugVars } = setupOperator(manager, {
         ...surroundings,
         workers,
+        nodeSetParallel: 16,
         propagatedConditions: new Set(),
         reachBy: 'name',
         ...options,

@@ -42,6 +42,7 @@ test('without a flag everything is as upstream has it', () => {
       login: 'slurm-operator/login:26.05',
     },
     workers: { accounting: 1, controller: 1, loginset: 1, nodeset: 1, restapi: 1, slurmclient: 1, token: 1 },
+    nodeSetParallel: 16,
     propagatedConditions: new Set(),
     slurm: { requestTimeoutMs: 20_000, backoff: { initial: 1000, limit: 900_000 }, pollPeriodMs: 5000 },
   });
@@ -145,6 +146,7 @@ test('each kind has its own number of workers; slurmclient is the Cluster contro
     'slurmclient',
     'token',
   ] as const;
+  assert.equal(read(['--nodeset-parallel=64']).nodeSetParallel, 64);
   const { workers } = read(kinds.map((kind, index) => `--${kind}-workers=${index + 2}`));
   assert.deepEqual(workers, Object.fromEntries(kinds.map((kind, index) => [kind, index + 2])));
 });

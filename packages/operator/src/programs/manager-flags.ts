@@ -15,6 +15,7 @@ export const managerFlagTable = {
   'controller-workers': atATime('Controller'),
   'loginset-workers': atATime('LoginSet'),
   'nodeset-workers': atATime('NodeSet'),
+  'nodeset-parallel': count(16, 'requests under way at once for one NodeSet'),
   'restapi-workers': atATime('RestApi'),
   'slurmclient-workers': atATime('Cluster'),
   'token-workers': atATime('Token'),
@@ -66,6 +67,7 @@ export function managerFlags(
       login: image('login'),
     },
     workers: workers(flags),
+    nodeSetParallel: flags['nodeset-parallel'],
     propagatedConditions: new Set(flags['propagated-node-conditions']),
     slurm: {
       requestTimeoutMs: flags['slurm-request-timeout'],

@@ -19,6 +19,8 @@ export async function managerOf(
     name,
     config,
     log: createLog(name, settings.log),
+    // The API server itself is fair between its clients; what we have under way at once is bounded where it is begun.
+    client: { rateLimit: false },
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(leaderElection === undefined
       ? {}
