@@ -79,13 +79,13 @@ function keysCurrent(observed: Observed): Verdict {
       type,
       status: 'True',
       reason: 'AsExpected',
-      message: 'Every worker was started with the newest keys.',
+      message: 'Every worker has the newest keys.',
     };
   return {
     type,
     status: 'False',
     reason: 'KeyRotation',
-    message: `${old.length} of ${observed.workers.length} workers still use an old key: ${names(old)}. They are replaced as the update strategy allows, each when its jobs are over.`,
+    message: `${old.length} of ${observed.workers.length} workers still use an old key: ${names(old)}. They are told of a new slurm.key; for a new sssd.conf they are replaced as the update strategy allows.`,
   };
 }
 

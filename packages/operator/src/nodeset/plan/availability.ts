@@ -1,3 +1,4 @@
+import { annotation } from '@slurm-operator/api';
 import type { Observed, Worker } from './observed.ts';
 
 export function isHealthy(worker: Worker): boolean {
@@ -21,14 +22,20 @@ export function isDead(worker: Worker): boolean {
   return worker.phase === 'Failed' || worker.phase === 'Succeeded' || worker.containersDead;
 }
 
-/** It was started with what has another content now: a slurmd reads its key once. */
+/** What it was started with, or told of last, has another content now. */
 export function hasOldKeys(worker: Worker, observed: Pick<Observed, 'hashes'>): boolean {
-  return Object.entries(observed.hashes).some(
-    ([note, hash]) => worker.hashes[note] !== undefined && worker.hashes[note] !== hash,
-  );
+  return Object.keys(observed.hashes).some((note) => isOld(note, worker, observed));
 }
 
-/** Of the newest revision, with the newest keys. */
+/**
+ * Of the newest revision, with the newest files. A slurm.key is not among them: a worker with an old one cannot tell slurmctld that its
+ * jobs are over, so a drain would never end. Its Controller tells it of the new one instead, and it reads it again.
+ */
 export function isCurrent(worker: Worker, observed: Pick<Observed, 'hashes' | 'updateRevision'>): boolean {
-  return worker.revision === observed.updateRevision && !hasOldKeys(worker, observed);
+  return worker.revision === observed.updateRevision && !isOld(annotation.sssdConfHash, worker, observed);
+}
+
+function isOld(note: string, worker: Worker, { hashes }: Pick<Observed, 'hashes'>): boolean {
+  const [has, wanted] = [worker.hashes[note], hashes[note]];
+  return has !== undefined && wanted !== undefined && has !== wanted;
 }

@@ -435,8 +435,8 @@ test('what an unreachable machine last reported makes no worker of it replaceabl
   assert.deepEqual(condemned({ ...otherMode, nodeReachable: false }, { replicas: 1 }), []);
 });
 
-test('upstream item 17: a worker with an old key is replaced like one of an old revision, through drain and budget', () => {
-  const note = 'slinky.slurm.net/slurm-key-hash';
+test('upstream item 17: a worker with an old sssd.conf is replaced like one of an old revision; of a new key it is told instead', () => {
+  const note = 'slinky.slurm.net/sssd-conf-hash';
   const keyed = (ordinal: number, hash: string) => worker(ordinal, { hashes: { [note]: hash } });
   const condemned = (workers: Worker[], over: Partial<Observed> = {}) =>
     plan(
@@ -465,6 +465,13 @@ test('upstream item 17: a worker with an old key is replaced like one of an old 
   );
   const paused = { ...observed([], []).update, paused: true };
   assert.deepEqual(condemned([keyed(0, 'old')], { update: paused }), [], 'a paused rollout stands still');
+  const key = 'slinky.slurm.net/slurm-key-hash';
+  const oldKey = worker(0, { hashes: { [key]: 'old' } });
+  assert.deepEqual(
+    condemned([oldKey], { hashes: { [key]: 'new' } }),
+    [],
+    'a drain could not end with an old key',
+  );
 });
 
 test('a person’s cordon outlives the replacement of the worker, and is theirs to take away', () => {
