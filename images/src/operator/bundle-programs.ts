@@ -14,8 +14,11 @@ export interface BundledProgram {
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Some of what is bundled is CommonJS and asks for Node's own modules with `require`. */
-const banner = `#!${nodePath}
+/**
+ * Some of what is bundled is CommonJS and asks for Node's own modules with `require`. The young generation is kept small: it is what a
+ * program that mostly waits would otherwise hold for nothing.
+ */
+const banner = `#!${nodePath} --max-semi-space-size=4
 import { createRequire as requireFor } from 'node:module';
 const require = requireFor(import.meta.url);`;
 

@@ -112,7 +112,7 @@ export class NodeSetReconciler {
           done: (action) => {
             done.push(action);
             this.#metrics.count(nodeSet.metadata, action, context.clock.now());
-            context.log.info({ action }, 'done');
+            context.log.info({ action: forLog(action) }, 'done');
           },
         },
       ),
@@ -215,4 +215,11 @@ function missingController(nodeSet: NodeSet): Trouble {
     reason: 'ControllerNotFound',
     message: `spec.controllerRef.name is "${nodeSet.spec.controllerRef.name}", and there is no such Controller in namespace ${nodeSet.metadata.namespace}: create it, or correct the name (${conditionType.ready} follows by itself).`,
   };
+}
+
+/** A log is JSON, which has no maps. */
+function forLog(action: Action): object {
+  return action.kind === 'mirror-state'
+    ? { ...action, conditions: Object.fromEntries(action.conditions) }
+    : action;
 }

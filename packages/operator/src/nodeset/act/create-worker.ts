@@ -1,5 +1,5 @@
 /** Claims first, then the pod: a pod whose claims are missing could not start. */
-import type { NodeSet } from '@slurm-operator/api';
+import { app, label, type NodeSet } from '@slurm-operator/api';
 import {
   AlreadyExistsError,
   type Client,
@@ -44,10 +44,11 @@ export async function createWorker(
     const fieldSelector = `metadata.name=${pod.metadata?.name ?? ''}`;
     const { namespace } = nodeSet.metadata;
     const [live] = (await client.list(pods, { namespace, fieldSelector, signal })).items;
-    // Made by an earlier try whose answer was lost: the cache shows it before long.
-    if (live === undefined || controllerOf(live)?.uid === nodeSet.metadata.uid) return;
+    const ours = live !== undefined && controllerOf(live)?.uid === nodeSet.metadata.uid;
+    // Made by an earlier try whose answer was lost: the cache shows it before long. Without our labels it never would.
+    if (live === undefined || (ours && live.metadata.labels?.[label.name] === app.worker)) return;
     throw new NameConflictError(
-      `pod ${live.metadata.name} exists and is not a worker of this NodeSet: delete or rename it.`,
+      `pod ${live.metadata.name} exists and is not a worker of this NodeSet: delete or rename it, or give it back its labels.`,
     );
   }
 }

@@ -1,7 +1,7 @@
 /** Which pods are a NodeSet's: those it controls and that still look like its own; and which should become so, or stop. */
 import type { NodeSet } from '@slurm-operator/api';
 import { controllerOf, type Live, type Pod } from '@slurm-operator/kube';
-import type { Stranger, Worker } from '../plan/observed.ts';
+import type { Slot, Stranger, Worker } from '../plan/observed.ts';
 import { workerSelector } from '../worker/worker-template.ts';
 import { observeWorker } from './observe-worker.ts';
 
@@ -35,8 +35,14 @@ export function belonging(
     if (worker === undefined) continue;
     const selected = selector.every(([key, value]) => pod.metadata.labels?.[key] === value);
     if (owner === uid) (selected || worker.terminating ? found.workers : found.released).push(worker);
-    else if (pod.metadata.name.startsWith(`${name}-`))
+    else if (isNameOf(name, pod.metadata.name, worker.slot))
       (selected && !worker.terminating ? found.orphans : found.strangers).push(worker);
   }
   return found;
+}
+
+/** Whether a worker of this set in this slot could have that name. */
+function isNameOf(set: string, pod: string, { mode }: Slot): boolean {
+  if (!pod.startsWith(`${set}-`)) return false;
+  return mode === 'DaemonSet' || /^\d+$/.test(pod.slice(set.length + 1));
 }

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NodeSet } from '@slurm-operator/api';
+import type { Live, Pod } from '@slurm-operator/kube';
+import { belonging } from './belonging.ts';
+
+const nodeSet = { metadata: { name: 'w', namespace: 'slurm', uid: 'set' }, spec: {} } as unknown as NodeSet;
+const ours = { 'app.kubernetes.io/name': 'slurmd', 'app.kubernetes.io/instance': 'w' };
+
+function pod(
+  name: string,
+  over: { owner?: string; labels?: Record<string, string>; deleted?: boolean } = {},
+): Live<Pod> {
+  return {
+    metadata: {
+      name,
+      uid: name,
+      labels: over.labels ?? ours,
+      ...(over.deleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+      ownerReferences:
+        over.owner === undefined
+          ? []
+          : [{ apiVersion: 'v1', kind: 'NodeSet', name: 'w', uid: over.owner, controller: true }],
+    },
+    spec: { containers: [{ name: 'slurmd' }] },
+  } as unknown as Live<Pod>;
+}
+
+test('a pod is a worker, waits to be one, is let go, or only stands in the way', () => {
+  const changed = { ...ours, 'app.kubernetes.io/instance': 'mine' };
+  const cases: readonly [reason: string, pod: Live<Pod>, where: string | undefined][] = [
+    ['controlled by us', pod('w-0', { owner: 'set' }), 'workers'],
+    ['controlled by us under other labels', pod('w-0', { owner: 'set', labels: changed }), 'released'],
+    [
+      'the same, on its way out anyway',
+      pod('w-0', { owner: 'set', labels: changed, deleted: true }),
+      'workers',
+    ],
+    ['controlled by nobody, with our labels', pod('w-0'), 'orphans'],
+    ['the same, on its way out', pod('w-0', { deleted: true }), 'strangers'],
+    ['let go before', pod('w-0', { labels: changed }), 'strangers'],
+    ['controlled by somebody else', pod('w-0', { owner: 'another' }), undefined],
+    ['a name that no worker of ours has', pod('w-tools-1'), undefined],
+    ['another set’s name', pod('x-0'), undefined],
+  ];
+  for (const [reason, one, where] of cases) {
+    const found = belonging([one], nodeSet, () => true);
+    const places = Object.entries(found).filter(([, list]) => list.length > 0);
+    assert.deepEqual(
+      places.map(([place]) => place),
+      where === undefined ? [] : [where],
+      reason,
+    );
+  }
+});
