@@ -175,7 +175,14 @@ test('what upstream wrote and we do not want leaves Deployments and StatefulSets
   const [volume] = rest.spec?.template.spec?.volumes ?? [];
   assert.equal(volume?.projected?.sources?.length, 1, 'slurmrestd gets no key');
   const accounting = await get(statefulSets, 'slurm-accounting');
-  assert.equal(accounting.spec?.template.spec?.containers.length, 1);
+  const [slurmdbd] = accounting.spec?.template.spec?.containers ?? [];
+  assert.equal(slurmdbd?.workingDir, undefined);
+  const etc = accounting.spec?.template.spec?.volumes?.find(({ name }) => name === 'slurm-etc');
+  assert.deepEqual(
+    Object.keys(etc ?? {}).toSorted(),
+    ['emptyDir', 'name'],
+    'one source, not upstream’s beside ours',
+  );
 });
 
 test('each kind has taken over what is its own', async () => {
