@@ -15,7 +15,7 @@ export interface Subject {
   token(user?: string, lifetimeSeconds?: number): string;
   /** A token that was good an hour ago. */
   expiredToken(): string;
-  /** slurmctld is killed; returns what brings it back. */
+  /** slurmctld is killed, with its state saved; returns what brings it back. */
   killController(): Promise<() => Promise<void>>;
   stopDatabase(): Promise<() => Promise<void>>;
   /** Ends a node's slurmd as a shutdown does; returns what starts it again. */
@@ -47,6 +47,7 @@ export function realSubject(mini: MiniSlurm): Subject {
     expiredToken: () =>
       signJwt({ key: mini.jwtKey, user: 'slurm', lifetimeSeconds: 60, now: Date.now() - 3_600_000 }),
     killController: async () => {
+      await mini.saveState();
       await mini.controller.kill();
       return async () => {
         await mini.controller.start();
