@@ -214,6 +214,16 @@ test('a streaming list whose end never comes becomes pages', async (t) => {
   await settles(world, followed);
 });
 
+test('a streaming list that always breaks off becomes pages', async (t) => {
+  const world = await setUp(t);
+  await churn(world, 8);
+  world.gateway.line = (line) => (line.includes('initial-events-end') ? 'cut' : 'pass');
+  const followed = follow(t, world, { pageSize: 3 });
+  await followed.informer.waitForSync({ timeout: 10_000 });
+  await churn(world, 5, 8);
+  await settles(world, followed);
+});
+
 test('waiting for a cache that cannot fill ends in time, with the reason', async (t) => {
   const world = await setUp(t);
   world.gateway.refuse = () => ({ status: 403 });

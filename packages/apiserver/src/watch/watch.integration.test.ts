@@ -121,3 +121,42 @@ test('any interleaving of writers gives each watcher the same history, and list 
     await server.stop();
   }
 });
+
+test('more present objects than fit into memory of the connection come all, with what happens meanwhile', async (t) => {
+  const server = await startApiServer();
+  const { url, caPem, admin } = server;
+  const caller = new Caller({ name: 'embedded', url, caPem, ...admin, controllers: false });
+  t.after(async () => {
+    caller.close();
+    await server.stop();
+  });
+  const big = 'x'.repeat(1_000_000);
+  const names = Array.from({ length: 75 }, (_, i) => `big-${String(i).padStart(2, '0')}`);
+  const thing = (name: string) => ({
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name, namespace: 'default', uid: name },
+  });
+  for (const name of names) server.store.create('/configmaps', { ...thing(name), data: { big } });
+  const watch = new OpenWatch(caller, {
+    method: 'GET',
+    path: '/api/v1/namespaces/default/configmaps?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
+  });
+  await watch.opened();
+  server.store.create('/configmaps', thing('meanwhile'));
+  const ended = () => (watch.events as Event[]).find(({ type }) => type === 'BOOKMARK');
+  const deadline = performance.now() + 60_000;
+  while (ended() === undefined) {
+    assert.ok(performance.now() < deadline, `the end of ${watch.events.length} initial events never came`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  const told = (watch.events as Event[])
+    .filter(({ type }) => type === 'ADDED')
+    .map(({ object }) => object.metadata.name);
+  assert.deepEqual(
+    told.filter((name) => name.startsWith('big-')),
+    names,
+  );
+  assert.equal(told.filter((name) => name === 'meanwhile').length, 1);
+  watch.close();
+});

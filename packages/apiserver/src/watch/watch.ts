@@ -15,6 +15,10 @@ import { watchEvent } from './watch-event.ts';
 
 /** A client that lets this much pile up is cut off, as the real server does with slow watchers. */
 const pendingLimit = 64 * 1024 * 1024;
+/** While the present objects are sent, the next ones wait for the client to read this much. */
+const backlog = 4 * 1024 * 1024;
+/** A client that reads nothing of them for so long is not waited for. */
+const drainPatience = 30_000;
 /** Between bookmarks; towards the end of the watch they come every second. */
 const bookmarkPeriod = 60_000;
 const lastBookmarks = 2000;
@@ -30,7 +34,7 @@ export async function watch(context: RequestContext, definition: ResourceDefinit
     await freshEnough(context, Number(options.resourceVersion));
   return {
     type: 'stream',
-    contentType: form.as === 'object' ? 'application/json' : 'application/json',
+    contentType: 'application/json',
     run: (sink) =>
       new Watch(context, definition, options, selection, eventLines(context, definition, form), sink).run(),
   };
@@ -72,7 +76,9 @@ class Watch {
       this.#end = resolve;
     });
     const { store, registry } = this.#context.parts;
-    if (!this.#begin()) return;
+    const since = await this.#begin();
+    // From here to the subscription nothing else runs, so no event falls between the two.
+    if (since === undefined || !this.#catchUp(since)) return;
     this.#undo = [
       store.subscribe((event) => this.#forward(event)),
       store.onRestore(() => this.#end()),
@@ -86,30 +92,52 @@ class Watch {
     for (const undo of this.#undo) undo();
   }
 
-  /** What comes before live events; false when the watch is over already. */
-  #begin(): boolean {
-    const { resourceVersion, sendInitialEvents, bookmarks } = this.#options;
+  /** Sends the present objects if they are asked for; the resourceVersion they are of, undefined when nobody reads. */
+  async #begin(): Promise<number | undefined> {
+    if (!this.#isInitial) return this.#from;
     const { store } = this.#context.parts;
-    if (resourceVersion === '' || resourceVersion === '0' || sendInitialEvents) {
-      for (const stored of store.list(this.#definition.storage, this.#namespace)) {
-        const object = fromStorage(this.#definition, stored);
-        if (this.#selection.matches(object)) this.#send('ADDED', object);
-      }
-      if (bookmarks && (sendInitialEvents || resourceVersion === '0')) this.#bookmark(true);
-      return true;
+    const { revision } = store;
+    for (const stored of store.list(this.#definition.storage, this.#namespace)) {
+      const object = fromStorage(this.#definition, stored);
+      if (this.#selection.matches(object)) this.#send('ADDED', object);
+      if (this.#sink.pending > backlog && !(await this.#drained())) return undefined;
     }
-    const missed = store.eventsAfter(this.#from);
+    return revision;
+  }
+
+  /** What happened since then; false when that is not known any more. */
+  #catchUp(since: number): boolean {
+    const { store } = this.#context.parts;
+    const missed = store.eventsAfter(since);
     if (missed === undefined) {
       const text =
         this.#definition.plural === 'events'
           ? // The real server keeps no cache of events, and its store says it in other words.
             'The resourceVersion for the provided watch is too old.'
-          : `too old resource version: ${this.#from} (${store.compactedRevision})`;
+          : `too old resource version: ${since} (${store.compactedRevision})`;
       this.#sink.write(`${JSON.stringify({ type: 'ERROR', object: expired(text).status })}\n`);
       return false;
     }
     for (const event of missed) this.#forward(event);
+    const { resourceVersion, sendInitialEvents, bookmarks } = this.#options;
+    if (bookmarks && (sendInitialEvents || resourceVersion === '0')) this.#bookmark(true);
     return true;
+  }
+
+  get #isInitial(): boolean {
+    const { resourceVersion, sendInitialEvents } = this.#options;
+    return resourceVersion === '' || resourceVersion === '0' || sendInitialEvents;
+  }
+
+  /** Waits until the client has read most of what was sent; false when it does not. */
+  async #drained(): Promise<boolean> {
+    const { signal } = this.#sink;
+    const deadline = performance.now() + drainPatience;
+    while (this.#sink.pending > backlog) {
+      if (signal.aborted || performance.now() > deadline) return false;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return !signal.aborted;
   }
 
   /** Runs inside the write that it tells of, which must not fail because somebody watches. */

@@ -123,7 +123,8 @@ export class Reflector<T extends KubeObject> {
     if (!this.#mustList) return this.#watch(signal);
     replica.beginList();
     try {
-      if (this.#streaming) {
+      // A stream that breaks off again and again is not tried for ever: pages get through where it does not.
+      if (this.#streaming && this.#failures < SUSPECT_AFTER) {
         await this.#streamingList(signal);
         return;
       }
