@@ -34,7 +34,9 @@ for (const version of slurmVersions)
       return exitCode === 0 ? stdout.trim() : undefined;
     };
     const nodes = (box: Box) => run(box, 'sinfo', '--noheader', '--format=%n');
-    const pid = (box: Box, daemon: string) => run(box, 'pidof', daemon);
+    /** The oldest of them: a daemon forks for a moment now and then. */
+    const pid = async (box: Box, daemon: string) =>
+      Math.min(...((await run(box, 'pidof', daemon)) ?? '').split(' ').map(Number));
     await login.waitFor('the configuration', async () => (await nodes(login)) === 'worker-0');
 
     const job = await run(login, 'sbatch', '--parsable', '--chdir=/tmp', '--mem=100', '--wrap', 'sleep 12');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { servesHttpProbes, slurmVersionOf } from './slurm-version.ts';
+import { servesHttp, slurmVersionOf } from './slurm-version.ts';
 
 test('the version is read from the tag, wherever it stands', () => {
   const cases: [string | undefined, string | undefined][] = [
@@ -23,7 +23,7 @@ test('the version is read from the tag, wherever it stands', () => {
 });
 
 test('HTTP probes are used from 25.11 on, and where nothing is known', () => {
-  assert.equal(servesHttpProbes('slurmd:24.11'), false);
-  assert.equal(servesHttpProbes('slurmd:25.11'), true);
-  assert.equal(servesHttpProbes('slurmd:main'), true);
+  assert.equal(servesHttp('slurmd:24.11'), false);
+  assert.equal(servesHttp('slurmd:25.11'), true);
+  assert.equal(servesHttp('slurmd:main'), true);
 });

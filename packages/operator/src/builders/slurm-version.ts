@@ -18,10 +18,10 @@ export function isOlder(a: SlurmVersion, b: SlurmVersion): boolean {
 }
 
 /**
- * slurmctld and slurmd answer HTTP probes since 25.11. A tag that names no version is taken for a current one: who runs an
+ * slurmctld and slurmd answer HTTP, for probes and metrics, since 25.11. A tag that names no version is taken for a current one: who runs an
  * older Slurm under such a tag gives the probes of its containers in the custom resource.
  */
-export function servesHttpProbes(image: string | undefined): boolean {
+export function servesHttp(image: string | undefined): boolean {
   const version = slurmVersionOf(image);
   return version === undefined || !isOlder(version, { major: 25, minor: 11 });
 }

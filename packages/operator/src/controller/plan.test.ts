@@ -158,3 +158,13 @@ test('a missing Accounting changes nothing until it is there (upstream weakness 
     ['AccountingNotFound'],
   );
 });
+
+test('metrics are asked for only of a slurmctld that has them', () => {
+  const conf = (image: string) => {
+    const controller = aController({ metrics: { enabled: true }, slurmctld: { image } });
+    const { config, troubles } = plan({ controller });
+    return [config?.data?.['slurm.conf']?.includes('MetricsType='), troubles.map(({ reason }) => reason)];
+  };
+  assert.deepEqual(conf('slurmctld:26.05'), [true, []]);
+  assert.deepEqual(conf('slurmctld:24.11'), [false, ['InvalidSpec']]);
+});

@@ -9,6 +9,7 @@ import { buildControllerServices } from '../builders/controller/services.ts';
 import { buildExternalSlurmConf, buildSlurmConf, type Scripts } from '../builders/controller/slurm-conf.ts';
 import { buildControllerStatefulSet } from '../builders/controller/stateful-set.ts';
 import { digestOf } from '../builders/digest.ts';
+import { servesHttp } from '../builders/slurm-version.ts';
 import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { digestBehind, refTroubles } from '../key-troubles.ts';
@@ -43,9 +44,16 @@ export interface ControllerPlan {
 export function planController(observed: ObservedController, around: Surroundings): ControllerPlan {
   const { controller } = observed;
   const troubles: Trouble[] = [...missing(observed)];
-  const rendered = render(observed, troubles);
+  const image = controller.spec.slurmctld?.image ?? around.images.slurmctld;
+  const rendered = render(observed, image, troubles);
   for (const message of rendered?.complaints ?? [])
     troubles.push({ reason: 'InvalidSpec', message, stillReady: true });
+  if (controller.spec.metrics.enabled && !servesHttp(image))
+    troubles.push({
+      reason: 'InvalidSpec',
+      message: `spec.metrics.enabled is true, but slurmctld has metrics since Slurm 25.11, and ${image} is older: use a newer image, or set it to false.`,
+      stillReady: true,
+    });
   const built =
     rendered === undefined
       ? undefined
@@ -122,14 +130,14 @@ function nextToRenew({ controller, pods, statefulSet }: ObservedController): Pod
 const isHarmless = ({ reason }: Trouble): boolean =>
   reason === 'AccountingNotFound' || reason === 'InvalidSpec';
 
-function render(observed: ObservedController, troubles: Trouble[]): RenderedConf | undefined {
+function render(observed: ObservedController, image: string, troubles: Trouble[]): RenderedConf | undefined {
   const { controller, accounting, nodeSets } = observed;
   // Dropping accounting because its object is missing for a moment would make slurmctld forget it.
   if (controller.spec.accountingRef?.name && accounting === undefined) return undefined;
   try {
     return controller.spec.external
       ? buildExternalSlurmConf({ controller, accounting })
-      : buildSlurmConf({ controller, accounting, nodeSets, scripts: scriptsOf(observed) });
+      : buildSlurmConf({ controller, accounting, nodeSets, scripts: scriptsOf(observed), image });
   } catch (error) {
     if (!(error instanceof UnsafeValueError)) throw error;
     troubles.push({ reason: 'InvalidSpec', message: error.message });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
-import { buildImage, slurmVersions } from '@slurm-operator/images';
+import { buildImage, imageTag, slurmVersions } from '@slurm-operator/images';
 import { createSandbox, type Sandbox } from '@slurm-operator/sandbox';
 import { aController, aNodeSet } from '../../../testing/objects.ts';
 import { buildSlurmConf, type SlurmConfInput, stateSaveLocation } from './slurm-conf.ts';
@@ -40,6 +40,13 @@ const matrix: Record<string, Partial<SlurmConfInput>> = {
   'with scripts': {
     scripts: { prolog: ['p.sh'], epilog: ['e.sh'], prologSlurmctld: ['pc.sh'], epilogSlurmctld: ['ec.sh'] },
   },
+  'with metrics, where there are any': { controller: aController({ metrics: { enabled: true } }) },
+  'with a standby': {
+    controller: aController({
+      ha: { enabled: true, backups: 1 },
+      persistence: { enabled: true, existingClaim: 'state' },
+    }),
+  },
   'on another port': { controller: aController({ service: { port: 16_817 } }) },
 };
 
@@ -51,6 +58,7 @@ for (const version of slurmVersions)
         accounting: undefined,
         nodeSets: [],
         scripts: noScripts,
+        image: imageTag('slurmctld', version),
         ...over,
       };
       const { text, complaints } = buildSlurmConf(input);
@@ -79,7 +87,7 @@ for (const version of slurmVersions)
         ],
         env: { ...config.env },
         files: [
-          { path: '/etc/hosts', content: '127.0.0.1 localhost slurm-controller-0 slurm-controller-0.hpc\n' },
+          { path: '/etc/hosts', content: '127.0.0.1 localhost slurm-controller-0 slurm-controller-0.hpc slurm-controller-1 slurm-controller-1.hpc\n' },
           { path: '/etc/slurm/slurm.conf', content: text },
           { path: '/etc/slurm/cgroup.conf', content: 'CgroupPlugin=disabled\n' },
           { path: '/etc/slurm/slurm.key', content: key, ...owned },

@@ -4,6 +4,7 @@ import { slurmSetName } from '../../nodeset/worker/slurmd-conf.ts';
 import { type ConfSection, type RenderedConf, renderConf } from '../../slurm-conf/conf-file.ts';
 import { type ConfRecord, field, remainder, type Setting, setting } from '../../slurm-conf/setting.ts';
 import type { Read } from '../read.ts';
+import { servesHttp } from '../slurm-version.ts';
 import { controllerReplicas } from '../slurmctld-endpoints.ts';
 import { clusterNameOf } from './cluster-name.ts';
 
@@ -12,6 +13,8 @@ export interface SlurmConfInput {
   readonly accounting: Read<Accounting> | undefined;
   readonly nodeSets: readonly Read<NodeSet>[];
   readonly scripts: Scripts;
+  /** The image of slurmctld, whose tag tells its version. */
+  readonly image?: string | undefined;
 }
 
 /** Names of files in /etc/slurm. */
@@ -58,7 +61,10 @@ export function buildSlurmConf(input: SlurmConfInput): RenderedConf {
         settings: [
           ...authentication,
           ...Object.entries(merged).map(([key, options]) => setting(key, options.join(','))),
-          ...(controller.spec.metrics.enabled ? [setting('MetricsType', 'metrics/openmetrics')] : []),
+          // An older slurmctld does not know the key, and would not start.
+          ...(controller.spec.metrics.enabled && servesHttp(input.image)
+            ? [setting('MetricsType', 'metrics/openmetrics')]
+            : []),
         ],
       },
       { title: 'ACCOUNTING', settings: accountingSettings(input.accounting) },

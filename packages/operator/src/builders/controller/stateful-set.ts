@@ -10,7 +10,7 @@ import { selectorLabels } from '../labels.ts';
 import { mergeContainer, mergePodSpec } from '../merge-template.ts';
 import { builtMeta } from '../object-meta.ts';
 import type { Read } from '../read.ts';
-import { servesHttpProbes } from '../slurm-version.ts';
+import { servesHttp } from '../slurm-version.ts';
 import { controllerReplicas } from '../slurmctld-endpoints.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { clusterNameOf } from './cluster-name.ts';
@@ -97,9 +97,7 @@ const apart = (name: string) => ({
 function slurmctld({ controller, around }: ControllerWorkloadInput): IContainer {
   const image = controller.spec.slurmctld?.image ?? around.images.slurmctld;
   const probe = (path: string) =>
-    servesHttpProbes(image)
-      ? { httpGet: { path, port: app.controller } }
-      : { tcpSocket: { port: app.controller } };
+    servesHttp(image) ? { httpGet: { path, port: app.controller } } : { tcpSocket: { port: app.controller } };
   const base: IContainer = {
     name: app.controller,
     image,

@@ -14,7 +14,7 @@ import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { objectLabels, selectorLabels } from '../../builders/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../builders/merge-template.ts';
-import { servesHttpProbes } from '../../builders/slurm-version.ts';
+import { servesHttp } from '../../builders/slurm-version.ts';
 import { slurmctldEndpoints } from '../../builders/slurmctld-endpoints.ts';
 import { slurmdConf } from './slurmd-conf.ts';
 import { workerSsh } from './worker-ssh.ts';
@@ -110,7 +110,7 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
     .map((endpoint) => `${endpoint.host}:${endpoint.port}`)
     .join(',');
   const probe = (path: string) =>
-    servesHttpProbes(image) ? { httpGet: { path, port: app.worker } } : { tcpSocket: { port: app.worker } };
+    servesHttp(image) ? { httpGet: { path, port: app.worker } } : { tcpSocket: { port: app.worker } };
   const topology = { fieldRef: { fieldPath: `metadata.annotations['${annotation.topology}']` } };
   const base: IContainer = {
     name: app.worker,
