@@ -87,7 +87,11 @@ for (const version of slurmVersions)
         ],
         env: { ...config.env },
         files: [
-          { path: '/etc/hosts', content: '127.0.0.1 localhost slurm-controller-0 slurm-controller-0.hpc slurm-controller-1 slurm-controller-1.hpc\n' },
+          {
+            path: '/etc/hosts',
+            content:
+              '127.0.0.1 localhost slurm-controller-0 slurm-controller-0.hpc slurm-controller-1 slurm-controller-1.hpc\n',
+          },
           { path: '/etc/slurm/slurm.conf', content: text },
           { path: '/etc/slurm/cgroup.conf', content: 'CgroupPlugin=disabled\n' },
           { path: '/etc/slurm/slurm.key', content: key, ...owned },
