@@ -7,14 +7,13 @@ import {
   contentKey,
   InvalidRequestError,
   publishDirectory,
-  type RootFile,
   readImageTar,
   unpackPackages,
   writeImageTar,
   writeRootFiles,
 } from '@slurm-operator/sandbox';
 import type { BuiltImage } from '../build-image.ts';
-import { bundlePrograms } from './bundle-programs.ts';
+import { operatorFiles } from './image-files.ts';
 import {
   type Architecture,
   libraryPackages,
@@ -23,10 +22,7 @@ import {
   nodePath,
   operatorConfig,
   operatorVersion,
-  plainFiles,
-  sbomPath,
 } from './operator-files.ts';
-import { softwareBill } from './sbom.ts';
 
 export const operatorImage = `slurm-operator/operator:${operatorVersion}`;
 
@@ -37,17 +33,12 @@ export const operatorImage = `slurm-operator/operator:${operatorVersion}`;
 export async function buildOperatorImage(options: BuildOptions = {}): Promise<BuiltImage> {
   const architecture: Architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
   const { triplet, loader, runtime } = machines[architecture];
-  const [bundles, libraries] = await Promise.all([
-    bundlePrograms(),
-    unpackPackages({ suite: librarySuite, packages: Object.keys(libraryPackages) }, options),
-  ]);
+  const libraries = await unpackPackages(
+    { suite: librarySuite, packages: Object.keys(libraryPackages) },
+    options,
+  );
   const node = nodeBinary(runtime);
-  const inputs = [...new Set(bundles.flatMap((bundle) => bundle.inputs))];
-  const files: readonly RootFile[] = [
-    ...plainFiles,
-    ...bundles.map(({ path, content }) => ({ path, content, mode: 0o755 })),
-    { path: sbomPath, content: softwareBill(inputs, libraries.packages, librarySuite) },
-  ];
+  const files = await operatorFiles(libraries.packages);
   const key = contentKey({ recipe: 1, files, operatorConfig, libraries: libraries.packages, runtime });
   const directory = join(cacheDirectory(), 'rootfs', `operator-${key}`);
   const root = join(directory, 'root');
