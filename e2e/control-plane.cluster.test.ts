@@ -7,7 +7,8 @@ import { pods, type Resource, secrets, services } from '@slurm-operator/kube';
 import { accountings, clusters, controllers, loginSets } from '@slurm-operator/operator';
 import { SlurmClient, staticToken } from '@slurm-operator/slurm';
 import { ControlPlane } from './src/control-plane.ts';
-import { namespace, operatorUser } from './src/slurm-stage.ts';
+import { operatorUser } from './src/operator-rights.ts';
+import { namespace } from './src/slurm-stage.ts';
 import { Visitor } from './src/visitor.ts';
 
 const version = process.env['SLURM_VERSION'] === '24.11' ? '24.11' : '26.05';

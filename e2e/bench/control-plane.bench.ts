@@ -7,7 +7,8 @@ import { pods, type Resource } from '@slurm-operator/kube';
 import { accountings, clusters, controllers, loginSets, restApis, tokens } from '@slurm-operator/operator';
 import { ControlPlane } from '../src/control-plane.ts';
 import { connectFromOutside, faults, runFault } from '../src/faults.ts';
-import { namespace, operatorUser } from '../src/slurm-stage.ts';
+import { operatorUser } from '../src/operator-rights.ts';
+import { namespace } from '../src/slurm-stage.ts';
 import { takeOver } from '../src/take-over.ts';
 
 interface Figure {

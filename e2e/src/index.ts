@@ -2,4 +2,5 @@
 
 export { type DemoResult, demoNamespace, removeDemo, runDemo } from './helm/run-demo.ts';
 export { OperatorProcess } from './operator-process.ts';
-export { namespace, operatorUser, SlurmStage, type StageOptions } from './slurm-stage.ts';
+export { operatorUser } from './operator-rights.ts';
+export { namespace, SlurmStage, type StageOptions } from './slurm-stage.ts';

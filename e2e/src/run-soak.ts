@@ -5,8 +5,9 @@ import { SlurmError } from '@slurm-operator/slurm';
 import { type Account, account, BlowLog } from './account.ts';
 import { differences, endState } from './end-state.ts';
 import { giveBack, operate } from './operations.ts';
+import { operatorUser } from './operator-rights.ts';
 import { Random } from './random.ts';
-import { namespace, operatorUser, SlurmStage } from './slurm-stage.ts';
+import { namespace, SlurmStage } from './slurm-stage.ts';
 import { Workload } from './workload.ts';
 
 export interface SoakOptions {

@@ -37,10 +37,9 @@ import { type LocalCluster, startLocalCluster } from '@slurm-operator/localclust
 import { controllers, nodeSets, restApis } from '@slurm-operator/operator';
 import { SlurmClient, signedToken } from '@slurm-operator/slurm';
 import { OperatorProcess } from './operator-process.ts';
+import { assertNothingRefused, grantOperator } from './operator-rights.ts';
 
 export const namespace = 'slurm';
-/** The name under which the operator's requests stand in the audit log. */
-export const operatorUser = 'slurm-operator';
 
 const kinds = [
   accountingKind,
@@ -123,11 +122,7 @@ export class SlurmStage implements AsyncDisposable {
       userAgent: 'stage',
     });
     const kubeconfig = join(directory, 'operator.kubeconfig');
-    await writeFile(
-      kubeconfig,
-      await cluster.server.kubeconfigFor({ name: operatorUser, groups: ['system:masters'] }),
-      { mode: 0o600 },
-    );
+    await writeFile(kubeconfig, await grantOperator(cluster.server, client), { mode: 0o600 });
     const operator = new OperatorProcess({ kubeconfig, log: join(directory, 'operator.log') });
     const jwtKey = randomBytes(32);
     const stage = new SlurmStage({ cluster, client, operator, directory, version, jwtKey });
@@ -283,6 +278,7 @@ export class SlurmStage implements AsyncDisposable {
     this.#slurm?.close();
     this.client.close();
     await this.cluster.stop();
+    assertNothingRefused(this.cluster.server);
     if (process.env['KEEP_STAGE'] === undefined) await rm(this.directory, { recursive: true, force: true });
   }
 }

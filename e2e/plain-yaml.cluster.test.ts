@@ -1,0 +1,197 @@
+/** The plain YAML on a cluster: what `kubectl apply` of one file brings, without helm, and what stays when the webhook is gone. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before as beforeAll, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { buildOperatorImage, operatorImage } from '@slurm-operator/images';
+import { type Client, createClient, deployments, pods } from '@slurm-operator/kube';
+import { type LocalCluster, startLocalCluster } from '@slurm-operator/localcluster';
+import { mutatingConfiguration } from '@slurm-operator/operator';
+import { waitUntil } from '@slurm-operator/sandbox';
+import { Kubectl } from './src/helm/kubectl.ts';
+
+const root = process.getuid?.() === 0;
+const file = fileURLToPath(new URL('../deploy/slurm-operator.yaml', import.meta.url));
+const namespace = 'slinky';
+
+describe('the plain YAML on localcluster', {
+  skip: root ? false : 'needs root: it runs containers',
+  concurrency: false,
+  timeout: 300_000,
+}, () => {
+  let directory: string;
+  let cluster: LocalCluster;
+  let client: Client;
+  let kubectl: Kubectl;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'plain-yaml-'));
+    const { path } = await buildOperatorImage();
+    cluster = await startLocalCluster({
+      name: 'plain-yaml',
+      nodes: 1,
+      directory: join(directory, 'cluster'),
+      images: [path],
+    });
+    client = createClient(cluster.config, { userAgent: 'test' });
+    const kubeconfig = join(directory, 'kubeconfig');
+    await writeFile(kubeconfig, cluster.kubeconfig(), { mode: 0o600 });
+    kubectl = await Kubectl.open(kubeconfig);
+  });
+  after(async () => {
+    client?.close();
+    await cluster?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const available = (name: string) =>
+    waitUntil(
+      `Deployment ${name}`,
+      async () => {
+        const { status } = await client.get(deployments, { namespace, name });
+        return status?.availableReplicas === 1;
+      },
+      { timeoutMs: 60_000 },
+    );
+
+  it('one apply, and both programs are ready', async () => {
+    await kubectl.run(['apply', '--server-side', '-f', file]);
+    await Promise.all([available('slurm-operator'), available('slurm-operator-webhook')]);
+    const { items } = await client.list(pods, { namespace });
+    for (const { metadata, status } of items)
+      assert.equal(status?.containerStatuses?.[0]?.restartCount, 0, `${metadata.name} was restarted`);
+  });
+
+  it('kubectl exec shows whom the operator is connected to', async () => {
+    const said = await kubectl.say(
+      '-n',
+      namespace,
+      'exec',
+      'deploy/slurm-operator',
+      '--',
+      'curl',
+      'localhost:8080/debug/vars',
+    );
+    const { slurmClients, memory } = JSON.parse(said) as { slurmClients: unknown[]; memory: { rss: number } };
+    assert.deepEqual(slurmClients, []);
+    console.log(`manager: ${Math.round(memory.rss / 1e6)} MB of memory with nothing to do`);
+    const health = await kubectl.say(
+      '-n',
+      namespace,
+      'exec',
+      'deploy/slurm-operator-webhook',
+      '--',
+      'curl',
+      '-sf',
+      'localhost:8081/readyz',
+    );
+    assert.match(health, /\[\+\]webhook ok/);
+  });
+
+  it('there is no shell to be had, and nothing can be written', async () => {
+    for (const shell of ['sh', 'bash']) {
+      const { exitCode } = await kubectl.run(
+        ['-n', namespace, 'exec', 'deploy/slurm-operator', '--', shell],
+        {
+          allowFailure: true,
+        },
+      );
+      assert.notEqual(exitCode, 0);
+    }
+    const write = "require('fs').writeFileSync('/usr/lib/slurm-operator/x', '')";
+    const { stderr } = await kubectl.run(
+      ['-n', namespace, 'exec', 'deploy/slurm-operator', '--', 'node', '-e', write],
+      { allowFailure: true },
+    );
+    assert.match(stderr, /EROFS|EACCES/);
+  });
+
+  const controller = (name: string, spec: object) =>
+    JSON.stringify({
+      apiVersion: 'slinky.slurm.net/v1beta1',
+      kind: 'Controller',
+      metadata: { name, namespace: 'default' },
+      spec: {
+        slurmKeyRef: { name: 'k', key: 'slurm.key' },
+        jwtKeyRef: { name: 'k', key: 'jwt.key' },
+        ...spec,
+      },
+    });
+
+  it('the webhook, the CRD and the policy each refuse what is theirs', async () => {
+    const apply = (manifest: string) =>
+      kubectl.run(['apply', '-f', '-'], { input: manifest, allowFailure: true });
+    const missing = await apply(controller('a', { configFileRefs: [{ name: 'nowhere' }] }));
+    assert.match(missing.stderr, /there is no ConfigMap "nowhere" in this namespace/);
+    const name = await apply(controller('a', { clusterName: 'not good' }));
+    assert.match(name.stderr, /clusterName must have 1 to 40 characters/);
+    const long = await apply(controller('a-name-that-is-fine-by-itself-here', {}));
+    assert.match(long.stderr, /which has more than 40 characters: set spec\.clusterName/);
+    assert.equal((await apply(controller('good', {}))).exitCode, 0);
+    await waitUntil(
+      'the operator to say what is missing',
+      async () =>
+        (await kubectl.say('get', 'controllers.slinky.slurm.net', 'good', '-o', 'yaml')).includes(
+          'SecretNotFound',
+        ),
+      { timeoutMs: 30_000 },
+    );
+  });
+
+  it('with the webhook down pods are scheduled as before, even where it is asked about each of them', async () => {
+    const service = { name: 'slurm-operator-webhook', namespace };
+    await kubectl.run(['apply', '-f', '-'], {
+      input: JSON.stringify(mutatingConfiguration({ name: 'slurm-operator-webhook', service })),
+    });
+    await kubectl.run(['-n', namespace, 'scale', 'deploy/slurm-operator-webhook', '--replicas=0']);
+    await waitUntil(
+      'the webhook to be gone',
+      async () =>
+        (
+          await client.list(pods, {
+            namespace,
+            labelSelector: 'app.kubernetes.io/name=slurm-operator-webhook',
+          })
+        ).items.length === 0,
+      { timeoutMs: 60_000 },
+    );
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'bystander', namespace: 'default', labels: { 'app.kubernetes.io/name': 'slurmd' } },
+      spec: {
+        containers: [
+          {
+            name: 'c',
+            image: operatorImage,
+            command: ['/usr/bin/node', '-e', 'setInterval(() => {}, 1000)'],
+          },
+        ],
+      },
+    };
+    await client.create(pods, pod as never);
+    await waitUntil(
+      'a pod that runs',
+      async () =>
+        (await client.get(pods, { namespace: 'default', name: 'bystander' })).status?.phase === 'Running',
+      { timeoutMs: 60_000 },
+    );
+  });
+
+  it('nothing was refused to either program, and deleting the file removes it all', async () => {
+    const refused = cluster.server.audit
+      .find(({ user, status }) => user.startsWith(`system:serviceaccount:${namespace}:`) && status === 403)
+      .map(({ user, verb, resource }) => `${user} ${verb} ${resource}`);
+    assert.deepEqual([...new Set(refused)], []);
+    await kubectl.run(['delete', 'pod', 'bystander', '--grace-period=0', '--force']);
+    await kubectl.run(['delete', '--wait=false', '-f', file]);
+    await waitUntil(
+      'its namespace to be gone',
+      async () => !(await kubectl.say('get', 'namespaces')).includes(namespace),
+      { timeoutMs: 60_000 },
+    );
+    assert.doesNotMatch(await kubectl.say('get', 'clusterroles,crds'), /slurm-operator|slinky/);
+  });
+});
