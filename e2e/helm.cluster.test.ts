@@ -30,6 +30,7 @@ import {
 import { LoginKey } from './src/helm/login-session.ts';
 import type { RestSession } from './src/helm/rest-session.ts';
 import { untilReady } from './src/helm/slurm-kinds.ts';
+import { assertNothingRefused } from './src/operator-rights.ts';
 
 const root = process.getuid?.() === 0;
 const namespace = 'slurm';
@@ -316,6 +317,7 @@ describe('the charts on localcluster with Slurm 26.05', {
     ]);
     assert.deepEqual(await stage.names(persistentVolumeClaims, namespace), ['statesave-slurm-controller-0']);
     assert.deepEqual(await stage.names(configMaps, namespace), ['kube-root-ca.crt']);
+    assertNothingRefused(stage.cluster.server);
     await stage.helm.run(['uninstall', 'slurm-operator', '--namespace', operatorNamespace, '--wait']);
     await stage.helm.run(['uninstall', 'slurm-operator-crds', '--namespace', operatorNamespace]);
     const { items } = await stage.client.list(customResourceDefinitions);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { libraryPackages, machines } from '../src/operator/operator-files.ts';
 import { recipes } from '../src/recipes.ts';
 import { dockerfile } from './dockerfile.ts';
 import { generate } from './index.ts';
+import { operatorDockerfile } from './operator-dockerfile.ts';
 
 test('a Dockerfile has what the recipe has', () => {
   const text = dockerfile(recipes.login, '26.05');
@@ -37,7 +39,20 @@ test('there is one for every image and version, and none names a registry', asyn
   const files = await generate();
   assert.equal(
     files.size,
-    Object.values(recipes).reduce((sum, recipe) => sum + recipe.versions.length, 0),
+    // And the operator's.
+    1 + Object.values(recipes).reduce((sum, recipe) => sum + recipe.versions.length, 0),
   );
-  for (const text of files.values()) assert.doesNotMatch(text, /FROM \S+\.\S+\/|BASE=\S*[./]\S*\//);
+  for (const text of files.values())
+    assert.doesNotMatch(text, /FROM \S+\.\S+\/|(BASE|NODE)=[^:\s]*[./]\S*\//);
+});
+
+test('the operator’s Dockerfile copies every library of its list, for each machine, and runs as nobody', () => {
+  const text = operatorDockerfile();
+  for (const library of Object.values(libraryPackages).flat())
+    assert.ok(text.includes(` ${library}`), library);
+  for (const [architecture, { triplet, loader }] of Object.entries(machines))
+    assert.ok(text.includes(`${architecture}) triplet=${triplet}; loader=${loader};;`), architecture);
+  assert.match(text, /^FROM scratch$/m);
+  assert.match(text, /^USER 65532:65532$/m);
+  assert.match(text, /^ENTRYPOINT \["\/manager"\]$/m);
 });

@@ -1,0 +1,94 @@
+/** Which Pod Security profile each kind of pod needs: what docs/security.md says, asked of an API server that enforces it. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  deployments,
+  type KubeObject,
+  namespaces,
+  type Resource,
+  secrets,
+  statefulSets,
+} from '@slurm-operator/kube';
+import {
+  aController,
+  aLoginSet,
+  aNodeSet,
+  anAccounting,
+  aRestApi,
+  surroundings,
+} from '../testing/objects.ts';
+import { type OperatorWorld, startOperatorWorld } from '../testing/operator-world.ts';
+import { workerTemplate } from './nodeset/worker/worker-template.ts';
+import { accountings, controllers, loginSets, restApis } from './resources.ts';
+
+const profiles = ['restricted', 'baseline', 'privileged'] as const;
+const namespace = 'hpc';
+let world: OperatorWorld;
+
+before(async () => {
+  world = await startOperatorWorld();
+  await world.operate();
+  for (const profile of profiles)
+    await world.client.create(namespaces, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: profile, labels: { 'pod-security.kubernetes.io/enforce': profile } },
+    });
+  for (const [name, key] of [
+    ['slurm-auth', 'slurm.key'],
+    ['slurm-jwt', 'jwt.key'],
+    ['mariadb', 'password'],
+    ['sssd', 'sssd.conf'],
+  ] as const)
+    await world.client.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace },
+      data: { [key]: Buffer.from('k'.repeat(64)).toString('base64') },
+    } as never);
+});
+after(() => world.stop());
+
+interface Written {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
+}
+
+/** The strictest profile whose namespace takes the pod. */
+async function leastProfile(spec: object): Promise<string> {
+  for (const profile of profiles) {
+    const { status, body } = await world.client.transport.request({
+      method: 'POST',
+      path: `/api/v1/namespaces/${profile}/pods?dryRun=All`,
+      headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
+      body: JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec }),
+      doing: 'try a pod',
+    });
+    if (status === 201) return profile;
+    const message = body.toString('utf8');
+    assert.match(message, /violates PodSecurity/, message);
+  }
+  return 'none';
+}
+
+async function templateOf<T extends KubeObject>(
+  resource: Resource<T>,
+  { apiVersion, kind, metadata, spec }: Written,
+  workload: typeof statefulSets | typeof deployments,
+  name: string,
+): Promise<object> {
+  await world.client.create(resource, {
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name, namespace },
+    spec,
+  } as never);
+  const found = await world.eventually(name, () =>
+    world.client.find(workload as typeof statefulSets, { namespace, name }),
+  );
+  return found.spec?.template?.spec ?? {};
+}
+
+const seccomp = { template: { spec: { securityContext: { seccompProfile: { type: 'RuntimeDefault' } } } } };
