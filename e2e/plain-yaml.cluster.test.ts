@@ -64,7 +64,7 @@ describe('the plain YAML on localcluster', {
       assert.equal(status?.containerStatuses?.[0]?.restartCount, 0, `${metadata.name} was restarted`);
   });
 
-  it('kubectl exec shows whom the operator is connected to', async () => {
+  it('kubectl exec shows whom the operator is connected to, which no other pod is told', async () => {
     const said = await kubectl.say(
       '-n',
       namespace,
@@ -77,6 +77,18 @@ describe('the plain YAML on localcluster', {
     const { slurmClients, memory } = JSON.parse(said) as { slurmClients: unknown[]; memory: { rss: number } };
     assert.deepEqual(slurmClients, []);
     console.log(`manager: ${Math.round(memory.rss / 1e6)} MB of memory with nothing to do`);
+    const [operator] = (
+      await client.list(pods, { namespace, labelSelector: 'app.kubernetes.io/name=slurm-operator' })
+    ).items;
+    const ask = (page: string) =>
+      `fetch('http://${operator?.status?.podIP}:8080/${page}').then((answer) => console.log(answer.status))`;
+    for (const [page, status] of [
+      ['metrics', 200],
+      ['debug/vars', 403],
+    ] as const) {
+      const elsewhere = ['exec', 'deploy/slurm-operator-webhook', '--', 'node', '-e', ask(page)];
+      assert.equal((await kubectl.say('-n', namespace, ...elsewhere)).trim(), String(status), page);
+    }
     const health = await kubectl.say(
       '-n',
       namespace,

@@ -92,3 +92,49 @@ async function templateOf<T extends KubeObject>(
 }
 
 const seccomp = { template: { spec: { securityContext: { seccompProfile: { type: 'RuntimeDefault' } } } } };
+
+const daemons = [
+  {
+    what: 'slurmctld',
+    made: (more: object) =>
+      // Its state on no volume of its own: a bare pod has none.
+      templateOf(
+        controllers,
+        aController({ persistence: { enabled: false }, ...more }, { name: 'c' }),
+        statefulSets,
+        'c-controller',
+      ),
+  },
+  {
+    what: 'slurmdbd',
+    made: (more: object) =>
+      templateOf(accountings, anAccounting(more, { name: 'c' }), statefulSets, 'c-accounting'),
+  },
+  {
+    what: 'slurmrestd',
+    made: (more: object) =>
+      templateOf(
+        restApis,
+        aRestApi({ controllerRef: { name: 'c' }, ...more }, { name: 'c' }),
+        deployments,
+        'c-restapi',
+      ),
+  },
+] as const;
+
+for (const { what, made } of daemons)
+  test(`${what} keeps to the restricted profile`, async () => {
+    assert.equal(await leastProfile(await made(seccomp)), 'restricted');
+  });
+
+test('login nodes keep to the baseline profile', async () => {
+  const login = aLoginSet({ controllerRef: { name: 'c' } }, { name: 'l' });
+  assert.equal(await leastProfile(await templateOf(loginSets, login, deployments, 'l')), 'baseline');
+});
+
+test('workers are privileged unless told otherwise, and baseline then', async () => {
+  const around = { ...surroundings, defaultImage: surroundings.images.slurmd };
+  const podOf = (more: object) => workerTemplate(aNodeSet(more), aController(), around).spec;
+  assert.equal(await leastProfile(podOf({})), 'privileged');
+  assert.equal(await leastProfile(podOf({ slurmd: { securityContext: { privileged: false } } })), 'baseline');
+});

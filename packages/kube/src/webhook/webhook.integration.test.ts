@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -268,4 +269,51 @@ test('mounted files are reloaded, a half-written pair is not, and reviews keep b
   assert.equal((await ask('/validate', '{"kind":"Other"}')).status, 400);
   assert.equal((await ask('/nowhere', '{}')).status, 404);
   assert.equal((await ask('/validate', '', 'GET')).status, 405);
+});
+
+test('HTTP/2 is spoken where it is asked for, beside HTTP/1', async () => {
+  const authority = await makeAuthority({ name: 'a', now: Date.now(), lifetime: DAY });
+  const pair = await issueServing(authority, { dnsNames: ['localhost'], now: Date.now(), lifetime: DAY });
+  const certificates: CertificateSource = {
+    run(use, signal) {
+      use({ cert: pair.certPem, key: pair.keyPem });
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    },
+  };
+  for (const http2 of [true, false]) {
+    const server = new WebhookServer({ certificates, port: 0, host: '127.0.0.1', http2 });
+    server.validate('/validate', () => allow());
+    const stop = new AbortController();
+    const running = server.run(stop.signal);
+    await until('it listens', () => server.port !== undefined);
+    const session = connectHttp2(`https://localhost:${server.port}`, { ca: authority.certPem });
+    const outcome = await new Promise<string>((resolve) => {
+      session.once('error', () => resolve('refused'));
+      const stream = session.request({ ':path': '/validate', ':method': 'POST' });
+      stream.once('error', () => resolve('refused'));
+      stream.once('response', () => {
+        let text = '';
+        stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        stream.once('end', () => resolve(text));
+      });
+      stream.end(JSON.stringify({ kind: 'AdmissionReview', request: { uid: 'u' } }));
+    });
+    assert.match(outcome, http2 ? /"allowed":true/ : /^refused$/);
+    assert.equal(
+      await new Promise<number>((resolve, reject) => {
+        const asked = request(
+          { host: 'localhost', port: server.port, path: '/healthz', ca: authority.certPem, agent: false },
+          (response) => {
+            response.resume();
+            resolve(response.statusCode ?? 0);
+          },
+        );
+        asked.once('error', reject).end();
+      }),
+      200,
+    );
+    stop.abort();
+    session.close();
+    await running;
+  }
 });
