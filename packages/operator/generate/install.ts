@@ -128,7 +128,7 @@ export function installObjects(image: string): object[] {
         name: webhook,
         rules: [...webhookNamespaceRules, ...certificateClusterRules({ validating: webhook })],
       },
-      { name: webhook, rules: [...leaseRules, ...certificateNamespaceRules({ secret })], namespace },
+      { name: webhook, rules: certificateNamespaceRules({ secret }), namespace },
     ]),
     ...(['viewer', 'user', 'admin'] as const).map((person) =>
       personRole(operator, person, peopleRules[person]),

@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuditEntry } from '@slurm-operator/apiserver';
 import {
   customResourceDefinitions,
   type KubeObject,
@@ -17,9 +16,10 @@ import {
 import { NodeSetStage } from '../../testing/nodeset-stage.ts';
 import { aCluster, aController, aLoginSet, anAccounting, aRestApi, aToken } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
+import { granted, used } from '../../testing/permissions.ts';
 import { accountName, refusals } from '../../testing/restricted-config.ts';
 import { accountings, clusters, controllers, loginSets, restApis, tokens } from '../resources.ts';
-import { leaseRules, managerClusterRules, managerNamespaceRules, type PolicyRule } from './rules.ts';
+import { leaseRules, managerClusterRules, managerNamespaceRules } from './rules.ts';
 
 const account = accountName('slurm-operator');
 
@@ -48,26 +48,6 @@ const unseen: Readonly<Record<string, string>> = {
     ]),
   ),
 };
-
-const named = (resource: string, group: string) => (group === '' ? resource : `${resource}.${group}`);
-
-function granted(rules: readonly PolicyRule[]): Set<string> {
-  return new Set(
-    rules.flatMap(({ apiGroups, resources, verbs }) =>
-      apiGroups.flatMap((group) =>
-        resources.flatMap((resource) => verbs.map((verb) => `${verb} ${named(resource, group)}`)),
-      ),
-    ),
-  );
-}
-
-function used(entries: readonly AuditEntry[]): string[] {
-  return entries
-    .filter(({ user, resource }) => user === account && resource !== '')
-    .map(({ verb, resource, subresource, group }) =>
-      [verb, named(subresource === '' ? resource : `${resource}/${subresource}`, group)].join(' '),
-    );
-}
 
 interface Written {
   readonly apiVersion: string;
@@ -171,7 +151,7 @@ test('every permission is used, and none is missing', { timeout: 120_000 }, asyn
       Promise.resolve(second.manager.cache.informers.every(({ synced }) => synced)),
     );
   } finally {
-    seen.push(...used(world.server.audit.find()));
+    seen.push(...used(world.server.audit.find(), 'slurm-operator'));
     await world.stop();
   }
   {
@@ -197,7 +177,7 @@ test('every permission is used, and none is missing', { timeout: 120_000 }, asyn
       await stage.patchNodeSet('w', { slurmd: { image } });
       await stage.untilQuiet('w', 2);
     }
-    seen.push(...used(stage.server.audit.find()));
+    seen.push(...used(stage.server.audit.find(), 'slurm-operator'));
   }
   const may = granted([...rules, ...leaseRules]);
   const does = new Set(seen);
