@@ -338,6 +338,7 @@ test('an operator that cannot reach its cluster says so and ends', async () => {
 /** Flags whose effect is tested beside the part they steer. */
 const elsewhere: Readonly<Record<string, string>> = {
   'propagated-node-conditions': 'nodeset/observe: the text of such a condition becomes the reason',
+  'nodeset-parallel': 'nodeset/act: as many requests at once, and no more',
   'log-level': 'manager-flags.test.ts',
   'zap-log-level': 'manager-flags.test.ts',
   'zap-devel': 'manager-flags.test.ts',
