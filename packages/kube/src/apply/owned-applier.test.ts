@@ -91,6 +91,14 @@ test('the child points to its owner, and a deleted child is made again', async (
   assert.equal((await applier.apply(configMaps, owner, intent({ k: 'v' }))).outcome, 'applied');
 });
 
+test('a namesake that happens to look right is applied to all the same: its fields are not ours yet', async () => {
+  const { applier, bodies, show } = setUp();
+  await applier.apply(configMaps, owner, intent({ k: 'v' }));
+  show({ uid: 'made-by-somebody' });
+  assert.equal((await applier.apply(configMaps, owner, intent({ k: 'v' }))).outcome, 'applied');
+  assert.equal(bodies.length, 2);
+});
+
 test('a child that is being deleted is left alone until it is gone', async () => {
   const { applier, bodies, show } = setUp();
   await applier.apply(configMaps, owner, intent({ k: 'v' }));

@@ -52,6 +52,24 @@ test('a delay asked for while a key is worked on starts then, and an add beats i
   assert.equal(queue.tryGet(), 'a');
 });
 
+for (const [first, second] of [
+  [1_000, 5_000],
+  [5_000, 1_000],
+] as const)
+  test(`of the delays ${first} and ${second}, asked for while a key is worked on, the smaller wins`, async () => {
+    const clock = new FakeClock();
+    const queue = new Queue({ clock });
+    queue.add('a');
+    queue.tryGet();
+    queue.addAfter('a', first);
+    queue.addAfter('a', second);
+    queue.done('a');
+    await clock.advance(999);
+    assert.equal(queue.depth, 0);
+    await clock.advance(1);
+    assert.equal(queue.tryGet(), 'a');
+  });
+
 test('each failing key backs off on its own, up to the limit, and starts over when forgotten', async () => {
   const clock = new FakeClock();
   const queue = new Queue({ clock, backoff: { initial: 5, limit: 1_000, jitter: 0 } });

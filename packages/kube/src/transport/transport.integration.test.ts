@@ -1,5 +1,6 @@
 /** The transport on loopback: what it retries, what it does not, and how it follows rotated credentials. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import {
   createServer as createHttpServer,
@@ -157,6 +158,23 @@ test('the deadline and the caller end a call wherever it is', async (t) => {
   setTimeout(() => caller.abort(), 10);
   await assert.rejects(waiting, AbortedError);
   await assert.rejects(transport.request({ ...post, signal: caller.signal }), AbortedError);
+});
+
+test('renewed connections leave no idle ones behind', async (t) => {
+  const open = new Set<Socket>();
+  const transport = await plain(t, ({ socket }, response) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    response.end('{}');
+  });
+  await transport.request(get);
+  const [first] = open;
+  assert.ok(first);
+  const closed = once(first, 'close', { signal: AbortSignal.timeout(10_000) });
+  transport.connections.renew();
+  await closed;
+  await transport.request(get);
+  assert.equal(open.size, 1);
 });
 
 test('a guard that says no at the last moment keeps the bytes here', async (t) => {
