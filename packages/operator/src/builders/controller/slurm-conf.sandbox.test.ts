@@ -41,12 +41,6 @@ const matrix: Record<string, Partial<SlurmConfInput>> = {
     scripts: { prolog: ['p.sh'], epilog: ['e.sh'], prologSlurmctld: ['pc.sh'], epilogSlurmctld: ['ec.sh'] },
   },
   'with metrics, where there are any': { controller: aController({ metrics: { enabled: true } }) },
-  'with a standby': {
-    controller: aController({
-      ha: { enabled: true, backups: 1 },
-      persistence: { enabled: true, existingClaim: 'state' },
-    }),
-  },
   'on another port': { controller: aController({ service: { port: 16_817 } }) },
 };
 
@@ -89,8 +83,7 @@ for (const version of slurmVersions)
         files: [
           {
             path: '/etc/hosts',
-            content:
-              '127.0.0.1 localhost slurm-controller-0 slurm-controller-0.hpc slurm-controller-1 slurm-controller-1.hpc\n',
+            content: '127.0.0.1 localhost slurm-controller-0 slurm-controller-0.hpc\n',
           },
           { path: '/etc/slurm/slurm.conf', content: text },
           { path: '/etc/slurm/cgroup.conf', content: 'CgroupPlugin=disabled\n' },
