@@ -1,5 +1,6 @@
 /** Two slurmctld on one volume, on real daemons: who is Ready, who takes over, and what is said of it. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before as beforeAll, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import { controllers } from '@slurm-operator/operator';
@@ -63,6 +64,29 @@ it('when the machine of the active one is lost, the standby takes over, and says
     'both to run again',
     async () => (await plane.condition(controllers, 'slurm', conditionType.degraded))?.status === 'False',
     120,
+  );
+  assert.equal((await readyPods()).length, 1);
+});
+
+it('a new key makes both slurmctld anew, although a standby is never ready', async () => {
+  const hashes = async () =>
+    (await plane.podsOf('slurmctld')).map(
+      ({ metadata }) => metadata.annotations?.['slinky.slurm.net/jwt-key-hash'] ?? '',
+    );
+  const [old = ''] = await hashes();
+  await plane.rewrite('keys', { 'jwt.key': randomBytes(32) });
+  await plane.eventually(
+    'two slurmctld on the new key',
+    async () => {
+      const now = await hashes();
+      return now.length === 2 && now.every((hash) => hash !== old);
+    },
+    120,
+  );
+  await plane.untilReady();
+  await plane.eventually(
+    'both to run',
+    async () => (await plane.condition(controllers, 'slurm', conditionType.degraded))?.status === 'False',
   );
   assert.equal((await readyPods()).length, 1);
 });

@@ -13,22 +13,27 @@ export interface TakeOver {
 }
 
 export async function takeOver(plane: ControlPlane): Promise<TakeOver> {
-  const { status } = await plane.stage.client.get(controllers, { namespace, name: 'slurm' });
-  const old = status?.activeController ?? '';
+  const controller = await plane.stage.client.get(controllers, { namespace, name: 'slurm' });
+  const old = controller.status?.activeController ?? '';
   const active = old.endsWith('-0') ? old.replace(/0$/, '1') : old.replace(/1$/, '0');
   const pod = await plane.stage.client.get(pods, { namespace, name: old });
   const machine = plane.stage.cluster.node(pod.spec?.nodeName ?? '');
   const began = performance.now();
   await machine.stop();
+  // Only an active slurmctld answers /readyz. A client would first try the lost one, and measure its own patience.
   await plane.eventually(
     'the standby to answer',
     async () => {
-      // Asked in the pod of the standby: an answer there is an answer of an active slurmctld.
-      const answer = await plane.run(active, 'slurmctld', ['timeout', '5', 'scontrol', 'show', 'partition']);
-      return answer.includes('PartitionName=compute');
+      const standby = await plane.stage.client.get(pods, { namespace, name: active });
+      return standby.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
     },
-    120,
+    180,
   );
   const seconds = (performance.now() - began) / 1000;
+  await plane.eventually('a command of a user', async () =>
+    (await plane.run(active, 'slurmctld', ['timeout', '25', 'scontrol', 'show', 'partition'])).includes(
+      'PartitionName=compute',
+    ),
+  );
   return { active, seconds, comeBack: () => machine.start() };
 }

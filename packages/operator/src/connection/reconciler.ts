@@ -2,7 +2,6 @@
  * The Cluster controller: keeps one connection per Cluster, finds out whether Slurm answers, and says so.
  * A Cluster has no finalizer: what it holds is memory, gone with it or with this program.
  */
-import { hash } from 'node:crypto';
 import { type Cluster, conditionType } from '@slurm-operator/api';
 import {
   backoffDelay,
@@ -15,21 +14,14 @@ import {
   secrets,
   services,
 } from '@slurm-operator/kube';
-import {
-  type Clock,
-  jwtExpiry,
-  SlurmError,
-  signedToken,
-  staticToken,
-  Timeout,
-  type TokenProvider,
-} from '@slurm-operator/slurm';
 import { accountings, clusters, controllers, loginSets, nodeSets, restApis } from '../resources.ts';
 import { writeStatus } from '../status/write-status.ts';
+import { askAccounting } from './ask-accounting.ts';
+import { expired, fingerprint, tokenProvider } from './credential.ts';
 import { classify, type Failure } from './failure.ts';
 import type { ConnectionPool } from './pool.ts';
 import type { SlurmConnection, SlurmPatience } from './slurm-connection.ts';
-import { type AccountingAnswer, type Ailing, type Connected, clusterStatus } from './status.ts';
+import { type Ailing, type Connected, clusterStatus } from './status.ts';
 import { resolveTarget, type Target } from './target.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client'>;
@@ -47,7 +39,6 @@ const pingPeriod = 10_000;
 const accountingPeriod = 5_000;
 /** A slurmrestd that cannot reach slurmctld answers after ten seconds; what takes longer is no answer. */
 const pingTimeout = 12_000;
-const accountingTimeout = 2_500;
 /** Soon after a silence that may mean nothing. */
 const secondLook = 500;
 const usualBackoff = { initial: 1000, limit: 15 * 60_000 };
@@ -250,24 +241,6 @@ export class ClusterReconciler {
   }
 }
 
-/** Never throws but when it is interrupted: accounting that fails is something to tell, not a failure of the connection. */
-async function askAccounting(connection: SlurmConnection, signal: AbortSignal): Promise<AccountingAnswer> {
-  try {
-    await connection.client.accounting.check({ signal, timeoutMs: accountingTimeout });
-    connection.silences = 0;
-    return { kind: 'answers' };
-  } catch (error) {
-    if (signal.aborted) throw error;
-    if (error instanceof Timeout && (connection.silences += 1) < 2) return { kind: 'silent' };
-    return { kind: 'fails', words: error instanceof Error ? lineOf(error) : String(error) };
-  }
-}
-
-function lineOf(error: Error): string {
-  const text = error instanceof SlurmError ? (error.text ?? error.message) : error.message;
-  return text.replaceAll(/\s+/g, ' ').slice(0, 300);
-}
-
 function missing(
   reason: 'SecretNotFound' | 'ConfigMapNotFound',
   kind: string,
@@ -280,32 +253,4 @@ function missing(
     ? `${kind} ${name} in namespace ${namespace} has no key "${key}": add it.`
     : `there is no ${kind} ${name} in namespace ${namespace}: create it.`;
   return { class: 'configuration', reason, message };
-}
-
-function fingerprint(
-  target: Target,
-  material: { readonly secret: Buffer; readonly ca: string | undefined },
-): string {
-  return hash(
-    'sha256',
-    JSON.stringify([target, hash('sha256', material.secret), hash('sha256', material.ca ?? '')]),
-  );
-}
-
-function tokenProvider(target: Target, secret: Buffer, clock: Clock): TokenProvider {
-  return target.credential.kind === 'key'
-    ? signedToken({ key: secret, user: target.username, clock })
-    : staticToken(secret.toString('utf8'));
-}
-
-/** A token that somebody else made may simply be too old. */
-function expired(failure: Failure, target: Target, secret: Buffer, now: number): Failure {
-  if (failure.class !== 'authentication' || target.credential.kind === 'key') return failure;
-  const end = jwtExpiry(secret.toString('utf8').trim());
-  if (end === undefined || end > now) return failure;
-  return {
-    ...failure,
-    reason: 'TokenExpired',
-    message: `the token in Secret ${target.credential.secret.name} expired at ${new Date(end).toISOString()}: put a fresh one into it.`,
-  };
 }
