@@ -195,22 +195,30 @@ describe('the charts on localcluster with Slurm 26.05', {
     assert.equal(await rest.end(await rest.submit('#!/bin/sh\nhostname\n')), 'COMPLETED');
   });
 
-  it('takes a new Slurm key: every daemon is started with it, workers after a drain, and jobs run again', async () => {
-    const old = new Set(await stage.identities(namespace, 'slurmd'));
+  it('takes a new Slurm key: every daemon has it, and jobs run again', async () => {
+    const told = async (app: string) =>
+      (await stage.pods(namespace, app)).map(
+        ({ metadata }) => metadata.annotations?.['slinky.slurm.net/slurm-key-hash'],
+      );
+    const [old] = await told('slurmctld');
     const data = { 'slurm.key': Buffer.from('a new key for all daemons. '.repeat(40)).toString('base64') };
     await stage.client.mergePatch(secrets, { namespace, name: 'slurm-auth-slurm' }, { data });
     await stage.until(
-      'every worker has the new key',
+      'slurmctld and every worker have the new key',
       async () => {
         const { status } = await stage.client.get(nodeSets, { namespace, name: 'slurm-worker-compute' });
-        const current = findCondition(status?.conditions, 'KeysCurrent');
-        const now = await stage.identities(namespace, 'slurmd');
-        return current?.status === 'True' && now.length === 3 && now.every((uid) => !old.has(uid));
+        const [now] = await told('slurmctld');
+        const workersKnow = (await told('slurmd')).every((hash) => hash === now);
+        const current = findCondition(status?.conditions, 'KeysCurrent')?.status === 'True';
+        return now !== undefined && now !== old && workersKnow && current;
       },
       180,
     );
     await ready();
-    assert.equal(await rest.end(await rest.submit('#!/bin/sh\nhostname\n', { nodes: '3' })), 'COMPLETED');
+    assert.equal(
+      await rest.end(await rest.submit('#!/bin/sh\nsrun hostname\n', { nodes: '3' })),
+      'COMPLETED',
+    );
   });
 
   it('custom resources, operator and chart are upgraded under 30 running jobs: none is lost, no pod of Slurm restarts', async () => {
