@@ -14,7 +14,8 @@ help: ## list the doors
 $(INSTALLED): package.json package-lock.json $(wildcard */package.json packages/*/package.json) .npmrc
 	@command -v npm >/dev/null || { echo "npm is missing: install Node 20 or later with npm, then run this again"; exit 1; }
 	@echo "▸ installing the toolchain that package-lock.json pins"
-	@npm install --no-save --no-progress --loglevel=error
+	@( while sleep 20 >/dev/null 2>&1; do echo "  … installing, $$SECONDS s so far"; done ) & life=$$!; \
+		trap "kill $$life 2>/dev/null" EXIT; npm install --no-save --no-progress --loglevel=error
 	@touch $@
 
 demo: $(INSTALLED) ## run a whole Slurm cluster on this machine
