@@ -5,6 +5,7 @@ import { CommandError, InvalidRequestError, SandboxError } from '../errors.ts';
 import { runCommand } from '../process/run-command.ts';
 import { withLock } from '../process/with-lock.ts';
 import { consoleProgress, type Progress } from '../progress.ts';
+import { replaceFile } from '../replace-file.ts';
 import { type HostArchive, hostArchive } from './host-archive.ts';
 import { type DebPackage, parsePrintUris } from './print-uris.ts';
 
@@ -81,7 +82,13 @@ export class PrivateApt {
         // An empty archive directory: apt lists only what it would still have to download.
         ['-o', `Dir::Cache::archives=${join(this.directory, 'nothing')}`],
       );
-      return parsePrintUris(stdout);
+      const packages = parsePrintUris(stdout);
+      if (packages.length === 0)
+        throw new SandboxError(
+          'APT_FAILED',
+          `Debian ${this.suite} from ${this.archive.uri} names no package for ${names.join(', ')}.`,
+        );
+      return packages;
     });
   }
 
@@ -183,16 +190,17 @@ export class PrivateApt {
     ];
     const signedBy =
       this.archive.signedBy.length === 0 ? '' : ` [signed-by=${this.archive.signedBy.join(',')}]`;
-    await writeFile(join(this.directory, 'apt.conf'), `${settings.join('\n')}\n`);
     const suites = [this.suite, ...this.#alsoFrom];
-    await writeFile(
-      join(this.directory, 'sources.list'),
-      suites.map((suite) => `deb${signedBy} ${this.archive.uri} ${suite} main\n`).join(''),
-    );
-    await writeFile(
-      join(this.directory, 'preferences'),
-      this.#alsoFrom.map((suite) => `Package: *\nPin: release n=${suite}\nPin-Priority: 100\n`).join('\n'),
-    );
-    await writeFile(join(this.directory, 'status'), '');
+    const files = {
+      'apt.conf': `${settings.join('\n')}\n`,
+      'sources.list': suites.map((suite) => `deb${signedBy} ${this.archive.uri} ${suite} main\n`).join(''),
+      preferences: this.#alsoFrom
+        .map((suite) => `Package: *\nPin: release n=${suite}\nPin-Priority: 100\n`)
+        .join('\n'),
+      status: '',
+    };
+    // Another process may be reading them at this very moment: an apt without sources knows no package.
+    for (const [name, content] of Object.entries(files))
+      await replaceFile(join(this.directory, name), content);
   }
 }

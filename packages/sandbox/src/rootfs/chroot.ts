@@ -155,6 +155,9 @@ export async function installPackages(
       `Dir::State::extended_states=${root}/var/lib/apt-extended-states`,
       '-o',
       `DPkg::Chroot-Directory=${root}`,
+      // Its locks lie in the archives, which several builds share and none of them writes; the root is ours alone.
+      '-o',
+      'Debug::NoLocking=true',
       '-o',
       'DPkg::Use-Pty=false',
       '-o',
