@@ -54,6 +54,8 @@ test('numbers, names and commands that make no sense', { skip }, () => {
     [['up', '--speed', '9'], /Unknown option '--speed'/],
     [['fly'], /"fly" is no command/],
     [['node', 'melt', '1'], /say what to do with which node/],
+    [['up', '--cpu', 'lots'], /--cpu is "lots": give an amount such as "8"/],
+    [['up', '--memory', '0'], /--memory is "0": give an amount such as "16Gi"/],
     [['load-image'], /load-image needs at least one file/],
     [['up', '--port', '99999'], /--port is "99999": give a whole number from 1 to 65535/],
     [['up', '--hollow-nodes', '-1'], /'--hollow-nodes' argument is ambiguous; `localcluster help`/],

@@ -8,7 +8,7 @@ import { down, order, runningCluster, up } from '../cluster/control.ts';
 import { LocalClusterError } from '../errors.ts';
 import { findKubectl } from '../machine/kubectl.ts';
 import { maxNodes } from '../network/addresses.ts';
-import { type Flags, wholeNumber } from './flags.ts';
+import { amount, type Flags, wholeNumber } from './flags.ts';
 import { followFile } from './follow-file.ts';
 
 type Command = (flags: Flags, print: (line: string) => void) => Promise<number>;
@@ -19,7 +19,8 @@ export const commands: Readonly<Record<string, Command>> = {
     // The cluster's process does not hear Ctrl-C: it has to be told.
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
+    const signals = ['SIGINT', 'SIGTERM'] as const;
+    for (const signal of signals) process.once(signal, interrupt);
     const record = await up({
       signal: interrupted.signal,
       name: flags.name,
@@ -30,10 +31,12 @@ export const commands: Readonly<Record<string, Command>> = {
         ? {}
         : { nodeGraceSeconds: wholeNumber('node-grace-seconds', flags['node-grace-seconds'], 1, 3600) }),
       capacity: {
-        ...(flags.cpu === undefined ? {} : { cpu: flags.cpu }),
-        ...(flags.memory === undefined ? {} : { memory: flags.memory }),
+        ...(flags.cpu === undefined ? {} : { cpu: amount('cpu', flags.cpu, '8') }),
+        ...(flags.memory === undefined ? {} : { memory: amount('memory', flags.memory, '16Gi') }),
       },
       progress: (line) => print(`  ${line}`),
+    }).finally(() => {
+      for (const signal of signals) process.off(signal, interrupt);
     });
     for (const path of flags.image) await loadImage(record.name, path, print);
     print(`cluster "${record.name}" is up after ${((performance.now() - began) / 1000).toFixed(1)} s`);

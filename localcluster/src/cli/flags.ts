@@ -1,5 +1,6 @@
 /** The options of the command line, as text. */
 import { LocalClusterError } from '../errors.ts';
+import { quantity } from '../objects/quantity.ts';
 
 export interface Flags {
   readonly name: string;
@@ -22,4 +23,14 @@ export function wholeNumber(flag: string, text: string, least: number, most: num
       `--${flag} is "${text}": give a whole number from ${least} to ${most}.`,
     );
   return value;
+}
+
+/** An amount as Kubernetes writes it, handed on as text; more than nothing. */
+export function amount(flag: string, text: string, example: string): string {
+  if (!(quantity(text) > 0))
+    throw new LocalClusterError(
+      'BadArgument',
+      `--${flag} is "${text}": give an amount such as "${example}".`,
+    );
+  return text;
 }
