@@ -4,7 +4,8 @@ import { afterResult, initialProbeState } from './probe-state.ts';
 
 const verdicts = (healthy: boolean, results: string, thresholds: { success: number; failure: number }) => {
   let state = initialProbeState(healthy);
-  return [...results]
+  return results
+    .split('')
     .map((result) => {
       state = afterResult(state, result === '+', thresholds);
       return state.healthy ? 'y' : 'n';
