@@ -18,12 +18,17 @@ import {
 import { controllers, nodeSets } from '../src/resources.ts';
 import { endPod, startPod } from './fake-kubelet.ts';
 import type { FakeSlurm } from './fake-slurm.ts';
+import type { PatientClock } from './patient-clock.ts';
 
 export interface World {
   readonly client: Client;
   readonly slurm: FakeSlurm;
   readonly namespace: string;
+  readonly clock: PatientClock;
 }
+
+/** The operator looks again after a second at what it has changed in Slurm. */
+const soon = 2_000;
 
 /** More steps than any of the scenarios takes. */
 const mostSteps = 300;
@@ -47,11 +52,15 @@ export async function runInLockstep(
   manager: Manager,
   over: () => boolean,
 ): Promise<'rest' | 'dead'> {
+  let waited = false;
   for (let step = 0; step < mostSteps; step += 1) {
     await untilIdle(world, manager, over);
     if (over()) return 'dead';
     const moved = (await stepOfKubelet(world)) || (await stepOfClaims(world)) || world.slurm.pollByHand();
-    if (!moved) return 'rest';
+    if (!moved && waited) return 'rest';
+    // Nobody has anything to do: let the time pass that the operator wanted to wait.
+    if (!moved) world.clock.pass(soon);
+    waited = !moved;
   }
   throw new Error(`no rest after ${mostSteps} steps`);
 }

@@ -33,6 +33,7 @@ import { runClaimProtection, runFakeKubelet } from './fake-kubelet.ts';
 import { FakeSlurm } from './fake-slurm.ts';
 import { Life } from './life.ts';
 import { runInLockstep } from './lockstep.ts';
+import { PatientClock } from './patient-clock.ts';
 import { accountName, refusals, restrictedConfig } from './restricted-config.ts';
 
 const namespace = 'slurm';
@@ -46,9 +47,12 @@ export class NodeSetStage implements AsyncDisposable {
   readonly #kubelet = new AbortController();
   #kubeletDone: Promise<void> = Promise.resolve();
   #protection: Promise<void> = Promise.resolve();
-  #operator: { stop: AbortController; done: Promise<void>; manager: Manager } | undefined;
+  #operator:
+    | { stop: AbortController; done: Promise<void>; manager: Manager; clock: PatientClock | undefined }
+    | undefined;
 
   #life = new Life();
+  readonly #lockstep: boolean;
 
   private constructor(server: ApiServer, client: Client, config: ClusterConfig, lockstep: boolean) {
     this.#config = config;
@@ -57,6 +61,7 @@ export class NodeSetStage implements AsyncDisposable {
     const changed = () => {
       for (const source of this.#changes) source.trigger({ namespace, name: 'main' });
     };
+    this.#lockstep = lockstep;
     this.slurm = new FakeSlurm(changed, { byHand: lockstep });
   }
 
@@ -158,9 +163,11 @@ export class NodeSetStage implements AsyncDisposable {
 
   /** With `writes` the operator dies when it has made so many writes, to Kubernetes or to Slurm: every later one fails. */
   async startOperator(life: Life = new Life()): Promise<void> {
+    const clock = this.#lockstep ? new PatientClock() : undefined;
     const manager = await createManager({
       name: 'slurm-operator',
       config: this.#config,
+      ...(clock === undefined ? {} : { clock }),
       client: { rateLimit: false },
       gracePeriod: 200,
     });
@@ -177,19 +184,20 @@ export class NodeSetStage implements AsyncDisposable {
     const stop = new AbortController();
     this.#life = life;
     this.slurm.forgetView();
-    this.#operator = { stop, done: manager.start(stop.signal), manager };
+    this.#operator = { stop, done: manager.start(stop.signal), manager, clock };
   }
 
   /** Until nobody has anything left to do, or the operator's life is over. */
   async runInLockstep(): Promise<'rest' | 'dead'> {
-    const manager = this.#operator?.manager;
-    if (manager === undefined) throw new Error('no operator runs');
+    const { manager, clock } = this.#operator ?? {};
+    if (manager === undefined || clock === undefined) throw new Error('no operator runs in lockstep');
     await manager.cache.waitForSync();
     const world = { client: this.client, slurm: this.slurm, namespace };
-    return runInLockstep(world, manager, () => this.#life.over);
+    return runInLockstep({ ...world, clock }, manager, () => this.#life.over);
   }
 
   async stopOperator(): Promise<void> {
+    this.#operator?.clock?.release();
     this.#operator?.stop.abort();
     await this.#operator?.done;
     this.#operator = undefined;
@@ -316,11 +324,8 @@ const fleeting = new Set([
   'startTime',
   'slurmdStartedAt',
   'instanceId',
-  'generation',
-  'observedGeneration',
   'clusterIP',
   'clusterIPs',
-  'revision',
 ]);
 
 /** A copy without the fields that no two runs share; lists in an order of their own. */
