@@ -30,8 +30,11 @@ export class PatientClock implements Clock {
 
   /** Lets so much time pass: what waited for less happens now. */
   pass(milliseconds: number): void {
-    for (const held of [...this.#held]) {
-      if (held.delay > milliseconds) continue;
+    // Chosen beforehand: whoever is woken may want to wait again.
+    for (const held of this.#held
+      .values()
+      .filter(({ delay }) => delay <= milliseconds)
+      .toArray()) {
       this.#held.delete(held);
       held.callback();
     }
