@@ -23,6 +23,9 @@ import { leaseRules, managerClusterRules, managerNamespaceRules } from './rules.
 
 const account = accountName('slurm-operator');
 
+/** An event that is told again becomes a series; whether one is within the seconds of this test is chance. */
+const byChance = 'patch events.events.k8s.io';
+
 /** Granted and never seen in the log, each with its reason. Short, or the test is worth nothing. */
 const unseen: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -40,7 +43,6 @@ const unseen: Readonly<Record<string, string>> = {
     ]),
   ),
   'delete statefulsets.apps': 'only one that upstream fixed otherwise: used in migration.integration.test.ts',
-  'patch events.events.k8s.io': 'an event that goes on for minutes becomes a series',
   ...Object.fromEntries(
     ['accountings', 'clusters', 'controllers', 'loginsets', 'nodesets', 'restapis', 'tokens'].map((what) => [
       `update ${what}/finalizers.slinky.slurm.net`,
@@ -181,7 +183,7 @@ test('every permission is used, and none is missing', { timeout: 120_000 }, asyn
   }
   const may = granted([...rules, ...leaseRules]);
   const does = new Set(seen);
-  const idle = [...may].filter((one) => !does.has(one) && unseen[one] === undefined);
+  const idle = [...may].filter((one) => !does.has(one) && unseen[one] === undefined && one !== byChance);
   assert.deepEqual(idle, [], 'granted, and never used: take it away or say why in the list');
   const stale = Object.keys(unseen).filter((one) => does.has(one) || !may.has(one));
   assert.deepEqual(stale, [], 'excused, and used or not granted at all: take it from the list');
