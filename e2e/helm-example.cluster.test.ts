@@ -109,6 +109,9 @@ for (const version of ['24.11', '26.05'] as const)
       const { status } = await stage.client.get(clusters, { namespace: 'default', name: 'my-cluster' });
       return findCondition(status?.conditions, 'SlurmConnected');
     };
+    /** Debian's slurmctld goes by its full name after it has read a new configuration. */
+    const slurmctlds = () =>
+      ['slurmctld', 'slurmctld-wlm'].flatMap((program) => pidsInCluster(name, program));
     const told = (reason: RegExp) =>
       stage.until(
         `the connection to say ${reason}`,
@@ -292,11 +295,11 @@ for (const version of ['24.11', '26.05'] as const)
 
       it('state out of step: with slurmctld silent nothing is believed and nothing is taken away', async () => {
         const before = await stage.identities('default', 'slurmd');
-        for (const pid of pidsInCluster(name, 'slurmctld')) process.kill(pid, 'SIGSTOP');
+        for (const pid of slurmctlds()) process.kill(pid, 'SIGSTOP');
         try {
           await told(/^(?!Connected$)/);
         } finally {
-          for (const pid of pidsInCluster(name, 'slurmctld')) process.kill(pid, 'SIGCONT');
+          for (const pid of slurmctlds()) process.kill(pid, 'SIGCONT');
         }
         await told(/^Connected$/);
         assert.deepEqual(await stage.identities('default', 'slurmd'), before);
