@@ -12,7 +12,12 @@ export function pidsInCluster(cluster: string, program: string): number[] {
           return '';
         }
       };
-      return read('comm').trim() === program && read('cgroup').includes(`localcluster-${cluster}/`);
+      // By the name that it was called by, too: a daemon that was reconfigured has executed itself anew, as "exe".
+      const called = read('cmdline').split('\0', 1)[0]?.split('/').at(-1);
+      return (
+        (read('comm').trim() === program || called === program) &&
+        read('cgroup').includes(`localcluster-${cluster}/`)
+      );
     })
     .map(Number);
 }
