@@ -19,8 +19,9 @@ export function whenStarted(
   run: { readonly id: string; readonly startedAt: number; readonly imageId: string },
 ): ContainerRecord {
   const last = lastEnd(record);
+  const { former: _former, ...here } = record;
   return {
-    ...record,
+    ...here,
     state: { is: 'running', startedAt: run.startedAt, containerId: run.id },
     ...(last === undefined ? {} : { last }),
     restarts: nextAttempt(record),

@@ -28,6 +28,8 @@ export interface ContainerRecord {
   readonly notBefore?: number;
   /** The wait that the next crash will cost. */
   readonly backOff?: number;
+  /** It ran in a place of the pod that is gone: the node began anew, and with it the pod, init containers first. */
+  readonly former?: true;
 }
 
 export const newRecord = (name: string): ContainerRecord => ({

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Pod } from '../../objects/objects.ts';
+import { whenEnded, whenStarted } from './container-changes.ts';
 import { type ContainerRecord, newRecord } from './container-record.ts';
 import { backOffAfter, planPod } from './plan.ts';
 import { recordsFrom } from './recover.ts';
@@ -151,6 +152,32 @@ test('after a power cut what was called running is dead, and counts as one resta
   assert.equal(record?.state.is, 'terminated');
   assert.equal(record?.restarts, 2);
   assert.deepEqual(starts(before, records(record ?? newRecord('a'))), ['a']);
+});
+
+test('after a power cut the init containers run again, before the others', () => {
+  const done = { exitCode: 0, reason: 'Completed', startedAt: '', finishedAt: '', containerID: 'runc://i' };
+  const before = pod(
+    { initContainers: [{ name: 'i' }], containers: [{ name: 'a' }] },
+    {
+      initContainerStatuses: [{ name: 'i', restartCount: 0, imageID: '', state: { terminated: done } }],
+      containerStatuses: [{ name: 'a', restartCount: 0, imageID: '', state: { running: { startedAt: '' } } }],
+    },
+  );
+  const [init, main] = recordsFrom(before) as [ContainerRecord, ContainerRecord];
+  assert.deepEqual(starts(before, records(init, main)), ['i']);
+  const run = { id: 'x', startedAt: 1, imageId: '' };
+  const again = whenStarted(init, run);
+  assert.equal(again.restarts, 1);
+  assert.deepEqual(starts(before, records(again, main)), [], 'one after the other');
+  const through = whenEnded(
+    again,
+    { id: 'x', startedAt: 1, finishedAt: 2 },
+    { code: 0, oomKilled: false, message: '' },
+  );
+  assert.deepEqual(starts(before, records(through, main)), ['a']);
+  assert.deepEqual(starts(before, records(through, whenStarted(main, run))), []);
+  const never = { ...before, spec: { ...before.spec, restartPolicy: 'Never' } } as Pod;
+  assert.deepEqual(starts(never, records(init, main)), [], 'what may not run again needs no preparation');
 });
 
 test('whatever the records, nothing that runs is started, and a pod never both initializes and starts its mains', () => {

@@ -33,9 +33,15 @@ export function planPod(pod: Pod, records: ReadonlyMap<string, ContainerRecord>,
     ...(backOff.length === 0 ? {} : { checkAgainAt: Math.min(...backOff.map((entry) => entry.until)) }),
   });
 
+  const policyOfMains = pod.spec.restartPolicy ?? 'Always';
   const inits = pod.spec.initContainers ?? [];
   // Once a main container has run, finished init containers are history; only sidecars still matter.
   const mainBegan = pod.spec.containers.some((container) => hasRun(records.get(container.name)));
+  // A pod whose place was lost begins again with its init containers, unless nothing of it may run again.
+  const beginsAgain = pod.spec.containers.some((container) => {
+    const record = records.get(container.name);
+    return record !== undefined && wantsStart(record, policyOfMains);
+  });
   for (const init of inits) {
     const record = records.get(init.name);
     if (isSidecar(init)) {
@@ -44,12 +50,17 @@ export function planPod(pod: Pod, records: ReadonlyMap<string, ContainerRecord>,
       continue;
     }
     if (mainBegan) continue;
+    if (record?.former === true && record.state.is === 'terminated') {
+      if (!beginsAgain) continue;
+      start.push(init);
+      return result(true);
+    }
     if (record?.state.is === 'terminated' && record.state.exitCode === 0) continue;
     // A failed init container is retried unless the pod must never restart anything.
     consider(init, pod.spec.restartPolicy === 'Never' ? 'Never' : 'OnFailure');
     return result(true);
   }
-  for (const container of pod.spec.containers) consider(container, pod.spec.restartPolicy ?? 'Always');
+  for (const container of pod.spec.containers) consider(container, policyOfMains);
   return result(false);
 }
 
@@ -61,7 +72,9 @@ function wantsStart(record: ContainerRecord, policy: string): boolean {
 }
 
 const hasRun = (record: ContainerRecord | undefined): boolean =>
-  record !== undefined && (record.state.is !== 'waiting' || record.last !== undefined);
+  record !== undefined &&
+  record.former !== true &&
+  (record.state.is !== 'waiting' || record.last !== undefined);
 
 /**
  * How long a container that ended waits before it starts again: the first time not at all, then ten seconds, doubled

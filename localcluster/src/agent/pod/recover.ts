@@ -38,7 +38,7 @@ export function recordsFrom(pod: Pod): ContainerRecord[] {
       restarts: status.restartCount,
       imageId: status.imageID,
       ...(last === undefined ? {} : { last }),
-      // A finished init container stays finished over a restart of the node only if nothing has to be redone.
+      former: true,
       ...(last !== undefined && (ran !== undefined || completed)
         ? { state: { is: 'terminated' as const, ...last } }
         : {}),
