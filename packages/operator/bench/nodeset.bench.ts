@@ -5,7 +5,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { pods } from '@slurm-operator/kube';
-import { slowStart } from '../src/nodeset/act/in-parallel.ts';
+import { inParallel, slowStart } from '../src/nodeset/act/in-parallel.ts';
 
 import { BenchStage, image, namespace } from './nodeset-stage.ts';
 
@@ -96,21 +96,20 @@ async function idle(stage: BenchStage, size: number): Promise<void> {
   note('idle_writes', size, after.kubeWrites - before.kubeWrites + slurmAfter.writes - slurmBefore.writes);
 }
 
-/** A tenth of the workers goes while each has a job; each job ends at a moment of its own. */
+/** A tenth of the workers, chosen by their cost, goes while each has a job; each job ends at a moment of its own. */
 async function scaleIn(stage: BenchStage, size: number): Promise<void> {
   const { cluster } = stage.slurm;
-  const victims = Math.max(10, size / 10);
-  const names = [...stage.pods.values()].map((pod) => pod.spec?.hostname ?? '');
-  const jobs = new Map(names.map((node) => [node, cluster.runJob([node], { timeLimit: 60 })]));
-  await stage.until('the operator knows of the jobs', 300, () =>
-    [...stage.pods.values()].every(
-      (pod) => pod.metadata.annotations?.['nodeset.slinky.slurm.net/pod-deadline'] !== undefined,
-    ),
+  const chosen = [...stage.pods.keys()].slice(0, Math.max(10, size / 10));
+  const cost = { 'nodeset.slinky.slurm.net/pod-deletion-cost': '-1' };
+  const failures = await inParallel(chosen, 16, async (name) => {
+    await stage.client.mergePatch(pods, { namespace, name }, { metadata: { annotations: cost } });
+  });
+  if (failures.length > 0) throw failures[0];
+  const jobs = new Map(chosen.map((node) => [node, cluster.runJob([node], { timeLimit: 60 })]));
+  await stage.patchNodeSet({ replicas: size - chosen.length });
+  await stage.until('the victims are drained', 120, () =>
+    chosen.every((node) => cluster.nodes.get(node)?.flags.has('DRAIN')),
   );
-  await stage.patchNodeSet({ replicas: size - victims });
-  const draining = () => names.filter((node) => cluster.nodes.get(node)?.flags.has('DRAIN'));
-  await stage.until('the victims are drained', 120, () => draining().length === victims);
-  const chosen = draining();
   const endedAt = new Map<string, number>();
   const spread = 30_000;
   await Promise.all(
@@ -126,7 +125,6 @@ async function scaleIn(stage: BenchStage, size: number): Promise<void> {
     .toSorted((a, b) => a - b);
   note('drained_to_deleted_p99_ms', size, waits[Math.ceil(waits.length * 0.99) - 1] ?? Number.NaN);
   note('drained_to_deleted_p50_ms', size, waits[Math.floor(waits.length / 2)] ?? Number.NaN);
-  for (const [node, id] of jobs) if (!endedAt.has(node)) cluster.finishJob(id);
   await stage.patchNodeSet({ replicas: size });
   await stage.until('it is whole again', 600, () => stage.isSettled(size));
 }
