@@ -19,14 +19,14 @@ test('one hierarchy in the usual place is version 2', () => {
 
 test('a directory per controller is version 1, also when the other hierarchy is mounted beside them', () => {
   const hybrid = `${v1}cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n`;
-  for (const mounts of [v1, hybrid]) {
+  const ofV1 = ['/sys/fs/cgroup/cpu,cpuacct', '/sys/fs/cgroup/memory', '/sys/fs/cgroup/systemd'];
+  for (const [mounts, roots] of [
+    [v1, ofV1],
+    [hybrid, [...ofV1, '/sys/fs/cgroup/unified']],
+  ] as const) {
     const layout = cgroupLayout(mounts);
     assert.equal(layout.version, 1);
-    assert.deepEqual(layout.roots, [
-      '/sys/fs/cgroup/cpu,cpuacct',
-      '/sys/fs/cgroup/memory',
-      '/sys/fs/cgroup/systemd',
-    ]);
+    assert.deepEqual(layout.roots, roots, 'a container has a group in each of them');
     assert.equal(layout.oomFile(path), '/sys/fs/cgroup/memory/localcluster-x/node/pod/c/memory.oom_control');
   }
 });

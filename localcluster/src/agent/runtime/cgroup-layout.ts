@@ -29,7 +29,8 @@ export function cgroupLayout(mounts: string): CgroupLayout {
   const memory = hierarchies.find(({ options }) => options.includes('memory'));
   return {
     version: 1,
-    roots: hierarchies.map(({ target }) => target),
+    // The runtime joins the one hierarchy too where it is mounted beside the others.
+    roots: all.filter(({ type }) => type.startsWith('cgroup')).map(({ target }) => target),
     oomFile: (path) => memory && `${memory.target}/${trim(path)}/memory.oom_control`,
   };
 }
