@@ -123,7 +123,19 @@ describe('the operator on localcluster with Slurm 26.05', {
       { namespace, name: 'w' },
     );
     assert.equal(await end(id), 'COMPLETED');
-    await stage.until('the NodeSet is gone', async () => (await stage.nodeSet('w')) === undefined);
+    await stage.until(
+      'the NodeSet is gone',
+      async () => (await stage.nodeSet('w')) === undefined,
+      240_000,
+      async () => {
+        const nodes = (await slurm.nodes.list()).items.map(
+          (node) => `${node.name} ${node.state.base}+${[...node.state.flags].join('+')} ${node.reason}`,
+        );
+        const workers = (await stage.workers()).map((pod) => pod.metadata.name);
+        const conditions = (await stage.nodeSet('w'))?.status?.conditions;
+        return JSON.stringify({ nodes, workers, conditions });
+      },
+    );
     assert.deepEqual((await slurm.nodes.list()).items, []);
     assert.deepEqual(await stage.workers(), []);
   });
