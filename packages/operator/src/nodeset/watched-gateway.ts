@@ -60,6 +60,7 @@ export class WatchedGateway implements SlurmGateway {
 
   async deleteNode(name: string, signal: AbortSignal): Promise<void> {
     await this.#options.client.nodes.delete(name, { signal });
+    this.#options.watch.nodes.distrust();
   }
 
   reservation(name: string, signal: AbortSignal): Promise<SlurmReservation | undefined> {

@@ -47,6 +47,7 @@ const pieceSize = 500;
 /** All nodes of a cluster, always by list: the answer for a single node is stale. */
 export class NodeWatch {
   readonly #lister: Lister<Listing>;
+  #distrusted = false;
 
   constructor(options: WatchOptions) {
     const { client, clock, random, onListenerError } = options;
@@ -58,8 +59,14 @@ export class NodeWatch {
       ...(clock && { clock }),
       ...(random && { random }),
       ...(onListenerError && { onListenerError }),
-      async fetch(last, signal, lost) {
-        const inFull = lost || last?.updateTime === undefined || last.at - last.listedInFullAt >= fullEveryMs;
+      fetch: async (last, signal, lost) => {
+        const distrusted = this.#distrusted;
+        this.#distrusted = false; // a node that is deleted while this list is under way asks for another one
+        const inFull =
+          distrusted ||
+          lost ||
+          last?.updateTime === undefined ||
+          last.at - last.listedInFullAt >= fullEveryMs;
         const listed = inFull
           ? ({ changed: true, ...(await client.nodes.list({ signal, memory })) } as const)
           : await client.nodes.listSince(last.updateTime, { signal, memory });
@@ -93,6 +100,11 @@ export class NodeWatch {
       const changes = view.kind === 'known' ? view.changes : [];
       if (changes.length > 0 || view.kind !== before.kind) listener({ view, before, changes });
     });
+  }
+
+  /** The next list is read in full: the removal of a node is no change to Slurm, and "unchanged" would hide it. */
+  distrust(): void {
+    this.#distrusted = true;
   }
 
   /** Lists about every second until disposed: for as long as something waits for Slurm. */
