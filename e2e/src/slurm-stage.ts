@@ -4,17 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  accountingKind,
   type Controller,
-  clusterKind,
-  controllerKind,
   customResourceDefinition,
-  loginSetKind,
+  kinds,
   type NodeSet,
-  nodeSetKind,
   type RestApi,
-  restApiKind,
-  tokenKind,
 } from '@slurm-operator/api';
 import { buildImage, type SlurmVersion } from '@slurm-operator/images';
 import {
@@ -40,16 +34,6 @@ import { OperatorProcess } from './operator-process.ts';
 import { assertNothingRefused, grantOperator } from './operator-rights.ts';
 
 export const namespace = 'slurm';
-
-const kinds = [
-  accountingKind,
-  clusterKind,
-  controllerKind,
-  loginSetKind,
-  nodeSetKind,
-  restApiKind,
-  tokenKind,
-];
 
 /** For containers that share one small machine: no cgroups, sizes as claimed, and a scheduler that does not dawdle. */
 const extraConf = [

@@ -1,16 +1,6 @@
 /** Whether everything that belongs to a Slurm cluster is Ready, and what it says if not. */
-import { type Client, findCondition, type Resource, sleep } from '@slurm-operator/kube';
-import {
-  accountings,
-  clusters,
-  controllers,
-  loginSets,
-  nodeSets,
-  restApis,
-  tokens,
-} from '@slurm-operator/operator';
-
-const all: readonly Resource[] = [accountings, controllers, restApis, loginSets, nodeSets, tokens, clusters];
+import { type Client, findCondition, sleep } from '@slurm-operator/kube';
+import { everyKind } from '@slurm-operator/operator';
 
 export interface KindState {
   readonly kind: string;
@@ -22,7 +12,7 @@ export interface KindState {
 
 export async function slurmKinds(client: Client, namespace: string): Promise<KindState[]> {
   const states: KindState[] = [];
-  for (const resource of all)
+  for (const resource of everyKind)
     for (const object of (await client.list(resource, { namespace })).items) {
       const { status } = object as unknown as {
         status?: { observedGeneration?: number; conditions?: never[] };

@@ -17,7 +17,7 @@ import {
   type Token,
   tokenKind,
 } from '@slurm-operator/api';
-import { defineResource, type KubeObject, type Resource } from '@slurm-operator/kube';
+import { type AnyResource, defineResource, type KubeObject, type Resource } from '@slurm-operator/kube';
 
 const resource = <T extends KubeObject>({ kind, plural }: KindDefinition): Resource<T> =>
   defineResource<T>({ apiVersion, kind, plural, namespaced: true });
@@ -29,3 +29,14 @@ export const accountings = resource<Accounting>(accountingKind);
 export const restApis = resource<RestApi>(restApiKind);
 export const tokens = resource<Token>(tokenKind);
 export const clusters = resource<Cluster>(clusterKind);
+
+/** All seven, by name. */
+export const everyKind: readonly AnyResource[] = [
+  accountings,
+  clusters,
+  controllers,
+  loginSets,
+  nodeSets,
+  restApis,
+  tokens,
+];

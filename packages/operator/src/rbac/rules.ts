@@ -2,7 +2,7 @@
  * What the programs may do, and no more. Each rule was derived from the audit log of what the code really asks for; a
  * test runs the controllers with exactly these, fails on a refusal, and fails on a permission that nothing uses.
  */
-import { group } from '@slurm-operator/api';
+import { group, kinds } from '@slurm-operator/api';
 
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
@@ -21,7 +21,7 @@ const follow = ['list', 'watch'];
 /** An apply is a patch, and a create where there is nothing yet. */
 const own = [...follow, 'create', 'patch'];
 
-const kinds = ['accountings', 'clusters', 'controllers', 'loginsets', 'nodesets', 'restapis', 'tokens'];
+const plurals = kinds.map(({ plural }) => plural).toSorted();
 
 /** In every namespace with Slurm clusters. */
 export const managerNamespaceRules: readonly PolicyRule[] = [
@@ -39,19 +39,19 @@ export const managerNamespaceRules: readonly PolicyRule[] = [
   // Never watched: the kind may not exist.
   rule('monitoring.coreos.com', ['servicemonitors'], ['get', 'create', 'patch', 'delete']),
   rule('policy', ['poddisruptionbudgets'], own),
-  rule(group, kinds, follow),
+  rule(group, plurals, follow),
   rule(group, ['clusters'], ['create', 'patch']),
   // Its finalizer.
   rule(group, ['nodesets'], ['patch']),
   rule(
     group,
-    kinds.map((kind) => `${kind}/status`),
+    plurals.map((kind) => `${kind}/status`),
     ['patch'],
   ),
   // Clusters with OwnerReferencesPermissionEnforcement ask for this of whoever sets blockOwnerDeletion.
   rule(
     group,
-    kinds.map((kind) => `${kind}/finalizers`),
+    plurals.map((kind) => `${kind}/finalizers`),
     ['update'],
   ),
 ];
@@ -117,18 +117,18 @@ export const certificateClusterRules = ({
 const read = ['get', 'list', 'watch'];
 const write = ['create', 'delete', 'deletecollection', 'patch', 'update'];
 const scalable = ['loginsets/scale', 'nodesets/scale'];
-const statuses = kinds.map((kind) => `${kind}/status`);
+const statuses = plurals.map((kind) => `${kind}/status`);
 
 /**
  * Roles for people. A viewer looks; a user also scales and rolls what is there (workers and logins); an admin makes and
  * removes clusters. They are added to the view, edit and admin roles that every cluster has.
  */
 export const peopleRules: Readonly<Record<'viewer' | 'user' | 'admin', readonly PolicyRule[]>> = {
-  viewer: [rule(group, [...kinds, ...statuses, ...scalable], read)],
+  viewer: [rule(group, [...plurals, ...statuses, ...scalable], read)],
   user: [
-    rule(group, [...kinds, ...statuses, ...scalable], read),
+    rule(group, [...plurals, ...statuses, ...scalable], read),
     rule(group, ['loginsets', 'nodesets', ...scalable], ['patch', 'update']),
     rule(group, ['tokens'], write),
   ],
-  admin: [rule(group, [...kinds, ...scalable], [...read, ...write]), rule(group, statuses, read)],
+  admin: [rule(group, [...plurals, ...scalable], [...read, ...write]), rule(group, statuses, read)],
 };

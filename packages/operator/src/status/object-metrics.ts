@@ -1,18 +1,8 @@
 /** How every object of ours is, for Prometheus: read from the caches at each scrape, so that what is gone is gone. */
 import { conditionType } from '@slurm-operator/api';
-import type { AnyResource, Cache, Condition, Live } from '@slurm-operator/kube';
+import type { Cache, Condition, Live } from '@slurm-operator/kube';
 import { Gauge, type Registry } from 'prom-client';
-import { accountings, clusters, controllers, loginSets, nodeSets, restApis, tokens } from '../resources.ts';
-
-const everyKind: readonly AnyResource[] = [
-  accountings,
-  clusters,
-  controllers,
-  loginSets,
-  nodeSets,
-  restApis,
-  tokens,
-];
+import { clusters, everyKind } from '../resources.ts';
 
 type Judged = Live & { readonly status?: { readonly conditions?: readonly Condition[] } };
 
