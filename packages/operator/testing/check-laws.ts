@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { isOurDrain } from '../src/nodeset/plan/node-state.ts';
 import { plan } from '../src/nodeset/plan/plan.ts';
+import { LawBroken } from './law-broken.ts';
 import { event, happen, newWorld, settle, start } from './nodeset-history.ts';
-import { LawBroken } from './simulated-world.ts';
 
 /** Runs random histories and returns how many were checked; throws on the first broken law, shrunk to its core. */
 export function checkLaws(runs: number, seed: number): number {
@@ -47,11 +47,11 @@ function checkRest(world: ReturnType<typeof newWorld>): void {
   );
   const names = new Set(pods.map((pod) => pod.slurmName));
   expect(
-    [...world.slurm.keys()].every((name) => names.has(name)),
+    [...world.slurm.nodes.keys()].every((name) => names.has(name)),
     'Slurm keeps a record of a worker that is gone',
   );
   expect(
-    [...world.slurm.values()].every((node) => !isOurDrain(node)),
+    [...world.slurm.nodes.values()].every((node) => !isOurDrain(node)),
     'a node is still drained by us',
   );
   world.refreshView();
@@ -65,6 +65,6 @@ function checkDeletion(world: ReturnType<typeof newWorld>): void {
   world.spec.deleting = true;
   settle(world);
   if (!world.finalized) throw new LawBroken('L6: the finalizer stays');
-  if (world.pods.size > 0 || world.slurm.size > 0)
-    throw new LawBroken(`L6: ${world.pods.size} pods and ${world.slurm.size} Slurm records are left`);
+  if (world.pods.size > 0 || world.slurm.nodes.size > 0)
+    throw new LawBroken(`L6: ${world.pods.size} pods and ${world.slurm.nodes.size} Slurm records are left`);
 }

@@ -6,7 +6,8 @@ import type { Action } from '../src/nodeset/plan/actions.ts';
 import { isAvailable } from '../src/nodeset/plan/availability.ts';
 import type { Observed, SlurmNode } from '../src/nodeset/plan/observed.ts';
 import { type Plan, plan } from '../src/nodeset/plan/plan.ts';
-import { LawBroken, SimulatedWorld } from './simulated-world.ts';
+import { LawBroken } from './law-broken.ts';
+import { SimulatedWorld } from './simulated-world.ts';
 
 const n = fc.nat({ max: 7 });
 
@@ -30,6 +31,8 @@ export const event: fc.Arbitrary<Event> = fc.oneof(
         'fail-pod',
         'lose-machine',
         'machine-back',
+        'image-lost',
+        'image-back',
         'cordon-node',
         'uncordon-node',
         'cordon-pod',
@@ -101,7 +104,7 @@ export function happen(world: SimulatedWorld, { does, n: i }: Event): void {
   const pod = pods[i % Math.max(1, pods.length)];
   const machines = [...world.kubeNodes.values()];
   const machine = machines[i % Math.max(1, machines.length)];
-  const nodes = [...world.slurm.values()];
+  const nodes = [...world.slurm.nodes.values()];
   const node = nodes[i % Math.max(1, nodes.length)];
   const { spec } = world;
   switch (does) {
@@ -127,10 +130,10 @@ export function happen(world: SimulatedWorld, { does, n: i }: Event): void {
       world.crashOperator();
       break;
     case 'slurm-down':
-      world.slurmReachable = false;
+      world.slurm.reachable = false;
       break;
     case 'slurm-up':
-      world.slurmReachable = true;
+      world.slurm.reachable = true;
       break;
     case 'fail-pod':
       if (pod?.phase === 'Running') world.failPod(pod);
@@ -141,6 +144,12 @@ export function happen(world: SimulatedWorld, { does, n: i }: Event): void {
     case 'machine-back':
       if (machine) machine.reachable = true;
       world.kubeWorks(); // a kubelet that is back reports first
+      break;
+    case 'image-lost':
+      world.imageComes = false;
+      break;
+    case 'image-back':
+      world.imageComes = true;
       break;
     case 'cordon-node':
       if (machine) machine.unschedulable = true;
@@ -233,7 +242,9 @@ function checkAction(observed: Observed, action: Action): void {
   }
   if (
     action.kind === 'delete-worker' &&
-    (action.because === 'drained' || action.because === 'unknown-to-slurm')
+    (action.because === 'drained' ||
+      action.because === 'unknown-to-slurm' ||
+      action.because === 'start-untold')
   ) {
     if (slurm.kind === 'unknown') throw new LawBroken('L1: a delete planned on an unknown view');
     const node = slurm.nodes.get(action.slurmName);
@@ -241,6 +252,13 @@ function checkAction(observed: Observed, action: Action): void {
       throw new LawBroken('L1: a delete because Slurm has no such node, though it has');
     if (action.because === 'drained' && !looksDrained(node))
       throw new LawBroken(`L1: a delete of ${action.slurmName} though the list shows ${node?.base}`);
+    if (
+      action.because === 'start-untold' &&
+      node !== undefined &&
+      node.base !== 'DOWN' &&
+      !looksDrained(node)
+    )
+      throw new LawBroken(`L1: ${action.slurmName} may be at work: the list shows ${node.base}`);
     if (slurm.at <= (observed.lastWrites.get(action.slurmName) ?? Number.NEGATIVE_INFINITY))
       throw new LawBroken('L1: a delete planned on a list older than our last change');
   }
@@ -261,10 +279,11 @@ function looksDrained(node: SlurmNode | undefined): boolean {
 
 /** Lets everything heal and the operator work until nothing is left to do. */
 export function settle(world: SimulatedWorld, rounds = 200): Plan {
-  world.slurmReachable = true;
+  world.slurm.reachable = true;
+  world.imageComes = true;
   for (const machine of world.kubeNodes.values())
     Object.assign(machine, { reachable: true, unschedulable: false });
-  for (const node of world.slurm.values())
+  for (const node of world.slurm.nodes.values())
     if (node.reason === 'bad disk') {
       node.flags.delete('DRAIN');
       node.reason = '';

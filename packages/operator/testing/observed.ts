@@ -20,6 +20,7 @@ export function worker(ordinal: number, over: Partial<Worker> = {}): Worker {
     readySince: now - 3_600_000,
     startedAt: now - 3_600_000,
     everStarted: true,
+    cannotStart: false,
     containersDead: false,
     trouble: undefined,
     terminating: false,

@@ -1,6 +1,6 @@
 /**
- * A Kubernetes and a Slurm of a few hundred lines, for the laws of the NodeSet plan: pods that start, fail and get lost, nodes
- * that register and take work, answers of Slurm that are late, missing or gone. Everything happens when the test says so.
+ * A Kubernetes of a few hundred lines beside a Slurm (`SimulatedSlurm`), for the laws of the NodeSet plan: pods that start, fail and
+ * get lost, kubelets that tell of it late, answers of Slurm that are old, missing or gone. Everything happens when the test says so.
  */
 import type { Action } from '../src/nodeset/plan/actions.ts';
 
@@ -9,12 +9,13 @@ import {
   type KubeNode,
   type Observed,
   type Slot,
-  type SlurmNode,
   type SlurmView,
   slotKey,
   slurmNameOf,
   type Worker,
 } from '../src/nodeset/plan/observed.ts';
+import { LawBroken } from './law-broken.ts';
+import { SimulatedSlurm } from './simulated-slurm.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Spec = Mutable<
@@ -31,35 +32,24 @@ type Spec = Mutable<
   >
 >;
 
-export interface Job {
-  readonly id: number;
-  readonly node: string;
-  readonly ends: number;
-}
-
-/** What the plan must never do; the test fails on the first. */
-export class LawBroken extends Error {}
-
 export class SimulatedWorld {
   now = 1_000_000_000_000;
   readonly spec: Spec;
   readonly pods = new Map<string, Mutable<Worker>>();
   readonly claims = new Map<string, Mutable<Claim>>();
   readonly kubeNodes = new Map<string, Mutable<KubeNode> & { reachable: boolean }>();
-  readonly slurm = new Map<string, Mutable<SlurmNode> & { flags: Set<string> }>();
-  jobs: Job[] = [];
-  slurmReachable = true;
+  readonly slurm = new SimulatedSlurm();
   controllerExists = true;
-  controllerStartedAt = 0;
-  /** Pods that run although Kubernetes was never told. */
-  readonly unseen = new Set<string>();
+  /** False: no machine gets the image of a pod that it has yet to start. */
+  imageComes = true;
+  /** Pods that run although Kubernetes has not been told yet: uid → since when. */
+  readonly unseen = new Map<string, number>();
   hasFinalizer = false;
   finalized = false;
   /** The operator's memory; lost when it crashes. */
   lastWrites = new Map<string, number>();
   #view: SlurmView = { kind: 'unknown', since: 0, why: 'not asked yet' };
   #serial = 0;
-  #registrations = 0;
   readonly done: Action[] = [];
 
   constructor(spec: Spec, nodes: number) {
@@ -109,17 +99,7 @@ export class SimulatedWorld {
 
   /** The operator's poller: a whole list, as Slurm is at this moment. */
   refreshView(): void {
-    if (!this.slurmReachable) {
-      this.#view = { kind: 'unknown', since: this.now, why: 'connection refused' };
-      return;
-    }
-    const nodes = new Map(
-      [...this.slurm].map(([name, node]) => [
-        name,
-        { ...node, flags: new Set(node.flags), ...this.#load(name) },
-      ]),
-    );
-    this.#view = { kind: 'known', at: this.now, nodes, controllerStartedAt: this.controllerStartedAt };
+    this.#view = this.slurm.list(this.now);
     this.now += 1;
   }
 
@@ -164,44 +144,10 @@ export class SimulatedWorld {
         this.claims.delete(action.name);
         return;
       default:
-        return this.#actOnSlurm(action);
-    }
-  }
-
-  #actOnSlurm(action: Extract<Action, { slurmName: string }>): void {
-    if (!this.slurmReachable) return;
-    const node = this.slurm.get(action.slurmName);
-    this.lastWrites.set(action.slurmName, this.now);
-    this.now += 1;
-    if (node === undefined) return; // gone means done
-    switch (action.kind) {
-      case 'drain':
-        node.flags.add('DRAIN');
-        node.reason = action.reason;
-        return;
-      case 'undrain':
-        node.flags.delete('DRAIN');
-        node.reason = '';
-        return;
-      case 'set-down': {
-        const pod = [...this.pods.values()].find((candidate) => candidate.slurmName === node.name);
-        if (pod === undefined || !pod.containersDead)
-          throw new LawBroken(`L11: ${node.name} set DOWN though its containers may live`);
-        node.base = 'DOWN';
-        node.reason = action.reason;
-        this.jobs = this.jobs.filter((job) => job.node !== node.name);
-        return;
-      }
-      case 'delete-record':
-        if (!this.#isBusy(node.name)) this.slurm.delete(node.name);
-        return;
-      case 'update-node':
-        if (action.comment !== undefined) node.comment = action.comment;
-        if (action.features !== undefined) node.features = action.features;
-        if (action.topology !== undefined) node.topology = action.topology;
-        return;
-      default:
-        return;
+        if (!this.slurm.reachable) return;
+        this.lastWrites.set(action.slurmName, this.now);
+        this.now += 1;
+        return this.slurm.change(action, this.pods.values());
     }
   }
 
@@ -239,6 +185,7 @@ export class SimulatedWorld {
       readySince: undefined,
       startedAt: undefined,
       everStarted: false,
+      cannotStart: false,
       containersDead: false,
       trouble: undefined,
       terminating: false,
@@ -272,23 +219,28 @@ export class SimulatedWorld {
   #delete(action: Extract<Action, { kind: 'delete-worker' }>): void {
     const pod = this.pods.get(action.name);
     if (pod === undefined || pod.uid !== action.uid || pod.terminating) return;
-    if (action.because === 'drained' || action.because === 'unknown-to-slurm') {
-      // `act` fetches a list for the purpose and looks once more.
-      if (!this.slurmReachable) return;
-      const node = this.slurm.get(pod.slurmName);
-      if (node !== undefined && (!node.flags.has('DRAIN') || this.#isBusy(node.name))) return;
-    }
+    if (!this.#confirms(action)) return;
     const asked = action.because === 'user-asked' || action.because === 'no-controller';
     if (asked && !this.spec.deleting)
       throw new LawBroken(
         `L1: ${pod.name} deleted as ${action.because} although the NodeSet is not being deleted`,
       );
-    if (!asked && pod.everStarted && this.#isBusy(pod.slurmName))
+    if (!asked && (pod.everStarted || this.unseen.has(pod.uid)) && this.slurm.isBusy(pod.slurmName))
       throw new LawBroken(`L1: ${pod.name} deleted while it runs a job (${action.because})`);
     if (action.because === 'never-started' && this.unseen.has(pod.uid))
       throw new LawBroken(`L1: ${pod.name} deleted as never started, though it runs`);
     if (!pod.everStarted && pod.nodeName === undefined) this.pods.delete(pod.name);
     else pod.terminating = true;
+  }
+
+  /** `act` fetches a list for the purpose and looks once more. */
+  #confirms({ because, slurmName }: Extract<Action, { kind: 'delete-worker' }>): boolean {
+    if (because !== 'drained' && because !== 'unknown-to-slurm' && because !== 'start-untold') return true;
+    if (!this.slurm.reachable) return false;
+    const node = this.slurm.nodes.get(slurmName);
+    if (node === undefined) return true;
+    if (this.slurm.isBusy(slurmName)) return false;
+    return node.flags.has('DRAIN') || (because === 'start-untold' && node.base === 'DOWN');
   }
 
   #claim(name: string, change: (claim: Mutable<Claim>) => void): void {
@@ -298,31 +250,44 @@ export class SimulatedWorld {
 
   // What goes on in the world besides the operator.
 
-  /** Kubernetes does what it can at once: binds, starts, ends. */
+  /** Kubernetes does what it can: binds, starts, tells of the starts it has not told of yet, ends. */
   kubeWorks(): void {
     for (const pod of this.pods.values()) {
       if (pod.terminating && this.#reachable(pod)) {
         this.pods.delete(pod.name);
-        this.jobs = this.jobs.filter((job) => job.node !== pod.slurmName || this.#otherPodBehind(job.node));
+        const lost = (node: string) => node === pod.slurmName && !this.#otherPodBehind(node);
+        this.slurm.jobs = this.slurm.jobs.filter((job) => !lost(job.node));
         continue;
       }
       if (pod.phase !== 'Pending' || pod.terminating) continue;
       pod.nodeName ??= this.#machineFor(pod);
       if (pod.nodeName === undefined) continue;
       pod.placedAt ??= this.now;
-      // The kubelet of a machine that is cut off starts what it was given; only nobody hears of it.
-      if (!this.#reachable(pod)) {
-        this.unseen.add(pod.uid);
-        continue;
-      }
-      Object.assign(pod, {
-        phase: 'Running',
-        everStarted: true,
-        startedAt: this.now,
-        ready: true,
-        readySince: this.now,
-      });
+      this.#startOrTell(pod);
     }
+  }
+
+  /** The kubelet of a machine that is cut off starts what it was given too; only nobody hears of it. */
+  #startOrTell(pod: Mutable<Worker>): void {
+    const startedAt = this.unseen.get(pod.uid);
+    if (startedAt === undefined && !this.imageComes) {
+      if (this.#reachable(pod)) pod.cannotStart = true;
+      return;
+    }
+    if (startedAt === undefined) {
+      pod.cannotStart = false;
+      this.unseen.set(pod.uid, this.now);
+      return;
+    }
+    if (!this.#reachable(pod)) return;
+    this.unseen.delete(pod.uid);
+    Object.assign(pod, {
+      phase: 'Running',
+      everStarted: true,
+      startedAt,
+      ready: true,
+      readySince: this.now,
+    });
   }
 
   #otherPodBehind(slurmName: string): boolean {
@@ -337,71 +302,20 @@ export class SimulatedWorld {
     return (free.find((node) => !used.has(node.name)) ?? free[0])?.name;
   }
 
-  /** slurmd of running pods register; work starts where it may. */
+  /** slurmd of running pods register, told of or not; work starts where it may. */
   slurmWorks(submit: number): void {
-    for (const pod of this.pods.values()) {
-      if (pod.phase !== 'Running' || pod.containersDead || !this.#reachable(pod)) continue;
-      const known = this.slurm.get(pod.slurmName);
-      if (known === undefined) this.slurm.set(pod.slurmName, freshNode(pod, this.now));
-      else if (known.address !== pod.address) {
-        const { instanceId, address, slurmdStartedAt } = freshNode(pod, this.now);
-        Object.assign(known, { address, slurmdStartedAt, base: 'IDLE' });
-        // Slurm sometimes misses the one message that tells it.
-        if ((this.#registrations += 1) % 3 !== 0) Object.assign(known, { instanceId });
-      }
-    }
-    this.jobs = this.jobs.filter((job) => job.ends > this.now);
-    let left = submit;
-    for (const node of this.slurm.values()) {
-      const alive = [...this.pods.values()].some(
-        (pod) => pod.slurmName === node.name && pod.phase === 'Running' && !pod.containersDead,
-      );
-      if (left > 0 && alive && !node.flags.has('DRAIN') && node.base !== 'DOWN' && !this.#isBusy(node.name)) {
-        this.jobs.push({ id: (this.#serial += 1), node: node.name, ends: this.now + 50_000 });
-        left -= 1;
-      }
-    }
+    const running = [...this.pods.values()].filter(
+      (pod) => this.unseen.has(pod.uid) || (pod.phase === 'Running' && !pod.containersDead),
+    );
+    const heard = running.filter((pod) => this.#reachable(pod));
+    this.slurm.work(heard, new Set(running.map((pod) => pod.slurmName)), submit, this.now);
   }
 
   failPod(pod: Mutable<Worker>): void {
     Object.assign(pod, { phase: 'Failed', ready: false, containersDead: true });
   }
 
-  #isBusy(node: string): boolean {
-    return this.jobs.some((job) => job.node === node);
-  }
-
-  /** Allocation and deadline as a list shows them. */
-  #load(name: string): Pick<SlurmNode, 'base' | 'deadline' | 'ours'> {
-    const ends = this.jobs.filter((job) => job.node === name).map((job) => job.ends);
-    const base = this.slurm.get(name)?.base ?? 'UNKNOWN';
-    return {
-      base: ends.length > 0 && base !== 'DOWN' ? 'ALLOCATED' : base,
-      deadline: ends.length > 0 ? Math.max(...ends) : undefined,
-      ours: true,
-    };
-  }
-
   #reachable(pod: Worker): boolean {
     return pod.nodeName === undefined || (this.kubeNodes.get(pod.nodeName)?.reachable ?? true);
   }
-}
-
-function freshNode(pod: Worker, now: number): Mutable<SlurmNode> & { flags: Set<string> } {
-  return {
-    name: pod.slurmName,
-    base: 'IDLE',
-    flags: new Set(),
-    reason: '',
-    comment: '',
-    features: [],
-    topology: '',
-    size: { cpus: 1, memory: 1, gpus: 0 },
-    address: pod.address ?? '',
-    instanceId: pod.uid,
-    slurmdStartedAt: now,
-    deadline: undefined,
-    ours: true,
-    reservation: undefined,
-  };
 }

@@ -24,6 +24,7 @@ const becauseWords: Record<Extract<Action, { kind: 'delete-worker' }>['because']
   drained: 'its Slurm node is drained',
   'unknown-to-slurm': 'Slurm does not know it',
   'never-started': 'it never started',
+  'start-untold': 'it had not started, and Slurm has no work on it',
   'user-asked': 'deletionPolicy is Delete',
   'no-controller': 'its Controller is gone',
 };

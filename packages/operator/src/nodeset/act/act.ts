@@ -21,7 +21,7 @@ import type { Slot } from '../plan/observed.ts';
 import type { NodesView, SlurmGateway } from '../slurm-gateway.ts';
 import { inParallel, slowStart } from './in-parallel.ts';
 import { isPodChange, type PodChange, patchPod } from './patch-pod.ts';
-import { stillSafe } from './still-safe.ts';
+import { isSlurmsWord, stillSafe } from './still-safe.ts';
 
 export interface ActContext {
   readonly client: Client;
@@ -92,20 +92,20 @@ async function confirmed(deletes: readonly Of<'delete-worker'>[], context: ActCo
 const stillFresh = 2_000;
 
 /**
- * The newest list, if it is young enough. A node that Slurm does not have is another matter: its slurmd may join at any moment and be
+ * The newest list, if it is young enough. That nobody works under a name is another matter: a slurmd may join at any moment and be
  * given work at once, so that is believed only of a list that was asked for just now.
  */
 async function viewFor(
   deletes: readonly Of<'delete-worker'>[],
   { gateway, signal, now }: ActContext,
 ): Promise<NodesView> {
-  const reasons = new Set(deletes.map((action) => action.because));
-  if (!reasons.has('drained') && !reasons.has('unknown-to-slurm'))
-    return { kind: 'unknown', since: 0, why: 'not needed' };
+  const reasons = new Set(deletes.map((action) => action.because).filter(isSlurmsWord));
+  if (reasons.size === 0) return { kind: 'unknown', since: 0, why: 'not needed' };
   if (gateway === undefined) return { kind: 'unknown', since: 0, why: 'no connection' };
   const newest = gateway.view();
   const young = newest.kind === 'known' && now() - newest.at < stillFresh;
-  return young && !reasons.has('unknown-to-slurm') ? newest : gateway.freshView(signal);
+  const mayJoin = reasons.has('unknown-to-slurm') || reasons.has('start-untold');
+  return young && !mayJoin ? newest : gateway.freshView(signal);
 }
 
 /** What changes on one pod goes in one request; every other action is one of its own. */

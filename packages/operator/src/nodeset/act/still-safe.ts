@@ -1,12 +1,20 @@
-import { isDrained } from '@slurm-operator/slurm';
-import type { Action } from '../plan/actions.ts';
+import type { Action, SafeBecause } from '../plan/actions.ts';
+import { isDrained, isLeftBehind } from '../plan/node-state.ts';
 import type { NodesView } from '../slurm-gateway.ts';
 
+/** Whether Slurm is the one who says that it is safe, and must therefore be asked once more. */
+export function isSlurmsWord(because: SafeBecause): boolean {
+  return because === 'drained' || because === 'unknown-to-slurm' || because === 'start-untold';
+}
+
 /** Law L1 once more, on a list that was fetched for the purpose after the plan was made. */
-export function stillSafe(action: Extract<Action, { kind: 'delete-worker' }>, fresh: NodesView): boolean {
-  if (action.because !== 'drained' && action.because !== 'unknown-to-slurm') return true;
+export function stillSafe(
+  { because, slurmName }: Extract<Action, { kind: 'delete-worker' }>,
+  fresh: NodesView,
+): boolean {
+  if (!isSlurmsWord(because)) return true;
   if (fresh.kind === 'unknown') return false;
-  const node = fresh.nodes.find((candidate) => candidate.name === action.slurmName);
+  const node = fresh.nodes.find((candidate) => candidate.name === slurmName);
   if (node === undefined) return true;
-  return isDrained(node.state) && !node.state.flags.has('UNDRAIN');
+  return because === 'start-untold' ? isLeftBehind(node.state) : isDrained(node.state);
 }

@@ -59,6 +59,7 @@ export function observeWorker(
     readySince: ready?.status === 'True' ? time(ready.lastTransitionTime) : undefined,
     startedAt: time(slurmd?.state?.running?.startedAt),
     everStarted: containers.some(hasStarted),
+    cannotStart: !containers.some(hasStarted) && cannotStart(pod),
     containersDead: isDead(pod),
     trouble: troubleOf(pod),
     terminating: metadata?.deletionTimestamp !== undefined,
@@ -135,6 +136,15 @@ function troubleOf(pod: DeepReadonly<Pod>): PodTrouble | undefined {
     if (crashReasons.has(reason)) return { kind: 'crash', message };
   }
   return undefined;
+}
+
+/** What comes before slurmd counts too; what runs beside it says nothing about it. */
+function cannotStart({ status }: DeepReadonly<Pod>): boolean {
+  const slurmd = status?.containerStatuses?.filter((container) => container.name === app.worker) ?? [];
+  return [...(status?.initContainerStatuses ?? []), ...slurmd].some(({ state }) => {
+    const reason = state?.waiting?.reason ?? '';
+    return imageReasons.has(reason) || reason === 'CreateContainerConfigError';
+  });
 }
 
 /** Only the kubelet's own report of every container counts, never a phase that a controller may have written. */

@@ -94,6 +94,32 @@ test('a worker has started when any container of it ever did', () => {
   );
 });
 
+test('a worker that cannot start waits for an image or a file, and no container of it ever ran', () => {
+  const waits = (reason: string, name = 'slurmd') => ({ ...container({ waiting: { reason } }), name });
+  const cases: readonly [reason: string, status: object, cannotStart: boolean][] = [
+    ['its image does not come', { containerStatuses: [waits('ErrImagePull')] }, true],
+    ['its image does not come again', { containerStatuses: [waits('ImagePullBackOff')] }, true],
+    ['its image has no name', { containerStatuses: [waits('InvalidImageName')] }, true],
+    ['a ConfigMap is missing', { containerStatuses: [waits('CreateContainerConfigError')] }, true],
+    ['it is being made', { containerStatuses: [waits('ContainerCreating')] }, false],
+    ['it could not be run', { containerStatuses: [waits('RunContainerError')] }, false],
+    ['nothing was said of it', {}, false],
+    ['what comes before it does not come', { initContainerStatuses: [waits('ErrImagePull', 'init')] }, true],
+    [
+      'what runs beside it does not come',
+      { containerStatuses: [waits('ContainerCreating'), waits('ErrImagePull', 'logfile')] },
+      false,
+    ],
+    ['it ran before', { containerStatuses: [{ ...waits('ImagePullBackOff'), restartCount: 1 }] }, false],
+  ];
+  for (const [reason, status, cannotStart] of cases)
+    assert.equal(
+      observeWorker(podOf({ status: { phase: 'Pending', ...status } }), everywhere)?.cannotStart,
+      cannotStart,
+      reason,
+    );
+});
+
 test('annotations are read as strictly as they are documented', () => {
   const of = (annotations: Record<string, string>) => observeWorker(podOf({ annotations }), everywhere);
   const cost = 'nodeset.slinky.slurm.net/pod-deletion-cost';

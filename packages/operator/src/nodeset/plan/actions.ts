@@ -5,7 +5,8 @@ import type { CordonCause, Slot } from './observed.ts';
 export type SafeBecause =
   | 'drained' // a list that began after our last change shows DRAIN and no work
   | 'unknown-to-slurm' // Slurm answered, without error, that it has no such node
-  | 'never-started' // no container of it ever ran
+  | 'never-started' // it has no machine, or its machine cannot start it: no container of it ever ran
+  | 'start-untold' // nobody has told of its start, and Slurm answered that nobody works under its name
   | 'user-asked' // deletionPolicy: Delete
   | 'no-controller'; // the Slurm cluster itself was deleted
 

@@ -3,18 +3,29 @@ import { reasonPrefix } from '@slurm-operator/api';
 import { isBusy as isBusyState } from '@slurm-operator/slurm';
 import type { SlurmNode, SlurmView, Worker } from './observed.ts';
 
+/** All that these questions need of a node: a plan and a list spell the rest in their own ways. */
+type State = Pick<SlurmNode, 'base' | 'flags'>;
+
 /** Work holds resources on it; also said of every state that nobody here knows. */
-export function isBusy(node: SlurmNode): boolean {
+export function isBusy(node: State): boolean {
   return isBusyState(node);
 }
 
-export function hasDrain(node: SlurmNode): boolean {
+export function hasDrain(node: State): boolean {
   return node.flags.has('DRAIN') && !node.flags.has('UNDRAIN');
 }
 
 /** No work on it, and none can come. */
-export function isDrained(node: SlurmNode): boolean {
+export function isDrained(node: State): boolean {
   return hasDrain(node) && !isBusy(node);
+}
+
+/**
+ * Nobody works under this name: what is listed is what a predecessor left behind. Unless it is drained a slurmd may join under it at
+ * any moment and be given work, so only a list that was asked for just now tells.
+ */
+export function isLeftBehind(node: State): boolean {
+  return !isBusy(node) && (hasDrain(node) || !responds(node));
 }
 
 /** A drain whose reason lacks our prefix is somebody else's and is never touched (law L2). */
@@ -43,7 +54,7 @@ export function isRegisteredBy(node: SlurmNode, worker: Worker): boolean {
 /** slurmd is the container's first process: one that started much later than the container is somebody else's. */
 const startsWithin = 60_000;
 
-function responds(node: SlurmNode): boolean {
+function responds(node: State): boolean {
   return (
     !node.flags.has('NOT_RESPONDING') &&
     node.base !== 'DOWN' &&

@@ -45,6 +45,11 @@ export interface Worker {
   readonly startedAt: number | undefined;
   /** At least one container has started at some time (so Slurm may know it, and may have given it work). */
   readonly everStarted: boolean;
+  /**
+   * The kubelet says that slurmd, which never ran, waits for an image or a file that does not come. Without this a start that it has
+   * not told of yet is possible on every machine.
+   */
+  readonly cannotStart: boolean;
   /** Every container is known to have ended: the kubelet said so. */
   readonly containersDead: boolean;
   /** Why it does not come up, where Kubernetes says so. */

@@ -409,19 +409,6 @@ test('the topology of a worker that was placed just now waits for what Slurm say
   );
 });
 
-test('law L1: a pod that a cut-off machine may have started unseen is not taken for one that never started', () => {
-  const unseen = worker(0, { everStarted: false, phase: 'Pending', ready: false, startedAt: undefined });
-  const cutOff = { ...unseen, nodeReachable: false };
-  const works = [slurmNode(0, busy)];
-  assert.ok(
-    kinds(observed([unseen], works, { replicas: 0 })).includes('delete-worker'),
-    'its machine says so',
-  );
-  assert.ok(!kinds(observed([cutOff], works, { replicas: 0 })).includes('delete-worker'), 'nobody says so');
-  const unknown = { kind: 'unknown', since: 0, why: 'down' } as const;
-  assert.ok(!kinds(observed([cutOff], [], { replicas: 0, slurm: unknown })).includes('delete-worker'));
-});
-
 test('what an unreachable machine last reported makes no worker of it replaceable', () => {
   const stale = { revision: 'r0', ready: false, readySince: undefined };
   const condemned = (over: Partial<Worker>, more: Partial<Observed> = {}) =>

@@ -1,5 +1,5 @@
 import type { SafeBecause } from './actions.ts';
-import { askSlurm, isDrained } from './node-state.ts';
+import { askSlurm, isDrained, isLeftBehind } from './node-state.ts';
 import type { Observed, Worker } from './observed.ts';
 
 export type Safety =
@@ -13,20 +13,23 @@ export type Safety =
 export function safeToDelete(worker: Worker, observed: Observed): Safety {
   if (observed.deleting && observed.deletionPolicy === 'Delete') return { safe: true, because: 'user-asked' };
   if (observed.deleting && !observed.controllerExists) return { safe: true, because: 'no-controller' };
-  // A machine that does not answer may have started the pod without our hearing of it.
-  if (!worker.everStarted && (worker.nodeName === undefined || worker.nodeReachable))
-    return { safe: true, because: 'never-started' };
+  // A kubelet tells of a start up to seconds after slurmd has been given work, and one that is cut off does not tell at all.
+  const untold = !worker.everStarted;
+  if (untold && worker.nodeName === undefined) return { safe: true, because: 'never-started' };
   const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
   switch (answer.kind) {
     case 'unknown':
+      if (untold && worker.cannotStart && worker.nodeReachable)
+        return { safe: true, because: 'never-started' };
       return {
         safe: false,
         blind: true,
         why: `Slurm's view of ${worker.slurmName} is unknown: ${answer.why}`,
       };
     case 'absent':
-      return { safe: true, because: 'unknown-to-slurm' };
+      return { safe: true, because: untold ? 'start-untold' : 'unknown-to-slurm' };
     case 'present':
+      if (untold && isLeftBehind(answer.node)) return { safe: true, because: 'start-untold' };
       if (isDrained(answer.node)) return { safe: true, because: 'drained' };
       return {
         safe: false,

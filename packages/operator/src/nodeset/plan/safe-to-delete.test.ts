@@ -1,0 +1,138 @@
+/** Law L1: what makes it safe to delete a worker, case by case. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
+import type { SafeBecause } from './actions.ts';
+import type { Observed, SlurmNode, Worker } from './observed.ts';
+import { safeToDelete } from './safe-to-delete.ts';
+
+const unknown = { slurm: { kind: 'unknown', since: 0, why: 'slurmrestd is paused' } } as const;
+const drain = new Set(['DRAIN']);
+
+interface Case {
+  readonly reason: string;
+  readonly worker?: Partial<Worker>;
+  /** Its record in Slurm; undefined: there is none. */
+  readonly node?: Partial<SlurmNode>;
+  readonly over?: Partial<Observed>;
+  readonly because: SafeBecause | 'unsafe' | 'blind';
+}
+
+function check({ reason, worker: w, node, over, because }: Case): void {
+  test(reason, () => {
+    const records = node === undefined ? [] : [slurmNode(0, node)];
+    const safety = safeToDelete(worker(0, w), observed([worker(0, w)], records, over));
+    assert.equal(safety.safe ? safety.because : safety.blind ? 'blind' : 'unsafe', because);
+  });
+}
+
+describe('a worker that has started', () => {
+  const cases: readonly Case[] = [
+    { reason: 'is drained', node: { flags: drain }, because: 'drained' },
+    { reason: 'drains', node: { base: 'ALLOCATED', flags: drain }, because: 'unsafe' },
+    { reason: 'waits for its epilog', node: { flags: new Set(['DRAIN', 'COMPLETING']) }, because: 'unsafe' },
+    { reason: 'is idle', node: {}, because: 'unsafe' },
+    { reason: 'is being undrained', node: { flags: new Set(['DRAIN', 'UNDRAIN']) }, because: 'unsafe' },
+    { reason: 'is down: it may come back with work', node: { base: 'DOWN' }, because: 'unsafe' },
+    {
+      reason: 'is in a state that nobody here knows',
+      node: { base: 'UNKNOWN', flags: drain },
+      because: 'unsafe',
+    },
+    { reason: 'is unknown to Slurm', because: 'unknown-to-slurm' },
+    { reason: 'Slurm does not answer', over: unknown, because: 'blind' },
+    {
+      reason: 'the list is as old as our last change',
+      node: { flags: drain },
+      over: { lastWrites: new Map([['w-0', now]]) },
+      because: 'blind',
+    },
+    { reason: 'its image was lost since', worker: { cannotStart: true }, over: unknown, because: 'blind' },
+  ];
+  cases.forEach(check);
+});
+
+describe('a worker of whose start nobody has told', () => {
+  const untold = { everStarted: false, phase: 'Pending', ready: false, startedAt: undefined } as const;
+  const unbound = { ...untold, nodeName: undefined };
+  const stuck = { ...untold, cannotStart: true };
+  const busy = { base: 'ALLOCATED' } as const;
+  const cases: readonly Case[] = [
+    { reason: 'has no machine', worker: unbound, over: unknown, because: 'never-started' },
+    {
+      reason: 'has no machine, so the work under its name is not its own',
+      worker: unbound,
+      node: busy,
+      because: 'never-started',
+    },
+    { reason: 'may run already, and Slurm does not answer', worker: untold, over: unknown, because: 'blind' },
+    { reason: 'has a job already', worker: untold, node: busy, because: 'unsafe' },
+    { reason: 'has joined already', worker: untold, node: {}, because: 'unsafe' },
+    { reason: 'has not joined', worker: untold, because: 'start-untold' },
+    { reason: 'found a drained record', worker: untold, node: { flags: drain }, because: 'start-untold' },
+    { reason: 'found a dead record', worker: untold, node: { base: 'DOWN' }, because: 'start-untold' },
+    {
+      reason: 'found a record of a slurmd that does not respond',
+      worker: untold,
+      node: { flags: new Set(['NOT_RESPONDING']) },
+      because: 'start-untold',
+    },
+    {
+      reason: 'found work of its predecessor, which may live',
+      worker: untold,
+      node: { base: 'MIXED', flags: new Set(['DRAIN', 'NOT_RESPONDING']) },
+      because: 'unsafe',
+    },
+    {
+      reason: 'the list is older than our last change',
+      worker: untold,
+      over: { lastWrites: new Map([['w-0', now]]) },
+      because: 'blind',
+    },
+    {
+      reason: 'waits for an image, says its kubelet',
+      worker: stuck,
+      over: unknown,
+      because: 'never-started',
+    },
+    { reason: 'has a job, whatever its kubelet says', worker: stuck, node: busy, because: 'unsafe' },
+    {
+      reason: 'waited for an image when its machine was last heard of',
+      worker: { ...stuck, nodeReachable: false },
+      over: unknown,
+      because: 'blind',
+    },
+    {
+      reason: 'was cut off with its machine, and Slurm has work under its name',
+      worker: { ...untold, nodeReachable: false },
+      node: busy,
+      because: 'unsafe',
+    },
+  ];
+  cases.forEach(check);
+});
+
+describe('a NodeSet that is deleted', () => {
+  const busy = { base: 'ALLOCATED' } as const;
+  const cases: readonly Case[] = [
+    { reason: 'drains', node: busy, over: { deleting: true }, because: 'unsafe' },
+    {
+      reason: 'does not drain if the user said so',
+      node: busy,
+      over: { deleting: true, deletionPolicy: 'Delete' },
+      because: 'user-asked',
+    },
+    {
+      reason: 'has nobody to ask when its Controller is gone',
+      over: { deleting: true, controllerExists: false, ...unknown },
+      because: 'no-controller',
+    },
+    {
+      reason: 'is not meant by a policy about its deletion while it stays',
+      node: busy,
+      over: { deletionPolicy: 'Delete', controllerExists: false },
+      because: 'unsafe',
+    },
+  ];
+  cases.forEach(check);
+});

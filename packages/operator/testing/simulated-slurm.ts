@@ -1,0 +1,127 @@
+/** Slurm's half of the simulated world: nodes that register and take work, and answers that may be missing. */
+import type { Action } from '../src/nodeset/plan/actions.ts';
+import type { SlurmNode, SlurmView, Worker } from '../src/nodeset/plan/observed.ts';
+import { LawBroken } from './law-broken.ts';
+
+interface Job {
+  readonly id: number;
+  readonly node: string;
+  readonly ends: number;
+}
+
+type Record = { -readonly [K in keyof SlurmNode]: SlurmNode[K] } & { flags: Set<string> };
+
+export class SimulatedSlurm {
+  readonly nodes = new Map<string, Record>();
+  jobs: Job[] = [];
+  reachable = true;
+  readonly #controllerStartedAt = 0;
+  #submitted = 0;
+  #registrations = 0;
+
+  /** A whole list, as Slurm is at this moment. */
+  list(now: number): SlurmView {
+    if (!this.reachable) return { kind: 'unknown', since: now, why: 'connection refused' };
+    const nodes = new Map(
+      [...this.nodes].map(([name, node]) => [
+        name,
+        { ...node, flags: new Set(node.flags), ...this.#load(node) },
+      ]),
+    );
+    return { kind: 'known', at: now, nodes, controllerStartedAt: this.#controllerStartedAt };
+  }
+
+  /** Carries out a change that the operator asks for. */
+  change(action: Extract<Action, { slurmName: string }>, pods: Iterable<Worker>): void {
+    const node = this.nodes.get(action.slurmName);
+    if (node === undefined) return; // gone means done
+    switch (action.kind) {
+      case 'drain':
+        node.flags.add('DRAIN');
+        node.reason = action.reason;
+        return;
+      case 'undrain':
+        node.flags.delete('DRAIN');
+        node.reason = '';
+        return;
+      case 'set-down': {
+        const pod = [...pods].find((candidate) => candidate.slurmName === node.name);
+        if (pod === undefined || !pod.containersDead)
+          throw new LawBroken(`L11: ${node.name} set DOWN though its containers may live`);
+        node.base = 'DOWN';
+        node.reason = action.reason;
+        this.jobs = this.jobs.filter((job) => job.node !== node.name);
+        return;
+      }
+      case 'delete-record':
+        if (!this.isBusy(node.name)) this.nodes.delete(node.name);
+        return;
+      case 'update-node':
+        if (action.comment !== undefined) node.comment = action.comment;
+        if (action.features !== undefined) node.features = action.features;
+        if (action.topology !== undefined) node.topology = action.topology;
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** The slurmd of these pods run and can be reached: they register, and work starts where it may. */
+  work(pods: readonly Worker[], alive: ReadonlySet<string>, submit: number, now: number): void {
+    for (const pod of pods) this.#register(pod, now);
+    this.jobs = this.jobs.filter((job) => job.ends > now);
+    let left = submit;
+    for (const node of this.nodes.values()) {
+      const takes =
+        alive.has(node.name) && !node.flags.has('DRAIN') && node.base !== 'DOWN' && !this.isBusy(node.name);
+      if (left === 0 || !takes) continue;
+      this.jobs.push({ id: (this.#submitted += 1), node: node.name, ends: now + 50_000 });
+      left -= 1;
+    }
+  }
+
+  isBusy(node: string): boolean {
+    return this.jobs.some((job) => job.node === node);
+  }
+
+  #register(pod: Worker, now: number): void {
+    const known = this.nodes.get(pod.slurmName);
+    const fresh = freshNode(pod, now);
+    if (known === undefined) this.nodes.set(pod.slurmName, fresh);
+    else if (known.address !== pod.address) {
+      const { instanceId, address, slurmdStartedAt } = fresh;
+      Object.assign(known, { address, slurmdStartedAt, base: 'IDLE' });
+      // Slurm sometimes misses the one message that tells it.
+      if ((this.#registrations += 1) % 3 !== 0) Object.assign(known, { instanceId });
+    }
+  }
+
+  /** Allocation and deadline as a list shows them. */
+  #load({ name, base }: Record): Pick<SlurmNode, 'base' | 'deadline' | 'ours'> {
+    const ends = this.jobs.filter((job) => job.node === name).map((job) => job.ends);
+    return {
+      base: ends.length > 0 && base !== 'DOWN' ? 'ALLOCATED' : base,
+      deadline: ends.length > 0 ? Math.max(...ends) : undefined,
+      ours: true,
+    };
+  }
+}
+
+function freshNode(pod: Worker, now: number): Record {
+  return {
+    name: pod.slurmName,
+    base: 'IDLE',
+    flags: new Set(),
+    reason: '',
+    comment: '',
+    features: [],
+    topology: '',
+    size: { cpus: 1, memory: 1, gpus: 0 },
+    address: pod.address ?? '',
+    instanceId: pod.uid,
+    slurmdStartedAt: now,
+    deadline: undefined,
+    ours: true,
+    reservation: undefined,
+  };
+}
