@@ -31,3 +31,10 @@ test('long errors and long lists are cut, names never', () => {
   for (let index = 0; index < 60; index++)
     assert.ok(text.includes(`\n  ✘ test ${index} (a.test.ts:3): line 0`), `test ${index}`);
 });
+
+test('the end of what a file said is told with its failure', () => {
+  const said = Array.from({ length: 500 }, (_, line) => `log ${line}`).join('\n');
+  const text = describeFailures([{ ...failure('one'), said }, failure('two')]);
+  assert.match(text, /✘ one[^]*its file said last:\n[^]*│ log 499\n\n✘ two/);
+  assert.ok(!text.includes('log 100'));
+});

@@ -7,11 +7,16 @@ export interface Failure {
   readonly where: string;
   /** What went wrong, as a person reads it. */
   readonly error: string;
+  /** What its file wrote until then, from the end: told with one failure of each file. */
+  readonly said?: string;
 }
 
 /** Enough for an assertion with its difference and the top of its stack. */
 const errorLines = 40;
 const errorCharacters = 4000;
+/** Enough for the end of a log. */
+const saidLines = 60;
+const saidCharacters = 8000;
 /** More failures than this have one cause; the list of names below still holds them all. */
 const inFull = 25;
 
@@ -20,7 +25,7 @@ export function describeFailures(failures: readonly Failure[]): string {
   if (failures.length === 0) return '';
   const details = failures
     .slice(0, inFull)
-    .map((failure) => `✘ ${title(failure)}\n${indent(failure.error)}\n`);
+    .map((failure) => `✘ ${title(failure)}\n${indent(failure.error)}\n${lastWords(failure)}`);
   const names = failures.map((failure) => `  ✘ ${title(failure)}: ${firstLine(failure.error)}`);
   const omitted =
     failures.length > inFull ? [`… ${failures.length - inFull} more in the list of names and above.\n`] : [];
@@ -40,6 +45,12 @@ function indent(error: string): string {
   const kept = lines.length <= errorLines ? lines : [...lines.slice(0, errorLines), '…'];
   const text = kept.map((line) => `    ${line}`.trimEnd()).join('\n');
   return text.length <= errorCharacters ? text : `${text.slice(0, errorCharacters)}…`;
+}
+
+function lastWords({ said = '' }: Failure): string {
+  const lines = said.trimEnd().split('\n').slice(-saidLines);
+  const text = lines.map((line) => `    │ ${line}`.trimEnd()).join('\n');
+  return said.trim() === '' ? '' : `    its file said last:\n${text.slice(-saidCharacters)}\n`;
 }
 
 function firstLine(error: string): string {

@@ -13,17 +13,22 @@ export interface Tally {
   passed: number;
   failures: Failure[];
   skipped: string[];
+  /** What the files with failures wrote themselves, from its end; empty when none failed. */
+  said: string;
+  /** False while the runner is at work: one that was killed has not told everything. */
+  complete: boolean;
 }
 
 /** Nobody wonders for longer than this whether something still runs. */
 const silenceMs = 30_000;
 /** What a file said last is the only explanation when it ends without a failed test. */
-const keptWords = 4000;
+const keptWords = 12_000;
+const wordLines = 30;
 
 type Ended = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>;
 
 export default async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const tally: Tally = { passed: 0, failures: [], skipped: [] };
+  const tally: Tally = { passed: 0, failures: [], skipped: [], said: '', complete: false };
   const running = new Map<string, number>();
   const words = new Map<string, string>();
   for await (const event of withSignsOfLife(source)) {
@@ -41,7 +46,10 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
     } else if (event.type === 'test:pass' || event.type === 'test:fail') {
       if (event.data.nesting === 0) running.delete(titleOf(event.data));
       const line = count(event, tally, words);
-      if (event.type === 'test:fail') save(tally);
+      if (event.type === 'test:fail') {
+        tally.said = words.get(event.data.file ?? '') ?? tally.said;
+        save(tally);
+      }
       if (line !== '') yield line;
     } else if (event.type === 'test:stderr' || event.type === 'test:stdout') {
       const { file, message } = event.data;
@@ -51,6 +59,9 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
       yield `${red(event.data.message)}\n`;
     }
   }
+  if (tally.failures.length > 0) tally.said = [...words.values()].join('').slice(-keptWords);
+  else tally.said = '';
+  tally.complete = true;
   save(tally);
 }
 
@@ -87,7 +98,7 @@ function isFile({ name, nesting }: { readonly name: string; readonly nesting: nu
 function lastWords(error: object, said = ''): string {
   const { signal, exitCode } = error as { readonly signal?: string | null; readonly exitCode?: number };
   const how = signal == null ? `with exit code ${exitCode}` : `by ${signal}`;
-  return `the file ended ${how}; ${said === '' ? 'it said nothing' : `it said last:\n${said}`}`;
+  return `the file ended ${how}; ${said === '' ? 'it said nothing' : `it said last:\n${said.split('\n').slice(-wordLines).join('\n')}`}`;
 }
 
 function errorText(error: unknown): string {

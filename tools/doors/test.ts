@@ -1,10 +1,11 @@
-/** `make test`: everything that `make check` does, then every tier of tests. `ONLY=part/of/path` narrows, `TIER=name` picks one. */
+/** `make test`: everything that `make check` does, and every tier of tests, side by side. `ONLY=part/of/path` narrows, `TIER=name` picks one. */
 import './end-with-parent.ts';
-import { describeFailures, type Failure } from './failures.ts';
-import { runCheck } from './run-check.ts';
-import { runTier, type TierResult } from './run-tier.ts';
+import { writeFileSync } from 'node:fs';
+import { describeFailures } from './failures.ts';
+import { runTests } from './run-tests.ts';
 import { bold, dim, duration, green, red, yellow } from './terminal.ts';
-import { type Tier, tiers } from './tiers.ts';
+import { readTimes, timesFile } from './test-works.ts';
+import { type Tier, testFiles, tiers } from './tiers.ts';
 
 const began = performance.now();
 const wanted = process.env['TIER'];
@@ -16,17 +17,14 @@ const chosen = (wanted === undefined ? Object.keys(tiers) : [wanted]) as Tier[];
 const only = process.env['ONLY'] ?? '';
 const narrowed = wanted !== undefined || only !== '';
 
-const failures: Failure[] = [];
-const results: TierResult[] = [];
-if (!narrowed) {
-  const check = await runCheck();
-  failures.push(...check.failures);
-  results.push(check.unit);
-}
-for (const tier of chosen) if (narrowed || tier !== 'unit') results.push(await runTier(tier, only));
+const run = await runTests({
+  checks: !narrowed,
+  files: new Map(chosen.map((tier) => [tier, testFiles(tier, only)])),
+});
+const results = run.tiers;
 
 console.log(
-  `\n${bold('tier'.padEnd(14))}${'files'.padStart(7)}${'passed'.padStart(9)}${'failed'.padStart(9)}${'skipped'.padStart(9)}   time`,
+  `\n${bold('tier'.padEnd(14))}${'files'.padStart(7)}${'passed'.padStart(9)}${'failed'.padStart(9)}${'skipped'.padStart(9)}   time of files`,
 );
 for (const result of results) {
   const mark = result.failures.length > 0 ? red : result.skipped.length > 0 ? yellow : green;
@@ -37,9 +35,19 @@ for (const result of results) {
 const skipped = results.flatMap((result) => result.skipped);
 if (skipped.length > 0)
   console.log(yellow(`\nNot covered by this run:\n${skipped.map((name) => `  – ${name}`).join('\n')}`));
-failures.push(...results.flatMap((result) => result.failures));
+const failures = [...run.failures, ...results.flatMap((result) => result.failures)];
 if (failures.length > 0) console.log(`\n${describeFailures(failures)}`);
+if (process.env['TIMES'] === 'write') writeTimes(run.times);
 console.log(dim(`\nmake test took ${duration(performance.now() - began)}`));
 const passed = results.reduce((total, result) => total + result.passed, 0);
 console.log(`${passed} passed, ${failures.length} failed, ${skipped.length} skipped`);
 process.exitCode = failures.length === 0 ? 0 : 1;
+
+/** What took a second or more; the rest is told well enough by its tier. */
+function writeTimes(measured: ReadonlyMap<string, number>): void {
+  const long = [...Object.entries(readTimes()), ...measured]
+    .filter(([, seconds]) => seconds >= 1)
+    .map(([name, seconds]) => [name, Math.round(seconds)] as const);
+  const table = Object.fromEntries([...new Map(long)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  writeFileSync(timesFile, `${JSON.stringify(table, null, 2)}\n`);
+}

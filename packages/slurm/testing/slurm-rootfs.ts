@@ -1,4 +1,4 @@
-import { buildRootfs, type Rootfs } from '@slurm-operator/sandbox';
+import { type BuildOptions, buildRootfs, type Rootfs } from '@slurm-operator/sandbox';
 
 /** The Slurm releases that Debian packages: 26.05 in forky, 24.11 in trixie. */
 export type SlurmRelease = '26.05' | '24.11';
@@ -7,8 +7,8 @@ export type SlurmRelease = '26.05' | '24.11';
  * A root file system with every daemon of a Slurm release, MariaDB and an ordinary user "alice". An empty database is made
  * at build time, because making one takes longer than starting everything else.
  */
-export function slurmRootfs(release: SlurmRelease): Promise<Rootfs> {
-  return buildRootfs({
+export function slurmRootfs(release: SlurmRelease, options: BuildOptions = {}): Promise<Rootfs> {
+  const request = {
     name: `mini-slurm-${release}`,
     suite: release === '26.05' ? 'forky' : 'trixie',
     packages: [
@@ -41,5 +41,6 @@ export function slurmRootfs(release: SlurmRelease): Promise<Rootfs> {
         '--datadir=/var/lib/mini-mysql',
       ],
     ],
-  });
+  } as const;
+  return buildRootfs(request, options);
 }

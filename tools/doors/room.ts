@@ -1,0 +1,55 @@
+/**
+ * How much may run at a time. Red runs cost more than slow ones: where others use the machine too, or where it is slow, the
+ * pool takes fewer, so that each gets about as much of a core as it would on a quiet machine.
+ */
+import { readFileSync } from 'node:fs';
+import type { Room } from './schedule.ts';
+
+/** `crowd`: how many processes want a core at a time, on average, for each core there is. */
+export function roomFor(cores: number, crowd: number): Room {
+  const computing = Math.max(1, Math.floor(cores / 2));
+  if (crowd < 2.5) return { computing, waiting: 2 * cores, preparing: 2 };
+  if (crowd < 4) return { computing, waiting: cores, preparing: 2 };
+  return { computing: 1, waiting: 1, preparing: 1 };
+}
+
+/** What one look counts for: the average follows a change within some ten seconds. */
+const weight = 0.05;
+const lookEveryMs = 500;
+
+/** Keeps an average of how many processes want a core. Only Linux tells; elsewhere nobody does. */
+export class Crowd {
+  #average = 0;
+  readonly #cores: number;
+  readonly #look: () => number;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(cores: number, look: () => number = runnable) {
+    this.#cores = cores;
+    this.#look = look;
+    this.#timer = setInterval(() => this.look(), lookEveryMs);
+    this.#timer.unref();
+  }
+
+  look(): void {
+    this.#average += weight * (this.#look() / this.#cores - this.#average);
+  }
+
+  get perCore(): number {
+    return this.#average;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** Processes that run or want to, at this moment, but for the one that asks. */
+function runnable(): number {
+  try {
+    const found = /^procs_running (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'));
+    return Math.max(0, Number(found?.[1] ?? 1) - 1);
+  } catch {
+    return 0;
+  }
+}

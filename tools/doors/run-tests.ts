@@ -1,0 +1,115 @@
+import { availableParallelism } from 'node:os';
+import { checkSteps } from './check-steps.ts';
+import type { Failure } from './failures.ts';
+import { Crowd, roomFor } from './room.ts';
+import { runFiles } from './run-files.ts';
+import { type PoolWork, runPool } from './run-pool.ts';
+import { runStep } from './step.ts';
+import { dim, duration, green, red, yellow } from './terminal.ts';
+import { type FileWork, fileWorks, type PreparationWork, preparationWorks } from './test-works.ts';
+import type { Tier } from './tiers.ts';
+
+export interface TierResult {
+  readonly tier: Tier;
+  readonly files: number;
+  /** Of all its files together; they ran side by side. */
+  milliseconds: number;
+  passed: number;
+  readonly failures: Failure[];
+  readonly skipped: string[];
+}
+
+export interface TestRun {
+  /** Types, lint, format, dead code and drift too? */
+  readonly checks: boolean;
+  readonly files: ReadonlyMap<Tier, readonly string[]>;
+}
+
+export interface TestRunResult {
+  /** Of checks; failures of tests are in their tiers. */
+  readonly failures: readonly Failure[];
+  readonly tiers: readonly TierResult[];
+  /** Seconds by piece of work, for the table of times. */
+  readonly times: ReadonlyMap<string, number>;
+}
+
+/** Runs checks, preparations and test files in one pool, and adds up what happened. */
+export async function runTests({ checks, files }: TestRun): Promise<TestRunResult> {
+  const failures: Failure[] = [];
+  const times = new Map<string, number>();
+  const tiers = [...files].map(
+    ([tier, of]): TierResult => ({
+      tier,
+      files: of.length,
+      milliseconds: 0,
+      passed: 0,
+      failures: [],
+      skipped: [],
+    }),
+  );
+  const works = [...files].flatMap(([tier, of]) => fileWorks(tier, of));
+  // Whoever runs one file wants to see it work.
+  const live = works.length === 1 && !checks;
+  const pool: PoolWork[] = [
+    ...(checks ? checkSteps : []).map((step): PoolWork => {
+      const run = async () => {
+        const { passed, output, milliseconds } = await runStep(step);
+        if (!passed) failures.push({ name: step.name, where: '', error: output });
+        return line(passed, step.name, duration(milliseconds), output);
+      };
+      // First of all: a program that does not compile needs no tests.
+      return { name: step.name, lane: 'computing', share: 1, seconds: 10_000 + step.seconds, after: [], run };
+    }),
+    ...preparationWorks(works).map((work) => ({ ...work, run: () => prepare(work) })),
+    ...works.map((work) => {
+      const result = tiers.find(({ tier }) => tier === work.tier);
+      return { ...work, run: () => runWork(work, live, result, times) };
+    }),
+  ];
+  const cores = availableParallelism();
+  const crowd = new Crowd(cores);
+  await runPool(pool, { room: () => roomFor(cores, crowd.perCore) });
+  crowd.stop();
+  return { failures, tiers, times };
+}
+
+async function runWork(
+  work: FileWork,
+  live: boolean,
+  result: TierResult | undefined,
+  times: Map<string, number>,
+): Promise<string> {
+  const isolation = work.tier === 'unit' ? 'none' : 'process';
+  const ran = await runFiles(work.name, work.files, { isolation, live });
+  times.set(work.name.replace(/ \(.*/, ''), ran.milliseconds / 1000);
+  if (result !== undefined) {
+    result.milliseconds += ran.milliseconds;
+    result.passed += ran.passed;
+    result.skipped.push(...ran.skipped);
+    result.failures.push(...withLastWords(ran.failures, ran.said));
+  }
+  const counted = ran.skipped.length === 0 ? '' : yellow(`, ${ran.skipped.length} skipped`);
+  const told = `${ran.passed} passed${counted}, ${duration(ran.milliseconds)}`;
+  return line(ran.failures.length === 0, work.name, told, ran.output);
+}
+
+/** A preparation that fails is no failed test: whoever needs it tries again, and says what is missing. */
+async function prepare(work: PreparationWork): Promise<string> {
+  const { passed, output, milliseconds } = await runStep({
+    name: work.name,
+    command: [process.execPath, `${import.meta.dirname}/prepare.ts`, work.preparation],
+    onLine: (said) => console.log(dim(`       ${said}`)),
+  });
+  return line(passed, work.name, duration(milliseconds), output);
+}
+
+/** What went wrong is told with all that was said, here and now, and once more at the end. */
+function line(well: boolean, name: string, about: string, output: string): string {
+  if (!well) process.stdout.write(output.endsWith('\n') || output === '' ? output : `${output}\n`);
+  return `${well ? green('✔') : red('✘')} ${name} ${dim(about)}`;
+}
+
+function withLastWords(failures: readonly Failure[], said: string): Failure[] {
+  if (said.trim() === '') return [...failures];
+  return failures.map((failure, index) => (index === failures.length - 1 ? { ...failure, said } : failure));
+}
