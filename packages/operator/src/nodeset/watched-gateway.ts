@@ -55,12 +55,13 @@ export class WatchedGateway implements SlurmGateway {
   }
 
   async updateNode(name: string, update: NodeUpdate, signal: AbortSignal): Promise<void> {
-    await this.#options.client.nodes.update(name, update, { signal });
+    const { outcome } = await this.#options.client.nodes.update(name, update, { signal });
+    if (outcome === 'gone') this.#isGone(name);
   }
 
   async deleteNode(name: string, signal: AbortSignal): Promise<void> {
     await this.#options.client.nodes.delete(name, { signal });
-    this.#options.watch.nodes.distrust();
+    this.#isGone(name);
   }
 
   reservation(name: string, signal: AbortSignal): Promise<SlurmReservation | undefined> {
@@ -77,6 +78,12 @@ export class WatchedGateway implements SlurmGateway {
 
   release(): string | undefined {
     return this.#options.client.about.release;
+  }
+
+  /** A view that still shows the node is read anew, in full: "unchanged" may hide that the last ones went. */
+  #isGone(name: string): void {
+    const { nodes } = this.#options.watch;
+    if (nodes.view.kind === 'known' && nodes.view.nodes.has(name)) nodes.distrust();
   }
 
   #known(at: number, nodes: ReadonlyMap<string, SlurmNode>): NodesView {

@@ -38,6 +38,8 @@ export interface WatchOptions {
 
 /** "Unchanged" is believed for this long; then the list is read in full once, whatever Slurm says. */
 const fullEveryMs = 30 * 60_000;
+/** Up to so many nodes are always listed in full: to Slurm the removal of its last nodes is no change, and they cost little. */
+const fewNodes = 20;
 /** A 12.8 MB list of 5,000 nodes earns a minute of rest. */
 const idleBytesPerSecond = 200_000;
 
@@ -61,11 +63,12 @@ export class NodeWatch {
       ...(onListenerError && { onListenerError }),
       fetch: async (last, signal, lost) => {
         const distrusted = this.#distrusted;
-        this.#distrusted = false; // a node that is deleted while this list is under way asks for another one
+        this.#distrusted = false; // what contradicts the view while this list is under way asks for another one
         const inFull =
           distrusted ||
           lost ||
           last?.updateTime === undefined ||
+          last.nodes.size <= fewNodes ||
           last.at - last.listedInFullAt >= fullEveryMs;
         const listed = inFull
           ? ({ changed: true, ...(await client.nodes.list({ signal, memory })) } as const)
@@ -102,7 +105,7 @@ export class NodeWatch {
     });
   }
 
-  /** The next list is read in full: the removal of a node is no change to Slurm, and "unchanged" would hide it. */
+  /** The next list is read in full: something contradicts the view, and "unchanged" would keep it. */
   distrust(): void {
     this.#distrusted = true;
   }

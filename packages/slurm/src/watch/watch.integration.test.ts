@@ -49,7 +49,7 @@ describe('nodes', () => {
 
   test('an unchanged cluster costs no list: 304, and the view stays fresh', async () => {
     const clock = new ManualClock(Date.now());
-    await using simulator = await startSimulator({ nodes: 'n[0-2]', clock, latency });
+    await using simulator = await startSimulator({ nodes: 'n[0-29]', clock, latency });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
     watch.start();
     using _hurry = watch.hurry();

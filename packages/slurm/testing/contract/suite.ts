@@ -7,6 +7,7 @@ import { accounting } from './accounting.ts';
 import { authentication } from './authentication.ts';
 import { configuration } from './configuration.ts';
 import { jobs } from './jobs.ts';
+import { lastNode } from './last-node.ts';
 import { nodes } from './nodes.ts';
 import { outage } from './outage.ts';
 import { reading } from './reading.ts';
@@ -32,5 +33,6 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
     configuration(of);
     accounting(of);
     outage(of);
+    lastNode(of);
   });
 }

@@ -114,7 +114,9 @@ export class SimulatedCluster {
 
   removeNode(name: string): void {
     this.nodes.delete(name);
-    this.#nodesChangedAt = this.#partitionsChangedAt = this.now();
+    this.#partitionsChangedAt = this.now();
+    // As the real one: that no node is left is no change to it.
+    if (this.nodes.size > 0) this.#nodesChangedAt = this.now();
   }
 
   /** Puts a job on nodes at once, as if it had been submitted and started. */
