@@ -17,6 +17,7 @@ import {
 import { aController, aNodeSet, aRestApi } from '../testing/objects.ts';
 import { type OperatorWorld, type RunningOperator, startOperatorWorld } from '../testing/operator-world.ts';
 import { configSeenAnnotation } from './builders/controller/reconfigure.ts';
+import { mountedConfigMaps } from './builders/controller/stateful-set.ts';
 import { clusters, controllers, nodeSets, restApis } from './resources.ts';
 
 let world: OperatorWorld;
@@ -234,6 +235,7 @@ test('the content of a ConfigMap that the Controller refers to is configuration,
     metadata: ref,
     ...map('NodeName=a Name=gpu'),
   } as never);
+  const before = world.writes().length;
   await world.client.mergePatch(
     controllers,
     { namespace, name: 'slurm' },
@@ -243,15 +245,26 @@ test('the content of a ConfigMap that the Controller refers to is configuration,
   await world.eventually('its script in slurm.conf', async () =>
     (await conf()).data?.['slurm.conf']?.includes('Prolog=prolog.sh'),
   );
+  await world.eventually('its files in the pods of slurmctld', async () => {
+    const set = await world.client.get(statefulSets, { namespace, name: 'slurm-controller' });
+    return mountedConfigMaps(set).includes('gres');
+  });
+  assert.deepEqual(
+    world
+      .writes()
+      .slice(before)
+      .map(({ name }) => name)
+      .filter((name) => name === 'slurm-config' || name === 'slurm-controller')
+      .slice(0, 2),
+    ['slurm-config', 'slurm-controller'],
+    'a pod that is made anew for the files finds the slurm.conf that was tried with them',
+  );
   const inForce = async () =>
     (await world.client.get(controllers, { namespace, name: 'slurm' })).status?.configHash;
   await world.settled();
-  const before = await inForce();
+  const first = await inForce();
   await world.client.mergePatch(configMaps, ref, map('NodeName=b Name=gpu'));
-  await world.eventually(
-    'a configuration of another hash in force',
-    async () => (await inForce()) !== before,
-  );
+  await world.eventually('a configuration of another hash in force', async () => (await inForce()) !== first);
   await world.client.mergePatch(configMaps, ref, { data: { 'another.sh': '#!/bin/sh' } });
   await world.eventually('a new file in slurm.conf', async () =>
     (await conf()).data?.['slurm.conf']?.includes('Prolog=another.sh'),

@@ -2,18 +2,20 @@
 import {
   type Accounting,
   annotation,
+  app,
   type Cluster,
   type Controller,
   type NodeSet,
   resourceName,
 } from '@slurm-operator/api';
-import { type Cache, type Live, pods, statefulSets } from '@slurm-operator/kube';
+import { type Cache, type Live, pods, type StatefulSet, statefulSets } from '@slurm-operator/kube';
 import { trialAnnotation, trialName } from '../builders/controller/config-check.ts';
-import { referencedConfigMaps } from '../builders/controller/stateful-set.ts';
+import { mountedConfigMaps, referencedConfigMaps } from '../builders/controller/stateful-set.ts';
 import { type Digests, digestsOf } from '../key-troubles.ts';
 import { type WorkerKey, workerKeys } from '../keys/slurm-key.ts';
 import { accountings, clusters, nodeSets } from '../resources.ts';
 import { type PodFacts, podsOf } from '../status/pods.ts';
+import type { Runs } from './accounting-order.ts';
 import type { Trial } from './trial.ts';
 
 export interface ObservedController {
@@ -33,7 +35,12 @@ export interface ObservedController {
     readonly revision: string | undefined;
     /** The digest of slurm.key that pods are started with. */
     readonly slurmKey: string | undefined;
+    /** The ConfigMaps whose files pods are started with. */
+    readonly files: readonly string[];
+    readonly image: string | undefined;
   };
+  /** slurmdbd of the Accounting, where it runs here. */
+  readonly slurmdbd: Runs;
 }
 
 export function observeController(cache: Cache, controller: Live<Controller>): ObservedController {
@@ -66,10 +73,30 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
           ? set?.status?.updateRevision
           : undefined,
       slurmKey: set?.spec?.template.metadata?.annotations?.[annotation.slurmKeyHash],
+      files: set === undefined ? [] : mountedConfigMaps(set),
+      image: imageOf(set, app.controller),
     },
+    slurmdbd: slurmdbdOf(cache, namespace, accountingRef?.name),
     workers: workerKeys(cache, controller),
   };
 }
+
+function slurmdbdOf(cache: Cache, namespace: string, accounting: string | undefined): Runs {
+  const name = resourceName.accounting(accounting ?? '');
+  const set = accounting ? cache.get(statefulSets, { namespace, name }) : undefined;
+  const { replicas = 1 } = set?.spec ?? {};
+  const { observedGeneration, updatedReplicas = 0, readyReplicas = 0 } = set?.status ?? {};
+  return {
+    image: imageOf(set, app.accounting),
+    updating:
+      observedGeneration !== set?.metadata.generation ||
+      updatedReplicas < replicas ||
+      readyReplicas < replicas,
+  };
+}
+
+const imageOf = (set: Live<StatefulSet> | undefined, container: string): string | undefined =>
+  set?.spec?.template.spec?.containers.find(({ name }) => name === container)?.image;
 
 const unique = (names: readonly (string | undefined)[]): string[] => [
   ...new Set(names.filter((name): name is string => name !== undefined && name !== '')),

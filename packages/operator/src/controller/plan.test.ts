@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotation, conditionType } from '@slurm-operator/api';
-import { aController, surroundings } from '../../testing/objects.ts';
+import { aController, anAccounting, surroundings } from '../../testing/objects.ts';
 import { podFacts as pod } from '../../testing/pod-facts.ts';
 import type { ObservedController } from './observe.ts';
 import { planController } from './plan.ts';
@@ -12,6 +12,14 @@ const withStandby = aController({
   ha: { enabled: true, backups: 1 },
   persistence: { enabled: true, existingClaim: 'state' },
 });
+const current = {
+  exists: true,
+  updating: false,
+  revision: 'two',
+  slurmKey: 'new',
+  files: ['slurm-config'],
+  image: 'slurmctld:26.05',
+};
 const observed = (over: Partial<ObservedController> = {}): ObservedController => ({
   controller: single,
   nodeSets: [],
@@ -25,7 +33,8 @@ const observed = (over: Partial<ObservedController> = {}): ObservedController =>
   pods: [],
   trial: undefined,
   workers: [],
-  statefulSet: { exists: true, updating: false, revision: 'two', slurmKey: 'new' },
+  slurmdbd: { image: undefined, updating: true },
+  statefulSet: current,
   ...over,
 });
 const plan = (over?: Partial<ObservedController>) => planController(observed(over), surroundings);
@@ -37,7 +46,7 @@ test('workers are told of a new key while slurmctld changes its own, and whoever
     { name: 'old', told: 'old' },
     { name: 'new', told: 'new' },
   ];
-  const changing = { exists: true, updating: false, revision: 'two', slurmKey: 'old' };
+  const changing = { ...current, slurmKey: 'old' };
   assert.deepEqual(plan({ workers, statefulSet: changing }).tell, {
     digest: 'new',
     workers: ['never', 'old'],
@@ -120,7 +129,7 @@ const renewals: readonly {
     name: 'before Kubernetes has seen the new template nobody goes',
     over: {
       ...ha,
-      statefulSet: { exists: true, updating: true, revision: undefined, slurmKey: 'new' },
+      statefulSet: { ...current, updating: true, revision: undefined },
       pods: [pod({ name: 'a', revision: 'one' }), pod({ name: 'b', revision: 'one', ready: false })],
     },
     renews: undefined,
@@ -167,4 +176,72 @@ test('metrics are asked for only of a slurmctld that has them', () => {
   };
   assert.deepEqual(conf('slurmctld:26.05'), [true, []]);
   assert.deepEqual(conf('slurmctld:24.11'), [false, ['InvalidSpec']]);
+});
+
+test('files that are new to the pod wait for the slurm.conf that they belong to, and no pod without them reads it', () => {
+  const controller = aController({ configFileRefs: [{ name: 'gres' }], extraConf: 'GresTypes=gpu' });
+  const configMaps = [{ name: 'gres', keys: { 'gres.conf': 'g' } }];
+  const old = [pod({ name: 'old', revision: 'one' })];
+  const files = ['slurm-config', 'gres'];
+  const told = (statefulSet: ObservedController['statefulSet'], pods = old) => {
+    const { otherFiles, touch } = plan({ controller, configMaps, pods, statefulSet });
+    return [otherFiles, touch];
+  };
+  const before = { ...current, revision: 'one' };
+  assert.deepEqual(told(before), [true, []], 'the set has to bring them first');
+  const written = { ...current, files, updating: true, revision: undefined };
+  assert.deepEqual(told(written), [false, []], 'Kubernetes has not seen the set yet');
+  assert.deepEqual(told({ ...current, files }), [false, []], 'the old pod is on its way out');
+  assert.deepEqual(told({ ...current, files }, [pod({ name: 'new', revision: 'two' })]), [false, ['new']]);
+  assert.deepEqual(told({ ...before, files }), [false, ['old']], 'only the content changed');
+  assert.equal(
+    plan({ controller, configMaps, statefulSet: { ...current, exists: false, files: [] } }).otherFiles,
+    false,
+  );
+});
+
+test('slurmctld keeps its image until slurmdbd has been upgraded, and everything else about it changes all the same', () => {
+  const controller = aController({
+    slurmctld: { image: 'slurmctld:26.05' },
+    accountingRef: { name: 'slurm' },
+    metrics: { enabled: true },
+    extraConf: 'DebugFlags=Gres',
+  });
+  const accounting = anAccounting({
+    slurmdbd: { image: 'slurmdbd:26.05' },
+  }) as ObservedController['accounting'];
+  const upgrade = (slurmdbd: ObservedController['slurmdbd'], exists = true) => {
+    const statefulSet = { ...current, exists, image: exists ? 'slurmctld:24.11' : undefined };
+    const {
+      statefulSet: set,
+      config,
+      troubles,
+      ...rest
+    } = plan({ controller, accounting, slurmdbd, statefulSet });
+    const [first] = set?.spec?.template.spec?.containers ?? [];
+    const conf = config?.data?.['slurm.conf'] ?? '';
+    assert.match(conf, /DebugFlags=Gres/);
+    return {
+      image: first?.image,
+      trial: rest.controller.spec.slurmctld?.image,
+      metrics: conf.includes('MetricsType='),
+      stuck: troubles.find(({ reason }) => reason === 'AccountingOlder'),
+    };
+  };
+  const waiting = upgrade({ image: 'slurmdbd:24.11', updating: false });
+  assert.deepEqual(
+    [waiting.image, waiting.trial, waiting.metrics],
+    ['slurmctld:24.11', 'slurmctld:24.11', false],
+  );
+  assert.equal(waiting.stuck?.stillReady, true);
+  const soon = upgrade({ image: 'slurmdbd:26.05', updating: true });
+  assert.deepEqual([soon.image, soon.stuck?.passing], ['slurmctld:24.11', true]);
+  const then = upgrade({ image: 'slurmdbd:26.05', updating: false });
+  assert.deepEqual([then.image, then.metrics, then.stuck], ['slurmctld:26.05', true, undefined]);
+  const fresh = upgrade({ image: 'slurmdbd:24.11', updating: false }, false);
+  assert.deepEqual(
+    [fresh.image, fresh.stuck?.stillReady],
+    [undefined, false],
+    'none is started beside an older slurmdbd',
+  );
 });

@@ -7,7 +7,7 @@ import { buildControllerConfig, withVersion } from '../builders/controller/confi
 import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
 import { buildControllerServices } from '../builders/controller/services.ts';
 import { buildExternalSlurmConf, buildSlurmConf, type Scripts } from '../builders/controller/slurm-conf.ts';
-import { buildControllerStatefulSet } from '../builders/controller/stateful-set.ts';
+import { buildControllerStatefulSet, mountedConfigMaps } from '../builders/controller/stateful-set.ts';
 import { digestOf } from '../builders/digest.ts';
 import { servesHttp } from '../builders/slurm-version.ts';
 import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
@@ -17,14 +17,19 @@ import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';
 import type { PodFacts } from '../status/pods.ts';
+import { accountingHold, type Hold } from './accounting-order.ts';
 import type { ObservedController } from './observe.ts';
 import { decideTrial, type TrialDecision } from './trial.ts';
 import { wantedKeys } from './wanted-keys.ts';
 
 export interface ControllerPlan {
+  /** The Controller as it may be for now: with the image that runs, while it waits for its Accounting. */
+  readonly controller: ObservedController['controller'];
   readonly services: readonly Service[];
   readonly config: ConfigMap | undefined;
   readonly statefulSet: StatefulSet | undefined;
+  /** The StatefulSet brings files that only fit to the new configuration: it must not come before that is in force. */
+  readonly otherFiles: boolean;
   readonly cluster: ApplyIntent<Cluster>;
   /** What the files in /etc/slurm should be; pods that were not told of it are touched. */
   readonly configHash: string;
@@ -41,9 +46,13 @@ export interface ControllerPlan {
   readonly decision: TrialDecision;
 }
 
-export function planController(observed: ObservedController, around: Surroundings): ControllerPlan {
+export function planController(given: ObservedController, around: Surroundings): ControllerPlan {
+  const hold = holdOf(given, around);
+  const observed = hold === undefined ? given : withImageThatRuns(given);
   const { controller } = observed;
   const troubles: Trouble[] = [...missing(observed)];
+  if (hold !== undefined)
+    troubles.push({ reason: 'AccountingOlder', ...hold, stillReady: given.statefulSet.exists });
   const image = controller.spec.slurmctld?.image ?? around.images.slurmctld;
   const rendered = render(observed, image, troubles);
   for (const message of rendered?.complaints ?? [])
@@ -66,6 +75,15 @@ export function planController(observed: ObservedController, around: Surrounding
   const configHash = digestOf({ own: built?.data, users: observed.configMaps });
   const config = built === undefined ? undefined : withVersion(built, configHash);
   const runs = !controller.spec.external;
+  // Without a configuration, or with files missing, a pod would only hang or crash; a running one stays as it is.
+  const statefulSet =
+    runs && config !== undefined && (observed.statefulSet.exists || troubles.every(isHarmless))
+      ? buildControllerStatefulSet({ controller, around, hashes: hashes(observed) })
+      : undefined;
+  const otherFiles =
+    statefulSet !== undefined &&
+    observed.statefulSet.exists &&
+    mountedConfigMaps(statefulSet).join() !== observed.statefulSet.files.join();
   const unaware =
     config === undefined
       ? []
@@ -73,13 +91,11 @@ export function planController(observed: ObservedController, around: Surrounding
           (pod) => pod.annotations[configSeenAnnotation] !== configHash && pod.lostWith === undefined,
         );
   return {
+    controller,
     services: runs ? buildControllerServices(controller) : [],
     config,
-    // Without a configuration, or with files missing, a pod would only hang or crash; a running one stays as it is.
-    statefulSet:
-      runs && config !== undefined && (observed.statefulSet.exists || troubles.every(isHarmless))
-        ? buildControllerStatefulSet({ controller, around, hashes: hashes(observed) })
-        : undefined,
+    statefulSet,
+    otherFiles,
     cluster: buildCluster(controller),
     configHash,
     decision: decideTrial({
@@ -88,7 +104,10 @@ export function planController(observed: ObservedController, around: Surrounding
       inForce: runs ? controller.status?.configHash : undefined,
       trial: observed.trial,
     }),
-    touch: unaware.filter((pod) => pod.waiting === undefined).map((pod) => pod.name),
+    touch: unaware
+      // One that lacks the files of the new configuration must not read it: its successor will.
+      .filter((pod) => pod.waiting === undefined && !otherFiles && !isBeingReplaced(pod, observed))
+      .map((pod) => pod.name),
     restart: unaware.filter((pod) => pod.waiting === 'CrashLoopBackOff'),
     tell: tell(observed),
     renew: runs ? nextToRenew(observed) : undefined,
@@ -98,6 +117,40 @@ export function planController(observed: ObservedController, around: Surrounding
     },
     troubles,
   };
+}
+
+function holdOf(
+  { controller, accounting, statefulSet, slurmdbd }: ObservedController,
+  { images }: Surroundings,
+): Hold | undefined {
+  if (controller.spec.external || accounting === undefined || accounting.spec.external) return undefined;
+  return accountingHold({
+    wanted: controller.spec.slurmctld?.image ?? images.slurmctld,
+    slurmctld: statefulSet,
+    slurmdbd: {
+      ...slurmdbd,
+      name: accounting.metadata.name,
+      wanted: accounting.spec.slurmdbd?.image ?? images.slurmdbd,
+    },
+  });
+}
+
+/** Everything else about it may change meanwhile. */
+function withImageThatRuns(observed: ObservedController): ObservedController {
+  const { controller, statefulSet } = observed;
+  if (statefulSet.image === undefined) return observed;
+  const slurmctld = { ...controller.spec.slurmctld, image: statefulSet.image };
+  return { ...observed, controller: { ...controller, spec: { ...controller.spec, slurmctld } } };
+}
+
+/** Kubernetes puts another pod in its place, or is about to find out that it has to. */
+function isBeingReplaced(pod: PodFacts, { controller, statefulSet }: ObservedController): boolean {
+  return (
+    controllerReplicas(controller) === 1 &&
+    pod.revision !== undefined &&
+    statefulSet.exists &&
+    pod.revision !== statefulSet.revision
+  );
 }
 
 /**

@@ -70,7 +70,9 @@ export class ControllerReconciler {
     // First the workers, whose files take a moment to change: then slurmctld follows.
     if (plan.tell.workers.length > 0) await this.#tellWorkers(controller, plan.tell, steps, signal);
     const configExists = config !== undefined && cache.get(configMaps, config.metadata) !== undefined;
-    if (statefulSet !== undefined && (configExists || observed.statefulSet.exists))
+    // New files with the old slurm.conf are a configuration that nobody has tried.
+    const held = plan.otherFiles && !enforced;
+    if (statefulSet !== undefined && !held && (configExists || observed.statefulSet.exists))
       await steps.run(`StatefulSet ${statefulSet.metadata.name}`, () =>
         applyStatefulSet(this.#manager, owner, statefulSet, signal),
       );
@@ -144,7 +146,7 @@ export class ControllerReconciler {
       case 'start': {
         const [trialConfig, pod] = [
           buildTrialConfig(controller, config),
-          buildTrialPod(controller, this.#around, configHash),
+          buildTrialPod(plan.controller, this.#around, configHash),
         ];
         await steps.run(`trial of the configuration in pod ${trial.name}`, async () => {
           await owned.apply(configMaps, controller, trialConfig, { signal });

@@ -30,6 +30,10 @@ export function setupControllers(manager: Manager, around: Surroundings, options
     inNamespace(namespace)
       .filter((one) => referencedConfigMaps(one).includes(name) || one.spec.jwksKeyRef?.name === name)
       .map(({ metadata }) => metadata);
+  const usingAccounting = (namespace: string | undefined, name: string): ObjectRef[] =>
+    inNamespace(namespace)
+      .filter(({ spec }) => spec.accountingRef?.name === name)
+      .map(({ metadata }) => metadata);
   const builder = manager
     .controller('controller-controller')
     .for(controllers)
@@ -46,11 +50,12 @@ export function setupControllers(manager: Manager, around: Surroundings, options
     .watches(nodeSets, ({ metadata, spec }) => [
       { namespace: metadata.namespace, name: spec.controllerRef.name },
     ])
-    .watches(accountings, ({ metadata }) =>
-      inNamespace(metadata.namespace)
-        .filter(({ spec }) => spec.accountingRef?.name === metadata.name)
-        .map((one) => one.metadata),
-    );
+    .watches(accountings, ({ metadata }) => usingAccounting(metadata.namespace, metadata.name))
+    // A slurmctld may wait for the upgrade of its slurmdbd.
+    .watches(statefulSets, ({ metadata }) => {
+      const owner = metadata.ownerReferences?.find(({ kind }) => kind === accountings.kind);
+      return owner === undefined ? [] : usingAccounting(metadata.namespace, owner.name);
+    });
   watchPods(builder, manager.cache, [app.controller, 'config-check'])
     .options({ workers: options.workers })
     .reconcile(reconciler.reconcile);

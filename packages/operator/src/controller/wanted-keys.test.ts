@@ -24,6 +24,8 @@ function observed(
       updating: false,
       revision: undefined,
       slurmKey: undefined,
+      files: [],
+      image: undefined,
     },
   };
 }

@@ -25,6 +25,14 @@ export interface ControllerWorkloadInput {
 }
 
 const stateVolume = 'statesave';
+/** The volume with slurm.conf, the user's files and the keys. */
+const etcVolume = 'slurm-etc';
+
+/** The ConfigMaps whose files its pods see in /etc/slurm. */
+export function mountedConfigMaps(set: Read<StatefulSet>): string[] {
+  const etc = set.spec?.template.spec?.volumes?.find(({ name }) => name === etcVolume);
+  return (etc?.projected?.sources ?? []).flatMap(({ configMap }) => configMap?.name ?? []);
+}
 
 export function buildControllerStatefulSet(input: ControllerWorkloadInput): StatefulSet {
   const { controller, hashes } = input;
@@ -115,7 +123,7 @@ function slurmctld({ controller, around }: ControllerWorkloadInput): IContainer 
       capabilities: { drop: ['ALL'] },
     },
     volumeMounts: [
-      { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },
+      { name: etcVolume, mountPath: '/etc/slurm', readOnly: true },
       { name: 'run', mountPath: '/run' },
       { name: 'slurm-authsocket', mountPath: '/run/slurmctld' },
       { name: stateVolume, mountPath: stateSaveLocation(clusterNameOf(controller)) },
@@ -129,7 +137,7 @@ function volumes(controller: Read<Controller>): IVolume[] {
   const { persistence } = controller.spec;
   const memory = { emptyDir: { medium: 'Memory' as const } };
   return [
-    { name: 'slurm-etc', projected: { defaultMode: 0o550, sources: etcSources(controller) } },
+    { name: etcVolume, projected: { defaultMode: 0o550, sources: etcSources(controller) } },
     { name: 'run', ...memory },
     { name: 'slurm-authsocket', ...memory },
     { name: 'slurm-log', emptyDir: {} },

@@ -1,0 +1,47 @@
+/** Slurm's own rule: slurmdbd is upgraded before slurmctld, which does not speak to an older one. Pure. */
+import { isOlder, type SlurmVersion, slurmVersionOf } from '../builders/slurm-version.ts';
+
+/** The workload of one daemon, as far as it is known. */
+export interface Runs {
+  /** What its pods are started from; undefined when there is no such workload yet. */
+  readonly image: string | undefined;
+  /** Pods of an older template are still there, or the new ones are not ready. */
+  readonly updating: boolean;
+}
+
+export interface Hold {
+  readonly message: string;
+  /** It ends by itself: slurmdbd is on its way. */
+  readonly passing: boolean;
+}
+
+export interface AccountingOrderInput {
+  /** The image that slurmctld is to have. */
+  readonly wanted: string;
+  readonly slurmctld: Runs;
+  /** Its Accounting: the image that its specification asks for, and what runs. */
+  readonly slurmdbd: Runs & { readonly name: string; readonly wanted: string };
+}
+
+/** Why slurmctld may not have that image yet; undefined when it may. A version that no tag tells holds nothing. */
+export function accountingHold({ wanted, slurmctld, slurmdbd }: AccountingOrderInput): Hold | undefined {
+  const goal = slurmVersionOf(wanted);
+  const below = slurmVersionOf(slurmdbd.image ?? slurmdbd.wanted);
+  if (goal === undefined || below === undefined) return undefined;
+  const order = 'Slurm is upgraded in the order slurmdbd, slurmctld, slurmd';
+  if (isOlder(below, goal))
+    return {
+      message: `slurmctld is to run Slurm ${text(goal)}, and slurmdbd of Accounting ${slurmdbd.name} runs ${text(below)}: ${order}. Upgrade the Accounting first; slurmctld follows by itself.`,
+      passing: false,
+    };
+  // A first slurmctld may start beside a slurmdbd that starts; one that runs waits until it finds the new slurmdbd at work.
+  const now = slurmVersionOf(slurmctld.image);
+  if (now !== undefined && isOlder(now, goal) && slurmdbd.updating)
+    return {
+      message: `slurmctld waits with Slurm ${text(goal)} until slurmdbd of Accounting ${slurmdbd.name} has been upgraded: ${order}.`,
+      passing: true,
+    };
+  return undefined;
+}
+
+const text = ({ major, minor }: SlurmVersion): string => `${major}.${String(minor).padStart(2, '0')}`;
