@@ -14,40 +14,44 @@ export interface BundledProgram {
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
-/**
- * Some of what is bundled is CommonJS and asks for Node's own modules with `require`. The young generation is kept small: it is what a
- * program that mostly waits would otherwise hold for nothing.
- */
-const banner = `#!${nodePath} --max-semi-space-size=4
+/** The young generation is kept small: it is what a program that mostly waits would otherwise hold for nothing. */
+export const runtimeFlag = '--max-semi-space-size=4';
+
+/** Some of what is bundled is CommonJS and asks for Node's own modules with `require`. */
+const banner = `#!${nodePath} ${runtimeFlag}
 import { createRequire as requireFor } from 'node:module';
 const require = requireFor(import.meta.url);`;
 
 export async function bundlePrograms(): Promise<BundledProgram[]> {
-  return Promise.all(
-    programs.map(async ({ name, source }) => {
-      const { outputFiles, metafile } = await build({
-        absWorkingDir: repository,
-        entryPoints: [source],
-        bundle: true,
-        write: false,
-        metafile: true,
-        platform: 'node',
-        format: 'esm',
-        target: `node${nodeVersion.split('.')[0]}`,
-        banner: { js: banner },
-        // Names in stack traces are worth more than a few kilobytes; licences of what is bundled stay with it.
-        minify: false,
-        legalComments: 'eof',
-        logLevel: 'silent',
-      });
-      const [output] = outputFiles;
-      if (output === undefined) throw new Error(`esbuild made nothing of ${source}`);
-      return {
-        name,
-        path: `${programDirectory}/${name}.js`,
-        content: output.text,
-        inputs: Object.keys(metafile.inputs).toSorted(),
-      };
-    }),
-  );
+  return Promise.all(programs.map(bundleProgram));
+}
+
+/** `source`: from the root of the repository. */
+export async function bundleProgram({
+  name,
+  source,
+}: Readonly<Record<'name' | 'source', string>>): Promise<BundledProgram> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: repository,
+    entryPoints: [source],
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    format: 'esm',
+    target: `node${nodeVersion.split('.')[0]}`,
+    banner: { js: banner },
+    // Names in stack traces are worth more than a few kilobytes; licences of what is bundled stay with it.
+    minify: false,
+    legalComments: 'eof',
+    logLevel: 'silent',
+  });
+  const [output] = outputFiles;
+  if (output === undefined) throw new Error(`esbuild made nothing of ${source}`);
+  return {
+    name,
+    path: `${programDirectory}/${name}.js`,
+    content: output.text,
+    inputs: Object.keys(metafile.inputs).toSorted(),
+  };
 }

@@ -51,6 +51,14 @@ export class HollowMachines {
     if (failures.length > 0) throw failures[0];
   }
 
+  /** Told of each pod that is gone: its machine is free. */
+  left(pod: Live<Pod>): void {
+    const { uid } = pod.metadata;
+    if (pod.spec?.nodeName !== undefined) this.#free.push(pod.spec.nodeName);
+    this.#begun.delete(uid);
+    this.#ended.delete(uid);
+  }
+
   /** Told of each pod as the watch shows it; every step is taken once. */
   async see(pod: Live<Pod>): Promise<void> {
     const { uid, namespace, name, deletionTimestamp } = pod.metadata;
@@ -60,7 +68,6 @@ export class HollowMachines {
         if (this.#ended.has(uid)) return;
         this.#ended.add(uid);
         await client.delete(pods, pod.metadata, { uid, gracePeriodSeconds: 0 });
-        if (pod.spec?.nodeName !== undefined) this.#free.push(pod.spec.nodeName);
       } else if (!this.#begun.has(uid)) {
         this.#begun.add(uid);
         const machine = this.#free.shift();

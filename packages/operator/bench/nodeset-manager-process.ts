@@ -1,45 +1,62 @@
 /**
- * The operator of the benchmark: the connection controller and the NodeSet controller, as the manager program runs them, in
- * a process of their own so that what they cost can be told from what the cluster costs. Driven over the IPC channel.
+ * The operator of the benchmark: what the manager program runs, from the same flags, less the controller of Controllers (it would
+ * give the simulated Slurm a StatefulSet). In a process of its own, so that what it costs can be told from what the cluster costs.
+ * Driven over the IPC channel.
  */
-import { createManager, kubeconfigConfig, shutdownSignal } from '@slurm-operator/kube';
+import { readFileSync } from 'node:fs';
+import { shutdownSignal } from '@slurm-operator/kube';
+import { setupAccountings } from '../src/accounting/setup.ts';
 import { setupCache } from '../src/cached-objects.ts';
 import { ConnectionPool } from '../src/connection/pool.ts';
 import { setupClusters } from '../src/connection/setup.ts';
+import { setupLoginSets } from '../src/loginset/setup.ts';
 import { setupNodeSets } from '../src/nodeset/setup.ts';
+import { managerFlags } from '../src/programs/manager-flags.ts';
+import { managerOf } from '../src/programs/manager-of.ts';
+import { setupRestApis } from '../src/restapi/setup.ts';
+import { exposeObjects } from '../src/status/object-metrics.ts';
+import { setupTokens } from '../src/token/setup.ts';
 
 /** What it has used up since it was started. */
 export interface Usage {
   readonly kind: 'usage';
   readonly at: number;
   readonly cpuSeconds: number;
+  /** How long its main thread was ready to run and another had the processor. */
+  readonly cpuWaitSeconds: number;
   readonly rssMb: number;
   readonly heapMb: number;
+  readonly heapTotalMb: number;
+  readonly buffersMb: number;
   readonly kubeRequests: number;
   readonly kubeWrites: number;
 }
 
-const [kubeconfig = '', image = ''] = process.argv.slice(2);
-const manager = await createManager({
-  name: 'slurm-operator',
-  config: await kubeconfigConfig({ files: [kubeconfig] }),
-  client: { rateLimit: false },
-});
+const flags = managerFlags(process.argv.slice(2), process.env);
+if ('usage' in flags) throw new Error('the operator of the benchmark was asked for help');
+const { manager } = await managerOf({ name: 'slurm-operator' }, flags);
 const pool = new ConnectionPool(manager.clock);
 setupCache(manager.cache);
-setupClusters(manager, pool, { workers: 4, clusterDomain: 'cluster.local', reachBy: 'address' });
+setupClusters(manager, pool, { ...flags, workers: flags.workers.slurmclient });
+setupRestApis(manager, flags, { workers: flags.workers.restapi });
+setupAccountings(manager, flags, { workers: flags.workers.accounting });
+setupLoginSets(manager, flags, { workers: flags.workers.loginset });
+setupTokens(manager, { workers: flags.workers.token });
 setupNodeSets(manager, pool.gateways, {
-  workers: 4,
+  workers: flags.workers.nodeset,
   slurmChanges: pool.changes,
-  clusterDomain: 'cluster.local',
-  defaultImage: image,
-  propagatedConditions: new Set(),
-  parallel: 16,
+  clusterDomain: flags.clusterDomain,
+  defaultImage: flags.images.slurmd,
+  propagatedConditions: flags.propagatedConditions,
+  parallel: flags.nodeSetParallel,
 });
+exposeObjects(manager.cache, manager.metrics.registry);
 
 process.on('message', () => void tellUsage());
 process.on('disconnect', () => process.exit(0));
 await manager.start(shutdownSignal());
+await pool.close();
+process.disconnect();
 
 async function tellUsage(): Promise<void> {
   const counter = await manager.metrics.registry.getSingleMetric('rest_client_requests_total')?.get();
@@ -50,12 +67,16 @@ async function tellUsage(): Promise<void> {
     if (labels['method'] !== 'GET') kubeWrites += value;
   }
   const { user, system } = process.cpuUsage();
+  const { rss, heapUsed, heapTotal, arrayBuffers } = process.memoryUsage();
   const usage: Usage = {
     kind: 'usage',
     at: Date.now(),
     cpuSeconds: (user + system) / 1e6,
-    rssMb: process.memoryUsage.rss() / 2 ** 20,
-    heapMb: process.memoryUsage().heapUsed / 2 ** 20,
+    cpuWaitSeconds: Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e9,
+    rssMb: rss / 2 ** 20,
+    heapMb: heapUsed / 2 ** 20,
+    heapTotalMb: heapTotal / 2 ** 20,
+    buffersMb: arrayBuffers / 2 ** 20,
     kubeRequests,
     kubeWrites,
   };

@@ -14,6 +14,7 @@ import {
   type NodeSet,
   nodeSetKind,
   restApiKind,
+  tokenKind,
 } from '@slurm-operator/api';
 import {
   type Client,
@@ -27,6 +28,11 @@ import {
   secrets,
 } from '@slurm-operator/kube';
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
+import { bundleProgram, runtimeFlag } from '../../../images/src/operator/bundle-programs.ts';
+import { operatorConfig } from '../../../images/src/operator/operator-files.ts';
+import { inParallel, slowStart } from '../src/nodeset/act/in-parallel.ts';
+import { workerPod } from '../src/nodeset/worker/worker-pod.ts';
+import { workerTemplate } from '../src/nodeset/worker/worker-template.ts';
 import { clusters, controllers, nodeSets } from '../src/resources.ts';
 import { HollowMachines } from './hollow-machines.ts';
 import type { Usage } from './nodeset-manager-process.ts';
@@ -80,7 +86,15 @@ export class BenchStage implements AsyncDisposable {
 
   async #prepare(machines: number): Promise<void> {
     const { client } = this;
-    for (const kind of [clusterKind, controllerKind, nodeSetKind, accountingKind, loginSetKind, restApiKind])
+    for (const kind of [
+      clusterKind,
+      controllerKind,
+      nodeSetKind,
+      accountingKind,
+      loginSetKind,
+      restApiKind,
+      tokenKind,
+    ])
       await client.create(customResourceDefinitions, customResourceDefinition(kind) as never);
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     await this.#machines.add(machines, (index) => ({ 'topology.slinky.slurm.net/spec': topologyOf(index) }));
@@ -130,7 +144,8 @@ export class BenchStage implements AsyncDisposable {
 
   #seen(type: string, pod: Live<Pod>): void {
     const hostname = pod.spec?.hostname ?? '';
-    if (type !== 'DELETED') this.#machines.see(pod).catch((error: unknown) => (this.#failure ??= error));
+    if (type === 'DELETED') this.#machines.left(pod);
+    else this.#machines.see(pod).catch((error: unknown) => (this.#failure ??= error));
     const before = this.pods.get(pod.metadata.name);
     if (type === 'DELETED') this.pods.delete(pod.metadata.name);
     else this.pods.set(pod.metadata.name, pod);
@@ -143,16 +158,35 @@ export class BenchStage implements AsyncDisposable {
       this.slurm.cluster.addNode(hostname, { features: ['w'] });
   }
 
-  startOperator(): void {
-    this.#operator = fork(
-      join(import.meta.dirname, 'nodeset-manager-process.ts'),
-      [join(this.#directory, 'kubeconfig'), image],
-      {
-        execArgv: (process.env['OPERATOR_NODE_OPTIONS'] ?? '--max-semi-space-size=4')
-          .split(' ')
-          .filter((word) => word !== ''),
-      },
-    );
+  /** As the image has it: the same bundle, the same flag of the runtime, the same environment. */
+  async startOperator(): Promise<void> {
+    const { content } = await bundleProgram({
+      name: 'manager',
+      source: 'packages/operator/bench/nodeset-manager-process.ts',
+    });
+    const program = join(this.#directory, 'manager.mjs');
+    await writeFile(program, content);
+    const flags = [
+      `--kubeconfig=${join(this.#directory, 'kubeconfig')}`,
+      '--health-addr=0',
+      '--metrics-addr=0',
+      '--reach-services-by=address',
+    ];
+    const profiling = (process.env['OPERATOR_NODE_OPTIONS'] ?? '').split(' ').filter((word) => word !== '');
+    this.#operator = fork(program, flags, {
+      execArgv: [runtimeFlag, ...profiling],
+      env: { ...operatorConfig.env },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+  }
+
+  async stopOperator(): Promise<void> {
+    const operator = this.#operator;
+    if (operator === undefined) return;
+    const gone = once(operator, 'exit', { signal: AbortSignal.timeout(60_000) });
+    operator.kill('SIGTERM');
+    await gone;
+    this.#operator = undefined;
   }
 
   async usage(): Promise<Usage> {
@@ -175,13 +209,42 @@ export class BenchStage implements AsyncDisposable {
   }
 
   async createNodeSet(spec: object): Promise<void> {
-    const object = {
-      apiVersion: 'slinky.slurm.net/v1beta1',
-      kind: 'NodeSet',
-      metadata: { name: 'w', namespace },
-      spec: { controllerRef: { name: 'main' }, slurmd: { image }, ...spec },
+    await this.client.create(nodeSets, nodeSetOf(spec) as never);
+  }
+
+  /** The workers that the operator would make, as pods that are nobody's, until all of them run; and takes them away again. */
+  async createRaw(count: number): Promise<number> {
+    const { client } = this;
+    const nodeSet = await client.create(nodeSets, nodeSetOf({ replicas: count }, 'raw') as never, {
+      dryRun: true,
+    });
+    const controller = await client.get(controllers, { namespace, name: 'main' });
+    const around = { clusterDomain: 'cluster.local', defaultImage: image };
+    const template = workerTemplate(nodeSet as unknown as NodeSet, controller as never, around);
+    const make = async (ordinal: number) => {
+      const name = `raw-${ordinal}`;
+      const slot = { mode: 'StatefulSet', ordinal } as const;
+      const identity = { slot, hostname: name, revision: 'raw', hashes: {}, pinnedTo: undefined };
+      const pod = workerPod(nodeSet as unknown as NodeSet, template, identity);
+      const labels = { ...pod.metadata?.labels, raw: 'true' };
+      await client.create(pods, { ...pod, metadata: { ...pod.metadata, name, labels } } as never);
     };
-    await this.client.create(nodeSets, object as never);
+    const ordinals = Array.from({ length: count }, (_, ordinal) => ordinal);
+    const began = performance.now();
+    const failures = await slowStart(ordinals, 16, make);
+    if (failures.length > 0) throw failures[0];
+    await this.until('the raw pods run', 900, () => this.running() === count);
+    const seconds = (performance.now() - began) / 1000;
+    await inParallel(ordinals, 16, async (ordinal) => {
+      await client.delete(pods, { namespace, name: `raw-${ordinal}` }, { gracePeriodSeconds: 0 });
+    });
+    await this.until('the raw pods are gone', 900, () => this.pods.size === 0);
+    return seconds;
+  }
+
+  async deleteNodeSet(): Promise<void> {
+    await this.client.delete(nodeSets, { namespace, name: 'w' });
+    await this.until('its workers are gone', 900, () => this.pods.size === 0);
   }
 
   async patchNodeSet(spec: object): Promise<void> {
@@ -232,6 +295,15 @@ export class BenchStage implements AsyncDisposable {
     await end(this.#server);
     await rm(this.#directory, { recursive: true, force: true });
   }
+}
+
+function nodeSetOf(spec: object, name = 'w'): object {
+  return {
+    apiVersion: 'slinky.slurm.net/v1beta1',
+    kind: 'NodeSet',
+    metadata: { name, namespace },
+    spec: { controllerRef: { name: 'main' }, slurmd: { image }, ...spec },
+  };
 }
 
 async function end(child: ChildProcess | undefined): Promise<void> {

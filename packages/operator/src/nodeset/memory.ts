@@ -1,4 +1,5 @@
 /** What the operator remembers about a NodeSet between two reconciles. Losing it costs time, never safety. */
+import { SeenBefore } from './observe/seen-before.ts';
 import { slotKey, type Worker } from './plan/observed.ts';
 import type { SlurmGateway } from './slurm-gateway.ts';
 
@@ -9,6 +10,7 @@ export class NodeSetMemory {
   readonly uid: string;
   readonly lastWrites = new Map<string, number>();
   readonly backoff = new Map<string, number>();
+  readonly seen = new SeenBefore();
   #asked: SlurmGateway | undefined;
   readonly #failures = new Map<string, { count: number; lastUid: string }>();
 

@@ -92,6 +92,7 @@ export class NodeSetReconciler {
     }
     // Without its Controller nothing can be built, but what is there can still be drained and deleted.
     const template = controller && workerTemplate(nodeSet, controller, this.#options);
+    const claims = new Set(observed.claims.map((claim) => claim.name));
     const creations = decided.actions.filter((action) => action.kind === 'create-worker');
     const postponed = new Set<Action>(creations.slice(template === undefined ? 0 : mostCreations));
     await step(
@@ -104,9 +105,10 @@ export class NodeSetReconciler {
           signal: context.signal,
           now: () => context.clock.now(),
           parallel: this.#options.parallel,
+          moreToCreate: template !== undefined && postponed.size > 0,
           createWorker: async (slot, signal) => {
             if (template === undefined) return;
-            await createWorker(slot, observed, pinned, nodeSet, template, client, signal);
+            await createWorker(slot, observed, claims, pinned, nodeSet, template, client, signal);
           },
           wrote: (slurmName) => memory.wrote(slurmName, context.clock.now()),
           done: (action) => {

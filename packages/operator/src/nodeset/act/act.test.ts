@@ -197,3 +197,48 @@ test('all that changes on a pod goes in one request, with its status if that cha
     },
   ]);
 });
+
+describe('what is only told', () => {
+  const told: Action[] = [
+    { kind: 'update-node', slurmName: 'w-0', comment: 'here' },
+    { kind: 'patch-worker', name: 'w-0', uid: 'u', topology: 'rack1' },
+    { kind: 'patch-worker', name: 'w-1', uid: 'v', protect: true },
+    { kind: 'mirror-state', name: 'w-1', uid: 'v', conditions: new Map(), over: [] },
+    { kind: 'create-worker', slot: { mode: 'StatefulSet', ordinal: 2 } },
+    { kind: 'drain', slurmName: 'w-3', reason: 'x' },
+  ];
+  const run = async (moreToCreate: boolean, createWorker: () => Promise<void>) => {
+    const done: string[] = [];
+    const context = {
+      client: { patch: async () => ({}) } as unknown as Client,
+      gateway: { updateNode: async () => undefined } as unknown as SlurmGateway,
+      nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
+      createWorker,
+      wrote: () => undefined,
+      done: (action: Action) => void done.push(action.kind),
+      signal: AbortSignal.timeout(60_000),
+      now: () => 0,
+      parallel: 1,
+      moreToCreate,
+    };
+    await act(told, context).catch(() => done.push('failed'));
+    return done;
+  };
+  const first = ['patch-worker', 'mirror-state', 'drain'];
+
+  test('comes after the workers that are made; a protection, and what is told with it, does not', async () => {
+    const order = [...first, 'create-worker', 'patch-worker', 'update-node'];
+    assert.deepEqual(await run(false, async () => undefined), order);
+  });
+
+  test('waits while more workers are to be made', async () => {
+    assert.deepEqual(await run(true, async () => undefined), [...first, 'create-worker']);
+  });
+
+  test('does not wait for workers that cannot be made', async () => {
+    const refuse = async () => {
+      throw new Error('quota');
+    };
+    assert.deepEqual(await run(true, refuse), [...first, 'patch-worker', 'update-node', 'failed']);
+  });
+});

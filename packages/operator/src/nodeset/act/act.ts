@@ -1,6 +1,7 @@
 /**
- * Carries a plan out: drains and patches at once, then deletes (each checked again against a list fetched for the purpose), then
- * creations in a slow start. One failing action hurts only itself; all failures are thrown together at the end.
+ * Carries a plan out: cordons and drains at once, then deletes (each checked again against a list fetched for the purpose), then
+ * creations in a slow start, then what is only told (conditions, topology, comments): nobody waits for that as for a worker. One
+ * failing action hurts only itself; all failures are thrown together at the end.
  */
 import { finalizer, type NodeSet } from '@slurm-operator/api';
 import {
@@ -36,16 +37,19 @@ export interface ActContext {
   readonly now: () => number;
   /** How many requests may be under way at once. */
   readonly parallel: number;
+  /** More workers are to be made right after these: what is only told waits for them too, unless making these fails. */
+  readonly moreToCreate?: boolean;
 }
 
 type Of<K extends Action['kind']> = Extract<Action, { kind: K }> & { readonly kind: K };
 
-const order: readonly (readonly Action['kind'][])[] = [
+const order: readonly (readonly (Action['kind'] | 'guard-worker')[])[] = [
   ['add-finalizer'],
-  ['adopt-worker', 'release-worker', 'mark-claim', 'own-claim', 'patch-worker', 'mirror-state'],
-  ['drain', 'undrain', 'set-down', 'update-node'],
+  ['adopt-worker', 'release-worker', 'mark-claim', 'own-claim', 'guard-worker'],
+  ['drain', 'undrain', 'set-down'],
   ['delete-worker'],
   ['create-worker'],
+  ['patch-worker', 'mirror-state', 'update-node'],
   ['delete-claim', 'delete-record'],
   ['remove-finalizer'],
 ];
@@ -61,16 +65,21 @@ export async function act(actions: readonly Action[], context: ActContext): Prom
     },
   };
   const failed = (kind: Action['kind']) => [...undone].some((action) => action.kind === kind);
+  const waves = inWaves(actions);
+  let creationFailed = false;
   for (const kinds of order) {
-    const wave = actions.filter((action) => kinds.includes(action.kind));
+    const wave = kinds.flatMap((kind) => waves.get(kind) ?? []);
     if (wave.length === 0) continue;
+    if (kinds[0] === 'patch-worker' && context.moreToCreate && !creationFailed) continue;
     // With its marks missing a worker must not go; everything else goes on whatever failed before.
     if (kinds[0] === 'delete-worker' && failed('mark-claim')) continue;
     const run = kinds[0] === 'create-worker' ? slowStart : inParallel;
     const checked =
       kinds[0] === 'delete-worker' ? await confirmed(wave as Of<'delete-worker'>[], context) : wave;
     const requests = together(checked);
-    failures.push(...(await run(requests, context.parallel, (request) => perform(request, tracked))));
+    const refused = await run(requests, context.parallel, (request) => perform(request, tracked));
+    failures.push(...refused);
+    if (kinds[0] === 'create-worker') creationFailed = refused.length > 0;
     // Without its finalizer a NodeSet must not get workers.
     if (failed('add-finalizer')) break;
   }
@@ -80,6 +89,20 @@ export async function act(actions: readonly Action[], context: ActContext): Prom
       failures,
       `${failures.length} of ${actions.length} actions failed; the first: ${String(failures[0])}`,
     );
+}
+
+/** A cordon or a protection is not only told: evictions and deletes are decided by it. What else is to say of that pod goes along. */
+function inWaves(
+  actions: readonly Action[],
+): ReadonlyMap<Action['kind'] | 'guard-worker', readonly Action[]> {
+  const guarded = new Set(
+    actions.flatMap((action) =>
+      action.kind === 'patch-worker' && (action.cordon ?? action.protect) !== undefined ? action.uid : [],
+    ),
+  );
+  return Map.groupBy(actions, (action) =>
+    isPodChange(action) && guarded.has(action.uid) ? 'guard-worker' : action.kind,
+  );
 }
 
 /** One list for all deletes of a plan: what is not safe by it stays for the next plan. */

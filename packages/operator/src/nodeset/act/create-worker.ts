@@ -13,9 +13,11 @@ import { workerClaims } from '../worker/worker-claims.ts';
 import { workerPod } from '../worker/worker-pod.ts';
 import type { WorkerTemplate } from '../worker/worker-template.ts';
 
+/** `claims`: the names of those that are there. */
 export async function createWorker(
   slot: Slot,
   observed: Observed,
+  claims: ReadonlySet<string>,
   pinned: ReadonlyMap<number, string>,
   nodeSet: NodeSet,
   template: WorkerTemplate,
@@ -24,9 +26,8 @@ export async function createWorker(
 ): Promise<void> {
   const hostname = slurmNameOf(slot, observed);
   if (hostname === undefined) return;
-  const existing = new Set(observed.claims.map((claim) => claim.name));
   for (const claim of workerClaims(nodeSet, slot, hostname)) {
-    if (!existing.has(claim.metadata?.name ?? ''))
+    if (!claims.has(claim.metadata?.name ?? ''))
       await unlessThere(client.create(persistentVolumeClaims, claim as never, { signal }));
   }
   const pod = workerPod(nodeSet, template, {

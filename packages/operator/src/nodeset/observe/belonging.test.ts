@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
 import type { Live, Pod } from '@slurm-operator/kube';
 import { belonging } from './belonging.ts';
+import { observeWorker } from './observe-worker.ts';
 
 const nodeSet = { metadata: { name: 'w', namespace: 'slurm', uid: 'set' }, spec: {} } as unknown as NodeSet;
 const ours = { 'app.kubernetes.io/name': 'slurmd', 'app.kubernetes.io/instance': 'w' };
@@ -44,7 +45,7 @@ test('a pod is a worker, waits to be one, is let go, or only stands in the way',
     ['another set’s name', pod('x-0'), undefined],
   ];
   for (const [reason, one, where] of cases) {
-    const found = belonging([one], nodeSet, () => true);
+    const found = belonging([one], nodeSet, (each) => observeWorker(each, () => true));
     const places = Object.entries(found).filter(([, list]) => list.length > 0);
     assert.deepEqual(
       places.map(([place]) => place),

@@ -3,7 +3,6 @@ import type { NodeSet } from '@slurm-operator/api';
 import { controllerOf, type Live, type Pod } from '@slurm-operator/kube';
 import type { Slot, Stranger, Worker } from '../plan/observed.ts';
 import { workerSelector } from '../worker/worker-template.ts';
-import { observeWorker } from './observe-worker.ts';
 
 export interface Belonging {
   readonly workers: readonly Worker[];
@@ -18,7 +17,7 @@ export interface Belonging {
 export function belonging(
   pods: readonly Live<Pod>[],
   nodeSet: NodeSet,
-  reachable: (node: string) => boolean,
+  observeWorker: (pod: Live<Pod>) => Worker | undefined,
 ): Belonging {
   const { uid, name } = nodeSet.metadata;
   const selector = Object.entries(workerSelector(nodeSet));
@@ -31,7 +30,7 @@ export function belonging(
   for (const pod of pods) {
     const owner = controllerOf(pod)?.uid;
     if (owner !== undefined && owner !== uid) continue;
-    const worker = observeWorker(pod, reachable);
+    const worker = observeWorker(pod);
     if (worker === undefined) continue;
     const selected = selector.every(([key, value]) => pod.metadata.labels?.[key] === value);
     if (owner === uid) (selected || worker.terminating ? found.workers : found.released).push(worker);

@@ -20,15 +20,17 @@ import { daemonTolerations, hostnamePrefix } from '../worker/worker-pod.ts';
 import { workerSelector } from '../worker/worker-template.ts';
 import { belonging } from './belonging.ts';
 import { observeClaim } from './observe-claim.ts';
-import { isNodeReachable, observeNode } from './observe-node.ts';
-import { observeSlurmNode } from './observe-slurm.ts';
+import { isNodeReachable } from './observe-node.ts';
 
 import { resolveMaxUnavailable } from './resolve-max-unavailable.ts';
+import { SeenBefore } from './seen-before.ts';
 
 /** The operator's own memory about a NodeSet; all of it may be lost. */
 export interface NodeSetMemory {
   readonly lastWrites: ReadonlyMap<string, number>;
   readonly backoff: ReadonlyMap<string, number>;
+  /** Without it everything is looked at anew. */
+  readonly seen?: SeenBefore;
 }
 
 export interface Surroundings {
@@ -47,15 +49,18 @@ export function observe(
 ): Observed {
   const { name, namespace, uid } = nodeSet.metadata;
   const { spec } = nodeSet;
+  const seen = memory.seen ?? new SeenBefore();
   const kubeNodes = new Map(cache.list(nodes).map((node) => [node.metadata.name, node]));
   const reachable = (node: string) => isNodeReachable(kubeNodes.get(node), now);
   const placement = {
     ...spec.template?.spec,
     tolerations: [...(spec.template?.spec?.tolerations ?? []), ...daemonTolerations],
   };
-  const belongings = belonging(cache.list(pods, { namespace }), nodeSet, reachable);
+  const belongings = belonging(cache.list(pods, { namespace }), nodeSet, (pod) =>
+    seen.worker(pod, reachable),
+  );
   const observedNodes = new Map(
-    [...kubeNodes].map(([node, object]) => [node, observeNode(object, placement, propagatedConditions)]),
+    [...kubeNodes].map(([node, object]) => [node, seen.node(object, placement, propagatedConditions)]),
   );
   const desired =
     spec.scalingMode === 'StatefulSet'
@@ -100,10 +105,7 @@ export function observe(
             at: view.at,
             controllerStartedAt: view.controllerStartedAt,
             nodes: new Map(
-              view.nodes.map((node) => [
-                node.name,
-                observeSlurmNode(node, view.deadlines.get(node.name), set),
-              ]),
+              view.nodes.map((node) => [node.name, seen.slurmNode(node, view.deadlines.get(node.name), set)]),
             ),
           },
     lastWrites: memory.lastWrites,

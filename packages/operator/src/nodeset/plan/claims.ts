@@ -25,10 +25,15 @@ export function claimActions(observed: Observed, slots: SlotPlan): Action[] {
   return actions;
 }
 
-/** The mark must be on the claims before the pod goes: after a crash it is all that tells a scale-in from a rollout. */
-export function claimsAreMarked(observed: Observed, slot: string): boolean {
-  if (observed.retention.whenScaled !== 'Delete') return true;
-  return observed.claims.every(
-    (claim) => claim.terminating || claim.scaledIn || slotKey(claim.slot) !== slot,
+/**
+ * Slots with a claim that is yet to be marked. The mark must be on the claims before the pod goes: after a crash it is all that tells
+ * a scale-in from a rollout.
+ */
+export function unmarkedSlots(observed: Observed): ReadonlySet<string> {
+  if (observed.retention.whenScaled !== 'Delete') return new Set();
+  return new Set(
+    observed.claims
+      .filter((claim) => !claim.terminating && !claim.scaledIn)
+      .map((claim) => slotKey(claim.slot)),
   );
 }

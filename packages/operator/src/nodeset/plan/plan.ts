@@ -4,14 +4,14 @@
  */
 import type { Action } from './actions.ts';
 import { isAvailable } from './availability.ts';
-import { claimActions, claimsAreMarked } from './claims.ts';
+import { claimActions, unmarkedSlots } from './claims.ts';
 import { condemn } from './condemned.ts';
 import { drainActions } from './drain-actions.ts';
 import { drainTarget } from './drain-target.ts';
 import { podFacts, slurmFacts } from './facts.ts';
 import { mirrorState } from './mirror-state.ts';
 import { askSlurm, isOurDrain } from './node-state.ts';
-import { type Observed, type Slot, type Stranger, slotKey, type Worker } from './observed.ts';
+import { type Claim, type Observed, type Stranger, slotKey, type Worker } from './observed.ts';
 import { recordActions } from './records.ts';
 import { safeToDelete } from './safe-to-delete.ts';
 import { planSlots } from './slots.ts';
@@ -49,6 +49,7 @@ export function plan(observed: Observed, now: number): Plan {
   const patches: Action[] = [];
   const drains: Action[] = [];
   const deletions: Action[] = [];
+  const unmarked = unmarkedSlots(current);
   for (const worker of current.workers) {
     const why = condemned.workers.get(worker);
     const target = drainTarget(worker, why, current);
@@ -69,7 +70,7 @@ export function plan(observed: Observed, now: number): Plan {
       if (!safety.safe) {
         withheld.push(`${worker.name} stays: ${safety.why}`);
         if (safety.blind) blind += 1;
-      } else if (why === 'scale-in' && !claimsAreMarked(current, slotKey(worker.slot)))
+      } else if (why === 'scale-in' && unmarked.has(slotKey(worker.slot)))
         withheld.push(`${worker.name} stays until its claims are marked`);
       else
         deletions.push({
@@ -87,8 +88,11 @@ export function plan(observed: Observed, now: number): Plan {
 
   // 4. Fill the vacant slots.
   const creations: Action[] = [];
+  const leaving = new Map(
+    current.claims.filter((claim) => claim.terminating).map((claim) => [slotKey(claim.slot), claim]),
+  );
   for (const slot of slots.vacant) {
-    const obstacle = obstacleTo(slot, current, now);
+    const obstacle = obstacleTo(slotKey(slot), current, leaving, now);
     if (obstacle === undefined) creations.push({ kind: 'create-worker', slot });
     else {
       withheld.push(obstacle.why);
@@ -171,19 +175,17 @@ function belonging({ orphans, released, deleting }: Observed): Action[] {
 }
 
 function obstacleTo(
-  slot: Slot,
-  observed: Observed,
+  slot: string,
+  { backoff }: Observed,
+  leaving: ReadonlyMap<string, Claim>,
   now: number,
 ): { why: string; until: number | undefined } | undefined {
-  const until = observed.backoff.get(slotKey(slot));
+  const until = backoff.get(slot);
   if (until !== undefined && until > now)
-    return { why: `${slotKey(slot)} is not filled yet: its last pods failed`, until };
-  const leaving = observed.claims.find((claim) => claim.terminating && slotKey(claim.slot) === slotKey(slot));
-  if (leaving !== undefined)
-    return {
-      why: `${slotKey(slot)} is not filled yet: its claim ${leaving.name} is being deleted`,
-      until: undefined,
-    };
+    return { why: `${slot} is not filled yet: its last pods failed`, until };
+  const claim = leaving.get(slot);
+  if (claim !== undefined)
+    return { why: `${slot} is not filled yet: its claim ${claim.name} is being deleted`, until: undefined };
   return undefined;
 }
 

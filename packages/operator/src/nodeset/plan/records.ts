@@ -22,6 +22,7 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
     ),
     ...slots.vacant.map((slot) => slurmNameOf(slot, observed)),
   ]);
+  const machines = new Set(observed.nodes.values().map((node) => node.workerHostname));
   const actions: Action[] = [];
   let left = 0;
   for (const node of observed.slurm.nodes.values()) {
@@ -31,7 +32,7 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
       continue;
     }
     if (isForeign(node) && !observed.deleting) continue; // somebody's note about this machine outlives the worker (L2)
-    if (!mayPrune(observed, node.name, isOurDrain(node))) continue;
+    if (!mayPrune(observed, machines.has(node.name), isOurDrain(node))) continue;
     left += 1;
     if (isBusy(node)) continue; // Slurm itself must notice the loss; we know nothing of the containers (L11)
     if (hasDrain(node) || node.base === 'DOWN') actions.push({ kind: 'delete-record', slurmName: node.name });
@@ -46,9 +47,9 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
 }
 
 /** In DaemonSet mode a machine may come back under its name; its record goes only as the user wishes. */
-function mayPrune(observed: Observed, slurmName: string, drainedByUs: boolean): boolean {
+function mayPrune(observed: Observed, hasMachine: boolean, drainedByUs: boolean): boolean {
   if (observed.deleting || observed.scalingMode === 'StatefulSet') return true;
   if (drainedByUs) return true;
   if (observed.pruneRecords === 'Never') return false;
-  return ![...observed.nodes.values()].some((node) => node.workerHostname === slurmName);
+  return !hasMachine;
 }
