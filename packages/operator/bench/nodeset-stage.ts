@@ -227,7 +227,7 @@ export class BenchStage implements AsyncDisposable {
       const identity = { slot, hostname: name, revision: 'raw', hashes: {}, pinnedTo: undefined };
       const pod = workerPod(nodeSet as unknown as NodeSet, template, identity);
       const labels = { ...pod.metadata?.labels, raw: 'true' };
-      await client.create(pods, { ...pod, metadata: { ...pod.metadata, name, labels } } as never);
+      await client.create(pods, { ...pod, metadata: { ...pod.metadata, name, labels } });
     };
     const ordinals = Array.from({ length: count }, (_, ordinal) => ordinal);
     const began = performance.now();
