@@ -64,7 +64,7 @@ test('a key that a Controller uses stays in use, whatever else there is', async 
   const object = { apiVersion: 'slinky.slurm.net/v1beta1', kind: 'Controller', metadata, spec };
   await stage.client.json('POST', '/apis/slinky.slurm.net/v1beta1/namespaces/slurm/controllers', {
     body: object,
-    timeout: 10_000,
+    timeout: 60_000,
   });
   const stdout = await stage.slurmInCluster({ fullnameOverride: 'live' });
   assert.match(stdout, /jwtKeyRef:\n    name: mine\n    key: j\n/);

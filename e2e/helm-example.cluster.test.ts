@@ -47,7 +47,7 @@ for (const version of ['24.11', '26.05'] as const)
   describe(`the example on four nodes with Slurm ${version}`, {
     skip: root ? false : 'needs root: it runs containers',
     concurrency: false,
-    timeout: 900_000,
+    timeout: 1_500_000,
   }, () => {
     let stage: HelmStage;
     let path: string;
@@ -157,7 +157,7 @@ for (const version of ['24.11', '26.05'] as const)
         metadata: { name: 'slurm-jwt-key', namespace: 'default' },
         data: { ...key.data },
       });
-      await untilReady(stage.client, 'default', { timeoutMs: 240_000 });
+      await untilReady(stage.client, 'default', { timeoutMs: 400_000 });
       // The same without helm: what it renders, for whoever applies files.
       const rendered = await stage.helm.run([
         'template',
@@ -226,7 +226,7 @@ for (const version of ['24.11', '26.05'] as const)
       it('a second cluster, with the old spellings, makes the key under its old name', async () => {
         const plain = { ...smallMachine, ...stage.images, slurmKeyRef: {}, jwtHs256KeyRef: {} };
         await installSlurm(stage.helm, { release: 'slurm', namespace: 'slurm', values: plain });
-        await untilReady(stage.client, 'slurm', { timeoutMs: 120_000 });
+        await untilReady(stage.client, 'slurm', { timeoutMs: 300_000 });
       });
 
       for (const { line, instead, says } of JSON.parse(file('kubectl-lines.json')) as KubectlLine[])
@@ -235,7 +235,7 @@ for (const version of ['24.11', '26.05'] as const)
             runCommand(['bash', '-c', instead ?? line], {
               cwd: stage.directory,
               env: { PATH: path, HOME: process.env['HOME'], KUBECONFIG: `${stage.directory}/kubeconfig` },
-              timeoutMs: 120_000,
+              timeoutMs: 300_000,
             });
           const wanted = says.startsWith('(?i)') ? new RegExp(says.slice(4), 'i') : new RegExp(says);
           await stage.until(`${line} says ${says}`, async () => wanted.test((await run()).stdout), 60);

@@ -39,7 +39,7 @@ const token = { namespace, name: 'tester-token' };
 describe('the charts on localcluster with Slurm 26.05', {
   skip: root ? false : 'needs root: it runs containers',
   concurrency: false,
-  timeout: 900_000,
+  timeout: 1_500_000,
 }, () => {
   let stage: HelmStage;
   let key: LoginKey;
@@ -81,7 +81,7 @@ describe('the charts on localcluster with Slurm 26.05', {
   });
   const upgrade = (compute: object) =>
     installSlurm(stage.helm, { release: 'slurm', namespace, values: values(compute) });
-  const ready = () => untilReady(stage.client, namespace, { timeoutMs: 180_000 });
+  const ready = () => untilReady(stage.client, namespace, { timeoutMs: 400_000 });
   const workers = () => stage.pods(namespace, 'slurmd');
   /** Each pod of Slurm with its identity, and how often its containers were started anew. */
   const identities = async () =>
@@ -227,7 +227,7 @@ describe('the charts on localcluster with Slurm 26.05', {
     const before = await identities();
     const { jobs, letGo } = await hold(30);
     const [operatorBefore] = await stage.pods(operatorNamespace, 'slurm-operator');
-    const place = ['--namespace', operatorNamespace, '--wait', '--timeout', '3m'];
+    const place = ['--namespace', operatorNamespace, '--wait', '--timeout', '6m'];
     await stage.helm.run(['upgrade', 'slurm-operator-crds', next('slurm-operator-crds'), ...place]);
     await stage.helm.run(['upgrade', 'slurm-operator', next('slurm-operator'), ...place]);
     await stage.helm.run([
@@ -306,7 +306,7 @@ describe('the charts on localcluster with Slurm 26.05', {
   });
 
   it('uninstalls, and leaves the keys and the state, as the documentation says', async () => {
-    await stage.helm.run(['uninstall', 'slurm', '--namespace', namespace, '--wait', '--timeout', '3m']);
+    await stage.helm.run(['uninstall', 'slurm', '--namespace', namespace, '--wait', '--timeout', '6m']);
     const gone = async () => {
       const left = [
         ...(await stage.names(pods, namespace)),

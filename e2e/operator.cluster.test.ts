@@ -10,7 +10,7 @@ const root = process.getuid?.() === 0;
 describe('the operator on localcluster with Slurm 26.05', {
   skip: root ? false : 'needs root: it runs containers',
   concurrency: false,
-  timeout: 600_000,
+  timeout: 1_500_000,
 }, () => {
   let stage: SlurmStage;
   let slurm: SlurmClient;
@@ -19,7 +19,7 @@ describe('the operator on localcluster with Slurm 26.05', {
     await stage.until(
       `job ${id} has ended`,
       async () => hasEnded((await slurm.jobs.get(String(id)))?.state ?? []),
-      90_000,
+      240_000,
     );
     return (await slurm.jobs.get(String(id)))?.state.join() ?? 'gone';
   };
@@ -29,7 +29,7 @@ describe('the operator on localcluster with Slurm 26.05', {
   const evict = (name: string) =>
     stage.client.json('POST', `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, {
       body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
-      timeout: 5_000,
+      timeout: 30_000,
     });
   const isProtected = ({
     metadata,
@@ -82,11 +82,11 @@ describe('the operator on localcluster with Slurm 26.05', {
     await stage.until(
       'the first worker was replaced',
       async () => (await stage.workers()).some((pod) => !old.has(pod.metadata.uid)),
-      90_000,
+      240_000,
     );
     await stage.operator.kill();
     stage.operator.start();
-    await stage.untilReady('w', 3, 180_000);
+    await stage.untilReady('w', 3, 300_000);
     assert.ok(
       (await stage.workers()).every((pod) => !old.has(pod.metadata.uid)),
       'all workers are new',

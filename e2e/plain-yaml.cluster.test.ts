@@ -19,7 +19,7 @@ const namespace = 'slinky';
 describe('the plain YAML on localcluster', {
   skip: root ? false : 'needs root: it runs containers',
   concurrency: false,
-  timeout: 300_000,
+  timeout: 900_000,
 }, () => {
   let directory: string;
   let cluster: LocalCluster;
@@ -53,7 +53,7 @@ describe('the plain YAML on localcluster', {
         const { status } = await client.get(deployments, { namespace, name });
         return status?.availableReplicas === 1;
       },
-      { timeoutMs: 60_000 },
+      { timeoutMs: 240_000 },
     );
 
   it('one apply, and both programs are ready', async () => {
@@ -148,7 +148,7 @@ describe('the plain YAML on localcluster', {
         (await kubectl.say('get', 'controllers.slinky.slurm.net', 'good', '-o', 'yaml')).includes(
           'SecretNotFound',
         ),
-      { timeoutMs: 30_000 },
+      { timeoutMs: 240_000 },
     );
   });
 
@@ -167,7 +167,7 @@ describe('the plain YAML on localcluster', {
             labelSelector: 'app.kubernetes.io/name=slurm-operator-webhook',
           })
         ).items.length === 0,
-      { timeoutMs: 60_000 },
+      { timeoutMs: 240_000 },
     );
     const pod = {
       apiVersion: 'v1',
@@ -188,7 +188,7 @@ describe('the plain YAML on localcluster', {
       'a pod that runs',
       async () =>
         (await client.get(pods, { namespace: 'default', name: 'bystander' })).status?.phase === 'Running',
-      { timeoutMs: 60_000 },
+      { timeoutMs: 240_000 },
     );
   });
 
@@ -202,7 +202,7 @@ describe('the plain YAML on localcluster', {
     await waitUntil(
       'its namespace to be gone',
       async () => !(await kubectl.say('get', 'namespaces')).includes(namespace),
-      { timeoutMs: 60_000 },
+      { timeoutMs: 240_000 },
     );
     assert.doesNotMatch(await kubectl.say('get', 'clusterroles,crds'), /slurm-operator|slinky/);
   });

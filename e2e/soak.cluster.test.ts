@@ -9,7 +9,7 @@ const seed = 20_260;
 
 test('thirty random operations under load lose no job by the operator’s hand, and end where a fresh apply ends', {
   skip: root ? false : 'needs root: it runs containers',
-  timeout: 900_000,
+  timeout: 1_500_000,
 }, async () => {
   const lines: string[] = [];
   try {

@@ -31,29 +31,41 @@ export interface FindHelmOptions {
 export function findHelm(options: FindHelmOptions = {}): Promise<string> {
   const directory = join(cacheDirectory(), 'helm', helmVersion);
   const { signal } = options;
-  return publishDirectory(directory, (scratch) => build(scratch, options), {
+  return publishDirectory(directory, (scratch) => build(scratch, `${directory}.go`, options), {
     ...(signal === undefined ? {} : { signal }),
     onWait: () => options.progress?.('waiting for another process that builds helm'),
   }).then((path) => join(path, 'helm'));
 }
 
-async function build(scratch: string, { progress, signal, go = 'go' }: FindHelmOptions): Promise<void> {
+/** What Go has fetched and compiled is kept in `work` until helm is there: a build that was interrupted goes on. */
+async function build(
+  scratch: string,
+  work: string,
+  { progress, signal, go = 'go' }: FindHelmOptions,
+): Promise<void> {
   await requireGo(go);
   progress?.(`building helm ${helmVersion} with Go: once on this machine, some minutes`);
-  const [modules, objects] = [join(scratch, 'modules'), join(scratch, 'objects')];
-  await runCommand([go, 'install', '-ldflags', linked, `helm.sh/helm/v3/cmd/helm@${helmVersion}`], {
+  let [fetched, compiled, told] = [0, 0, performance.now()];
+  await runCommand([go, 'install', '-v', '-ldflags', linked, `helm.sh/helm/v3/cmd/helm@${helmVersion}`], {
     // Go's caches would outlive us and `make clean`: it gets its own, which go when it is done.
     env: {
       ...process.env,
       GOBIN: scratch,
-      GOPATH: modules,
-      GOCACHE: objects,
+      GOPATH: join(work, 'modules'),
+      GOCACHE: join(work, 'objects'),
       GOFLAGS: '-buildvcs=false -modcacherw',
     },
-    timeoutMs: 30 * 60_000,
+    timeoutMs: 60 * 60_000,
+    onLine: (line) => {
+      if (line.startsWith('go: downloading ')) fetched += 1;
+      else compiled += 1;
+      if (performance.now() - told < 10_000) return;
+      told = performance.now();
+      progress?.(`helm: ${fetched} modules fetched, ${compiled} packages compiled`);
+    },
     ...(signal === undefined ? {} : { signal }),
   });
-  for (const directory of [modules, objects]) await rm(directory, { recursive: true, force: true });
+  await rm(work, { recursive: true, force: true });
 }
 
 async function requireGo(go: string): Promise<void> {

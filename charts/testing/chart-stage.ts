@@ -79,7 +79,7 @@ export class ChartStage implements AsyncDisposable {
       const place = namespaced ? `/namespaces/${metadata.namespace ?? namespace}` : '';
       // Strict: a field that the API server does not know is an error.
       const path = `${base(manifest)}${place}/${plural}?dryRun=All&fieldValidation=Strict`;
-      await this.client.json('POST', path, { body: manifest, timeout: 10_000 }).catch((error: unknown) => {
+      await this.client.json('POST', path, { body: manifest, timeout: 60_000 }).catch((error: unknown) => {
         throw new Error(`${kind} ${metadata.name} is refused`, { cause: error });
       });
     }
@@ -91,7 +91,7 @@ export class ChartStage implements AsyncDisposable {
     if (known !== undefined) return known;
     const { resources } = await this.client.json<{
       resources: { name: string; kind: string; namespaced: boolean }[];
-    }>('GET', base(manifest), { timeout: 10_000 });
+    }>('GET', base(manifest), { timeout: 60_000 });
     const found = resources.find((each) => each.kind === kind && !each.name.includes('/'));
     assert.ok(found, `the API server knows ${apiVersion} ${kind}`);
     const resource = { plural: found.name, namespaced: found.namespaced };

@@ -183,7 +183,7 @@ export class ControlPlane implements AsyncDisposable {
     return findCondition(status?.conditions, type);
   }
 
-  ready<T extends KubeObject>(resource: Resource<T>, name: string, seconds = 120) {
+  ready<T extends KubeObject>(resource: Resource<T>, name: string, seconds = 300) {
     return this.eventually(
       `${resource.kind} ${name} to be Ready`,
       async () => {
@@ -199,7 +199,7 @@ export class ControlPlane implements AsyncDisposable {
   async eventually<T>(
     what: string,
     look: () => Promise<T | undefined | false>,
-    seconds = 60,
+    seconds = 240,
     everyMs = 200,
   ): Promise<T> {
     let found: T | undefined | false;
@@ -228,7 +228,7 @@ export class ControlPlane implements AsyncDisposable {
       this.stage.client,
       { namespace, name: pod },
       [...command],
-      { container, timeout: 30_000 },
+      { container, timeout: 60_000 },
     );
     if (exitCode !== 0) throw new Error(`${command.join(' ')} ended with ${exitCode}: ${stderr}`);
     return stdout;

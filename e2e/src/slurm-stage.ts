@@ -217,7 +217,7 @@ export class SlurmStage implements AsyncDisposable {
     return this.#slurm;
   }
 
-  async untilReady(name: string, replicas: number, timeout = 120_000): Promise<void> {
+  async untilReady(name: string, replicas: number, timeout = 300_000): Promise<void> {
     await this.until(
       `NodeSet ${name} is ready with ${replicas} workers`,
       async () => {
@@ -243,7 +243,7 @@ export class SlurmStage implements AsyncDisposable {
   async until(
     what: string,
     holds: () => boolean | Promise<boolean>,
-    timeout = 60_000,
+    timeout = 180_000,
     seen?: () => Promise<string>,
     every = 200,
   ): Promise<void> {

@@ -34,7 +34,7 @@ for (const version of slurmVersions) {
     });
     const { stdout } = await ctld.exec(['srun', '--ntasks=1', 'hostname'], {
       user: 'slurm',
-      timeoutMs: 30_000,
+      timeoutMs: 120_000,
     });
     assert.equal(stdout.trim(), 'worker-0');
     const node = (await ctld.exec(['scontrol', 'show', 'node', 'worker-0'])).stdout;
@@ -53,7 +53,7 @@ for (const version of slurmVersions) {
     const response = await fetch(`http://127.0.0.1:${port}/slurm/v0.0.42/ping/`);
     assert.equal(response.status, 401, 'it is there and wants a token');
     for (const box of [ctld, worker]) {
-      await box.stop(10_000);
+      await box.stop(60_000);
       assert.equal((await box.exit).signal, null, `${box.name} ends on SIGTERM by itself`);
     }
   });
@@ -69,7 +69,7 @@ for (const version of slurmVersions) {
         args: ['--innodb-buffer-pool-size=64M'],
         mounts: [{ source: data, target: '/var/lib/mysql' }],
       });
-      await box.waitForPort(3306, { timeoutMs: 60_000 });
+      await box.waitForPort(3306, { timeoutMs: 180_000 });
       const { stdout } = await box.exec(
         ['mariadb', '--host=127.0.0.1', '--user=slurm', '--batch', '--execute=SHOW DATABASES'],
         { env: { MYSQL_PWD: password } },
@@ -78,7 +78,7 @@ for (const version of slurmVersions) {
       return box;
     };
     const first = await startMariadb('mariadb-0', `it's "quoted" \\ \`x\` $(id)`);
-    await first.stop(20_000);
+    await first.stop(60_000);
     assert.equal((await first.exit).signal, null, 'MariaDB ends on SIGTERM by itself');
     const mariadb = await startMariadb('mariadb-1', 'simple'); // a new password takes effect with the next start
 
@@ -97,7 +97,7 @@ StorageHost=${mariadb.address}\nStorageUser=slurm\nStoragePass=simple\nStorageLo
         },
       ],
     });
-    await dbd.waitForPort(6819, { timeoutMs: 60_000 });
+    await dbd.waitForPort(6819, { timeoutMs: 180_000 });
     await dbd.exec(['sacctmgr', '--immediate', 'add', 'cluster', 'images']);
     await dbd.exec(['sacctmgr', '--immediate', 'add', 'account', 'science']);
     const { stdout } = await dbd.exec(['sacctmgr', '-nP', 'show', 'account', 'format=account']);

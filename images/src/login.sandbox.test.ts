@@ -98,7 +98,7 @@ for (const version of slurmVersions) {
         {
           env: { SSH_ASKPASS: '/askpass', SSH_ASKPASS_REQUIRE: 'force' },
           allowFailure: true,
-          timeoutMs: 60_000,
+          timeoutMs: 180_000,
         },
       );
     const job = await ssh(login.address, 'pwd; srun --ntasks=1 sh -c "hostname; id -un"');
@@ -108,7 +108,7 @@ for (const version of slurmVersions) {
     const refused = await ssh(worker.address, 'true');
     assert.match(refused.stderr, /you have no active jobs on this node/);
 
-    await login.stop(10_000);
+    await login.stop(60_000);
     assert.deepEqual(await login.exit, { code: 0, signal: null });
   });
 }

@@ -22,7 +22,7 @@ after(() => rm(state, { recursive: true, force: true }));
 function localcluster(...words: readonly string[]) {
   const ran = spawnSync(process.execPath, [main, ...words], {
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: 300_000,
     env: { ...process.env, XDG_STATE_HOME: state },
   });
   return { code: ran.status, said: ran.stderr.trim(), out: ran.stdout };

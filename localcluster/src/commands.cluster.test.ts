@@ -30,7 +30,7 @@ after(async () => {
 });
 
 async function localcluster(...words: readonly string[]) {
-  const child = spawn(process.execPath, [main, ...words], { env: env(), timeout: 120_000 });
+  const child = spawn(process.execPath, [main, ...words], { env: env(), timeout: 300_000 });
   let [out, said] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString('utf8')));
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')));
@@ -92,7 +92,7 @@ test('load-image gives an image to one cluster and not to the other', { skip }, 
   assert.match(await succeeds('load-image', '--name', b, image), new RegExp(`image \\S*${busyboxImage}`));
   for (const name of [a, b]) {
     await kubectl(name, 'run', 'p', `--image=${busyboxImage}`, '--', '-c', `echo in ${name}; sleep 100000`);
-    await kubectl(name, 'wait', 'pod/p', '--for=condition=Ready', '--timeout=60s');
+    await kubectl(name, 'wait', 'pod/p', '--for=condition=Ready', '--timeout=180s');
     assert.equal(await kubectl(name, 'logs', 'p'), `in ${name}\n`);
   }
 });
@@ -109,15 +109,15 @@ test('logs shows the log of the cluster, and follows it until it is ended', { sk
   assert.match(log, /"level"/);
   const follower = spawn(process.execPath, [main, 'logs', '--name', b, '--follow'], {
     env: env(),
-    timeout: 60_000,
+    timeout: 180_000,
   });
   const [line] = (await once(createInterface({ input: follower.stdout }), 'line', {
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(180_000),
   })) as [string];
   assert.equal(line, log.split('\n')[0], 'from the beginning on');
   assert.equal(follower.exitCode, null, 'and stays');
   follower.kill();
-  await once(follower, 'close', { signal: AbortSignal.timeout(60_000) });
+  await once(follower, 'close', { signal: AbortSignal.timeout(180_000) });
 });
 
 test('node cut, node stop and node start do to one node what they say', { skip }, async () => {
@@ -125,7 +125,7 @@ test('node cut, node stop and node start do to one node what they say', { skip }
   const ready = () =>
     kubectl(b, 'get', 'node', node, '-o', 'jsonpath={.status.conditions[?(@.type=="Ready")].status}');
   const wait = (status: string) =>
-    kubectl(b, 'wait', `node/${node}`, `--for=condition=Ready=${status}`, '--timeout=60s');
+    kubectl(b, 'wait', `node/${node}`, `--for=condition=Ready=${status}`, '--timeout=180s');
   const id = () => kubectl(b, 'get', 'pod', 'p', '-o', 'jsonpath={.status.containerStatuses[0].containerID}');
   const began = await id();
 
@@ -141,7 +141,7 @@ test('node cut, node stop and node start do to one node what they say', { skip }
   await wait('Unknown');
   await succeeds('node', 'start', node, '--name', b);
   await wait('True');
-  await kubectl(b, 'wait', 'pod/p', '--for=condition=Ready', '--timeout=60s');
+  await kubectl(b, 'wait', 'pod/p', '--for=condition=Ready', '--timeout=180s');
   assert.notEqual(await id(), began, 'its containers began anew');
   assert.equal(await ready(), 'True');
   assert.equal(await stateOf(`${a}-node-1`), 'running', 'the other cluster has not noticed');
@@ -172,7 +172,7 @@ test('of two that start the same cluster one wins, and an interrupted start leav
   const starting = spawn(process.execPath, [main, 'up', '--name', a, '--nodes', '3'], { env: env() });
   let said = '';
   starting.stderr.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')));
-  await once(starting.stdout, 'data', { signal: AbortSignal.timeout(60_000) }); // it has begun to say how it goes
+  await once(starting.stdout, 'data', { signal: AbortSignal.timeout(180_000) }); // it has begun to say how it goes
   starting.kill('SIGINT');
   const [code] = (await once(starting, 'close')) as [number | null];
   assert.equal(code, 1);

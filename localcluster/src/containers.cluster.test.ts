@@ -153,7 +153,7 @@ test('kubectl of Debian: exec with input and exit codes, logs, port-forward', { 
 async function hears(child: ChildProcess, words: string): Promise<void> {
   let said = '';
   const chunks = child.stdout?.[Symbol.asyncIterator]() ?? assert.fail('no output');
-  const deadline = AbortSignal.timeout(30_000);
+  const deadline = AbortSignal.timeout(120_000);
   const late = new Promise<never>((_, reject) => {
     deadline.addEventListener('abort', () => reject(new Error(`"${words}" never came, only: ${said}`)));
   });

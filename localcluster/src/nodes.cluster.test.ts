@@ -75,7 +75,7 @@ test('a StatefulSet with claims runs on three nodes, and finds itself by name an
   assert.equal(new Set(placed.map((found) => found?.spec.nodeName)).size, 3, 'one on each node');
 
   const ask = async (from: string, url: string) =>
-    (await cluster.kubectl(['exec', from, '--', 'timeout', '5', 'wget', '-qO-', url])).stdout.trim();
+    (await cluster.kubectl(['exec', from, '--', 'timeout', '30', 'wget', '-qO-', url])).stdout.trim();
   await cluster.until(
     'the last pod to have its name',
     async () => (await ask('web-0', 'http://web-2.web:8080/')) === 'web-2',
@@ -93,7 +93,7 @@ test('a StatefulSet with claims runs on three nodes, and finds itself by name an
   assert.deepEqual([...answers].toSorted(), ['web-0', 'web-1', 'web-2'], 'the Service reaches all three');
 
   const vip = await cluster.client.get(services, { namespace: 'default', name: 'web-vip' });
-  const fromHost = async (url: string) => (await fetch(url, { signal: AbortSignal.timeout(5000) })).text();
+  const fromHost = async (url: string) => (await fetch(url, { signal: AbortSignal.timeout(30_000) })).text();
   const nodePort = vip.spec.ports?.[0]?.nodePort ?? 0;
   for (const url of [
     `http://${vip.spec.clusterIP}/`,
@@ -155,7 +155,7 @@ test('an eviction that the budget forbids is refused with 429, and kubectl drain
   await assert.rejects(
     cluster.client.json('POST', `/api/v1/namespaces/default/pods/${name}/eviction`, {
       body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: 'default' } },
-      timeout: 2000,
+      timeout: 20_000,
     }),
     { status: 429 },
   );
@@ -168,7 +168,7 @@ test('an eviction that the budget forbids is refused with 429, and kubectl drain
     '--ignore-daemonsets',
     '--delete-emptydir-data',
     '--force',
-    '--timeout=60s',
+    '--timeout=180s',
   ]);
   assert.equal(drained.code, 0, drained.stderr);
   await cluster.until('two guarded pods elsewhere', async () => {

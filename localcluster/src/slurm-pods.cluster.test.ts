@@ -30,7 +30,7 @@ test('slurmctld, slurmrestd and three slurmd as pods run a job on three nodes', 
       workers: 3,
       version,
       now: Math.floor(Date.now() / 1000),
-      signal: AbortSignal.timeout(240_000),
+      signal: AbortSignal.timeout(400_000),
     });
     t.diagnostic(`${((performance.now() - began) / 1000).toFixed(1)} s from nothing to: ${run.lines.at(-1)}`);
     assert.equal(run.completed, true, run.lines.join('\n'));

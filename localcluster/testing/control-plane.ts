@@ -36,7 +36,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   });
   const stopping = new AbortController();
   const running = manager.start(stopping.signal);
-  await manager.cache.waitForSync({ timeout: 30_000 });
+  await manager.cache.waitForSync({ timeout: 120_000 });
   return {
     server,
     manager,

@@ -14,7 +14,7 @@ import { startControlPlane } from './control-plane.ts';
 /** Short where a real cluster waits for a minute: what happens is compared, not when. */
 const quick = { nodeGraceMs: 1500, podCollector: { everyMs: 200, quarantineMs: 400 } };
 /** How long a controller may take for one step. */
-const patience = 20_000;
+const patience = 90_000;
 
 /** The first difference, or undefined when everything was as recorded. */
 export async function replayControllers(recorded: RecordedCase): Promise<string | undefined> {

@@ -53,7 +53,7 @@ async function readLog(client: Client, namespace: string, signal: AbortSignal): 
     doing: 'read the log of the client',
     accept: '*/*',
     signal,
-    timeout: 10_000,
+    timeout: 60_000,
   });
   let text = '';
   for await (const chunk of message) text += String(chunk);

@@ -68,7 +68,7 @@ export class TestCluster {
   async kubectl(args: readonly string[], input?: string): Promise<Ran> {
     const running = execute(this.#kubectl, [...args], {
       env: { ...process.env, KUBECONFIG: this.#kubeconfig },
-      timeout: 90_000,
+      timeout: 300_000,
       maxBuffer: 16 * 1024 * 1024,
     });
     running.child.stdin?.end(input ?? '');
@@ -99,7 +99,7 @@ export class TestCluster {
   }
 
   /** Asks until it is so; the last answer is in the error when it never is. */
-  async until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 30): Promise<T> {
+  async until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 180): Promise<T> {
     const deadline = performance.now() + seconds * 1000;
     for (;;) {
       const found = await ask();
@@ -110,7 +110,7 @@ export class TestCluster {
     }
   }
 
-  untilReady(name: string, namespace = 'default', seconds = 30): Promise<Pod> {
+  untilReady(name: string, namespace = 'default', seconds = 180): Promise<Pod> {
     return this.until(
       `pod ${name} Ready`,
       async () => {

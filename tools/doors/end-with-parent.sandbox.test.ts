@@ -72,7 +72,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     runner?.kill(signal);
     await once(runner ?? assert.fail(), 'exit');
     await waitUntil('the test process and its daemons to end', () => !pids.some(isAlive), {
-      timeoutMs: 20_000,
+      timeoutMs: 90_000,
     });
   });
 }

@@ -111,7 +111,7 @@ export class HelmStage implements AsyncDisposable {
   }
 
   /** Waits until `look` finds something; fails with what it said last. */
-  async until<T>(what: string, look: () => Promise<T | undefined | false>, seconds = 90): Promise<T> {
+  async until<T>(what: string, look: () => Promise<T | undefined | false>, seconds = 240): Promise<T> {
     const deadline = performance.now() + seconds * 1000;
     let last: unknown = 'nothing';
     for (;;) {

@@ -29,7 +29,7 @@ export class Kubectl {
     args: readonly string[],
     options: { readonly input?: string; readonly allowFailure?: boolean; readonly timeoutMs?: number } = {},
   ): Promise<CommandResult> {
-    return runCommand([this.#program, ...args], { env: this.#env, timeoutMs: 120_000, ...options });
+    return runCommand([this.#program, ...args], { env: this.#env, timeoutMs: 300_000, ...options });
   }
 
   async say(...args: readonly string[]): Promise<string> {
@@ -52,7 +52,7 @@ export class Kubectl {
     const local = await new Promise<number>((resolve, reject) => {
       const timer = setTimeout(
         () => reject(new Error(`port-forward to ${target} did not begin: ${said}`)),
-        30_000,
+        120_000,
       );
       const read = (chunk: Buffer) => {
         said += chunk.toString('utf8');

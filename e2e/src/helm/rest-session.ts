@@ -20,7 +20,7 @@ export class RestSession {
     const response = await fetch(`${this.#base}/${path}`, {
       method,
       headers: { 'X-SLURM-USER-TOKEN': this.#token, 'Content-Type': 'application/json' },
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer = (await response.json()) as Answer;
@@ -44,7 +44,7 @@ export class RestSession {
   }
 
   /** The state in which a job ended. */
-  async end(job: number, timeoutMs = 120_000): Promise<string> {
+  async end(job: number, timeoutMs = 300_000): Promise<string> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       const { jobs } = await this.ask('GET', `job/${job}`);

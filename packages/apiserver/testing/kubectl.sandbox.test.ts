@@ -47,7 +47,7 @@ async function kubectl(...args: readonly string[]): Promise<string> {
 test('a custom kind: apply, wait, get with columns, explain, describe, scale, edit, delete', async () => {
   assert.match(await kubectl('apply', '-f', 'crd.yaml'), /created$/);
   assert.match(
-    await kubectl('wait', '--for=condition=Established', 'crd/widgets.kc.example.org', '--timeout=20s'),
+    await kubectl('wait', '--for=condition=Established', 'crd/widgets.kc.example.org', '--timeout=120s'),
     /condition met$/,
   );
   assert.match(await kubectl('apply', '-f', 'widget.yaml'), /created$/);
@@ -97,7 +97,7 @@ test('a built-in kind: get, describe, patch by key, scale, edit, wait, apply by 
   assert.match(await kubectl('scale', 'deploy', 'd', '--replicas=4'), /scaled$/);
   assert.match(await kubectl('edit', 'deploy', 'd'), /edited$/);
   assert.match(
-    await kubectl('wait', '--for=jsonpath={.spec.replicas}=4', 'deploy/d', '--timeout=20s'),
+    await kubectl('wait', '--for=jsonpath={.spec.replicas}=4', 'deploy/d', '--timeout=120s'),
     /condition met$/,
   );
   assert.match(await kubectl('describe', 'deploy', 'd'), /side:\n +Image: +s[^]*c:\n +Image: +z/);

@@ -14,7 +14,7 @@ import {
 import { webOperator, webs } from './web-operator.ts';
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 90_000;
   while (!(await holds())) {
     if (performance.now() > deadline) assert.fail(`never: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -174,7 +174,7 @@ for (const streaming of [true, false])
       const world = await setUp(t);
       await churn(world, 5);
       const followed = follow(t, world, { streaming, pageSize: 3, ...tunings[name] });
-      await followed.informer.waitForSync({ timeout: 10_000 });
+      await followed.informer.waitForSync({ timeout: 60_000 });
       await schedule(world);
       await settles(world, followed);
       await churn(world, 10, 100);
@@ -186,7 +186,7 @@ test('a streaming list that the server refuses becomes pages', async (t) => {
   await churn(world, 8);
   world.gateway.refuse = ({ path }) => (path.includes('sendInitialEvents') ? { status: 422 } : undefined);
   const followed = follow(t, world, { pageSize: 3 });
-  await followed.informer.waitForSync({ timeout: 10_000 });
+  await followed.informer.waitForSync({ timeout: 60_000 });
   await churn(world, 5, 8);
   await settles(world, followed);
   assert.equal(world.gateway.seen.filter(({ path }) => path.includes('sendInitialEvents')).length, 1);
@@ -200,7 +200,7 @@ test('what is deleted while a streaming list is under way is not in it', async (
       ? { replace: [ghostly('ADDED', '1'), ghostly('DELETED', '2'), line].join('\n') }
       : 'pass';
   const followed = follow(t, world);
-  await followed.informer.waitForSync({ timeout: 10_000 });
+  await followed.informer.waitForSync({ timeout: 60_000 });
   await settles(world, followed);
 });
 
@@ -209,7 +209,7 @@ test('a streaming list whose end never comes becomes pages', async (t) => {
   await churn(world, 8);
   world.gateway.line = (line) => (line.includes('initial-events-end') ? 'drop' : 'pass');
   const followed = follow(t, world, { pageSize: 3, listPatience: 100 });
-  await followed.informer.waitForSync({ timeout: 10_000 });
+  await followed.informer.waitForSync({ timeout: 60_000 });
   await churn(world, 5, 8);
   await settles(world, followed);
 });
@@ -219,7 +219,7 @@ test('a streaming list that always breaks off becomes pages', async (t) => {
   await churn(world, 8);
   world.gateway.line = (line) => (line.includes('initial-events-end') ? 'cut' : 'pass');
   const followed = follow(t, world, { pageSize: 3 });
-  await followed.informer.waitForSync({ timeout: 10_000 });
+  await followed.informer.waitForSync({ timeout: 60_000 });
   await churn(world, 5, 8);
   await settles(world, followed);
 });
@@ -237,7 +237,7 @@ test('waiting for a cache that cannot fill ends in time, with the reason', async
 test('a write whose answer was lost is found out, not repeated blindly', async (t) => {
   const world = await setUp(t);
   const { client, informer } = follow(t, world);
-  await informer.waitForSync({ timeout: 10_000 });
+  await informer.waitForSync({ timeout: 60_000 });
   world.server.faults.loseAnswers({ ...OURS, verb: 'create', times: 1 });
   await assert.rejects(
     client.create(configMaps, configMap('lost')),

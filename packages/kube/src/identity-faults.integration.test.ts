@@ -95,7 +95,7 @@ for (const streaming of [true, false]) {
     write('token', await token(world.user, 'one'));
     await churn(world, 5);
     const followed = follow(t, world, tuning, { config: await config() });
-    await followed.informer.waitForSync({ timeout: 10_000 });
+    await followed.informer.waitForSync({ timeout: 60_000 });
 
     await world.user.delete(secrets, { namespace: 'default', name: 'one' });
     world.server.faults.cutWatches(OURS);
@@ -134,7 +134,7 @@ for (const streaming of [true, false]) {
     await renew(0);
     await churn(world, 5);
     const followed = follow(t, world, tuning, { config: await config() });
-    await followed.informer.waitForSync({ timeout: 10_000 });
+    await followed.informer.waitForSync({ timeout: 60_000 });
 
     await renew(YEAR);
     by.monotonic += 11_000;
@@ -152,7 +152,7 @@ for (const streaming of [true, false]) {
     const { by, clock } = movableClock();
     await churn(world, 5);
     const followed = follow(t, world, { ...tuning, idle: 10_000 }, { clock });
-    await followed.informer.waitForSync({ timeout: 10_000 });
+    await followed.informer.waitForSync({ timeout: 60_000 });
     for (const [at, [wall, monotonic]] of [
       [YEAR, 0],
       [-YEAR, 0],

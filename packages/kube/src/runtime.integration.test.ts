@@ -132,7 +132,7 @@ test('a cache of some namespaces and labels shows just those, also of our own wr
     await running;
     client.close();
   });
-  await cache.waitForSync({ timeout: 10_000 });
+  await cache.waitForSync({ timeout: 60_000 });
   const shown = () =>
     informer
       .list()
@@ -165,7 +165,7 @@ test('a cache of some namespaces and labels shows just those, also of our own wr
   await until(() => Promise.resolve(shown().join() === 'a/early,b/two'));
 });
 
-async function until(holds: () => Promise<boolean>, timeout = 20_000): Promise<void> {
+async function until(holds: () => Promise<boolean>, timeout = 90_000): Promise<void> {
   const deadline = performance.now() + timeout;
   while (!(await holds())) {
     assert.ok(performance.now() < deadline, 'waited too long');

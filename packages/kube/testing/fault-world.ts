@@ -89,7 +89,7 @@ export const configMap = (name: string, data: Record<string, string> = {}): Conf
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  timeout = 20_000,
+  timeout = 90_000,
 ): Promise<void> {
   const deadline = performance.now() + timeout;
   while (!(await holds())) {

@@ -32,7 +32,7 @@ const soon = 2_000;
 
 /** More steps than any of the scenarios takes. */
 const mostSteps = 300;
-const patience = 30_000;
+const patience = 120_000;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- kinds of every type
 const watched: readonly Resource<any>[] = [

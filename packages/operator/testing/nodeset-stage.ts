@@ -205,7 +205,7 @@ export class NodeSetStage implements AsyncDisposable {
   }
 
   /** Waits for a condition; fails with its name after the deadline. */
-  async until(what: string, holds: () => boolean | Promise<boolean>, timeout = 20_000): Promise<void> {
+  async until(what: string, holds: () => boolean | Promise<boolean>, timeout = 120_000): Promise<void> {
     const deadline = Date.now() + timeout;
     while (!(await holds())) {
       if (Date.now() > deadline)

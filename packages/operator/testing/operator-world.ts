@@ -44,7 +44,7 @@ export interface RunningOperator extends Operator {
 const everywhere: Grants = { cluster: [...managerClusterRules, ...managerNamespaceRules] };
 
 const namespace = 'hpc';
-const patience = 20_000;
+const patience = 120_000;
 const reading = new Set(['get', 'list', 'watch']);
 const workers = {
   controller: 2,

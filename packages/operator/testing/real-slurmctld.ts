@@ -81,7 +81,7 @@ export class RealSlurmctld implements AsyncDisposable {
         directory,
         file,
       ],
-      { user: '401:401', timeoutMs: 30_000 },
+      { user: '401:401', timeoutMs: 120_000 },
     );
     if (stdout.startsWith('REFUSED')) return { kind: 'refused', words: stdout.slice(8) };
     const config = new Map<string, string>();

@@ -14,7 +14,7 @@ for (const version of ['26.05', '24.11'] as const) {
       [join(import.meta.dirname, 'follow-a-job.ts')],
       {
         env: { ...process.env, SLURM_SERVER: mini.server, SLURM_JWT: mini.token() },
-        timeout: 60_000,
+        timeout: 240_000,
       },
     );
     const lines = stdout.trim().split('\n');

@@ -154,11 +154,11 @@ export class MiniSlurm implements AsyncDisposable {
 
   /** A command of Slurm on slurmctld's box, as SlurmUser. */
   async run(...command: string[]): Promise<string> {
-    return (await this.controller.exec(command, { user: 'slurm', timeoutMs: 30_000 })).stdout;
+    return (await this.controller.exec(command, { user: 'slurm', timeoutMs: 120_000 })).stdout;
   }
 
   /** Waits until Slurm can place work on all of these nodes. */
-  async waitForNodes(names: readonly string[], timeoutMs = 30_000): Promise<void> {
+  async waitForNodes(names: readonly string[], timeoutMs = 120_000): Promise<void> {
     const client = this.client();
     await waitUntil(
       `nodes ${names.join(',')} to be ready`,
@@ -181,7 +181,7 @@ export class MiniSlurm implements AsyncDisposable {
    * Makes slurmctld write everything it knows to its state directory; a reconfigure does. Killed before it ever did, it
    * forgets its nodes, and with accounting 26.05 does not start again ("No Assoc usage file"). All nodes must be in service.
    */
-  async saveState(timeoutMs = 30_000): Promise<void> {
+  async saveState(timeoutMs = 120_000): Promise<void> {
     const moment = Date.now();
     await this.run('scontrol', 'reconfigure');
     const saved = ['node_state', 'job_state', ...(this.#plan.accounting ? ['assoc_usage'] : [])];

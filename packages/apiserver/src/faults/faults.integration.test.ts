@@ -38,7 +38,7 @@ const names = async (caller: Caller) =>
   ).items.map((item) => item.metadata.name);
 
 async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + 60_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`${what} did not come true`);
     await new Promise((resolve) => setTimeout(resolve, 5));

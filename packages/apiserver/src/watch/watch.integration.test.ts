@@ -89,7 +89,7 @@ test('any interleaving of writers gives each watcher the same history, and list 
         const late = await open();
         const end = await list();
         const last = Number(end.metadata.resourceVersion);
-        const deadline = Date.now() + 5000;
+        const deadline = Date.now() + 60_000;
         const expected = (server.store.eventsAfter(Number(start)) ?? []).filter(
           ({ resource, object, revision }) =>
             resource === '/configmaps' && object.metadata.namespace === namespace && revision <= last,

@@ -25,7 +25,7 @@ async function assets(
 }
 
 async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 90_000;
   while (!holds()) {
     if (performance.now() > deadline) assert.fail(`never: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -32,7 +32,7 @@ export interface CallAnswer {
 }
 
 /** Longer than any recorded answer took. */
-const callDeadline = 15_000;
+const callDeadline = 60_000;
 
 export class Caller {
   readonly backend: Backend;

@@ -170,7 +170,7 @@ test('renewed connections leave no idle ones behind', async (t) => {
   await transport.request(get);
   const [first] = open;
   assert.ok(first);
-  const closed = once(first, 'close', { signal: AbortSignal.timeout(10_000) });
+  const closed = once(first, 'close', { signal: AbortSignal.timeout(60_000) });
   transport.connections.renew();
   await closed;
   await transport.request(get);
@@ -338,6 +338,6 @@ test('a proxy is used for the connection, and the certificate is still that of t
     { rateLimit: false },
   );
   t.after(() => transport.close());
-  assert.equal((await transport.request({ ...get, timeout: 5_000 })).status, 200);
+  assert.equal((await transport.request({ ...get, timeout: 60_000 })).status, 200);
   assert.deepEqual(asked, [`127.0.0.1:${port}`]);
 });

@@ -45,7 +45,7 @@ const definition = {
 
 let world: OperatorWorld;
 let controller: Live<ReturnType<typeof aController>>;
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(300_000);
 const ref = { namespace, name: 'slurm-controller' };
 const metrics = (enabled: boolean) => ({
   metrics: { enabled, serviceMonitor: { enabled, interval: '30s', labels: { release: 'prometheus' } } },

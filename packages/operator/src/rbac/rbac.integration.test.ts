@@ -137,7 +137,7 @@ const serviceMonitorKind = {
   },
 };
 
-test('every permission is used, and none is missing', { timeout: 120_000 }, async () => {
+test('every permission is used, and none is missing', { timeout: 600_000 }, async () => {
   const seen: string[] = [];
   const rules = [...managerClusterRules, ...managerNamespaceRules];
   const world = await startOperatorWorld({ cluster: rules, namespaces: { slinky: leaseRules } });

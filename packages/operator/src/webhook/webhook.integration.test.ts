@@ -64,7 +64,7 @@ async function freePort(): Promise<number> {
 }
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 90_000;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));

@@ -8,6 +8,7 @@ import { consoleProgress, type Progress } from '../progress.ts';
 import { replaceFile } from '../replace-file.ts';
 import { type HostArchive, hostArchive } from './host-archive.ts';
 import { type DebPackage, parsePrintUris } from './print-uris.ts';
+import { watchGrowth } from './watch-growth.ts';
 
 export type Suite = 'bookworm' | 'trixie' | 'forky' | 'sid';
 
@@ -111,7 +112,16 @@ export class PrivateApt {
           `${this.suite}: downloading ${missing.length} packages (${megabytes.toFixed(1)} MB) from ${this.archive.uri}`,
         );
         const wanted = missing.map((deb) => `${deb.name}:${deb.architecture}=${deb.version}`);
-        await this.#run(['apt-get', 'download', ...wanted], [], this.archives);
+        const growth = watchGrowth(
+          missing.map(({ file, size }) => ({ path: join(this.archives, file), size })),
+          (bytes, total) =>
+            this.#progress(`${this.suite}: ${(bytes / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB`),
+        );
+        try {
+          await this.#run(['apt-get', 'download', ...wanted], [], this.archives);
+        } finally {
+          growth.stop();
+        }
       }
       return packages.map((deb) => join(this.archives, deb.file));
     });
@@ -186,6 +196,8 @@ export class PrivateApt {
       'Acquire::PDiffs "false";',
       // Release files of testing can be past their date for a clock that is ahead; signatures are still checked.
       'Acquire::Check-Valid-Until "false";',
+      // A mirror that stumbles is asked again before anybody hears of it.
+      'Acquire::Retries "5";',
       ...reach,
     ];
     const signedBy =

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TimeoutError } from '../errors.ts';
 
 export interface WaitOptions {
-  /** Default: 30 seconds. */
+  /** Default: 90 seconds. */
   readonly timeoutMs?: number;
   /** Time between two looks. Default: 50 ms. */
   readonly intervalMs?: number;
@@ -15,7 +15,7 @@ export async function waitUntil<T>(
   check: () => T | Promise<T>,
   options: WaitOptions = {},
 ): Promise<NonNullable<T>> {
-  const { timeoutMs = 30_000, intervalMs = 50, signal } = options;
+  const { timeoutMs = 90_000, intervalMs = 50, signal } = options;
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     signal?.throwIfAborted();

@@ -50,7 +50,7 @@ async function removeTree(path: string): Promise<void> {
         async () => !(await exists(path)),
       );
     },
-    { timeoutMs: 10_000, intervalMs: 20 },
+    { timeoutMs: 60_000, intervalMs: 20 },
   );
 }
 

@@ -75,7 +75,7 @@ async function startVictim(): Promise<Made> {
 /** Waits, because a dead process keeps its pid namespace until the machine's process 1 has buried it. */
 async function namespacesVanish(made: Made): Promise<void> {
   await waitUntil('the namespaces to vanish', () => namespaces().intersection(made.used).size === 0, {
-    timeoutMs: 5000,
+    timeoutMs: 90_000,
   });
 }
 

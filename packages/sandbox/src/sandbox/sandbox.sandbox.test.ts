@@ -40,12 +40,11 @@ async function startServer(boxName: string, address?: string): Promise<Box> {
   return box;
 }
 
-async function ask(from: Box, to: Box): Promise<string | undefined> {
+/** `seconds`: short only for those who expect no answer. */
+async function ask(from: Box, to: Box, seconds = 45): Promise<string | undefined> {
   const { exitCode, stdout } = await from.exec(
-    ['timeout', '2', 'wget', '-q', '-O', '-', `http://${to.address}:80/`],
-    {
-      allowFailure: true,
-    },
+    ['timeout', String(seconds), 'wget', '-q', '-O', '-', `http://${to.address}:80/`],
+    { allowFailure: true },
   );
   return exitCode === 0 ? stdout : undefined;
 }
@@ -64,7 +63,7 @@ test('two boxes in different network namespaces talk over the bridge; one is cut
   );
 
   await b.cutOff();
-  assert.equal(await ask(a, b), undefined);
+  assert.equal(await ask(a, b, 2), undefined);
   assert.ok(b.running, 'only the cable is out');
   await b.bringBack();
   assert.equal(await ask(a, b), 'I am b');
@@ -72,7 +71,7 @@ test('two boxes in different network namespaces talk over the bridge; one is cut
   await b.kill();
   assert.ok(!b.running);
   assert.deepEqual(await b.exit, { code: null, signal: 'SIGKILL' });
-  assert.equal(await ask(a, b), undefined);
+  assert.equal(await ask(a, b, 2), undefined);
   await b.start();
   await b.waitForPort(80);
   assert.equal(await ask(a, b), 'I am b', 'same address, same files');
@@ -91,7 +90,10 @@ test('two boxes in different network namespaces talk over the bridge; one is cut
   };
   assert.ok(record.processes.length >= 7, 'hub, and three per box');
   await sandbox.stop();
-  assert.equal(namespaces().intersection(used).size, 0, 'no process is left in any namespace of the boxes');
+  await waitUntil(
+    'every namespace of the boxes to be without a process',
+    () => namespaces().intersection(used).size === 0,
+  );
   assert.ok(!record.processes.some(isAlive), 'no recorded process is left');
   assert.deepEqual(traces(name), clean, 'no mount, interface, cgroup, named namespace or file is left');
 });
@@ -119,7 +121,7 @@ test('a box has its own files, host name, user, processes and environment', asyn
     'given',
     'mounted read-only',
   );
-  assert.match(await run('cat', '/proc/1/comm'), /^sleep$/);
+  await box.waitFor('its last program', async () => (await run('cat', '/proc/1/comm')) === 'sleep');
   await box.waitFor('log', () => box.logTail().includes('two words'));
   assert.match(box.logTail(), /uid=1000\(plain\) gid=1000\(plain\) groups=1000\(plain\),1001\(extra\)/);
   assert.equal((await box.exec(['id', '-u'], { user: 'plain' })).stdout.trim(), '1000');
@@ -140,7 +142,13 @@ test('a paused box stands still, with everything it started, and goes on', async
   const ticks = () => box.logTail(1_000_000).split('tick').length;
   await box.waitFor('ticks', () => ticks() > 5);
   await box.pause();
-  const counted = ticks();
+  // What it had written before is on its way to us for a moment.
+  let counted = 0;
+  await box.waitFor('a log that stands still', async () => {
+    counted = ticks();
+    await new Promise((resolve) => setTimeout(resolve, 200)); // ten ticks of a box that is not paused
+    return ticks() === counted;
+  });
   const states = () =>
     readFile(`/proc/${box.pid}/status`, 'utf8').then((text) => /^State:\s+(\S)/m.exec(text)?.[1]);
   assert.equal(await states(), 'T');
@@ -171,7 +179,7 @@ test('two networks do not reach each other; a box may be in both or share the ne
   const web = await startServer('web');
   const stranger = await sandbox.startBox({ name: 'stranger', rootfs, networks: [other] });
   const both = await sandbox.startBox({ name: 'both', rootfs, networks: [other, lan] });
-  assert.equal(await ask(stranger, web), undefined);
+  assert.equal(await ask(stranger, web, 2), undefined);
   assert.equal(await ask(both, web), 'I am web');
   assert.equal(both.addressOn(other), '10.79.1.3');
   const beside = await sandbox.startBox({ name: 'beside', rootfs, networkOf: web });
@@ -212,7 +220,7 @@ test('what cannot start says why', async () => {
 test('exec ends what it started when its time is up', async () => {
   const box = await sandbox.startBox({ name: 'slow', rootfs });
   await assert.rejects(box.exec(['sleep', '4321'], { timeoutMs: 300 }), /took longer than it may/);
-  assert.doesNotMatch((await box.exec(['ps'])).stdout, /4321/);
+  await box.waitFor('the end of it', async () => !/4321/.test((await box.exec(['ps'])).stdout));
 });
 
 test("a box on the machine's own files sees the machine, but has its own processes and network", async () => {

@@ -64,7 +64,7 @@ export function accounting(of: () => Subject): void {
             .accounting.job(id)
             .catch(() => undefined);
           assert.deepEqual(job?.state, ['COMPLETED'], 'the record arrives after it is back');
-        }, 30_000);
+        }, 120_000);
       } finally {
         await back().catch(() => undefined);
       }

@@ -43,7 +43,7 @@ export async function wire(subject: Subject, call: string, options: WireOptions 
       ...options.headers,
     },
     ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
-    signal: AbortSignal.timeout(40_000),
+    signal: AbortSignal.timeout(120_000),
   });
   const text = await response.text();
   const type = response.headers.get('content-type') ?? '';
@@ -65,7 +65,7 @@ export const refusalStatus = (subject: Subject) => (subject.release === '26.05' 
 export const firstError = (answer: WireAnswer) => answer.body.errors?.[0]?.error_number;
 
 /** Looks until `check` throws no more. Only assertions are waited through. */
-export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 40_000): Promise<T> {
+export async function eventually<T>(check: () => Promise<T> | T, timeoutMs = 120_000): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     try {

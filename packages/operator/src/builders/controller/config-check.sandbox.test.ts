@@ -63,7 +63,7 @@ for (const version of ['26.05', '24.11'] satisfies SlurmVersion[])
       await box.exec(['/bin/sh', '-c', 'mkdir -p /run/slurmctld && chown 401:401 /run/slurmctld']);
       const { exitCode, stderr } = await box.exec(command, {
         user: '401:401',
-        timeoutMs: 40_000,
+        timeoutMs: 180_000,
         allowFailure: true,
       });
       assert.equal(exitCode, refused === undefined ? 0 : 1, stderr);

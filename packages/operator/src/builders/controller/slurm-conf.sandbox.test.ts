@@ -93,13 +93,13 @@ for (const version of slurmVersions)
         ],
       });
       const port = input.controller.spec.service?.port ?? 6817;
-      await box.waitForPort(port, { timeoutMs: 20_000 });
-      const show = await box.exec(['scontrol', 'show', 'config'], { user: '401:401', timeoutMs: 20_000 });
+      await box.waitForPort(port, { timeoutMs: 120_000 });
+      const show = await box.exec(['scontrol', 'show', 'config'], { user: '401:401', timeoutMs: 120_000 });
       assert.match(show.stdout, new RegExp(`SlurmctldPort\\s+= ${port}\\b`));
       assert.match(show.stdout, new RegExp(`ClusterName\\s+= ${state}\\b`));
       assert.match(show.stdout, /SlurmctldParameters\s+= .*enable_configless/);
       const partitions = await box.exec(['scontrol', 'show', 'partitions', '--oneliner'], {
-        timeoutMs: 20_000,
+        timeoutMs: 120_000,
       });
       for (const set of input.nodeSets.filter(({ spec }) => spec.partition.enabled))
         assert.match(
