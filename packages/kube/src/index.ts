@@ -38,15 +38,6 @@ export { type PodLogOptions, podLog, podLogStream } from './client/pod-log.ts';
 export { type EvictOptions, evict, getScale, type Scale, setScale } from './client/subresources.ts';
 export type { WatchEvent } from './client/watch.ts';
 export { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } from './clock.ts';
-export {
-  type Condition,
-  findCondition,
-  isTrue,
-  type Judgement,
-  removeCondition,
-  setCondition,
-  timestamp,
-} from './conditions.ts';
 export type { ClusterConfig, Identity } from './config/config.ts';
 export { type InClusterOptions, inClusterConfig, runsInCluster } from './config/in-cluster.ts';
 export { type KubeconfigOptions, kubeconfigConfig } from './config/kubeconfig.ts';
@@ -60,15 +51,24 @@ export {
   type Request,
   type Result,
 } from './controller/controller.ts';
-export { Discovery } from './discovery.ts';
+export {
+  allOf,
+  annotationsChanged,
+  anyOf,
+  generationChanged,
+  labelsChanged,
+  type Predicate,
+} from './controller/predicate.ts';
+export { ChannelSource, type MapFunction, ownerMap, type Source } from './controller/source.ts';
 export * from './errors.ts';
-export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from './finalizer.ts';
-export { type Check, Health } from './health.ts';
 export { type LeaderElectionOptions, LeaderElector } from './leader-election/elector.ts';
 export { type Log, silent } from './log.ts';
 export { AccessReviewer } from './manager/access-reviewer.ts';
 export { createLog, type LogOptions } from './manager/create-log.ts';
+export { Discovery } from './manager/discovery.ts';
+export { type Check, Health } from './manager/health.ts';
 export { createManager, Manager, type ManagerOptions, type Runnable } from './manager/manager.ts';
+export { Metrics } from './manager/metrics.ts';
 export { shutdownSignal } from './manager/shutdown-signal.ts';
 export {
   type StatusAddress,
@@ -77,7 +77,16 @@ export {
   type StatusRoute,
   serveStatus,
 } from './manager/status-server.ts';
-export { Metrics } from './metrics.ts';
+export {
+  type Condition,
+  findCondition,
+  isTrue,
+  type Judgement,
+  removeCondition,
+  setCondition,
+  timestamp,
+} from './objects/conditions.ts';
+export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from './objects/finalizer.ts';
 export {
   compareResourceVersions,
   controllerOf,
@@ -92,18 +101,7 @@ export {
   type ObjectRef,
   type OwnerReference,
   refOf,
-} from './object.ts';
-export {
-  allOf,
-  annotationsChanged,
-  anyOf,
-  generationChanged,
-  labelsChanged,
-  type Predicate,
-} from './predicate.ts';
-export { Queue, type QueueOptions } from './queue/queue.ts';
-export type { EventDraft } from './recorder/aggregate.ts';
-export { EventRecorder, type RecorderOptions } from './recorder/recorder.ts';
+} from './objects/object.ts';
 export {
   type AnyResource,
   defineResource,
@@ -111,9 +109,11 @@ export {
   pathOf,
   type Resource,
   resourceName,
-} from './resource.ts';
-export * from './resources.ts';
-export { ChannelSource, type MapFunction, ownerMap, type Source } from './source.ts';
+} from './objects/resource.ts';
+export * from './objects/resources.ts';
+export { Queue, type QueueOptions } from './queue/queue.ts';
+export type { EventDraft } from './recorder/aggregate.ts';
+export { EventRecorder, type RecorderOptions } from './recorder/recorder.ts';
 export type { RateLimit } from './transport/rate-limit.ts';
 export {
   type AdmissionRequest,

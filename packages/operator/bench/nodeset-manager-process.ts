@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { shutdownSignal } from '@slurm-operator/kube';
 import { setupAccountings } from '../src/accounting/setup.ts';
-import { setupCache } from '../src/cached-objects.ts';
+import { setupCache } from '../src/cache/cached-objects.ts';
 import { ConnectionPool } from '../src/connection/pool.ts';
 import { setupClusters } from '../src/connection/setup.ts';
 import { setupLoginSets } from '../src/loginset/setup.ts';

@@ -30,10 +30,10 @@ import {
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
 import { bundleProgram, runtimeFlag } from '../../../images/src/operator/bundle-programs.ts';
 import { operatorConfig } from '../../../images/src/operator/operator-files.ts';
+import { clusters, controllers, nodeSets } from '../src/cache/resources.ts';
 import { inParallel, slowStart } from '../src/nodeset/act/in-parallel.ts';
 import { workerPod } from '../src/nodeset/worker/worker-pod.ts';
 import { workerTemplate } from '../src/nodeset/worker/worker-template.ts';
-import { clusters, controllers, nodeSets } from '../src/resources.ts';
 import { HollowMachines } from './hollow-machines.ts';
 import type { Usage } from './nodeset-manager-process.ts';
 

@@ -2,12 +2,12 @@
 import type { Manager } from '@slurm-operator/kube';
 import { setupAccountings } from './accounting/setup.ts';
 import type { Surroundings } from './builders/surroundings.ts';
-import { setupCache } from './cached-objects.ts';
+import { setupCache } from './cache/cached-objects.ts';
+import { type DebugVars, debugVars } from './connection/debug-vars.ts';
 import { ConnectionPool } from './connection/pool.ts';
 import type { ConnectionSettings } from './connection/reconciler.ts';
 import { setupClusters } from './connection/setup.ts';
 import { setupControllers } from './controller/setup.ts';
-import { type DebugVars, debugVars } from './debug-vars.ts';
 import { setupLoginSets } from './loginset/setup.ts';
 import { setupNodeSets } from './nodeset/setup.ts';
 import { setupRestApis } from './restapi/setup.ts';

@@ -15,7 +15,7 @@ import {
   type Resource,
   services,
 } from '@slurm-operator/kube';
-import { controllers, nodeSets } from '../src/resources.ts';
+import { controllers, nodeSets } from '../src/cache/resources.ts';
 import { endPod, startPod } from './fake-kubelet.ts';
 import type { FakeSlurm } from './fake-slurm.ts';
 import type { PatientClock } from './patient-clock.ts';

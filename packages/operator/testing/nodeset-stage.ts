@@ -26,9 +26,9 @@ import {
   sleep,
   timestamp,
 } from '@slurm-operator/kube';
+import { controllers, nodeSets } from '../src/cache/resources.ts';
 import { setupNodeSets } from '../src/nodeset/setup.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
-import { controllers, nodeSets } from '../src/resources.ts';
 import { runClaimProtection, runFakeKubelet } from './fake-kubelet.ts';
 import { FakeSlurm } from './fake-slurm.ts';
 import { Life } from './life.ts';

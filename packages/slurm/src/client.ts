@@ -1,6 +1,7 @@
-import type { ApiVersion } from './api-version.ts';
-import type { CircuitState } from './circuit.ts';
-import { Connection, type ConnectionOptions, type Service } from './connection.ts';
+import type { ApiVersion } from './connection/api-version.ts';
+import type { CircuitState } from './connection/circuit.ts';
+import { Connection, type ConnectionOptions, type Service } from './connection/connection.ts';
+import type { Method } from './connection/transport.ts';
 import { NotSupported } from './errors.ts';
 import type { OperationsOf } from './generated/index.ts';
 import { Accounting } from './operations/accounting.ts';
@@ -10,7 +11,6 @@ import { Jobs } from './operations/jobs.ts';
 import { Nodes } from './operations/nodes.ts';
 import { Partitions } from './operations/partitions.ts';
 import { Reservations } from './operations/reservations.ts';
-import type { Method } from './transport.ts';
 
 export type SlurmClientOptions = ConnectionOptions;
 

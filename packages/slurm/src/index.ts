@@ -1,10 +1,10 @@
 /** The public face of the library: what applications may import. */
-export type { ApiVersion } from './api-version.ts';
-export { isApiVersion, newestFirst as apiVersions } from './api-version.ts';
-export { type CircuitOptions, type CircuitState, isOutage } from './circuit.ts';
+
 export { SlurmClient, type SlurmClientOptions } from './client.ts';
 export { type Clock, systemClock } from './clock.ts';
-export { type Deadline, jobDeadline, nodeDeadlines } from './deadlines.ts';
+export type { ApiVersion } from './connection/api-version.ts';
+export { isApiVersion, newestFirst as apiVersions } from './connection/api-version.ts';
+export { type CircuitOptions, type CircuitState, isOutage } from './connection/circuit.ts';
 export {
   Forbidden,
   InvalidInput,
@@ -19,7 +19,11 @@ export {
   Unavailable,
 } from './errors.ts';
 export type * from './generated/index.ts';
-export { compressHostlist, countHostlist, expandHostlist, parseHostlist } from './hostlist.ts';
+export { type Deadline, jobDeadline, nodeDeadlines } from './meaning/deadlines.ts';
+export { compressHostlist, countHostlist, expandHostlist, parseHostlist } from './meaning/hostlist.ts';
+export * from './meaning/node-state.ts';
+export { cleanReason, type ReasonOwner, reasonOwner } from './meaning/reason.ts';
+export { formatTimeLimit, parseTimeLimit } from './meaning/time-limit.ts';
 export type * from './model/accounting.ts';
 export type * from './model/cluster.ts';
 export {
@@ -32,14 +36,11 @@ export {
   type SlurmJobState,
 } from './model/job.ts';
 export type { NodeStateCommand, NodeUpdate, SlurmNode } from './model/node.ts';
-export * from './node-state.ts';
 export type { AccountingJobQuery } from './operations/accounting.ts';
 export type { CallOptions, WriteResult } from './operations/call-options.ts';
 export type { Listed, ListedSince } from './operations/endpoint.ts';
 export type { CancelResult, Submitted } from './operations/jobs.ts';
 export { isNodeBusyError, type NodeListOptions } from './operations/nodes.ts';
-export { cleanReason, type ReasonOwner, reasonOwner } from './reason.ts';
-export { formatTimeLimit, parseTimeLimit } from './time-limit.ts';
 export { type FileTokenOptions, fileToken } from './tokens/file-token.ts';
 export { type JwtOptions, jwtExpiry, signJwt } from './tokens/jwt.ts';
 export { type SignedTokenOptions, signedToken } from './tokens/signed-token.ts';

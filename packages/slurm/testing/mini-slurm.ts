@@ -10,7 +10,7 @@ import {
   waitUntil,
 } from '@slurm-operator/sandbox';
 import { SlurmClient, type SlurmClientOptions } from '../src/client.ts';
-import { isNotResponding, isSchedulable } from '../src/node-state.ts';
+import { isNotResponding, isSchedulable } from '../src/meaning/node-state.ts';
 import { signJwt } from '../src/tokens/jwt.ts';
 import { staticToken } from '../src/tokens/token-provider.ts';
 import {

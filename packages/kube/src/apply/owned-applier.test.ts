@@ -4,8 +4,8 @@ import { type FakeAnswer, fakeTransport } from '../../testing/fake-transport.ts'
 import { Cache } from '../cache/cache.ts';
 import { Client } from '../client/client.ts';
 import { NotOwnedError } from '../errors.ts';
-import type { Live } from '../object.ts';
-import { type ConfigMap, configMaps } from '../resources.ts';
+import type { Live } from '../objects/object.ts';
+import { type ConfigMap, configMaps } from '../objects/resources.ts';
 import { OwnedApplier } from './owned-applier.ts';
 
 const owner: Live = {

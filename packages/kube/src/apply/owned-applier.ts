@@ -8,8 +8,8 @@ import type { Cache } from '../cache/cache.ts';
 import type { Client } from '../client/client.ts';
 import type { ApplyIntent, CallOptions } from '../client/options.ts';
 import { NotOwnedError } from '../errors.ts';
-import { controllerOf, controllerReference, type KubeObject, keyOf, type Live } from '../object.ts';
-import { type Resource, resourceName } from '../resource.ts';
+import { controllerOf, controllerReference, type KubeObject, keyOf, type Live } from '../objects/object.ts';
+import { type Resource, resourceName } from '../objects/resource.ts';
 import { covers, withoutUnset } from './covers.ts';
 import { inheritFields } from './inherit-fields.ts';
 

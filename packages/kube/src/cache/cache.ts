@@ -2,8 +2,8 @@
 import type { Client } from '../client/client.ts';
 import { aborted, type Clock, systemClock } from '../clock.ts';
 import { type Log, silent } from '../log.ts';
-import type { KubeObject, Live, ObjectRef } from '../object.ts';
-import { type AnyResource, type Resource, resourceName } from '../resource.ts';
+import type { KubeObject, Live, ObjectRef } from '../objects/object.ts';
+import { type AnyResource, type Resource, resourceName } from '../objects/resource.ts';
 import { type AnyInformer, Informer, type InformerOptions, sameResource } from './informer.ts';
 import type { ReflectorTuning } from './reflector.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject, Live } from '../object.ts';
-import type { Pod } from '../resources.ts';
+import type { KubeObject, Live } from '../objects/object.ts';
+import type { Pod } from '../objects/resources.ts';
 import { project } from './projection.ts';
 
 const pod = (name: string): Live<Pod> => ({

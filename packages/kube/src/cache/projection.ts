@@ -2,7 +2,7 @@
  * Keeping little of each object: only the fields a program reads, with equal parts shared between objects. A pod of 7 KB
  * costs about 13 KB of heap as parsed and below 1.5 KB so.
  */
-import type { KubeObject, Live } from '../object.ts';
+import type { KubeObject, Live } from '../objects/object.ts';
 import type { Transform } from './transform.ts';
 
 export interface ProjectionOptions {

@@ -16,8 +16,8 @@ import {
   ServerTimeoutError,
 } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { compareResourceVersions, type KubeObject } from '../object.ts';
-import { pathOf, type Resource } from '../resource.ts';
+import { compareResourceVersions, type KubeObject } from '../objects/object.ts';
+import { pathOf, type Resource } from '../objects/resource.ts';
 import type { Replica } from './replica.ts';
 
 export interface ReflectorOptions<T extends KubeObject> extends ReflectorTuning {

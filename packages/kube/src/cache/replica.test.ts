@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type KubeObject, keyOf, type Live } from '../object.ts';
+import { type KubeObject, keyOf, type Live } from '../objects/object.ts';
 import { type Change, Replica } from './replica.ts';
 import { Store } from './store.ts';
 

@@ -16,7 +16,7 @@ import {
   type Live,
   type ObjectKey,
   type ObjectRef,
-} from '../object.ts';
+} from '../objects/object.ts';
 import type { Store } from './store.ts';
 
 export type Change<T extends KubeObject = KubeObject> =

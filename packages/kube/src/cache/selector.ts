@@ -1,5 +1,5 @@
 /** Label and field selectors evaluated here, so that answers to our own writes are filed as the server would. */
-import type { DeepReadonly, KubeObject } from '../object.ts';
+import type { DeepReadonly, KubeObject } from '../objects/object.ts';
 
 type Match = (object: DeepReadonly<KubeObject>) => boolean;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type KubeObject, keyOf, type Live } from '../object.ts';
+import { type KubeObject, keyOf, type Live } from '../objects/object.ts';
 import { Store } from './store.ts';
 
 interface Thing extends KubeObject {

@@ -1,5 +1,5 @@
 /** Objects by key with indexes kept in step. Pure bookkeeping: it decides nothing about what is newer. */
-import { type DeepReadonly, type KubeObject, keyOf, type Live, type ObjectKey } from '../object.ts';
+import { type DeepReadonly, type KubeObject, keyOf, type Live, type ObjectKey } from '../objects/object.ts';
 
 /** The values under which an object is found. Must be a function of the object alone. */
 export type Indexer<T extends KubeObject> = (object: Live<T>) => readonly string[];

@@ -1,5 +1,5 @@
 /** What of an object is kept in a cache. Half the heap of a cached pod is bookkeeping that no operator reads. */
-import type { KubeObject, Live } from '../object.ts';
+import type { KubeObject, Live } from '../objects/object.ts';
 
 /** Gets the object as parsed, which nobody else holds: it may be changed in place. Must keep name, namespace, uid, resourceVersion. */
 export type Transform<T extends KubeObject> = (object: Live<T>) => Live<T>;

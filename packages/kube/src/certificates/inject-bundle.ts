@@ -1,13 +1,13 @@
 /** Tells the API server which authority signs our webhooks. */
 import type { Client } from '../client/client.ts';
 import type { JsonPatch } from '../client/options.ts';
-import type { Live } from '../object.ts';
-import type { AnyResource } from '../resource.ts';
+import type { Live } from '../objects/object.ts';
+import type { AnyResource } from '../objects/resource.ts';
 import {
   customResourceDefinitions,
   mutatingWebhookConfigurations,
   validatingWebhookConfigurations,
-} from '../resources.ts';
+} from '../objects/resources.ts';
 
 export interface InjectionTarget {
   /** `conversion`: a CustomResourceDefinition whose conversion webhook is ours. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type FakeAnswer, fakeTransport, status } from '../../testing/fake-transport.ts';
 import { MalformedError, NotFoundError } from '../errors.ts';
-import { configMaps, namespaces, pods } from '../resources.ts';
+import { configMaps, namespaces, pods } from '../objects/resources.ts';
 import { Client } from './client.ts';
 
 function setUp(answer: (method: string) => FakeAnswer) {

@@ -5,8 +5,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { ClusterConfig } from '../config/config.ts';
 import { MalformedError, NotFoundError, type Status } from '../errors.ts';
-import type { DeepReadonly, Draft, KubeObject, Live, ObjectRef } from '../object.ts';
-import { type AnyResource, pathOf, type Resource } from '../resource.ts';
+import type { DeepReadonly, Draft, KubeObject, Live, ObjectRef } from '../objects/object.ts';
+import { type AnyResource, pathOf, type Resource } from '../objects/resource.ts';
 import { Transport, type TransportOptions } from '../transport/transport.ts';
 import type {
   ApplyIntent,

@@ -1,9 +1,9 @@
 /** Commands in containers. */
 import type { Readable, Writable } from 'node:stream';
 import { RemoteCommandError, type Status } from '../errors.ts';
-import type { ObjectRef } from '../object.ts';
-import { pathOf } from '../resource.ts';
-import { pods } from '../resources.ts';
+import type { ObjectRef } from '../objects/object.ts';
+import { pathOf } from '../objects/resource.ts';
+import { pods } from '../objects/resources.ts';
 import { type Channels, openChannels } from './channels.ts';
 import type { Client } from './client.ts';
 import type { CallOptions } from './options.ts';

@@ -1,6 +1,6 @@
 /** What the methods of the client take and give. */
-import type { DeepReadonly, KubeObject, Live, ObjectRef } from '../object.ts';
-import type { AnyResource } from '../resource.ts';
+import type { DeepReadonly, KubeObject, Live, ObjectRef } from '../objects/object.ts';
+import type { AnyResource } from '../objects/resource.ts';
 
 /** Options of every call. */
 export interface CallOptions {

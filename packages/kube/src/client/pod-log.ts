@@ -1,8 +1,8 @@
 /** The output of containers. */
 import type { Readable } from 'node:stream';
-import type { ObjectRef } from '../object.ts';
-import { pathOf } from '../resource.ts';
-import { pods } from '../resources.ts';
+import type { ObjectRef } from '../objects/object.ts';
+import { pathOf } from '../objects/resource.ts';
+import { pods } from '../objects/resources.ts';
 import type { Client } from './client.ts';
 import type { CallOptions } from './options.ts';
 

@@ -1,8 +1,8 @@
 /** Subresources that are kinds of their own: scale and eviction. */
 
-import type { KubeObject, Live, ObjectRef } from '../object.ts';
-import { type AnyResource, defineResource } from '../resource.ts';
-import { pods } from '../resources.ts';
+import type { KubeObject, Live, ObjectRef } from '../objects/object.ts';
+import { type AnyResource, defineResource } from '../objects/resource.ts';
+import { pods } from '../objects/resources.ts';
 import type { Client } from './client.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Clock, systemClock } from '../clock.ts';
 import { apiError, ConnectionError, KubeError, MalformedError, type Status } from '../errors.ts';
-import type { KubeObject, Live } from '../object.ts';
+import type { KubeObject, Live } from '../objects/object.ts';
 import { LineSplitter } from '../transport/line-splitter.ts';
 
 export interface WatchEvent<T extends KubeObject = KubeObject> {

@@ -1,6 +1,6 @@
 /** Small questions of form between the client's options and what goes over the wire. Pure. */
-import type { Live, ObjectRef } from '../object.ts';
-import type { AnyResource } from '../resource.ts';
+import type { Live, ObjectRef } from '../objects/object.ts';
+import type { AnyResource } from '../objects/resource.ts';
 import type { DeleteOptions, ListOptions } from './options.ts';
 
 export function describe(resource: AnyResource, ref: ObjectRef): string {

@@ -2,11 +2,11 @@
 import type { Cache } from '../cache/cache.ts';
 import type { InformerOptions } from '../cache/informer.ts';
 import type { Change } from '../cache/replica.ts';
-import type { KubeObject } from '../object.ts';
-import { allOf, type Predicate } from '../predicate.ts';
-import type { AnyResource, Resource } from '../resource.ts';
-import { informerSource, type MapFunction, ownerMap, type Source } from '../source.ts';
+import type { KubeObject } from '../objects/object.ts';
+import type { AnyResource, Resource } from '../objects/resource.ts';
 import type { Controller, ControllerOptions, Reconciler } from './controller.ts';
+import { allOf, type Predicate } from './predicate.ts';
+import { informerSource, type MapFunction, ownerMap, type Source } from './source.ts';
 
 export interface WatchedOptions<T extends KubeObject> {
   /** Only these changes lead to a reconcile. @default every change */

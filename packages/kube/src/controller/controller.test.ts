@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import { TerminalError } from '../errors.ts';
-import { ChannelSource } from '../source.ts';
 import { Controller, type ControllerOptions, type Reconciler } from './controller.ts';
+import { ChannelSource } from './source.ts';
 
 function start(reconciler: Reconciler, options: ControllerOptions = {}) {
   const clock = new FakeClock();

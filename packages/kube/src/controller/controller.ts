@@ -5,9 +5,9 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { DeadlineError, explain, NotLeaderError, TerminalError } from '../errors.ts';
 import { type Log, silent } from '../log.ts';
-import { type ObjectKey, type ObjectRef, refOf } from '../object.ts';
+import { type ObjectKey, type ObjectRef, refOf } from '../objects/object.ts';
 import { Queue, type QueueObserver, type QueueOptions } from '../queue/queue.ts';
-import type { Source } from '../source.ts';
+import type { Source } from './source.ts';
 
 export interface Request extends ObjectRef {
   readonly key: ObjectKey;

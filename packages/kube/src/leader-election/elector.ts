@@ -8,8 +8,8 @@ import type { Client } from '../client/client.ts';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import { AlreadyExistsError, ConflictError, explain, NotLeaderError } from '../errors.ts';
 import { type Log, silent } from '../log.ts';
-import type { Live, ObjectRef } from '../object.ts';
-import { type Lease, leases } from '../resources.ts';
+import type { Live, ObjectRef } from '../objects/object.ts';
+import { type Lease, leases } from '../objects/resources.ts';
 
 export interface LeaderElectionOptions {
   readonly namespace: string;

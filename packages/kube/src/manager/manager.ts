@@ -9,14 +9,14 @@ import type { ClusterConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { ControllerBuilder } from '../controller/builder.ts';
 import { Controller } from '../controller/controller.ts';
-import { Discovery } from '../discovery.ts';
 import { AbortedError } from '../errors.ts';
-import { Health } from '../health.ts';
 import { type LeaderElectionOptions, LeaderElector } from '../leader-election/elector.ts';
 import { type Log, silent } from '../log.ts';
-import { Metrics } from '../metrics.ts';
 import { EventRecorder } from '../recorder/recorder.ts';
 import { AccessReviewer } from './access-reviewer.ts';
+import { Discovery } from './discovery.ts';
+import { Health } from './health.ts';
+import { Metrics } from './metrics.ts';
 import { passingCertificate } from './passing-certificate.ts';
 import {
   type StatusAddress,

@@ -1,6 +1,6 @@
 /** Which events are repetitions of one another, and which are too many. Bookkeeping without I/O. */
 import type { Clock } from '../clock.ts';
-import type { DeepReadonly, KubeObject } from '../object.ts';
+import type { DeepReadonly, KubeObject } from '../objects/object.ts';
 
 export interface EventDraft {
   readonly regarding: DeepReadonly<KubeObject>;

@@ -3,8 +3,8 @@ import type { Client } from '../client/client.ts';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import { explain, NotFoundError } from '../errors.ts';
 import { type Log, silent } from '../log.ts';
-import type { Live } from '../object.ts';
-import { type Event, events } from '../resources.ts';
+import type { Live } from '../objects/object.ts';
+import { type Event, events } from '../objects/resources.ts';
 import { EventAggregator, type EventDraft, type Sighting } from './aggregate.ts';
 
 export interface RecorderOptions {

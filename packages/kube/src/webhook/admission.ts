@@ -1,5 +1,5 @@
 /** Admission and conversion reviews: what the API server asks and what we answer. No I/O. */
-import type { DeepReadonly, KubeObject } from '../object.ts';
+import type { DeepReadonly, KubeObject } from '../objects/object.ts';
 import { jsonDiff } from './json-diff.ts';
 
 export interface AdmissionRequest<T extends KubeObject = KubeObject> {

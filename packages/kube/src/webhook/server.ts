@@ -7,8 +7,8 @@ import { createSecureContext } from 'node:tls';
 import type { CertificateSource } from '../certificates/certificate-source.ts';
 import { explain } from '../errors.ts';
 import { type Log, silent } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
-import type { KubeObject } from '../object.ts';
+import type { Metrics } from '../manager/metrics.ts';
+import type { KubeObject } from '../objects/object.ts';
 import {
   type AdmissionReview,
   admissionAnswer,

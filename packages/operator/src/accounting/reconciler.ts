@@ -9,7 +9,6 @@ import {
   secrets,
   services,
 } from '@slurm-operator/kube';
-import { applyStatefulSet } from '../apply-stateful-set.ts';
 import {
   buildAccountingSecret,
   buildAccountingService,
@@ -19,15 +18,16 @@ import { buildSlurmdbdConf } from '../builders/accounting/slurmdbd-conf.ts';
 import { digestOf } from '../builders/digest.ts';
 import { jwtKeyOf } from '../builders/key-sources.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
-import { type Digests, digestBehind, digestsOf, refTroubles } from '../key-troubles.ts';
+import { type Digests, digestBehind, digestsOf, refTroubles } from '../cache/references.ts';
+import { accountings } from '../cache/resources.ts';
 import { keysVerdict } from '../keys/keys-verdict.ts';
-import { accountings } from '../resources.ts';
+import { applyStatefulSet } from '../reconcile/apply-stateful-set.ts';
+import { Steps } from '../reconcile/steps.ts';
 import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';
 import { podsOf } from '../status/pods.ts';
 import { writeStatus } from '../status/write-status.ts';
-import { Steps } from '../steps.ts';
 import { externalVerdicts, ownVerdicts, slurmsAnswers } from './status.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;

@@ -2,7 +2,7 @@
 import { app } from '@slurm-operator/api';
 import { configMaps, type Manager, secrets, services, statefulSets } from '@slurm-operator/kube';
 import type { Surroundings } from '../builders/surroundings.ts';
-import { accountings, clusters, controllers } from '../resources.ts';
+import { accountings, clusters, controllers } from '../cache/resources.ts';
 import { watchPods } from '../status/watch-pods.ts';
 import { AccountingReconciler } from './reconciler.ts';
 

@@ -1,7 +1,7 @@
 /** What an Accounting says about itself: its pod, and what Slurm hears when it asks for accounting. */
 import { type Accounting, conditionType } from '@slurm-operator/api';
 import type { Cache, Condition, Live } from '@slurm-operator/kube';
-import { clusters, controllers } from '../resources.ts';
+import { clusters, controllers } from '../cache/resources.ts';
 import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
 import { type PodFacts, podTroubles } from '../status/pods.ts';
 

@@ -14,7 +14,7 @@ import {
   secrets,
   services,
 } from '@slurm-operator/kube';
-import { accountings, clusters, controllers, loginSets, nodeSets, restApis } from '../resources.ts';
+import { accountings, clusters, controllers, loginSets, nodeSets, restApis } from '../cache/resources.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { askAccounting } from './ask-accounting.ts';
 import { expired, fingerprint, tokenProvider } from './credential.ts';

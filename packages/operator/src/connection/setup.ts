@@ -1,6 +1,6 @@
 /** Which changes make a Cluster be looked at. */
 import { generationChanged, type Manager, type ObjectRef, secrets } from '@slurm-operator/kube';
-import { accountings, clusters, controllers, loginSets, nodeSets, restApis } from '../resources.ts';
+import { accountings, clusters, controllers, loginSets, nodeSets, restApis } from '../cache/resources.ts';
 import type { ConnectionPool } from './pool.ts';
 import { ClusterReconciler, type ConnectionSettings } from './reconciler.ts';
 

@@ -5,7 +5,7 @@ import { annotation, conditionType } from '@slurm-operator/api';
 import { findCondition, secrets, statefulSets } from '@slurm-operator/kube';
 import { aController } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
-import { controllers } from '../resources.ts';
+import { controllers } from '../cache/resources.ts';
 
 let world: OperatorWorld;
 const namespace = 'hpc';

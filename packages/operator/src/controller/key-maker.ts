@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { label } from '@slurm-operator/api';
 import { AlreadyExistsError, type Manager, secrets } from '@slurm-operator/kube';
-import type { Steps } from '../steps.ts';
+import type { Steps } from '../reconcile/steps.ts';
 import type { ObservedController } from './observe.ts';
 import { wantedKeys } from './wanted-keys.ts';
 

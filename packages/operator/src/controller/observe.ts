@@ -11,9 +11,9 @@ import {
 import { type Cache, type Live, pods, type StatefulSet, statefulSets } from '@slurm-operator/kube';
 import { trialAnnotation, trialName } from '../builders/controller/config-check.ts';
 import { mountedConfigMaps, referencedConfigMaps } from '../builders/controller/stateful-set.ts';
-import { type Digests, digestsOf } from '../key-troubles.ts';
+import { type Digests, digestsOf } from '../cache/references.ts';
+import { accountings, clusters, nodeSets } from '../cache/resources.ts';
 import { type WorkerKey, workerKeys } from '../keys/slurm-key.ts';
-import { accountings, clusters, nodeSets } from '../resources.ts';
 import { type PodFacts, podsOf } from '../status/pods.ts';
 import type { Runs } from './accounting-order.ts';
 import type { Trial } from './trial.ts';

@@ -12,7 +12,7 @@ import { digestOf } from '../builders/digest.ts';
 import { servesHttp } from '../builders/slurm-version.ts';
 import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
-import { digestBehind, refTroubles } from '../key-troubles.ts';
+import { digestBehind, refTroubles } from '../cache/references.ts';
 import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';

@@ -13,13 +13,13 @@ import {
   type Result,
   services,
 } from '@slurm-operator/kube';
-import { applyStatefulSet } from '../apply-stateful-set.ts';
 import { buildTrialConfig, buildTrialPod, trialName } from '../builders/controller/config-check.ts';
 import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
-import { clusters, controllers } from '../resources.ts';
+import { clusters, controllers } from '../cache/resources.ts';
+import { applyStatefulSet } from '../reconcile/apply-stateful-set.ts';
+import { Steps } from '../reconcile/steps.ts';
 import { writeStatus } from '../status/write-status.ts';
-import { Steps } from '../steps.ts';
 import { ConfigPace } from './config-pace.ts';
 import { KeyMaker } from './key-maker.ts';
 import { observeController } from './observe.ts';

@@ -10,7 +10,7 @@ import {
 } from '@slurm-operator/kube';
 import { aController } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
-import { controllers } from '../resources.ts';
+import { controllers } from '../cache/resources.ts';
 import { ServiceMonitors } from './service-monitors.ts';
 
 const namespace = 'hpc';

@@ -10,8 +10,8 @@ import {
 } from '@slurm-operator/kube';
 import { referencedConfigMaps } from '../builders/controller/stateful-set.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
-import { digestData } from '../digest-data.ts';
-import { accountings, clusters, controllers, nodeSets } from '../resources.ts';
+import { digestData } from '../cache/digest-data.ts';
+import { accountings, clusters, controllers, nodeSets } from '../cache/resources.ts';
 import { watchPods } from '../status/watch-pods.ts';
 import { ControllerReconciler } from './reconciler.ts';
 

@@ -3,7 +3,7 @@
  * every rendering. Pure.
  */
 import { annotation } from '@slurm-operator/api';
-import type { KeyRef } from '../key-troubles.ts';
+import type { KeyRef } from '../cache/references.ts';
 import type { Trouble } from '../status/judge.ts';
 import type { ObservedController } from './observe.ts';
 

@@ -21,15 +21,15 @@ import {
   buildSshConfig,
 } from '../builders/login/login.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
-import { type Digests, digestBehind, digestsOf, refTroubles } from '../key-troubles.ts';
+import { type Digests, digestBehind, digestsOf, refTroubles } from '../cache/references.ts';
+import { controllers, loginSets } from '../cache/resources.ts';
 import { keysVerdict } from '../keys/keys-verdict.ts';
 import { slurmKeyDigest } from '../keys/slurm-key.ts';
-import { controllers, loginSets } from '../resources.ts';
+import { Steps } from '../reconcile/steps.ts';
 import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
 import { podsOf, podTroubles } from '../status/pods.ts';
 import { deploymentTroubles } from '../status/workload.ts';
 import { writeStatus } from '../status/write-status.ts';
-import { Steps } from '../steps.ts';
 import { makeHostKeys } from './host-keys.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;

@@ -9,7 +9,7 @@ import {
   services,
 } from '@slurm-operator/kube';
 import type { Surroundings } from '../builders/surroundings.ts';
-import { controllers, loginSets } from '../resources.ts';
+import { controllers, loginSets } from '../cache/resources.ts';
 import { watchPods } from '../status/watch-pods.ts';
 import { LoginSetReconciler } from './reconciler.ts';
 

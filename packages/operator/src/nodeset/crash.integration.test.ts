@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Life } from '../../testing/life.ts';
 import { NodeSetStage } from '../../testing/nodeset-stage.ts';
-import { nodeSets } from '../resources.ts';
+import { nodeSets } from '../cache/resources.ts';
 
 interface Scenario {
   readonly name: string;

@@ -10,7 +10,7 @@ import {
   type Request,
   type Result,
 } from '@slurm-operator/kube';
-import { nodeSets } from '../resources.ts';
+import { nodeSets } from '../cache/resources.ts';
 import type { Verdict } from '../status/judge.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { act } from './act/act.ts';

@@ -14,8 +14,8 @@ import {
   secrets,
   services,
 } from '@slurm-operator/kube';
-import { digestData } from '../digest-data.ts';
-import { controllers, nodeSets } from '../resources.ts';
+import { digestData } from '../cache/digest-data.ts';
+import { controllers, nodeSets } from '../cache/resources.ts';
 import { machineChanged } from './machine-changed.ts';
 import { type NodeSetOptions, NodeSetReconciler } from './reconciler.ts';
 import type { GatewayFinder } from './slurm-gateway.ts';

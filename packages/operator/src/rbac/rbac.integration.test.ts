@@ -18,7 +18,7 @@ import { aCluster, aController, aLoginSet, anAccounting, aRestApi, aToken } from
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { granted, used } from '../../testing/permissions.ts';
 import { accountName, refusals } from '../../testing/restricted-config.ts';
-import { accountings, clusters, controllers, loginSets, restApis, tokens } from '../resources.ts';
+import { accountings, clusters, controllers, loginSets, restApis, tokens } from '../cache/resources.ts';
 import { leaseRules, managerClusterRules, managerNamespaceRules } from './rules.ts';
 
 const account = accountName('slurm-operator');

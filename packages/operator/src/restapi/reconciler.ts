@@ -10,11 +10,11 @@ import {
 } from '@slurm-operator/kube';
 import { buildRestApiDeployment, buildRestApiService } from '../builders/restapi/restapi.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
-import { controllers, restApis } from '../resources.ts';
+import { controllers, restApis } from '../cache/resources.ts';
+import { Steps } from '../reconcile/steps.ts';
 import { type Trouble, verdicts } from '../status/judge.ts';
 import { deploymentTroubles } from '../status/workload.ts';
 import { writeStatus } from '../status/write-status.ts';
-import { Steps } from '../steps.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
 

@@ -1,7 +1,7 @@
 /** Which changes make a RestApi be looked at. */
 import { deployments, type Manager, services } from '@slurm-operator/kube';
 import type { Surroundings } from '../builders/surroundings.ts';
-import { controllers, restApis } from '../resources.ts';
+import { controllers, restApis } from '../cache/resources.ts';
 import { RestApiReconciler } from './reconciler.ts';
 
 export function setupRestApis(manager: Manager, around: Surroundings, options: { workers: number }): void {

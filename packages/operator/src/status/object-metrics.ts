@@ -2,7 +2,7 @@
 import { conditionType } from '@slurm-operator/api';
 import type { Cache, Condition, Live } from '@slurm-operator/kube';
 import { Gauge, type Registry } from 'prom-client';
-import { clusters, everyKind } from '../resources.ts';
+import { clusters, everyKind } from '../cache/resources.ts';
 
 type Judged = Live & { readonly status?: { readonly conditions?: readonly Condition[] } };
 

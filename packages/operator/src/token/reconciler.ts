@@ -14,10 +14,10 @@ import {
 } from '@slurm-operator/kube';
 import { InvalidInput, signJwt } from '@slurm-operator/slurm';
 import { jwtKeyOf } from '../builders/key-sources.ts';
-import { controllers, tokens } from '../resources.ts';
+import { controllers, tokens } from '../cache/resources.ts';
+import { Steps } from '../reconcile/steps.ts';
 import { type Trouble, verdicts } from '../status/judge.ts';
 import { writeStatus } from '../status/write-status.ts';
-import { Steps } from '../steps.ts';
 import { allowedUsersAnnotation, mayHaveToken, planToken, secretOf } from './plan.ts';
 import { readToken, type TokenFacts } from './stored-token.ts';
 

@@ -1,7 +1,7 @@
 /** Which changes make a Token be looked at. */
 import { type Manager, secrets } from '@slurm-operator/kube';
 import { jwtKeyOf } from '../builders/key-sources.ts';
-import { controllers, tokens } from '../resources.ts';
+import { controllers, tokens } from '../cache/resources.ts';
 import { TokenReconciler } from './reconciler.ts';
 
 export function setupTokens(manager: Manager, options: { workers: number }): void {

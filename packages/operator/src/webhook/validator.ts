@@ -10,7 +10,7 @@ import {
   persistentVolumeClaims,
   type Validator,
 } from '@slurm-operator/kube';
-import { controllers, nodeSets } from '../resources.ts';
+import { controllers, nodeSets } from '../cache/resources.ts';
 import type { ReviewedKind } from './endpoints.ts';
 import type { Findings, Surroundings } from './review.ts';
 import { rules, workerOf } from './rules.ts';

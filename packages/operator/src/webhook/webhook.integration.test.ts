@@ -26,6 +26,7 @@ import {
 import { aController, aLoginSet, aNodeSet, aRestApi, aToken } from '../../testing/objects.ts';
 import { granted, used } from '../../testing/permissions.ts';
 import { accountName, refusals, restrictedConfig } from '../../testing/restricted-config.ts';
+import { controllers, nodeSets } from '../cache/resources.ts';
 import { runWebhook } from '../programs/run-webhook.ts';
 import {
   bindingClusterRules,
@@ -35,7 +36,6 @@ import {
   leaseRules,
   webhookNamespaceRules,
 } from '../rbac/rules.ts';
-import { controllers, nodeSets } from '../resources.ts';
 import { mutatingConfiguration, validatingConfiguration } from './configurations.ts';
 
 const namespace = 'hpc';

@@ -2,7 +2,7 @@
  * What an adapter is: the readers that turn one API version's objects into the model, and what that version can do.
  * The readers are checked against the generated types of their version; past `defineAdapter` everything is the model.
  */
-import type { ApiVersion } from '../api-version.ts';
+import type { ApiVersion } from '../connection/api-version.ts';
 import type { OperationsOf } from '../generated/index.ts';
 import type {
   AccountingJob,

@@ -1,4 +1,4 @@
-import type { ApiVersion } from '../api-version.ts';
+import type { ApiVersion } from '../connection/api-version.ts';
 import type { Adapter } from './adapter.ts';
 import { adapter41 } from './v0.0.41.ts';
 import { adapter42 } from './v0.0.42.ts';

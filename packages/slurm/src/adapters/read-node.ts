@@ -1,6 +1,6 @@
 import { ProtocolError } from '../errors.ts';
+import { parseNodeState } from '../meaning/node-state.ts';
 import type { SlurmNode } from '../model/node.ts';
-import { parseNodeState } from '../node-state.ts';
 import { listOf, numberOf, timeOf, type WireNumber } from '../wire/values.ts';
 
 /** The fields of a node that the model needs; every API version's node fits it. */

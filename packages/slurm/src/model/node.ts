@@ -1,4 +1,4 @@
-import type { NodeState } from '../node-state.ts';
+import type { NodeState } from '../meaning/node-state.ts';
 
 /** A node as Slurm knows it, the same for every API version. Times are milliseconds since the epoch. */
 export interface SlurmNode {

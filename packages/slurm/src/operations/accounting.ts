@@ -1,5 +1,5 @@
 import type { Adapter } from '../adapters/adapter.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { NotFound } from '../errors.ts';
 import type {
   AccountingJob,

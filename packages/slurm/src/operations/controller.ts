@@ -1,4 +1,4 @@
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { Unauthenticated, Unavailable } from '../errors.ts';
 import type { ControllerPing, SlurmDiag, SlurmLicense } from '../model/cluster.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';

@@ -2,8 +2,8 @@
 
 import type { Adapter } from '../adapters/adapter.ts';
 import { adapters } from '../adapters/index.ts';
-import type { Envelope } from '../answer.ts';
-import type { Call, Connection } from '../connection.ts';
+import type { Envelope } from '../connection/answer.ts';
+import type { Call, Connection } from '../connection/connection.ts';
 import { NotFound, NotSupported, ProtocolError } from '../errors.ts';
 import { type ListMemory, ListReading } from '../wire/list-memory.ts';
 import { timeOf, type WireNumber } from '../wire/values.ts';

@@ -1,6 +1,7 @@
-import { errorNumber } from '../answer.ts';
-import type { Connection } from '../connection.ts';
+import { errorNumber } from '../connection/answer.ts';
+import type { Connection } from '../connection/connection.ts';
 import { InvalidInput, NotFound, ProtocolError, Refused } from '../errors.ts';
+import { parseTimeLimit } from '../meaning/time-limit.ts';
 import {
   type JobSubmission,
   type JobUpdate,
@@ -8,7 +9,6 @@ import {
   type SlurmJob,
   type SlurmJobState,
 } from '../model/job.ts';
-import { parseTimeLimit } from '../time-limit.ts';
 import { wireNumber } from '../wire/values.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 import { Endpoint, type Listed } from './endpoint.ts';

@@ -1,10 +1,10 @@
 import type { Adapter } from '../adapters/adapter.ts';
-import { errorNumber } from '../answer.ts';
-import type { Connection } from '../connection.ts';
+import { errorNumber } from '../connection/answer.ts';
+import type { Connection } from '../connection/connection.ts';
 import { InvalidInput, Refused, SlurmError, Unavailable } from '../errors.ts';
-import { compressHostlist } from '../hostlist.ts';
+import { compressHostlist } from '../meaning/hostlist.ts';
+import { cleanReason } from '../meaning/reason.ts';
 import type { NodeUpdate, SlurmNode } from '../model/node.ts';
-import { cleanReason } from '../reason.ts';
 import type { ListMemory } from '../wire/list-memory.ts';
 import { wireNumber } from '../wire/values.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';

@@ -1,7 +1,7 @@
-import { errorNumber } from '../answer.ts';
-import type { Connection } from '../connection.ts';
+import { errorNumber } from '../connection/answer.ts';
+import type { Connection } from '../connection/connection.ts';
 import { Refused } from '../errors.ts';
-import { compressHostlist } from '../hostlist.ts';
+import { compressHostlist } from '../meaning/hostlist.ts';
 import type { SlurmPartition } from '../model/cluster.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 import { Endpoint, type Listed } from './endpoint.ts';

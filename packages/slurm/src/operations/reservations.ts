@@ -1,6 +1,6 @@
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { InvalidInput, Refused } from '../errors.ts';
-import { compressHostlist } from '../hostlist.ts';
+import { compressHostlist } from '../meaning/hostlist.ts';
 import type { ReservationWrite, SlurmReservation } from '../model/cluster.ts';
 import { wireNumber } from '../wire/values.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';

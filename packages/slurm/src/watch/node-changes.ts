@@ -1,6 +1,7 @@
 /** What changed between two lists of nodes. Pure. */
+
+import { isBusy, sameNodeState } from '../meaning/node-state.ts';
 import type { SlurmNode } from '../model/node.ts';
-import { isBusy, sameNodeState } from '../node-state.ts';
 
 /** The sides of a node that may change. `load` changes with every ping of its slurmd. */
 export type NodeFacet =

@@ -5,7 +5,7 @@ import { eventually } from '../../testing/contract/wire.ts';
 import { ManualClock } from '../../testing/manual-clock.ts';
 import { type Simulator, startSimulator } from '../../testing/simulator/simulator.ts';
 import { noLatency } from '../../testing/simulator/simulator-latency.ts';
-import { formatNodeState } from '../node-state.ts';
+import { formatNodeState } from '../meaning/node-state.ts';
 import { deadlinesOf, type KnownJobs } from './job-watch.ts';
 import type { NodeChange } from './node-changes.ts';
 import { SlurmWatch } from './slurm-watch.ts';

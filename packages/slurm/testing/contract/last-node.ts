@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isSchedulable } from '../../src/node-state.ts';
+import { isSchedulable } from '../../src/meaning/node-state.ts';
 import { SlurmWatch } from '../../src/watch/slurm-watch.ts';
 import type { Subject } from './subject.ts';
 import { eventually } from './wire.ts';

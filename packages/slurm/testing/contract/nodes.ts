@@ -8,7 +8,7 @@ import {
   isDraining,
   isNotResponding,
   isSchedulable,
-} from '../../src/node-state.ts';
+} from '../../src/meaning/node-state.ts';
 import { isNodeBusyError } from '../../src/operations/nodes.ts';
 import type { Subject } from './subject.ts';
 import { eventually, firstError, refusalStatus, wire } from './wire.ts';

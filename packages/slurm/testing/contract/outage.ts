@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Refused, SlurmError, Timeout, Unavailable } from '../../src/errors.ts';
-import { formatNodeState, isDrain, isDrained } from '../../src/node-state.ts';
+import { formatNodeState, isDrain, isDrained } from '../../src/meaning/node-state.ts';
 import { SlurmWatch } from '../../src/watch/slurm-watch.ts';
 import type { Subject } from './subject.ts';
 import { eventually, firstError, newestOf, wire } from './wire.ts';

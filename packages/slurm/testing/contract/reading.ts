@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NotSupported } from '../../src/errors.ts';
-import { formatNodeState, isDrained, parseNodeState } from '../../src/node-state.ts';
+import { formatNodeState, isDrained, parseNodeState } from '../../src/meaning/node-state.ts';
 import { versionsOf } from '../simulator/routes.ts';
 import type { Subject } from './subject.ts';
 import { eventually, firstError, newestOf, wire } from './wire.ts';

@@ -1,5 +1,5 @@
 /** Everything of the simulated slurmrestd that is neither nodes nor jobs. */
-import { expandHostlist } from '../../src/hostlist.ts';
+import { expandHostlist } from '../../src/meaning/hostlist.ts';
 import { bad, good, type Reply } from './reply.ts';
 import type { Request } from './request.ts';
 import { SlurmRefusal } from './slurm-refusal.ts';

@@ -1,5 +1,5 @@
 /** Jobs of the simulated slurmrestd. Scripts are read for `sleep` and `exit`; nothing is executed. */
-import { expandHostlist } from '../../src/hostlist.ts';
+import { expandHostlist } from '../../src/meaning/hostlist.ts';
 import { bad, good, type Reply } from './reply.ts';
 import type { Request } from './request.ts';
 import type { SimulatedJob } from './simulated-objects.ts';

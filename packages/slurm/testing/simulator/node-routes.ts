@@ -1,5 +1,5 @@
 /** Nodes of the simulated slurmrestd. */
-import { expandHostlist } from '../../src/hostlist.ts';
+import { expandHostlist } from '../../src/meaning/hostlist.ts';
 import { bad, good, type Reply } from './reply.ts';
 import type { Request } from './request.ts';
 import type { SimulatedNode } from './simulated-objects.ts';

@@ -1,4 +1,4 @@
-import type { ApiVersion } from '../../src/api-version.ts';
+import type { ApiVersion } from '../../src/connection/api-version.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { Latency } from './simulator-latency.ts';
 import { SlurmRefusal } from './slurm-refusal.ts';

@@ -1,5 +1,5 @@
 /** Which endpoints a release and API version has. Everything else is a 404 in plain text. */
-import type { ApiVersion } from '../../src/api-version.ts';
+import type { ApiVersion } from '../../src/connection/api-version.ts';
 import type { SlurmRelease } from '../slurm-rootfs.ts';
 import * as accounting from './accounting-routes.ts';
 import * as cluster from './cluster-routes.ts';

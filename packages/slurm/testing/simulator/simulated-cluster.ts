@@ -3,7 +3,7 @@
  * Knows nothing of HTTP. Time passes when somebody asks: nothing runs in the background.
  */
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { compressHostlist, expandHostlist } from '../../src/hostlist.ts';
+import { compressHostlist, expandHostlist } from '../../src/meaning/hostlist.ts';
 import type { SlurmRelease } from '../slurm-rootfs.ts';
 import { type Accounts, emptyAccounts } from './simulated-accounting.ts';
 import {

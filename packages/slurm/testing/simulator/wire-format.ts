@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ApiVersion } from '../../src/api-version.ts';
-import { compressHostlist } from '../../src/hostlist.ts';
+import type { ApiVersion } from '../../src/connection/api-version.ts';
+import { compressHostlist } from '../../src/meaning/hostlist.ts';
 import type { SlurmRelease } from '../slurm-rootfs.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { SimulatedJob, SimulatedNode, SimulatedReservation } from './simulated-objects.ts';

@@ -15,7 +15,7 @@ import {
   pods,
   removeFinalizer,
 } from '@slurm-operator/kube';
-import { nodeSets } from '../../resources.ts';
+import { nodeSets } from '../../cache/resources.ts';
 import { claimScaledInAnnotation } from '../annotations.ts';
 import type { Action } from '../plan/actions.ts';
 import type { Slot } from '../plan/observed.ts';

@@ -9,8 +9,8 @@ import {
 } from '@slurm-operator/api';
 import { type Cache, controllerRevisions, nodes, persistentVolumeClaims, pods } from '@slurm-operator/kube';
 import { slurmVersionOf } from '../../builders/slurm-version.ts';
-import { digestBehind, digestsOf } from '../../key-troubles.ts';
-import { controllers } from '../../resources.ts';
+import { digestBehind, digestsOf } from '../../cache/references.ts';
+import { controllers } from '../../cache/resources.ts';
 import type { Observed } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import type { NodesView } from '../slurm-gateway.ts';

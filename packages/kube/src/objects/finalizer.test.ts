@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type FakeAnswer, fakeTransport, status } from '../../testing/fake-transport.ts';
+import { Client } from '../client/client.ts';
+import { ConflictError } from '../errors.ts';
+import { addFinalizer, removeFinalizer } from './finalizer.ts';
+import type { Live } from './object.ts';
+import { type ConfigMap, configMaps } from './resources.ts';
+
+const NAME = 'example.org/clean-up';
+const object = (metadata: object = {}): Live<ConfigMap> => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'c', namespace: 'n', uid: 'u', resourceVersion: '7', creationTimestamp: '', ...metadata },
+});
+
+function setUp(answer: (body: unknown) => FakeAnswer) {
+  const bodies: unknown[] = [];
+  const client = new Client(
+    fakeTransport(({ body }) => {
+      bodies.push(body);
+      return answer(body);
+    }),
+  );
+  return { client, bodies };
+}
+
+const merged = (body: unknown): FakeAnswer => ({ body: object((body as ConfigMap).metadata) });
+
+test('a finalizer is added once, to exactly the object that was looked at', async () => {
+  const { client, bodies } = setUp(merged);
+  const before = object({ finalizers: ['other'] });
+  const after = await addFinalizer(client, configMaps, before, NAME);
+  assert.deepEqual(bodies, [{ metadata: { uid: 'u', resourceVersion: '7', finalizers: ['other', NAME] } }]);
+  assert.equal(await addFinalizer(client, configMaps, after, NAME), after);
+  const dying = object({ deletionTimestamp: 't' });
+  assert.equal(
+    await addFinalizer(client, configMaps, dying, NAME),
+    dying,
+    'too late: the server takes no new ones',
+  );
+  assert.equal(bodies.length, 1);
+});
+
+test('removing the last one of a dying object lets it go', async () => {
+  const { client } = setUp((body) => ({
+    body: object({ ...(body as ConfigMap).metadata, deletionTimestamp: 't' }),
+  }));
+  const dying = { deletionTimestamp: 't', finalizers: [NAME] };
+  assert.equal(await removeFinalizer(client, configMaps, object(dying), NAME), undefined);
+  const held = await removeFinalizer(
+    client,
+    configMaps,
+    object({ ...dying, finalizers: ['other', NAME] }),
+    NAME,
+  );
+  assert.deepEqual(held?.metadata.finalizers, ['other']);
+});
+
+test('an object that is gone already is gone; one that changed is looked at again', async () => {
+  const gone = setUp(() => status(404, 'NotFound'));
+  assert.equal(
+    await removeFinalizer(gone.client, configMaps, object({ finalizers: [NAME] }), NAME),
+    undefined,
+  );
+  const changed = setUp(() => status(409, 'Conflict'));
+  await assert.rejects(
+    removeFinalizer(changed.client, configMaps, object({ finalizers: [NAME] }), NAME),
+    ConflictError,
+  );
+});

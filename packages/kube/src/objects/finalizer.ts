@@ -1,0 +1,64 @@
+/**
+ * Finalizers: a promise that this controller cleans up before an object goes. Both patches name uid and resourceVersion,
+ * so they touch the object that was looked at or nothing: a patch never brings a namesake or a dead object to life.
+ */
+import type { Client } from '../client/client.ts';
+import type { CallOptions } from '../client/options.ts';
+import { NotFoundError } from '../errors.ts';
+import type { KubeObject, Live } from './object.ts';
+import type { Resource } from './resource.ts';
+
+export function hasFinalizer(object: Live, finalizer: string): boolean {
+  return object.metadata.finalizers?.includes(finalizer) ?? false;
+}
+
+export function isBeingDeleted(object: Live): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
+}
+
+/** Adds the finalizer where it is missing. While an object is being deleted the server takes no new ones. */
+export async function addFinalizer<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  object: Live<T>,
+  finalizer: string,
+  options: CallOptions = {},
+): Promise<Live<T>> {
+  if (hasFinalizer(object, finalizer) || isBeingDeleted(object)) return object;
+  return patch(client, resource, object, [...(object.metadata.finalizers ?? []), finalizer], options);
+}
+
+/** Lets the object go. Undefined: it is gone. */
+export async function removeFinalizer<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  object: Live<T>,
+  finalizer: string,
+  options: CallOptions = {},
+): Promise<Live<T> | undefined> {
+  if (!hasFinalizer(object, finalizer)) return object;
+  const rest = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer);
+  try {
+    const answer = await patch(client, resource, object, rest, options);
+    return isBeingDeleted(answer) && rest.length === 0 ? undefined : answer;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
+
+function patch<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  object: Live<T>,
+  finalizers: readonly string[],
+  options: CallOptions,
+): Promise<Live<T>> {
+  const { uid, resourceVersion } = object.metadata;
+  return client.mergePatch(
+    resource,
+    object.metadata,
+    { metadata: { uid, resourceVersion, finalizers } },
+    options,
+  );
+}

@@ -1,0 +1,240 @@
+/** Accounting, Token and LoginSet on an embedded API server. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { conditionType } from '@slurm-operator/api';
+import {
+  deployments,
+  findCondition,
+  type KubeObject,
+  type Resource,
+  secrets,
+  services,
+  statefulSets,
+} from '@slurm-operator/kube';
+import { aController, aLoginSet, anAccounting, aToken } from '../../testing/objects.ts';
+import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
+import { accountings, controllers, loginSets, tokens } from '../cache/resources.ts';
+import { allowedUsersAnnotation } from '../token/plan.ts';
+import { readToken } from '../token/stored-token.ts';
+
+const namespace = 'hpc';
+const key = Buffer.alloc(64, 7);
+let world: OperatorWorld;
+
+before(async () => {
+  world = await startOperatorWorld();
+  await world.operate();
+  await putSecret('slurm-auth', 'slurm.key', 'k'.repeat(64));
+  await putSecret('slurm-jwt', 'jwt.key', key);
+  await put(controllers, aController());
+});
+after(() => world.stop());
+
+interface Written {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
+}
+
+const put = <T extends KubeObject>(resource: Resource<T>, { apiVersion, kind, metadata, spec }: Written) =>
+  world.client.create(resource, {
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name, namespace },
+    spec,
+  } as never);
+
+const putSecret = (name: string, field: string, value: string | Buffer) =>
+  world.client.create(secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace },
+    data: { [field]: Buffer.from(value).toString('base64') },
+  } as never);
+
+const said = <T extends KubeObject>(resource: Resource<T>, name: string, type: string, reason: string) =>
+  world.eventually(`${resource.kind} ${name} to say ${type} ${reason}`, async () => {
+    const object = await world.client.get(resource, { namespace, name });
+    const { status } = object as unknown as { status?: { conditions?: never[] } };
+    const found = findCondition(status?.conditions, type);
+    return found?.reason === reason ? found : undefined;
+  });
+
+const valueOf = async (name: string, field: string) => {
+  const secret = await world.client.find(secrets, { namespace, name });
+  const data = secret?.data?.[field];
+  return data === undefined ? undefined : Buffer.from(data, 'base64').toString('utf8');
+};
+
+test('an Accounting waits for its password, and says so', async () => {
+  await put(accountings, anAccounting());
+  const ready = await said(accountings, 'slurm', conditionType.ready, 'SecretNotFound');
+  assert.match(ready.message, /storageConfig\.passwordKeyRef\.name is "mariadb"/);
+  assert.ok(await world.client.find(services, { namespace, name: 'slurm-accounting' }));
+});
+
+test('with it, slurmdbd gets a configuration and a pod; a new password makes both new (upstream weakness 18)', async () => {
+  await putSecret('mariadb', 'password', 'first');
+  await world.eventually('slurmdbd.conf', async () =>
+    (await valueOf('slurm-accounting', 'slurmdbd.conf'))?.includes('StoragePass="first"'),
+  );
+  const set = () => world.client.find(statefulSets, { namespace, name: 'slurm-accounting' });
+  const hash = (object: Awaited<ReturnType<typeof set>>) =>
+    object?.spec?.template.metadata?.annotations?.['slinky.slurm.net/slurmdbd-conf-hash'];
+  const first = await world.eventually('a StatefulSet', async () => hash(await set()));
+  await world.client.mergePatch(
+    secrets,
+    { namespace, name: 'mariadb' },
+    { data: { password: Buffer.from('second').toString('base64') } },
+  );
+  await world.eventually('another hash', async () => hash(await set()) !== first);
+  assert.match((await valueOf('slurm-accounting', 'slurmdbd.conf')) ?? '', /StoragePass="second"/);
+  await said(accountings, 'slurm', conditionType.databaseReachable, 'Starting');
+});
+
+test('an external Accounting starts nothing and is ready', async () => {
+  const spec = {
+    external: true,
+    externalConfig: { host: 'dbd.example.com', port: 6819 },
+    storageConfig: undefined,
+  };
+  await put(accountings, anAccounting(spec, { name: 'elsewhere' }));
+  await said(accountings, 'elsewhere', conditionType.ready, 'External');
+  assert.equal(await world.client.find(statefulSets, { namespace, name: 'elsewhere-accounting' }), undefined);
+});
+
+test('a Token gets a token, in a Secret that goes with it', async () => {
+  await put(tokens, aToken());
+  const token = await world.eventually('a token', () => valueOf('alice-jwt-alice', 'SLURM_JWT'));
+  assert.equal(readToken(token, key)?.username, 'alice');
+  const secret = await world.client.get(secrets, { namespace, name: 'alice-jwt-alice' });
+  assert.equal(
+    secret.metadata.ownerReferences?.[0]?.kind,
+    'Token',
+    'not the key’s Secret (upstream weakness 16)',
+  );
+  const object = await world.eventually('issuedAt', async () => {
+    const found = await world.client.get(tokens, { namespace, name: 'alice' });
+    return found.status?.issuedAt === undefined ? undefined : found;
+  });
+  assert.equal(object.status?.secretName, 'alice-jwt-alice');
+  await said(tokens, 'alice', conditionType.ready, 'Ready');
+});
+
+test('a deleted Secret is made again, and a new signing key makes a new token (upstream weakness 16)', async () => {
+  await world.client.delete(secrets, { namespace, name: 'alice-jwt-alice' });
+  await world.eventually('the token again', () => valueOf('alice-jwt-alice', 'SLURM_JWT'));
+  const other = Buffer.alloc(64, 9);
+  await world.client.mergePatch(
+    secrets,
+    { namespace, name: 'slurm-jwt' },
+    { data: { 'jwt.key': other.toString('base64') } },
+  );
+  await world.eventually('a token of the new key', async () => {
+    const token = await valueOf('alice-jwt-alice', 'SLURM_JWT');
+    return token !== undefined && readToken(token, other) !== undefined;
+  });
+});
+
+test('a token made once cannot change, and still follows its key', async () => {
+  await put(tokens, aToken({ refresh: false }, { name: 'once' }));
+  const secret = await world.eventually('the Secret', () =>
+    world.client.find(secrets, { namespace, name: 'once-jwt-alice' }),
+  );
+  assert.equal(secret.immutable, true);
+  const third = Buffer.alloc(64, 3);
+  await world.client.mergePatch(
+    secrets,
+    { namespace, name: 'slurm-jwt' },
+    { data: { 'jwt.key': third.toString('base64') } },
+  );
+  await world.eventually('another token', async () => {
+    const token = await valueOf('once-jwt-alice', 'SLURM_JWT');
+    return token !== undefined && readToken(token, third) !== undefined;
+  });
+});
+
+test('nobody becomes root or slurm by writing a Token', async () => {
+  await put(tokens, aToken({ username: 'slurm' }, { name: 'admin' }));
+  const ready = await said(tokens, 'admin', conditionType.ready, 'UserNotAllowed');
+  assert.match(ready.message, /annotate Secret slurm-jwt/);
+  assert.equal(await valueOf('admin-jwt-slurm', 'SLURM_JWT'), undefined);
+  await world.client.mergePatch(
+    secrets,
+    { namespace, name: 'slurm-jwt' },
+    { metadata: { annotations: { [allowedUsersAnnotation]: 'slurm' } } },
+  );
+  await world.eventually('a token with consent', () => valueOf('admin-jwt-slurm', 'SLURM_JWT'));
+});
+
+test('a Secret that is there already is not filled, whoever owns it', async () => {
+  await put(tokens, aToken({ secretRef: { name: 'slurm-auth', key: 'slurm.key' } }, { name: 'thief' }));
+  await said(tokens, 'thief', conditionType.ready, 'NameConflict');
+  assert.equal(await valueOf('slurm-auth', 'slurm.key'), 'k'.repeat(64));
+});
+
+test('a key that is too short, and one of no Controller, are named', async () => {
+  await putSecret('short', 'k', 'too short');
+  await put(tokens, aToken({ jwtKeyRef: { name: 'short', key: 'k' } }, { name: 'short' }));
+  const short = await said(tokens, 'short', conditionType.ready, 'InvalidKey');
+  assert.match(short.message, /9 bytes.*at least 32/);
+  assert.doesNotMatch(short.message, /too short/);
+  await putSecret('stranger', 'k', 's'.repeat(40));
+  await put(tokens, aToken({ jwtKeyRef: { name: 'stranger', key: 'k' } }, { name: 'stranger' }));
+  await said(tokens, 'stranger', conditionType.ready, 'Ready');
+  await said(tokens, 'stranger', conditionType.degraded, 'InvalidKey');
+});
+
+test('login nodes get their host keys once, and keep them whatever changes (upstream weakness 36)', async () => {
+  await put(loginSets, aLoginSet());
+  const missing = await said(loginSets, 'login', conditionType.ready, 'SecretNotFound');
+  assert.match(missing.message, /sssdConfRef\.name is "sssd"/);
+  await putSecret('sssd', 'sssd.conf', '[sssd]');
+  const deployment = () => world.client.find(deployments, { namespace, name: 'login' });
+  await world.eventually('a Deployment', deployment);
+  const keys = () => valueOf('login-ssh-host-keys', 'ssh_host_ed25519_key');
+  const first = await keys();
+  assert.match(first ?? '', /BEGIN OPENSSH PRIVATE KEY/);
+  await world.client.mergePatch(
+    loginSets,
+    { namespace, name: 'login' },
+    { spec: { replicas: 2, extraSshdConfig: 'X11Forwarding no' } },
+  );
+  await world.eventually('two replicas', async () => (await deployment())?.spec?.replicas === 2);
+  assert.equal(await keys(), first);
+  const scaled = await world.eventually('a selector for autoscalers', async () => {
+    const found = await world.client.get(loginSets, { namespace, name: 'login' });
+    return found.status?.selector === '' ? undefined : found.status?.selector;
+  });
+  assert.equal(scaled, 'app.kubernetes.io/name=login,app.kubernetes.io/instance=login');
+});
+
+test('a changed sssd.conf replaces the login nodes', async () => {
+  const hash = async () => {
+    const found = await world.client.get(deployments, { namespace, name: 'login' });
+    return found.spec?.template.metadata?.annotations?.['slinky.slurm.net/sssd-conf-hash'];
+  };
+  const first = await hash();
+  await world.client.mergePatch(
+    secrets,
+    { namespace, name: 'sssd' },
+    { data: { 'sssd.conf': Buffer.from('[other]').toString('base64') } },
+  );
+  await world.eventually('another hash', async () => (await hash()) !== first);
+});
+
+test('nothing of this is written twice', async () => {
+  await world.settled();
+  const count = world.writes().length;
+  const poke = { metadata: { annotations: { 'kubectl.kubernetes.io/poke': 'now' } } };
+  await world.client.mergePatch(accountings, { namespace, name: 'slurm' }, poke);
+  await world.client.mergePatch(loginSets, { namespace, name: 'login' }, poke);
+  await world.client.mergePatch(tokens, { namespace, name: 'alice' }, poke);
+  await world.settled();
+  const writes = world.writes().slice(count);
+  assert.deepEqual(
+    writes.map(({ verb, resource, subresource, name }) => `${verb} ${resource}/${subresource} ${name}`),
+    [],
+  );
+});

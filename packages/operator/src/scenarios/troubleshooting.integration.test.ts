@@ -1,0 +1,204 @@
+/**
+ * What users struggled with, made to happen: slurmrestd gone, a network that swallows packets, a wrong key, a slurmctld that is down,
+ * and the questions that people ask. Each is told by a condition with a reason of docs/troubleshooting.md, and heals by itself.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { conditionType } from '@slurm-operator/api';
+import { startApiServer } from '@slurm-operator/apiserver';
+import { findCondition, type KubeObject, pods, type Resource, secrets, services } from '@slurm-operator/kube';
+import { signJwt } from '@slurm-operator/slurm';
+import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
+import { aCluster, aController, aNodeSet, aRestApi, aToken } from '../../testing/objects.ts';
+import {
+  type OperatorWorld,
+  type RunningOperator,
+  startOperatorWorld,
+} from '../../testing/operator-world.ts';
+import { loopbackServices, SlurmBehindService } from '../../testing/slurm-behind-service.ts';
+import { clusters, controllers, nodeSets, restApis, tokens } from '../cache/resources.ts';
+
+const namespace = 'hpc';
+let world: OperatorWorld;
+let operator: RunningOperator;
+let slurm: Simulator;
+let proxy: SlurmBehindService;
+
+interface Written {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
+}
+
+const put = <T extends KubeObject>(resource: Resource<T>, { apiVersion, kind, metadata, spec }: Written) =>
+  world.client.create(resource, {
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name, namespace },
+    spec,
+  } as never);
+
+const secret = (name: string, key: string, value: string | Buffer) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace },
+  data: { [key]: Buffer.from(value).toString('base64') },
+});
+
+const said = <T extends KubeObject>(resource: Resource<T>, name: string, type: string, reason: string) =>
+  world.eventually(`${resource.kind} ${name} to say ${type} ${reason}`, async () => {
+    const object = await world.client.get(resource, { namespace, name });
+    const { status } = object as unknown as { status?: { conditions?: never[] } };
+    const found = findCondition(status?.conditions, type);
+    return found?.reason === reason ? found : undefined;
+  });
+
+const cluster = () => world.client.get(clusters, { namespace, name: 'slurm' });
+const healed = async () => {
+  await said(clusters, 'slurm', conditionType.ready, 'Ready');
+  assert.equal((await cluster()).status?.isReady, true);
+};
+
+before(async () => {
+  const server = await startApiServer({ serviceNetwork: loopbackServices });
+  world = await startOperatorWorld(undefined, { server, stop: () => server.stop() });
+  slurm = await startSimulator({ nodes: 'compute-0' });
+  await world.client.create(secrets, secret('slurm-auth', 'slurm.key', 'k'.repeat(64)) as never);
+  await world.client.create(secrets, secret('slurm-jwt', 'jwt.key', slurm.jwtKey) as never);
+  await put(controllers, aController());
+  await put(restApis, aRestApi());
+  await put(nodeSets, aNodeSet());
+  operator = await world.operate({
+    reachBy: 'address',
+    // As impatient as a test must be: what is said is the same.
+    slurm: { requestTimeoutMs: 700, backoff: { initial: 100, limit: 500 }, pollPeriodMs: 200 },
+  });
+  const service = await world.eventually('the Service of slurmrestd', () =>
+    world.client.find(services, { namespace, name: 'slurm-restapi' }),
+  );
+  proxy = await SlurmBehindService.open(service, slurm);
+  await healed();
+});
+
+after(async () => {
+  await world.stop();
+  await proxy[Symbol.asyncDispose]();
+  await slurm.stop();
+});
+
+test('READY is false: slurmrestd is gone, and the Cluster names its address and what to look at', async () => {
+  const { spec } = await world.client.get(services, { namespace, name: 'slurm-restapi' });
+  await proxy[Symbol.asyncDispose]();
+  const ready = await said(clusters, 'slurm', conditionType.ready, 'ConnectionRefused');
+  assert.equal(ready.status, 'False');
+  assert.match(ready.message, new RegExp(`nothing listens at http://${spec?.clusterIP}:6820`));
+  assert.match(ready.message, /pods of slurmrestd/);
+  assert.equal((await cluster()).status?.isReady, false, 'the READY column');
+  const connected = await said(controllers, 'slurm', conditionType.slurmConnected, 'ConnectionRefused');
+  assert.equal(connected.message, ready.message, 'the Controller says the same');
+  proxy = await SlurmBehindService.open({ spec }, slurm);
+  await healed();
+});
+
+test('timeouts: packets vanish, and the Cluster suspects a NetworkPolicy', async () => {
+  slurm.faults.halfOpen = true;
+  const ready = await said(clusters, 'slurm', conditionType.ready, 'ConnectionTimeout');
+  assert.match(ready.message, /does not answer in time.*NetworkPolicy/);
+  slurm.faults.halfOpen = false;
+  await healed();
+});
+
+test('authentication fails: the key in the Secret is not Slurm’s, and putting it right is enough', async () => {
+  const ref = { namespace, name: 'slurm-jwt' };
+  const wrong = secret('slurm-jwt', 'jwt.key', 'w'.repeat(32)).data;
+  await world.client.mergePatch(secrets, ref, { data: wrong });
+  const ready = await said(clusters, 'slurm', conditionType.ready, 'AuthenticationFailed');
+  assert.match(ready.message, /refuses our token.*JWT key that the Controller names/);
+  assert.doesNotMatch(ready.message, /www|eyJ/, 'no key, no token');
+  await world.client.mergePatch(secrets, ref, { data: secret('', 'jwt.key', slurm.jwtKey).data });
+  await healed();
+});
+
+test('node states are out of sync: while Slurm is unknown the NodeSet says so and keeps its workers', async () => {
+  const workers = (await world.client.list(pods, { namespace })).items.map(({ metadata }) => metadata.uid);
+  slurm.faults.controllerDown = true;
+  const down = await said(clusters, 'slurm', conditionType.ready, 'ControllerUnreachable');
+  assert.match(down.message, /slurmrestd at .* answers, but slurmctld does not/);
+  const unknown = await said(nodeSets, 'compute', conditionType.ready, 'SlurmUnknown');
+  assert.equal(unknown.status, 'Unknown');
+  assert.match(unknown.message, /Nothing is taken away meanwhile; look at the Cluster/);
+  assert.deepEqual(
+    (await world.client.list(pods, { namespace })).items.map(({ metadata }) => metadata.uid),
+    workers,
+  );
+  slurm.faults.controllerDown = false;
+  await healed();
+  await said(nodeSets, 'compute', conditionType.ready, 'PodsNotReady');
+});
+
+test('Q1, does the REST API work? Slurm answers 401 to who has no token, and the Cluster says that it answers us', async () => {
+  const { status } = await fetch(`${slurm.server}/slurm/v0.0.45/ping`);
+  assert.equal(status, 401);
+  const ready = await said(clusters, 'slurm', conditionType.ready, 'Ready');
+  assert.match(ready.message, /answers and accepts our token/);
+  await said(restApis, 'slurm', conditionType.ready, 'Starting');
+});
+
+test('Q2, a token is refused: a deleted Secret comes back with a good one, an expired one is named', async () => {
+  await put(
+    tokens,
+    aToken({ username: 'admin', secretRef: { name: 'admin-jwt', key: 'SLURM_JWT' } }, { name: 'admin' }),
+  );
+  const ref = { namespace, name: 'admin-jwt' };
+  const first = await world.eventually('a token', () => world.client.find(secrets, ref));
+  await world.client.delete(secrets, ref);
+  await world.eventually('another token', async () => {
+    const found = await world.client.find(secrets, ref);
+    return found !== undefined && found.metadata.uid !== first.metadata.uid;
+  });
+  const token = await said(tokens, 'admin', conditionType.ready, 'Ready');
+  assert.match(token.message, /Secret admin-jwt holds a token for admin/);
+
+  const anHourAgo = Date.now() - 3_600_000;
+  const old = signJwt({ key: slurm.jwtKey, user: 'slurm', lifetimeSeconds: 60, now: anHourAgo });
+  await world.client.create(secrets, secret('old-token', 'SLURM_JWT', old) as never);
+  await put(
+    clusters,
+    aCluster({ server: slurm.server, tokenSecretRef: { name: 'old-token' } }, { name: 'elsewhere' }),
+  );
+  const expired = await said(clusters, 'elsewhere', conditionType.ready, 'TokenExpired');
+  assert.match(expired.message, /token in Secret old-token expired at .*put a fresh one into it/);
+  await world.client.mergePatch(
+    secrets,
+    { namespace, name: 'old-token' },
+    { data: secret('', 'SLURM_JWT', slurm.token()).data },
+  );
+  await said(clusters, 'elsewhere', conditionType.ready, 'Ready');
+});
+
+test('Q3, access from outside: a Service that somebody made a LoadBalancer stays one', async () => {
+  const ref = { namespace, name: 'slurm-restapi' };
+  await world.client.mergePatch(services, ref, { spec: { type: 'LoadBalancer' } });
+  await world.client.mergePatch(restApis, { namespace, name: 'slurm' }, { spec: { replicas: 2 } });
+  await world.settled();
+  assert.equal((await world.client.get(services, ref)).spec?.type, 'LoadBalancer');
+});
+
+test('Q4, 404 or nothing: a version that this Slurm does not serve is 404, and the Cluster says which it does', async () => {
+  const headers = { 'X-SLURM-USER-TOKEN': slurm.token() };
+  assert.equal((await fetch(`${slurm.server}/slurm/v0.0.41/nodes`, { headers })).status, 404);
+  const { status } = await cluster();
+  assert.equal(status?.apiVersion, 'v0.0.45');
+  assert.match(status?.slurmVersion ?? '', /^26\.05/);
+  const served = await fetch(`${slurm.server}/slurm/${status?.apiVersion}/nodes/`, { headers });
+  assert.equal(served.status, 200);
+});
+
+test('Q5, what is the operator’s client doing? /debug/vars tells, without secrets', () => {
+  const [client] = operator.debugVars().slurmClients.filter((one) => one.cluster === 'hpc/slurm');
+  assert.deepEqual([client?.circuit, client?.nodes], ['closed', 1]);
+  const text = JSON.stringify(operator.debugVars());
+  for (const hidden of [slurm.jwtKey.toString(), slurm.jwtKey.toString('base64'), 'eyJ'])
+    assert.equal(text.includes(hidden), false);
+});

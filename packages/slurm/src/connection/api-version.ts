@@ -1,0 +1,11 @@
+/** The API versions that this library speaks, and their order. */
+import { apiVersions, type OperationsOf } from '../generated/index.ts';
+
+export type ApiVersion = keyof OperationsOf;
+
+/** Newest first: the order in which a server is asked. */
+export const newestFirst: readonly ApiVersion[] = apiVersions.toReversed();
+
+export function isApiVersion(text: string): text is ApiVersion {
+  return (apiVersions as readonly string[]).includes(text);
+}

@@ -1,0 +1,100 @@
+/**
+ * A circuit breaker: after some failures in a row calls fail at once instead of each waiting ten seconds for a dead
+ * slurmctld, and one call at a time finds out whether it is back.
+ */
+import { type Clock, systemClock } from '../clock.ts';
+import { GivenUp, Timeout, Unavailable } from '../errors.ts';
+
+export interface CircuitOptions {
+  /** What stands behind it, for messages. */
+  readonly name: string;
+  /** Failures in a row that open it. Default 3. */
+  readonly threshold?: number;
+  /** First pause, doubled with every failed try. Default 1 s. */
+  readonly pauseMs?: number;
+  /** Default 30 s. */
+  readonly maxPauseMs?: number;
+  readonly clock?: Clock;
+  /** A number in [0, 1). */
+  readonly random?: () => number;
+}
+
+export type CircuitState = 'closed' | 'open' | 'trying';
+
+export class Circuit {
+  readonly #options: Required<CircuitOptions>;
+  #failures = 0;
+  #openUntil = 0;
+  #trying = false;
+  #lastError: Error | undefined;
+
+  constructor(options: CircuitOptions) {
+    this.#options = {
+      threshold: 3,
+      pauseMs: 1000,
+      maxPauseMs: 30_000,
+      clock: systemClock,
+      random: Math.random,
+      ...options,
+    };
+  }
+
+  get state(): CircuitState {
+    if (this.#failures < this.#options.threshold) return 'closed';
+    return this.#trying ? 'trying' : 'open';
+  }
+
+  /** Milliseconds until a call may pass; 0 when one may now. */
+  get waitMs(): number {
+    return this.state === 'closed' ? 0 : Math.max(0, this.#openUntil - this.#options.clock.now());
+  }
+
+  /** Runs `call` if the circuit lets it. Only `Unavailable` and `Timeout` count as failures: a refusal is an answer. */
+  async run<T>(call: () => Promise<T>, isFailure = isOutage): Promise<T> {
+    const tries = this.state !== 'closed';
+    if (tries && (this.#trying || this.waitMs > 0)) throw this.#refusal();
+    if (tries) this.#trying = true;
+    try {
+      const result = await call();
+      this.#failures = 0;
+      this.#lastError = undefined;
+      return result;
+    } catch (error) {
+      if (!isFailure(error)) {
+        // Only an answer is a sign of life; a caller that did not wait for one has seen none.
+        if (!wasGivenUp(error)) this.#failures = 0;
+        throw error;
+      }
+      this.#fail(error as Error);
+      throw error;
+    } finally {
+      if (tries) this.#trying = false;
+    }
+  }
+
+  #fail(error: Error): void {
+    const { threshold, pauseMs, maxPauseMs, clock, random } = this.#options;
+    this.#failures += 1;
+    this.#lastError = error;
+    if (this.#failures < threshold) return;
+    const pause = Math.min(maxPauseMs, pauseMs * 2 ** Math.min(this.#failures - threshold, 20));
+    this.#openUntil = clock.now() + pause * (0.75 + random() / 2);
+  }
+
+  #refusal(): Unavailable {
+    const seconds = Math.ceil(this.waitMs / 1000);
+    const message = `${this.#options.name} failed ${this.#failures} times in a row, the next try is in ${seconds} s; last: ${this.#lastError?.message ?? 'unknown'}`;
+    return new Unavailable(message, { cause: this.#lastError });
+  }
+}
+
+/** The errors that say nothing about Slurm but that it is out of reach. A call given up by its own caller is no sign. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof Timeout || (error instanceof Unavailable && !wasGivenUp(error));
+}
+
+/** Whatever the reason, unless that is a deadline (`AbortSignal.timeout`), which Slurm did not meet. */
+function wasGivenUp(error: unknown): boolean {
+  if (!(error instanceof GivenUp)) return false;
+  return !(error.cause instanceof DOMException && error.cause.name === 'TimeoutError');
+}

@@ -1,0 +1,36 @@
+/** When running work will be over: start plus time limit, per node. */
+
+import { occupiesNodes, type SlurmJob } from '../model/job.ts';
+import { expandHostlist } from './hostlist.ts';
+
+/** Milliseconds since the epoch; `infinite` when some job has no limit; `unknown` when Slurm did not tell enough. */
+export type Deadline = number | 'infinite' | 'unknown';
+
+/** The deadline of one job; `undefined` when it holds no nodes. */
+export function jobDeadline(job: Pick<SlurmJob, 'state' | 'startedAt' | 'timeLimit'>): Deadline | undefined {
+  if (!occupiesNodes(job.state)) return undefined;
+  if (job.timeLimit === 'infinite') return 'infinite';
+  // The time a job is suspended does not count against its limit: its end moves.
+  if (job.startedAt === undefined || job.timeLimit === undefined || job.state.includes('SUSPENDED'))
+    return 'unknown';
+  return job.startedAt + job.timeLimit * 60_000;
+}
+
+/** For every node with work on it, the moment its last job must be over. Nodes without work are not in it. */
+export function nodeDeadlines(jobs: Iterable<SlurmJob>): ReadonlyMap<string, Deadline> {
+  const deadlines = new Map<string, Deadline>();
+  for (const job of jobs) {
+    const deadline = jobDeadline(job);
+    if (deadline === undefined) continue;
+    for (const node of expandHostlist(job.nodes)) deadlines.set(node, later(deadlines.get(node), deadline));
+  }
+  return deadlines;
+}
+
+/** The later of two; not knowing is worse than for ever, because nothing can be promised. */
+function later(a: Deadline | undefined, b: Deadline): Deadline {
+  if (a === undefined) return b;
+  if (a === 'unknown' || b === 'unknown') return 'unknown';
+  if (a === 'infinite' || b === 'infinite') return 'infinite';
+  return Math.max(a, b);
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { InvalidInput } from '../errors.ts';
+import { cleanReason, reasonOwner } from './reason.ts';
+
+/** Any code points, lone surrogates and control characters among them. fast-check's own `binary` strings take seconds. */
+const anyText = fc
+  .array(
+    fc.oneof(fc.nat({ max: 0x10_ff_ff }), fc.nat({ max: 0xff }), fc.constantFrom(0x2028, 0x2029, 0xd800)),
+    {
+      maxLength: 600,
+      size: 'max',
+    },
+  )
+  .map((points) => String.fromCodePoint(...points));
+
+test('law: a clean reason is one printable line of at most 256 characters, and cleaning it again changes nothing', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const clean = cleanReason(text);
+      assert.doesNotMatch(clean, /[\p{Cc}\u2028\u2029]/u);
+      assert.ok(Array.from(clean).length <= 256);
+      assert.equal(clean, clean.trim());
+      assert.ok(clean.isWellFormed());
+      assert.equal(cleanReason(clean), clean);
+    }),
+  );
+});
+
+test('line breaks cannot smuggle a second line', () => {
+  assert.equal(cleanReason('kernel\nState=DOWN\r\n  x'), 'kernel State=DOWN x');
+});
+
+test('a prefix owns what begins with it, and nothing that merely looks like it', () => {
+  const owner = reasonOwner('tool:');
+  assert.ok(owner.owns('tool: scale-in'));
+  assert.ok(owner.owns(owner.write('scale-in')));
+  assert.equal(owner.write('scale-in'), 'tool: scale-in');
+  assert.equal(owner.read('tool: scale-in'), 'scale-in');
+  assert.ok(!owner.owns('disk broken'));
+  assert.ok(!owner.owns(' tool: x'));
+  assert.ok(!owner.owns(''));
+  assert.equal(owner.read('disk broken'), undefined);
+
+  const word = reasonOwner('slurm-tool');
+  assert.equal(word.write('cordon'), 'slurm-tool: cordon');
+  assert.ok(word.owns('slurm-tool'));
+  assert.ok(!word.owns('slurm-toolbox is broken'));
+});
+
+test('a prefix that could own everything is refused', () => {
+  for (const bad of ['', ' ', ' x', 'a\nb']) assert.throws(() => reasonOwner(bad), InvalidInput);
+});
