@@ -1,6 +1,6 @@
 /** The options of the command line, as text. */
+import { quantity } from '@slurm-operator/kube';
 import { LocalClusterError } from '../errors.ts';
-import { quantity } from '../objects/quantity.ts';
 
 export interface Flags {
   readonly name: string;

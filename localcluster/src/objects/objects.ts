@@ -44,7 +44,6 @@ export type Volume = NonNullable<PodSpec['volumes']>[number];
 export type Probe = NonNullable<Container['livenessProbe']>;
 export type Node = Live<Kind<INode>>;
 export type Taint = NonNullable<Node['spec']['taints']>[number];
-export type Toleration = NonNullable<PodSpec['tolerations']>[number];
 export type Service = Live<Kind<IService>>;
 export type ServicePort = NonNullable<Service['spec']['ports']>[number];
 export type StatefulSet = Live<Kind<IStatefulSet>>;

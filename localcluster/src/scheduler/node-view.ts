@@ -1,6 +1,6 @@
 /** A node as the scheduler sees it: what it has, and what the pods assigned to it ask for. */
+import { bytes, milliCpu, quantity } from '@slurm-operator/kube';
 import type { Node, Pod } from '../objects/objects.ts';
-import { bytes, milliCpu, quantity } from '../objects/quantity.ts';
 
 /** Amounts by resource name; cpu in thousandths of a core. */
 export type Amounts = ReadonlyMap<string, number>;

@@ -2,11 +2,11 @@
  * Places one pod: filters, then scores, as a pure function. When nothing fits it says why in the words people look
  * up, and whether throwing out pods of lower priority would help.
  */
+import { selectsNode, untolerated } from '@slurm-operator/kube';
 import type { Pod, Taint } from '../objects/objects.ts';
-import { matchesNode, preferenceWeight } from './node-affinity.ts';
 import { type NodeView, removePod, requestsOf, viewNode } from './node-view.ts';
 import { affinityObstacle, affinityWeight, type Relations, relate } from './pod-affinity.ts';
-import { untolerated } from './taints.ts';
+import { preferenceWeight } from './preference-weight.ts';
 import { crowding, type Spread, spreadObstacle, spreadOf } from './topology-spread.ts';
 
 export type Placement =
@@ -102,7 +102,7 @@ function obstaclesOn(view: NodeView, { pod, requests, relations, spreads, demand
     return fixed("node(s) didn't match the requested node name");
   const taint = untolerated(node.spec.taints, pod.spec.tolerations, ['NoSchedule', 'NoExecute']);
   if (taint !== undefined) return fixed(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`);
-  if (!matchesNode(pod, node)) return fixed("node(s) didn't match Pod's node affinity/selector");
+  if (!selectsNode(pod.spec, node)) return fixed("node(s) didn't match Pod's node affinity/selector");
   if (portsTaken(view, pod)) return curable("node(s) didn't have free ports for the requested pod ports");
   const short = shortages(view, requests);
   if (short.length > 0) return short;

@@ -1,7 +1,6 @@
 /** Topology spread constraints: no domain may hold too many more of the matching pods than the emptiest one. */
-import { selectorMatches } from '../objects/label-selector.ts';
+import { selectorMatches, selectsNode } from '@slurm-operator/kube';
 import type { Node, Pod } from '../objects/objects.ts';
-import { matchesNode } from './node-affinity.ts';
 import type { NodeView } from './node-view.ts';
 
 export interface Spread {
@@ -19,7 +18,7 @@ export function spreadOf(pod: Pod, views: readonly NodeView[]): Spread[] {
     const selector = constraint.labelSelector;
     for (const view of views) {
       const value = view.node.metadata.labels?.[constraint.topologyKey];
-      if (value === undefined || !matchesNode(pod, view.node)) continue;
+      if (value === undefined || !selectsNode(pod.spec, view.node)) continue;
       let found = 0;
       for (const other of view.pods.values())
         if (

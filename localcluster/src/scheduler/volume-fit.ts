@@ -1,6 +1,6 @@
 /** Whether a pod's claims allow it to be placed, and where. */
+import { termMatches } from '@slurm-operator/kube';
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../objects/objects.ts';
-import { matchesTerms } from './node-affinity.ts';
 
 export interface ClaimSource {
   readonly claim: (name: string) => PersistentVolumeClaim | undefined;
@@ -33,7 +33,7 @@ export function claimObstacle(pod: Pod, source: ClaimSource): ClaimFit {
     onNode: (node) =>
       bound.every((volume) => {
         const terms = volume.spec.nodeAffinity?.required?.nodeSelectorTerms;
-        return terms === undefined || matchesTerms(terms, node);
+        return terms === undefined || terms.some((term) => termMatches(term, node));
       })
         ? undefined
         : 'node(s) had volume node affinity conflict',

@@ -87,6 +87,8 @@ export {
   timestamp,
 } from './objects/conditions.ts';
 export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from './objects/finalizer.ts';
+export { type LabelSelector, mapMatches, selectorMatches } from './objects/label-selector.ts';
+export { selectsNode, termMatches } from './objects/node-selector.ts';
 export {
   compareResourceVersions,
   controllerOf,
@@ -102,6 +104,7 @@ export {
   type OwnerReference,
   refOf,
 } from './objects/object.ts';
+export { bytes, milliCpu, quantity } from './objects/quantity.ts';
 export {
   type AnyResource,
   defineResource,
@@ -111,6 +114,7 @@ export {
   resourceName,
 } from './objects/resource.ts';
 export * from './objects/resources.ts';
+export { tolerates, untolerated } from './objects/tolerations.ts';
 export { Queue, type QueueOptions } from './queue/queue.ts';
 export type { EventDraft } from './recorder/aggregate.ts';
 export { EventRecorder, type RecorderOptions } from './recorder/recorder.ts';

@@ -2,8 +2,8 @@
  * The environment of a container: what the image says, then Services, then envFrom, then env, later ones winning.
  * A reference to something that is missing is an error with the words a user of Kubernetes knows.
  */
+import { bytes, milliCpu } from '@slurm-operator/kube';
 import type { Container, DataObject, Pod } from '../../objects/objects.ts';
-import { bytes, milliCpu } from '../../objects/quantity.ts';
 import { AgentError } from '../errors.ts';
 import { expand } from './expand.ts';
 import { fieldValue } from './field-value.ts';

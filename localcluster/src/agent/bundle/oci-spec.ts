@@ -3,9 +3,9 @@
  * resolved before. No oom_score_adj and no rlimits are set: lowering the first and raising the others needs
  * CAP_SYS_RESOURCE, which root in many virtual machines does not have.
  */
+import { bytes, milliCpu } from '@slurm-operator/kube';
 import type { ImageConfig } from '@slurm-operator/sandbox';
 import type { Container, Pod } from '../../objects/objects.ts';
-import { bytes, milliCpu } from '../../objects/quantity.ts';
 import { containerCapabilities } from './capabilities.ts';
 import { defaultDevices, deviceRules } from './devices.ts';
 import { expand } from './expand.ts';

@@ -1,10 +1,11 @@
 /** From a container of a pod to a running process: image, environment, user, files, mounts, then runc. */
+
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { bytes } from '@slurm-operator/kube';
 import type { Machine } from '../../machine/machine.ts';
 import type { Toolbox } from '../../machine/toolbox.ts';
 import type { Container, DataObject, Pod } from '../../objects/objects.ts';
-import { bytes } from '../../objects/quantity.ts';
 import { buildEnvironment } from '../bundle/environment.ts';
 import { buildOciSpec, type Mount } from '../bundle/oci-spec.ts';
 import { serviceVariables } from '../bundle/service-variables.ts';

@@ -1,9 +1,10 @@
 /** The volumes of one pod on one node: made before its first container, refreshed while it runs, gone after it. */
+
 import { chmod, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
+import { bytes } from '@slurm-operator/kube';
 import type { Machine } from '../../machine/machine.ts';
 import type { Container, DataObject, Pod, Volume } from '../../objects/objects.ts';
-import { bytes } from '../../objects/quantity.ts';
 import { expand } from '../bundle/expand.ts';
 import type { Mount } from '../bundle/oci-spec.ts';
 import { AgentError } from '../errors.ts';

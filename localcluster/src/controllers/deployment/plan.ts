@@ -2,7 +2,7 @@
  * What a Deployment wants done next: one ReplicaSet per template, the newest grown and the others shrunk within
  * maxSurge and maxUnavailable, old empty ones kept up to the history limit.
  */
-import { selectorMatches } from '../../objects/label-selector.ts';
+import { selectorMatches } from '@slurm-operator/kube';
 import type { Deployment, ReplicaSet } from '../../objects/objects.ts';
 import { controllerOf, controllerReference, isControlledBy, isTerminating } from '../../objects/pods.ts';
 import { canonicalJson, templateHash } from '../../objects/template-hash.ts';

@@ -1,6 +1,5 @@
 /** Keeps the status of PodDisruptionBudgets, which the eviction of a pod asks. */
-import type { Manager } from '@slurm-operator/kube';
-import { selectorMatches } from '../../objects/label-selector.ts';
+import { type Manager, selectorMatches } from '@slurm-operator/kube';
 import {
   deployments,
   disruptionBudgets,

@@ -1,5 +1,5 @@
 /** The status of a PodDisruptionBudget: how many of its pods may go now. */
-import { selectorMatches } from '../../objects/label-selector.ts';
+import { selectorMatches } from '@slurm-operator/kube';
 import type { Pod, PodDisruptionBudget } from '../../objects/objects.ts';
 import { isFinished, isReady, isTerminating } from '../../objects/pods.ts';
 import { portion } from '../deployment/plan.ts';

@@ -1,7 +1,7 @@
 /** What a node's silence means, and which pods must leave it. Pure. */
+import { tolerates } from '@slurm-operator/kube';
 import type { Node, Pod, Taint } from '../../objects/objects.ts';
 import { isTerminating } from '../../objects/pods.ts';
-import { tolerates } from '../../scheduler/taints.ts';
 
 type Condition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
 

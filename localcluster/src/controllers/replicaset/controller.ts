@@ -1,6 +1,5 @@
 /** Carries out the plan of a ReplicaSet, pods in parallel. */
-import type { Manager } from '@slurm-operator/kube';
-import { selectorMatches } from '../../objects/label-selector.ts';
+import { type Manager, selectorMatches } from '@slurm-operator/kube';
 import { pods, type ReplicaSet, replicaSets } from '../../objects/objects.ts';
 import { controllerReference } from '../../objects/pods.ts';
 import { inBatches } from '../in-batches.ts';

@@ -1,5 +1,5 @@
 /** What a ReplicaSet wants done next: own the right pods, and have just as many as it says. */
-import { selectorMatches } from '../../objects/label-selector.ts';
+import { selectorMatches } from '@slurm-operator/kube';
 import type { Pod, PodSpec, ReplicaSet } from '../../objects/objects.ts';
 import {
   controllerOf,

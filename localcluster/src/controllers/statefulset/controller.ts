@@ -1,6 +1,11 @@
 /** Carries out the plan of a StatefulSet. */
-import { AlreadyExistsError, type Draft, type KubeObject, type Manager } from '@slurm-operator/kube';
-import { selectorMatches } from '../../objects/label-selector.ts';
+import {
+  AlreadyExistsError,
+  type Draft,
+  type KubeObject,
+  type Manager,
+  selectorMatches,
+} from '@slurm-operator/kube';
 import { claims, controllerRevisions, pods, type StatefulSet, statefulSets } from '../../objects/objects.ts';
 import { isControlledBy } from '../../objects/pods.ts';
 import { adopt, isOrphan, podsFor, release } from '../pod-ownership.ts';

@@ -1,6 +1,6 @@
 /** Which class, which volume: the choices of storage. Pure. */
+import { bytes } from '@slurm-operator/kube';
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../objects/objects.ts';
-import { bytes } from '../../objects/quantity.ts';
 
 export const provisioner = 'localcluster/directory';
 const defaultAnnotation = 'storageclass.kubernetes.io/is-default-class';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { label, type NodeSet } from '@slurm-operator/api';
-import type { ControllerRevision, DeepReadonly } from '@slurm-operator/kube';
-import { quantity } from './quantity.ts';
+import { type ControllerRevision, type DeepReadonly, quantity } from '@slurm-operator/kube';
 
 /** The parts of a NodeSet whose change makes new workers. */
 export function revisionData(nodeSet: NodeSet): string {

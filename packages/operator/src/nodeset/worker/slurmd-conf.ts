@@ -1,8 +1,9 @@
 /** The `--conf` line with which a worker presents itself to Slurm: its features, its size, and what the user adds. */
+
 import type { NodeSet } from '@slurm-operator/api';
+import { quantity } from '@slurm-operator/kube';
 import type { Read } from '../../builders/read.ts';
 import type { WorkerSize } from '../plan/observed.ts';
-import { quantity } from './quantity.ts';
 
 /** The name by which Slurm knows a NodeSet (and its partition): the host name's stem where one is set. */
 export function slurmSetName(nodeSet: Read<NodeSet>): string {

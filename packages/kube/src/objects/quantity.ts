@@ -1,4 +1,5 @@
-/** Kubernetes quantities ("500m", "1Gi", "2e3") as numbers. */
+/** Kubernetes quantities ("500m", "1Gi", "2e3") as numbers. Pure. */
+
 const suffixes: Readonly<Record<string, number>> = {
   n: 1e-9,
   u: 1e-6,
@@ -18,12 +19,10 @@ const suffixes: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** The number a quantity stands for. The API server has validated it, so nonsense counts as nothing. */
+/** The number a quantity stands for. The API server has validated it, so nonsense counts as nothing, like absence. */
 export function quantity(text: string | number | undefined): number {
-  if (text === undefined) return 0;
-  const match = /^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([a-zA-Z]*)$/.exec(String(text));
-  if (match === null) return 0;
-  return Number(match[1]) * (suffixes[match[2] ?? ''] ?? 0);
+  const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)([a-zA-Z]*)$/.exec(String(text ?? ''));
+  return match === null ? 0 : Number(match[1]) * (suffixes[match[2] ?? ''] ?? 0);
 }
 
 /** CPU in thousandths of a core, rounded up as the scheduler does. */

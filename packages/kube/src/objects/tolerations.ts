@@ -1,5 +1,9 @@
-/** Taints and tolerations. */
-import type { Taint, Toleration } from '../objects/objects.ts';
+/** Taints and tolerations. Pure. */
+import type { DeepReadonly } from './object.ts';
+import type { Node, Pod } from './resources.ts';
+
+type Taint = DeepReadonly<NonNullable<NonNullable<Node['spec']>['taints']>[number]>;
+type Toleration = DeepReadonly<NonNullable<NonNullable<Pod['spec']>['tolerations']>[number]>;
 
 export function tolerates(toleration: Toleration, taint: Taint): boolean {
   if (toleration.effect && toleration.effect !== taint.effect) return false;
