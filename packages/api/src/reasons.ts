@@ -147,6 +147,10 @@ const reasonTexts = {
     meaning: 'Some Slurm nodes are down or drained by someone else.',
     advice: 'Ask sinfo -R why.',
   },
+  UpdateRefused: {
+    meaning: 'Slurm refuses what a Node’s annotation says about its worker.',
+    advice: 'Correct the annotation of the Node, or topology.yaml; the message quotes Slurm.',
+  },
   DnsFailed: {
     meaning: 'The name of the server cannot be resolved.',
     advice: 'Check the Service and the cluster DNS.',

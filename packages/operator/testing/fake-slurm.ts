@@ -2,6 +2,7 @@
 import {
   type NodeUpdate,
   parseNodeState,
+  Refused,
   type ReservationWrite,
   type SlurmNode,
   type SlurmReservation,
@@ -12,6 +13,8 @@ export class FakeSlurm implements SlurmGateway {
   readonly nodes = new Map<string, SlurmNode>();
   /** Every change that was asked for, in order. */
   readonly asked: string[] = [];
+  /** The topologies there are; undefined: any. */
+  topologies: ReadonlySet<string> | undefined;
   readonly #onChange: () => void;
   #reachable = true;
   readonly #waiting = new Set<string>();
@@ -101,10 +104,12 @@ export class FakeSlurm implements SlurmGateway {
   }
 
   async updateNode(name: string, update: NodeUpdate): Promise<void> {
-    this.asked.push(`${update.state ?? 'update'} ${name}`);
+    this.asked.push([update.state ?? 'update', name, update.topology].filter(Boolean).join(' '));
     if (!this.#reachable) throw new Error('connection refused');
     const node = this.nodes.get(name);
     if (node === undefined) return;
+    if (update.topology !== undefined && !(this.topologies?.has(update.topology) ?? true))
+      throw new Refused(`cannot update node ${name}`, { text: 'Invalid topology specification' });
     const flags = new Set(node.state.flags);
     if (update.state === 'DRAIN') flags.add('DRAIN');
     if (update.state === 'UNDRAIN') flags.delete('DRAIN');

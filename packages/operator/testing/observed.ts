@@ -100,6 +100,7 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
     },
     lastWrites: new Map(),
     backoff: new Map(),
+    refusals: new Map(),
     pruneRecords: 'Never',
     ...over,
   };

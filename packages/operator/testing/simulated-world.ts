@@ -93,6 +93,7 @@ export class SimulatedWorld {
       slurm: this.#view,
       lastWrites: new Map(this.lastWrites),
       backoff: new Map(),
+      refusals: new Map(),
       pruneRecords: 'NodeNotFound',
     };
   }

@@ -1,9 +1,10 @@
 /** What the operator remembers about a NodeSet between two reconciles. Losing it costs time, never safety. */
 import { SeenBefore } from './observe/seen-before.ts';
-import { slotKey, type Worker } from './plan/observed.ts';
+import { type Refusal, slotKey, type Worker } from './plan/observed.ts';
 import type { SlurmGateway } from './slurm-gateway.ts';
 
 const firstDelay = 1_000;
+const firstRefusalDelay = 60_000;
 const longestDelay = 15 * 60_000;
 
 export class NodeSetMemory {
@@ -11,6 +12,7 @@ export class NodeSetMemory {
   readonly lastWrites = new Map<string, number>();
   readonly backoff = new Map<string, number>();
   readonly seen = new SeenBefore();
+  readonly refusals = new Map<string, Refusal & { readonly count: number }>();
   #asked: SlurmGateway | undefined;
   readonly #failures = new Map<string, { count: number; lastUid: string }>();
 
@@ -32,6 +34,28 @@ export class NodeSetMemory {
   /** What a list newer than all it concerns has answered need not be remembered. */
   settle(listedAt: number): void {
     for (const [slurmName, at] of this.lastWrites) if (at < listedAt) this.lastWrites.delete(slurmName);
+  }
+
+  /** What is refused again and again is asked for more and more rarely; another topology is another matter. */
+  refused(slurmName: string, topology: string | undefined, message: string, now: number): void {
+    const known = this.refusals.get(slurmName);
+    const count = known?.topology === topology ? (known?.count ?? 0) + 1 : 1;
+    const until = now + Math.min(longestDelay, firstRefusalDelay * 2 ** (count - 1));
+    this.refusals.set(slurmName, { topology, message, until, count });
+  }
+
+  /** A refused topology outlives the success of an update that left it out. */
+  accepted(slurmName: string, topology: string | undefined): void {
+    const known = this.refusals.get(slurmName);
+    if (known !== undefined && (known.topology === undefined || topology !== undefined))
+      this.refusals.delete(slurmName);
+  }
+
+  /** Whoever comes under the name of a worker that is gone is asked for anew. */
+  forgetRefusalsOfOthers(workers: readonly Worker[]): void {
+    if (this.refusals.size === 0) return;
+    const there = new Set(workers.map((worker) => worker.slurmName));
+    for (const slurmName of this.refusals.keys()) if (!there.has(slurmName)) this.refusals.delete(slurmName);
   }
 
   /** Slots whose pods fail again and again are filled more and more slowly; a worker that is ready clears its slot. */

@@ -1,7 +1,7 @@
 /** The NodeSet controller on the embedded API server, with a fake kubelet and a fake Slurm. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pods } from '@slurm-operator/kube';
+import { nodes, pods } from '@slurm-operator/kube';
 import { NodeSetStage } from '../../testing/nodeset-stage.ts';
 
 const workerNames = async (stage: NodeSetStage) => (await stage.pods()).map((pod) => pod.metadata.name);
@@ -212,4 +212,48 @@ test('a pod of a worker’s name that is somebody else’s is named in the condi
         type === 'Ready' && reason === 'NameConflict' && /pod w-0 exists/.test(message),
     ),
   );
+});
+
+test('a topology that Slurm does not have is told of, not asked for again at once, and hurts nobody else', async () => {
+  await using stage = await NodeSetStage.open(2);
+  stage.slurm.topologies = new Set(['topo:rack1']);
+  const annotate = (name: string, topology: string) =>
+    stage.client.mergePatch(
+      nodes,
+      { name },
+      { metadata: { annotations: { 'topology.slinky.slurm.net/spec': topology } } },
+    );
+  await annotate('machine-0', 'topo:nowhere');
+  await annotate('machine-1', 'topo:rack1');
+  await stage.createNodeSet('gpu', { scalingMode: 'DaemonSet' });
+  const began = Date.now();
+  await stage.startOperator();
+  const degraded = async () =>
+    (await stage.nodeSet('gpu'))?.status?.conditions?.find((condition) => condition.type === 'Degraded');
+  await stage.until('the refusal is told', async () => (await degraded())?.reason === 'UpdateRefused');
+  assert.match((await degraded())?.message ?? '', /topo:nowhere of gpu-.*"Invalid topology specification"/);
+  await stage.until('everything else is noted', () =>
+    [...stage.slurm.nodes.values()].every((node) => node.comment.includes('"nodeSetName":"gpu"')),
+  );
+  await stage.until(
+    'the other has its topology',
+    () => stage.slurm.nodes.get('machine-1')?.topology === 'topo:rack1',
+  );
+  for (let look = 0; look < 5; look += 1) stage.slurm.poll();
+  await stage.until(
+    'it is Ready all the same',
+    async () => (await stage.nodeSet('gpu'))?.status?.readyReplicas === 2,
+  );
+  const tries = stage.slurm.asked.filter((asked) => asked.includes('topo:nowhere')).length;
+  assert.ok(
+    tries >= 1 && tries <= 1 + (Date.now() - began) / 60_000,
+    `${tries} tries, a minute apart at least`,
+  );
+
+  await annotate('machine-0', 'topo:rack1');
+  await stage.until(
+    'the new one is asked for at once',
+    () => stage.slurm.nodes.get('machine-0')?.topology === 'topo:rack1',
+  );
+  await stage.until('nothing is wrong any more', async () => (await degraded())?.reason === 'AsExpected');
 });

@@ -74,6 +74,7 @@ export class NodeSetReconciler {
     const memory = this.#memories.of(request.key, nodeSet.metadata.uid);
     const observed = this.#observe(nodeSet, gateway, now);
     memory.noticeFailures(observed.workers, now);
+    memory.forgetRefusalsOfOthers(observed.workers);
     if (observed.slurm.kind === 'known') memory.settle(observed.slurm.at);
     const decided = plan(observed, now);
     memory.expect(gateway, `nodeset ${request.key}`, decided.waitsForSlurm);
@@ -111,8 +112,13 @@ export class NodeSetReconciler {
             await createWorker(slot, observed, claims, pinned, nodeSet, template, client, signal);
           },
           wrote: (slurmName) => memory.wrote(slurmName, context.clock.now()),
+          refused: ({ slurmName, topology }, words) => {
+            memory.refused(slurmName, topology, words, context.clock.now());
+            context.log.warn({ slurmName, topology, words }, 'Slurm refuses an update');
+          },
           done: (action) => {
             done.push(action);
+            if (action.kind === 'update-node') memory.accepted(action.slurmName, action.topology);
             this.#metrics.count(nodeSet.metadata, action, context.clock.now());
             context.log.info({ action: forLog(action) }, 'done');
           },

@@ -42,6 +42,31 @@ test('a worker that has not been told of a new key is counted in KeysCurrent', (
   );
 });
 
+test('what Slurm refuses to note is told in its words, with the worker and what to do', () => {
+  const machine = (name: string) => ({
+    name,
+    unschedulable: false,
+    cordonReason: undefined,
+    topology: 'topo:nowhere',
+    features: [],
+    eligible: true,
+    workerHostname: name,
+  });
+  const refusal = { topology: 'topo:nowhere', message: 'Invalid topology.', until: now };
+  const given = observed(both, [slurmNode(0), slurmNode(1, { topology: 'topo:nowhere' })], {
+    nodes: new Map(['n0', 'n1'].map((name) => [name, machine(name)])),
+    refusals: new Map(['w-0', 'w-1'].map((name) => [name, refusal])),
+  });
+  const { Ready, Degraded } = conditions(given);
+  assert.equal(Ready?.status, 'True', 'its workers work');
+  assert.deepEqual(Degraded, {
+    status: 'True',
+    reason: 'UpdateRefused',
+    message:
+      'Slurm refuses topology topo:nowhere of w-0: "Invalid topology": correct the annotation topology.slinky.slurm.net/spec of Node n0, or add the topology to topology.yaml. It is tried again every few minutes, and at once when the annotation changes.',
+  });
+});
+
 describe('Slurm that sees other resources than the pod was given is told of', () => {
   const size = { cpus: 8, memory: 16_000, gpus: 2 };
   const cases: readonly [string, Parameters<typeof slurmNode>[1], RegExp | undefined][] = [

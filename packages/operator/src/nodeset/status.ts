@@ -1,7 +1,8 @@
 /** What a NodeSet says about itself: counts, and conditions in words that tell what to do. */
-import { conditionType, type NodeSet, type Reason } from '@slurm-operator/api';
+import { annotation, conditionType, type NodeSet, type Reason } from '@slurm-operator/api';
 import type { Verdict } from '../status/judge.ts';
 import { hasOldKeys, isAvailable, isCurrent, isHealthy } from './plan/availability.ts';
+import { standingRefusal } from './plan/facts.ts';
 import { hasDrain, isBusy, isForeign } from './plan/node-state.ts';
 import type { Observed, SlurmNode, Worker, WorkerSize } from './plan/observed.ts';
 import type { Plan } from './plan/plan.ts';
@@ -228,6 +229,15 @@ function degraded(
       message: `${foreign.length} Slurm nodes are down or drained by someone else: ${names(foreign)} (${first?.reason || 'no reason given'}). See sinfo -R.`,
     };
   }
+  const refused = observed.workers.flatMap((worker) => refusedUpdate(worker, observed));
+  if (refused.length > 0) {
+    return {
+      type,
+      status: 'True',
+      reason: 'UpdateRefused',
+      message: `Slurm refuses ${refused.slice(0, 3).join('; ')}${refused.length > 3 ? ` and ${refused.length - 3} more` : ''}. It is tried again every few minutes, and at once when the annotation changes.`,
+    };
+  }
   if (observed.updateHeld !== undefined)
     return { type, status: 'True', reason: 'RolloutStuck', message: observed.updateHeld };
   if (plan.withheld.length > 0 && observed.slurm.kind === 'unknown') {
@@ -257,6 +267,17 @@ function sizeTrouble(node: SlurmNode, wanted: WorkerSize): string[] {
     .map((what) => `${node.size[what] ?? 0} ${sizeUnits[what]} instead of ${wanted[what]}`);
   if (node.flags.has('INVALID_REG')) differing.push(node.reason || 'its registration is refused');
   return differing.length === 0 ? [] : [`${node.name} (${differing.join(', ')})`];
+}
+
+/** What Slurm refuses to note of a worker, in its words, and what to do about it. */
+function refusedUpdate(worker: Worker, observed: Observed): string[] {
+  const refusal = standingRefusal(worker, observed);
+  if (refusal === undefined) return [];
+  const words = `"${refusal.message.replace(/\.$/, '')}"`;
+  if (refusal.topology === undefined) return [`an update of ${worker.name}: ${words}`];
+  return [
+    `topology ${refusal.topology} of ${worker.name}: ${words}: correct the annotation ${annotation.topology} of Node ${worker.nodeName}, or add the topology to topology.yaml`,
+  ];
 }
 
 const sizeUnits = { cpus: 'CPUs', memory: 'MiB of memory', gpus: 'GPUs' } as const;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
 import type { Client } from '@slurm-operator/kube';
+import { NotSupported, Refused, Unavailable } from '@slurm-operator/slurm';
 import type { Action, SafeBecause } from '../plan/actions.ts';
 import type { NodesView, SlurmGateway } from '../slurm-gateway.ts';
 import { act } from './act.ts';
@@ -37,6 +38,7 @@ async function carryOut(
     nodeSet,
     createWorker: async () => undefined,
     wrote: () => undefined,
+    refused: () => undefined,
     done: (action: Action) => void done.push(action.kind),
     signal: AbortSignal.timeout(5_000),
     now: () => 0,
@@ -135,6 +137,7 @@ describe('what a delete is confirmed by', () => {
           nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
           createWorker: async () => undefined,
           wrote: () => undefined,
+          refused: () => undefined,
           done: (action: Action) => void done.push(action.kind),
           signal: AbortSignal.timeout(5_000),
           now: () => 10_000,
@@ -143,6 +146,53 @@ describe('what a delete is confirmed by', () => {
       );
       assert.deepEqual(done, gone ? ['delete-worker'] : []);
     });
+});
+
+describe('an update of a node that Slurm does not take', () => {
+  const update: Action = { kind: 'update-node', slurmName: 'w-0', topology: 'topo:nowhere', comment: '{}' };
+  const tryIt = async (error: Error) => {
+    const told: unknown[] = [];
+    const gateway = {
+      updateNode: async (name: string) => {
+        if (name === 'w-0') throw error;
+      },
+    } as unknown as SlurmGateway;
+    const context = {
+      client: {} as Client,
+      gateway,
+      nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
+      createWorker: async () => undefined,
+      wrote: (name: string) => void told.push(`wrote ${name}`),
+      refused: ({ slurmName, topology }: { slurmName: string; topology?: string }, words: string) =>
+        void told.push(`${slurmName} ${topology}: ${words}`),
+      done: (action: Action) => void told.push('slurmName' in action ? `done ${action.slurmName}` : ''),
+      signal: AbortSignal.timeout(60_000),
+      now: () => 0,
+      parallel: 1,
+    };
+    let failure: unknown;
+    try {
+      await act([update, { ...update, slurmName: 'w-1' }], context);
+    } catch (thrown) {
+      failure = thrown;
+    }
+    return { told, failure };
+  };
+
+  for (const [reason, error] of [
+    ['because it refuses', new Refused('cannot update node w-0', { text: 'Invalid topology' })],
+    ['because it is too old for it', new NotSupported('Invalid topology')],
+  ] as const)
+    test(`${reason} is told of in its words, and stops nothing`, async () => {
+      assert.deepEqual(await tryIt(error), {
+        told: ['wrote w-0', 'w-0 topo:nowhere: Invalid topology', 'wrote w-1', 'done w-1'],
+        failure: undefined,
+      });
+    });
+  test('because it cannot be reached is a failure, and the others go on', async () => {
+    const error = new Unavailable('connection refused');
+    assert.deepEqual(await tryIt(error), { told: ['wrote w-0', 'wrote w-1', 'done w-1'], failure: error });
+  });
 });
 
 test('all that changes on a pod goes in one request, with its status if that changes too', async () => {
@@ -165,6 +215,7 @@ test('all that changes on a pod goes in one request, with its status if that cha
       nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
       createWorker: async () => undefined,
       wrote: () => undefined,
+      refused: () => undefined,
       done: () => undefined,
       signal: AbortSignal.timeout(5_000),
       now: () => 0,

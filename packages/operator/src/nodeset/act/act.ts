@@ -15,6 +15,7 @@ import {
   pods,
   removeFinalizer,
 } from '@slurm-operator/kube';
+import { SlurmError } from '@slurm-operator/slurm';
 import { nodeSets } from '../../cache/resources.ts';
 import { claimScaledInAnnotation } from '../annotations.ts';
 import type { Action } from '../plan/actions.ts';
@@ -32,6 +33,8 @@ export interface ActContext {
   readonly createWorker: (slot: Slot, signal: AbortSignal) => Promise<void>;
   /** Told when a Slurm node was (or may have been) changed by us. */
   readonly wrote: (slurmName: string) => void;
+  /** Told when Slurm understood an update of a worker's node and said no. Nothing else waits for that one. */
+  readonly refused: (update: Of<'update-node'>, words: string) => void;
   readonly done: (action: Action) => void;
   readonly signal: AbortSignal;
   readonly now: () => number;
@@ -41,7 +44,7 @@ export interface ActContext {
   readonly moreToCreate?: boolean;
 }
 
-type Of<K extends Action['kind']> = Extract<Action, { kind: K }> & { readonly kind: K };
+export type Of<K extends Action['kind']> = Extract<Action, { kind: K }> & { readonly kind: K };
 
 const order: readonly (readonly (Action['kind'] | 'guard-worker')[])[] = [
   ['add-finalizer'],
@@ -140,11 +143,16 @@ async function perform(actions: readonly Action[], context: ActContext): Promise
   const [action] = actions;
   if (action === undefined) return;
   if (isPodChange(action)) await gone(patchPod(actions.filter(isPodChange), context));
-  else await performKind(action, context);
+  else if (action.kind === 'update-node') {
+    if (!(await noteFacts(action, context))) return;
+  } else await performKind(action, context);
   for (const each of actions) context.done(each);
 }
 
-function performKind(action: Exclude<Action, PodChange>, context: ActContext): Promise<void> {
+function performKind(
+  action: Exclude<Action, PodChange | Of<'update-node'>>,
+  context: ActContext,
+): Promise<void> {
   switch (action.kind) {
     case 'add-finalizer':
     case 'remove-finalizer':
@@ -162,14 +170,6 @@ function performKind(action: Exclude<Action, PodChange>, context: ActContext): P
       return updateNode(action.slurmName, { state: 'UNDRAIN' }, context);
     case 'set-down':
       return updateNode(action.slurmName, { state: 'DOWN', reason: action.reason }, context);
-    case 'update-node': {
-      const { kind: _kind, slurmName, features, ...update } = action;
-      return updateNode(
-        slurmName,
-        { ...update, ...(features === undefined ? {} : { features, activeFeatures: features }) },
-        context,
-      );
-    }
     case 'delete-record':
       return deleteRecord(action.slurmName, context);
     case 'mark-claim':
@@ -238,6 +238,21 @@ async function patchClaim(
       },
     ),
   );
+}
+
+/** False: Slurm said no, and would say so again. */
+async function noteFacts(action: Of<'update-node'>, context: ActContext): Promise<boolean> {
+  const { kind: _kind, slurmName, features, ...update } = action;
+  const active = features === undefined ? {} : { features, activeFeatures: features };
+  try {
+    await updateNode(slurmName, { ...update, ...active }, context);
+    return true;
+  } catch (error) {
+    if (!(error instanceof SlurmError) || (error.code !== 'Refused' && error.code !== 'NotSupported'))
+      throw error;
+    context.refused(action, error.text ?? error.message);
+    return false;
+  }
 }
 
 async function updateNode(

@@ -11,7 +11,7 @@ import { type Cache, controllerRevisions, nodes, persistentVolumeClaims, pods } 
 import { slurmVersionOf } from '../../builders/slurm-version.ts';
 import { digestBehind, digestsOf } from '../../cache/references.ts';
 import { controllers } from '../../cache/resources.ts';
-import type { Observed } from '../plan/observed.ts';
+import type { Observed, Refusal } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import type { NodesView } from '../slurm-gateway.ts';
 import { currentRevision } from '../worker/revision.ts';
@@ -31,6 +31,7 @@ export interface NodeSetMemory {
   readonly backoff: ReadonlyMap<string, number>;
   /** Without it everything is looked at anew. */
   readonly seen?: SeenBefore;
+  readonly refusals: ReadonlyMap<string, Refusal>;
 }
 
 export interface Surroundings {
@@ -110,6 +111,7 @@ export function observe(
           },
     lastWrites: memory.lastWrites,
     backoff: memory.backoff,
+    refusals: memory.refusals,
     pruneRecords: spec.pruneSlurmNodeRecords,
   };
 }

@@ -4,7 +4,7 @@ import type { Action } from './actions.ts';
 import { isHealthy } from './availability.ts';
 import { type DrainTarget, isCordonedByPerson } from './drain-target.ts';
 import { askSlurm, isBusy, isRegisteredBy } from './node-state.ts';
-import type { Observed, SlurmNode, Worker } from './observed.ts';
+import type { Observed, Refusal, SlurmNode, Worker } from './observed.ts';
 
 type Patch = Extract<Action, { kind: 'patch-worker' }>;
 
@@ -66,24 +66,53 @@ export function commentOf(worker: Worker, observed: Observed): string {
   });
 }
 
-/** One update for all that changed on the Slurm node, or none. Only for a slurmd that is known to be this pod's. */
-export function slurmFacts(worker: Worker, observed: Observed): Action[] {
+type NodeChange = Omit<Extract<Action, { kind: 'update-node' }>, 'kind' | 'slurmName'>;
+
+/** One update for all that changed on the Slurm node, or none. Only for a slurmd that is known to be this pod's. What Slurm refused waits; the rest goes on without it. */
+export function slurmFacts(
+  worker: Worker,
+  observed: Observed,
+  now: number,
+): { readonly actions: readonly Action[]; readonly wakeAt: number | undefined } {
   const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
-  if (answer.kind !== 'present' || !isHealthy(worker) || !isRegisteredBy(answer.node, worker)) return [];
-  const { node } = answer;
+  if (answer.kind !== 'present' || !isHealthy(worker) || !isRegisteredBy(answer.node, worker))
+    return { actions: [], wakeAt: undefined };
+  const changes = slurmChanges(worker, answer.node, observed);
+  const refusal = standingRefusal(worker, observed);
+  const held = refusal !== undefined && refusal.until > now;
+  const asked = held ? withoutRefused(changes, refusal) : changes;
+  const { slurmName } = worker;
+  return {
+    actions: Object.keys(asked).length === 0 ? [] : [{ kind: 'update-node', slurmName, ...asked }],
+    wakeAt: held ? refusal.until : undefined,
+  };
+}
+
+function withoutRefused({ topology: _refused, ...rest }: NodeChange, refusal: Refusal): NodeChange {
+  return refusal.topology === undefined ? {} : rest;
+}
+
+/** What Slurm refused of this worker and what is still wanted, by the last list there is: a refused change has changed nothing. */
+export function standingRefusal(worker: Worker, observed: Observed): Refusal | undefined {
+  const refusal = observed.refusals.get(worker.slurmName);
+  const node = observed.slurm.kind === 'known' ? observed.slurm.nodes.get(worker.slurmName) : undefined;
+  if (refusal === undefined || node === undefined) return undefined;
+  const changes = slurmChanges(worker, node, observed);
+  return Object.keys(changes).length > 0 && changes.topology === refusal.topology ? refusal : undefined;
+}
+
+/** All that differs on the Slurm node. */
+function slurmChanges(worker: Worker, node: SlurmNode, observed: Observed): NodeChange {
   const kubeNode = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
   const comment = commentOf(worker, observed);
   const features = wantedFeatures(node, kubeNode?.features ?? []);
   const topology = kubeNode?.topology;
-  const changes = {
+  return {
     ...(node.comment === comment ? {} : { comment }),
     ...(features === undefined ? {} : { features }),
     // No annotation is no opinion: a topology that an administrator set stays.
     ...(topology === undefined || topology === node.topology ? {} : { topology }),
   };
-  return Object.keys(changes).length === 0
-    ? []
-    : [{ kind: 'update-node', slurmName: worker.slurmName, ...changes }];
 }
 
 function wantedFeatures(node: SlurmNode, fromNode: readonly string[]): readonly string[] | undefined {

@@ -133,6 +133,15 @@ export interface SlurmNode {
   readonly reservation: string | undefined;
 }
 
+/** What Slurm refused to note of a worker: not asked for again before its time, unless something else is wanted by then. */
+export interface Refusal {
+  /** The topology that was asked for, if one was: the part that is to blame. */
+  readonly topology: string | undefined;
+  /** In Slurm's words. */
+  readonly message: string;
+  readonly until: number;
+}
+
 /** What Slurm says: a whole node list and the moment its request began, or nothing that may be relied on. */
 export type SlurmView =
   | {
@@ -193,6 +202,8 @@ export interface Observed {
   readonly lastWrites: ReadonlyMap<string, number>;
   /** Slot key → do not create there before this moment, because its last pods failed. */
   readonly backoff: ReadonlyMap<string, number>;
+  /** Slurm node name → what Slurm refused last. */
+  readonly refusals: ReadonlyMap<string, Refusal>;
   readonly pruneRecords: 'Never' | 'NodeNotFound';
 }
 

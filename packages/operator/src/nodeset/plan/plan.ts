@@ -57,10 +57,12 @@ export function plan(observed: Observed, now: number): Plan {
     const facts = podFacts(worker, target, current, now);
     patches.push(...facts.actions, ...mirrorState(worker, current));
     wakes.push(facts.wakeAt);
-    drains.push(
-      ...step.actions,
-      ...(why === undefined && step.actions.length === 0 ? slurmFacts(worker, current) : []),
-    );
+    drains.push(...step.actions);
+    if (why === undefined && step.actions.length === 0) {
+      const noted = slurmFacts(worker, current, now);
+      drains.push(...noted.actions);
+      wakes.push(noted.wakeAt);
+    }
     if (step.withheld !== undefined) {
       withheld.push(step.withheld);
       blind += 1;

@@ -1,0 +1,80 @@
+/** What is noted on a worker's Slurm node, and what becomes of it when Slurm refuses. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
+import { slurmFacts, standingRefusal } from './facts.ts';
+import type { KubeNode, Observed, Refusal, SlurmNode } from './observed.ts';
+
+const machine = (over: Partial<KubeNode> = {}): KubeNode => ({
+  name: 'n0',
+  unschedulable: false,
+  cordonReason: undefined,
+  topology: 'topo:nowhere',
+  features: [],
+  eligible: true,
+  workerHostname: 'n0',
+  ...over,
+});
+const refusal: Refusal = { topology: 'topo:nowhere', message: 'Invalid topology', until: now + 60_000 };
+
+function given({ on = {}, node = {}, refused = refusal, over = {} }: Given = {}): Observed {
+  const nodes = new Map([['n0', machine(on)]]);
+  const refusals = new Map(refused === null ? [] : [['w-0', refused] as const]);
+  return observed([worker(0)], [slurmNode(0, node)], { nodes, refusals, ...over });
+}
+
+interface Given {
+  readonly on?: Partial<KubeNode>;
+  readonly node?: Partial<SlurmNode>;
+  readonly refused?: Refusal | null;
+  readonly over?: Partial<Observed>;
+}
+
+const facts = (from: Given, at = now) => slurmFacts(worker(0), given(from), at);
+const nothing = { actions: [], wakeAt: undefined };
+const asked = (change: object) => [{ kind: 'update-node', slurmName: 'w-0', ...change }];
+
+test('a refused topology waits for its time, and is asked for then', () => {
+  assert.deepEqual(facts({ refused: null }), {
+    actions: asked({ topology: 'topo:nowhere' }),
+    wakeAt: undefined,
+  });
+  assert.deepEqual(facts({}), { actions: [], wakeAt: now + 60_000 });
+  assert.deepEqual(facts({}, now + 60_000), {
+    actions: asked({ topology: 'topo:nowhere' }),
+    wakeAt: undefined,
+  });
+});
+
+test('what else is to be noted does not wait for it', () => {
+  assert.deepEqual(facts({ on: { features: ['gen5'] } }).actions, asked({ features: ['k8s/gen5'] }));
+});
+
+test('an annotation that changed is asked for at once; one that is gone asks for nothing', () => {
+  assert.deepEqual(facts({ on: { topology: 'topo:rack1' } }).actions, asked({ topology: 'topo:rack1' }));
+  assert.deepEqual(facts({ on: { topology: undefined } }), nothing);
+});
+
+test('an update without a topology that is refused waits as a whole', () => {
+  const whole = { ...refusal, topology: undefined };
+  const from = { refused: whole, on: { topology: undefined, features: ['gen5'] } };
+  assert.deepEqual(facts(from), { actions: [], wakeAt: now + 60_000 });
+});
+
+test('a refusal stands while the same is wanted and Slurm has something else, also when its time has come', () => {
+  const stands = (from: Given) => standingRefusal(worker(0), given(from)) !== undefined;
+  assert.ok(stands({}));
+  assert.ok(
+    stands({ over: { lastWrites: new Map([['w-0', now]]) } }),
+    'the try that was refused changed nothing',
+  );
+  assert.ok(stands({ refused: { ...refusal, until: now - 1 } }));
+  assert.ok(!stands({ node: { topology: 'topo:nowhere' } }), 'somebody made Slurm take it');
+  assert.ok(!stands({ on: { topology: 'topo:rack1' } }));
+  assert.ok(!stands({ refused: null }));
+});
+
+test('nothing is noted before the slurmd of this very pod has registered', () => {
+  assert.deepEqual(facts({ refused: null, node: { flags: new Set(['NOT_RESPONDING']) } }), nothing);
+  assert.deepEqual(facts({ refused: null, over: { lastWrites: new Map([['w-0', now]]) } }), nothing);
+});
