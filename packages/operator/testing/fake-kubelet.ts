@@ -1,6 +1,8 @@
 /** Runs no container: binds pods, reports them Running and Ready, and lets deleted ones go. For tests on the embedded API server. */
 import {
   type Client,
+  ConflictError,
+  InvalidError,
   NotFoundError,
   type Pod,
   persistentVolumeClaims,
@@ -20,6 +22,7 @@ export async function runFakeKubelet(
   signal: AbortSignal,
 ): Promise<void> {
   const known = new Set<string>();
+  const over = new Set<string>();
   const pending: Promise<void>[] = [];
   try {
     await client.watch(pods, { namespace, sendInitialEvents: true, signal }, (event) => {
@@ -35,6 +38,8 @@ export async function runFakeKubelet(
     const { uid = '' } = pod.metadata;
     try {
       if (pod.metadata.deletionTimestamp !== undefined) {
+        if (over.has(uid)) return;
+        over.add(uid);
         ended?.(pod);
         await endPod(client, pod, signal);
       } else if (!known.has(uid)) {
@@ -43,22 +48,37 @@ export async function runFakeKubelet(
         started?.(pod);
       }
     } catch (error) {
-      if (!signal.aborted && !(error instanceof NotFoundError)) throw error;
+      if (!signal.aborted && !isReplaced(error)) throw error;
     }
   }
 }
 
+/** The pod is gone, or one of the same name has come after it. */
+function isReplaced(error: unknown): boolean {
+  return error instanceof NotFoundError || error instanceof ConflictError || error instanceof InvalidError;
+}
+
 /** Binds a pod and reports it Running and Ready. */
 export async function startPod(client: Client, pod: Pod, signal?: AbortSignal): Promise<void> {
-  const { namespace = '', name } = pod.metadata;
+  const { namespace = '', name, uid } = pod.metadata;
   const target = pod.metadata.annotations?.['nodeset.slinky.slurm.net/target-node'] ?? 'machine-0';
   const options = signal === undefined ? {} : { signal };
   await client.json('POST', `/api/v1/namespaces/${namespace}/pods/${name}/binding`, {
-    body: { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target: { kind: 'Node', name: target } },
+    body: {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name, uid },
+      target: { kind: 'Node', name: target },
+    },
     ...options,
   });
   const status = running(pod);
-  await client.mergePatch(pods, { namespace, name }, { status }, { subresource: 'status', ...options });
+  await client.mergePatch(
+    pods,
+    { namespace, name },
+    { metadata: { uid }, status },
+    { subresource: 'status', ...options },
+  );
 }
 
 /** Its containers have ended: nothing holds it any more. */

@@ -8,6 +8,7 @@ import {
   type SlurmReservation,
 } from '@slurm-operator/slurm';
 import type { NodesView, SlurmGateway } from '../src/nodeset/slurm-gateway.ts';
+import { strictlyLater } from './strictly-later.ts';
 
 export class FakeSlurm implements SlurmGateway {
   readonly nodes = new Map<string, SlurmNode>();
@@ -17,6 +18,7 @@ export class FakeSlurm implements SlurmGateway {
   topologies: ReadonlySet<string> | undefined;
   readonly #onChange: () => void;
   #reachable = true;
+  readonly #deadlines = new Map<string, number>();
   readonly #waiting = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #seen: NodesView = { kind: 'unknown', since: 0, why: 'not asked yet' };
@@ -44,6 +46,9 @@ export class FakeSlurm implements SlurmGateway {
   /** Work begins or ends on a node, which keeps its flags. */
   occupy(name: string, busy: boolean): void {
     const node = this.nodes.get(name);
+    // Slurm counts in whole seconds.
+    if (busy) this.#deadlines.set(name, Math.ceil(Date.now() / 1000) * 1000 + 60_000);
+    else this.#deadlines.delete(name);
     if (node !== undefined)
       this.nodes.set(name, {
         ...node,
@@ -140,17 +145,11 @@ export class FakeSlurm implements SlurmGateway {
 
   #list(): NodesView {
     if (!this.#reachable) return { kind: 'unknown', since: Date.now(), why: 'connection refused' };
-    const deadlines = new Map(
-      [...this.nodes.values()]
-        .filter((node) => node.state.base === 'ALLOCATED')
-        .map((node) => [node.name, Date.now() + 60_000]),
-    );
-    // A list is of the moment it is asked for; what changes in the same millisecond must not look older than it.
     return {
       kind: 'known',
-      at: Date.now() + 1,
+      at: strictlyLater(),
       nodes: [...this.nodes.values()],
-      deadlines,
+      deadlines: new Map(this.#deadlines),
       controllerStartedAt: 0,
     };
   }

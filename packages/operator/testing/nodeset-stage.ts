@@ -24,6 +24,7 @@ import {
   persistentVolumeClaims,
   pods,
   sleep,
+  systemClock,
   timestamp,
 } from '@slurm-operator/kube';
 import { controllers, nodeSets } from '../src/cache/resources.ts';
@@ -35,6 +36,7 @@ import { Life } from './life.ts';
 import { runInLockstep } from './lockstep.ts';
 import { PatientClock } from './patient-clock.ts';
 import { accountName, refusals, restrictedConfig } from './restricted-config.ts';
+import { strictlyLater } from './strictly-later.ts';
 
 const namespace = 'slurm';
 
@@ -163,11 +165,11 @@ export class NodeSetStage implements AsyncDisposable {
 
   /** With `writes` the operator dies when it has made so many writes, to Kubernetes or to Slurm: every later one fails. */
   async startOperator(life: Life = new Life()): Promise<void> {
-    const clock = this.#lockstep ? new PatientClock() : undefined;
+    const clock = this.#lockstep ? new PatientClock() : { ...systemClock, now: strictlyLater };
     const manager = await createManager({
       name: 'slurm-operator',
       config: this.#config,
-      ...(clock === undefined ? {} : { clock }),
+      clock,
       client: { rateLimit: false },
       gracePeriod: 200,
     });
@@ -184,7 +186,8 @@ export class NodeSetStage implements AsyncDisposable {
     const stop = new AbortController();
     this.#life = life;
     this.slurm.forgetView();
-    this.#operator = { stop, done: manager.start(stop.signal), manager, clock };
+    const patient = clock instanceof PatientClock ? clock : undefined;
+    this.#operator = { stop, done: manager.start(stop.signal), manager, clock: patient };
   }
 
   /** Until nobody has anything left to do, or the operator's life is over. */

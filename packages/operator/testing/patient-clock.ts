@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '@slurm-operator/kube';
+import { strictlyLater } from './strictly-later.ts';
 
 interface Held {
   readonly delay: number;
@@ -14,7 +15,7 @@ export class PatientClock implements Clock {
   readonly #held = new Set<Held>();
   #released = false;
 
-  readonly now = systemClock.now;
+  readonly now = strictlyLater;
   readonly monotonic = systemClock.monotonic;
   readonly random = systemClock.random;
 
