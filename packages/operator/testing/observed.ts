@@ -1,5 +1,5 @@
 /** Things as the NodeSet plan sees them, all well unless told otherwise. */
-import type { Observed, SlurmNode, Worker } from '../src/nodeset/plan/observed.ts';
+import type { KubeNode, Observed, SlurmNode, Worker } from '../src/nodeset/plan/observed.ts';
 
 export const now = 10_000_000_000;
 
@@ -61,6 +61,20 @@ export function slurmNode(ordinal: number, over: Partial<SlurmNode> = {}): Slurm
     deadline: undefined,
     ours: true,
     reservation: undefined,
+    ...over,
+  };
+}
+
+export function kubeNode(name: string, over: Partial<KubeNode> = {}): KubeNode {
+  return {
+    name,
+    unschedulable: false,
+    cordonReason: undefined,
+    topology: undefined,
+    features: [],
+    eligible: true,
+    mayStay: true,
+    workerHostname: name,
     ...over,
   };
 }

@@ -65,6 +65,7 @@ export class SimulatedWorld {
       topology: undefined,
       features: [],
       eligible: true,
+      mayStay: true,
       workerHostname: name,
       reachable: true,
     });

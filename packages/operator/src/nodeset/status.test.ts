@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { now, observed, slurmNode, worker } from '../../testing/observed.ts';
+import { kubeNode, now, observed, slurmNode, worker } from '../../testing/observed.ts';
 import type { Observed } from './plan/observed.ts';
 import { plan } from './plan/plan.ts';
 import { nodeSetStatus, type Trouble } from './status.ts';
@@ -43,15 +43,7 @@ test('a worker that has not been told of a new key is counted in KeysCurrent', (
 });
 
 test('what Slurm refuses to note is told in its words, with the worker and what to do', () => {
-  const machine = (name: string) => ({
-    name,
-    unschedulable: false,
-    cordonReason: undefined,
-    topology: 'topo:nowhere',
-    features: [],
-    eligible: true,
-    workerHostname: name,
-  });
+  const machine = (name: string) => kubeNode(name, { topology: 'topo:nowhere' });
   const refusal = { topology: 'topo:nowhere', message: 'Invalid topology.', until: now };
   const given = observed(both, [slurmNode(0), slurmNode(1, { topology: 'topo:nowhere' })], {
     nodes: new Map(['n0', 'n1'].map((name) => [name, machine(name)])),

@@ -266,6 +266,7 @@ describe('what is only told', () => {
       nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
       createWorker,
       wrote: () => undefined,
+      refused: () => undefined,
       done: (action: Action) => void done.push(action.kind),
       signal: AbortSignal.timeout(60_000),
       now: () => 0,

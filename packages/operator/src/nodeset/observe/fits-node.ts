@@ -3,13 +3,33 @@ import { type DeepReadonly, type Node, type Pod, selectsNode, untolerated } from
 
 export type Placement = Pick<
   DeepReadonly<NonNullable<Pod['spec']>>,
-  'nodeName' | 'nodeSelector' | 'affinity' | 'tolerations'
+  'nodeName' | 'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork'
 >;
 
+/** What a cordon means to the scheduler; the taint itself comes a moment later. */
+const cordoned = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
+
+/** It could come here now. */
 export function fitsNode(pod: Placement, node: DeepReadonly<Node>): boolean {
+  const taints = [...(node.spec?.taints ?? []), ...(node.spec?.unschedulable ? [cordoned] : [])];
+  return isWanted(pod, node) && tolerates(pod, taints, ['NoSchedule', 'NoExecute']);
+}
+
+/** It may go on here if it is here already: of the taints only those that drive pods out count. */
+export function mayStayOn(pod: Placement, node: DeepReadonly<Node>): boolean {
+  return isWanted(pod, node) && tolerates(pod, node.spec?.taints, ['NoExecute']);
+}
+
+function tolerates(
+  pod: Placement,
+  taints: Parameters<typeof untolerated>[0],
+  effects: Parameters<typeof untolerated>[2],
+): boolean {
+  return untolerated(taints, pod.tolerations, effects) === undefined;
+}
+
+/** By its name and its labels the Node is one of those that the pod asks for. */
+function isWanted(pod: Placement, node: DeepReadonly<Node>): boolean {
   if (pod.nodeName !== undefined && pod.nodeName !== '' && pod.nodeName !== node.metadata.name) return false;
-  return (
-    selectsNode(pod, node) &&
-    untolerated(node.spec?.taints, pod.tolerations, ['NoSchedule', 'NoExecute']) === undefined
-  );
+  return selectsNode(pod, node);
 }

@@ -3,7 +3,7 @@ import { annotation } from '@slurm-operator/api';
 import type { DeepReadonly, Node } from '@slurm-operator/kube';
 import { cleanReason } from '@slurm-operator/slurm';
 import type { KubeNode } from '../plan/observed.ts';
-import { fitsNode, type Placement } from './fits-node.ts';
+import { fitsNode, mayStayOn, type Placement } from './fits-node.ts';
 
 /** A kubelet that is back needs a moment to report on its pods; until then they are hearsay. */
 const settlingTime = 30_000;
@@ -35,7 +35,8 @@ export function observeNode(
       .map((feature) => feature.trim())
       .filter(isFeature),
     eligible: fitsNode(placement, node),
-    workerHostname: hostnameOf(notes[annotation.hostnameOverride]) ?? name.split('.')[0] ?? name,
+    mayStay: mayStayOn(placement, node),
+    workerHostname: placement.hostNetwork ? name : podHostname(name, notes[annotation.hostnameOverride]),
   };
 }
 
@@ -51,6 +52,11 @@ function cordonReasonOf(node: DeepReadonly<Node>, propagated: ReadonlySet<string
       .map((condition) => `(${condition.reason ?? condition.type}: ${condition.message ?? ''})`)
       .join('; '),
   );
+}
+
+/** A pod in the network of its machine has the machine's own host name, dots and all, and nothing overrides it. */
+function podHostname(node: string, override: string | undefined): string {
+  return hostnameOf(override) ?? node.split('.')[0] ?? node;
 }
 
 /** What would not be a host name would not be a Slurm node either: it is ignored, and the Node's own name serves. */

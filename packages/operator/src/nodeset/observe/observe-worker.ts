@@ -43,7 +43,7 @@ export function observeWorker(
     name: metadata?.name ?? '',
     uid: metadata?.uid ?? '',
     slot,
-    slurmName: spec?.hostNetwork ? (spec.nodeName ?? '') : (spec?.hostname ?? metadata?.name ?? ''),
+    slurmName: spec?.hostNetwork ? machineOf(pod, slot) : (spec?.hostname ?? metadata?.name ?? ''),
     address: status?.podIP || undefined,
     revision: metadata?.labels?.[label.revision] ?? '',
     hashes: hashesOf(notes),
@@ -78,6 +78,11 @@ export function observeWorker(
     ),
     claims: (spec?.volumes ?? []).flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? []),
   };
+}
+
+/** Known of a DaemonSet-mode worker before it is placed, of others only then. */
+function machineOf({ spec }: DeepReadonly<Pod>, slot: Slot): string {
+  return spec?.nodeName ?? (slot.mode === 'DaemonSet' ? slot.nodeName : '');
 }
 
 /**

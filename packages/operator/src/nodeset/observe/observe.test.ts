@@ -120,6 +120,21 @@ test('a worker that cannot start waits for an image or a file, and no container 
     );
 });
 
+test('a worker in the network of its machine has the name of that machine in Slurm, before it is placed too if it is bound to it', () => {
+  const named = (spec: object, over: Parameters<typeof podOf>[0] = {}) => {
+    const pod = podOf(over);
+    return observeWorker({ ...pod, spec: { ...pod.spec, ...spec } } as Pod, everywhere)?.slurmName;
+  };
+  const daemon = {
+    labels: { 'nodeset.slinky.slurm.net/scaling-mode': 'DaemonSet' },
+    annotations: { 'nodeset.slinky.slurm.net/target-node': 'm1.example.org' },
+  };
+  assert.equal(named({}), 'gpu-3');
+  assert.equal(named({ hostNetwork: true, nodeName: 'm1.example.org' }), 'm1.example.org');
+  assert.equal(named({ hostNetwork: true }), '');
+  assert.equal(named({ hostNetwork: true }, daemon), 'm1.example.org');
+});
+
 test('annotations are read as strictly as they are documented', () => {
   const of = (annotations: Record<string, string>) => observeWorker(podOf({ annotations }), everywhere);
   const cost = 'nodeset.slinky.slurm.net/pod-deletion-cost';

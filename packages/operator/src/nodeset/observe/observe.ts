@@ -16,7 +16,8 @@ import { versionHold } from '../plan/version-order.ts';
 import type { NodesView } from '../slurm-gateway.ts';
 import { currentRevision } from '../worker/revision.ts';
 import { slurmSetName, workerSize } from '../worker/slurmd-conf.ts';
-import { daemonTolerations, hostnamePrefix } from '../worker/worker-pod.ts';
+import { workerPlacement } from '../worker/worker-placement.ts';
+import { hostnamePrefix } from '../worker/worker-pod.ts';
 import { workerSelector } from '../worker/worker-template.ts';
 import { belonging } from './belonging.ts';
 import { observeClaim } from './observe-claim.ts';
@@ -53,10 +54,7 @@ export function observe(
   const seen = memory.seen ?? new SeenBefore();
   const kubeNodes = new Map(cache.list(nodes).map((node) => [node.metadata.name, node]));
   const reachable = (node: string) => isNodeReachable(kubeNodes.get(node), now);
-  const placement = {
-    ...spec.template?.spec,
-    tolerations: [...(spec.template?.spec?.tolerations ?? []), ...daemonTolerations],
-  };
+  const placement = workerPlacement(nodeSet);
   const belongings = belonging(cache.list(pods, { namespace }), nodeSet, (pod) =>
     seen.worker(pod, reachable),
   );

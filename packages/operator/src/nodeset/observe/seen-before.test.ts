@@ -72,7 +72,7 @@ function world() {
         deadlines: state.deadlines,
         controllerStartedAt: 0,
       },
-      { lastWrites: new Map(), backoff: new Map(), seen: memory },
+      { lastWrites: new Map(), backoff: new Map(), refusals: new Map(), seen: memory },
       { cache, propagatedConditions: new Set(), release: undefined },
       now,
     );

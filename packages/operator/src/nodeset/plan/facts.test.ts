@@ -1,20 +1,12 @@
 /** What is noted on a worker's Slurm node, and what becomes of it when Slurm refuses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
+import { kubeNode, now, observed, slurmNode, worker } from '../../../testing/observed.ts';
 import { slurmFacts, standingRefusal } from './facts.ts';
 import type { KubeNode, Observed, Refusal, SlurmNode } from './observed.ts';
+import { plan } from './plan.ts';
 
-const machine = (over: Partial<KubeNode> = {}): KubeNode => ({
-  name: 'n0',
-  unschedulable: false,
-  cordonReason: undefined,
-  topology: 'topo:nowhere',
-  features: [],
-  eligible: true,
-  workerHostname: 'n0',
-  ...over,
-});
+const machine = (over: Partial<KubeNode>) => kubeNode('n0', { topology: 'topo:nowhere', ...over });
 const refusal: Refusal = { topology: 'topo:nowhere', message: 'Invalid topology', until: now + 60_000 };
 
 function given({ on = {}, node = {}, refused = refusal, over = {} }: Given = {}): Observed {
@@ -77,4 +69,31 @@ test('a refusal stands while the same is wanted and Slurm has something else, al
 test('nothing is noted before the slurmd of this very pod has registered', () => {
   assert.deepEqual(facts({ refused: null, node: { flags: new Set(['NOT_RESPONDING']) } }), nothing);
   assert.deepEqual(facts({ refused: null, over: { lastWrites: new Map([['w-0', now]]) } }), nothing);
+});
+
+const kindsOf = (from: Observed) => plan(from, now).actions.map((action) => action.kind);
+
+test('upstream item 21: neither the state nor an administrator’s topology is touched when a pod moves', () => {
+  const moved = slurmNode(0, { comment: '{}', topology: 'admin:rack' });
+  const actions = plan(observed([worker(0)], [moved]), now).actions;
+  assert.deepEqual(
+    actions.map((action) => action.kind),
+    ['update-node'],
+  );
+  assert.deepEqual(Object.keys(actions[0] ?? {}).toSorted(), ['comment', 'kind', 'slurmName']);
+});
+
+test('the topology of a worker that was placed just now waits for what Slurm says of it, but not for long', () => {
+  const nodes = new Map([['n0', kubeNode('n0', { topology: 'topo:rack1' })]]);
+  const placed = worker(0, { placedAt: now - 1_000, readySince: now, slurmConditions: new Map() });
+  const before = plan(observed([placed], [], { nodes }), now);
+  assert.deepEqual(before.actions, []);
+  assert.equal(before.wakeAt, now + 4_000);
+  assert.deepEqual(kindsOf(observed([{ ...placed, placedAt: now - 5_000 }], [], { nodes })), [
+    'patch-worker',
+  ]);
+  assert.deepEqual(
+    plan(observed([placed], [slurmNode(0)], { nodes }), now).actions.map((action) => action.kind),
+    ['patch-worker', 'mirror-state', 'update-node'],
+  );
 });

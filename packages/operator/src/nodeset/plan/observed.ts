@@ -99,6 +99,8 @@ export interface KubeNode {
   readonly features: readonly string[];
   /** DaemonSet mode: a worker belongs here. */
   readonly eligible: boolean;
+  /** DaemonSet mode: a worker that is here already may stay, although none would come any more. */
+  readonly mayStay: boolean;
   /** DaemonSet mode: the hostname (and Slurm name) of its worker. */
   readonly workerHostname: string;
 }

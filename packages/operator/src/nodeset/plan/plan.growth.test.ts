@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CountedReads } from '../../../testing/counted-reads.ts';
-import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
+import { kubeNode, now, observed, slurmNode, worker } from '../../../testing/observed.ts';
 import { nodeSetStatus } from '../status.ts';
 import type { Claim, KubeNode, Observed, SlurmNode, Worker } from './observed.ts';
 import { plan } from './plan.ts';
@@ -32,15 +32,7 @@ const claim = (ordinal: number, over: Partial<Claim> = {}): Claim => ({
   ...over,
 });
 
-const machine = (ordinal: number): KubeNode => ({
-  name: `n${ordinal}`,
-  unschedulable: false,
-  cordonReason: undefined,
-  topology: undefined,
-  features: [],
-  eligible: true,
-  workerHostname: `n${ordinal}`,
-});
+const machine = (ordinal: number): KubeNode => kubeNode(`n${ordinal}`);
 
 const drained = { flags: new Set(['DRAIN']), reason: 'slurm-operator: going' };
 

@@ -88,11 +88,14 @@ function nodeSlots(
   workers: readonly Worker[],
   order: VictimOrder,
 ): Pick<SlotPlan, 'kept' | 'surplus' | 'vacant' | 'desired'> {
+  const nodeOf = (worker: Worker) => (worker.slot.mode === 'DaemonSet' ? worker.slot.nodeName : '');
+  const staying = new Set(workers.filter((worker) => !worker.terminating).map(nodeOf));
   const wanted = observed.deleting
     ? []
-    : [...observed.nodes.values()].filter((node) => node.eligible).map((node) => node.name);
+    : [...observed.nodes.values()]
+        .filter((node) => node.eligible || (node.mayStay && staying.has(node.name)))
+        .map((node) => node.name);
   const wantedSet = new Set(wanted);
-  const nodeOf = (worker: Worker) => (worker.slot.mode === 'DaemonSet' ? worker.slot.nodeName : '');
   const joining = observed.orphans.map(({ slot }) => (slot.mode === 'DaemonSet' ? slot.nodeName : ''));
   const taken = new Set([...workers.map(nodeOf), ...joining]);
   return {

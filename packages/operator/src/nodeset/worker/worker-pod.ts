@@ -3,6 +3,7 @@ import { annotation, label, type NodeSet } from '@slurm-operator/api';
 import type { IPod } from 'kubernetes-models/v1/Pod';
 import { targetNodeAnnotation } from '../annotations.ts';
 import type { Slot } from '../plan/observed.ts';
+import { modeTolerations } from './worker-placement.ts';
 import type { WorkerTemplate } from './worker-template.ts';
 
 export interface WorkerIdentity {
@@ -71,10 +72,9 @@ export function workerPod(nodeSet: NodeSet, template: WorkerTemplate, identity: 
     },
     spec: {
       ...template.spec,
-      hostname,
-      ...(slot.mode === 'DaemonSet'
-        ? { tolerations: [...(template.spec.tolerations ?? []), ...daemonTolerations] }
-        : {}),
+      // A host name has no dots; one of a machine may have them.
+      hostname: template.spec.hostNetwork ? (hostname.split('.')[0] ?? hostname) : hostname,
+      tolerations: [...(template.spec.tolerations ?? []), ...modeTolerations(nodeSet)],
       volumes: [
         ...(template.spec.volumes ?? []).filter(
           (volume) => !claims.some((claim) => claim.metadata?.name === volume.name),
@@ -91,16 +91,6 @@ export function workerPod(nodeSet: NodeSet, template: WorkerTemplate, identity: 
     },
   };
 }
-
-/** A machine's own worker stays through what would drive others away; Slurm drains it where that is needed. */
-export const daemonTolerations = [
-  { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
-  { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
-  { key: 'node.kubernetes.io/disk-pressure', operator: 'Exists', effect: 'NoSchedule' },
-  { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' },
-  { key: 'node.kubernetes.io/pid-pressure', operator: 'Exists', effect: 'NoSchedule' },
-  { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
-] as const;
 
 type Affinity = NonNullable<IPod['spec']>['affinity'];
 

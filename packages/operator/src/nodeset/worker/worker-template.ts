@@ -8,7 +8,6 @@ import {
   type NodeSet,
   port,
   resourceName,
-  workerTaint,
 } from '@slurm-operator/api';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
@@ -17,6 +16,7 @@ import { mergeContainer, mergePodSpec } from '../../builders/merge-template.ts';
 import { servesHttp } from '../../builders/slurm-version.ts';
 import { slurmctldEndpoints } from '../../builders/slurmctld-endpoints.ts';
 import { slurmdConf } from './slurmd-conf.ts';
+import { workerToleration } from './worker-placement.ts';
 import { workerSsh } from './worker-ssh.ts';
 
 export interface WorkerTemplate {
@@ -60,7 +60,9 @@ function generatedSpec(nodeSet: NodeSet, controller: Controller, around: WorkerS
     dnsConfig: { searches: [`${service}.${controller.metadata.namespace}.svc.${around.clusterDomain}`] },
     enableServiceLinks: false,
     automountServiceAccountToken: false,
-    tolerations: [{ key: workerTaint.key, operator: 'Equal', effect: workerTaint.effect }],
+    // In the network of its machine a pod would ask that machine's name server, which knows no Service.
+    ...(nodeSet.spec.template?.spec?.hostNetwork ? { dnsPolicy: 'ClusterFirstWithHostNet' } : {}),
+    tolerations: [workerToleration],
     ...(nodeSet.spec.oversubscribeNode ? {} : { affinity: oneWorkerPerNode }),
     containers: [slurmdContainer(nodeSet, controller, around)],
     volumes: [

@@ -38,6 +38,34 @@ const controller = applyDefaults(controllerKind, {
 
 const slot = { mode: 'StatefulSet', ordinal: 7 } as const;
 
+test('a worker in the network of its machine asks the DNS of the cluster, and has a host name without dots', () => {
+  const spec = (over: object, mode: 'StatefulSet' | 'DaemonSet' = 'DaemonSet') => {
+    const set = nodeSetOf({ scalingMode: mode, template: { spec: over } });
+    const place = mode === 'DaemonSet' ? ({ mode, nodeName: 'm1.example.org' } as const) : slot;
+    const identity = {
+      slot: place,
+      hostname: 'm1.example.org',
+      revision: 'r',
+      hashes: {},
+      pinnedTo: undefined,
+    };
+    return workerPod(set, workerTemplate(set, controller, around), identity).spec;
+  };
+  assert.equal(spec({ hostNetwork: true })?.dnsPolicy, 'ClusterFirstWithHostNet');
+  assert.equal(spec({ hostNetwork: true })?.hostname, 'm1');
+  assert.equal(
+    spec({ hostNetwork: true, dnsPolicy: 'Default' })?.dnsPolicy,
+    'Default',
+    'what the user writes wins',
+  );
+  assert.equal(spec({})?.dnsPolicy, undefined);
+  const tolerated = (over: object, mode?: 'StatefulSet') =>
+    (spec(over, mode)?.tolerations ?? []).map((each) => each.key?.split('/')[1]);
+  assert.ok(tolerated({ hostNetwork: true }).includes('network-unavailable'));
+  assert.ok(!tolerated({}).includes('network-unavailable'));
+  assert.deepEqual(tolerated({}, 'StatefulSet'), ['worker']);
+});
+
 test('what slurmd is told comes from the pod, the set and the user, in a fixed order', () => {
   const cases: { reason: string; spec: Partial<NodeSet['spec']>; conf: string }[] = [
     { reason: 'without limits slurmd finds its size itself', spec: {}, conf: 'Feature=gpu' },

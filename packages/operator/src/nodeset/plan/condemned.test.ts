@@ -1,0 +1,158 @@
+/** Who must go: rollouts, their budget, and workers that Slurm does not know. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
+import { controllerYouth, registrationGrace } from './condemned.ts';
+import type { Observed, Worker } from './observed.ts';
+import { plan } from './plan.ts';
+
+const busy = { base: 'ALLOCATED' as const, deadline: now + 60_000 };
+
+test('upstream item 4 and law L10: unregistered workers are replaced late, few, and never all', () => {
+  const three = [worker(0), worker(1), worker(2)];
+  const one = observed(three, [slurmNode(0), slurmNode(1)]);
+  assert.deepEqual(
+    plan(one, now).condemned.map((each) => each.name),
+    ['w-2'],
+  );
+  const young = {
+    ...one,
+    slurm: { ...one.slurm, controllerStartedAt: now - controllerYouth + 1 },
+  } as Observed;
+  assert.deepEqual(plan(young, now).condemned, []);
+  const fresh = observed(
+    [worker(0), worker(1), worker(2, { readySince: now - registrationGrace + 5 })],
+    [slurmNode(0), slurmNode(1)],
+  );
+  assert.deepEqual(plan(fresh, now).condemned, []);
+  assert.equal(plan(fresh, now).wakeAt, now + 5, 'and the plan knows when to look again');
+  const lost = plan(observed(three, []), now);
+  assert.deepEqual(lost.condemned, []);
+  assert.match(lost.withheld.join(), /lost its nodes/);
+});
+
+test('a broken image stops a rollout at its budget (law L3)', () => {
+  const workers = [
+    worker(0, { revision: 'r0' }),
+    worker(1, { revision: 'r0' }),
+    worker(2, { revision: 'r1', ready: false, readySince: undefined, phase: 'Pending', everStarted: false }),
+  ];
+  const made = plan(observed(workers, [slurmNode(0), slurmNode(1)]), now);
+  assert.deepEqual(made.condemned, [], 'the one new worker that is not ready uses up the budget');
+});
+
+test('partition, pause, hold and OnDelete keep old workers', () => {
+  const old = [worker(0, { revision: 'r0' }), worker(1, { revision: 'r0' })];
+  const nodes = [slurmNode(0), slurmNode(1)];
+  const update = {
+    type: 'RollingUpdate',
+    maxUnavailable: 2,
+    partition: 0,
+    paused: false,
+    reservation: undefined,
+  } as const;
+  const going = (over: Partial<Observed>) =>
+    plan(observed(old, nodes, over), now).condemned.map((each) => each.name);
+  assert.deepEqual(going({ update }).toSorted(), ['w-0', 'w-1']);
+  assert.deepEqual(going({ update: { ...update, partition: 1 } }), ['w-1']);
+  assert.deepEqual(going({ update: { ...update, paused: true } }), []);
+  assert.deepEqual(going({ update: { ...update, type: 'OnDelete' } }), []);
+  assert.deepEqual(going({ update, updateHeld: 'slurmctld is older than the new slurmd' }), []);
+});
+
+test('a scheduled update waits for its window, then takes all at once', () => {
+  const old = [worker(0, { revision: 'r0' }), worker(1, { revision: 'r0' })];
+  const update = {
+    type: 'ScheduledUpdate',
+    maxUnavailable: 1,
+    partition: 0,
+    paused: false,
+    reservation: 'maint',
+  } as const;
+  const inWindow = { flags: new Set(['MAINTENANCE']), reservation: 'maint' };
+  assert.deepEqual(plan(observed(old, [slurmNode(0), slurmNode(1)], { update }), now).condemned, []);
+  assert.equal(
+    plan(observed(old, [slurmNode(0, inWindow), slurmNode(1, inWindow)], { update }), now).condemned.length,
+    2,
+  );
+  const other = { ...inWindow, reservation: 'somebody else’s' };
+  assert.deepEqual(
+    plan(observed(old, [slurmNode(0, other), slurmNode(1, other)], { update }), now).condemned,
+    [],
+  );
+});
+
+test('what an unreachable machine last reported makes no worker of it replaceable', () => {
+  const stale = { revision: 'r0', ready: false, readySince: undefined };
+  const condemned = (over: Partial<Worker>, more: Partial<Observed> = {}) =>
+    plan(
+      observed([worker(0, { ...stale, ...over }), worker(1)], [slurmNode(0, busy), slurmNode(1)], more),
+      now,
+    ).condemned.map((one) => one.name);
+  assert.deepEqual(condemned({}), ['w-0'], 'not ready and outdated: replacing it takes nothing away');
+  assert.deepEqual(condemned({ nodeReachable: false }), [], 'it may be ready, and at work, for all we know');
+  const otherMode = { slot: { mode: 'DaemonSet', nodeName: 'n0' } as const };
+  assert.deepEqual(condemned({ ...otherMode, nodeReachable: false }, { replicas: 1 }), []);
+});
+
+test('upstream item 17: a worker with an old sssd.conf is replaced like one of an old revision; of a new key it is told instead', () => {
+  const note = 'slinky.slurm.net/sssd-conf-hash';
+  const keyed = (ordinal: number, hash: string) => worker(ordinal, { hashes: { [note]: hash } });
+  const condemned = (workers: Worker[], over: Partial<Observed> = {}) =>
+    plan(
+      observed(
+        workers,
+        workers.map((_, at) => slurmNode(at)),
+        { hashes: { [note]: 'new' }, ...over },
+      ),
+      now,
+    ).condemned.map((one) => one.name);
+  assert.deepEqual(condemned([keyed(0, 'new'), keyed(1, 'new')]), []);
+  assert.deepEqual(
+    condemned([keyed(0, 'old'), keyed(1, 'old')]),
+    ['w-1'],
+    'one at a time: the budget is one',
+  );
+  assert.deepEqual(
+    condemned([worker(0), worker(1)]),
+    [],
+    'a worker that does not say has none that is known to be old',
+  );
+  assert.deepEqual(
+    condemned([keyed(0, 'old')], { hashes: {} }),
+    [],
+    'a Secret that is missing makes nobody outdated',
+  );
+  const paused = { ...observed([], []).update, paused: true };
+  assert.deepEqual(condemned([keyed(0, 'old')], { update: paused }), [], 'a paused rollout stands still');
+  const key = 'slinky.slurm.net/slurm-key-hash';
+  const oldKey = worker(0, { hashes: { [key]: 'old' } });
+  assert.deepEqual(
+    condemned([oldKey], { hashes: { [key]: 'new' } }),
+    [],
+    'a drain could not end with an old key',
+  );
+});
+
+test('upstream item 24: what is broken and what is only old go in one plan, and are counted together', () => {
+  const workers = [
+    worker(0, { revision: 'r0', ready: false, readySince: undefined }),
+    worker(1, { revision: 'r0' }),
+    worker(2, { revision: 'r0' }),
+    worker(3),
+  ];
+  const update = { ...observed([], []).update, maxUnavailable: 2 };
+  const made = plan(
+    observed(
+      workers,
+      workers.map((_, at) => slurmNode(at)),
+      { update },
+    ),
+    now,
+  );
+  assert.deepEqual(
+    made.condemned.map((one) => one.name).toSorted(),
+    ['w-0', 'w-2'],
+    'one is missing anyway, one more may go',
+  );
+});

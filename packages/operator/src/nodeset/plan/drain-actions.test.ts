@@ -1,0 +1,110 @@
+/** Who is drained, in which words, and who is undrained again. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { kubeNode, now, observed, slurmNode, worker } from '../../../testing/observed.ts';
+import type { Observed, SlurmNode } from './observed.ts';
+import { plan } from './plan.ts';
+
+const ours = 'slurm-operator: Pod (slurm/w-0) is pending termination for scale-in';
+
+/** What is decided; that conditions follow Slurm's state has a test of its own. */
+const kinds = (given: Observed) =>
+  plan(given, now)
+    .actions.map((action) => action.kind)
+    .filter((kind) => kind !== 'mirror-state');
+
+const busy = { base: 'ALLOCATED' as const, deadline: now + 60_000 };
+
+test('scale-in drains first, waits while there is work, deletes when drained', () => {
+  const cordoned = { cordoned: true, cordonCause: 'scale-in' } as const;
+  assert.deepEqual(kinds(observed([worker(0)], [slurmNode(0)], { replicas: 0 })), ['patch-worker', 'drain']);
+  const draining = slurmNode(0, { ...busy, flags: new Set(['DRAIN']), reason: ours });
+  assert.ok(!kinds(observed([worker(0, cordoned)], [draining], { replicas: 0 })).includes('delete-worker'));
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason: ours });
+  assert.deepEqual(kinds(observed([worker(0, cordoned)], [drained], { replicas: 0 })), ['delete-worker']);
+  const before = observed([worker(0, cordoned)], [drained], {
+    replicas: 0,
+    lastWrites: new Map([['w-0', now]]),
+  });
+  assert.deepEqual(kinds(before), [], 'a list that is not newer than our drain says nothing');
+});
+
+describe('a node that we drained is undrained only for the slurmd of the pod that is there now', () => {
+  const started = now - 300_000;
+  const missed = { instanceId: 'uid-of-predecessor', address: '10.0.0.0', slurmdStartedAt: started };
+  const cases: readonly [reason: string, over: Partial<SlurmNode>, undrained: boolean][] = [
+    ['its instance id says so', { instanceId: 'uid-0', slurmdStartedAt: started - 3_600_000 }, true],
+    ['Slurm missed the new id, but the address is the pod’s', { ...missed, slurmdStartedAt: now }, true],
+    ['Slurm missed the new id, but it started with the container', { ...missed, address: '192.0.2.9' }, true],
+    ['started before the container: the predecessor', { ...missed, slurmdStartedAt: started - 5_000 }, false],
+    [
+      'another id, another address, another time: a ghost that was restarted elsewhere',
+      { ...missed, address: '192.0.2.9', slurmdStartedAt: now },
+      false,
+    ],
+    ['no id at all, started after the container', { ...missed, instanceId: undefined, address: 'x' }, true],
+    ['it does not respond', { flags: new Set(['DRAIN', 'NOT_RESPONDING']) }, false],
+  ];
+  for (const [reason, over, undrained] of cases)
+    test(reason, () => {
+      const node = slurmNode(0, { flags: new Set(['DRAIN']), reason: ours, ...over });
+      const actions = kinds(observed([worker(0, { startedAt: started })], [node]));
+      assert.equal(actions.includes('undrain'), undrained);
+    });
+});
+
+test('a reversal in the middle of a scale-in undrains and keeps', () => {
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason: ours });
+  const actions = kinds(observed([worker(0, { cordoned: true, cordonCause: 'scale-in' })], [drained]));
+  assert.deepEqual(actions, ['patch-worker', 'undrain']);
+});
+
+test('a cordoned Node drains its worker in the words of its annotation, and undrains when it is back', () => {
+  const node = kubeNode('n0', { unschedulable: true, cordonReason: 'bad disk' });
+  const cordon = plan(observed([worker(0)], [slurmNode(0)], { nodes: new Map([['n0', node]]) }), now).actions;
+  assert.deepEqual(
+    cordon.find((action) => action.kind === 'drain'),
+    { kind: 'drain', slurmName: 'w-0', reason: 'slurm-operator: bad disk' },
+  );
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason: 'slurm-operator: bad disk' });
+  const back = observed([worker(0, { cordoned: true, cordonCause: 'node-cordon' })], [drained], {
+    nodes: new Map([['n0', { ...node, unschedulable: false }]]),
+  });
+  assert.deepEqual(kinds(back), ['patch-worker', 'undrain']);
+});
+
+test('a drain by a person stays, also on a worker that is to go; its words are kept', () => {
+  const foreign = slurmNode(0, { flags: new Set(['DRAIN']), reason: 'bad GPU' });
+  assert.deepEqual(kinds(observed([worker(0)], [foreign])), []);
+  assert.deepEqual(
+    kinds(observed([worker(0)], [foreign], { replicas: 0 })),
+    ['patch-worker', 'delete-worker'],
+    'drained is drained',
+  );
+  const down = slurmNode(0, { base: 'DOWN', reason: 'Not responding' });
+  const drain = plan(observed([worker(0)], [down], { replicas: 0 }), now).actions.find(
+    (action) => action.kind === 'drain',
+  );
+  assert.match(drain?.kind === 'drain' ? drain.reason : '', /\(was: Not responding\)$/);
+});
+
+test('a person’s cordon outlives the replacement of the worker, and is theirs to take away', () => {
+  const cordoned = worker(0, { cordoned: true, revision: 'r0' });
+  const drain = plan(observed([cordoned, worker(1)], [slurmNode(0), slurmNode(1)]), now).actions.find(
+    (action) => action.kind === 'drain',
+  );
+  const reason = drain?.kind === 'drain' ? drain.reason : '';
+  assert.match(reason, /^slurm-operator: Pod \(slurm\/w-0\) is pending termination for update/);
+  const left = slurmNode(0, { flags: new Set(['DRAIN']), reason });
+  const successor = observed([worker(0), worker(1)], [left, slurmNode(1)]);
+  const actions = plan(successor, now).actions.filter((action) => action.kind !== 'mirror-state');
+  assert.deepEqual(actions, [
+    { kind: 'patch-worker', name: 'w-0', uid: 'uid-0', cordon: { cordoned: true, cause: undefined } },
+    { kind: 'drain', slurmName: 'w-0', reason: 'slurm-operator: Pod (slurm/w-0) was cordoned' },
+  ]);
+  const scaledIn = plan(observed([cordoned], [slurmNode(0)], { replicas: 0 }), now).actions;
+  assert.ok(
+    scaledIn.every((action) => action.kind !== 'drain' || action.reason.endsWith('for scale-in')),
+    'a place that goes takes its cordon along',
+  );
+});
