@@ -2,6 +2,7 @@
 import { after, before as beforeAll, test } from 'node:test';
 import { ControlPlane } from './src/control-plane.ts';
 import { connectFromOutside, faults, runFault } from './src/faults.ts';
+import { wantedSlurm } from './src/wanted-slurm.ts';
 
 let plane: ControlPlane;
 const root = process.getuid?.() === 0;
@@ -11,7 +12,12 @@ const it = (name: string, scenario: () => Promise<void>): void => {
 
 beforeAll(async () => {
   if (!root) return;
-  plane = await ControlPlane.open({ name: 'e2e-faults', nodes: 3, version: '26.05', nodeGraceMs: 8000 });
+  plane = await ControlPlane.open({
+    name: 'e2e-faults',
+    nodes: 3,
+    version: wantedSlurm(),
+    nodeGraceMs: 8000,
+  });
   await plane.prepare();
   await plane.apply();
   await plane.untilReady();

@@ -10,8 +10,9 @@ import { ControlPlane } from './src/control-plane.ts';
 import { operatorUser } from './src/operator-rights.ts';
 import { namespace } from './src/slurm-stage.ts';
 import { Visitor } from './src/visitor.ts';
+import { wantedSlurm } from './src/wanted-slurm.ts';
 
-const version = process.env['SLURM_VERSION'] === '24.11' ? '24.11' : '26.05';
+const version = wantedSlurm();
 let plane: ControlPlane;
 const root = process.getuid?.() === 0;
 const it = (name: string, scenario: () => Promise<void>): void => {

@@ -9,7 +9,7 @@ const seed = 20_260;
 
 test('thirty random operations under load lose no job by the operator’s hand, and end where a fresh apply ends', {
   skip: root ? false : 'needs root: it runs containers',
-  timeout: 1_500_000,
+  timeout: 2_700_000,
 }, async () => {
   const lines: string[] = [];
   try {
@@ -17,7 +17,7 @@ test('thirty random operations under load lose no job by the operator’s hand, 
       ops: 30,
       seed,
       nodes: 3,
-      name: 'e2e-soak',
+      name: `e2e-soak-${process.pid}`,
       shortest: 5,
       longest: 10,
       pause: 1_000,

@@ -10,6 +10,7 @@ import { connectFromOutside, faults, runFault } from '../src/faults.ts';
 import { operatorUser } from '../src/operator-rights.ts';
 import { namespace } from '../src/slurm-stage.ts';
 import { takeOver } from '../src/take-over.ts';
+import { wantedSlurm } from '../src/wanted-slurm.ts';
 
 interface Figure {
   readonly what: string;
@@ -19,7 +20,7 @@ interface Figure {
   readonly goal?: number;
 }
 
-const version = process.env['SLURM_VERSION'] === '24.11' ? '24.11' : '26.05';
+const version = wantedSlurm();
 const figures: Figure[] = [];
 const note = (what: string, key: string, value: number, goal?: number): void => {
   figures.push({ what, key, value, ...(goal === undefined ? {} : { goal }) });

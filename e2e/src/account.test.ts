@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { account, type Blow } from './account.ts';
+import { account } from './account.ts';
+import { type Blow, setDown } from './blow-log.ts';
 import type { TrackedJob } from './workload.ts';
 
 const job = (over: Partial<TrackedJob>): TrackedJob => ({
@@ -13,8 +14,9 @@ const job = (over: Partial<TrackedJob>): TrackedJob => ({
   ...over,
 });
 const deleted = (at: number): Blow => ({ what: 'pod deleted', worker: 'w-0', at });
-const judge = (one: TrackedJob, blows: Blow[], kills: number[] = []) => {
-  const { jobs_lost, jobs_requeued_by_operator, jobs_lost_by_slurm } = account([one], blows, kills, () => {});
+const judge = (one: TrackedJob, blows: Blow[], kills: number[] = [], restarts: number[] = []) => {
+  const told = account([one], blows, { kills, restarts }, () => {});
+  const { jobs_lost, jobs_requeued_by_operator, jobs_lost_by_slurm } = told;
   return { jobs_lost, jobs_requeued_by_operator, jobs_lost_by_slurm };
 };
 const nothing = { jobs_lost: 0, jobs_requeued_by_operator: 0, jobs_lost_by_slurm: 0 };
@@ -41,6 +43,19 @@ test('a job is ours when the operator struck its worker while it ran there, in w
   assert.deepEqual(judge(job({ restarts: 1, runs: twice }), [late]), nothing, 'it had completed');
 });
 
+test('a run that was cut off between two looks is ours when the operator struck anywhere between them', () => {
+  const runs = [
+    { node: 'w-0', from: 110_000, until: 112_000, cutBy: 135_000 },
+    { node: 'w-1', from: 134_000, until: 144_000 },
+  ];
+  assert.deepEqual(judge(job({ restarts: 1, runs }), [deleted(130_000)]), {
+    ...nothing,
+    jobs_requeued_by_operator: 1,
+  });
+  const forgotten = judge(job({ restarts: 1, runs }), [deleted(130_000)], [112_000]);
+  assert.deepEqual(forgotten, { ...nothing, jobs_lost_by_slurm: 1 }, 'slurmctld had not saved its start');
+});
+
 test('what slurmctld had not saved when it was killed is Slurm’s loss; what it had, is not', () => {
   assert.deepEqual(judge(job({ end: 'GONE', runs: [] }), [], [104_000]), {
     ...nothing,
@@ -48,4 +63,43 @@ test('what slurmctld had not saved when it was killed is Slurm’s loss; what it
   });
   assert.deepEqual(judge(job({ end: 'GONE', runs: [] }), [], [106_000]), { ...nothing, jobs_lost: 1 });
   assert.deepEqual(judge(job({ end: 'FAILED' }), []), { ...nothing, jobs_lost: 1 }, 'unexplained is lost');
+});
+
+test('a job whose start slurmctld forgot, begins anew and holds, is Slurm’s; without a kill before it nobody’s', () => {
+  const held = { words: 'launch failed requeued held', at: 150_000 };
+  const again = job({ restarts: 1, held, runs: [{ node: 'w-1', from: 160_000, until: 170_000 }] });
+  assert.deepEqual(judge(again, [], [140_000]), { ...nothing, jobs_lost_by_slurm: 1 });
+  assert.deepEqual(judge(again, []), nothing, 'it completed');
+  assert.deepEqual(judge({ ...again, end: 'CANCELLED' }, [], [90_000, 151_000]), {
+    ...nothing,
+    jobs_lost: 1,
+  });
+});
+
+test('a job that was over its limit when slurmctld came back is told apart; one that ran too long is lost', () => {
+  assert.deepEqual(judge(job({ end: 'TIMEOUT' }), [], [], [118_000]), nothing);
+  assert.deepEqual(judge(job({ end: 'TIMEOUT' }), []), { ...nothing, jobs_lost: 1 });
+});
+
+test('jobs that never ran were not run', () => {
+  const told = account(
+    [job({}), job({ id: 2, runs: [], end: 'GONE' })],
+    [],
+    { kills: [], restarts: [] },
+    () => {},
+  );
+  assert.equal(told.jobs_run, 1);
+});
+
+test('a node that the operator set DOWN is found in its log, behind half a line of one that was killed too', () => {
+  const line = (name: string) =>
+    `{"level":"info","time":"2026-01-02T03:04:05.678Z","action":{"kind":"set-down","slurmName":"${name}","reason":"r"},"msg":"done"}`;
+  const found = setDown(
+    `${line('w-0')}\n{"level":"info","time":"2026-01-01T00:00:00.000Z","act${line('w-1')}\nno json\n`,
+  );
+  assert.deepEqual(
+    found.map(({ worker }) => worker),
+    ['w-0', 'w-1'],
+  );
+  assert.equal(found[0]?.at, Date.UTC(2026, 0, 2, 3, 4, 5, 678));
 });

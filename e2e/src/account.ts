@@ -1,56 +1,6 @@
-/** By whose hand a job was hurt: the operator's requests on one side, what became of each job on the other. */
-import { readFileSync } from 'node:fs';
-import type { ApiServer } from '@slurm-operator/apiserver';
+/** By whose hand a job was hurt: the operator's requests on one side, what became of each job on the other. Pure. */
+import type { Blow } from './blow-log.ts';
 import type { Run, TrackedJob } from './workload.ts';
-
-/** Something the operator did to a worker that would end the work on it. */
-export interface Blow {
-  readonly what: 'pod deleted' | 'pod evicted' | 'node set DOWN';
-  /** The worker; pod and Slurm node have one name here. */
-  readonly worker: string;
-  readonly at: number;
-}
-
-/** Collects the deletes and evictions of one user from the audit log, which forgets what is old. */
-export class BlowLog {
-  readonly #server: ApiServer;
-  readonly #user: string;
-  readonly #operatorLog: string;
-  readonly #pods: Blow[] = [];
-  #lastId = 0;
-
-  constructor(server: ApiServer, user: string, operatorLog: string) {
-    this.#server = server;
-    this.#user = user;
-    this.#operatorLog = operatorLog;
-  }
-
-  /** Call it often enough that the audit log has not forgotten. */
-  collect(): void {
-    const news = this.#server.audit.find(({ id }) => id > this.#lastId);
-    for (const { user, resource, subresource, verb, status, name, time } of news) {
-      if (user !== this.#user || resource !== 'pods' || status >= 300) continue;
-      if (verb === 'delete') this.#pods.push({ what: 'pod deleted', worker: name, at: time });
-      if (subresource === 'eviction') this.#pods.push({ what: 'pod evicted', worker: name, at: time });
-    }
-    this.#lastId = news.at(-1)?.id ?? this.#lastId;
-  }
-
-  /** Slurm keeps no audit log: what was set DOWN stands in the operator's own. */
-  all(): Blow[] {
-    this.collect();
-    const downs = readFileSync(this.#operatorLog, 'utf8')
-      .split('\n')
-      .filter((line) => line.includes('"set-down"'))
-      .map((line) => JSON.parse(line) as { time: number | string; action?: { slurmName?: string } })
-      .map(({ time, action }) => ({
-        what: 'node set DOWN' as const,
-        worker: action?.slurmName ?? '',
-        at: new Date(time).getTime(),
-      }));
-    return [...this.#pods, ...downs];
-  }
-}
 
 export interface Account {
   readonly jobs_run: number;
@@ -58,8 +8,14 @@ export interface Account {
   readonly jobs_lost: number;
   /** Completed, but begun more than once by the operator's hand. */
   readonly jobs_requeued_by_operator: number;
-  /** Hurt, and accepted or begun so shortly before a kill -9 of slurmctld that it had not saved that. */
+  /** Hurt by a kill -9 of slurmctld, which had not yet saved that it had accepted or begun the job. */
   readonly jobs_lost_by_slurm: number;
+}
+
+/** When slurmctld was ended: by kill -9, which loses what it had not saved, or in an orderly way. */
+export interface Outages {
+  readonly kills: readonly number[];
+  readonly restarts: readonly number[];
 }
 
 /** slurmctld saves its state every few seconds; what it took on after the last save is lost with it. */
@@ -67,47 +23,85 @@ const unsaved = 5_000;
 /** Times of Slurm are whole seconds, and the last look at a job may be this old. */
 const blur = 2_000;
 
+type Verdict =
+  | { readonly kind: 'operator'; readonly blow: Blow }
+  /** slurmctld had not saved something about it when it was killed. */
+  | { readonly kind: 'unsaved'; readonly kill: number; readonly what: string }
+  /** Slurm's own doing, and none that is counted: told apart. */
+  | { readonly kind: 'slurm'; readonly why: string }
+  | { readonly kind: 'nobody' };
+
 export function account(
   jobs: readonly TrackedJob[],
   blows: readonly Blow[],
-  kills: readonly number[],
+  outages: Outages,
   say: (line: string) => void,
 ): Account {
-  let lost = 0;
-  let requeued = 0;
-  let bySlurm = 0;
+  const counts = { jobs_lost: 0, jobs_requeued_by_operator: 0, jobs_lost_by_slurm: 0 };
   for (const job of jobs) {
     const completed = job.end === 'COMPLETED';
     if (completed && job.restarts === 0) continue;
-    // What came after a job had completed did it no harm.
-    const cut = completed ? job.runs.slice(0, -1) : job.runs;
-    const blow = blows.find(({ worker, at }) => cut.some((run) => run.node === worker && covers(run, at)));
-    const begun = [job.acceptedAt, ...job.runs.map((run) => run.from)];
-    const kill = kills.find((at) => begun.some((since) => since <= at + blur && at - since < unsaved));
-    if (blow !== undefined && completed) requeued += 1;
-    else if (blow !== undefined) lost += 1;
-    else if (kill !== undefined) bySlurm += 1;
-    else if (!completed) lost += 1;
-    const why =
-      blow !== undefined
-        ? `the operator: ${blow.what}, ${blow.worker}, ${time(blow.at)}`
-        : kill !== undefined
-          ? `Slurm: accepted or begun less than 5 s before the kill -9 of slurmctld at ${time(kill)}`
-          : 'nobody known';
+    const verdict = judge(job, blows, outages);
+    if (verdict.kind === 'operator') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
+    else if (verdict.kind === 'unsaved') counts.jobs_lost_by_slurm += 1;
+    else if (verdict.kind === 'nobody' && !completed) counts.jobs_lost += 1;
     say(
-      `job ${job.id}: ${job.end ?? 'open'}, ${job.restarts} restarts, accepted ${time(job.acceptedAt)}, ${job.runs.map(told).join(' then ') || 'never ran'}; by ${why}`,
+      `job ${job.id}: ${job.end ?? 'open'}, ${job.restarts} restarts, accepted ${time(job.acceptedAt)}, ${job.runs.map(told).join(' then ') || 'never ran'}; by ${inWords(verdict)}`,
     );
   }
-  return {
-    jobs_run: jobs.length,
-    jobs_lost: lost,
-    jobs_requeued_by_operator: requeued,
-    jobs_lost_by_slurm: bySlurm,
-  };
+  return { jobs_run: jobs.filter((job) => job.runs.length > 0).length, ...counts };
 }
 
+function judge(job: TrackedJob, blows: readonly Blow[], { kills, restarts }: Outages): Verdict {
+  // What came after a job had completed did it no harm.
+  const cut = job.end === 'COMPLETED' ? job.runs.slice(0, -1) : job.runs;
+  const struck = (run: Run) => blows.find(({ worker, at }) => run.node === worker && covers(run, at));
+  const begun = [job.acceptedAt, ...job.runs.map((run) => run.from)];
+  const kill = kills.find((at) => begun.some((since) => since <= at + blur && at - since < unsaved));
+  const ours = cut.find((run) => struck(run) !== undefined && !isForgotten(run, kill));
+  const blow = ours === undefined ? undefined : struck(ours);
+  if (blow !== undefined) return { kind: 'operator', blow };
+  if (kill !== undefined) return { kind: 'unsaved', kill, what: 'accepted or begun less than 5 s before' };
+  // It had begun, which may have been too short to be seen here; slurmctld forgets that, begins it anew, and slurmd refuses the
+  // number that it has already: "Duplicate jobid" is the reason of the node's drain, and the job is held.
+  const { held } = job;
+  const forgotten = kills.findLast((at) => held !== undefined && at < held.at && at > job.acceptedAt);
+  if (held !== undefined && /launch.failed/i.test(held.words) && forgotten !== undefined)
+    return {
+      kind: 'unsaved',
+      kill: forgotten,
+      what: `begun anew (${held.words}), its first start forgotten by`,
+    };
+  const away = [...kills, ...restarts].find((at) => job.runs.some((run) => covers(run, at)));
+  if (job.end === 'TIMEOUT' && away !== undefined)
+    return {
+      kind: 'slurm',
+      why: `it ended while slurmctld, ended at ${time(away)}, was away past its time limit`,
+    };
+  return { kind: 'nobody' };
+}
+
+function inWords(verdict: Verdict): string {
+  switch (verdict.kind) {
+    case 'operator':
+      return `the operator: ${verdict.blow.what}, ${verdict.blow.worker}, ${time(verdict.blow.at)}`;
+    case 'unsaved':
+      return `Slurm: ${verdict.what} the kill -9 of slurmctld at ${time(verdict.kill)}`;
+    case 'slurm':
+      return `Slurm: ${verdict.why}`;
+    case 'nobody':
+      return 'nobody known';
+  }
+}
+
+/** Nobody looks without pause: a run that was cut off was so at some time between two looks. */
 function covers(run: Run, at: number): boolean {
-  return run.from - blur <= at && at <= run.until + blur;
+  return run.from - blur <= at && at <= Math.max(run.until, run.cutBy ?? 0) + blur;
+}
+
+/** Slurm did not know of it any more after the kill, and could tell nobody that its node was at work. */
+function isForgotten(run: Run, kill: number | undefined): boolean {
+  return kill !== undefined && run.from <= kill + blur && run.until <= kill + blur;
 }
 
 const time = (at: number) => new Date(at).toISOString().slice(11, 23);

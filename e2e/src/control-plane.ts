@@ -60,6 +60,11 @@ export class ControlPlane implements AsyncDisposable {
   readonly stage: SlurmStage;
   readonly #options: ControlPlaneOptions;
 
+  /** Since 25.11 a standby does not answer /readyz; before, nothing tells Kubernetes which of two slurmctld is active. */
+  get tellsWhoIsActive(): boolean {
+    return this.#options.version !== '24.11';
+  }
+
   private constructor(stage: SlurmStage, options: ControlPlaneOptions) {
     this.stage = stage;
     this.#options = options;

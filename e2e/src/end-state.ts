@@ -1,5 +1,6 @@
 /** All that a NodeSet has left in Kubernetes and in Slurm, without what no two applies share. */
 import type { Client } from '@slurm-operator/kube';
+import { steady } from '@slurm-operator/operator/testing';
 import type { SlurmClient } from '@slurm-operator/slurm';
 import { namespace } from './slurm-stage.ts';
 
@@ -49,27 +50,15 @@ export async function endState(client: Client, slurm: SlurmClient): Promise<Reco
     reason: node.reason,
     features: node.features,
     activeFeatures: node.activeFeatures,
-    comment: node.comment,
+    // It names the machine.
+    comment: node.comment.replaceAll(/"node":"[^"]*"/g, ''),
     topology: node.topology,
     cpus: node.cpus,
     memory: node.memory,
     gres: node.gres,
     partitions: node.partitions,
   }));
-  return { ...(steady(kinds) as object), slurm: steady(nodes) };
-}
-
-function steady(value: unknown): unknown {
-  if (Array.isArray(value))
-    return value.map(steady).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-  if (typeof value === 'string')
-    return value.replaceAll(/"nodeSetUID":"[^"]*"/g, '').replaceAll(/"node":"[^"]*"/g, '');
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key]) => !fleeting.has(key))
-      .map(([key, inner]) => [key, steady(inner)]),
-  );
+  return steady({ ...kinds, slurm: nodes }, fleeting) as Record<string, unknown>;
 }
 
 /** Where two states differ, as paths; empty when they are equal. */

@@ -183,12 +183,12 @@ export async function runFault(plane: ControlPlane, fault: Fault): Promise<Cours
       toldAt ??= (await fault.told(plane)) ? performance.now() : undefined;
       return knownAt !== undefined && toldAt !== undefined;
     },
-    120,
+    300,
     50,
   );
   await fault.mend(plane);
   const mended = performance.now();
-  await plane.eventually(`health after ${fault.name}`, () => fault.healed(plane), 180);
+  await plane.eventually(`health after ${fault.name}`, () => fault.healed(plane), 300);
   return {
     truthSeconds: Math.max(0, (toldAt ?? 0) - (knownAt ?? 0)) / 1000,
     healSeconds: (performance.now() - mended) / 1000,

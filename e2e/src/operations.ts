@@ -1,6 +1,7 @@
 /** What may happen to a cluster at work. Each operation returns what it did, in words. */
-import { nodes, pods, sleep } from '@slurm-operator/kube';
+import { KubeError, nodes, pods, sleep } from '@slurm-operator/kube';
 import { type SlurmClient, SlurmError } from '@slurm-operator/slurm';
+import { type Administrator, giveBack, powerCut } from './administrator.ts';
 import { pidsInCluster } from './processes.ts';
 import type { Random } from './random.ts';
 import { namespace, type SlurmStage } from './slurm-stage.ts';
@@ -9,8 +10,9 @@ export interface Soaking {
   readonly stage: SlurmStage;
   readonly random: Random;
   readonly most: number;
-  /** When slurmctld was killed without a chance to save its state. */
-  readonly kills: number[];
+  readonly administrator: Administrator;
+  /** When slurmctld was killed without a chance to save its state, and when it was ended in an orderly way. */
+  readonly outages: { readonly kills: number[]; readonly restarts: number[] };
 }
 
 type Operation = (soak: Soaking) => Promise<string>;
@@ -124,30 +126,47 @@ const restartOperator: Operation = async ({ stage }) => {
   return 'restart the operator';
 };
 
+/** Whether there was one to be told. */
+function signal(stage: SlurmStage, program: string, name: NodeJS.Signals): boolean {
+  const reached = pidsInCluster(stage.cluster.name, program).map((pid) => send(pid, name));
+  return reached.includes(true);
+}
+
+/** A process may end between the look and the signal. */
+function send(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+}
+
 /** SIGTERM: it saves its state and ends; its container is started again. */
 const restartProgram =
   (program: string): Operation =>
-  async ({ stage }) => {
-    for (const pid of pidsInCluster(stage.cluster.name, program)) process.kill(pid, 'SIGTERM');
-    return `restart ${program}`;
+  async ({ stage, outages }) => {
+    const ended = signal(stage, program, 'SIGTERM');
+    if (ended && program === 'slurmctld') outages.restarts.push(Date.now());
+    return ended ? `restart ${program}` : `no ${program} to restart`;
   };
 
 const killProgram =
   (program: string): Operation =>
-  async ({ stage, kills }) => {
-    for (const pid of pidsInCluster(stage.cluster.name, program)) process.kill(pid, 'SIGKILL');
-    if (program === 'slurmctld') kills.push(Date.now());
-    return `kill -9 ${program}`;
+  async ({ stage, outages }) => {
+    const killed = signal(stage, program, 'SIGKILL');
+    if (killed && program === 'slurmctld') outages.kills.push(Date.now());
+    return killed ? `kill -9 ${program}` : `no ${program} to kill`;
   };
 
 const pauseProgram =
   (program: string): Operation =>
   async ({ stage }) => {
     const pids = pidsInCluster(stage.cluster.name, program);
-    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    for (const pid of pids) send(pid, 'SIGSTOP');
     await pause(2_000);
     for (const pid of pids)
-      if (pidsInCluster(stage.cluster.name, program).includes(pid)) process.kill(pid, 'SIGCONT');
+      if (pidsInCluster(stage.cluster.name, program).includes(pid)) send(pid, 'SIGCONT');
     return `pause ${program} for 2 s`;
   };
 
@@ -176,76 +195,83 @@ const pauseApiServer: Operation = async ({ stage }) => {
  * A power cut under workers without jobs. They are drained in Slurm by a person first, so that no job begins in the moment between
  * the look and the cut; and neither slurmctld nor slurmrestd is on that machine: losing those is another operation.
  */
-const loseIdleNode: Operation = async ({ stage, random }) => {
-  const { items } = await stage.client.list(pods, { namespace });
-  const on = (machine: string) => items.filter((pod) => pod.spec?.nodeName === machine);
-  const lost = random.pick(
-    stage.cluster.nodes.filter((node) =>
-      on(node.name).every((pod) => pod.metadata.labels?.['app.kubernetes.io/name'] === 'slurmd'),
-    ),
-  );
+const loseIdleNode: Operation = async ({ stage, random, administrator }) => {
+  const on = async (machine: string) =>
+    (await stage.client.list(pods, { namespace })).items.filter((pod) => pod.spec?.nodeName === machine);
+  const bare: (typeof stage.cluster.nodes)[number][] = [];
+  for (const node of stage.cluster.nodes)
+    if ((await on(node.name)).every((pod) => pod.metadata.labels?.['app.kubernetes.io/name'] === 'slurmd'))
+      bare.push(node);
+  const lost = random.pick(bare);
   if (lost === undefined) return 'no machine to lose: slurmctld or slurmrestd is on each';
   const slurm = await stage.slurm();
-  const workers = on(lost.name).map((pod) => pod.spec?.hostname ?? '');
+  const workers = async () => (await on(lost.name)).map((pod) => pod.spec?.hostname ?? '').toSorted();
+  const names = await workers();
+  // The drains of this machine are ours until it is over.
+  using _cutting = administrator.cutting();
   try {
-    const known = new Set((await slurm.nodes.list()).items.map(({ name }) => name));
-    const drained = workers.filter((name) => known.has(name));
-    for (const name of drained) await slurm.nodes.update(name, { state: 'DRAIN', reason: powerCut });
-    const idle = (await slurm.nodes.list()).items
-      .filter(({ name }) => drained.includes(name))
-      .every(({ state }) => state.base === 'IDLE' && state.flags.has('DRAIN'));
-    if (idle) {
+    for (const name of names) await slurm.nodes.update(name, { state: 'DRAIN', reason: powerCut });
+    const idle = await becomeIdle(slurm, names, 30_000);
+    // A worker that came meanwhile may have a job.
+    const alone = idle && (await workers()).join() === names.join();
+    if (alone) {
       await lost.stop();
       await pause(3_000);
       await lost.start();
     }
-    for (const name of drained) await giveBack(slurm, name);
-    return idle ? `power cut of ${lost.name}` : `no power cut: ${lost.name} has a job`;
+    for (const name of names) await giveBack(slurm, name);
+    return alone ? `power cut of ${lost.name}` : `no power cut: ${lost.name} has a job`;
   } catch (error) {
     if (error instanceof SlurmError) return 'no machine may be lost now: Slurm does not answer';
     throw error;
   }
 };
 
-export const powerCut = 'power cut';
-
-/** Takes a person's drain away, if it is still there: the worker may have been replaced meanwhile. */
-export async function giveBack(slurm: SlurmClient, name: string): Promise<void> {
-  const node = (await slurm.nodes.list()).items.find((one) => one.name === name);
-  if (node?.reason.includes(powerCut)) await slurm.nodes.update(name, { state: 'UNDRAIN' });
+/** Whether all of them are known to Slurm, drained, and without work, before the patience is over. */
+async function becomeIdle(slurm: SlurmClient, names: readonly string[], patience: number): Promise<boolean> {
+  const deadline = Date.now() + patience;
+  for (;;) {
+    const { items } = await slurm.nodes.list();
+    const drained = names.filter((name) =>
+      items.some((node) => node.name === name && node.state.base === 'IDLE' && node.state.flags.has('DRAIN')),
+    );
+    if (drained.length === names.length) return true;
+    if (Date.now() > deadline) return false;
+    await pause(500);
+  }
 }
 
 /** By weight. Every kind comes about as often as another; scaling and rollouts, which everything else interrupts, more often. */
-const all: readonly Operation[] = [
-  scale,
-  scale,
-  scale,
-  scale,
-  rollOut,
-  rollOut,
-  rollOut,
-  cordonNode,
-  cordonNode,
-  cordonPod,
-  cordonPod,
-  evictBusy,
-  drainMachine,
-  killOperator,
-  pauseOperator,
-  restartOperator,
-  killProgram('slurmctld'),
-  pauseProgram('slurmctld'),
-  restartProgram('slurmctld'),
-  killProgram('slurmrestd'),
-  pauseProgram('slurmrestd'),
-  restartProgram('slurmrestd'),
-  killApiServer,
-  pauseApiServer,
-  restartApiServer,
-  loseIdleNode,
+const all: readonly { readonly kind: string; readonly weight: number; readonly run: Operation }[] = [
+  { kind: 'scale', weight: 4, run: scale },
+  { kind: 'roll out', weight: 3, run: rollOut },
+  { kind: 'cordon or uncordon a machine', weight: 2, run: cordonNode },
+  { kind: 'cordon or uncordon a pod', weight: 2, run: cordonPod },
+  { kind: 'evict a busy worker', weight: 1, run: evictBusy },
+  { kind: 'drain a machine', weight: 1, run: drainMachine },
+  { kind: 'kill -9 the operator', weight: 1, run: killOperator },
+  { kind: 'pause the operator', weight: 1, run: pauseOperator },
+  { kind: 'restart the operator', weight: 1, run: restartOperator },
+  { kind: 'kill -9 slurmctld', weight: 1, run: killProgram('slurmctld') },
+  { kind: 'pause slurmctld', weight: 1, run: pauseProgram('slurmctld') },
+  { kind: 'restart slurmctld', weight: 1, run: restartProgram('slurmctld') },
+  { kind: 'kill -9 slurmrestd', weight: 1, run: killProgram('slurmrestd') },
+  { kind: 'pause slurmrestd', weight: 1, run: pauseProgram('slurmrestd') },
+  { kind: 'restart slurmrestd', weight: 1, run: restartProgram('slurmrestd') },
+  { kind: 'kill the API server', weight: 1, run: killApiServer },
+  { kind: 'pause the API server', weight: 1, run: pauseApiServer },
+  { kind: 'restart the API server', weight: 1, run: restartApiServer },
+  { kind: 'lose a machine without jobs', weight: 1, run: loseIdleNode },
 ];
+const drawn = all.flatMap((one) => Array.from({ length: one.weight }, () => one));
 
-export async function operate(soak: Soaking): Promise<string> {
-  const operation = soak.random.pick(all) ?? scale;
-  return operation(soak);
+/** One of them by chance: its kind, and what it did. What cannot be done because a daemon is away is not done. */
+export async function operate(soak: Soaking): Promise<{ readonly kind: string; readonly what: string }> {
+  const { kind, run } = soak.random.pick(drawn) ?? { kind: 'scale', run: scale };
+  try {
+    return { kind, what: await run(soak) };
+  } catch (error) {
+    if (!(error instanceof KubeError) && !(error instanceof SlurmError)) throw error;
+    return { kind, what: `${kind}: not now, ${error.message}` };
+  }
 }

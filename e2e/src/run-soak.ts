@@ -1,13 +1,16 @@
 /** Random operations on a cluster whose workers all have jobs; then rest, and the account of what was lost and by whose hand. */
-import { KubeError, nodes, pods, sleep } from '@slurm-operator/kube';
+import { nodes, pods, sleep } from '@slurm-operator/kube';
 import { nodeSets } from '@slurm-operator/operator';
 import { SlurmError } from '@slurm-operator/slurm';
-import { type Account, account, BlowLog } from './account.ts';
+import { type Account, account } from './account.ts';
+import { Administrator } from './administrator.ts';
+import { BlowLog } from './blow-log.ts';
 import { differences, endState } from './end-state.ts';
-import { giveBack, operate } from './operations.ts';
+import { operate } from './operations.ts';
 import { operatorUser } from './operator-rights.ts';
 import { Random } from './random.ts';
 import { namespace, SlurmStage } from './slurm-stage.ts';
+import { soakTable } from './soak-table.ts';
 import { Workload } from './workload.ts';
 
 export interface SoakOptions {
@@ -31,34 +34,49 @@ export interface SoakResult extends Account {
   readonly end_state_equal: boolean;
 }
 
+/** For whatever must come in the end: a loaded machine takes its time, and a deadline that is met costs nothing. */
+const patience = 900_000;
+
+/** Jobs that one worker has at a time; as many wait. */
+const jobsPerWorker = 4;
+
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const { ops, seed, say } = options;
   const random = new Random(seed);
   await using stage = await SlurmStage.open({ name: options.name, nodes: options.nodes, progress: say });
   await stage.startSlurm();
-  const spec = { replicas: options.nodes, updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } };
+  const spec = {
+    replicas: options.nodes,
+    updateStrategy: { rollingUpdate: { maxUnavailable: 1 } },
+    extraConf: `CPUs=${jobsPerWorker} RealMemory=1000`,
+  };
   await stage.createNodeSet('w', spec);
-  await stage.untilReady('w', options.nodes, 180_000);
+  await stage.untilReady('w', options.nodes, patience);
   const slurm = await stage.slurm();
   const { shortest, longest } = options;
   const load = new Workload({ slurm, random: new Random(seed + 1), shortest, longest });
   const blows = new BlowLog(stage.cluster.server, operatorUser, stage.operator.log);
-  const kills: number[] = [];
+  const administrator = new Administrator(stage, say);
+  const outages = { kills: [] as number[], restarts: [] as number[] };
+  const kinds = new Map<string, number>();
   const over = new AbortController();
   const keepBusy = async () => {
     while (!over.signal.aborted) {
-      await load.topUp(options.nodes * 4);
+      await load.topUp(options.nodes * jobsPerWorker * 2);
       await load.look();
-      await endBackOff(stage, say);
-      await sleep(300, AbortSignal.timeout(5_000));
+      await administrator.goRound(load.open);
+      await sleep(300, AbortSignal.timeout(60_000));
     }
   };
   const busy = keepBusy();
+  // Awaited below; what it throws must not end the process before the stage is gone.
+  busy.catch(() => undefined);
   try {
-    await stage.until('every worker is busy', () => load.allBusy(), 60_000);
+    await stage.until('every worker is busy', () => load.allBusy(), patience);
     for (let op = 1; op <= ops; op += 1) {
       await load.sample();
-      const what = await operate({ stage, random, most: options.nodes, kills });
+      const { kind, what } = await operate({ stage, random, most: options.nodes, administrator, outages });
+      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       blows.collect();
       say(`${String(op).padStart(4)}/${ops}  ${what}`);
       await sleep(options.pause / 4 + random.below(options.pause), AbortSignal.timeout(60_000));
@@ -68,32 +86,22 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     await busy;
   }
   say('rest: all cordons off, full size, the last jobs end');
-  await settle(stage, load, options.nodes);
-  const told = account([...load.jobs.values()], blows.all(), kills, say);
+  await settle(stage, load, administrator, options.nodes);
+  const told = account([...load.jobs.values()], blows.all(), outages, say);
   say('the same once more, from nothing');
   const equal = await equalsFreshApply(stage, spec, say);
-  return { ops, seed, ...told, busy_percent: load.busyPercent, end_state_equal: equal };
+  const { jobs_run, ...hurt } = told;
+  const result = { ops, seed, jobs_run, busy_percent: load.busyPercent, ...hurt, end_state_equal: equal };
+  for (const line of soakTable({ result, kinds, jobs: [...load.jobs.values()], administrator })) say(line);
+  return result;
 }
 
-/** A daemon that was killed often waits ever longer for its next start; an administrator then deletes its pod. */
-async function endBackOff(stage: SlurmStage, say: (line: string) => void): Promise<void> {
-  try {
-    const { items } = await stage.client.list(pods, { namespace });
-    for (const { metadata, status } of items) {
-      const waiting = (status?.containerStatuses ?? []).some(
-        ({ state }) => state?.waiting?.reason === 'CrashLoopBackOff',
-      );
-      const daemon = metadata.labels?.['app.kubernetes.io/name'] !== 'slurmd';
-      if (!waiting || !daemon || metadata.deletionTimestamp !== undefined) continue;
-      say(`           delete ${metadata.name}, which waits to be started again`);
-      await stage.client.delete(pods, metadata, { uid: metadata.uid });
-    }
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-  }
-}
-
-async function settle(stage: SlurmStage, load: Workload, replicas: number): Promise<void> {
+async function settle(
+  stage: SlurmStage,
+  load: Workload,
+  administrator: Administrator,
+  replicas: number,
+): Promise<void> {
   stage.operator.start();
   for (const node of stage.cluster.nodes)
     await stage.client.mergePatch(nodes, { name: node.name }, { spec: { unschedulable: null } });
@@ -104,13 +112,13 @@ async function settle(stage: SlurmStage, load: Workload, replicas: number): Prom
     async () => {
       await load.look();
       await uncordonPods(stage);
-      await giveNodesBack(stage);
+      await administrator.goRound(load.open);
       return load.open.length === 0;
     },
-    300_000,
+    patience,
     async () => JSON.stringify(load.open.slice(0, 3)),
   );
-  await stage.untilReady('w', replicas, 300_000);
+  await stage.untilReady('w', replicas, patience);
   await untilUndrained(stage);
 }
 
@@ -125,28 +133,27 @@ async function uncordonPods(stage: SlurmStage): Promise<void> {
   }
 }
 
-async function giveNodesBack(stage: SlurmStage): Promise<void> {
-  const slurm = await stage.slurm();
-  try {
-    for (const { name } of (await slurm.nodes.list()).items) await giveBack(slurm, name);
-  } catch (error) {
-    if (!(error instanceof SlurmError)) throw error;
-  }
-}
-
 async function untilUndrained(stage: SlurmStage): Promise<void> {
   const slurm = await stage.slurm();
-  const list = async () => (await slurm.nodes.list()).items;
+  /** slurmctld may still be on its way back from the last operation. */
+  const list = async () => {
+    try {
+      return (await slurm.nodes.list()).items;
+    } catch (error) {
+      if (error instanceof SlurmError) return undefined;
+      throw error;
+    }
+  };
   await stage.until(
     'nothing stays drained',
     async () =>
-      (await list()).every(
+      (await list())?.every(
         (node) => node.state.base === 'IDLE' && node.state.flags.size <= 1 && !node.state.flags.has('DRAIN'),
-      ),
-    90_000,
+      ) === true,
+    patience,
     async () =>
       JSON.stringify(
-        (await list()).map((node) => [node.name, node.state.base, ...node.state.flags, node.reason]),
+        (await list())?.map((node) => [node.name, node.state.base, ...node.state.flags, node.reason]),
       ),
   );
 }
@@ -163,14 +170,14 @@ async function equalsFreshApply(
   const soaked = await endState(stage.client, slurm);
   const last = (await stage.nodeSet('w'))?.spec;
   await stage.client.delete(nodeSets, { namespace, name: 'w' });
-  await stage.until('the NodeSet is gone', async () => (await stage.nodeSet('w')) === undefined, 180_000);
+  await stage.until('the NodeSet is gone', async () => (await stage.nodeSet('w')) === undefined, patience);
   await stage.until(
     'its pods and records are gone',
     async () => (await stage.workers()).length === 0 && (await slurm.nodes.list()).items.length === 0,
-    120_000,
+    patience,
   );
   await stage.create(nodeSets, 'NodeSet', 'w', last as object);
-  await stage.untilReady('w', replicas, 180_000);
+  await stage.untilReady('w', replicas, patience);
   await untilUndrained(stage);
   await untilQuiet(stage);
   const found = differences(soaked, await endState(stage.client, slurm));
@@ -197,6 +204,6 @@ async function untilQuiet(stage: SlurmStage): Promise<void> {
       seen = now;
       return Date.now() - since > 5_000;
     },
-    120_000,
+    patience,
   );
 }

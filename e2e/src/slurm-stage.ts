@@ -32,6 +32,7 @@ import { controllers, nodeSets, restApis } from '@slurm-operator/operator';
 import { SlurmClient, signedToken } from '@slurm-operator/slurm';
 import { OperatorProcess } from './operator-process.ts';
 import { assertNothingRefused, grantOperator } from './operator-rights.ts';
+import { wantedSlurm } from './wanted-slurm.ts';
 
 export const namespace = 'slurm';
 
@@ -83,7 +84,7 @@ export class SlurmStage implements AsyncDisposable {
   static async open({
     name,
     nodes,
-    version = '26.05',
+    version = wantedSlurm(),
     nodeGraceMs,
     progress = () => {},
   }: StageOptions): Promise<SlurmStage> {

@@ -6,7 +6,10 @@ import type { Random } from './random.ts';
 export interface Run {
   readonly node: string;
   readonly from: number;
+  /** When it was last seen there, or when Slurm says that it ended. */
   until: number;
+  /** The first look that showed that it was not there any more without having ended: it was cut off before. */
+  cutBy?: number;
 }
 
 export interface TrackedJob {
@@ -18,6 +21,8 @@ export interface TrackedJob {
   restarts: number;
   /** Its last state, or `GONE` when Slurm does not know it any more. */
   end: string | undefined;
+  /** Slurm holds it back by itself: its words, and when that was seen. */
+  held?: { readonly words: string; readonly at: number };
 }
 
 export interface WorkloadOptions {
@@ -26,6 +31,9 @@ export interface WorkloadOptions {
   readonly shortest: number;
   readonly longest: number;
 }
+
+/** Long enough that a job that ends while slurmctld is away is not over its limit when that is back: it would be a TIMEOUT. */
+const timeLimitMinutes = 60;
 
 export class Workload {
   readonly jobs = new Map<number, TrackedJob>();
@@ -54,27 +62,29 @@ export class Workload {
       try {
         const { id } = await slurm.jobs.submit({
           script: `#!/bin/sh\nsleep ${seconds}\n`,
-          timeLimit: 5,
+          timeLimit: timeLimitMinutes,
+          // One core and a little memory: several share a worker, each with an end of its own.
+          tasks: 1,
+          memory: 10,
           name: 'soak',
         });
-        const acceptedAt = Date.now();
-        // After kill -9 Slurm gives the number of a job it forgot to another: that one is counted as gone.
-        const namesake = this.jobs.get(id);
-        if (namesake !== undefined && namesake.end === undefined) namesake.end = 'GONE';
-        if (namesake !== undefined) this.jobs.set(-id - acceptedAt, namesake);
-        this.jobs.set(id, {
-          id,
-          acceptedAt,
-          seconds,
-          runs: [],
-          restarts: 0,
-          end: undefined,
-        });
+        this.#accept(id, seconds);
       } catch (error) {
         if (error instanceof SlurmError) return;
         throw error;
       }
     }
+  }
+
+  /** After kill -9 Slurm gives the number of a job that it forgot to another: the first counts as gone. */
+  #accept(id: number, seconds: number): void {
+    const acceptedAt = Date.now();
+    const namesake = this.jobs.get(id);
+    if (namesake !== undefined) {
+      namesake.end ??= 'GONE';
+      this.jobs.set(-id - acceptedAt, namesake);
+    }
+    this.jobs.set(id, { id, acceptedAt, seconds, runs: [], restarts: 0, end: undefined });
   }
 
   /** Looks at every job that is not over. An outage tells nothing. */
@@ -83,10 +93,13 @@ export class Workload {
     for (const job of this.open) {
       try {
         const seen = await slurm.jobs.get(String(job.id));
-        if (seen === undefined) job.end = 'GONE';
-        else {
+        if (seen === undefined) {
+          job.end = 'GONE';
+          noteCut(job);
+        } else {
           noteRun(job, seen);
           job.restarts = Math.max(job.restarts, seen.restarts);
+          if (seen.held) job.held ??= { words: seen.stateDescription || seen.stateReason, at: Date.now() };
           if (hasEnded(seen.state)) job.end = seen.state.join('+');
         }
       } catch (error) {
@@ -122,9 +135,18 @@ export class Workload {
 
 /** A start at another time or place is another run. */
 function noteRun(job: TrackedJob, { nodes, startedAt, endedAt, state }: SlurmJob): void {
-  if (nodes === '' || startedAt === undefined || state.includes('PENDING')) return;
+  if (nodes === '' || startedAt === undefined || state.includes('PENDING')) return noteCut(job);
   const until = hasEnded(state) ? (endedAt ?? Date.now()) : Date.now();
   const last = job.runs.at(-1);
-  if (last?.node === nodes && last.from === startedAt) last.until = until;
-  else job.runs.push({ node: nodes, from: startedAt, until });
+  if (last?.node === nodes && last.from === startedAt) {
+    last.until = until;
+    return;
+  }
+  noteCut(job);
+  job.runs.push({ node: nodes, from: startedAt, until });
+}
+
+function noteCut(job: TrackedJob): void {
+  const last = job.runs.at(-1);
+  if (last !== undefined) last.cutBy ??= Date.now();
 }

@@ -59,10 +59,14 @@ function isReplaced(error: unknown): boolean {
 }
 
 /** Binds a pod and reports it Running and Ready. */
-export async function startPod(client: Client, pod: Pod, signal?: AbortSignal): Promise<void> {
+async function startPod(client: Client, pod: Pod, signal: AbortSignal): Promise<void> {
+  await bindPod(client, pod, signal);
+  await reportRunning(client, pod, signal);
+}
+
+export async function bindPod(client: Client, pod: Pod, signal?: AbortSignal): Promise<void> {
   const { namespace = '', name, uid } = pod.metadata;
   const target = pod.metadata.annotations?.['nodeset.slinky.slurm.net/target-node'] ?? 'machine-0';
-  const options = signal === undefined ? {} : { signal };
   await client.json('POST', `/api/v1/namespaces/${namespace}/pods/${name}/binding`, {
     body: {
       apiVersion: 'v1',
@@ -70,15 +74,15 @@ export async function startPod(client: Client, pod: Pod, signal?: AbortSignal): 
       metadata: { name, uid },
       target: { kind: 'Node', name: target },
     },
-    ...options,
+    ...(signal === undefined ? {} : { signal }),
   });
-  const status = running(pod);
-  await client.mergePatch(
-    pods,
-    { namespace, name },
-    { metadata: { uid }, status },
-    { subresource: 'status', ...options },
-  );
+}
+
+export async function reportRunning(client: Client, pod: Pod, signal?: AbortSignal): Promise<void> {
+  const { namespace = '', name, uid } = pod.metadata;
+  const options = { subresource: 'status', ...(signal === undefined ? {} : { signal }) } as const;
+  const body = { metadata: { uid }, status: running(pod) };
+  await client.mergePatch(pods, { namespace, name }, body, options);
 }
 
 /** Its containers have ended: nothing holds it any more. */

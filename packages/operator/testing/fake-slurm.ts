@@ -7,10 +7,12 @@ import {
   type SlurmNode,
   type SlurmReservation,
 } from '@slurm-operator/slurm';
-import type { NodesView, SlurmGateway } from '../src/nodeset/slurm-gateway.ts';
+
+import type { NodesView } from '../src/nodeset/slurm-gateway.ts';
+import type { StagedSlurm } from './staged-slurm.ts';
 import { strictlyLater } from './strictly-later.ts';
 
-export class FakeSlurm implements SlurmGateway {
+export class FakeSlurm implements StagedSlurm {
   readonly nodes = new Map<string, SlurmNode>();
   /** Every change that was asked for, in order. */
   readonly asked: string[] = [];
@@ -29,6 +31,23 @@ export class FakeSlurm implements SlurmGateway {
   constructor(onChange: () => void, { byHand = false }: { readonly byHand?: boolean } = {}) {
     this.#onChange = onChange;
     this.#byHand = byHand;
+  }
+
+  async workerStarts({
+    name,
+    instanceId,
+  }: {
+    readonly name: string;
+    readonly instanceId: string;
+  }): Promise<void> {
+    this.register(name, instanceId);
+  }
+
+  /** A slurmd that ends says nothing to slurmctld. */
+  async workerEnds(): Promise<void> {}
+
+  async truth(): Promise<readonly SlurmNode[]> {
+    return [...this.nodes.values()];
   }
 
   /** A slurmd with this instance id comes up. */
@@ -70,7 +89,7 @@ export class FakeSlurm implements SlurmGateway {
   }
 
   /** Whether one more list brought news. */
-  pollByHand(): boolean {
+  async pollByHand(): Promise<boolean> {
     const before = contentOf(this.#seen);
     this.#seen = this.#list();
     const news = contentOf(this.#seen) !== before;

@@ -11,15 +11,15 @@ const slurmWrites = new Set<PropertyKey>([
 
 export class Life {
   readonly #allowed: number;
-  #writes = 0;
+  readonly #writes: string[] = [];
   #tried = 0;
 
   constructor(writes = Number.POSITIVE_INFINITY) {
     this.#allowed = writes;
   }
 
-  /** Writes that were made. */
-  get writes(): number {
+  /** Writes that were made: to Slurm in words, to Kubernetes as `kubernetes`. */
+  get writes(): readonly string[] {
     return this.#writes;
   }
 
@@ -28,15 +28,15 @@ export class Life {
     return this.#tried > this.#allowed;
   }
 
-  readonly #spend = () => {
+  readonly #spend = (what: string) => {
     this.#tried += 1;
     if (this.#tried > this.#allowed) throw new Error('this operator is dead');
-    this.#writes += 1;
+    this.#writes.push(what);
   };
 
   /** The same manager with a client that dies. Events are not counted: nothing depends on them. */
   manager(manager: Manager): Manager {
-    const client = manager.client.guarded(this.#spend);
+    const client = manager.client.guarded(() => this.#spend('kubernetes'));
     return new Proxy(manager, {
       get(target, name) {
         if (name === 'client') return client;
@@ -55,7 +55,7 @@ export class Life {
         const method = value.bind(target) as (...args: unknown[]) => unknown;
         if (!slurmWrites.has(name)) return method;
         return async (...args: unknown[]) => {
-          spend();
+          spend(`slurm ${String(name)} ${JSON.stringify(args.slice(0, -1))}`);
           return method(...args);
         };
       },

@@ -16,13 +16,13 @@ import {
   services,
 } from '@slurm-operator/kube';
 import { controllers, nodeSets } from '../src/cache/resources.ts';
-import { endPod, startPod } from './fake-kubelet.ts';
-import type { FakeSlurm } from './fake-slurm.ts';
+import { bindPod, endPod, reportRunning } from './fake-kubelet.ts';
 import type { PatientClock } from './patient-clock.ts';
+import type { StagedSlurm } from './staged-slurm.ts';
 
 export interface World {
   readonly client: Client;
-  readonly slurm: FakeSlurm;
+  readonly slurm: StagedSlurm;
   readonly namespace: string;
   readonly clock: PatientClock;
 }
@@ -32,7 +32,7 @@ const soon = 2_000;
 
 /** More steps than any of the scenarios takes. */
 const mostSteps = 300;
-const patience = 120_000;
+const patience = 180_000;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- kinds of every type
 const watched: readonly Resource<any>[] = [
@@ -56,7 +56,8 @@ export async function runInLockstep(
   for (let step = 0; step < mostSteps; step += 1) {
     await untilIdle(world, manager, over);
     if (over()) return 'dead';
-    const moved = (await stepOfKubelet(world)) || (await stepOfClaims(world)) || world.slurm.pollByHand();
+    const moved =
+      (await stepOfKubelet(world)) || (await stepOfClaims(world)) || (await world.slurm.pollByHand());
     if (!moved && waited) return 'rest';
     // Nobody has anything to do: let the time pass that the operator wanted to wait.
     if (!moved) world.clock.pass(soon);
@@ -97,19 +98,31 @@ async function hasSeenAll({ client }: World, { cache }: Manager): Promise<boolea
   return true;
 }
 
-/** The first pod by name that a kubelet would do something about. */
+/**
+ * The first pod by name that a scheduler or kubelet would do something about. Each step is one write, and Slurm, which the operator
+ * does not look at meanwhile, is brought up to it before: were it two, what the operator saw between them would be chance.
+ */
 async function stepOfKubelet({ client, slurm, namespace }: World): Promise<boolean> {
   const { items } = await client.list(pods, { namespace });
   const next = (items as unknown as Pod[])
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
     .find((pod) => pod.metadata.deletionTimestamp !== undefined || pod.status?.phase !== 'Running');
   if (next === undefined) return false;
-  if (next.metadata.deletionTimestamp !== undefined) await endPod(client, next);
+  const name = next.spec?.hostname ?? '';
+  if (next.metadata.deletionTimestamp !== undefined) {
+    await slurm.workerEnds(name);
+    await endPod(client, next);
+  } else if (next.spec?.nodeName === undefined) await bindPod(client, next);
   else {
-    await startPod(client, next);
-    slurm.register(next.spec?.hostname ?? '', next.metadata.uid ?? '');
+    await slurm.workerStarts({ name, instanceId: next.metadata.uid ?? '', conf: confOf(next) });
+    await reportRunning(client, next);
   }
   return true;
+}
+
+function confOf(pod: Pod): string {
+  const { args = [] } = pod.spec?.containers.find((container) => container.args?.includes('--conf')) ?? {};
+  return args[args.indexOf('--conf') + 1] ?? '';
 }
 
 /** A claim that is to go goes, once no pod has it any more. */

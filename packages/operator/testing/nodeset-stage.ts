@@ -36,14 +36,47 @@ import { Life } from './life.ts';
 import { runInLockstep } from './lockstep.ts';
 import { PatientClock } from './patient-clock.ts';
 import { accountName, refusals, restrictedConfig } from './restricted-config.ts';
+
+import type { StagedSlurm } from './staged-slurm.ts';
+import { steady } from './steady.ts';
 import { strictlyLater } from './strictly-later.ts';
 
 const namespace = 'slurm';
 
-export class NodeSetStage implements AsyncDisposable {
+/** What no two runs share: identity, versions, times, addresses, and what a machine happens to be doing. */
+const fleeting = new Set([
+  'uid',
+  'resourceVersion',
+  'managedFields',
+  'creationTimestamp',
+  'lastTransitionTime',
+  'startedAt',
+  'startTime',
+  'slurmdStartedAt',
+  'bootedAt',
+  'lastBusyAt',
+  'reasonSetAt',
+  'instanceId',
+  'clusterIP',
+  'clusterIPs',
+  'address',
+  'cpuLoad',
+  'freeMemory',
+]);
+
+export interface NodeSetStageOptions<S extends StagedSlurm> {
+  /** Nothing happens by itself; see `runInLockstep`. @default false */
+  readonly lockstep?: boolean;
+  /** @default a fake one */
+  readonly slurm?: (changed: () => void) => S;
+  /** Of slurmd, where a NodeSet names none. */
+  readonly image?: string;
+}
+
+export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDisposable {
   readonly server: ApiServer;
   readonly client: Client;
-  readonly slurm: FakeSlurm;
+  readonly slurm: S;
   readonly #config: ClusterConfig;
   readonly #changes: ChannelSource[] = [];
   readonly #kubelet = new AbortController();
@@ -55,23 +88,29 @@ export class NodeSetStage implements AsyncDisposable {
 
   #life = new Life();
   readonly #lockstep: boolean;
+  readonly image: string;
 
-  private constructor(server: ApiServer, client: Client, config: ClusterConfig, lockstep: boolean) {
+  private constructor(
+    server: ApiServer,
+    client: Client,
+    config: ClusterConfig,
+    { lockstep = false, slurm, image = 'slurm-operator/slurmd:26.05' }: NodeSetStageOptions<S>,
+  ) {
     this.#config = config;
+    this.image = image;
     this.server = server;
     this.client = client;
     const changed = () => {
       for (const source of this.#changes) source.trigger({ namespace, name: 'main' });
     };
     this.#lockstep = lockstep;
-    this.slurm = new FakeSlurm(changed, { byHand: lockstep });
+    this.slurm = slurm?.(changed) ?? (new FakeSlurm(changed, { byHand: lockstep }) as StagedSlurm as S);
   }
 
-  /** `lockstep`: nothing happens by itself; see `runInLockstep`. */
-  static async open(
+  static async open<S extends StagedSlurm = FakeSlurm>(
     machines = 3,
-    { lockstep = false }: { readonly lockstep?: boolean } = {},
-  ): Promise<NodeSetStage> {
+    options: NodeSetStageOptions<S> = {},
+  ): Promise<NodeSetStage<S>> {
     const server = await startApiServer();
     const client = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), {
       rateLimit: false,
@@ -81,7 +120,7 @@ export class NodeSetStage implements AsyncDisposable {
     const config = await restrictedConfig(server, client, 'slurm-operator', {
       cluster: [...managerClusterRules, ...managerNamespaceRules],
     });
-    const stage = new NodeSetStage(server, client, config, lockstep);
+    const stage = new NodeSetStage<S>(server, client, config, options);
     for (const kind of [controllerKind, nodeSetKind, clusterKind]) {
       await client.create(customResourceDefinitions, customResourceDefinition(kind) as never);
     }
@@ -106,13 +145,18 @@ export class NodeSetStage implements AsyncDisposable {
       spec,
     };
     await client.create(controllers, controller as unknown as Draft<Controller>);
-    if (lockstep) return stage;
+    if (options.lockstep === true) return stage;
     stage.#protection = runClaimProtection(client, namespace, stage.#kubelet.signal);
     stage.#kubeletDone = runFakeKubelet(
       {
         client,
         namespace,
-        started: (pod) => stage.slurm.register(pod.spec?.hostname ?? '', pod.metadata.uid ?? ''),
+        started: (pod) =>
+          void stage.slurm.workerStarts({
+            name: pod.spec?.hostname ?? '',
+            instanceId: pod.metadata.uid ?? '',
+            conf: '',
+          }),
       },
       stage.#kubelet.signal,
     );
@@ -179,7 +223,7 @@ export class NodeSetStage implements AsyncDisposable {
       workers: 1,
       slurmChanges,
       clusterDomain: 'cluster.local',
-      defaultImage: 'slurm-operator/slurmd:26.05',
+      defaultImage: this.image,
       propagatedConditions: new Set(),
       parallel: 1,
     });
@@ -226,7 +270,7 @@ export class NodeSetStage implements AsyncDisposable {
       notes: pod.metadata.annotations,
       states: pod.status?.conditions?.map((condition) => condition.type),
     }));
-    const slurm = [...this.slurm.nodes.values()].map(
+    const slurm = (await this.slurm.truth()).map(
       (node) =>
         `${node.name} ${[node.state.base, ...node.state.flags].join('+')} ${node.reason} ${node.instanceId}`,
     );
@@ -235,7 +279,12 @@ export class NodeSetStage implements AsyncDisposable {
         (condition) => `${condition.type} ${condition.reason} ${condition.message}`,
       ),
     );
-    return JSON.stringify({ workers, slurm, sets, asked: this.slurm.asked.slice(-10) });
+    return JSON.stringify({
+      workers,
+      slurm,
+      sets,
+      asked: this.slurm instanceof FakeSlurm ? this.slurm.asked.slice(-10) : [],
+    });
   }
 
   async untilReady(name: string, replicas: number): Promise<void> {
@@ -260,16 +309,15 @@ export class NodeSetStage implements AsyncDisposable {
         (condition) => condition.type === 'Progressing' && condition.reason === 'Idle',
       );
       const updated = set?.status?.updatedReplicas === replicas && (await this.pods()).length === replicas;
-      const undrained = [...this.slurm.nodes.values()].every(
-        (node) => !node.state.flags.has('DRAIN') && node.comment !== '',
-      );
+      const known = await this.slurm.truth();
+      const undrained = known.every((node) => !node.state.flags.has('DRAIN') && node.comment !== '');
       const mirrored = (await this.pods()).every((pod) => {
         const states = (pod.status?.conditions ?? []).filter((condition) =>
           condition.type.startsWith('SlurmNodeState'),
         );
         return states.length === 1 && states[0]?.type === 'SlurmNodeStateIdle' && !states[0].message;
       });
-      return idle === true && updated && undrained && mirrored && this.slurm.nodes.size === replicas;
+      return idle === true && updated && undrained && mirrored && known.length === replicas;
     });
   }
 
@@ -286,23 +334,22 @@ export class NodeSetStage implements AsyncDisposable {
       revisions: await list(`/apis/apps/v1/namespaces/${namespace}/controllerrevisions`),
       nodeSets: await list(`/apis/slinky.slurm.net/v1beta1/namespaces/${namespace}/nodesets`),
     };
-    return {
-      kubernetes: steady(kinds),
-      slurm: steady(
-        [...this.slurm.nodes.values()].map((node) => ({
-          ...node,
-          state: [node.state.base, ...node.state.flags],
-        })),
-      ),
-    };
+    const slurm = (await this.slurm.truth()).map(({ state, ...node }) => ({
+      ...node,
+      state: [state.base, ...state.flags],
+    }));
+    return steady({ kubernetes: kinds, slurm }, fleeting);
   }
 
-  /** Writes of the operator so far, by verb and resource. */
+  /** Writes of the operator to Kubernetes so far, by verb and resource. */
   writes(): string[] {
     return this.server.audit
       .find({ user: accountName('slurm-operator') })
-      .filter((entry) => !['get', 'list', 'watch'].includes(entry.verb))
-      .map((entry) => `${entry.verb} ${entry.resource}`);
+      .filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
+      .map(
+        ({ verb, resource, subresource }) =>
+          `${verb} ${resource}${subresource === '' ? '' : `/${subresource}`}`,
+      );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -315,35 +362,4 @@ export class NodeSetStage implements AsyncDisposable {
     await this.server.stop();
     if (refused.length > 0) throw new Error(`the operator was refused: ${refused.join('; ')}`);
   }
-}
-
-const fleeting = new Set([
-  'uid',
-  'resourceVersion',
-  'managedFields',
-  'creationTimestamp',
-  'lastTransitionTime',
-  'startedAt',
-  'startTime',
-  'slurmdStartedAt',
-  'instanceId',
-  'clusterIP',
-  'clusterIPs',
-]);
-
-/** A copy without the fields that no two runs share; lists in an order of their own. */
-function steady(value: unknown): unknown {
-  if (Array.isArray(value))
-    return value.map(steady).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-  if (typeof value === 'string')
-    return value
-      .replaceAll(/"nodeSetUID":"[^"]*"/g, '')
-      .replace(/^(w-)[a-z0-9]{5}$/, '$1?')
-      .replaceAll(/"podName":"w-[a-z0-9]{5}"/g, '');
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key]) => !fleeting.has(key))
-      .map(([key, inner]) => [key, steady(inner)]),
-  );
 }

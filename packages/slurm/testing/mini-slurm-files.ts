@@ -167,7 +167,12 @@ export function accountingBox(plan: MiniSlurmPlan, socketDirectory: string) {
 }
 
 /** A worker: its only file is the key, the configuration comes from slurmctld. */
-export function nodeBox(plan: MiniSlurmPlan, name: string, configurationOfNode: string) {
+export function nodeBox(
+  plan: MiniSlurmPlan,
+  name: string,
+  configurationOfNode: string,
+  flags: readonly string[] = [],
+) {
   return {
     name,
     command: [
@@ -181,6 +186,7 @@ export function nodeBox(plan: MiniSlurmPlan, name: string, configurationOfNode: 
       `${addresses.controller}:6817`,
       '--conf',
       configurationOfNode,
+      ...flags,
     ],
     files: [
       hosts,

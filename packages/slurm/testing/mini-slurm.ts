@@ -74,6 +74,8 @@ export class MiniSlurm implements AsyncDisposable {
   #boxes: { controller: Box; rest: Box; accounting?: Box; database?: Box } | undefined;
   #server = '';
   #nextNode = 0;
+  /** Addresses of nodes that were removed. */
+  readonly #free: string[] = [];
 
   constructor(plan: MiniSlurmPlan, rootfs: Rootfs, sandbox: Sandbox, network: Network) {
     this.version = plan.release;
@@ -142,14 +144,25 @@ export class MiniSlurm implements AsyncDisposable {
     return client;
   }
 
-  /** Starts another slurmd, which registers itself. */
+  /** Starts another slurmd, which registers itself. `flags` are added to its command line. */
   async addNode(
     name = `n${this.#nextNode}`,
     configuration = 'CPUs=4 RealMemory=4000 Feature=mini',
+    flags: readonly string[] = [],
   ): Promise<Box> {
-    const box = await this.#addNode(name, configuration);
+    const box = await this.#addNode(name, configuration, flags);
     await box.start();
     return box;
+  }
+
+  /** Ends a slurmd (SIGTERM) and takes its machine away. Slurm is not told: its record stays. */
+  async removeNode(name: string): Promise<void> {
+    const box = this.nodes.get(name);
+    if (box === undefined) return;
+    this.nodes.delete(name);
+    const { address } = box;
+    await this.sandbox.removeBox(box);
+    this.#free.push(address);
   }
 
   /** A command of Slurm on slurmctld's box, as SlurmUser. */
@@ -222,11 +235,10 @@ export class MiniSlurm implements AsyncDisposable {
     };
   }
 
-  async #addNode(name: string, configuration: string): Promise<Box> {
-    const address = nodeAddress(this.#nextNode);
-    this.#nextNode += 1;
+  async #addNode(name: string, configuration: string, flags: readonly string[] = []): Promise<Box> {
+    const address = this.#free.shift() ?? nodeAddress(this.#nextNode++);
     const box = await this.sandbox.addBox({
-      ...nodeBox(this.#plan, name, configuration),
+      ...nodeBox(this.#plan, name, configuration, flags),
       rootfs: this.#rootfs,
       networks: [{ network: this.#network, address }],
     });
