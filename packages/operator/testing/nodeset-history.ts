@@ -4,6 +4,7 @@ import { reasonPrefix } from '@slurm-operator/api';
 import fc from 'fast-check';
 import type { Action } from '../src/nodeset/plan/actions.ts';
 import { isAvailable } from '../src/nodeset/plan/availability.ts';
+import { keptRevision } from '../src/nodeset/plan/kept-revision.ts';
 import type { Observed, SlurmNode } from '../src/nodeset/plan/observed.ts';
 import { type Plan, plan } from '../src/nodeset/plan/plan.ts';
 import { LawBroken } from './law-broken.ts';
@@ -95,6 +96,7 @@ export function operate(world: SimulatedWorld, limit = Number.POSITIVE_INFINITY)
   const made = plan(observed, world.now);
   checkPlan(observed, made, world.now);
   for (const action of made.actions.slice(0, limit)) world.act(action);
+  if (made.actions.length <= limit) world.currentRevision = keptRevision(world.observe());
   return made;
 }
 

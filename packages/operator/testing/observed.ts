@@ -93,6 +93,7 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
     controllerExists: true,
     hasFinalizer: true,
     updateRevision: 'r1',
+    currentRevision: 'r1',
     hashes: {},
     update: { type: 'RollingUpdate', maxUnavailable: 1, partition: 0, paused: false, reservation: undefined },
     updateHeld: undefined,

@@ -44,6 +44,8 @@ export class SimulatedWorld {
   imageComes = true;
   /** Pods that run although Kubernetes has not been told yet: uid → since when. */
   readonly unseen = new Map<string, number>();
+  /** As the status tells it. */
+  currentRevision = '';
   hasFinalizer = false;
   finalized = false;
   /** The operator's memory; lost when it crashes. */
@@ -74,6 +76,7 @@ export class SimulatedWorld {
   observe(): Observed {
     return {
       ...this.spec,
+      currentRevision: this.currentRevision,
       namespace: 'slurm',
       name: 'workers',
       uid: 'nodeset-uid',
@@ -123,7 +126,7 @@ export class SimulatedWorld {
         this.finalized = true;
         return;
       case 'create-worker':
-        return this.#create(action.slot);
+        return this.#create(action.slot, action.revision);
       case 'adopt-worker':
       case 'release-worker':
         return; // nobody takes labels or owners away here
@@ -153,7 +156,7 @@ export class SimulatedWorld {
     }
   }
 
-  #create(slot: Slot): void {
+  #create(slot: Slot, revision = this.spec.updateRevision): void {
     const key = slotKey(slot);
     const name =
       slot.mode === 'StatefulSet' ? `workers-${slot.ordinal}` : `workers-${slot.nodeName}-${this.#serial}`;
@@ -177,7 +180,7 @@ export class SimulatedWorld {
       slurmName:
         slurmNameOf(slot, { naming: { prefix: 'workers-', padding: 0 }, nodes: this.kubeNodes }) ?? '?',
       address: `address-of-pod-${this.#serial}`,
-      revision: this.spec.updateRevision,
+      revision,
       hashes: {},
       phase: 'Pending',
       nodeName: undefined,

@@ -303,6 +303,11 @@ const status = object(
     slurmDown: count('How many Slurm nodes are down.'),
     slurmDrain: count('How many Slurm nodes are drained or draining.'),
     nodeSetHash: text({ description: 'The newest revision.', default: '' }),
+    currentRevision: text({
+      description:
+        'The revision before a rollout that is not over: workers below the partition are made of it.',
+      default: '',
+    }),
     collisionCount: count('How often two revisions had the same hash.'),
     ordinalToNode: optional(
       nullableMap(text({ description: 'Name of the Kubernetes node.' }), {

@@ -1,6 +1,7 @@
 /** The NodeSet controller on the embedded API server, with a fake kubelet and a fake Slurm. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { label } from '@slurm-operator/api';
 import { nodes, pods } from '@slurm-operator/kube';
 import { NodeSetStage } from '../../testing/nodeset-stage.ts';
 
@@ -256,4 +257,33 @@ test('a topology that Slurm does not have is told of, not asked for again at onc
     () => stage.slurm.nodes.get('machine-0')?.topology === 'topo:rack1',
   );
   await stage.until('nothing is wrong any more', async () => (await degraded())?.reason === 'AsExpected');
+});
+
+test('a worker below the partition that is made anew keeps its revision; above it has the newest', async () => {
+  await using stage = await NodeSetStage.open();
+  const image = (tag: string) => ({ slurmd: { image: `slurmd:${tag}` } });
+  const images = async () =>
+    Object.fromEntries(
+      (await stage.pods()).map((pod) => [pod.metadata.name, pod.spec?.containers[0]?.image?.split(':')[1]]),
+    );
+  await stage.createNodeSet('gpu', { replicas: 2, ...image('1') });
+  await stage.startOperator();
+  await stage.untilQuiet('gpu', 2);
+  await stage.patchNodeSet('gpu', { ...image('2'), updateStrategy: { rollingUpdate: { partition: 1 } } });
+  await stage.until('the worker above is new', async () => (await images())['gpu-1'] === '2');
+
+  const before = (await stage.pods()).find((pod) => pod.metadata.name === 'gpu-0')?.metadata;
+  // The operator that makes it anew need not be the one that saw it.
+  await stage.stopOperator();
+  await stage.client.delete(pods, { namespace: 'slurm', name: 'gpu-0' });
+  await stage.startOperator();
+  await stage.until('the worker below is made anew', async () =>
+    (await stage.pods()).some(({ metadata }) => metadata.name === 'gpu-0' && metadata.uid !== before?.uid),
+  );
+  assert.deepEqual(await images(), { 'gpu-0': '1', 'gpu-1': '2' });
+  const [made] = await stage.pods();
+  assert.equal(made?.metadata.labels?.[label.revision], before?.labels?.[label.revision]);
+
+  await stage.patchNodeSet('gpu', { updateStrategy: { rollingUpdate: { partition: 0 } } });
+  await stage.until('both are new', async () => Object.values(await images()).join() === '2,2');
 });

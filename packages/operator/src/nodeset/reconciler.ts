@@ -15,6 +15,7 @@ import type { Verdict } from '../status/judge.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { act } from './act/act.ts';
 import { createWorker } from './act/create-worker.ts';
+import { Blueprints } from './blueprint.ts';
 import { NameConflictError } from './errors.ts';
 import { eventsFor } from './events.ts';
 import { NodeSetMemories } from './memory.ts';
@@ -22,6 +23,7 @@ import { NodeSetMetrics } from './metrics.ts';
 import { controllerOfSet, observe } from './observe/observe.ts';
 import { pins, pinsForStatus } from './pins.ts';
 import type { Action } from './plan/actions.ts';
+import { keptRevision } from './plan/kept-revision.ts';
 import type { Observed } from './plan/observed.ts';
 import { type Plan, plan } from './plan/plan.ts';
 import { syncReservation } from './reservation.ts';
@@ -29,7 +31,7 @@ import { syncRevisions } from './revisions.ts';
 import { syncShared } from './shared-objects.ts';
 import type { GatewayFinder, NodesView, SlurmGateway } from './slurm-gateway.ts';
 import { nodeSetStatus, type Trouble } from './status.ts';
-import { type WorkerSurroundings, workerTemplate } from './worker/worker-template.ts';
+import type { WorkerSurroundings } from './worker/worker-template.ts';
 
 export interface NodeSetOptions extends WorkerSurroundings {
   /** Node conditions whose text becomes the reason of a drain when the Node is cordoned. */
@@ -88,14 +90,15 @@ export class NodeSetReconciler {
     if (controller !== undefined)
       await step(syncShared(nodeSet, controller, { cache, client, owned: this.#owned }, context.signal));
     if (!observed.deleting) {
-      const inUse = new Set(observed.workers.map((worker) => worker.revision));
+      const inUse = new Set([...observed.workers.map((worker) => worker.revision), keptRevision(observed)]);
       await step(syncRevisions(nodeSet, observed.updateRevision, inUse, this.#manager, context.signal));
     }
     // Without its Controller nothing can be built, but what is there can still be drained and deleted.
-    const template = controller && workerTemplate(nodeSet, controller, this.#options);
+    const blueprints =
+      controller && new Blueprints(nodeSet, observed.updateRevision, controller, this.#options, client);
     const claims = new Set(observed.claims.map((claim) => claim.name));
     const creations = decided.actions.filter((action) => action.kind === 'create-worker');
-    const postponed = new Set<Action>(creations.slice(template === undefined ? 0 : mostCreations));
+    const postponed = new Set<Action>(creations.slice(blueprints === undefined ? 0 : mostCreations));
     await step(
       act(
         decided.actions.filter((action) => !postponed.has(action)),
@@ -106,10 +109,11 @@ export class NodeSetReconciler {
           signal: context.signal,
           now: () => context.clock.now(),
           parallel: this.#options.parallel,
-          moreToCreate: template !== undefined && postponed.size > 0,
-          createWorker: async (slot, signal) => {
-            if (template === undefined) return;
-            await createWorker(slot, observed, claims, pinned, nodeSet, template, client, signal);
+          moreToCreate: blueprints !== undefined && postponed.size > 0,
+          createWorker: async ({ slot, revision }, signal) => {
+            const blueprint = await blueprints?.of(revision, signal);
+            if (blueprint !== undefined)
+              await createWorker(slot, observed, claims, pinned, blueprint, client, signal);
           },
           wrote: (slurmName) => memory.wrote(slurmName, context.clock.now()),
           refused: ({ slurmName, topology }, words) => {
@@ -139,7 +143,7 @@ export class NodeSetReconciler {
       this.#manager.recorder.record({ regarding: nodeSet, type, reason, note });
     await this.#report(nodeSet, { decided, trouble, window }, context, now);
     if (failure !== undefined) throw failure;
-    const wakeAt = template !== undefined && postponed.size > 0 ? now : decided.wakeAt;
+    const wakeAt = blueprints !== undefined && postponed.size > 0 ? now : decided.wakeAt;
     return { requeueAfter: Math.min(lookAgain, Math.max(100, (wakeAt ?? Number.POSITIVE_INFINITY) - now)) };
   };
 
@@ -167,6 +171,7 @@ export class NodeSetReconciler {
     const fields = {
       ...status.counts,
       nodeSetHash: after.updateRevision,
+      currentRevision: keptRevision(after),
       ordinalToNode: pinsForStatus(pins(current, after)),
       selector: `${label.name}=${app.worker},${label.instance}=${current.metadata.name}`,
       ...(collisionCount === undefined ? {} : { collisionCount }),

@@ -47,6 +47,19 @@ export function planRevisions(
   };
 }
 
+/** What a revision holds: the cache keeps a digest only. Undefined: there is no such revision (any more). */
+export async function revisionContent(
+  nodeSet: NodeSet,
+  revision: string,
+  client: Manager['client'],
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { namespace, uid } = nodeSet.metadata;
+  const labelSelector = `${label.revision}=${revision}`;
+  const { items } = await client.list(controllerRevisions, { namespace, labelSelector, signal });
+  return items.find((each) => each.metadata.ownerReferences?.some((owner) => owner.uid === uid))?.data;
+}
+
 export async function syncRevisions(
   nodeSet: NodeSet,
   update: string,

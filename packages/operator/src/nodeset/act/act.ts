@@ -19,7 +19,6 @@ import { SlurmError } from '@slurm-operator/slurm';
 import { nodeSets } from '../../cache/resources.ts';
 import { claimScaledInAnnotation } from '../annotations.ts';
 import type { Action } from '../plan/actions.ts';
-import type { Slot } from '../plan/observed.ts';
 import type { NodesView, SlurmGateway } from '../slurm-gateway.ts';
 import { inParallel, slowStart } from './in-parallel.ts';
 import { isPodChange, type PodChange, patchPod } from './patch-pod.ts';
@@ -30,7 +29,7 @@ export interface ActContext {
   readonly gateway: SlurmGateway | undefined;
   readonly nodeSet: NodeSet;
   /** Makes the claims and the pod of a slot. */
-  readonly createWorker: (slot: Slot, signal: AbortSignal) => Promise<void>;
+  readonly createWorker: (creation: Of<'create-worker'>, signal: AbortSignal) => Promise<void>;
   /** Told when a Slurm node was (or may have been) changed by us. */
   readonly wrote: (slurmName: string) => void;
   /** Told when Slurm understood an update of a worker's node and said no. Nothing else waits for that one. */
@@ -158,7 +157,7 @@ function performKind(
     case 'remove-finalizer':
       return setFinalizer(action.kind === 'add-finalizer', context);
     case 'create-worker':
-      return context.createWorker(action.slot, context.signal);
+      return context.createWorker(action, context.signal);
     case 'adopt-worker':
     case 'release-worker':
       return setController(action, context);

@@ -1,5 +1,5 @@
 /** Claims first, then the pod: a pod whose claims are missing could not start. */
-import { app, label, type NodeSet } from '@slurm-operator/api';
+import { app, label } from '@slurm-operator/api';
 import {
   AlreadyExistsError,
   type Client,
@@ -7,11 +7,11 @@ import {
   persistentVolumeClaims,
   pods,
 } from '@slurm-operator/kube';
+import type { Blueprint } from '../blueprint.ts';
 import { NameConflictError } from '../errors.ts';
 import { type Observed, type Slot, slurmNameOf } from '../plan/observed.ts';
 import { workerClaims } from '../worker/worker-claims.ts';
-import { workerPod } from '../worker/worker-pod.ts';
-import type { WorkerTemplate } from '../worker/worker-template.ts';
+import { hostnamePrefix, workerPod } from '../worker/worker-pod.ts';
 
 /** `claims`: the names of those that are there. */
 export async function createWorker(
@@ -19,12 +19,12 @@ export async function createWorker(
   observed: Observed,
   claims: ReadonlySet<string>,
   pinned: ReadonlyMap<number, string>,
-  nodeSet: NodeSet,
-  template: WorkerTemplate,
+  { nodeSet, template, revision }: Blueprint,
   client: Client,
   signal: AbortSignal,
 ): Promise<void> {
-  const hostname = slurmNameOf(slot, observed);
+  const naming = { prefix: hostnamePrefix(nodeSet), padding: nodeSet.spec.ordinalPadding };
+  const hostname = slurmNameOf(slot, { naming, nodes: observed.nodes });
   if (hostname === undefined) return;
   for (const claim of workerClaims(nodeSet, slot, hostname)) {
     if (!claims.has(claim.metadata?.name ?? ''))
@@ -34,7 +34,7 @@ export async function createWorker(
     slot,
     hostname,
     hashes: observed.hashes,
-    revision: observed.updateRevision,
+    revision,
     pinnedTo: slot.mode === 'StatefulSet' ? pinned.get(slot.ordinal) : undefined,
   });
   try {

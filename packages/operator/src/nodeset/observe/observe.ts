@@ -81,6 +81,7 @@ export function observe(
     hasFinalizer: nodeSet.metadata.finalizers?.includes(finalizer.drain) ?? false,
     hashes: workerHashes(cache, nodeSet),
     updateRevision: currentRevision(nodeSet, revisionsOf(cache, nodeSet)),
+    currentRevision: nodeSet.status?.currentRevision ?? '',
     update: {
       type,
       maxUnavailable: resolveMaxUnavailable(rollingUpdate.maxUnavailable, desired),

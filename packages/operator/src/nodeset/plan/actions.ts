@@ -23,7 +23,8 @@ export type WhyGone =
 export type Action =
   | { readonly kind: 'add-finalizer' }
   | { readonly kind: 'remove-finalizer' }
-  | { readonly kind: 'create-worker'; readonly slot: Slot }
+  /** `revision`: an older one than the newest. */
+  | { readonly kind: 'create-worker'; readonly slot: Slot; readonly revision?: string }
   /** A pod of ours by labels and name that nobody controls becomes a worker; one whose labels were taken away is let go. */
   | { readonly kind: 'adopt-worker' | 'release-worker'; readonly name: string; readonly uid: string }
   | {

@@ -182,6 +182,8 @@ export interface Observed {
   readonly controllerExists: boolean;
   readonly hasFinalizer: boolean;
   readonly updateRevision: string;
+  /** The revision before the rollout under way, as last noted; empty before anything was. See `keptRevision`. */
+  readonly currentRevision: string;
   /** Digests of the keys and files that a worker started now would get, by annotation; those that are missing are left out. */
   readonly hashes: Readonly<Record<string, string>>;
   readonly update: UpdatePolicy;

@@ -9,6 +9,7 @@ import { condemn } from './condemned.ts';
 import { drainActions } from './drain-actions.ts';
 import { drainTarget } from './drain-target.ts';
 import { podFacts, slurmFacts } from './facts.ts';
+import { keptRevision, olderRevisionFor } from './kept-revision.ts';
 import { mirrorState } from './mirror-state.ts';
 import { askSlurm, isOurDrain } from './node-state.ts';
 import { type Claim, type Observed, type Stranger, slotKey, type Worker } from './observed.ts';
@@ -90,13 +91,16 @@ export function plan(observed: Observed, now: number): Plan {
 
   // 4. Fill the vacant slots.
   const creations: Action[] = [];
+  const kept = keptRevision(current);
   const leaving = new Map(
     current.claims.filter((claim) => claim.terminating).map((claim) => [slotKey(claim.slot), claim]),
   );
   for (const slot of slots.vacant) {
     const obstacle = obstacleTo(slotKey(slot), current, leaving, now);
-    if (obstacle === undefined) creations.push({ kind: 'create-worker', slot });
-    else {
+    if (obstacle === undefined) {
+      const revision = olderRevisionFor(slot, current, kept);
+      creations.push({ kind: 'create-worker', slot, ...(revision === undefined ? {} : { revision }) });
+    } else {
       withheld.push(obstacle.why);
       wakes.push(obstacle.until);
     }

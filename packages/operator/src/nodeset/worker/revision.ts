@@ -10,6 +10,22 @@ export function revisionData(nodeSet: NodeSet): string {
   });
 }
 
+/** The NodeSet as it was when this revision was recorded, by us or by upstream's operator: what workers are made of is that, the rest is now's. */
+export function asOfRevision(nodeSet: NodeSet, data: unknown): NodeSet {
+  const parts = JSON.parse(revisionData(nodeSet)) as { spec: Record<string, unknown> };
+  const then = (withoutDirectives(data) as { spec?: Record<string, unknown> } | undefined)?.spec ?? {};
+  const fields = new Set([...Object.keys(parts.spec), ...Object.keys(then)]);
+  const spec = Object.fromEntries([...fields].map((field) => [field, then[field]]));
+  return { ...nodeSet, spec: { ...nodeSet.spec, ...spec } };
+}
+
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDirectives);
+  if (typeof value !== 'object' || value === null) return value;
+  const said = Object.entries(value).filter(([field]) => field !== '$patch');
+  return Object.fromEntries(said.map(([field, inner]) => [field, withoutDirectives(inner)]));
+}
+
 /** A short name for them, fit for a label. */
 export function revisionHash(nodeSet: NodeSet, collisionCount = 0): string {
   return createHash('sha256')

@@ -11,7 +11,7 @@ import {
 } from '@slurm-operator/api';
 import type { ControllerRevision } from '@slurm-operator/kube';
 import fc from 'fast-check';
-import { currentRevision, revisionHash } from './revision.ts';
+import { asOfRevision, currentRevision, revisionData, revisionHash } from './revision.ts';
 import { slurmdConf, slurmSetName } from './slurmd-conf.ts';
 import { workerClaims } from './worker-claims.ts';
 import { hostnamePrefix, workerPod } from './worker-pod.ts';
@@ -286,4 +286,18 @@ test('a revision that says the same keeps its name, whoever wrote it; one that s
     {},
   ])
     assert.equal(currentRevision(set, [recorded(other)]), own, JSON.stringify(other));
+});
+
+test('a NodeSet as it was at a revision: the parts that make workers are those of then, the rest is of now', () => {
+  const then = nodeSetOf({ slurmd: { image: 'slurmd:1' }, extraConf: 'Weight=1', replicas: 2 });
+  const today = nodeSetOf({ slurmd: { image: 'slurmd:2' }, logfile: { image: 'log:1' }, replicas: 5 });
+  const again = asOfRevision(today, JSON.parse(revisionData(then)));
+  assert.equal(revisionHash(again), revisionHash(then));
+  assert.equal(again.spec.replicas, 5);
+  const upstream = { spec: { $patch: 'replace', ...JSON.parse(revisionData(then)).spec } };
+  assert.equal(
+    revisionHash(asOfRevision(today, upstream)),
+    revisionHash(then),
+    'directives of upstream say nothing',
+  );
 });
