@@ -4,15 +4,20 @@ import { customResourceDefinition, kinds } from '@slurm-operator/api';
 import { type ApiServer, type AuditEntry, startApiServer } from '@slurm-operator/apiserver';
 import {
   type Client,
+  type Condition,
   createClient,
   createManager,
   customResourceDefinitions,
+  findCondition,
+  type KubeObject,
   kubeconfigConfig,
   type Manager,
   type ManagerOptions,
   NotFoundError,
   namespaces,
   pods,
+  type Resource,
+  secrets,
 } from '@slurm-operator/kube';
 import { type Operator, type OperatorOptions, setupOperator } from '../src/operator.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
@@ -24,6 +29,25 @@ export interface OperatorWorld {
   /** An administrator's client, not the operator's. */
   readonly client: Client;
   readonly namespace: string;
+  /** Creates an object of `objects.ts` as a user would: without what the API server adds. */
+  put<T extends KubeObject>(
+    resource: Resource<T>,
+    object: Manifest,
+    at?: { readonly name?: string; readonly namespace?: string },
+  ): Promise<unknown>;
+  putSecret(name: string, field: string, value: string | Buffer): Promise<unknown>;
+  condition<T extends KubeObject>(
+    resource: Resource<T>,
+    name: string,
+    type: string,
+  ): Promise<Condition | undefined>;
+  /** Resolves when the condition has this reason. */
+  said<T extends KubeObject>(
+    resource: Resource<T>,
+    name: string,
+    type: string,
+    reason: string,
+  ): Promise<Condition>;
   /** Starts an operator; the answer stops it. */
   operate(options?: Partial<OperatorOptions>, manager?: Partial<ManagerOptions>): Promise<RunningOperator>;
   /** Resolves with what `look` finds, once it finds something; rejects after a while, with its last words. */
@@ -33,6 +57,14 @@ export interface OperatorWorld {
   /** Resolves when no operator has written anything for a moment. */
   settled(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** What a user writes of an object. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
 }
 
 export interface RunningOperator extends Operator {
@@ -86,6 +118,25 @@ export async function startOperatorWorld(
       ({ userAgent, verb, resource }) =>
         userAgent.startsWith('slurm-operator') && !reading.has(verb) && resource !== 'events',
     );
+  const eventually: OperatorWorld['eventually'] = async (what, look) => {
+    const deadline = Date.now() + patience;
+    let last: unknown;
+    for (;;) {
+      try {
+        const found = await look();
+        if (found !== undefined && found !== false) return found;
+      } catch (error) {
+        last = error;
+      }
+      if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`, { cause: last });
+      await wait(25);
+    }
+  };
+  const condition: OperatorWorld['condition'] = async (resource, name, type) => {
+    const object = await client.get(resource, { namespace, name });
+    const { status } = object as unknown as { status?: { conditions?: Condition[] } };
+    return findCondition(status?.conditions, type);
+  };
   const trials = new AbortController();
   const judging = passTrials(client, trials.signal);
   return {
@@ -117,20 +168,22 @@ export async function startOperatorWorld(
       running.add(operator);
       return operator;
     },
-    async eventually(what, look) {
-      const deadline = Date.now() + patience;
-      let last: unknown;
-      for (;;) {
-        try {
-          const found = await look();
-          if (found !== undefined && found !== false) return found;
-        } catch (error) {
-          last = error;
-        }
-        if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`, { cause: last });
-        await wait(25);
-      }
-    },
+    eventually,
+    condition,
+    said: (resource, name, type, reason) =>
+      eventually(`${resource.kind} ${name} to say ${type} ${reason}`, async () => {
+        const found = await condition(resource, name, type);
+        return found?.reason === reason ? found : undefined;
+      }),
+    put: (resource, { apiVersion, kind, metadata: { name }, spec }, at) =>
+      client.create(resource, { apiVersion, kind, metadata: { name, namespace, ...at }, spec } as never),
+    putSecret: (name, field, value) =>
+      client.create(secrets, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name, namespace },
+        data: { [field]: Buffer.from(value).toString('base64') },
+      }),
     async settled() {
       const deadline = Date.now() + patience;
       for (let quiet = 0, before = writes().length; quiet < 10; ) {

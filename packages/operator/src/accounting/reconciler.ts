@@ -1,14 +1,6 @@
 /** The Accounting controller: slurmdbd on a database. */
 import { type Accounting, annotation } from '@slurm-operator/api';
-import {
-  type Live,
-  type Manager,
-  type ReconcileContext,
-  type Request,
-  type Result,
-  secrets,
-  services,
-} from '@slurm-operator/kube';
+import { type Live, type ReconcileContext, type Request, secrets, services } from '@slurm-operator/kube';
 import {
   buildAccountingSecret,
   buildAccountingService,
@@ -22,49 +14,41 @@ import { type Digests, digestBehind, digestsOf, refTroubles } from '../cache/ref
 import { accountings } from '../cache/resources.ts';
 import { keysVerdict } from '../keys/keys-verdict.ts';
 import { applyStatefulSet } from '../reconcile/apply-stateful-set.ts';
-import { Steps } from '../reconcile/steps.ts';
+import { type ReconcilerNeeds, reconcileObject } from '../reconcile/reconcile-object.ts';
+import type { Steps } from '../reconcile/steps.ts';
 import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';
 import { podsOf } from '../status/pods.ts';
-import { writeStatus } from '../status/write-status.ts';
 import { externalVerdicts, ownVerdicts, slurmsAnswers } from './status.ts';
 
-type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
-
 export class AccountingReconciler {
-  readonly #manager: Needs;
+  readonly #manager: ReconcilerNeeds;
   readonly #around: Surroundings;
 
-  constructor(manager: Needs, around: Surroundings) {
+  constructor(manager: ReconcilerNeeds, around: Surroundings) {
     this.#manager = manager;
     this.#around = around;
   }
 
-  readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
-    const { cache, client } = this.#manager;
-    const accounting = cache.get(accountings, request);
-    if (accounting === undefined || accounting.metadata.deletionTimestamp !== undefined) return;
-    const steps = new Steps(accounting, this.#manager.recorder, context.signal);
-    const troubles = accounting.spec.external ? [] : await this.#run(accounting, steps, context);
-
-    const after = cache.get(accountings, request);
-    if (after === undefined) return;
-    const { namespace, name } = accounting.metadata;
-    const found = podsOf(cache, 'accounting', namespace, name);
-    const all = [...troubles, ...steps.failures];
-    const answers = slurmsAnswers(cache, namespace, name);
-    await writeStatus(
-      accountings,
-      after,
-      {},
-      accounting.spec.external
-        ? externalVerdicts(accounting, answers)
-        : [...ownVerdicts(accounting, all, found, answers), keysVerdict(found, this.#wanted(accounting))],
-      client,
-      context,
-    );
-    steps.throwFailures();
+  readonly reconcile = async (request: Request, context: ReconcileContext): Promise<void> => {
+    await reconcileObject(this.#manager, accountings, request, context, {
+      act: (accounting, steps) =>
+        accounting.spec.external ? Promise.resolve([]) : this.#run(accounting, steps, context),
+      report: (accounting, troubles, failures) => {
+        const { cache } = this.#manager;
+        const { namespace, name } = accounting.metadata;
+        const answers = slurmsAnswers(cache, namespace, name);
+        if (accounting.spec.external) return { verdicts: externalVerdicts(accounting, answers) };
+        const found = podsOf(cache, 'accounting', namespace, name);
+        return {
+          verdicts: [
+            ...ownVerdicts(accounting, [...troubles, ...failures], found, answers),
+            keysVerdict(found, this.#wanted(accounting)),
+          ],
+        };
+      },
+    });
   };
 
   async #run(accounting: Live<Accounting>, steps: Steps, { signal }: ReconcileContext): Promise<Trouble[]> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before as beforeAll, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
-import { findCondition, secrets } from '@slurm-operator/kube';
+import { secrets } from '@slurm-operator/kube';
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
 import {
   type OperatorWorld,
@@ -27,13 +27,7 @@ after(async () => {
 });
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-const putToken = (name: string, token: string) =>
-  world.client.create(secrets, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, namespace },
-    data: { SLURM_JWT: base64(token) },
-  });
+const putToken = (name: string, token: string) => world.putSecret(name, 'SLURM_JWT', token);
 const replaceToken = (name: string, token: string) =>
   world.client.mergePatch(secrets, { namespace, name }, { data: { SLURM_JWT: base64(token) } });
 const connect = (name: string, server: string) =>
@@ -44,11 +38,7 @@ const connect = (name: string, server: string) =>
     spec: { server, tokenSecretRef: { name } },
   } as never);
 const said = (name: string, reason: string) =>
-  world.eventually(`Cluster ${name} to say ${reason}`, async () => {
-    const { status } = await world.client.get(clusters, { namespace, name });
-    const found = findCondition(status?.conditions, conditionType.slurmConnected);
-    return found?.reason === reason ? found : undefined;
-  });
+  world.said(clusters, name, conditionType.slurmConnected, reason);
 /** When the operator read the Secret of this name. */
 const readings = (name: string) =>
   world.server.audit

@@ -5,7 +5,6 @@ import {
   configMaps,
   controllerReference,
   type Live,
-  type Manager,
   NotFoundError,
   pods,
   type ReconcileContext,
@@ -18,6 +17,7 @@ import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { clusters, controllers } from '../cache/resources.ts';
 import { applyStatefulSet } from '../reconcile/apply-stateful-set.ts';
+import type { ReconcilerNeeds } from '../reconcile/reconcile-object.ts';
 import { Steps } from '../reconcile/steps.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { ConfigPace } from './config-pace.ts';
@@ -27,19 +27,17 @@ import { type ControllerPlan, planController } from './plan.ts';
 import { ServiceMonitors } from './service-monitors.ts';
 import { controllerStatus } from './status.ts';
 
-type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
-
 /** The kind ServiceMonitor may be installed at any time, and nothing tells us. */
 const lookForPrometheus = 60_000;
 
 export class ControllerReconciler {
-  readonly #manager: Needs;
+  readonly #manager: ReconcilerNeeds;
   readonly #around: Surroundings;
   readonly #pace = new ConfigPace();
   readonly #monitors = new ServiceMonitors();
   readonly #keys: KeyMaker;
 
-  constructor(manager: Needs, around: Surroundings) {
+  constructor(manager: ReconcilerNeeds, around: Surroundings) {
     this.#manager = manager;
     this.#around = around;
     this.#keys = new KeyMaker(manager);

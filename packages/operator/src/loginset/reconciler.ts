@@ -6,10 +6,8 @@ import {
   controllerReference,
   deployments,
   type Live,
-  type Manager,
   type ReconcileContext,
   type Request,
-  type Result,
   secrets,
   services,
 } from '@slurm-operator/kube';
@@ -25,49 +23,44 @@ import { type Digests, digestBehind, digestsOf, refTroubles } from '../cache/ref
 import { controllers, loginSets } from '../cache/resources.ts';
 import { keysVerdict } from '../keys/keys-verdict.ts';
 import { slurmKeyDigest } from '../keys/slurm-key.ts';
-import { Steps } from '../reconcile/steps.ts';
+import { type ReconcilerNeeds, reconcileObject } from '../reconcile/reconcile-object.ts';
+import type { Steps } from '../reconcile/steps.ts';
+import { controllerNotFound } from '../status/controller-not-found.ts';
 import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
 import { podsOf, podTroubles } from '../status/pods.ts';
 import { deploymentTroubles } from '../status/workload.ts';
-import { writeStatus } from '../status/write-status.ts';
 import { makeHostKeys } from './host-keys.ts';
 
-type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
-
 export class LoginSetReconciler {
-  readonly #manager: Needs;
+  readonly #manager: ReconcilerNeeds;
   readonly #around: Surroundings;
 
-  constructor(manager: Needs, around: Surroundings) {
+  constructor(manager: ReconcilerNeeds, around: Surroundings) {
     this.#manager = manager;
     this.#around = around;
   }
 
-  readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
-    const { cache, client } = this.#manager;
-    const loginSet = cache.get(loginSets, request);
-    if (loginSet === undefined || loginSet.metadata.deletionTimestamp !== undefined) return;
-    const steps = new Steps(loginSet, this.#manager.recorder, context.signal);
-    const troubles = [...(await this.#run(loginSet, steps, context.signal)), ...steps.failures];
-
-    const after = cache.get(loginSets, request);
-    if (after === undefined) return;
-    const { namespace, name } = loginSet.metadata;
-    const deployment = cache.get(deployments, { namespace, name: resourceName.login(name) });
-    if (troubles.length === 0) troubles.push(...this.#podTroubles(loginSet, deployment));
-    await writeStatus(
-      loginSets,
-      after,
-      {
-        replicas: deployment?.status?.replicas ?? 0,
-        readyReplicas: deployment?.status?.readyReplicas ?? 0,
-        selector: `${label.name}=${app.login},${label.instance}=${name}`,
+  readonly reconcile = async (request: Request, context: ReconcileContext): Promise<void> => {
+    await reconcileObject(this.#manager, loginSets, request, context, {
+      act: (loginSet, steps) => this.#run(loginSet, steps, context.signal),
+      report: (loginSet, found, failures) => {
+        const { namespace, name } = loginSet.metadata;
+        const deployment = this.#manager.cache.get(deployments, {
+          namespace,
+          name: resourceName.login(name),
+        });
+        const troubles = [...found, ...failures];
+        if (troubles.length === 0) troubles.push(...this.#podTroubles(loginSet, deployment));
+        return {
+          fields: {
+            replicas: deployment?.status?.replicas ?? 0,
+            readyReplicas: deployment?.status?.readyReplicas ?? 0,
+            selector: `${label.name}=${app.login},${label.instance}=${name}`,
+          },
+          verdicts: [...verdicts(troubles, 'Users can log in.'), this.#keysCurrent(loginSet)],
+        };
       },
-      [...verdicts(troubles, 'Users can log in.'), this.#keysCurrent(loginSet)],
-      client,
-      context,
-    );
-    steps.throwFailures();
+    });
   };
 
   async #run(loginSet: Live<LoginSet>, steps: Steps, signal: AbortSignal): Promise<Trouble[]> {
@@ -83,13 +76,7 @@ export class LoginSetReconciler {
     await steps.run(`Service ${service.metadata.name}`, () =>
       owned.apply(services, loginSet, service, { signal }),
     );
-    if (controller === undefined)
-      return [
-        {
-          reason: 'ControllerNotFound',
-          message: `spec.controllerRef.name is "${controllerRef.name}", and there is no such Controller in namespace ${namespace}: create it, or correct the name.`,
-        },
-      ];
+    if (controller === undefined) return [controllerNotFound(loginSet)];
     const { slurmKeyRef } = controller.spec;
     const names = [sssdConfRef.name, ...(slurmKeyRef === undefined ? [] : [slurmKeyRef.name])];
     const known: Digests[] = names.map((one) => digestsOf(cache, 'Secret', namespace, one));

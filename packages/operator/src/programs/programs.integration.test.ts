@@ -9,10 +9,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { leases, namespaces, secrets, services, statefulSets } from '@slurm-operator/kube';
+import {
+  type KubeObject,
+  leases,
+  namespaces,
+  type Resource,
+  secrets,
+  services,
+  statefulSets,
+} from '@slurm-operator/kube';
 import { startSimulator } from '@slurm-operator/slurm/testing';
 import { aCluster, aController, aRestApi } from '../../testing/objects.ts';
-import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
+import { type Manifest, type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { accountName, restrictedConfig } from '../../testing/restricted-config.ts';
 import { clusters, controllers, restApis } from '../cache/resources.ts';
 import { leaseRules, managerClusterRules, managerNamespaceRules, reviewRules } from '../rbac/rules.ts';
@@ -89,21 +97,12 @@ const isReady = (port: number) =>
     return status === 200;
   });
 
-const put = (
-  resource: typeof controllers | typeof clusters | typeof restApis,
-  object: ReturnType<typeof aController> | ReturnType<typeof aCluster> | ReturnType<typeof aRestApi>,
-  name: string = object.metadata.name,
+const put = <T extends KubeObject>(
+  resource: Resource<T>,
+  object: Manifest,
+  name = object.metadata.name,
   where = namespace,
-) =>
-  world.client.create(
-    resource as typeof controllers,
-    {
-      apiVersion: object.apiVersion,
-      kind: object.kind,
-      metadata: { name, namespace: where },
-      spec: object.spec,
-    } as never,
-  );
+) => world.put(resource, object, { name, namespace: where });
 
 test('addresses, workers, the lease, and a look at one namespace only', async (t) => {
   const [health, metrics] = [await freePort(), await freePort()];

@@ -5,14 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  customResourceDefinitions,
-  type KubeObject,
-  namespaces,
-  type Resource,
-  secrets,
-  statefulSets,
-} from '@slurm-operator/kube';
+import { customResourceDefinitions, namespaces, secrets, statefulSets } from '@slurm-operator/kube';
 import { NodeSetStage } from '../../testing/nodeset-stage.ts';
 import { aCluster, aController, aLoginSet, anAccounting, aRestApi, aToken } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
@@ -51,38 +44,17 @@ const unseen: Readonly<Record<string, string>> = {
   ),
 };
 
-interface Written {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: object;
-}
-
 /** Everything that is not a worker: made, changed and removed again. */
 async function liveThrough(world: OperatorWorld, namespace: string): Promise<void> {
-  const put = <T extends KubeObject>(resource: Resource<T>, { apiVersion, kind, metadata, spec }: Written) =>
-    world.client.create(resource, {
-      apiVersion,
-      kind,
-      metadata: { name: metadata.name, namespace },
-      spec,
-    } as never);
-  const putSecret = (name: string, field: string, value: string) =>
-    world.client.create(secrets, {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name, namespace },
-      data: { [field]: Buffer.from(value).toString('base64') },
-    } as never);
-  await putSecret('slurm-auth', 'slurm.key', 'k'.repeat(64));
-  await putSecret('slurm-jwt', 'jwt.key', 'j'.repeat(64));
-  await putSecret('mariadb', 'password', 'p');
-  await putSecret('sssd', 'sssd.conf', '[sssd]');
+  await world.putSecret('slurm-auth', 'slurm.key', 'k'.repeat(64));
+  await world.putSecret('slurm-jwt', 'jwt.key', 'j'.repeat(64));
+  await world.putSecret('mariadb', 'password', 'p');
+  await world.putSecret('sssd', 'sssd.conf', '[sssd]');
   const metrics = { enabled: true, serviceMonitor: { enabled: true } };
-  await put(controllers, aController({ metrics, accountingRef: { name: 'slurm' } }));
-  await put(accountings, anAccounting());
-  await put(restApis, aRestApi());
-  await put(
+  await world.put(controllers, aController({ metrics, accountingRef: { name: 'slurm' } }));
+  await world.put(accountings, anAccounting());
+  await world.put(restApis, aRestApi());
+  await world.put(
     clusters,
     aCluster(
       {
@@ -93,8 +65,8 @@ async function liveThrough(world: OperatorWorld, namespace: string): Promise<voi
       { name: 'elsewhere' },
     ),
   );
-  await put(loginSets, aLoginSet());
-  await put(tokens, aToken({ refresh: false }));
+  await world.put(loginSets, aLoginSet());
+  await world.put(tokens, aToken({ refresh: false }));
   const old = await world.eventually('a token', () =>
     world.client.find(secrets, { namespace, name: 'alice-jwt-alice' }),
   );

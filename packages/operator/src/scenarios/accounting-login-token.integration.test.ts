@@ -2,15 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
-import {
-  deployments,
-  findCondition,
-  type KubeObject,
-  type Resource,
-  secrets,
-  services,
-  statefulSets,
-} from '@slurm-operator/kube';
+import { deployments, secrets, services, statefulSets } from '@slurm-operator/kube';
 import { aController, aLoginSet, anAccounting, aToken } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { accountings, controllers, loginSets, tokens } from '../cache/resources.ts';
@@ -24,42 +16,11 @@ let world: OperatorWorld;
 before(async () => {
   world = await startOperatorWorld();
   await world.operate();
-  await putSecret('slurm-auth', 'slurm.key', 'k'.repeat(64));
-  await putSecret('slurm-jwt', 'jwt.key', key);
-  await put(controllers, aController());
+  await world.putSecret('slurm-auth', 'slurm.key', 'k'.repeat(64));
+  await world.putSecret('slurm-jwt', 'jwt.key', key);
+  await world.put(controllers, aController());
 });
 after(() => world.stop());
-
-interface Written {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: object;
-}
-
-const put = <T extends KubeObject>(resource: Resource<T>, { apiVersion, kind, metadata, spec }: Written) =>
-  world.client.create(resource, {
-    apiVersion,
-    kind,
-    metadata: { name: metadata.name, namespace },
-    spec,
-  } as never);
-
-const putSecret = (name: string, field: string, value: string | Buffer) =>
-  world.client.create(secrets, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, namespace },
-    data: { [field]: Buffer.from(value).toString('base64') },
-  } as never);
-
-const said = <T extends KubeObject>(resource: Resource<T>, name: string, type: string, reason: string) =>
-  world.eventually(`${resource.kind} ${name} to say ${type} ${reason}`, async () => {
-    const object = await world.client.get(resource, { namespace, name });
-    const { status } = object as unknown as { status?: { conditions?: never[] } };
-    const found = findCondition(status?.conditions, type);
-    return found?.reason === reason ? found : undefined;
-  });
 
 const valueOf = async (name: string, field: string) => {
   const secret = await world.client.find(secrets, { namespace, name });
@@ -68,14 +29,14 @@ const valueOf = async (name: string, field: string) => {
 };
 
 test('an Accounting waits for its password, and says so', async () => {
-  await put(accountings, anAccounting());
-  const ready = await said(accountings, 'slurm', conditionType.ready, 'SecretNotFound');
+  await world.put(accountings, anAccounting());
+  const ready = await world.said(accountings, 'slurm', conditionType.ready, 'SecretNotFound');
   assert.match(ready.message, /storageConfig\.passwordKeyRef\.name is "mariadb"/);
   assert.ok(await world.client.find(services, { namespace, name: 'slurm-accounting' }));
 });
 
 test('with it, slurmdbd gets a configuration and a pod; a new password makes both new (upstream weakness 18)', async () => {
-  await putSecret('mariadb', 'password', 'first');
+  await world.putSecret('mariadb', 'password', 'first');
   await world.eventually('slurmdbd.conf', async () =>
     (await valueOf('slurm-accounting', 'slurmdbd.conf'))?.includes('StoragePass="first"'),
   );
@@ -90,7 +51,7 @@ test('with it, slurmdbd gets a configuration and a pod; a new password makes bot
   );
   await world.eventually('another hash', async () => hash(await set()) !== first);
   assert.match((await valueOf('slurm-accounting', 'slurmdbd.conf')) ?? '', /StoragePass="second"/);
-  await said(accountings, 'slurm', conditionType.databaseReachable, 'Starting');
+  await world.said(accountings, 'slurm', conditionType.databaseReachable, 'Starting');
 });
 
 test('an external Accounting starts nothing and is ready', async () => {
@@ -99,13 +60,13 @@ test('an external Accounting starts nothing and is ready', async () => {
     externalConfig: { host: 'dbd.example.com', port: 6819 },
     storageConfig: undefined,
   };
-  await put(accountings, anAccounting(spec, { name: 'elsewhere' }));
-  await said(accountings, 'elsewhere', conditionType.ready, 'External');
+  await world.put(accountings, anAccounting(spec, { name: 'elsewhere' }));
+  await world.said(accountings, 'elsewhere', conditionType.ready, 'External');
   assert.equal(await world.client.find(statefulSets, { namespace, name: 'elsewhere-accounting' }), undefined);
 });
 
 test('a Token gets a token, in a Secret that goes with it', async () => {
-  await put(tokens, aToken());
+  await world.put(tokens, aToken());
   const token = await world.eventually('a token', () => valueOf('alice-jwt-alice', 'SLURM_JWT'));
   assert.equal(readToken(token, key)?.username, 'alice');
   const secret = await world.client.get(secrets, { namespace, name: 'alice-jwt-alice' });
@@ -119,7 +80,7 @@ test('a Token gets a token, in a Secret that goes with it', async () => {
     return found.status?.issuedAt === undefined ? undefined : found;
   });
   assert.equal(object.status?.secretName, 'alice-jwt-alice');
-  await said(tokens, 'alice', conditionType.ready, 'Ready');
+  await world.said(tokens, 'alice', conditionType.ready, 'Ready');
 });
 
 test('a deleted Secret is made again, and a new signing key makes a new token (upstream weakness 16)', async () => {
@@ -138,7 +99,7 @@ test('a deleted Secret is made again, and a new signing key makes a new token (u
 });
 
 test('a token made once cannot change, and still follows its key', async () => {
-  await put(tokens, aToken({ refresh: false }, { name: 'once' }));
+  await world.put(tokens, aToken({ refresh: false }, { name: 'once' }));
   const secret = await world.eventually('the Secret', () =>
     world.client.find(secrets, { namespace, name: 'once-jwt-alice' }),
   );
@@ -156,8 +117,8 @@ test('a token made once cannot change, and still follows its key', async () => {
 });
 
 test('nobody becomes root or slurm by writing a Token', async () => {
-  await put(tokens, aToken({ username: 'slurm' }, { name: 'admin' }));
-  const ready = await said(tokens, 'admin', conditionType.ready, 'UserNotAllowed');
+  await world.put(tokens, aToken({ username: 'slurm' }, { name: 'admin' }));
+  const ready = await world.said(tokens, 'admin', conditionType.ready, 'UserNotAllowed');
   assert.match(ready.message, /annotate Secret slurm-jwt/);
   assert.equal(await valueOf('admin-jwt-slurm', 'SLURM_JWT'), undefined);
   await world.client.mergePatch(
@@ -169,28 +130,28 @@ test('nobody becomes root or slurm by writing a Token', async () => {
 });
 
 test('a Secret that is there already is not filled, whoever owns it', async () => {
-  await put(tokens, aToken({ secretRef: { name: 'slurm-auth', key: 'slurm.key' } }, { name: 'thief' }));
-  await said(tokens, 'thief', conditionType.ready, 'NameConflict');
+  await world.put(tokens, aToken({ secretRef: { name: 'slurm-auth', key: 'slurm.key' } }, { name: 'thief' }));
+  await world.said(tokens, 'thief', conditionType.ready, 'NameConflict');
   assert.equal(await valueOf('slurm-auth', 'slurm.key'), 'k'.repeat(64));
 });
 
 test('a key that is too short, and one of no Controller, are named', async () => {
-  await putSecret('short', 'k', 'too short');
-  await put(tokens, aToken({ jwtKeyRef: { name: 'short', key: 'k' } }, { name: 'short' }));
-  const short = await said(tokens, 'short', conditionType.ready, 'InvalidKey');
+  await world.putSecret('short', 'k', 'too short');
+  await world.put(tokens, aToken({ jwtKeyRef: { name: 'short', key: 'k' } }, { name: 'short' }));
+  const short = await world.said(tokens, 'short', conditionType.ready, 'InvalidKey');
   assert.match(short.message, /9 bytes.*at least 32/);
   assert.doesNotMatch(short.message, /too short/);
-  await putSecret('stranger', 'k', 's'.repeat(40));
-  await put(tokens, aToken({ jwtKeyRef: { name: 'stranger', key: 'k' } }, { name: 'stranger' }));
-  await said(tokens, 'stranger', conditionType.ready, 'Ready');
-  await said(tokens, 'stranger', conditionType.degraded, 'InvalidKey');
+  await world.putSecret('stranger', 'k', 's'.repeat(40));
+  await world.put(tokens, aToken({ jwtKeyRef: { name: 'stranger', key: 'k' } }, { name: 'stranger' }));
+  await world.said(tokens, 'stranger', conditionType.ready, 'Ready');
+  await world.said(tokens, 'stranger', conditionType.degraded, 'InvalidKey');
 });
 
 test('login nodes get their host keys once, and keep them whatever changes (upstream weakness 36)', async () => {
-  await put(loginSets, aLoginSet());
-  const missing = await said(loginSets, 'login', conditionType.ready, 'SecretNotFound');
+  await world.put(loginSets, aLoginSet());
+  const missing = await world.said(loginSets, 'login', conditionType.ready, 'SecretNotFound');
   assert.match(missing.message, /sssdConfRef\.name is "sssd"/);
-  await putSecret('sssd', 'sssd.conf', '[sssd]');
+  await world.putSecret('sssd', 'sssd.conf', '[sssd]');
   const deployment = () => world.client.find(deployments, { namespace, name: 'login' });
   await world.eventually('a Deployment', deployment);
   const keys = () => valueOf('login-ssh-host-keys', 'ssh_host_ed25519_key');

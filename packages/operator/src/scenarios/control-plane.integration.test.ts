@@ -5,12 +5,10 @@ import { conditionType } from '@slurm-operator/api';
 import {
   configMaps,
   deployments,
-  findCondition,
   type KubeObject,
   NotFoundError,
   pods,
   type Resource,
-  secrets,
   services,
   statefulSets,
 } from '@slurm-operator/kube';
@@ -37,32 +35,12 @@ after(() => world.stop());
 const manifest = ({ apiVersion, kind, metadata, spec }: ReturnType<typeof aController>): never =>
   ({ apiVersion, kind, metadata: { name: metadata.name, namespace }, spec }) as never;
 
-const secret = (name: string, key: string, value: string): never =>
-  ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, namespace },
-    data: { [key]: Buffer.from(value).toString('base64') },
-  }) as never;
-
 const exists = <T extends KubeObject>(resource: Resource<T>, name: string) =>
   world.eventually(`${resource.kind} ${name}`, () => world.client.find(resource, { namespace, name }));
 
-const condition = async <T extends KubeObject>(resource: Resource<T>, name: string, type: string) => {
-  const object = await world.client.get(resource, { namespace, name });
-  const { status } = object as unknown as { status?: { conditions?: never[] } };
-  return findCondition(status?.conditions, type);
-};
-
-const said = <T extends KubeObject>(resource: Resource<T>, name: string, type: string, reason: string) =>
-  world.eventually(`${resource.kind} ${name} to say ${type} ${reason}`, async () => {
-    const found = await condition(resource, name, type);
-    return found?.reason === reason ? found : undefined;
-  });
-
 test('a Controller whose keys are missing says which, and gets its Services all the same', async () => {
   await world.client.create(controllers, manifest(aController()));
-  const ready = await said(controllers, 'slurm', conditionType.ready, 'SecretNotFound');
+  const ready = await world.said(controllers, 'slurm', conditionType.ready, 'SecretNotFound');
   assert.match(ready.message, /spec\.slurmKeyRef\.name is "slurm-auth".*create it/);
   await exists(services, 'slurm-controller');
   await exists(configMaps, 'slurm-config');
@@ -70,8 +48,8 @@ test('a Controller whose keys are missing says which, and gets its Services all 
 });
 
 test('with its keys it gets a StatefulSet, a Cluster of its own, and Services for each pod', async () => {
-  await world.client.create(secrets, secret('slurm-auth', 'slurm.key', 'k'.repeat(64)));
-  await world.client.create(secrets, secret('slurm-jwt', 'jwt.key', 'j'.repeat(64)));
+  await world.putSecret('slurm-auth', 'slurm.key', 'k'.repeat(64));
+  await world.putSecret('slurm-jwt', 'jwt.key', 'j'.repeat(64));
   const set = await exists(statefulSets, 'slurm-controller');
   assert.equal(set.spec?.replicas, 1);
   assert.equal(set.metadata.ownerReferences?.[0]?.kind, 'Controller');
@@ -79,18 +57,18 @@ test('with its keys it gets a StatefulSet, a Cluster of its own, and Services fo
   const cluster = await exists(clusters, 'slurm');
   assert.equal(cluster.spec.controllerRef?.name, 'slurm');
   assert.equal(cluster.metadata.finalizers, undefined, 'never a finalizer');
-  await said(controllers, 'slurm', conditionType.ready, 'Starting');
-  await said(clusters, 'slurm', conditionType.ready, 'RestApiNotFound');
-  await said(controllers, 'slurm', conditionType.slurmConnected, 'RestApiNotFound');
+  await world.said(controllers, 'slurm', conditionType.ready, 'Starting');
+  await world.said(clusters, 'slurm', conditionType.ready, 'RestApiNotFound');
+  await world.said(controllers, 'slurm', conditionType.slurmConnected, 'RestApiNotFound');
 });
 
 test('a RestApi gets a Service and a Deployment; one without a Controller says so', async () => {
   await world.client.create(restApis, manifest(aRestApi() as never));
   await exists(services, 'slurm-restapi');
   await exists(deployments, 'slurm-restapi');
-  await said(restApis, 'slurm', conditionType.ready, 'Starting');
+  await world.said(restApis, 'slurm', conditionType.ready, 'Starting');
   // Nothing listens at that name here: the Cluster has a truth to tell within seconds.
-  const connected = await said(clusters, 'slurm', conditionType.slurmConnected, 'DnsFailed');
+  const connected = await world.said(clusters, 'slurm', conditionType.slurmConnected, 'DnsFailed');
   assert.match(connected.message, /slurm-restapi\.hpc\.svc\.cluster\.local:6820/);
   assert.equal((await world.client.get(clusters, { namespace, name: 'slurm' })).status?.isReady, false);
 
@@ -98,7 +76,7 @@ test('a RestApi gets a Service and a Deployment; one without a Controller says s
     restApis,
     manifest(aRestApi({ controllerRef: { name: 'nobody' } }, { name: 'lonely' }) as never),
   );
-  await said(restApis, 'lonely', conditionType.ready, 'ControllerNotFound');
+  await world.said(restApis, 'lonely', conditionType.ready, 'ControllerNotFound');
 });
 
 test('twenty edits of NodeSets in a second make at most two writes of the ConfigMap', async () => {
@@ -287,7 +265,7 @@ test('an object of another owner is left alone, and the Controller says whose it
     data: { 'slurm.conf': 'theirs' },
   } as never);
   await world.client.create(controllers, manifest(aController({}, { name: 'other' })));
-  const ready = await said(controllers, 'other', conditionType.ready, 'NameConflict');
+  const ready = await world.said(controllers, 'other', conditionType.ready, 'NameConflict');
   assert.match(ready.message, /other-config.*Pod somebody/);
   const map = await world.client.get(configMaps, { namespace, name: 'other-config' });
   assert.equal(map.data?.['slurm.conf'], 'theirs');

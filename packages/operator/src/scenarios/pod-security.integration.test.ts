@@ -1,14 +1,7 @@
 /** Which Pod Security profile each kind of pod needs: what docs/security.md says, asked of an API server that enforces it. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import {
-  deployments,
-  type KubeObject,
-  namespaces,
-  type Resource,
-  secrets,
-  statefulSets,
-} from '@slurm-operator/kube';
+import { deployments, type KubeObject, namespaces, type Resource, statefulSets } from '@slurm-operator/kube';
 import {
   aController,
   aLoginSet,
@@ -17,7 +10,7 @@ import {
   aRestApi,
   surroundings,
 } from '../../testing/objects.ts';
-import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
+import { type Manifest, type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { accountings, controllers, loginSets, restApis } from '../cache/resources.ts';
 import { workerTemplate } from '../nodeset/worker/worker-template.ts';
 
@@ -40,21 +33,9 @@ before(async () => {
     ['mariadb', 'password'],
     ['sssd', 'sssd.conf'],
   ] as const)
-    await world.client.create(secrets, {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name, namespace },
-      data: { [key]: Buffer.from('k'.repeat(64)).toString('base64') },
-    } as never);
+    await world.putSecret(name, key, 'k'.repeat(64));
 });
 after(() => world.stop());
-
-interface Written {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: object;
-}
 
 /** The strictest profile whose namespace takes the pod. */
 async function leastProfile(spec: object): Promise<string> {
@@ -75,16 +56,11 @@ async function leastProfile(spec: object): Promise<string> {
 
 async function templateOf<T extends KubeObject>(
   resource: Resource<T>,
-  { apiVersion, kind, metadata, spec }: Written,
+  object: Manifest,
   workload: typeof statefulSets | typeof deployments,
   name: string,
 ): Promise<object> {
-  await world.client.create(resource, {
-    apiVersion,
-    kind,
-    metadata: { name: metadata.name, namespace },
-    spec,
-  } as never);
+  await world.put(resource, object);
   const found = await world.eventually(name, () =>
     world.client.find(workload as typeof statefulSets, { namespace, name }),
   );

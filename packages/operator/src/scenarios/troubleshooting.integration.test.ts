@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import { startApiServer } from '@slurm-operator/apiserver';
-import { findCondition, type KubeObject, pods, type Resource, secrets, services } from '@slurm-operator/kube';
+import { pods, secrets, services } from '@slurm-operator/kube';
 import { signJwt } from '@slurm-operator/slurm';
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
 import { aCluster, aController, aNodeSet, aRestApi, aToken } from '../../testing/objects.ts';
@@ -24,39 +24,11 @@ let operator: RunningOperator;
 let slurm: Simulator;
 let proxy: SlurmBehindService;
 
-interface Written {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: object;
-}
-
-const put = <T extends KubeObject>(resource: Resource<T>, { apiVersion, kind, metadata, spec }: Written) =>
-  world.client.create(resource, {
-    apiVersion,
-    kind,
-    metadata: { name: metadata.name, namespace },
-    spec,
-  } as never);
-
-const secret = (name: string, key: string, value: string | Buffer) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, namespace },
-  data: { [key]: Buffer.from(value).toString('base64') },
-});
-
-const said = <T extends KubeObject>(resource: Resource<T>, name: string, type: string, reason: string) =>
-  world.eventually(`${resource.kind} ${name} to say ${type} ${reason}`, async () => {
-    const object = await world.client.get(resource, { namespace, name });
-    const { status } = object as unknown as { status?: { conditions?: never[] } };
-    const found = findCondition(status?.conditions, type);
-    return found?.reason === reason ? found : undefined;
-  });
+const data = (key: string, value: string | Buffer) => ({ [key]: Buffer.from(value).toString('base64') });
 
 const cluster = () => world.client.get(clusters, { namespace, name: 'slurm' });
 const healed = async () => {
-  await said(clusters, 'slurm', conditionType.ready, 'Ready');
+  await world.said(clusters, 'slurm', conditionType.ready, 'Ready');
   assert.equal((await cluster()).status?.isReady, true);
 };
 
@@ -64,11 +36,11 @@ before(async () => {
   const server = await startApiServer({ serviceNetwork: loopbackServices });
   world = await startOperatorWorld(undefined, { server, stop: () => server.stop() });
   slurm = await startSimulator({ nodes: 'compute-0' });
-  await world.client.create(secrets, secret('slurm-auth', 'slurm.key', 'k'.repeat(64)) as never);
-  await world.client.create(secrets, secret('slurm-jwt', 'jwt.key', slurm.jwtKey) as never);
-  await put(controllers, aController());
-  await put(restApis, aRestApi());
-  await put(nodeSets, aNodeSet());
+  await world.putSecret('slurm-auth', 'slurm.key', 'k'.repeat(64));
+  await world.putSecret('slurm-jwt', 'jwt.key', slurm.jwtKey);
+  await world.put(controllers, aController());
+  await world.put(restApis, aRestApi());
+  await world.put(nodeSets, aNodeSet());
   operator = await world.operate({
     reachBy: 'address',
     // As impatient as a test must be: what is said is the same.
@@ -90,12 +62,12 @@ after(async () => {
 test('READY is false: slurmrestd is gone, and the Cluster names its address and what to look at', async () => {
   const { spec } = await world.client.get(services, { namespace, name: 'slurm-restapi' });
   await proxy[Symbol.asyncDispose]();
-  const ready = await said(clusters, 'slurm', conditionType.ready, 'ConnectionRefused');
+  const ready = await world.said(clusters, 'slurm', conditionType.ready, 'ConnectionRefused');
   assert.equal(ready.status, 'False');
   assert.match(ready.message, new RegExp(`nothing listens at http://${spec?.clusterIP}:6820`));
   assert.match(ready.message, /pods of slurmrestd/);
   assert.equal((await cluster()).status?.isReady, false, 'the READY column');
-  const connected = await said(controllers, 'slurm', conditionType.slurmConnected, 'ConnectionRefused');
+  const connected = await world.said(controllers, 'slurm', conditionType.slurmConnected, 'ConnectionRefused');
   assert.equal(connected.message, ready.message, 'the Controller says the same');
   proxy = await SlurmBehindService.open({ spec }, slurm);
   await healed();
@@ -103,7 +75,7 @@ test('READY is false: slurmrestd is gone, and the Cluster names its address and 
 
 test('timeouts: packets vanish, and the Cluster suspects a NetworkPolicy', async () => {
   slurm.faults.halfOpen = true;
-  const ready = await said(clusters, 'slurm', conditionType.ready, 'ConnectionTimeout');
+  const ready = await world.said(clusters, 'slurm', conditionType.ready, 'ConnectionTimeout');
   assert.match(ready.message, /does not answer in time.*NetworkPolicy/);
   slurm.faults.halfOpen = false;
   await healed();
@@ -111,21 +83,21 @@ test('timeouts: packets vanish, and the Cluster suspects a NetworkPolicy', async
 
 test('authentication fails: the key in the Secret is not Slurm’s, and putting it right is enough', async () => {
   const ref = { namespace, name: 'slurm-jwt' };
-  const wrong = secret('slurm-jwt', 'jwt.key', 'w'.repeat(32)).data;
+  const wrong = data('jwt.key', 'w'.repeat(32));
   await world.client.mergePatch(secrets, ref, { data: wrong });
-  const ready = await said(clusters, 'slurm', conditionType.ready, 'AuthenticationFailed');
+  const ready = await world.said(clusters, 'slurm', conditionType.ready, 'AuthenticationFailed');
   assert.match(ready.message, /refuses our token.*JWT key that the Controller names/);
   assert.doesNotMatch(ready.message, /www|eyJ/, 'no key, no token');
-  await world.client.mergePatch(secrets, ref, { data: secret('', 'jwt.key', slurm.jwtKey).data });
+  await world.client.mergePatch(secrets, ref, { data: data('jwt.key', slurm.jwtKey) });
   await healed();
 });
 
 test('node states are out of sync: while Slurm is unknown the NodeSet says so and keeps its workers', async () => {
   const workers = (await world.client.list(pods, { namespace })).items.map(({ metadata }) => metadata.uid);
   slurm.faults.controllerDown = true;
-  const down = await said(clusters, 'slurm', conditionType.ready, 'ControllerUnreachable');
+  const down = await world.said(clusters, 'slurm', conditionType.ready, 'ControllerUnreachable');
   assert.match(down.message, /slurmrestd at .* answers, but slurmctld does not/);
-  const unknown = await said(nodeSets, 'compute', conditionType.ready, 'SlurmUnknown');
+  const unknown = await world.said(nodeSets, 'compute', conditionType.ready, 'SlurmUnknown');
   assert.equal(unknown.status, 'Unknown');
   assert.match(unknown.message, /Nothing is taken away meanwhile; look at the Cluster/);
   assert.deepEqual(
@@ -134,19 +106,19 @@ test('node states are out of sync: while Slurm is unknown the NodeSet says so an
   );
   slurm.faults.controllerDown = false;
   await healed();
-  await said(nodeSets, 'compute', conditionType.ready, 'PodsNotReady');
+  await world.said(nodeSets, 'compute', conditionType.ready, 'PodsNotReady');
 });
 
 test('Q1, does the REST API work? Slurm answers 401 to who has no token, and the Cluster says that it answers us', async () => {
   const { status } = await fetch(`${slurm.server}/slurm/v0.0.45/ping`);
   assert.equal(status, 401);
-  const ready = await said(clusters, 'slurm', conditionType.ready, 'Ready');
+  const ready = await world.said(clusters, 'slurm', conditionType.ready, 'Ready');
   assert.match(ready.message, /answers and accepts our token/);
-  await said(restApis, 'slurm', conditionType.ready, 'Starting');
+  await world.said(restApis, 'slurm', conditionType.ready, 'Starting');
 });
 
 test('Q2, a token is refused: a deleted Secret comes back with a good one, an expired one is named', async () => {
-  await put(
+  await world.put(
     tokens,
     aToken({ username: 'admin', secretRef: { name: 'admin-jwt', key: 'SLURM_JWT' } }, { name: 'admin' }),
   );
@@ -157,24 +129,24 @@ test('Q2, a token is refused: a deleted Secret comes back with a good one, an ex
     const found = await world.client.find(secrets, ref);
     return found !== undefined && found.metadata.uid !== first.metadata.uid;
   });
-  const token = await said(tokens, 'admin', conditionType.ready, 'Ready');
+  const token = await world.said(tokens, 'admin', conditionType.ready, 'Ready');
   assert.match(token.message, /Secret admin-jwt holds a token for admin/);
 
   const anHourAgo = Date.now() - 3_600_000;
   const old = signJwt({ key: slurm.jwtKey, user: 'slurm', lifetimeSeconds: 60, now: anHourAgo });
-  await world.client.create(secrets, secret('old-token', 'SLURM_JWT', old) as never);
-  await put(
+  await world.putSecret('old-token', 'SLURM_JWT', old);
+  await world.put(
     clusters,
     aCluster({ server: slurm.server, tokenSecretRef: { name: 'old-token' } }, { name: 'elsewhere' }),
   );
-  const expired = await said(clusters, 'elsewhere', conditionType.ready, 'TokenExpired');
+  const expired = await world.said(clusters, 'elsewhere', conditionType.ready, 'TokenExpired');
   assert.match(expired.message, /token in Secret old-token expired at .*put a fresh one into it/);
   await world.client.mergePatch(
     secrets,
     { namespace, name: 'old-token' },
-    { data: secret('', 'SLURM_JWT', slurm.token()).data },
+    { data: data('SLURM_JWT', slurm.token()) },
   );
-  await said(clusters, 'elsewhere', conditionType.ready, 'Ready');
+  await world.said(clusters, 'elsewhere', conditionType.ready, 'Ready');
 });
 
 test('Q3, access from outside: a Service that somebody made a LoadBalancer stays one', async () => {

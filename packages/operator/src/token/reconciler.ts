@@ -1,10 +1,9 @@
 /** The Token controller: a token in a Secret, fresh for as long as it is wanted. */
-import type { Token } from '@slurm-operator/api';
+import { conditionType, type Token } from '@slurm-operator/api';
 import {
   controllerOf,
   controllerReference,
   type Live,
-  type Manager,
   type ReconcileContext,
   type Request,
   type Result,
@@ -15,63 +14,38 @@ import {
 import { InvalidInput, signJwt } from '@slurm-operator/slurm';
 import { jwtKeyOf } from '../builders/key-sources.ts';
 import { controllers, tokens } from '../cache/resources.ts';
-import { Steps } from '../reconcile/steps.ts';
-import { type Trouble, verdicts } from '../status/judge.ts';
-import { writeStatus } from '../status/write-status.ts';
+import { type ReconcilerNeeds, reconcileObject } from '../reconcile/reconcile-object.ts';
+import type { Steps } from '../reconcile/steps.ts';
+import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
 import { allowedUsersAnnotation, mayHaveToken, planToken, secretOf } from './plan.ts';
 import { readToken, type TokenFacts } from './stored-token.ts';
-
-type Needs = Pick<Manager, 'cache' | 'client' | 'owned' | 'recorder'>;
 
 /** Upstream's operator lets the Secret with the key own the tokens that it signed; nobody else has a Secret own a Secret. */
 const isUpstreams = (stored: Live<Secret>, key: Live<Secret>): boolean =>
   controllerOf(stored)?.uid === key.metadata.uid;
 
 export class TokenReconciler {
-  readonly #manager: Needs;
+  readonly #manager: ReconcilerNeeds;
 
-  constructor(manager: Needs) {
+  constructor(manager: ReconcilerNeeds) {
     this.#manager = manager;
   }
 
   readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
-    const { cache, client } = this.#manager;
-    const token = cache.get(tokens, request);
-    if (token === undefined || token.metadata.deletionTimestamp !== undefined) return;
-    const steps = new Steps(token, this.#manager.recorder, context.signal);
-    const { troubles, facts, lookAgainAt } = await this.#renew(token, steps, context);
-
-    const after = cache.get(tokens, request);
-    if (after === undefined) return;
-    const lasting = [...troubles, ...steps.failures];
-    await writeStatus(
-      tokens,
-      after,
-      {
-        secretName: secretOf(token).name,
-        ...(facts === undefined
-          ? {}
-          : { issuedAt: timestamp(facts.issuedAt), expiresAt: timestamp(facts.expiresAt) }),
-      },
-      // A key that belongs to no Controller may still be right for a Slurm elsewhere: a warning, not a failure.
-      verdicts(lasting, `Secret ${secretOf(token).name} holds a token for ${token.spec.username}.`).map(
-        (verdict) =>
-          verdict.type === 'Ready' &&
-          facts !== undefined &&
-          lasting.every(({ reason }) => reason === 'InvalidKey')
-            ? {
-                ...verdict,
-                status: 'True',
-                reason: 'Ready',
-                message: `Secret ${secretOf(token).name} holds a token for ${token.spec.username}.`,
-              }
-            : verdict,
-      ),
-      client,
-      context,
-    );
-    steps.throwFailures();
-    if (lookAgainAt !== undefined) return { requeueAfter: Math.max(1000, lookAgainAt - context.clock.now()) };
+    const done = await reconcileObject(this.#manager, tokens, request, context, {
+      act: (token, steps) => this.#renew(token, steps, context),
+      report: (token, { troubles, facts }, failures) => ({
+        fields: {
+          secretName: secretOf(token).name,
+          ...(facts === undefined
+            ? {}
+            : { issuedAt: timestamp(facts.issuedAt), expiresAt: timestamp(facts.expiresAt) }),
+        },
+        verdicts: tokenVerdicts(token, facts !== undefined, [...troubles, ...failures]),
+      }),
+    });
+    if (done?.lookAgainAt !== undefined)
+      return { requeueAfter: Math.max(1000, done.lookAgainAt - context.clock.now()) };
   };
 
   async #renew(
@@ -193,4 +167,15 @@ export class TokenReconciler {
           },
         ];
   }
+}
+
+/** A key that belongs to no Controller may still be right for a Slurm elsewhere: a warning, not a failure. */
+function tokenVerdicts(token: Live<Token>, stored: boolean, troubles: readonly Trouble[]): Verdict[] {
+  const well = `Secret ${secretOf(token).name} holds a token for ${token.spec.username}.`;
+  const usable = stored && troubles.every(({ reason }) => reason === 'InvalidKey');
+  return verdicts(troubles, well).map((verdict) =>
+    verdict.type === conditionType.ready && usable
+      ? { ...verdict, status: 'True', reason: 'Ready', message: well }
+      : verdict,
+  );
 }

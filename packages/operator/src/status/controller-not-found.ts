@@ -1,0 +1,12 @@
+import type { Trouble } from './judge.ts';
+
+interface Refers {
+  readonly metadata: { readonly namespace?: string | undefined };
+  readonly spec: { readonly controllerRef: { readonly name: string } };
+}
+
+/** What an object says whose Controller is not there. */
+export const controllerNotFound = ({ metadata, spec }: Refers): Trouble => ({
+  reason: 'ControllerNotFound',
+  message: `spec.controllerRef.name is "${spec.controllerRef.name}", and there is no such Controller in namespace ${metadata.namespace}: create it, or correct the name.`,
+});
