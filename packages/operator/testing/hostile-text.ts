@@ -1,17 +1,11 @@
 /** Text that tries to leave its place in a configuration file. */
 import fc from 'fast-check';
 
+/** What ends, joins, comments or quotes a line of a configuration file. */
+export const lineTricks = ['\n', '\r', '\r\n', '\\', '\\\\', '\\\n', '\\ \n', '#', '\\#', '"'];
+
 const fragments = [
-  '\n',
-  '\r',
-  '\r\n',
-  '\\',
-  '\\\\',
-  '\\\n',
-  '\\ \n',
-  '#',
-  '\\#',
-  '"',
+  ...lineTricks,
   "'",
   ' ',
   '\t',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { slurmVersions } from '@slurm-operator/images';
 import fc from 'fast-check';
+import { lineTricks } from '../../testing/hostile-text.ts';
 import { RealSlurmctld } from '../../testing/real-slurmctld.ts';
 import { judge } from '../../testing/slurm-conf-judge.ts';
 import { parseSlurmConf, settingsOf } from './parse.ts';
@@ -16,16 +17,7 @@ const words = {
 
 /** The same tricks as in the injection tests, with keys whose effect can be seen. */
 const tricks = [
-  '\n',
-  '\r',
-  '\r\n',
-  '\\',
-  '\\\\',
-  '\\\n',
-  '\\ \n',
-  '#',
-  '\\#',
-  '"',
+  ...lineTricks,
   '""',
   "'",
   ' ',

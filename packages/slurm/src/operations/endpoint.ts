@@ -4,7 +4,7 @@ import type { Adapter } from '../adapters/adapter.ts';
 import { adapters } from '../adapters/index.ts';
 import type { Envelope } from '../connection/answer.ts';
 import type { Call, Connection } from '../connection/connection.ts';
-import { NotFound, NotSupported, ProtocolError } from '../errors.ts';
+import { NotFound, NotSupported, ProtocolError, Refused } from '../errors.ts';
 import { type ListMemory, ListReading } from '../wire/list-memory.ts';
 import { timeOf, type WireNumber } from '../wire/values.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
@@ -107,6 +107,17 @@ export class Endpoint {
         if (outcome.error instanceof NotFound || outcome.error.status === 404)
           return { ...this.accepted(), outcome: 'gone' };
         throw outcome.error;
+    }
+  }
+
+  /** Deletes by name. `unknown`: the number by which Slurm says that it has no such object, which is done too. */
+  async remove(path: string, unknown: number, options?: CallOptions): Promise<WriteResult> {
+    try {
+      return await this.write({ method: 'DELETE', path, idempotent: true, ...callOptions(options) });
+    } catch (error) {
+      if (error instanceof Refused && error.number === unknown)
+        return { ...this.accepted(), outcome: 'gone' };
+      throw error;
     }
   }
 

@@ -58,18 +58,6 @@ export class Partitions {
   /** From v0.0.45. */
   async delete(name: string, options?: CallOptions): Promise<WriteResult> {
     await this.#endpoint.require('writePartitions', 'deleting partitions', options);
-    const path = `partition/${encodeURIComponent(name)}`;
-    try {
-      return await this.#endpoint.write({
-        method: 'DELETE',
-        path,
-        idempotent: true,
-        ...callOptions(options),
-      });
-    } catch (error) {
-      if (error instanceof Refused && error.number === invalidPartition)
-        return { ...this.#endpoint.accepted(), outcome: 'gone' };
-      throw error;
-    }
+    return this.#endpoint.remove(`partition/${encodeURIComponent(name)}`, invalidPartition, options);
   }
 }

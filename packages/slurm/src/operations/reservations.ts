@@ -1,5 +1,5 @@
 import type { Connection } from '../connection/connection.ts';
-import { InvalidInput, Refused } from '../errors.ts';
+import { InvalidInput } from '../errors.ts';
 import { compressHostlist } from '../meaning/hostlist.ts';
 import type { ReservationWrite, SlurmReservation } from '../model/cluster.ts';
 import { wireNumber } from '../wire/values.ts';
@@ -51,20 +51,8 @@ export class Reservations {
   }
 
   /** Slurm 24.11 has no such endpoint. */
-  async delete(name: string, options?: CallOptions): Promise<WriteResult> {
-    const path = `reservation/${encodeURIComponent(name)}`;
-    try {
-      return await this.#endpoint.write({
-        method: 'DELETE',
-        path,
-        idempotent: true,
-        ...callOptions(options),
-      });
-    } catch (error) {
-      if (error instanceof Refused && error.number === invalidReservation)
-        return { ...this.#endpoint.accepted(), outcome: 'gone' };
-      throw error;
-    }
+  delete(name: string, options?: CallOptions): Promise<WriteResult> {
+    return this.#endpoint.remove(`reservation/${encodeURIComponent(name)}`, invalidReservation, options);
   }
 }
 
