@@ -19,6 +19,7 @@ import {
   statefulSets,
 } from '@slurm-operator/kube';
 import { startSimulator } from '@slurm-operator/slurm/testing';
+import { freePort } from '../../testing/free-port.ts';
 import { aCluster, aController, aRestApi } from '../../testing/objects.ts';
 import { type Manifest, type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { accountName, restrictedConfig } from '../../testing/restricted-config.ts';
@@ -76,14 +77,6 @@ function run(t: TestContext, program: Program, ...flags: string[]): { readonly e
     await ended;
   });
   return { ended };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function page(url: string): Promise<{ status: number; text: string }> {

@@ -1,7 +1,6 @@
 /** The webhook program beside an API server that asks it: what it refuses, what it warns of, and that nobody needs it. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -23,9 +22,12 @@ import {
   services,
   validatingWebhookConfigurations,
 } from '@slurm-operator/kube';
+import { freePort } from '../../testing/free-port.ts';
 import { aController, aLoginSet, aNodeSet, aRestApi, aToken } from '../../testing/objects.ts';
+import type { Manifest } from '../../testing/operator-world.ts';
 import { granted, used } from '../../testing/permissions.ts';
 import { accountName, refusals, restrictedConfig } from '../../testing/restricted-config.ts';
+import { sendManifest } from '../../testing/send-manifest.ts';
 import { controllers, nodeSets } from '../cache/resources.ts';
 import { runWebhook } from '../programs/run-webhook.ts';
 import {
@@ -54,14 +56,6 @@ const everywhere = [
   ...certificateClusterRules({ validating: 'hooks', mutating: 'hooks' }),
 ];
 const atHome = [...leaseRules, ...certificateNamespaceRules({ secret: 'hook-certs' })];
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port: free } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return free;
-}
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 90_000;
@@ -156,47 +150,11 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-interface Written {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: object;
-}
-
-/** What the API server answers, with its warnings. */
-async function send(
-  method: 'POST' | 'PATCH',
-  path: string,
-  body: object,
-): Promise<{ status: number; message: string; warnings: string[] }> {
-  const type = method === 'POST' ? 'application/json' : 'application/merge-patch+json';
-  const {
-    status,
-    headers,
-    body: answer,
-  } = await client.transport.request({
-    method,
-    path,
-    body: JSON.stringify(body),
-    headers: { Accept: 'application/json', 'Content-Type': type },
-    doing: `${method} ${path}`,
-  });
-  const said = headers['warning'];
-  const all = Array.isArray(said) ? said.join(', ') : (said ?? '');
-  const warnings = [...all.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
-    text.replaceAll('\\"', '"'),
-  );
-  return {
-    status,
-    message: (JSON.parse(answer.toString('utf8')) as { message?: string }).message ?? '',
-    warnings,
-  };
-}
-
 const at = (plural: string) => `/apis/slinky.slurm.net/v1beta1/namespaces/${namespace}/${plural}`;
-const create = (plural: string, { apiVersion, kind, metadata, spec }: Written) =>
-  send('POST', at(plural), { apiVersion, kind, metadata: { name: metadata.name }, spec });
-const change = (plural: string, name: string, body: object) => send('PATCH', `${at(plural)}/${name}`, body);
+const create = (plural: string, { apiVersion, kind, metadata, spec }: Manifest) =>
+  sendManifest(client, 'POST', at(plural), { apiVersion, kind, metadata: { name: metadata.name }, spec });
+const change = (plural: string, name: string, body: object) =>
+  sendManifest(client, 'PATCH', `${at(plural)}/${name}`, body);
 
 const put = async (name: string, data: Record<string, string>) => {
   await client.create(configMaps, {
@@ -324,7 +282,7 @@ const pod = (name: string, labels: Record<string, string>) =>
   } as never);
 
 const bind = (name: string, machine: string) =>
-  send('POST', `/api/v1/namespaces/${namespace}/pods/${name}/binding`, {
+  sendManifest(client, 'POST', `/api/v1/namespaces/${namespace}/pods/${name}/binding`, {
     apiVersion: 'v1',
     kind: 'Binding',
     metadata: { name },

@@ -1,0 +1,55 @@
+/** The tree explains itself: every package says what its rooms are for, and no file holds more than one reads at a sitting. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { test } from 'node:test';
+
+const longest = 400;
+/** Data and what a program wrote is not read from top to bottom. */
+const isWritten = (file: string) => /\/(generated|testdata|node_modules)\//.test(file);
+
+/** `name`, `src/name`, `name/<kind>` … in code quotes. */
+const names = (readme: string, room: string) =>
+  [...readme.matchAll(/`([^`\n]+)`/g)].some((match) => (match[1] ?? '').split(/[/.]/).includes(room));
+
+test('every package has a README that names each of its rooms', () => {
+  const unnamed: string[] = [];
+  for (const manifest of globSync(['*/package.json', 'packages/*/package.json'])) {
+    const folder = dirname(manifest);
+    const readme = `${folder}/README.md`;
+    if (!existsSync(readme)) {
+      unnamed.push(readme);
+      continue;
+    }
+    const text = readFileSync(readme, 'utf8');
+    const rooms = new Set(
+      globSync(`${folder}/src/*/**/*.ts`).map((file) => file.split('/src/')[1]?.split('/')[0]),
+    );
+    for (const room of rooms)
+      if (room !== undefined && !names(text, room)) unnamed.push(`${folder}/src/${room}`);
+  }
+  assert.deepEqual(unnamed, []);
+});
+
+test('a name counts only where it stands as a name', () => {
+  assert.equal(names('| `src/watch` | listers |', 'watch'), true);
+  assert.equal(names('| `accounting/`, `token/` | |', 'token'), true);
+  assert.equal(names('we watch `jobs/state`', 'watch'), false);
+});
+
+test(`no source is longer than ${longest} lines`, () => {
+  const long = globSync(['packages/**/*.ts', '{localcluster,images,charts,e2e,tools,docs}/**/*.ts'], {
+    exclude: ['**/node_modules/**'],
+  })
+    .filter((file) => !isWritten(file))
+    .map((file) => ({ file, lines: readFileSync(file, 'utf8').split('\n').length - 1 }))
+    .filter(({ lines }) => lines > longest);
+  assert.deepEqual(long, []);
+});
+
+test('no file is called by what it is not: utils, helpers, common, misc', () => {
+  const vague = globSync(['packages/**/*.ts', '{localcluster,images,charts,e2e,tools}/**/*.ts'], {
+    exclude: ['**/node_modules/**'],
+  }).filter((file) => /^(utils?|helpers?|common|misc|shared)\.ts$/.test(basename(file)));
+  assert.deepEqual(vague, []);
+});
