@@ -9,8 +9,6 @@ export const version = 'v1beta1';
 export const apiVersion = `${group}/${version}`;
 /** `kubectl get slurm` lists every kind of the group. */
 export const category = 'slurm';
-/** Who owns the fields we apply. */
-export const fieldManager = 'slurm-operator';
 
 export const label = {
   name: 'app.kubernetes.io/name',

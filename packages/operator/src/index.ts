@@ -1,13 +1,6 @@
-/** The operator as a library: what its programs and its tests put together. */
-
+/** The operator as a library: its kinds, itself to put on a manager, and what it may do. */
 export * from './cache/resources.ts';
-export { type NodeSetSetup, setupNodeSets } from './nodeset/setup.ts';
-export { WatchedGateway, type WatchedGatewayOptions } from './nodeset/watched-gateway.ts';
 export { type Operator, type OperatorOptions, setupOperator } from './operator.ts';
-export { grantObjects, personRole } from './rbac/objects.ts';
+export { grantObjects } from './rbac/objects.ts';
 export * from './rbac/rules.ts';
-export {
-  mutatingConfiguration,
-  reviewConditions,
-  validatingConfiguration,
-} from './webhook/configurations.ts';
+export { mutatingConfiguration, validatingConfiguration } from './webhook/configurations.ts';

@@ -30,7 +30,7 @@ export async function reconcileObject<T extends KubeObject, Done>(
 ): Promise<Done | undefined> {
   const object = cache.get(kind, request);
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
-  const steps = new Steps(object as unknown as Live, recorder, context.signal);
+  const steps = new Steps(object, recorder, context.signal);
   const done = await act(object, steps);
 
   const after = cache.get(kind, request);
