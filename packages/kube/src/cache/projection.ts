@@ -3,6 +3,7 @@
  * costs about 13 KB of heap as parsed and below 1.5 KB so.
  */
 import type { KubeObject, Live } from '../objects/object.ts';
+import { SharedValues } from './shared-values.ts';
 import type { Transform } from './transform.ts';
 
 export interface ProjectionOptions {
@@ -11,7 +12,7 @@ export interface ProjectionOptions {
    * (all below it). The identity, times, labels, owners and finalizers in `metadata` are kept always.
    */
   readonly keep: readonly string[];
-  /** Paths below which equal values are stored once: labels, owners, conditions, node names. */
+  /** Paths below which equal values, and equal parts of different ones, are stored once: labels, conditions, node names. */
   readonly share?: readonly string[];
 }
 
@@ -40,9 +41,6 @@ const ALWAYS_SHARED = [
   'metadata.ownerReferences',
 ];
 
-/** Distinct shared values that are remembered. Beyond that it starts over: later objects share among themselves. */
-const POOL_LIMIT = 50_000;
-
 interface Plan {
   /** Undefined: keep all below. */
   fields: Map<string, Plan> | undefined;
@@ -54,7 +52,7 @@ export function project<T extends KubeObject>(options: ProjectionOptions): Trans
   const plan: Plan = { fields: new Map(), shared: false };
   for (const path of [...ALWAYS, ...options.keep]) reach(plan, path).fields = undefined;
   for (const path of [...ALWAYS_SHARED, ...(options.share ?? [])]) find(plan, path).shared = true;
-  const pool = new Map<string, unknown>();
+  const pool = new SharedValues();
   return (object) => pick(object, plan, pool) as Live<T>;
 }
 
@@ -77,12 +75,12 @@ function find(plan: Plan, path: string): Plan {
   return at;
 }
 
-function pick(value: unknown, plan: Plan, pool: Map<string, unknown>): unknown {
-  if (plan.shared) return share(plan.fields === undefined ? value : strip(value, plan.fields, pool), pool);
-  return plan.fields === undefined ? value : strip(value, plan.fields, pool);
+function pick(value: unknown, plan: Plan, pool: SharedValues): unknown {
+  const kept = plan.fields === undefined ? value : strip(value, plan.fields, pool);
+  return plan.shared ? pool.share(kept) : kept;
 }
 
-function strip(value: unknown, fields: Map<string, Plan>, pool: Map<string, unknown>): unknown {
+function strip(value: unknown, fields: Map<string, Plan>, pool: SharedValues): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => strip(item, fields, pool));
   if (typeof value !== 'object' || value === null) return value;
   const kept: Record<string, unknown> = {};
@@ -92,15 +90,4 @@ function strip(value: unknown, fields: Map<string, Plan>, pool: Map<string, unkn
     if (inner !== undefined) kept[name] = pick(inner, plan, pool);
   }
   return kept;
-}
-
-function share(value: unknown, pool: Map<string, unknown>): unknown {
-  const isText = typeof value === 'string';
-  if (!isText && (typeof value !== 'object' || value === null)) return value;
-  const key = isText ? value : JSON.stringify(value);
-  const known = pool.get(key);
-  if (known !== undefined && (typeof known === 'string') === isText) return known;
-  if (pool.size >= POOL_LIMIT) pool.clear();
-  pool.set(key, value);
-  return value;
 }

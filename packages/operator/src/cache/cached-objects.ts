@@ -38,7 +38,16 @@ export const podFields = project<Pod>({
     ...of('status.containerStatuses', containerFields),
     ...of('status.initContainerStatuses', containerFields),
   ],
-  share: ['spec.nodeName', 'spec.containers', 'spec.volumes', 'status.phase'],
+  share: [
+    'metadata.annotations',
+    'spec.nodeName',
+    'spec.containers',
+    'spec.volumes',
+    'status.phase',
+    'status.conditions',
+    'status.containerStatuses',
+    'status.initContainerStatuses',
+  ],
 });
 
 export const nodeFields = project<Node>({
@@ -48,7 +57,7 @@ export const nodeFields = project<Node>({
     'spec.taints',
     ...of('status.conditions', conditionFields),
   ],
-  share: ['spec.taints', 'status.conditions'],
+  share: ['metadata.annotations', 'spec.taints', 'status.conditions'],
 });
 
 export const claimFields = project<PersistentVolumeClaim>({ keep: ['metadata.annotations'] });

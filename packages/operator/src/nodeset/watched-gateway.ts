@@ -3,6 +3,7 @@ import {
   type Deadline,
   deadlinesOf,
   isBusy,
+  type KnownJobs,
   type NodeUpdate,
   type ReservationWrite,
   type SlurmClient,
@@ -21,9 +22,18 @@ export interface WatchedGatewayOptions {
   readonly now: () => number;
 }
 
+/** What was made of the views of nodes and jobs. */
+interface Reading {
+  readonly nodes: ReadonlyMap<string, SlurmNode>;
+  readonly running: KnownJobs['running'] | undefined;
+  readonly listed: readonly SlurmNode[];
+  readonly deadlines: ReadonlyMap<string, Deadline>;
+}
+
 export class WatchedGateway implements SlurmGateway {
   readonly #options: WatchedGatewayOptions;
   readonly #hurried = new Map<string, Disposable>();
+  #last: Reading | undefined;
 
   constructor(options: WatchedGatewayOptions) {
     this.#options = options;
@@ -88,17 +98,20 @@ export class WatchedGateway implements SlurmGateway {
 
   #known(at: number, nodes: ReadonlyMap<string, SlurmNode>): NodesView {
     const jobs = this.#options.watch.jobs.view;
-    const known = jobs.kind === 'known' ? deadlinesOf(jobs).deadlines : new Map<string, Deadline>();
+    const { listed, deadlines } = this.#read(nodes, jobs.kind === 'known' ? jobs : undefined);
+    const controllerStartedAt = this.#options.controllerStartedAt();
+    return { kind: 'known', at, nodes: listed, deadlines, controllerStartedAt };
+  }
+
+  /** Views are replaced, never changed: as long as both are the same ones, so is what they say. */
+  #read(nodes: ReadonlyMap<string, SlurmNode>, jobs: KnownJobs | undefined): Reading {
+    if (this.#last?.nodes === nodes && this.#last.running === jobs?.running) return this.#last;
+    const known = jobs === undefined ? new Map<string, Deadline>() : deadlinesOf(jobs).deadlines;
     const deadlines = new Map(known);
     // A node with work that no known job explains will be busy for nobody knows how long.
     for (const node of nodes.values())
       if (isBusy(node.state) && !known.has(node.name)) deadlines.set(node.name, 'unknown');
-    return {
-      kind: 'known',
-      at,
-      nodes: [...nodes.values()],
-      deadlines,
-      controllerStartedAt: this.#options.controllerStartedAt(),
-    };
+    this.#last = { nodes, running: jobs?.running, listed: [...nodes.values()], deadlines };
+    return this.#last;
   }
 }

@@ -1,6 +1,6 @@
 import { ProtocolError } from '../errors.ts';
-import { parseNodeState } from '../meaning/node-state.ts';
 import type { SlurmNode } from '../model/node.ts';
+import { commonList, commonState, commonText } from '../wire/common-values.ts';
 import { listOf, numberOf, timeOf, type WireNumber } from '../wire/values.ts';
 
 /** The fields of a node that the model needs; every API version's node fits it. */
@@ -50,19 +50,19 @@ export function readNode(raw: WireNode): SlurmNode {
     hostname: raw.hostname ?? '',
     address: raw.address ?? '',
     port: raw.port,
-    state: parseNodeState(raw.state),
+    state: commonState(raw.state as string[]),
     reason: raw.reason ?? '',
-    reasonSetBy: raw.reason_set_by_user ?? '',
+    reasonSetBy: commonText(raw.reason_set_by_user ?? ''),
     reasonSetAt: timeOf(raw.reason_changed_at),
     comment: raw.comment ?? '',
     extra: raw.extra ?? '',
-    features: listOf(raw.features),
-    activeFeatures: listOf(raw.active_features),
-    partitions: listOf(raw.partitions),
-    reservation: raw.reservation ?? '',
-    topology: raw.topology ?? '',
-    gres: raw.gres ?? '',
-    gresUsed: raw.gres_used ?? '',
+    features: commonList(listOf(raw.features)),
+    activeFeatures: commonList(listOf(raw.active_features)),
+    partitions: commonList(listOf(raw.partitions)),
+    reservation: commonText(raw.reservation ?? ''),
+    topology: commonText(raw.topology ?? ''),
+    gres: commonText(raw.gres ?? ''),
+    gresUsed: commonText(raw.gres_used ?? ''),
     cpus: raw.cpus ?? 0,
     allocatedCpus: raw.alloc_cpus ?? 0,
     memory: raw.real_memory ?? 0,
@@ -70,10 +70,10 @@ export function readNode(raw: WireNode): SlurmNode {
     freeMemory: numberOf(raw.free_mem),
     cpuLoad: raw.cpu_load,
     instanceId: raw.instance_id ?? '',
-    instanceType: raw.instance_type ?? '',
-    architecture: raw.architecture ?? '',
-    operatingSystem: raw.operating_system ?? '',
-    version: raw.version ?? '',
+    instanceType: commonText(raw.instance_type ?? ''),
+    architecture: commonText(raw.architecture ?? ''),
+    operatingSystem: commonText(raw.operating_system ?? ''),
+    version: commonText(raw.version ?? ''),
     bootedAt: timeOf(raw.boot_time),
     slurmdStartedAt: timeOf(raw.slurmd_start_time),
     lastBusyAt: timeOf(raw.last_busy),

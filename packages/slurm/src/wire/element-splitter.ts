@@ -17,8 +17,9 @@ const colon = 0x3a;
 export interface ElementSink {
   /** The top-level array whose elements are handed out. */
   readonly key: string;
-  /** The bytes that the next element may consist of. If it does, `asExpected` is called and nothing is parsed. */
-  expected(): Buffer | undefined;
+  /** How many bytes the next element may have. If it has and they are the expected ones, `asExpected` is called and nothing is parsed. */
+  expected(): number | undefined;
+  isExpected(bytes: Buffer): boolean;
   asExpected(): void;
   /** `bytes` is good only until the call returns. */
   element(value: unknown, bytes: Buffer): void;
@@ -80,9 +81,14 @@ export class ElementSplitter {
             this.#rest.push(chunk.subarray(restStart, at + 1));
           } else if (depth === 2 && this.#inArray) {
             const expected = this.#sink.expected();
-            if (expected !== undefined && isAt(chunk, at, expected)) {
+            if (
+              expected !== undefined &&
+              at + expected <= chunk.length &&
+              // A whole element is balanced: where its bytes stand, it ends where they end.
+              this.#sink.isExpected(chunk.subarray(at, at + expected))
+            ) {
               this.#sink.asExpected();
-              at += expected.length - 1;
+              at += expected - 1;
               break;
             }
             elementStart = at;
@@ -115,7 +121,7 @@ export class ElementSplitter {
 
   /** An element that lies across chunks may be the expected one as well. */
   #hand(bytes: Buffer): void {
-    if (this.#sink.expected()?.equals(bytes)) this.#sink.asExpected();
+    if (this.#sink.isExpected(bytes)) this.#sink.asExpected();
     else this.#sink.element(JSON.parse(bytes.toString('utf8')), bytes);
   }
 
@@ -123,12 +129,6 @@ export class ElementSplitter {
   end(): string {
     return Buffer.concat(this.#rest).toString('utf8');
   }
-}
-
-/** A whole element is balanced: where its bytes stand, it ends where they end. */
-function isAt(chunk: Buffer, at: number, expected: Buffer): boolean {
-  const end = at + expected.length;
-  return end <= chunk.length && chunk.compare(expected, 0, expected.length, at, end) === 0;
 }
 
 /** Bytes are put together before they become text: a character may lie across two chunks. */

@@ -71,12 +71,10 @@ export function observeWorker(
     writtenDeadline: deadline,
     protectedFromEviction: metadata?.labels?.[label.podProtect] === 'true',
     topology: notes[annotation.topology] || undefined,
-    slurmConditions: new Map(
-      (status?.conditions ?? [])
-        .filter((condition) => condition.type.startsWith(statePrefix) && condition.status === 'True')
-        .map((condition) => [condition.type, condition.message ?? '']),
-    ),
-    claims: (spec?.volumes ?? []).flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? []),
+    slurmConditions: slurmConditionsOf(pod),
+    claims: spec?.volumes?.some((volume) => volume.persistentVolumeClaim !== undefined)
+      ? spec.volumes.flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? [])
+      : none,
   };
 }
 
@@ -85,11 +83,32 @@ function machineOf({ spec }: DeepReadonly<Pod>, slot: Slot): string {
   return spec?.nodeName ?? (slot.mode === 'DaemonSet' ? slot.nodeName : '');
 }
 
+const none: readonly string[] = [];
+const unhashed: Worker['hashes'] = {};
+
+/** Nearly all workers of a set have the same ones, as a rule one that says idle: such a map is made once. */
+const alone = new Map<string, ReadonlyMap<string, string>>();
+
+function slurmConditionsOf({ status }: DeepReadonly<Pod>): ReadonlyMap<string, string> {
+  const told = (status?.conditions ?? []).filter(
+    (condition) => condition.type.startsWith(statePrefix) && condition.status === 'True',
+  );
+  const [first] = told;
+  const isPlain = told.length === 1 && first !== undefined && (first.message ?? '') === '';
+  const known = isPlain ? alone.get(first.type) : undefined;
+  if (known !== undefined) return known;
+  const conditions = new Map(told.map((condition) => [condition.type, condition.message ?? '']));
+  // Somebody else may write conditions of any name on a pod; there are few states of Slurm.
+  if (isPlain && alone.size < 100) alone.set(first.type, conditions);
+  return conditions;
+}
+
 /**
  * What it was told of its key and its sssd.conf. A worker that upstream's operator made (ours have no digest of sshd's) brings a
  * digest of its sssd.conf that was counted in another way: it proves nothing.
  */
 function hashesOf(notes: Readonly<Record<string, string>>): Worker['hashes'] {
+  if (hashNotes.every((note) => notes[note] === undefined)) return unhashed;
   const foreign = notes[annotation.sshdConfHash] !== undefined;
   const known = hashNotes.filter((note) => !(foreign && note === annotation.sssdConfHash));
   return Object.fromEntries(

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { SharedValues } from './shared-values.ts';
+
+/** As JSON writes it, which has no negative zero. */
+const plain = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+
+test('whatever is shared is equal to what was given, also when values are forgotten', () => {
+  fc.assert(
+    fc.property(fc.array(plain), fc.integer({ min: 1, max: 8 }), (values, few) => {
+      const shared = new SharedValues(few);
+      for (const value of [...values, ...values])
+        assert.deepEqual(shared.share(structuredClone(value)), value);
+    }),
+  );
+});
+
+test('equal values are one, and different ones have their equal parts in common', () => {
+  const shared = new SharedValues();
+  const ready = { type: 'Ready', since: 'noon' };
+  const first = shared.share([ready, { type: 'Placed', since: 'noon' }]);
+  assert.equal(shared.share([{ ...ready }, { type: 'Placed', since: 'noon' }]), first);
+  const second = shared.share([{ ...ready }, { type: 'Placed', since: 'midnight' }]);
+  assert.notEqual(second, first);
+  assert.equal(second[0], first[0]);
+});
+
+test('two values whose texts have the same number stay two', () => {
+  const [a, b] = [[562214], [1006540]];
+  const number = (value: unknown) =>
+    [...JSON.stringify(value)].reduce(
+      (hash, char) => Math.imul(hash ^ char.charCodeAt(0), 0x01000193),
+      0x811c9dc5,
+    );
+  assert.equal(number(a), number(b));
+  const shared = new SharedValues();
+  shared.share(a);
+  assert.deepEqual(shared.share(b), b);
+  assert.deepEqual(shared.share(a), a);
+});
