@@ -57,3 +57,17 @@ test('a write is remembered until a list that began after it', () => {
   memory.settle(now + 1);
   assert.equal(memory.lastWrites.size, 0);
 });
+
+test('thousands of workers are not looked at again at once; a small set always is', () => {
+  const memory = new NodeSetMemory('set');
+  const restAfter = (workers: number) => {
+    memory.looked(1_000, workers);
+    return memory.restLeft(1_000);
+  };
+  assert.equal(memory.restLeft(0), 0, 'the first look');
+  assert.equal(restAfter(499), 0);
+  assert.equal(restAfter(5_000), 250);
+  assert.equal(memory.restLeft(1_100), 150);
+  assert.equal(memory.restLeft(1_250), 0);
+  assert.equal(restAfter(1_000_000), 500, 'nobody waits longer');
+});

@@ -6,6 +6,9 @@ import type { SlurmGateway } from './slurm-gateway.ts';
 const firstDelay = 1_000;
 const firstRefusalDelay = 60_000;
 const longestDelay = 15 * 60_000;
+const manyWorkers = 500;
+const restPerWorker = 0.05;
+const longestRest = 500;
 
 export class NodeSetMemory {
   readonly uid: string;
@@ -14,6 +17,7 @@ export class NodeSetMemory {
   readonly seen = new SeenBefore();
   readonly refusals = new Map<string, Refusal & { readonly count: number }>();
   #asked: SlurmGateway | undefined;
+  #restUntil = Number.NEGATIVE_INFINITY;
   readonly #failures = new Map<string, { count: number; lastUid: string }>();
 
   constructor(uid: string) {
@@ -25,6 +29,20 @@ export class NodeSetMemory {
     if (this.#asked !== gateway) this.#asked?.expectChanges(who, false);
     this.#asked = gateway;
     gateway?.expectChanges(who, expecting);
+  }
+
+  /** Milliseconds for which it is not looked at again, however much happens: see {@link looked}. */
+  restLeft(monotonic: number): number {
+    return Math.max(0, this.#restUntil - monotonic);
+  }
+
+  /**
+   * While thousands of pods come up each of them asks for a look, and a look at thousands costs tens of milliseconds: what comes
+   * meanwhile is looked at together. By the number of workers and not by the time it took, so that a loaded machine changes nothing.
+   */
+  looked(monotonic: number, workers: number): void {
+    const rest = workers < manyWorkers ? 0 : Math.min(longestRest, workers * restPerWorker);
+    this.#restUntil = monotonic + rest;
   }
 
   wrote(slurmName: string, at: number): void {

@@ -74,12 +74,16 @@ export class NodeSetReconciler {
     const gateway = this.#gateways(nodeSet.metadata.namespace, nodeSet.spec.controllerRef.name);
     const now = context.clock.now();
     const memory = this.#memories.of(request.key, nodeSet.metadata.uid);
+    const began = context.clock.monotonic();
+    const rest = memory.restLeft(began);
+    if (rest > 0) return { requeueAfter: rest };
     const observed = this.#observe(nodeSet, gateway, now);
     memory.noticeFailures(observed.workers, now);
     memory.forgetRefusalsOfOthers(observed.workers);
     if (observed.slurm.kind === 'known') memory.settle(observed.slurm.at);
     const decided = plan(observed, now);
     memory.expect(gateway, `nodeset ${request.key}`, decided.waitsForSlurm);
+    memory.looked(began, observed.workers.length);
 
     // Each step stands alone: one that fails is told of, and the others go on.
     const failures: unknown[] = [];

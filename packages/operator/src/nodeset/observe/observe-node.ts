@@ -10,12 +10,33 @@ const settlingTime = 30_000;
 
 /** A Node counts as reachable once it has been Ready for long enough. */
 export function isNodeReachable(node: DeepReadonly<Node> | undefined, now: number): boolean {
-  const ready = node?.status?.conditions?.find((condition) => condition.type === 'Ready');
-  if (ready?.status !== 'True') return false;
-  const since = Date.parse(ready.lastTransitionTime ?? '');
-  const created = Date.parse(node?.metadata?.creationTimestamp ?? '');
+  if (node === undefined) return false;
+  const { ready, since, created } = readinessOf(node);
+  if (!ready) return false;
   // A machine that has just joined has no past to report.
   return Number.isNaN(since) || now - since >= settlingTime || since - created < settlingTime;
+}
+
+interface Readiness {
+  readonly ready: boolean;
+  readonly since: number;
+  readonly created: number;
+}
+
+/** Of objects that never change: asked for every worker at every look, so their times are read once. */
+const readiness = new WeakMap<DeepReadonly<Node>, Readiness>();
+
+function readinessOf(node: DeepReadonly<Node>): Readiness {
+  const known = readiness.get(node);
+  if (known !== undefined) return known;
+  const condition = node.status?.conditions?.find(({ type }) => type === 'Ready');
+  const read = {
+    ready: condition?.status === 'True',
+    since: Date.parse(condition?.lastTransitionTime ?? ''),
+    created: Date.parse(node.metadata?.creationTimestamp ?? ''),
+  };
+  readiness.set(node, read);
+  return read;
 }
 
 export function observeNode(

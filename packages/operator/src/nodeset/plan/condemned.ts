@@ -61,7 +61,8 @@ function outdated(
   const found: Outdated[] = [];
   // A maintenance window was agreed with Slurm for all its nodes at once; every other replacement keeps to the budget.
   const budgeted = observed.update.type !== 'ScheduledUpdate';
-  for (const worker of slots.kept.toSorted(victimOrder(now))) {
+  const order = victimOrder(now);
+  for (const worker of slots.kept) {
     if (going.has(worker)) continue;
     if (
       worker.slot.mode === 'DaemonSet' &&
@@ -71,7 +72,7 @@ function outdated(
     else if (!isCurrent(worker, observed) && mayUpdate(observed, worker))
       found.push({ worker, why: 'update', budgeted });
   }
-  return found;
+  return found.toSorted((a, b) => order(a.worker, b.worker));
 }
 
 interface Outdated {

@@ -27,22 +27,22 @@ const causes: Record<WhyGone, CordonCause> = {
 };
 
 export function drainTarget(worker: Worker, why: WhyGone | undefined, observed: Observed): DrainTarget {
-  const pod = `Pod (${observed.namespace}/${worker.name})`;
+  const pod = () => `Pod (${observed.namespace}/${worker.name})`;
   if (why !== undefined) {
     return {
       drain: true,
       condemned: true,
       cause: causes[why],
-      reason: `${reasonPrefix}${pod} is pending termination for ${why}${leavesCordon(worker, why) ? cordonedBefore : ''}`,
+      reason: `${reasonPrefix}${pod()} is pending termination for ${why}${leavesCordon(worker, why) ? cordonedBefore : ''}`,
     };
   }
   const node = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
   if (node?.unschedulable) {
-    const reason = node.cordonReason ?? `Node (${node.name}) was cordoned, ${pod} must be cordoned`;
+    const reason = node.cordonReason ?? `Node (${node.name}) was cordoned, ${pod()} must be cordoned`;
     return { drain: true, condemned: false, cause: 'node-cordon', reason: `${reasonPrefix}${reason}` };
   }
   if (isCordonedByPerson(worker) || inheritsCordon(worker, observed)) {
-    return { drain: true, condemned: false, cause: 'person', reason: `${reasonPrefix}${pod} was cordoned` };
+    return { drain: true, condemned: false, cause: 'person', reason: `${reasonPrefix}${pod()} was cordoned` };
   }
   return { drain: false };
 }

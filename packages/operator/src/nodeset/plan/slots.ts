@@ -43,12 +43,16 @@ function onePerSlot(
   order: VictimOrder,
 ): { firsts: Worker[]; duplicates: Worker[] } {
   const bySlot = new Map<string, Worker[]>();
-  for (const worker of workers)
-    bySlot.set(slotKey(worker.slot), [...(bySlot.get(slotKey(worker.slot)) ?? []), worker]);
+  for (const worker of workers) {
+    const slot = slotKey(worker.slot);
+    const rivals = bySlot.get(slot);
+    if (rivals === undefined) bySlot.set(slot, [worker]);
+    else rivals.push(worker);
+  }
   const firsts: Worker[] = [];
   const duplicates: Worker[] = [];
   for (const rivals of bySlot.values()) {
-    const [last, ...others] = rivals.toSorted((a, b) => -order(a, b));
+    const [last, ...others] = rivals.length === 1 ? rivals : rivals.toSorted((a, b) => -order(a, b));
     if (last !== undefined) firsts.push(last);
     duplicates.push(...others);
   }
@@ -64,8 +68,10 @@ function ordinalSlots(
   // A terminating pod keeps its slot until it is gone: its successor needs the name.
   // On a machine that does not answer that may be never, so there it is not waited for: another ordinal serves.
   const leaving = workers.filter((worker) => worker.terminating && worker.nodeReachable);
-  const candidates = workers.filter((worker) => !worker.terminating).toSorted(order);
-  const surplusCount = Math.max(0, candidates.length - desired);
+  const staying = workers.filter((worker) => !worker.terminating);
+  const surplusCount = Math.max(0, staying.length - desired);
+  // Who goes first matters only where somebody goes.
+  const candidates = surplusCount === 0 ? staying : staying.toSorted(order);
   const surplus = candidates.slice(0, surplusCount);
   const kept = candidates.slice(surplusCount);
   const taken = new Set(
