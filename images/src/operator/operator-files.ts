@@ -68,9 +68,19 @@ export const plainFiles: readonly RootFile[] = [
   ...programs.map(({ name, link }): RootFile => ({ path: link, linkTo: `${programDirectory}/${name}.js` })),
 ];
 
+/**
+ * The C library keeps what a program gives back, once for every thread. A program that reads megabytes now and then and waits in
+ * between would hold tens of megabytes for nothing: large pieces go back to the machine at once.
+ */
+const returnsMemory = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '32768',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+};
+
 export const operatorConfig: ImageConfig = {
   entrypoint: ['/manager'],
-  env: { PATH: '/usr/bin', NODE_ENV: 'production' },
+  env: { PATH: '/usr/bin', NODE_ENV: 'production', ...returnsMemory },
   user: `${account.uid}:${account.gid}`,
   ports: ['8080/tcp', '8081/tcp', '9443/tcp'],
   labels: {

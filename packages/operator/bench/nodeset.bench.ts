@@ -1,7 +1,7 @@
 /**
  * `make bench BENCH=nodeset`: what the NodeSet controller costs at 100, 1,000 and 5,000 workers, on hollow nodes and with a
  * simulated Slurm that takes as long as the real one. SIZES=100,1000 narrows; IDLE_SECONDS=60 shortens the idle phase;
- * PHASES=scale-out,idle leaves out scale-in and rollout.
+ * PHASES=floor,idle leaves out scale-in and rollout.
  *
  * The floor of a scale-out is what the server and the hollow machines need for the very same pods, posted by a plain client with the
  * same slow start and as many requests at once, while no operator runs. Both are timed from the first request until every pod runs. A
@@ -18,7 +18,7 @@ import { BenchStage, image, namespace } from './nodeset-stage.ts';
 
 const sizes = (process.env['SIZES'] ?? '100,1000,5000').split(',').map(Number);
 const idleSeconds = Number(process.env['IDLE_SECONDS'] ?? 600);
-const phases = new Set((process.env['PHASES'] ?? 'scale-out,idle,scale-in,rollout').split(','));
+const phases = new Set((process.env['PHASES'] ?? 'floor,idle,scale-in,rollout').split(','));
 /** Enough for the server and the client to be compiled. */
 const warmUp = 500;
 
@@ -34,8 +34,13 @@ async function measure(size: number): Promise<void> {
   console.log(`${size} workers`);
   await using stage = await BenchStage.open(Math.max(size, warmUp));
   await stage.createRaw(warmUp);
-  const floorBefore = await stage.createRaw(size);
-  note('raw_create_before_seconds', size, floorBefore);
+  const floor: number[] = [];
+  const measureFloor = async (when: 'before' | 'after') => {
+    if (!phases.has('floor')) return;
+    floor.push(await stage.createRaw(size));
+    note(`raw_create_${when}_seconds`, size, floor.at(-1) ?? Number.NaN);
+  };
+  await measureFloor('before');
 
   await stage.startOperator();
   await stage.until('the operator is connected to Slurm', 60, () => stage.isConnected());
@@ -43,12 +48,11 @@ async function measure(size: number): Promise<void> {
   if (phases.has('idle')) await idle(stage, size);
   if (phases.has('scale-in')) await scaleIn(stage, size);
   if (phases.has('rollout')) await rollOut(stage, size);
+  if (!phases.has('floor')) return;
   await stage.deleteNodeSet();
   await stage.stopOperator();
-
-  const floorAfter = await stage.createRaw(size);
-  note('raw_create_after_seconds', size, floorAfter);
-  note('raw_create_seconds', size, (floorBefore + floorAfter) / 2);
+  await measureFloor('after');
+  note('raw_create_seconds', size, floor.reduce((sum, seconds) => sum + seconds, 0) / floor.length);
 }
 
 async function scaleOut(stage: BenchStage, size: number): Promise<void> {

@@ -352,6 +352,14 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
       );
   }
 
+  /** Single objects and lists that the operator asked for; its caches begin with watches. */
+  reads(): string[] {
+    return this.server.audit
+      .find({ user: accountName('slurm-operator') })
+      .filter((entry) => ['get', 'list'].includes(entry.verb))
+      .map((entry) => `${entry.verb} ${entry.resource}`);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stopOperator();
     this.slurm.close();
