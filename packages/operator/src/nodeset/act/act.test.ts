@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
 import type { Client } from '@slurm-operator/kube';
 import { NotSupported, Refused, Unavailable } from '@slurm-operator/slurm';
+import { CountedReads } from '../../../testing/counted-reads.ts';
 import type { Action, SafeBecause } from '../plan/actions.ts';
 import type { NodesView, SlurmGateway } from '../slurm-gateway.ts';
 import { act } from './act.ts';
@@ -293,4 +294,40 @@ describe('what is only told', () => {
     };
     assert.deepEqual(await run(true, refuse), [...first, 'patch-worker', 'update-node', 'failed']);
   });
+});
+
+test('many deletes are confirmed by one reading of the list', async () => {
+  const reads = async (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `w-${index}`);
+    const counted = new CountedReads();
+    const nodes = counted.list(
+      names.map((name) => ({ name, state: { base: 'IDLE', flags: new Set(['DRAIN']) } })),
+    );
+    const view = {
+      kind: 'known',
+      at: 0,
+      nodes,
+      deadlines: new Map(),
+      controllerStartedAt: 0,
+    } as unknown as NodesView;
+    let deleted = 0;
+    const deletes = names.map((name): Action => {
+      return { kind: 'delete-worker', name, uid: name, slurmName: name, because: 'drained', why: 'update' };
+    });
+    await act(deletes, {
+      client: { delete: async () => (deleted += 1) } as unknown as Client,
+      gateway: { view: () => view } as unknown as SlurmGateway,
+      nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
+      createWorker: async () => undefined,
+      wrote: () => undefined,
+      refused: () => undefined,
+      done: () => undefined,
+      signal: AbortSignal.timeout(60_000),
+      now: () => 0,
+      parallel: 4,
+    });
+    assert.equal(deleted, count);
+    return counted.count;
+  };
+  assert.ok((await reads(400)) <= (await reads(100)) * 5);
 });

@@ -110,7 +110,8 @@ function inWaves(
 /** One list for all deletes of a plan: what is not safe by it stays for the next plan. */
 async function confirmed(deletes: readonly Of<'delete-worker'>[], context: ActContext): Promise<Action[]> {
   const view = await viewFor(deletes, context);
-  return deletes.filter((action) => stillSafe(action, view));
+  const fresh = view.kind === 'known' ? new Map(view.nodes.map((node) => [node.name, node])) : undefined;
+  return deletes.filter((action) => stillSafe(action, fresh));
 }
 
 /** A drained node gets no work, so a list of this age still tells the truth about it. */

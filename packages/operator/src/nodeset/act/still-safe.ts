@@ -1,20 +1,20 @@
+import type { SlurmNode } from '@slurm-operator/slurm';
 import type { Action, SafeBecause } from '../plan/actions.ts';
 import { isDrained, isLeftBehind } from '../plan/node-state.ts';
-import type { NodesView } from '../slurm-gateway.ts';
 
 /** Whether Slurm is the one who says that it is safe, and must therefore be asked once more. */
 export function isSlurmsWord(because: SafeBecause): boolean {
   return because === 'drained' || because === 'unknown-to-slurm' || because === 'start-untold';
 }
 
-/** Law L1 once more, on a list that was fetched for the purpose after the plan was made. */
+/** Law L1 once more, on a list, by name, that was fetched for the purpose after the plan was made; without one nothing is safe. */
 export function stillSafe(
   { because, slurmName }: Extract<Action, { kind: 'delete-worker' }>,
-  fresh: NodesView,
+  fresh: ReadonlyMap<string, SlurmNode> | undefined,
 ): boolean {
   if (!isSlurmsWord(because)) return true;
-  if (fresh.kind === 'unknown') return false;
-  const node = fresh.nodes.find((candidate) => candidate.name === slurmName);
+  if (fresh === undefined) return false;
+  const node = fresh.get(slurmName);
   if (node === undefined) return true;
   return because === 'start-untold' ? isLeftBehind(node.state) : isDrained(node.state);
 }
