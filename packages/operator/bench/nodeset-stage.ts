@@ -233,7 +233,7 @@ export class BenchStage implements AsyncDisposable {
     const began = performance.now();
     const failures = await slowStart(ordinals, 16, make);
     if (failures.length > 0) throw failures[0];
-    await this.until('the raw pods run', 900, () => this.running() === count);
+    await this.untilRunning(count);
     const seconds = (performance.now() - began) / 1000;
     await inParallel(ordinals, 16, async (ordinal) => {
       await client.delete(pods, { namespace, name: `raw-${ordinal}` }, { gracePeriodSeconds: 0 });
@@ -261,6 +261,11 @@ export class BenchStage implements AsyncDisposable {
     ).length;
   }
 
+  /** Looked for often: at a hundred workers a tenth of a second is much. */
+  untilRunning(count: number): Promise<void> {
+    return this.until('all pods run', 900, () => this.running() === count, 20);
+  }
+
   /** Every worker of the newest revision, Ready, with its Slurm state on the pod, its topology on both sides and its comment. */
   async isSettled(workers: number): Promise<boolean> {
     const { status, metadata } = await this.nodeSet();
@@ -277,12 +282,17 @@ export class BenchStage implements AsyncDisposable {
     return true;
   }
 
-  async until(what: string, seconds: number, holds: () => boolean | Promise<boolean>): Promise<void> {
+  async until(
+    what: string,
+    seconds: number,
+    holds: () => boolean | Promise<boolean>,
+    everyMs = 100,
+  ): Promise<void> {
     const deadline = Date.now() + seconds * 1000;
     while (!(await holds())) {
       if (this.#failure !== undefined) throw this.#failure;
       if (Date.now() > deadline) throw new Error(`waited ${seconds} s in vain until ${what}`);
-      await delay(100);
+      await delay(everyMs);
     }
   }
 
