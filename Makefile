@@ -6,7 +6,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/compile
 INSTALLED := node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down test check generate bench soak clean format
+.PHONY: help demo demo-down images test check generate bench soak clean format
 
 help: ## list the doors
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -18,11 +18,14 @@ $(INSTALLED): package.json package-lock.json $(wildcard */package.json packages/
 		trap "kill $$life 2>/dev/null" EXIT; npm install --no-save --no-progress --loglevel=error
 	@touch $@
 
-demo: $(INSTALLED) ## run a whole Slurm cluster on this machine
+demo: $(INSTALLED) ## run a whole Slurm cluster on this machine, or on the one that KUBECONFIG names (REGISTRY=…)
 	@node tools/doors/demo.ts
 
 demo-down: $(INSTALLED) ## stop the demo and remove every trace of it
 	@node tools/doors/demo-down.ts
+
+images: $(INSTALLED) ## build every image as an archive, without Docker
+	@node tools/doors/images.ts
 
 test: $(INSTALLED) ## run every test (ONLY=part/of/path narrows, TIER=unit|integration|sandbox|cluster picks)
 	@node tools/doors/test.ts

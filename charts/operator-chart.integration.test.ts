@@ -28,6 +28,26 @@ test('with cert-manager the certificate comes from there, and the webhook may to
   assert.deepEqual(new Set(hooks.flatMap((rule) => rule.resourceNames)), new Set(['slurm-operator-webhook']));
 });
 
+test('rights follow what a program is asked to do: a lease to elect, reviews to serve metrics in secret', async () => {
+  const resources = (manifests: readonly Manifest[], kind: string, name: string) =>
+    (one(manifests, kind, name).rules as Any[]).flatMap((rule) => (rule.resources ?? []) as string[]);
+  const may = async (operator: object) => {
+    const manifests = await stage.operator({ operator });
+    return manifests
+      .filter(
+        ({ kind, metadata }) =>
+          kind.endsWith('Role') && /^(slinky-)?slurm-operator(-own)?$/.test(metadata.name),
+      )
+      .flatMap(({ kind, metadata }) => resources(manifests, kind, metadata.name));
+  };
+  assert.ok((await may({ leaderElection: true })).includes('leases'));
+  assert.ok(!(await may({ leaderElection: false })).includes('leases'));
+  for (const review of ['tokenreviews', 'subjectaccessreviews']) {
+    assert.ok((await may({ metricsSecure: true })).includes(review), review);
+    assert.ok(!(await may({})).includes(review), review);
+  }
+});
+
 test('rights: in some namespaces only, nothing cluster-wide but what has no namespace', async () => {
   const all = await stage.operator({});
   const rules = (manifests: readonly Manifest[], kind: string, name: string): Any[] =>

@@ -44,12 +44,12 @@ function accounts(recipe: ImageRecipe): string[] {
 
 function install(recipe: ImageRecipe, version: string): string[] {
   const also = recipe.alsoFrom?.(version) ?? [];
-  const suite = recipe.suite(version);
   const options = '-o Acquire::Check-Valid-Until=false';
   return [
     // Another release serves only what this one lacks.
     ...also.flatMap((other) => [
-      `sed -i 's/^Suites: ${suite}\\b/Suites: ${other} ${suite}/' /etc/apt/sources.list.d/debian.sources`,
+      // Beside the base image's own archive, and not in its lines: those of updates and security have no such release.
+      `sed '/^$/q; s/^Suites: .*/Suites: ${other}/' /etc/apt/sources.list.d/debian.sources > /etc/apt/sources.list.d/${other}.sources`,
       `printf '%s\\n' 'Package: *' 'Pin: release n=${other}' 'Pin-Priority: 100' > /etc/apt/preferences.d/${other}`,
     ]),
     "printf '%s\\n' '#!/bin/sh' 'exit 101' > /usr/sbin/policy-rc.d",

@@ -1,3 +1,4 @@
+export { buildAllImages } from './build-all-images.ts';
 export { type BuiltImage, buildImage, imageTag } from './build-image.ts';
 export { buildOperatorImage, operatorImage } from './operator/build-operator-image.ts';
 export type { ImageRecipe } from './recipe.ts';

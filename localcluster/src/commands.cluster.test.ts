@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,6 +11,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildBusyboxImage, busyboxImage } from '../testing/busybox-image.ts';
 import { clusterTraces } from '../testing/cluster-traces.ts';
+import { awaitEnd } from './cluster/await-end.ts';
 
 const skip = process.getuid?.() === 0 ? false : 'needs root: namespaces, mounts and control groups';
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -149,7 +150,11 @@ test('node cut, node stop and node start do to one node what they say', { skip }
 
 test('down takes one cluster away without a trace and leaves the other alone', { skip }, async () => {
   assert.ok(clusterTraces(a, state).length > 2, 'a running cluster is seen');
+  const { pid, startTime } = JSON.parse(
+    await readFile(join(state, 'slurm-operator', 'localcluster', a, 'cluster.json'), 'utf8'),
+  ) as { pid: number; startTime: string };
   assert.match(await succeeds('down', '--name', a), new RegExp(`cluster "${a}" is gone`));
+  assert.equal(await awaitEnd({ pid, startTime }, 0), true, 'its process is gone when down says so');
   assert.deepEqual(clusterTraces(a, state), []);
   const status = await succeeds('status');
   assert.doesNotMatch(status, new RegExp(a));

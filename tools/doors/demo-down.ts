@@ -1,16 +1,34 @@
 /** `make demo-down`: stops the demo's cluster, or takes the demo off the cluster that KUBECONFIG names. */
 import { Helm } from '@slurm-operator/charts';
-import { removeDemo } from '@slurm-operator/e2e';
-import { down, findCluster } from '@slurm-operator/localcluster';
+import { demo } from '@slurm-operator/e2e';
+import { down, explain, findCluster } from '@slurm-operator/localcluster';
+import { red } from './terminal.ts';
 
 const say = (line: string) => console.log(`  ${line}`);
 const kubeconfig = process.env['KUBECONFIG'] ?? '';
-if (kubeconfig !== '') {
-  await using helm = await Helm.open({ kubeconfig, progress: say });
-  await removeDemo({ kubeconfig, helm, step: say });
+
+async function fromGiven(): Promise<void> {
+  const client = await demo.connect(kubeconfig);
+  await using tools = new AsyncDisposableStack();
+  tools.defer(() => client.close());
+  const helm = async () => tools.use(await Helm.open({ kubeconfig, progress: say }));
+  const left = await demo.removeDemo({ client, kubeconfig, helm, step: say });
+  for (const what of left) console.log(`left: ${what}`);
+  if (left.length === 0) console.log('the demo is gone');
+}
+
+async function ofThisMachine(): Promise<void> {
+  if ((await findCluster(demo.clusterName)).state === 'none') {
+    console.log('no demo runs');
+    return;
+  }
+  await down(demo.clusterName, say);
   console.log('the demo is gone');
-} else if ((await findCluster('demo')).state === 'none') console.log('no demo runs');
-else {
-  await down('demo', say);
-  console.log('the demo is gone');
+}
+
+try {
+  await (kubeconfig === '' ? ofThisMachine() : fromGiven());
+} catch (error) {
+  console.error(red(`✘ ${explain(error)}`));
+  process.exitCode = 1;
 }

@@ -1,56 +1,98 @@
 /**
- * `make demo`: a whole Slurm cluster from the charts, on a cluster of this machine or, with KUBECONFIG set, on that one (whose
- * nodes must have the images). Ends when a job through ssh and one through REST have completed; its last line is JSON.
+ * `make demo`: a whole Slurm cluster from the charts, on a cluster of this machine or, with KUBECONFIG set, on that one (which
+ * must be able to get the images: REGISTRY= says where from). Ends when a job through ssh and one through REST have
+ * completed; its last line is JSON.
  */
 import { Helm } from '@slurm-operator/charts';
-import { type DemoResult, demoNamespace, runDemo } from '@slurm-operator/e2e';
-import { buildImage, buildOperatorImage } from '@slurm-operator/images';
-import { down, explain, findCluster, order, up } from '@slurm-operator/localcluster';
+import { demo } from '@slurm-operator/e2e';
+import { explain } from '@slurm-operator/localcluster';
 import { requireRoot } from '@slurm-operator/sandbox';
 import { bold, dim, duration, green, red } from './terminal.ts';
 
-const name = 'demo';
-const version = '26.05';
-const workers = 3;
 const say = (line: string) => console.log(dim(`  ${line}`));
 const step = (title: string) => console.log(bold(`▸ ${title}`));
 
-/** A cluster of this machine with all images on it; answers the path of its kubeconfig. */
-async function ownCluster(): Promise<string> {
-  step(`images: Slurm ${version}, MariaDB and the operator`);
-  const images: string[] = [];
-  for (const image of ['slurmctld', 'slurmrestd', 'slurmd', 'slurmdbd', 'login'] as const)
-    images.push((await buildImage(image, version, { progress: say })).path);
-  images.push((await buildImage('mariadb', undefined, { progress: say })).path);
-  images.push((await buildOperatorImage({ progress: say })).path);
-  step(`a cluster of ${workers} nodes on this machine`);
-  if ((await findCluster(name)).state !== 'none') await down(name, say);
-  const record = await up({ name, nodes: workers, progress: say });
-  for (const path of images) await order(record, '/load-image', { path });
-  return record.kubeconfig;
+const given = process.env['KUBECONFIG'] ?? '';
+const registry = process.env['REGISTRY'] ?? '';
+
+/** helm and a cluster side by side: one is made of computing, the other of downloads. What fails first stops the other. */
+async function helmAndCluster(): Promise<{ helm: Helm; kubeconfig: string }> {
+  const enough = new AbortController();
+  const stopOther = (error: unknown): never => {
+    enough.abort(error);
+    throw error;
+  };
+  step('helm');
+  const helm = findHelm(enough.signal).catch(stopOther);
+  const cluster = demo.ownCluster({ step, say, signal: enough.signal }).catch(stopOther);
+  const [first, second] = await Promise.allSettled([helm, cluster]);
+  // The first cause, not the abort that followed from it.
+  if (first.status === 'rejected' || second.status === 'rejected') throw enough.signal.reason;
+  const kubeconfig = second.value;
+  return { helm: await Helm.open({ kubeconfig }), kubeconfig };
 }
 
-async function main(): Promise<DemoResult> {
+/** Builds it where it is missing, with a sign of life. */
+async function findHelm(signal?: AbortSignal): Promise<void> {
   const began = performance.now();
-  const given = process.env['KUBECONFIG'] ?? '';
+  const alive = setInterval(
+    () => say(`… building helm, ${duration(performance.now() - began)} so far`),
+    30_000,
+  );
+  try {
+    await (await Helm.open({ progress: say, ...(signal === undefined ? {} : { signal }) }))[
+      Symbol.asyncDispose
+    ]();
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+/** Looks at the ground and at the images before helm: what is wrong with them is told within seconds. */
+async function helmForGiven(): Promise<Helm> {
+  step(`the cluster that KUBECONFIG names: ${given}`);
+  const client = await demo.connect(given);
+  try {
+    await demo.takeGround(client);
+    await demo.checkImages(client, {
+      namespace: demo.demoNamespace,
+      images: demo.demoImages(registry),
+      say,
+    });
+  } finally {
+    client.close();
+  }
+  step('helm');
+  await findHelm();
+  return Helm.open({ kubeconfig: given });
+}
+
+async function main(): Promise<demo.DemoResult> {
+  const began = performance.now();
   // Before minutes are spent on anything else.
   if (given === '') requireRoot('A cluster of this machine');
-  step('helm');
-  const programs = { progress: say };
-  // First, because without it there is nothing to show.
-  await (await Helm.open(programs))[Symbol.asyncDispose]();
-  const kubeconfig = given === '' ? await ownCluster() : given;
-  if (given !== '') step(`the cluster that KUBECONFIG names: ${given}`);
-  await using helm = await Helm.open({ ...programs, kubeconfig });
+  const { helm, kubeconfig } =
+    given === '' ? await helmAndCluster() : { helm: await helmForGiven(), kubeconfig: given };
+  const client = await demo.connect(kubeconfig);
   const since = () => dim(duration(performance.now() - began).padStart(9));
-  const result = await runDemo({
-    kubeconfig,
-    helm,
-    step,
-    say: (line) => console.log(`${since()}  ${line}`),
-  });
-  const kubectl = given === '' ? 'npx localcluster kubectl --name demo' : 'kubectl';
-  const cluster = `${kubectl} --namespace ${demoNamespace}`;
+  let result: demo.DemoResult;
+  try {
+    if (given === '') await demo.takeGround(client);
+    result = await demo.runDemo({
+      client,
+      kubeconfig,
+      helm,
+      // On a cluster of this machine the images are loaded, whatever registry others may use.
+      registry: given === '' ? '' : registry,
+      step,
+      say: (line) => console.log(`${since()}  ${line}`),
+    });
+  } finally {
+    client.close();
+    await helm[Symbol.asyncDispose]();
+  }
+  const kubectl = given === '' ? `npx localcluster kubectl --name ${demo.clusterName}` : 'kubectl';
+  const cluster = `${kubectl} --namespace ${demo.demoNamespace}`;
   console.log(`
 ${bold('What to try next')}
   scale      ${cluster} scale nodeset slurm-worker-short --replicas=1

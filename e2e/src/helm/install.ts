@@ -6,9 +6,13 @@ import type { Kubectl } from './kubectl.ts';
 
 export const operatorNamespace = 'slinky';
 
-/** Both releases, and the operator at work. */
-export async function installOperator(helm: Helm, values: object = {}): Promise<void> {
-  const place = ['--namespace', operatorNamespace, '--create-namespace'];
+/** Both releases, and (unless nobody waits) the operator at work. */
+export async function installOperator(
+  helm: Helm,
+  values: object = {},
+  { namespace = operatorNamespace, wait = true }: { namespace?: string; wait?: boolean } = {},
+): Promise<void> {
+  const place = ['--namespace', namespace, '--create-namespace'];
   await helm.run(['upgrade', '--install', 'slurm-operator-crds', chart('slurm-operator-crds'), ...place]);
   await helm.run([
     'upgrade',
@@ -18,9 +22,7 @@ export async function installOperator(helm: Helm, values: object = {}): Promise<
     ...place,
     '--values',
     await helm.file(values),
-    '--wait',
-    '--timeout',
-    '3m',
+    ...(wait ? ['--wait', '--timeout', '4m'] : []),
   ]);
 }
 
@@ -44,7 +46,12 @@ export async function installSlurm(
 }
 
 /** A MariaDB as slurmdbd wants it, with the names that the chart's defaults expect. For trying out: its data goes with its pod. */
-export async function installMariadb(kubectl: Kubectl, namespace: string, password: string): Promise<void> {
+export async function installMariadb(
+  kubectl: Kubectl,
+  namespace: string,
+  password: string,
+  inRegistry = (image: string) => image,
+): Promise<void> {
   const labels = { app: 'mariadb' };
   const objects = [
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'mariadb-password' }, stringData: { password } },
@@ -67,7 +74,7 @@ export async function installMariadb(kubectl: Kubectl, namespace: string, passwo
             containers: [
               {
                 name: 'mariadb',
-                image: imageTag('mariadb'),
+                image: inRegistry(imageTag('mariadb')),
                 imagePullPolicy: 'IfNotPresent',
                 env: [
                   { name: 'MARIADB_DATABASE', value: 'slurm_acct_db' },

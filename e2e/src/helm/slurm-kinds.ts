@@ -37,6 +37,8 @@ export async function untilReady(
     readonly timeoutMs: number;
     readonly signal?: AbortSignal;
     readonly onReady?: (state: KindState) => void;
+    /** Asked again and again: throws when there is no point in waiting on. */
+    readonly lookOut?: () => Promise<void>;
   },
 ): Promise<KindState[]> {
   const deadline = performance.now() + options.timeoutMs;
@@ -50,6 +52,7 @@ export async function untilReady(
     }
     // The Cluster is made by the operator, from the Controller.
     if (states.some(({ kind }) => kind === 'Cluster') && states.every(({ ready }) => ready)) return states;
+    await options.lookOut?.();
     if (performance.now() > deadline)
       throw new Error(
         `not ready within ${options.timeoutMs / 1000} s:\n${states

@@ -1,5 +1,4 @@
 import { chmod, copyFile, mkdir, realpath, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import {
   type BuildOptions,
@@ -14,8 +13,10 @@ import {
 } from '@slurm-operator/sandbox';
 import type { BuiltImage } from '../build-image.ts';
 import { operatorFiles } from './image-files.ts';
+import { nodeBinary } from './node-binary.ts';
 import {
   type Architecture,
+  hereArchitecture,
   libraryPackages,
   librarySuite,
   machines,
@@ -27,17 +28,23 @@ import {
 export const operatorImage = `slurm-operator/operator:${operatorVersion}`;
 
 /**
- * Builds the operator's image without Docker, or finds it in the cache. For this machine's architecture: Node and its
- * libraries are those that npm and apt fetched here. Needs root.
+ * Builds the operator's image without Docker, or finds it in the cache. Nothing of it runs in its build, so it can be built for
+ * another machine than this one. Needs root.
  */
-export async function buildOperatorImage(options: BuildOptions = {}): Promise<BuiltImage> {
-  const architecture: Architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
+export async function buildOperatorImage({
+  architecture = hereArchitecture(),
+  ...options
+}: BuildOptions & { readonly architecture?: Architecture } = {}): Promise<BuiltImage> {
   const { triplet, loader, runtime } = machines[architecture];
   const libraries = await unpackPackages(
-    { suite: librarySuite, packages: Object.keys(libraryPackages) },
+    {
+      suite: librarySuite,
+      packages: Object.keys(libraryPackages),
+      ...(architecture === hereArchitecture() ? {} : { architecture }),
+    },
     options,
   );
-  const node = nodeBinary(runtime);
+  const node = await nodeBinary(architecture, options);
   const files = await operatorFiles(libraries.packages);
   const key = contentKey({ recipe: 1, files, operatorConfig, libraries: libraries.packages, runtime });
   const directory = join(cacheDirectory(), 'rootfs', `operator-${key}`);
@@ -79,16 +86,4 @@ export async function buildOperatorImage(options: BuildOptions = {}): Promise<Bu
   const [description] = await readImageTar(path);
   if (description === undefined) throw new InvalidRequestError(`${path} holds no image.`);
   return { tag: operatorImage, path, description, rootfs: root };
-}
-
-/** The Node of package-lock.json, which npm fetched for this machine. */
-function nodeBinary(runtime: string): string {
-  try {
-    return createRequire(import.meta.url).resolve(`${runtime}/bin/node`);
-  } catch (cause) {
-    throw new InvalidRequestError(
-      `The package ${runtime} is not installed; run "npm install" on the machine that the image is for.`,
-      { cause },
-    );
-  }
 }

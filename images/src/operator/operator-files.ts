@@ -3,9 +3,12 @@
  * Node runtime, the few libraries it is linked with, our bundled programs, and nothing else: no shell, no package manager.
  */
 import { readFileSync } from 'node:fs';
-import type { ImageConfig, RootFile } from '@slurm-operator/sandbox';
+import type { Architecture, ImageConfig, RootFile } from '@slurm-operator/sandbox';
 
-export type Architecture = 'amd64' | 'arm64';
+export type { Architecture } from '@slurm-operator/sandbox';
+
+/** This machine's. */
+export const hereArchitecture = (): Architecture => (process.arch === 'arm64' ? 'arm64' : 'amd64');
 
 /** What a machine's C library and loader are called. */
 export const machines: Readonly<

@@ -5,6 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import { request } from 'node:http';
 import { openCgroups } from '../agent/runtime/cgroups.ts';
 import { LocalClusterError, type LocalClusterErrorCode } from '../errors.ts';
+import { awaitEnd } from './await-end.ts';
 import {
   type ClusterRecord,
   claimCluster,
@@ -110,11 +111,28 @@ export async function down(name: string, progress: (line: string) => void): Prom
     );
   if (found.state === 'running' && found.record !== undefined) {
     progress(`stopping cluster "${name}"`);
-    await order(found.record, '/stop', {}, 60_000).catch(() =>
-      process.kill(found.record?.pid ?? 0, 'SIGKILL'),
-    );
+    await end(found.record);
   }
   await clearAway(name);
+}
+
+/** Comes back when the cluster's process is gone, not when it said that it would go: until then its network and mounts are there. */
+async function end(record: ClusterRecord): Promise<void> {
+  const obeyed = await order(record, '/stop', {}, 120_000).then(
+    () => true,
+    () => false,
+  );
+  if (obeyed && (await awaitEnd(record, 30_000))) return;
+  try {
+    process.kill(record.pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+  if (!(await awaitEnd(record, 60_000)))
+    throw new LocalClusterError(
+      'CommandFailed',
+      `the process ${record.pid} of cluster "${record.name}" does not end; nothing of it was cleared away. Try again.`,
+    );
 }
 
 /** Namespaces and links die with the process that held them; directories and control groups do not. */

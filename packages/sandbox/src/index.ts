@@ -1,4 +1,5 @@
-export type { Suite } from './apt/private-apt.ts';
+export type { Architecture, Suite } from './apt/private-apt.ts';
+export { resolvePackages } from './apt/resolve-packages.ts';
 export { cacheDirectory } from './cache-directory.ts';
 export { contentKey } from './content-key.ts';
 export * from './errors.ts';

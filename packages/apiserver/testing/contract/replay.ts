@@ -3,7 +3,7 @@
 import type { CallAnswer, Caller } from './backend.ts';
 import { type RecordedCase, type RecordedStep, topicOf } from './case.ts';
 import { firstDifference } from './compare.ts';
-import { comesFromAnotherController } from './loosen.ts';
+import { comesFromAnotherController, withoutRaces } from './loosen.ts';
 import { Masks } from './masks.ts';
 import { OpenWatch } from './open-watch.ts';
 import { at, reduceBody, reduceEvents } from './reductions.ts';
@@ -114,8 +114,11 @@ class Replay {
     const { controllers } = this.#caller.backend;
     const reduced = reduceBody(topicOf(this.#case), step, parsed(answer.text), controllers);
     const lasting = this.#stage.lasting?.(this.step);
-    const recorded = lasting === undefined ? reduced.recorded : keepOnly(reduced.recorded, lasting);
-    const actual = lasting === undefined ? reduced.actual : keepOnly(reduced.actual, lasting);
+    const compare = (body: unknown): unknown => {
+      const steady = controllers ? withoutRaces(this.#case.name, this.step, body) : body;
+      return lasting === undefined ? steady : keepOnly(steady, lasting);
+    };
+    const [recorded, actual] = [compare(reduced.recorded), compare(reduced.actual)];
     if (recorded === undefined && actual === '') return undefined;
     return firstDifference(recorded, actual, this.#masks);
   }

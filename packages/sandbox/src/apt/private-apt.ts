@@ -12,8 +12,13 @@ import { watchGrowth } from './watch-growth.ts';
 
 export type Suite = 'bookworm' | 'trixie' | 'forky' | 'sid';
 
+/** As Debian calls machines. */
+export type Architecture = 'amd64' | 'arm64';
+
 export interface AptOptions {
   readonly suite: Suite;
+  /** The machine that the packages are for. @default this one */
+  readonly architecture?: Architecture;
   /** Other releases, for packages that `suite` does not have; what it has always comes from it. */
   readonly alsoFrom?: readonly Suite[];
   readonly progress?: Progress;
@@ -32,12 +37,14 @@ export class PrivateApt {
   readonly archive: HostArchive;
   readonly directory: string;
   readonly #alsoFrom: readonly Suite[];
+  readonly #architecture: Architecture | undefined;
   readonly #progress: Progress;
   readonly #signal: AbortSignal | undefined;
 
   private constructor(options: AptOptions, archive: HostArchive, directory: string) {
     this.suite = options.suite;
     this.#alsoFrom = options.alsoFrom ?? [];
+    this.#architecture = options.architecture;
     this.archive = archive;
     this.directory = directory;
     this.#progress = options.progress ?? consoleProgress();
@@ -50,7 +57,9 @@ export class PrivateApt {
       if (!/^[a-z]+$/.test(suite))
         throw new InvalidRequestError(`suite "${suite}" is not a Debian release name such as "trixie".`);
     const archive = await hostArchive();
-    const directory = join(cacheDirectory(), 'apt', suites.join('+'));
+    const { architecture } = options;
+    const lists = architecture === undefined ? suites : [...suites, architecture];
+    const directory = join(cacheDirectory(), 'apt', lists.join('+'));
     for (const part of ['lists/partial', '../archives/partial', 'nothing/partial', 'log', 'parts'])
       await mkdir(join(directory, part), { recursive: true });
     const apt = new PrivateApt(options, archive, directory);
@@ -198,6 +207,9 @@ export class PrivateApt {
       'Acquire::Check-Valid-Until "false";',
       // A mirror that stumbles is asked again before anybody hears of it.
       'Acquire::Retries "5";',
+      ...(this.#architecture === undefined
+        ? []
+        : [`APT::Architecture "${this.#architecture}";`, `APT::Architectures { "${this.#architecture}"; };`]),
       ...reach,
     ];
     const signedBy =

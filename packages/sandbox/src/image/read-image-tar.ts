@@ -16,6 +16,8 @@ export interface ImageDescription {
   readonly id: string;
   readonly tags: readonly string[];
   readonly config: ImageConfig;
+  /** The machine it is for, where it says so. */
+  readonly architecture: string | undefined;
   /** Lowest first, with their place in the archive. */
   readonly layers: readonly ImageLayer[];
 }
@@ -27,6 +29,7 @@ interface Manifest {
 }
 
 interface Configuration {
+  readonly architecture?: string;
   readonly config?: FormatConfig;
   readonly rootfs?: { readonly diff_ids?: readonly string[] };
 }
@@ -71,6 +74,7 @@ export async function readImageTar(path: string): Promise<ImageDescription[]> {
         id: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
         tags: manifest.RepoTags ?? [],
         config: fromFormat(configuration.config ?? {}),
+        architecture: configuration.architecture,
         layers: manifest.Layers.map((name, index) => ({
           ...find(name, 'a layer that manifest.json names'),
           digest: digests[index] ?? '',

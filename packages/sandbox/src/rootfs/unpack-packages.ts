@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DebPackage } from '../apt/print-uris.ts';
-import { PrivateApt, type Suite } from '../apt/private-apt.ts';
+import { type Architecture, PrivateApt, type Suite } from '../apt/private-apt.ts';
 import { cacheDirectory } from '../cache-directory.ts';
 import { contentKey } from '../content-key.ts';
 import { InvalidRequestError } from '../errors.ts';
@@ -20,10 +20,20 @@ export interface UnpackedPackages {
  * picks single libraries out of them.
  */
 export async function unpackPackages(
-  request: { readonly suite: Suite; readonly packages: readonly string[] },
+  request: {
+    readonly suite: Suite;
+    readonly packages: readonly string[];
+    /** @default this machine's */
+    readonly architecture?: Architecture | undefined;
+  },
   options: BuildOptions = {},
 ): Promise<UnpackedPackages> {
-  const apt = await PrivateApt.open({ suite: request.suite, ...options });
+  const { suite, architecture } = request;
+  const apt = await PrivateApt.open({
+    suite,
+    ...(architecture === undefined ? {} : { architecture }),
+    ...options,
+  });
   const packages = (await apt.resolve(request.packages)).filter(({ name }) =>
     request.packages.includes(name),
   );

@@ -1,0 +1,100 @@
+/** `make demo` and `make demo-down` on a cluster that somebody gives: what it takes, what it says, what it leaves alone. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { buildImage, buildOperatorImage } from '@slurm-operator/images';
+import { type Client, createClient, customResourceDefinitions, namespaces } from '@slurm-operator/kube';
+import { type LocalCluster, startLocalCluster } from '@slurm-operator/localcluster';
+import { type CommandResult, runCommand, waitUntil } from '@slurm-operator/sandbox';
+import type { DemoResult } from './src/demo/run-demo.ts';
+
+const root = process.getuid?.() === 0;
+const door = (name: string) => fileURLToPath(new URL(`../tools/doors/${name}.ts`, import.meta.url));
+
+describe('the demo on a given cluster of two machines', {
+  skip: root ? false : 'needs root: it runs containers',
+  concurrency: false,
+  timeout: 1_800_000,
+}, () => {
+  let cluster: LocalCluster;
+  let client: Client;
+  let directory: string;
+  let kubeconfig: string;
+
+  const run = (name: string): Promise<CommandResult> =>
+    runCommand([process.execPath, door(name)], {
+      env: { ...process.env, KUBECONFIG: kubeconfig },
+      allowFailure: true,
+      timeoutMs: 900_000,
+    });
+  const names = async () => ({
+    namespaces: (await client.list(namespaces)).items.map(({ metadata }) => metadata.name),
+    definitions: (await client.list(customResourceDefinitions)).items.map(({ metadata }) => metadata.name),
+  });
+  const demo = async () => {
+    const { exitCode, stdout, stderr } = await run('demo');
+    assert.equal(exitCode, 0, `${stdout}\n${stderr}`);
+    const result = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as DemoResult;
+    assert.equal(result.jobs_completed, 2);
+    assert.equal(result.kinds_ready, 7);
+  };
+  const gone = (what: string, find: () => Promise<unknown>) =>
+    waitUntil(`${what} to be gone`, async () => (await find()) === undefined, { timeoutMs: 240_000 });
+  const namespace = (name: string) =>
+    client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'demo-'));
+    cluster = await startLocalCluster({
+      name: `demo-${process.pid}`,
+      nodes: 2,
+      directory: join(directory, 'cluster'),
+    });
+    client = createClient(cluster.config, { userAgent: 'test', rateLimit: false });
+    const file = join(directory, 'kubeconfig');
+    await writeFile(file, cluster.kubeconfig(), { mode: 0o600 });
+    // As kubectl has it: several files, and one that is not there.
+    kubeconfig = `${join(directory, 'missing')}:${file}`;
+  });
+  after(async () => {
+    client?.close();
+    await cluster?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('names every image that the cluster lacks, and leaves only what demo-down takes away', async () => {
+    const untouched = await names();
+    const { exitCode, stderr } = await run('demo');
+    assert.equal(exitCode, 1);
+    for (const image of ['operator', 'slurmctld', 'slurmrestd', 'slurmd', 'slurmdbd', 'login', 'mariadb'])
+      assert.match(
+        stderr,
+        new RegExp(`slurm-operator/${image}:.*ErrImagePull|slurm-operator/${image}:.*ImagePullBackOff`),
+      );
+    assert.match(stderr, /make images/);
+    assert.equal((await run('demo-down')).exitCode, 0);
+    assert.deepEqual(await names(), untouched);
+  });
+
+  it('stands aside for a namespace of its name, and neither run nor demo-down touches that', async () => {
+    await namespace('slurm-demo');
+    const { exitCode, stderr } = await run('demo');
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /namespace slurm-demo exists and was not made by the demo/);
+    assert.match((await run('demo-down')).stdout, /left: the namespace slurm-demo/);
+    assert.ok((await names()).namespaces.includes('slurm-demo'));
+    await client.delete(namespaces, { name: 'slurm-demo' });
+    await gone('the namespace', () => client.find(namespaces, { name: 'slurm-demo' }));
+  });
+
+  it('runs, and runs again', async () => {
+    for (const image of ['slurmctld', 'slurmrestd', 'slurmd', 'slurmdbd', 'login', 'mariadb'] as const)
+      await cluster.loadImage((await buildImage(image)).path);
+    await cluster.loadImage((await buildOperatorImage()).path);
+    await demo();
+    await demo();
+  });
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Surroundings } from './review.ts';
+import { rules } from './rules.ts';
+
+const around = (over: Partial<Surroundings> = {}): Surroundings => ({
+  configMapKeys: () => Promise.resolve(undefined),
+  claimModes: () => Promise.resolve(undefined),
+  hasController: () => Promise.resolve(true),
+  nodeSets: () => Promise.resolve([]),
+  ...over,
+});
+const keys = (...names: string[]) => around({ configMapKeys: () => Promise.resolve(names) });
+const modes = (...names: string[]) => around({ claimModes: () => Promise.resolve(names) });
+const twin = (over: object = {}) =>
+  around({
+    nodeSets: () => Promise.resolve([{ name: 'other', controller: 'slurm', prefix: 'compute-', ...over }]),
+  });
+const outside = { service: { spec: { externalIPs: ['192.0.2.1'] } } };
+const standby = { ha: { enabled: true }, persistence: { existingClaim: 'state' } };
+const ref = { controllerRef: { name: 'slurm' } };
+
+const cases: readonly {
+  readonly reason: string;
+  readonly kind: keyof typeof rules;
+  readonly spec: object;
+  readonly around?: Surroundings;
+  readonly error?: RegExp;
+  readonly warning?: RegExp;
+}[] = [
+  { reason: 'nothing is asked for', kind: 'Controller', spec: {} },
+  {
+    reason: 'a ConfigMap that is not there',
+    kind: 'Controller',
+    spec: { configFileRefs: [{ name: 'files' }] },
+    error: /spec\.configFileRefs\[0\]: there is no ConfigMap "files"/,
+  },
+  ...(['slurm.conf', 'slurmdbd.conf'] as const).map((key) => ({
+    reason: `a ConfigMap with ${key}`,
+    kind: 'Controller' as const,
+    spec: { configFileRefs: [{ name: 'files' }] },
+    around: keys('gres.conf', key),
+    error: new RegExp(`key "${key}" of ConfigMap "files" is reserved`),
+  })),
+  {
+    reason: 'a file that Slurm does not know',
+    kind: 'Controller',
+    spec: { configFileRefs: [{ name: 'a' }, { name: 'b' }] },
+    around: keys('gress.conf'),
+    warning: /spec\.configFileRefs\[1\]: Slurm is not known to read "gress\.conf"/,
+  },
+  {
+    reason: 'a file that it knows',
+    kind: 'Controller',
+    spec: { configFileRefs: [{ name: 'a' }] },
+    around: keys('gres.conf', 'topology.yaml', 'cgroup.conf'),
+  },
+  {
+    reason: 'standbys on a claim that only one may write',
+    kind: 'Controller',
+    spec: standby,
+    around: modes('ReadWriteOnce'),
+    error: /claim "state" has the access modes ReadWriteOnce; spec\.ha\.enabled needs ReadWriteMany/,
+  },
+  {
+    reason: 'standbys on a claim for all',
+    kind: 'Controller',
+    spec: standby,
+    around: modes('ReadWriteMany'),
+  },
+  { reason: 'standbys on a claim that is to come', kind: 'Controller', spec: standby },
+  {
+    reason: 'one slurmctld on a claim of its own',
+    kind: 'Controller',
+    spec: { ...standby, ha: { enabled: false } },
+    around: modes('ReadWriteOnce'),
+  },
+  ...(['Controller', 'Accounting', 'LoginSet', 'RestApi'] as const).map((kind) => ({
+    reason: `a ${kind} that claims an address of others`,
+    kind,
+    spec: { ...ref, ...outside },
+    warning: /externalIPs is ignored/,
+  })),
+  ...(['LoginSet', 'NodeSet', 'RestApi'] as const).map((kind) => ({
+    reason: `a ${kind} before its Controller`,
+    kind,
+    spec: ref,
+    around: around({ hasController: () => Promise.resolve(false) }),
+    warning: /there is no Controller "slurm" in this namespace yet/,
+  })),
+  ...(['LoginSet', 'NodeSet', 'RestApi'] as const).map((kind) => ({
+    reason: `a ${kind} of a Controller`,
+    kind,
+    spec: ref,
+  })),
+  {
+    reason: 'workers that are called like those of another set',
+    kind: 'NodeSet',
+    spec: ref,
+    around: twin(),
+    error: /the Slurm nodes of NodeSet "other" begin with "compute-" as well/,
+  },
+  {
+    reason: 'the same by a hostname',
+    kind: 'NodeSet',
+    spec: { ...ref, template: { spec: { hostname: 'x-' } } },
+    around: twin({ prefix: 'x-' }),
+    error: /begin with "x-" as well/,
+  },
+  { reason: 'the same in another Slurm', kind: 'NodeSet', spec: ref, around: twin({ controller: 'theirs' }) },
+  { reason: 'the set itself', kind: 'NodeSet', spec: ref, around: twin({ name: 'compute' }) },
+  {
+    reason: 'one worker per machine, called after the machine',
+    kind: 'NodeSet',
+    spec: { ...ref, scalingMode: 'DaemonSet' },
+    around: twin(),
+  },
+  { reason: 'whatever a Token says', kind: 'Token', spec: {} },
+];
+
+for (const { reason, kind, spec, around: place = around(), error, warning } of cases)
+  test(`${kind}: ${reason} ${error === undefined ? (warning === undefined ? 'passes' : 'is warned of') : 'is refused'}`, async () => {
+    const judge = rules[kind] as (
+      object: unknown,
+      around: Surroundings,
+    ) => Promise<{ errors: string[]; warnings: string[] }>;
+    const found = await judge({ metadata: { name: 'compute', namespace: 'hpc' }, spec }, place);
+    if (error === undefined) assert.deepEqual(found.errors, []);
+    else assert.match(found.errors.join('; '), error);
+    if (warning === undefined) assert.deepEqual(found.warnings, []);
+    else assert.match(found.warnings.join('; '), warning);
+  });
