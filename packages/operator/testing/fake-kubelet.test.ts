@@ -49,7 +49,7 @@ test('a pod is started once, by its uid; one that was replaced meanwhile is not 
   ]);
   const started: string[] = [];
   await runFakeKubelet(
-    { client, namespace: 'slurm', started: ({ metadata }) => void started.push(metadata.uid ?? '') },
+    { client, namespace: 'slurm', started: async ({ metadata }) => started.push(metadata.uid ?? '') },
     AbortSignal.timeout(60_000),
   );
   assert.deepEqual(asked, ['bind a']);

@@ -13,7 +13,8 @@ import {
 export interface FakeKubeletOptions {
   readonly client: Client;
   readonly namespace: string;
-  readonly started?: (pod: Pod) => void;
+  /** Its containers start now; answers when that is. */
+  readonly started?: (pod: Pod) => Promise<number>;
   readonly ended?: (pod: Pod) => void;
 }
 
@@ -44,8 +45,9 @@ export async function runFakeKubelet(
         await endPod(client, pod, signal);
       } else if (!known.has(uid)) {
         known.add(uid);
-        await startPod(client, pod, signal);
-        started?.(pod);
+        await bindPod(client, pod, signal);
+        const at = (await started?.(pod)) ?? Date.now();
+        await reportRunning(client, pod, at, signal);
       }
     } catch (error) {
       if (!signal.aborted && !isReplaced(error)) throw error;
@@ -56,12 +58,6 @@ export async function runFakeKubelet(
 /** The pod is gone, or one of the same name has come after it. */
 function isReplaced(error: unknown): boolean {
   return error instanceof NotFoundError || error instanceof ConflictError || error instanceof InvalidError;
-}
-
-/** Binds a pod and reports it Running and Ready. */
-async function startPod(client: Client, pod: Pod, signal: AbortSignal): Promise<void> {
-  await bindPod(client, pod, signal);
-  await reportRunning(client, pod, signal);
 }
 
 export async function bindPod(client: Client, pod: Pod, signal?: AbortSignal): Promise<void> {
@@ -78,10 +74,16 @@ export async function bindPod(client: Client, pod: Pod, signal?: AbortSignal): P
   });
 }
 
-export async function reportRunning(client: Client, pod: Pod, signal?: AbortSignal): Promise<void> {
+/** Tells that it is Running and Ready. */
+export async function reportRunning(
+  client: Client,
+  pod: Pod,
+  startedAt: number,
+  signal?: AbortSignal,
+): Promise<void> {
   const { namespace = '', name, uid } = pod.metadata;
   const options = { subresource: 'status', ...(signal === undefined ? {} : { signal }) } as const;
-  const body = { metadata: { uid }, status: running(pod) };
+  const body = { metadata: { uid }, status: running(pod, startedAt) };
   await client.mergePatch(pods, { namespace, name }, body, options);
 }
 
@@ -117,7 +119,7 @@ export async function runClaimProtection(
   await Promise.all(pending);
 }
 
-function running(pod: Pod) {
+function running(pod: Pod, startedAt: number) {
   const now = timestamp(Date.now());
   return {
     phase: 'Running',
@@ -129,7 +131,7 @@ function running(pod: Pod) {
       ready: true,
       restartCount: 0,
       started: true,
-      state: { running: { startedAt: now } },
+      state: { running: { startedAt: timestamp(startedAt) } },
     })),
   };
 }

@@ -10,7 +10,7 @@ import {
 
 import type { NodesView } from '../src/nodeset/slurm-gateway.ts';
 import type { StagedSlurm } from './staged-slurm.ts';
-import { strictlyLater } from './strictly-later.ts';
+import { startOfItsOwn, strictlyLater } from './strictly-later.ts';
 
 export class FakeSlurm implements StagedSlurm {
   readonly nodes = new Map<string, SlurmNode>();
@@ -39,8 +39,10 @@ export class FakeSlurm implements StagedSlurm {
   }: {
     readonly name: string;
     readonly instanceId: string;
-  }): Promise<void> {
-    this.register(name, instanceId);
+  }): Promise<number> {
+    const at = startOfItsOwn();
+    this.register(name, instanceId, at);
+    return at;
   }
 
   /** A slurmd that ends says nothing to slurmctld. */
@@ -51,12 +53,12 @@ export class FakeSlurm implements StagedSlurm {
   }
 
   /** A slurmd with this instance id comes up. */
-  register(name: string, instanceId: string): void {
+  register(name: string, instanceId: string, slurmdStartedAt: number): void {
     const known = this.nodes.get(name);
     this.nodes.set(name, {
       ...(known ?? blank(name)),
       instanceId,
-      slurmdStartedAt: Date.now(),
+      slurmdStartedAt,
       state: known?.state ?? parseNodeState(['IDLE']),
     });
     this.poll();

@@ -114,8 +114,8 @@ async function stepOfKubelet({ client, slurm, namespace }: World): Promise<boole
     await endPod(client, next);
   } else if (next.spec?.nodeName === undefined) await bindPod(client, next);
   else {
-    await slurm.workerStarts({ name, instanceId: next.metadata.uid ?? '', conf: confOf(next) });
-    await reportRunning(client, next);
+    const at = await slurm.workerStarts({ name, instanceId: next.metadata.uid ?? '', conf: confOf(next) });
+    await reportRunning(client, next, at);
   }
   return true;
 }

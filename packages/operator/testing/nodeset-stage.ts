@@ -152,7 +152,7 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
         client,
         namespace,
         started: (pod) =>
-          void stage.slurm.workerStarts({
+          stage.slurm.workerStarts({
             name: pod.spec?.hostname ?? '',
             instanceId: pod.metadata.uid ?? '',
             conf: '',

@@ -43,10 +43,11 @@ export class RealSlurm implements StagedSlurm, AsyncDisposable {
     this.#onChange = changed;
   }
 
-  async workerStarts({ name, instanceId, conf }: StartedWorker): Promise<void> {
+  async workerStarts({ name, instanceId, conf }: StartedWorker): Promise<number> {
     const before = (await this.#find(name))?.slurmdStartedAt ?? 0;
-    // Slurm tells when a slurmd began in whole seconds: the next one must begin in another.
-    await waitUntil('the next second', () => Date.now() >= before + 1000, { timeoutMs: patience });
+    // Slurm and Kubernetes tell in whole seconds when something began, and a second apart may be the same: two are not.
+    await waitUntil('a second of its own', () => Date.now() >= before + 2000, { timeoutMs: patience });
+    const at = Date.now();
     await this.#mini.addNode(name, conf, ['--instance-id', instanceId]);
     await waitUntil(
       `slurmd ${name} to register`,
@@ -56,6 +57,7 @@ export class RealSlurm implements StagedSlurm, AsyncDisposable {
       },
       { timeoutMs: patience, intervalMs: 50 },
     );
+    return at;
   }
 
   async workerEnds(name: string): Promise<void> {

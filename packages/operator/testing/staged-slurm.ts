@@ -12,8 +12,8 @@ export interface StartedWorker {
 
 /** A Slurm on the stage of the NodeSet controller: its workers start and end with their pods, and it is looked at when the test says so. */
 export interface StagedSlurm extends SlurmGateway {
-  /** A pod's slurmd comes up; resolves when it has registered. */
-  workerStarts(worker: StartedWorker): Promise<void>;
+  /** A pod's slurmd comes up; resolves when it has registered, with the moment at which its container started. */
+  workerStarts(worker: StartedWorker): Promise<number>;
   workerEnds(name: string): Promise<void>;
   /** Looks once, for the operator; whether that brought news. */
   pollByHand(): Promise<boolean>;
