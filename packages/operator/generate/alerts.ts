@@ -53,6 +53,15 @@ const alerts: readonly Alert[] = [
       'The operator deletes no worker whose state it does not know. Look at the SlurmConnected condition of the Cluster.',
   },
   {
+    alert: 'SlurmOperatorReconcileOverdue',
+    expr: 'max by (namespace, pod, controller) (controller_runtime_overdue_reconciles) > 0',
+    for: '5m',
+    severity: 'warning',
+    summary: 'The operator has not ended its work on an object in time ({{ $labels.controller }})',
+    description:
+      'Nothing is done about that object until it ends; the log names its key. After ten minutes the operator fails /livez and is started again.',
+  },
+  {
     alert: 'SlurmRolloutStuck',
     expr: 'min by (namespace, nodeset) (slurm_operator_nodeset_rollout_progress) < 1 and max by (namespace, nodeset) (changes(slurm_operator_nodeset_rollout_progress[2h])) == 0',
     for: '2h',

@@ -9,9 +9,11 @@ function start(reconciler: Reconciler, options: ControllerOptions = {}) {
   const clock = new FakeClock();
   const source = new ChannelSource();
   const outcomes: string[] = [];
+  const overdue: number[] = [];
   const observer = {
     workers: () => undefined,
     active: () => undefined,
+    overdue: (count: number) => void overdue.push(count),
     reconciled: (outcome: string) => void outcomes.push(outcome),
   };
   const controller = new Controller(
@@ -24,7 +26,7 @@ function start(reconciler: Reconciler, options: ControllerOptions = {}) {
   const stop = new AbortController();
   const kill = new AbortController();
   const running = controller.run(stop.signal, kill.signal);
-  return { clock, source, outcomes, controller, stop, kill, running };
+  return { clock, source, outcomes, overdue, controller, stop, kill, running };
 }
 
 test('a throw in one key hurts only that key', async () => {
@@ -112,29 +114,58 @@ test('a success forgets the failures before it', async () => {
   await it.running;
 });
 
-test('a reconcile past its deadline is told to stop, and left behind if it does not', async () => {
-  let signal: AbortSignal | undefined;
-  let calls = 0;
+test('a reconcile past its deadline is told to stop; if it does not, others go on, and its key waits for its end', async () => {
+  const signals: AbortSignal[] = [];
+  const calls: string[] = [];
+  const ends: (() => void)[] = [];
+  let under = 0;
+  let most = 0;
   const it = start(
-    (_request, context) => {
-      calls += 1;
-      signal = context.signal;
-      return new Promise(() => undefined);
+    async ({ name }, { signal }) => {
+      calls.push(name);
+      if (name !== 'stuck' || ends.length === 2) return;
+      signals.push(signal);
+      most = Math.max(most, (under += 1));
+      await new Promise<void>((resolve) => void ends.push(resolve));
+      under -= 1;
     },
     { deadline: 1_000, workers: 1 },
   );
   it.source.trigger({ name: 'stuck' });
   await it.clock.advance(1_000);
-  assert.equal(signal?.aborted, true);
+  assert.equal(signals[0]?.aborted, true);
   assert.equal(it.outcomes.length, 0);
+  it.source.trigger({ name: 'other' });
   await it.clock.advance(5_000);
-  assert.deepEqual(it.outcomes, ['error']);
+  assert.deepEqual(it.outcomes, ['error', 'success'], 'its worker serves others');
+  assert.deepEqual(it.overdue, [1]);
+  it.source.trigger({ name: 'stuck' });
+  await it.clock.advance(60_000);
+  assert.deepEqual(calls, ['stuck', 'other'], 'no key runs twice');
+  assert.equal(it.controller.longestOverdue, 60_000);
+
+  ends[0]?.();
   await it.clock.advance(10);
-  assert.equal(calls, 2);
+  assert.deepEqual(it.overdue, [1, 0]);
+  assert.equal(it.controller.longestOverdue, 0);
+  assert.deepEqual(calls, ['stuck', 'other', 'stuck'], 'what came meanwhile was not forgotten');
+  ends[1]?.();
+  await it.clock.advance(0);
+  assert.equal(most, 1);
+  assert.equal(it.outcomes.at(-1), 'success');
+  it.stop.abort();
+  await it.running;
+});
+
+test('a reconcile that never ends does not keep the controller from stopping', async () => {
+  const it = start(() => new Promise(() => undefined), { deadline: 1_000, workers: 1 });
+  it.source.trigger({ name: 'stuck' });
+  await it.clock.advance(10_000);
   it.stop.abort();
   it.kill.abort();
   await it.clock.advance(5_000);
   await it.running;
+  assert.deepEqual(it.outcomes, ['error']);
 });
 
 test('stopping finishes what is queued and under way', async () => {

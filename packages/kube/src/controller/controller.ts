@@ -46,11 +46,21 @@ export interface ControllerObserver {
   readonly queue?: QueueObserver;
   workers(count: number): void;
   active(count: number): void;
+  /** How many reconciles go on although they were told to end. */
+  overdue(count: number): void;
   reconciled(outcome: ReconcileOutcome, seconds: number): void;
 }
 
-/** How long an aborted reconcile may linger before its key is given to another worker all the same. */
+/**
+ * How long an aborted reconcile may linger before its worker is given to another key. Its own key is not: two reconciles of one
+ * object at once would undo each other, so until the first has ended nothing is done about that object.
+ */
 const LINGER = 5_000;
+
+/** A reconcile under way: `lingering` until it has ended, however it ends. */
+interface Run {
+  lingering: Promise<void> | undefined;
+}
 
 export class Controller {
   readonly name: string;
@@ -62,6 +72,8 @@ export class Controller {
   readonly #log: Log;
   readonly #observer: ControllerObserver | undefined;
   #active = 0;
+  /** Keys whose reconcile goes on although it was told to end, and when its worker gave up waiting. */
+  readonly #overdue = new Map<ObjectKey, number>();
 
   constructor(
     name: string,
@@ -82,6 +94,12 @@ export class Controller {
       observer: this.#observer?.queue,
       ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
     });
+  }
+
+  /** Milliseconds for which the worst reconcile has gone on although it was told to end. */
+  get longestOverdue(): number {
+    const now = this.#clock.monotonic();
+    return Math.max(0, ...[...this.#overdue.values()].map((since) => now - since));
   }
 
   /**
@@ -105,21 +123,38 @@ export class Controller {
   async #work(kill: AbortSignal): Promise<void> {
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
       this.#observer?.active((this.#active += 1));
+      let run: Run | undefined;
       try {
-        await this.#reconcile(key, kill);
+        run = await this.#reconcile(key, kill);
       } finally {
         this.#observer?.active((this.#active -= 1));
-        this.queue.done(key);
+        if (run?.lingering === undefined) this.queue.done(key);
+        else void this.#leave(key, run.lingering);
       }
     }
   }
 
-  async #reconcile(key: ObjectKey, kill: AbortSignal): Promise<void> {
+  /** The key stays taken until its reconcile has ended. */
+  async #leave(key: ObjectKey, lingering: Promise<void>): Promise<void> {
+    const log = this.#log.child({ key });
+    const since = this.#clock.monotonic();
+    this.#overdue.set(key, since);
+    this.#observer?.overdue(this.#overdue.size);
+    log.error({}, 'a reconcile ignores that it should end; nothing is done about its object until it does');
+    await lingering;
+    this.#overdue.delete(key);
+    this.#observer?.overdue(this.#overdue.size);
+    log.warn({ overdueMs: Math.round(this.#clock.monotonic() - since) }, 'the overdue reconcile has ended');
+    this.queue.done(key);
+  }
+
+  async #reconcile(key: ObjectKey, kill: AbortSignal): Promise<Run> {
     const log = this.#log.child({ key });
     const began = this.#clock.monotonic();
     let outcome: ReconcileOutcome = 'success';
+    const run: Run = { lingering: undefined };
     try {
-      const result = await this.#bounded(key, kill, log);
+      const result = await this.#bounded(key, kill, log, run);
       this.queue.forget(key);
       if (result !== undefined) {
         const { requeueAfter } = result;
@@ -135,6 +170,7 @@ export class Controller {
     const took = this.#clock.monotonic() - began;
     log.debug({ outcome, tookMs: Math.round(took) }, 'reconciled');
     this.#observer?.reconciled(outcome, took / 1000);
+    return run;
   }
 
   #failed(key: ObjectKey, error: unknown, log: Log): ReconcileOutcome {
@@ -155,7 +191,7 @@ export class Controller {
   }
 
   /** A reconcile with its deadline. One that ignores its signal is left behind rather than allowed to hold a worker. */
-  async #bounded(key: ObjectKey, kill: AbortSignal, log: Log): Promise<Result | void> {
+  async #bounded(key: ObjectKey, kill: AbortSignal, log: Log, run: Run): Promise<Result | void> {
     const deadline = this.#options.deadline ?? 120_000;
     const ending = new AbortController();
     const left = Promise.withResolvers<never>();
@@ -172,10 +208,10 @@ export class Controller {
     if (kill.aborted) stop();
     try {
       const request = { ...refOf(key), key };
-      return await Promise.race([
-        this.#reconciler(request, { signal: ending.signal, log, clock: this.#clock }),
-        left.promise,
-      ]);
+      const work = this.#reconciler(request, { signal: ending.signal, log, clock: this.#clock });
+      const over = () => void (run.lingering = undefined);
+      run.lingering = work.then(over, over);
+      return await Promise.race([work, left.promise]);
     } finally {
       cancel();
       kill.removeEventListener('abort', stop);

@@ -55,6 +55,8 @@ export interface ManagerOptions {
 }
 
 /** An event loop that stands still for this long cannot be trusted with a lease or with anything else. */
+/** A reconcile that ignores for so long that it should end never will: only a restart gives its object back. */
+const STUCK = 10 * 60_000;
 const STALLED = 30_000;
 
 /** Milliseconds that a part gets to end after it was told for the last time. */
@@ -258,6 +260,12 @@ export class Manager {
     this.health.addLiveCheck('lease', () =>
       this.elector?.lost.aborted === true ? 'leadership was lost; this replica must start over' : undefined,
     );
+    this.health.addLiveCheck('reconciles', () => {
+      const stuck = this.#controllers.find((controller) => controller.longestOverdue > STUCK);
+      return stuck === undefined
+        ? undefined
+        : `${stuck.name}: a reconcile goes on ${Math.round(stuck.longestOverdue / 60_000)} minutes after it was told to end, and its object waits for it`;
+    });
     this.health.addReadyCheck('stopping', () => (this.#state === 'stopping' ? 'asked to stop' : undefined));
     this.health.addReadyCheck('caches', () => {
       const waiting = this.cache.informers.filter((informer) => !informer.synced);

@@ -60,6 +60,11 @@ export class Metrics {
   readonly #active = this.#gauge('controller_runtime_active_workers', 'Number of workers in use', [
     'controller',
   ]);
+  readonly #overdue = this.#gauge(
+    'controller_runtime_overdue_reconciles',
+    'Reconciles that go on although they were told to end',
+    ['controller'],
+  );
   readonly #requests = this.#counter(
     'rest_client_requests_total',
     'Requests to the API server by code and method',
@@ -104,6 +109,7 @@ export class Metrics {
     const controller = { controller: name };
     this.#errors.inc(controller, 0);
     this.#terminal.inc(controller, 0);
+    this.#overdue.set(controller, 0);
     return {
       queue: {
         depth: (value) => depth.set(value),
@@ -114,6 +120,7 @@ export class Metrics {
       },
       workers: (count) => this.#workers.set(controller, count),
       active: (count) => this.#active.set(controller, count),
+      overdue: (count) => this.#overdue.set(controller, count),
       reconciled: (outcome, seconds) => {
         this.#reconciles.inc({ ...controller, result: outcome === 'terminal' ? 'error' : outcome });
         if (outcome === 'error' || outcome === 'terminal') this.#errors.inc(controller);
