@@ -41,3 +41,25 @@ test('upstream item 3: a rollout or a cordon deletes no claim, a scale-in does i
     'a slot that is to be filled keeps its claim and record',
   );
 });
+
+test('a mark goes when the slot is wanted again or the policy has changed; a claim that goes is left to go', () => {
+  const claim = {
+    name: 'd-0',
+    uid: 'c',
+    slot: { mode: 'StatefulSet', ordinal: 0 },
+    ownedByNodeSet: false,
+    scaledIn: true,
+    terminating: false,
+  } as const;
+  const given = (over: Partial<Observed>) =>
+    plan(observed([], [], { replicas: 0, claims: [claim], ...over }), now).actions.filter(({ kind }) =>
+      kind.endsWith('claim'),
+    );
+  const unmark = [{ kind: 'mark-claim', name: 'd-0', uid: 'c', scaledIn: false }];
+  const whenScaled = (policy: 'Retain' | 'Delete') =>
+    ({ retention: { whenScaled: policy, whenDeleted: 'Retain' } }) as const;
+  assert.deepEqual(given(whenScaled('Retain')), unmark, 'the user has changed their mind');
+  assert.deepEqual(given({ ...whenScaled('Delete'), replicas: 1 }), unmark, 'its slot is wanted again');
+  assert.deepEqual(given(whenScaled('Delete')), [{ kind: 'delete-claim', name: 'd-0', uid: 'c' }]);
+  assert.deepEqual(given({ ...whenScaled('Retain'), claims: [{ ...claim, terminating: true }] }), []);
+});

@@ -156,3 +156,31 @@ test('upstream item 24: what is broken and what is only old go in one plan, and 
     'one is missing anyway, one more may go',
   );
 });
+
+test('law L10: of two workers that Slurm does not know one is replaced: two are too few to call slurmctld forgetful', () => {
+  const names = (workers: Worker[]) => plan(observed(workers, []), now).condemned.map((one) => one.name);
+  assert.deepEqual(names([worker(0), worker(1)]), ['w-1']);
+  assert.deepEqual(names([worker(0), worker(1), worker(2)]), []);
+});
+
+test('a scheduled update does not wait for its window with a worker that serves nobody', () => {
+  const update = { ...observed([], []).update, type: 'ScheduledUpdate', reservation: 'maint' } as const;
+  const workers = [
+    worker(0, { revision: 'r0', ready: false, readySince: undefined }),
+    worker(1, { revision: 'r0' }),
+  ];
+  const made = plan(observed(workers, [slurmNode(0), slurmNode(1)], { update }), now);
+  assert.deepEqual(
+    made.condemned.map((one) => one.name),
+    ['w-0'],
+  );
+});
+
+test('a worker whose containers have ended is replaced', () => {
+  const dead = worker(0, { ready: false, readySince: undefined, containersDead: true });
+  const made = plan(observed([dead, worker(1)], [slurmNode(0), slurmNode(1)]), now);
+  assert.deepEqual(
+    made.condemned.map((one) => one.name),
+    ['w-0'],
+  );
+});

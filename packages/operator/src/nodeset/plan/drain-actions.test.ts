@@ -43,6 +43,7 @@ describe('a node that we drained is undrained only for the slurmd of the pod tha
       false,
     ],
     ['no id at all, started after the container', { ...missed, instanceId: undefined, address: 'x' }, true],
+    ['it started in the second that both cut off', { ...missed, slurmdStartedAt: started - 999 }, true],
     ['it does not respond', { flags: new Set(['DRAIN', 'NOT_RESPONDING']) }, false],
   ];
   for (const [reason, over, undrained] of cases)
@@ -106,5 +107,32 @@ test('a person’s cordon outlives the replacement of the worker, and is theirs 
   assert.ok(
     scaledIn.every((action) => action.kind !== 'drain' || action.reason.endsWith('for scale-in')),
     'a place that goes takes its cordon along',
+  );
+});
+
+test('a node that is down for a reason of its own is left alone while its worker stays', () => {
+  const down = slurmNode(0, { base: 'DOWN', reason: 'Node unexpectedly rebooted' });
+  const nodes = new Map([['n0', kubeNode('n0', { unschedulable: true })]]);
+  assert.ok(!kinds(observed([worker(0)], [down], { nodes })).includes('drain'));
+});
+
+test('a drain of ours that keeps the words of others is not written anew', () => {
+  const kept = slurmNode(0, { ...busy, flags: new Set(['DRAIN']), reason: `${ours} (was: Not responding)` });
+  const given = observed([worker(0)], [kept], { replicas: 0 });
+  assert.ok(!kinds(given).includes('drain'));
+  const other = slurmNode(0, { ...busy, flags: new Set(['DRAIN']), reason: 'slurm-operator: another' });
+  assert.ok(kinds(observed([worker(0)], [other], { replicas: 0 })).includes('drain'));
+});
+
+test('law L11: what died with its containers is set down only where Slurm still counts on it', () => {
+  const dead = worker(0, { phase: 'Failed', ready: false, containersDead: true });
+  const drained = { flags: new Set(['DRAIN']), reason: ours };
+  assert.ok(
+    kinds(observed([dead], [slurmNode(0, { ...drained, ...busy })], { replicas: 0 })).includes('set-down'),
+  );
+  assert.ok(!kinds(observed([dead], [slurmNode(0, drained)], { replicas: 0 })).includes('set-down'));
+  const alive = { ...dead, containersDead: false };
+  assert.ok(
+    !kinds(observed([alive], [slurmNode(0, { ...drained, ...busy })], { replicas: 0 })).includes('set-down'),
   );
 });

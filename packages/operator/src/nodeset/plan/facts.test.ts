@@ -97,3 +97,13 @@ test('the topology of a worker that was placed just now waits for what Slurm say
     ['patch-worker', 'mirror-state', 'update-node'],
   );
 });
+
+test('a busy worker is protected from eviction, unless the user does not want that', () => {
+  const busy = slurmNode(0, { base: 'MIXED', deadline: now + 60_000 });
+  const protects = (over: Partial<Observed>) =>
+    plan(observed([worker(0)], [busy], over), now).actions.some(
+      (action) => action.kind === 'patch-worker' && action.protect === true,
+    );
+  assert.ok(protects({}));
+  assert.ok(!protects({ protectBusyPods: false }));
+});

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../testing/observed.ts';
-import type { KubeNode, SlurmNode, Worker } from './observed.ts';
+import type { KubeNode, Observed, SlurmNode, Worker } from './observed.ts';
 import { plan } from './plan.ts';
 
 test('upstream item 12: of two workers in one slot the better one stays', () => {
@@ -26,6 +26,37 @@ test('upstream item 12: of two workers in one slot the better one stays', () => 
     made.condemned.map((each) => each.name),
     ['new'],
   );
+});
+
+describe('an ordinal is free only if nobody has its name, and is not filled before its time', () => {
+  const slot = (ordinal: number) => ({ mode: 'StatefulSet', ordinal }) as const;
+  const other = (ordinal: number) => ({
+    name: `w-${ordinal}`,
+    uid: 'x',
+    slot: slot(ordinal),
+    slurmName: `w-${ordinal}`,
+  });
+  const filled = (workers: Worker[], over: Partial<Observed>) =>
+    plan(observed(workers, [], over), now).actions.flatMap((action) =>
+      action.kind === 'create-worker' && action.slot.mode === 'StatefulSet' ? [action.slot.ordinal] : [],
+    );
+  const cases: readonly [reason: string, workers: Worker[], over: Partial<Observed>, filled: number[]][] = [
+    ['the lowest that is free', [worker(1)], { replicas: 3 }, [0, 2]],
+    ['one that goes is waited for', [worker(0, { terminating: true })], { replicas: 1 }, []],
+    [
+      'one that goes on a machine that does not answer is not: that may be never',
+      [worker(0, { terminating: true, nodeReachable: false })],
+      { replicas: 1 },
+      [1],
+    ],
+    ['an orphan is about to be a worker', [], { replicas: 1, orphans: [other(0)] }, []],
+    ['one that was let go keeps its name', [], { replicas: 1, strangers: [other(0)] }, [1]],
+    ['one that is to be let go keeps its name', [], { replicas: 1, released: [other(0)] }, [1]],
+    ['one whose pods failed waits', [], { replicas: 1, backoff: new Map([['ordinal/0', now + 1]]) }, []],
+    ['and not for longer', [], { replicas: 1, backoff: new Map([['ordinal/0', now]]) }, [0]],
+  ];
+  for (const [reason, workers, over, expected] of cases)
+    test(reason, () => assert.deepEqual(filled(workers, over), expected));
 });
 
 describe('upstream item 13: DaemonSet mode follows its machines', () => {
