@@ -244,7 +244,12 @@ export class BenchStage implements AsyncDisposable {
 
   async deleteNodeSet(): Promise<void> {
     await this.client.delete(nodeSets, { namespace, name: 'w' });
-    await this.until('its workers are gone', 900, () => this.pods.size === 0);
+    await this.until('the NodeSet and its workers are gone', 900, async () => {
+      return (
+        this.pods.size === 0 && (await this.client.find(nodeSets, { namespace, name: 'w' })) === undefined
+      );
+    });
+    this.deletedAt.clear();
   }
 
   async patchNodeSet(spec: object): Promise<void> {
