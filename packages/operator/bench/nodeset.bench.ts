@@ -82,7 +82,8 @@ async function scaleOut(stage: BenchStage, size: number): Promise<void> {
 
 /** Nothing happens to the NodeSet, and something every ten seconds elsewhere in its Slurm. */
 async function idle(stage: BenchStage, size: number): Promise<void> {
-  await delay(20_000); // what scale-out left to do has been done, and Slurm is asked at its slow pace
+  // What scale-out left to do has been done (how often an event came is written after 30 s), and Slurm is asked at its slow pace.
+  await delay(40_000);
   const before = await stage.usage();
   const slurmBefore = stage.slurmRequests();
   let rss = before.rssMb;
