@@ -182,6 +182,9 @@ test('a machine that is back counts as reachable when its kubelet has had time t
   const now = Date.parse('2026-01-01T00:01:00Z');
   assert.equal(isNodeReachable(node('True', '2026-01-01T00:00:00Z'), now), true);
   assert.equal(isNodeReachable(node('True', '2026-01-01T00:00:50Z'), now), false, 'just back');
+  const joined = { ...node('True', '2026-01-01T00:00:50Z') };
+  joined.metadata = { ...joined.metadata, creationTimestamp: '2026-01-01T00:00:40Z' };
+  assert.equal(isNodeReachable(joined, now), true, 'a machine that has just joined has no past to tell');
   assert.equal(isNodeReachable(node('Unknown', '2026-01-01T00:00:00Z'), now), false);
   assert.equal(isNodeReachable(undefined, now), false, 'a machine that nobody knows');
 });
@@ -217,9 +220,15 @@ test('propagated conditions explain a cordon that has no reason of its own', () 
       conditions: [
         { type: 'GpuFault', status: 'True', reason: 'Xid79', message: 'GPU fell off the bus' },
         { type: 'Ready', status: 'True' },
+        { type: 'DiskFault', status: 'False', reason: 'Healthy', message: 'all is well' },
       ],
     },
   };
+  assert.equal(
+    observeNode(node, {}, new Set(['DiskFault'])).cordonReason,
+    undefined,
+    'what is not so explains nothing',
+  );
   assert.equal(observeNode(node, {}, new Set(['GpuFault'])).cordonReason, '(Xid79: GPU fell off the bus)');
   assert.equal(observeNode(node, {}, new Set()).cordonReason, undefined);
 });
@@ -344,4 +353,27 @@ test('why a pod does not come up is taken from the scheduler and the kubelet', (
     observeWorker(podOf({ status: waiting('ContainerCreating') }), everywhere)?.trouble,
     undefined,
   );
+});
+
+test('of a worker that upstream made only the digest of its key is comparable', () => {
+  const notes = { 'slinky.slurm.net/slurm-key-hash': 'k', 'slinky.slurm.net/sssd-conf-hash': 's' };
+  const hashes = (annotations: Record<string, string>) =>
+    observeWorker(podOf({ annotations }), everywhere)?.hashes;
+  assert.deepEqual(hashes(notes), notes);
+  assert.deepEqual(hashes({ ...notes, 'slinky.slurm.net/sshd-conf-hash': 'x' }), {
+    'slinky.slurm.net/slurm-key-hash': 'k',
+  });
+});
+
+test('of the conditions of a pod those count that mirror its Slurm node, and are true', () => {
+  const conditions = [
+    { type: 'SlurmNodeStateIdle', status: 'True', message: '' },
+    { type: 'SlurmNodeStateDrain', status: 'False', message: 'over' },
+    { type: 'Ready', status: 'True', message: '' },
+  ] as NonNullable<NonNullable<Pod['status']>['conditions']>;
+  const seen = observeWorker(
+    podOf({ status: { phase: 'Running', conditions } }),
+    everywhere,
+  )?.slurmConditions;
+  assert.deepEqual([...(seen ?? [])], [['SlurmNodeStateIdle', '']]);
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
+import { isHealthy } from './availability.ts';
 import type { Observed } from './observed.ts';
 import { plan } from './plan.ts';
 
@@ -105,4 +106,13 @@ test('upstream item 19: of several moments to look again the first counts, whate
     backoff: new Map([['ordinal/1', now + 15 * 60_000]]),
   });
   assert.equal(plan(given, now).wakeAt, now + 6_000);
+});
+
+test('a worker that goes serves nobody, however ready it says it is', () => {
+  const leaving = worker(0, { terminating: true });
+  assert.equal(isHealthy(leaving), false);
+  const update = { ...observed([], []).update, maxUnavailable: 1 };
+  const outdated = worker(1, { revision: 'r0' });
+  const made = plan(observed([leaving, outdated], [slurmNode(0), slurmNode(1)], { update }), now);
+  assert.deepEqual(made.condemned, [], 'the budget is used up by the one that goes');
 });

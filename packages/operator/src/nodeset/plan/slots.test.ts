@@ -120,3 +120,12 @@ describe('upstream item 13: DaemonSet mode follows its machines', () => {
     );
   });
 });
+
+test('a NodeSet that goes adopts nobody, but lets go whom it must', () => {
+  const pod = { name: 'w-0', uid: 'x', slot: { mode: 'StatefulSet', ordinal: 0 }, slurmName: 'w-0' } as const;
+  const kinds = (over: Partial<Observed>) =>
+    plan(observed([], [], over), now).actions.map(({ kind }) => kind);
+  assert.deepEqual(kinds({ orphans: [pod], replicas: 1 }), ['adopt-worker']);
+  assert.ok(!kinds({ orphans: [pod], deleting: true }).includes('adopt-worker'));
+  assert.ok(kinds({ released: [pod], deleting: true }).includes('release-worker'));
+});

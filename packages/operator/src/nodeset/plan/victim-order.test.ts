@@ -31,11 +31,24 @@ test('victims go in the documented order', () => {
 });
 
 test('a worker that drains already is not given up for one that is idle for a moment, but for one that is done an hour sooner', () => {
-  const leaving = { cordoned: true, cordonCause: 'update' } as const;
-  const soon = worker(0, { ...leaving, deadline: now + 10 * 60_000 });
-  const late = worker(0, { ...leaving, deadline: now + 3 * 3_600_000 });
-  assert.ok(victimOrder(now)(soon, worker(1)) < 0);
-  assert.ok(victimOrder(now)(late, worker(1)) > 0);
+  for (const cordonCause of ['update', 'scale-in'] as const) {
+    const leaving = { cordoned: true, cordonCause };
+    const soon = worker(0, { ...leaving, deadline: now + 10 * 60_000 });
+    const late = worker(0, { ...leaving, deadline: now + 3 * 3_600_000 });
+    assert.ok(victimOrder(now)(soon, worker(1)) < 0);
+    assert.ok(victimOrder(now)(late, worker(1)) > 0);
+  }
+  const cordonedOnly = worker(0, { cordoned: true, deadline: now + 10 * 60_000 });
+  assert.ok(victimOrder(now)(cordonedOnly, worker(1)) > 0, 'a cordon by a person is no way out');
+});
+
+test('of workers without ordinals the one that was ready last goes first, then the younger, then by name', () => {
+  const daemon = (name: string, over: Partial<Worker> = {}) =>
+    worker(0, { name, slot: { mode: 'DaemonSet', nodeName: name }, ...over });
+  const order = victimOrder(now);
+  assert.ok(order(daemon('b', { readySince: now - 1 }), daemon('a', { readySince: now - 2 })) < 0);
+  assert.ok(order(daemon('b', { createdAt: now - 1 }), daemon('a', { createdAt: now - 2 })) < 0);
+  assert.ok(order(daemon('a'), daemon('b')) < 0);
 });
 
 test('a job that has ended in one list and holds its node in the other changes no victim', () => {

@@ -1,0 +1,113 @@
+/** Law L4: every delete and patch means one very object; what is gone, or was replaced, counts as done. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { NodeSet } from '@slurm-operator/api';
+import {
+  AlreadyExistsError,
+  type Client,
+  ConflictError,
+  InvalidError,
+  NotFoundError,
+} from '@slurm-operator/kube';
+import type { Action } from '../plan/actions.ts';
+import { act } from './act.ts';
+
+const deletePod: Action = {
+  kind: 'delete-worker',
+  name: 'w-0',
+  uid: 'pod-uid',
+  slurmName: 'w-0',
+  because: 'never-started',
+  why: 'scale-in',
+};
+const deleteClaim: Action = { kind: 'delete-claim', name: 'd-0', uid: 'claim-uid' };
+const markClaim: Action = { kind: 'mark-claim', name: 'd-0', uid: 'claim-uid', scaledIn: true };
+const patchPod: Action = { kind: 'patch-worker', name: 'w-0', uid: 'pod-uid', protect: true };
+const adopt: Action = { kind: 'adopt-worker', name: 'w-0', uid: 'pod-uid' };
+
+async function carryOut(actions: readonly Action[], answer: () => void = () => undefined) {
+  const asked: { readonly uid: unknown; readonly resource: string }[] = [];
+  const done: string[] = [];
+  const client = {
+    delete: async (resource: { plural: string }, _ref: object, options: { uid?: string }) => {
+      asked.push({ resource: resource.plural, uid: options.uid });
+      answer();
+    },
+    patch: async (
+      resource: { plural: string },
+      _ref: object,
+      { body }: { body: { metadata: { uid?: string } } },
+    ) => {
+      asked.push({ resource: resource.plural, uid: body.metadata.uid });
+      answer();
+    },
+  } as unknown as Client;
+  let failed = false;
+  try {
+    await act(actions, {
+      client,
+      gateway: undefined,
+      nodeSet: { metadata: { name: 'w', namespace: 'slurm', uid: 'set' } } as unknown as NodeSet,
+      createWorker: async () => undefined,
+      wrote: () => undefined,
+      refused: () => undefined,
+      done: (action) => void done.push(action.kind),
+      signal: AbortSignal.timeout(60_000),
+      now: () => 0,
+      parallel: 1,
+    });
+  } catch {
+    failed = true;
+  }
+  return { asked, done, failed };
+}
+
+test('whatever is deleted or patched is named by its uid', async () => {
+  for (const [action, resource, uid] of [
+    [deletePod, 'pods', 'pod-uid'],
+    [patchPod, 'pods', 'pod-uid'],
+    [adopt, 'pods', 'pod-uid'],
+    [deleteClaim, 'persistentvolumeclaims', 'claim-uid'],
+    [markClaim, 'persistentvolumeclaims', 'claim-uid'],
+  ] as const)
+    assert.deepEqual((await carryOut([action])).asked, [{ resource, uid }], action.kind);
+});
+
+describe('an object that is gone or was replaced counts as done', () => {
+  const replaced = { causes: [{ field: 'metadata.uid', reason: 'FieldValueInvalid', message: 'immutable' }] };
+  const cases: readonly [reason: string, error: Error, done: boolean][] = [
+    ['gone', new NotFoundError('no such pod', { status: 404 }), true],
+    ['a delete met its successor', new ConflictError('another uid', { status: 409 }), true],
+    ['somebody else was first', new AlreadyExistsError('it is there', { status: 409 }), true],
+    ['a patch met its successor', invalid(replaced.causes), true],
+    [
+      'another fault of the patch',
+      invalid([{ field: 'spec', reason: 'FieldValueInvalid', message: 'no' }]),
+      false,
+    ],
+    ['the server is ill', new Error('internal error'), false],
+  ];
+  for (const [reason, error, done] of cases)
+    test(reason, async () => {
+      for (const action of [deletePod, patchPod, markClaim]) {
+        const result = await carryOut([action], () => {
+          throw error;
+        });
+        assert.deepEqual(result.done, done ? [action.kind] : []);
+        assert.equal(result.failed, !done);
+      }
+    });
+});
+
+test('law L6: without its finalizer a NodeSet gets no worker', async () => {
+  const create: Action = { kind: 'create-worker', slot: { mode: 'StatefulSet', ordinal: 0 } };
+  const { done, failed } = await carryOut([{ kind: 'add-finalizer' }, create], () => {
+    throw new Error('refused');
+  });
+  assert.deepEqual(done, []);
+  assert.ok(failed);
+});
+
+function invalid(causes: readonly { field: string; reason: string; message: string }[]): InvalidError {
+  return new InvalidError('invalid', { status: 422, body: { details: { causes } } } as never);
+}
