@@ -1,36 +1,15 @@
 /** The server as clients meet it: objects made, listed, watched, patched and deleted over TLS. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { callOnce } from '../testing/call-once.ts';
 import { type ApiServer, startApiServer } from './server.ts';
 import type { KubeObject } from './types.ts';
 
-function call(server: ApiServer, method: string, path: string, body?: object, type = 'application/json') {
-  return new Promise<{ status: number; body: KubeObject & { items: KubeObject[] } }>((resolve, reject) => {
-    const sent = request(
-      `${server.url}${path}`,
-      {
-        method,
-        ca: server.caPem,
-        cert: server.admin.certificatePem,
-        key: server.admin.keyPem,
-        headers: { 'content-type': type },
-        agent: false,
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
+const call = (server: ApiServer, method: string, path: string, body?: object, type = 'application/json') =>
+  callOnce<KubeObject & { items: KubeObject[] }>(server, method, path, body, { type });
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 

@@ -1,20 +1,13 @@
 /** Every request leaves an entry that says who asked for what and how it was answered, whatever became of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Caller } from '../../testing/contract/backend.ts';
 import { OpenWatch } from '../../testing/contract/open-watch.ts';
-import { startApiServer } from '../server.ts';
+import { serveCaller } from '../../testing/serve-caller.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
 test('who, verb, object and answer of each request are told apart', async (t) => {
-  const server = await startApiServer();
-  const { url, caPem, admin } = server;
-  const caller = new Caller({ name: 'embedded', url, caPem, ...admin, controllers: false });
-  t.after(async () => {
-    caller.close();
-    await server.stop();
-  });
+  const { server, caller } = await serveCaller(t);
   const from = server.audit.total;
   const jane = { 'impersonate-user': 'jane', 'user-agent': 'janes-tool/2' };
   await caller.call({ method: 'POST', path: configMaps, body: { metadata: { name: 'a' } } });

@@ -1,37 +1,12 @@
 /** Service account tokens as clients meet them: made, used, bound, expired. */
 import assert from 'node:assert/strict';
-import { request } from 'node:https';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
+import { callOnce } from '../../testing/call-once.ts';
 import { type ApiServer, startApiServer } from '../server.ts';
 
-function call(server: ApiServer, method: string, path: string, body?: object, token?: string) {
-  return new Promise<{ status: number; body: Record<string, unknown> }>((resolve, reject) => {
-    const sent = request(
-      `${server.url}${path}`,
-      {
-        method,
-        ca: server.caPem,
-        headers: {
-          'content-type': 'application/json',
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        },
-        ...(token === undefined ? { cert: server.admin.certificatePem, key: server.admin.keyPem } : {}),
-        agent: false,
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => (text += chunk));
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as Record<string, unknown> }),
-        );
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
+const call = (server: ApiServer, method: string, path: string, body?: object, token?: string) =>
+  callOnce(server, method, path, body, { token });
 
 const accounts = '/api/v1/namespaces/default/serviceaccounts';
 const self = '/apis/authentication.k8s.io/v1/selfsubjectreviews';

@@ -1,32 +1,11 @@
 /** Each fault as a client meets it, and its healing. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { Caller } from '../../testing/contract/backend.ts';
+import { test } from 'node:test';
+import type { Caller } from '../../testing/contract/backend.ts';
 import { OpenWatch } from '../../testing/contract/open-watch.ts';
-import { type ApiServer, startApiServer } from '../server.ts';
+import { callerOf, serveCaller } from '../../testing/serve-caller.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
-
-async function stage(t: TestContext): Promise<{ server: ApiServer; caller: Caller }> {
-  const server = await startApiServer();
-  const caller = callerOf(server);
-  t.after(async () => {
-    caller.close();
-    await server.stop();
-  });
-  return { server, caller };
-}
-
-function callerOf(server: ApiServer): Caller {
-  return new Caller({
-    name: 'embedded',
-    url: server.url,
-    caPem: server.caPem,
-    certificatePem: server.admin.certificatePem,
-    keyPem: server.admin.keyPem,
-    controllers: false,
-  });
-}
 
 const create = (caller: Caller, name: string) =>
   caller.call({ method: 'POST', path: configMaps, body: { metadata: { name } } });
@@ -62,7 +41,7 @@ async function openWatch(caller: Caller, query = ''): Promise<OpenWatch> {
 }
 
 test('refusals carry Retry-After, keep to their scope and stop by themselves', async (t) => {
-  const { server, caller } = await stage(t);
+  const { server, caller } = await serveCaller(t);
   server.faults.refuse(
     { status: 429, retryAfterSeconds: 7 },
     { verb: 'create', resource: 'configmaps', times: 1 },
@@ -75,7 +54,7 @@ test('refusals carry Retry-After, keep to their scope and stop by themselves', a
 });
 
 test('a pause holds requests until it is healed', async (t) => {
-  const { server, caller } = await stage(t);
+  const { server, caller } = await serveCaller(t);
   const heal = server.faults.pause({ verb: 'create' });
   let answered = false;
   const created = create(caller, 'a').finally(() => {
@@ -88,7 +67,7 @@ test('a pause holds requests until it is healed', async (t) => {
 });
 
 test('a reset leaves the request undone, a lost answer leaves it done', async (t) => {
-  const { server, caller } = await stage(t);
+  const { server, caller } = await serveCaller(t);
   server.faults.reset({ verb: 'create', times: 1 });
   await assert.rejects(create(caller, 'undone'));
   server.faults.loseAnswers({ verb: 'create', times: 1 });
@@ -97,7 +76,7 @@ test('a reset leaves the request undone, a lost answer leaves it done', async (t
 });
 
 test('dropped events never come, held ones come late, coalesced ones come as one', async (t) => {
-  const { server, caller } = await stage(t);
+  const { server, caller } = await serveCaller(t);
   const watch = await openWatch(caller);
   const healDrop = server.faults.dropEvents();
   await create(caller, 'dropped');
@@ -127,7 +106,7 @@ test('dropped events never come, held ones come late, coalesced ones come as one
 });
 
 test('a truncated line and a cut end the watch', async (t) => {
-  const { server, caller } = await stage(t);
+  const { server, caller } = await serveCaller(t);
   const torn = await openWatch(caller);
   server.faults.truncateEvents({ times: 1 });
   await create(caller, 'a');
@@ -141,7 +120,7 @@ test('a truncated line and a cut end the watch', async (t) => {
 });
 
 test('stale reads show an old state, writes go to the new one', async (t) => {
-  const { server, caller } = await stage(t);
+  const { server, caller } = await serveCaller(t);
   await create(caller, 'old');
   const before = server.store.revision;
   await create(caller, 'new');
@@ -154,7 +133,7 @@ test('stale reads show an old state, writes go to the new one', async (t) => {
 });
 
 test('compaction makes a resumed watch 410, a restored snapshot takes writes back', async (t) => {
-  const { server, caller } = await stage(t);
+  const { server, caller } = await serveCaller(t);
   const start = server.store.revision;
   await create(caller, 'a');
   const snapshot = server.store.snapshot();
@@ -170,8 +149,8 @@ test('compaction makes a resumed watch 410, a restored snapshot takes writes bac
 });
 
 test('a restart breaks watches and keeps the state; several servers do not know each other', async (t) => {
-  const { server, caller } = await stage(t);
-  const other = await stage(t);
+  const { server, caller } = await serveCaller(t);
+  const other = await serveCaller(t);
   const watch = await openWatch(caller);
   await create(caller, 'a');
   await server.restart();

@@ -2,21 +2,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { Caller } from '../../testing/contract/backend.ts';
+import type { Caller } from '../../testing/contract/backend.ts';
+import { callerOf } from '../../testing/serve-caller.ts';
 import { type ApiServer, startApiServer } from '../server.ts';
 
 let server: ApiServer;
 let caller: Caller;
 before(async () => {
   server = await startApiServer();
-  caller = new Caller({
-    name: 'embedded',
-    url: server.url,
-    caPem: server.caPem,
-    certificatePem: server.admin.certificatePem,
-    keyPem: server.admin.keyPem,
-    controllers: false,
-  });
+  caller = callerOf(server);
 });
 after(async () => {
   caller.close();

@@ -1,36 +1,13 @@
 /** Logs and streams of a pod go through the server to the agent of its node. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, request } from 'node:https';
+import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import { callOnce } from '../../testing/call-once.ts';
 import { CertificateAuthority } from '../pki/certificate-authority.ts';
 import { type ApiServer, startApiServer } from '../server.ts';
-
-function call(server: ApiServer, method: string, path: string, body?: object) {
-  return new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const sent = request(
-      `${server.url}${path}`,
-      {
-        method,
-        ca: server.caPem,
-        cert: server.admin.certificatePem,
-        key: server.admin.keyPem,
-        headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
-        agent: false,
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
 
 function textOf(data: RawData): string {
   return (data as Buffer).toString('utf8');
@@ -60,7 +37,7 @@ async function serverWithAgent(t: TestContext): Promise<ApiServer> {
     agent.close();
   });
   const { port } = agent.address() as AddressInfo;
-  await call(server, 'POST', '/api/v1/nodes', {
+  await callOnce(server, 'POST', '/api/v1/nodes', {
     metadata: { name: 'n1' },
     status: {
       addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
@@ -68,7 +45,7 @@ async function serverWithAgent(t: TestContext): Promise<ApiServer> {
     },
   });
   const pod = (name: string, spec: object) =>
-    call(server, 'POST', '/api/v1/namespaces/default/pods', {
+    callOnce(server, 'POST', '/api/v1/namespaces/default/pods', {
       metadata: { name },
       spec: { containers: [{ name: 'c', image: 'i:1' }], ...spec },
     });
@@ -82,16 +59,16 @@ const pods = '/api/v1/namespaces/default/pods';
 
 test('logs come from the node, with the options of the client', async (t) => {
   const server = await serverWithAgent(t);
-  const log = await call(server, 'GET', `${pods}/p/log?tailLines=3`);
+  const log = await callOnce(server, 'GET', `${pods}/p/log?tailLines=3`);
   assert.deepEqual(log, { status: 200, text: 'asked for /containerLogs/default/p/c?tailLines=3\n' });
-  assert.deepEqual(await call(server, 'GET', `${pods}/unbound/log`), { status: 200, text: '' });
-  const refused = await call(server, 'GET', `${pods}/p/log?previous=true`);
+  assert.deepEqual(await callOnce(server, 'GET', `${pods}/unbound/log`), { status: 200, text: '' });
+  const refused = await callOnce(server, 'GET', `${pods}/p/log?previous=true`);
   assert.equal(refused.status, 400);
   assert.match(refused.text, /previous terminated container/);
-  const unclear = await call(server, 'GET', `${pods}/two/log`);
+  const unclear = await callOnce(server, 'GET', `${pods}/two/log`);
   assert.equal(unclear.status, 400);
   assert.match(unclear.text, /a container name must be specified for pod two, choose one of: \[a b\]/);
-  assert.equal((await call(server, 'GET', `${pods}/absent/log`)).status, 404);
+  assert.equal((await callOnce(server, 'GET', `${pods}/absent/log`)).status, 404);
 });
 
 function open(server: ApiServer, path: string, credentials: object): WebSocket {
@@ -134,7 +111,7 @@ test('exec is refused to those who may not create it, and on a pod without a nod
   const admin = { cert: server.admin.certificatePem, key: server.admin.keyPem };
   assert.equal(await refusalOf(open(server, `${pods}/unbound/exec?command=id`, admin)), 400);
   assert.equal(
-    (await call(server, 'POST', `${pods}/p/exec?command=id`)).status,
+    (await callOnce(server, 'POST', `${pods}/p/exec?command=id`)).status,
     400,
     'no upgrade, no stream',
   );

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Caller } from '../../testing/contract/backend.ts';
 import { OpenWatch } from '../../testing/contract/open-watch.ts';
+import { callerOf, serveCaller } from '../../testing/serve-caller.ts';
 import { startApiServer } from '../server.ts';
 
 interface Thing {
@@ -23,14 +23,7 @@ const merge = { 'content-type': 'application/merge-patch+json' };
 
 test('any interleaving of writers gives each watcher the same history, and list + watch is the state', async () => {
   const server = await startApiServer();
-  const caller = new Caller({
-    name: 'embedded',
-    url: server.url,
-    caPem: server.caPem,
-    certificatePem: server.admin.certificatePem,
-    keyPem: server.admin.keyPem,
-    controllers: false,
-  });
+  const caller = callerOf(server);
   let round = 0;
   try {
     await fc.assert(
@@ -123,13 +116,7 @@ test('any interleaving of writers gives each watcher the same history, and list 
 });
 
 test('more present objects than fit into memory of the connection come all, with what happens meanwhile', async (t) => {
-  const server = await startApiServer();
-  const { url, caPem, admin } = server;
-  const caller = new Caller({ name: 'embedded', url, caPem, ...admin, controllers: false });
-  t.after(async () => {
-    caller.close();
-    await server.stop();
-  });
+  const { server, caller } = await serveCaller(t);
   const big = 'x'.repeat(1_000_000);
   const names = Array.from({ length: 75 }, (_, i) => `big-${String(i).padStart(2, '0')}`);
   const thing = (name: string) => ({

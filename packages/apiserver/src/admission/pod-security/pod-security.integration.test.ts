@@ -1,8 +1,7 @@
 /** The standards as clients meet them: pods refused, workloads warned about, namespaces tightened. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Caller } from '../../../testing/contract/backend.ts';
-import { startApiServer } from '../../server.ts';
+import { serveCaller } from '../../../testing/serve-caller.ts';
 
 const LABEL = 'pod-security.kubernetes.io';
 const container = { name: 'c', image: 'i' };
@@ -17,13 +16,7 @@ const hardened = {
 };
 
 async function serve(t: TestContext, labels: Record<string, string>) {
-  const server = await startApiServer();
-  const { url, caPem, admin } = server;
-  const caller = new Caller({ name: 'embedded', url, caPem, ...admin, controllers: false });
-  t.after(async () => {
-    caller.close();
-    await server.stop();
-  });
+  const { server, caller } = await serveCaller(t);
   const send = async (method: string, path: string, body: object) => {
     const headers = {
       'content-type': method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json',

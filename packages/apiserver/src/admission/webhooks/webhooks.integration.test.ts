@@ -1,8 +1,9 @@
 /** Webhooks beyond the recordings: through Services, several in a row, called again, across versions. */
 import assert from 'node:assert/strict';
-import { createServer, request, type Server } from 'node:https';
+import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { callOnce } from '../../../testing/call-once.ts';
 import { CertificateAuthority } from '../../pki/certificate-authority.ts';
 import { type ApiServer, startApiServer } from '../../server.ts';
 
@@ -27,38 +28,6 @@ interface Hooks {
   readonly port: number;
   readonly received: { path: string; review: Review }[];
   on(path: string, answer: Answer): void;
-}
-
-function call(server: ApiServer, method: string, path: string, body?: object) {
-  return new Promise<{ status: number; warning: string | undefined; body: Record<string, unknown> }>(
-    (resolve, reject) => {
-      const sent = request(
-        `${server.url}${path}`,
-        {
-          method,
-          ca: server.caPem,
-          cert: server.admin.certificatePem,
-          key: server.admin.keyPem,
-          headers: { 'content-type': 'application/json' },
-          agent: false,
-        },
-        (response) => {
-          let text = '';
-          response.setEncoding('utf8');
-          response.on('data', (chunk: string) => (text += chunk));
-          response.on('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              warning: response.headers.warning,
-              body: JSON.parse(text) as Record<string, unknown>,
-            }),
-          );
-        },
-      );
-      sent.on('error', reject);
-      sent.end(body === undefined ? undefined : JSON.stringify(body));
-    },
-  );
 }
 
 async function start(t: TestContext): Promise<Hooks> {
@@ -101,16 +70,21 @@ const onConfigMaps = [
 
 function configure(hooks: Hooks, type: 'mutating' | 'validating', name: string, webhooks: object[]) {
   const kind = type === 'mutating' ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration';
-  return call(hooks.server, 'POST', `/apis/admissionregistration.k8s.io/v1/${type}webhookconfigurations`, {
-    kind,
-    metadata: { name },
-    webhooks: webhooks.map((webhook) => ({
-      rules: onConfigMaps,
-      sideEffects: 'None',
-      admissionReviewVersions: ['v1'],
-      ...webhook,
-    })),
-  });
+  return callOnce(
+    hooks.server,
+    'POST',
+    `/apis/admissionregistration.k8s.io/v1/${type}webhookconfigurations`,
+    {
+      kind,
+      metadata: { name },
+      webhooks: webhooks.map((webhook) => ({
+        rules: onConfigMaps,
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        ...webhook,
+      })),
+    },
+  );
 }
 
 const at = (hooks: Hooks, path: string) => ({
@@ -128,27 +102,27 @@ test('a webhook behind a Service is found through its endpoints', async (t) => {
     caBundle: hooks.caBundle,
   };
   await configure(hooks, 'validating', 'svc', [{ name: 'svc.example.org', clientConfig }]);
-  const refused = await call(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } });
+  const refused = await callOnce(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } });
   assert.equal(refused.status, 500);
   assert.match(
     String(refused.body['message']),
     /failed calling webhook "svc.example.org".*service "hook" not found/,
   );
 
-  await call(hooks.server, 'POST', '/api/v1/namespaces/default/services', {
+  await callOnce(hooks.server, 'POST', '/api/v1/namespaces/default/services', {
     metadata: { name: 'hook' },
     spec: { ports: [{ port: 443, targetPort: hooks.port }] },
   });
-  const silent = await call(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } });
+  const silent = await callOnce(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } });
   assert.match(String(silent.body['message']), /no endpoints available for service "hook"/);
 
-  await call(hooks.server, 'POST', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
+  await callOnce(hooks.server, 'POST', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
     metadata: { name: 'hook-1', labels: { 'kubernetes.io/service-name': 'hook' } },
     addressType: 'IPv4',
     endpoints: [{ addresses: ['127.0.0.1'], conditions: { ready: true } }],
     ports: [{ name: '', port: hooks.port }],
   });
-  assert.equal((await call(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } })).status, 201);
+  assert.equal((await callOnce(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } })).status, 201);
   assert.deepEqual(
     hooks.received.map(({ path }) => path),
     ['/v'],
@@ -169,7 +143,7 @@ test('mutating webhooks build on each other, and one that asks for it sees what 
     { name: 'first.example.org', reinvocationPolicy: 'IfNeeded', ...at(hooks, '/first') },
   ]);
   await configure(hooks, 'mutating', 'b', [{ name: 'second.example.org', ...at(hooks, '/second') }]);
-  const made = await call(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } });
+  const made = await callOnce(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } });
   assert.deepEqual((made.body['metadata'] as { labels: object }).labels, { first: 'yes', second: 'yes' });
   assert.deepEqual(seen, [{}, { first: 'yes', second: 'yes' }]);
 });
@@ -182,7 +156,7 @@ test('a webhook that names another version is shown the object in that version',
     storage,
     schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
   });
-  await call(hooks.server, 'POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+  await callOnce(hooks.server, 'POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     metadata: { name: 'widgets.example.org' },
     spec: {
       group: 'example.org',
@@ -196,7 +170,12 @@ test('a webhook that names another version is shown the object in that version',
   ];
   await configure(hooks, 'validating', 'old', [{ name: 'old.example.org', rules, ...at(hooks, '/old') }]);
   const widget = { apiVersion: 'example.org/v1', kind: 'Widget', metadata: { name: 'w' } };
-  const made = await call(hooks.server, 'POST', '/apis/example.org/v1/namespaces/default/widgets', widget);
+  const made = await callOnce(
+    hooks.server,
+    'POST',
+    '/apis/example.org/v1/namespaces/default/widgets',
+    widget,
+  );
   assert.equal(made.status, 201, JSON.stringify(made.body));
   const [{ review } = { review: undefined }] = hooks.received;
   assert.equal(review?.request.object.apiVersion, 'example.org/v1beta1');
@@ -208,7 +187,7 @@ test('a dry run is told to webhooks; what they want noted is in the audit log', 
   const hooks = await start(t);
   hooks.on('/v', () => ({ auditAnnotations: { why: 'because' }, warnings: ['mind the gap'] }));
   await configure(hooks, 'validating', 'v', [{ name: 'v.example.org', ...at(hooks, '/v') }]);
-  const tried = await call(hooks.server, 'POST', `${configMaps}?dryRun=All`, { metadata: { name: 'a' } });
+  const tried = await callOnce(hooks.server, 'POST', `${configMaps}?dryRun=All`, { metadata: { name: 'a' } });
   assert.equal(tried.status, 201);
   assert.equal(tried.warning, '299 - "mind the gap"');
   assert.equal(hooks.received[0]?.review.request.dryRun, true);
@@ -221,10 +200,10 @@ test('a webhook configuration can always be taken away, even when its webhook re
   hooks.on('/no', () => ({ allowed: false }));
   const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }];
   await configure(hooks, 'validating', 'no', [{ name: 'no.example.org', rules, ...at(hooks, '/no') }]);
-  assert.equal((await call(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } })).status, 400);
+  assert.equal((await callOnce(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } })).status, 400);
   const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/no';
-  assert.equal((await call(hooks.server, 'DELETE', path)).status, 200);
-  assert.equal((await call(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } })).status, 201);
+  assert.equal((await callOnce(hooks.server, 'DELETE', path)).status, 200);
+  assert.equal((await callOnce(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } })).status, 201);
 });
 
 test('a mutating webhook hears of a delete and can refuse it', async (t) => {
@@ -232,24 +211,24 @@ test('a mutating webhook hears of a delete and can refuse it', async (t) => {
   hooks.on('/keep', () => ({ allowed: false, status: { message: 'kept' } }));
   const rules = [{ operations: ['DELETE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }];
   await configure(hooks, 'mutating', 'keep', [{ name: 'keep.example.org', rules, ...at(hooks, '/keep') }]);
-  await call(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } });
-  const refused = await call(hooks.server, 'DELETE', `${configMaps}/a`);
+  await callOnce(hooks.server, 'POST', configMaps, { metadata: { name: 'a' } });
+  const refused = await callOnce(hooks.server, 'DELETE', `${configMaps}/a`);
   assert.equal(refused.body['message'], 'admission webhook "keep.example.org" denied the request: kept');
-  assert.equal((await call(hooks.server, 'GET', `${configMaps}/a`)).status, 200);
+  assert.equal((await callOnce(hooks.server, 'GET', `${configMaps}/a`)).status, 200);
 });
 
 test('limits and quotas of a namespace hold', async (t) => {
   const { server } = await start(t);
-  await call(server, 'POST', '/api/v1/namespaces/default/limitranges', {
+  await callOnce(server, 'POST', '/api/v1/namespaces/default/limitranges', {
     metadata: { name: 'l' },
     spec: { limits: [{ type: 'Container', default: { cpu: '1' }, max: { cpu: '2' } }] },
   });
-  await call(server, 'POST', '/api/v1/namespaces/default/resourcequotas', {
+  await callOnce(server, 'POST', '/api/v1/namespaces/default/resourcequotas', {
     metadata: { name: 'q' },
     spec: { hard: { 'requests.cpu': '2' } },
   });
   const pod = (name: string, resources: object = {}) =>
-    call(server, 'POST', '/api/v1/namespaces/default/pods', {
+    callOnce(server, 'POST', '/api/v1/namespaces/default/pods', {
       metadata: { name },
       spec: { containers: [{ name: 'c', image: 'i:1', resources }] },
     });
@@ -266,10 +245,10 @@ test('limits and quotas of a namespace hold', async (t) => {
     'pods "d" is forbidden: exceeded quota: q, requested: requests.cpu=1, used: requests.cpu=2, limited: requests.cpu=2',
   );
   const used = async () => {
-    const quota = await call(server, 'GET', '/api/v1/namespaces/default/resourcequotas/q');
+    const quota = await callOnce(server, 'GET', '/api/v1/namespaces/default/resourcequotas/q');
     return quota.body['status'];
   };
   assert.deepEqual(await used(), { hard: { 'requests.cpu': '2' }, used: { 'requests.cpu': '2' } });
-  await call(server, 'DELETE', '/api/v1/namespaces/default/pods/a');
+  await callOnce(server, 'DELETE', '/api/v1/namespaces/default/pods/a');
   assert.deepEqual(await used(), { hard: { 'requests.cpu': '2' }, used: { 'requests.cpu': '1' } });
 });

@@ -1,7 +1,7 @@
 /** Addresses and ports of Services as clients meet them. */
 import assert from 'node:assert/strict';
-import { request } from 'node:https';
 import { test } from 'node:test';
+import { callOnce } from '../../../testing/call-once.ts';
 import { type ApiServer, startApiServer } from '../../server.ts';
 
 interface Service {
@@ -14,31 +14,8 @@ interface Service {
   };
 }
 
-function call(server: ApiServer, method: string, path: string, body?: object) {
-  return new Promise<{ status: number; body: Service }>((resolve, reject) => {
-    const sent = request(
-      `${server.url}${path}`,
-      {
-        method,
-        ca: server.caPem,
-        cert: server.admin.certificatePem,
-        key: server.admin.keyPem,
-        headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
-        agent: false,
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => (text += chunk));
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as Service }),
-        );
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
+const call = (server: ApiServer, method: string, path: string, body?: object) =>
+  callOnce<Service>(server, method, path, body);
 
 const services = '/api/v1/namespaces/default/services';
 const service = (name: string, spec: object = {}) => ({
