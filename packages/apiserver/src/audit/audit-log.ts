@@ -1,5 +1,7 @@
 /** Who did what and how it was answered; bounded, countable, queryable. */
 
+import type { RequestInfo } from '../http/request-info.ts';
+
 export interface AuditEntry {
   /** Counts from 1 and never repeats, so that a test can ask for what came after. */
   readonly id: number;
@@ -21,6 +23,17 @@ export interface AuditEntry {
   /** What webhooks wanted to be noted, by `webhook/key`. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
+
+/** What of an entry the request itself says. */
+export const askedFor = ({ verb, group, version, plural, subresource, namespace, name }: RequestInfo) => ({
+  verb,
+  group,
+  version,
+  resource: plural,
+  subresource,
+  namespace,
+  name,
+});
 
 /** Every given field must be equal; a function decides for itself. */
 export type AuditQuery = Partial<AuditEntry> | ((entry: AuditEntry) => boolean);

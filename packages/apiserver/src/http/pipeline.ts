@@ -3,7 +3,7 @@
  * with an audit entry at the end whatever happened.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AuditLog } from '../audit/audit-log.ts';
+import { type AuditLog, askedFor } from '../audit/audit-log.ts';
 import { ApiError, internalError, notImplemented } from '../errors.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { RequestContext } from '../ports/request-context.ts';
@@ -72,12 +72,7 @@ export async function serve(
       time: began,
       user: user.name,
       userAgent: context.userAgent,
-      verb: info.verb,
-      group: info.group,
-      version: info.version,
-      resource: info.plural,
-      subresource: info.subresource,
-      namespace: info.namespace,
+      ...askedFor(info),
       name: info.name || created,
       path: request.url ?? '/',
       status,

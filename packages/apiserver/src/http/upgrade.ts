@@ -1,7 +1,7 @@
 /** Requests that want to leave HTTP behind: checked as any other, then handed over as a bare connection. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { AuditLog } from '../audit/audit-log.ts';
+import { type AuditLog, askedFor } from '../audit/audit-log.ts';
 import { ApiError, internalError } from '../errors.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
 import { streamEndpoint, tunnel } from '../subresources/pod-streams.ts';
@@ -41,13 +41,7 @@ export async function serveUpgrade(
       time: began,
       user,
       userAgent: request.headers['user-agent'] ?? '',
-      verb: info.verb,
-      group: info.group,
-      version: info.version,
-      resource: info.plural,
-      subresource: info.subresource,
-      namespace: info.namespace,
-      name: info.name,
+      ...askedFor(info),
       path: request.url ?? '/',
       status,
       milliseconds: parts.surroundings.now() - began,

@@ -2,7 +2,7 @@
  * Parts of the API that a real server lists and this one does not serve. Discovery names them, so that clients see the
  * API they know; a request for one is answered with 501 and its name.
  */
-import type { Verb } from './resource-definition.ts';
+import { allVerbs, type Verb } from './resource-definition.ts';
 
 export interface UnservedResource {
   readonly group: string;
@@ -19,16 +19,6 @@ export interface UnservedResource {
   readonly stored: boolean;
 }
 
-const everything: readonly Verb[] = [
-  'create',
-  'delete',
-  'deletecollection',
-  'get',
-  'list',
-  'patch',
-  'update',
-  'watch',
-];
 const proxying: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update'];
 const partial: readonly Verb[] = ['get', 'patch', 'update'];
 
@@ -39,7 +29,7 @@ function door(name: string, kind: string, verbs: readonly Verb[], namespaced = t
 
 function storage(name: string, kind: string, namespaced = false): UnservedResource {
   return {
-    ...door(name, kind, everything, namespaced),
+    ...door(name, kind, allVerbs, namespaced),
     group: 'storage.k8s.io',
     singular: kind.toLowerCase(),
     stored: true,
@@ -48,7 +38,7 @@ function storage(name: string, kind: string, namespaced = false): UnservedResour
 
 function policy(name: string, kind: string): UnservedResource {
   return {
-    ...door(name, kind, everything, false),
+    ...door(name, kind, allVerbs, false),
     group: 'admissionregistration.k8s.io',
     singular: kind.toLowerCase(),
     categories: ['api-extensions'],

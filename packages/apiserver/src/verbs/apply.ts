@@ -1,5 +1,5 @@
 /** PATCH with an applied configuration: server-side apply. */
-import { badRequest, conflict, invalid, notFound, objectModified } from '../errors.ts';
+import { badRequest, invalid, notFound } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import { MalformedBody, parseYaml } from '../http/decode.ts';
 import { clone, isObject } from '../json.ts';
@@ -13,6 +13,7 @@ import {
   type ResourceHooks,
 } from '../registry/resource-definition.ts';
 import { type KubeObject, timestamp } from '../types.ts';
+import { checkRevision } from './check-revision.ts';
 import { createObject } from './create.ts';
 import { updateObject } from './update.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
@@ -59,9 +60,7 @@ export async function apply(
     options,
     unconditional: true,
     next: (live) => {
-      const expected = configuration.metadata.resourceVersion ?? '';
-      if (expected !== '' && expected !== live.metadata.resourceVersion)
-        throw conflict(groupResource(definition), name, objectModified);
+      checkRevision(definition, configuration, live);
       return applied(live);
     },
   });

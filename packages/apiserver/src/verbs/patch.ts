@@ -1,18 +1,18 @@
 /** PATCH: merge, JSON, strategic merge, and server-side apply. */
-import { badRequest, conflict, type FieldFault, invalid, objectModified } from '../errors.ts';
+import { badRequest, type FieldFault, invalid } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import { mediaType } from '../http/decode.ts';
 import { checkCustomKind } from '../http/decode-object.ts';
 import { checkPlace } from '../metadata/new-metadata.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import {
-  groupResource,
   groupVersion,
   type ResourceDefinition,
   type ResourceHooks,
 } from '../registry/resource-definition.ts';
 import { timestamp } from '../types.ts';
 import { apply } from './apply.ts';
+import { checkRevision } from './check-revision.ts';
 import { patcher } from './patched-object.ts';
 import { updateObject } from './update.ts';
 import { writeOptions } from './write-options.ts';
@@ -22,7 +22,7 @@ export async function patch(
   definition: ResourceDefinition,
   hooks: ResourceHooks = definition.hooks,
 ): Promise<Answer> {
-  const { subresource, name } = context.info;
+  const { subresource } = context.info;
   const { fieldManager, schemas, surroundings } = context.parts;
   const type = mediaType(context.headers['content-type']);
   if (type === 'application/apply-patch+yaml') return apply(context, definition, hooks);
@@ -41,9 +41,7 @@ export async function patch(
     next: (live) => {
       const next = checkCustomKind(definition, change(live));
       checkPlace(context, definition, next);
-      const expected = next.metadata.resourceVersion ?? '';
-      if (expected !== '' && expected !== live.metadata.resourceVersion)
-        throw conflict(groupResource(definition), name, objectModified);
+      checkRevision(definition, next, live);
       hooks.default?.(next);
       return fieldManager.update(live, next, {
         definition,

@@ -1,18 +1,18 @@
 /** Subresources that are another object made from the stored one, such as scale: get, replace, patch and apply them. */
-import { badRequest, conflict, invalid, objectModified } from '../errors.ts';
+import { badRequest, invalid } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import { MalformedBody, mediaType, parseYaml } from '../http/decode.ts';
 import { decodeObject } from '../http/decode-object.ts';
 import { clone, isObject } from '../json.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import {
-  groupResource,
   groupVersion,
   type ResourceDefinition,
   type ViewSubresource,
 } from '../registry/resource-definition.ts';
 import { type KubeObject, timestamp } from '../types.ts';
 import { requireManager } from './apply.ts';
+import { checkRevision } from './check-revision.ts';
 import { existing } from './get.ts';
 import { patcher } from './patched-object.ts';
 import { updateObject } from './update.ts';
@@ -41,9 +41,7 @@ export async function viewVerb(
       const owners = viewOwners(live.metadata.managedFields ?? [], view);
       if (owners.length > 0) before.metadata.managedFields = owners;
       const after = change(before);
-      const expected = after.metadata.resourceVersion ?? '';
-      if (expected !== '' && expected !== live.metadata.resourceVersion)
-        throw conflict(groupResource(definition), name, objectModified);
+      checkRevision(definition, after, live);
       const faults = view.validate?.(after) ?? [];
       // A custom resource speaks for itself, a built-in one through its view.
       if (faults.length > 0) throw invalid(definition.custom ? definition : view.kind, name, faults);
