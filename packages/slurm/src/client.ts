@@ -1,3 +1,4 @@
+/** What an application holds: one Slurm cluster, with a property for each part of its API. */
 import type { ApiVersion } from './connection/api-version.ts';
 import type { CircuitState } from './connection/circuit.ts';
 import { Connection, type ConnectionOptions, type Service } from './connection/connection.ts';

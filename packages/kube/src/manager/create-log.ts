@@ -1,3 +1,4 @@
+/** Logs as JSON lines, by pino: the only place that knows it. */
 import { pino, stdTimeFunctions } from 'pino';
 import type { Log } from '../log.ts';
 

@@ -1,3 +1,4 @@
+/** Reads what slurmdbd keeps, as any API version writes it, into the model. Pure. */
 import { ProtocolError } from '../errors.ts';
 import type {
   AccountingJob,

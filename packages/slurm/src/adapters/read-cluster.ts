@@ -1,3 +1,4 @@
+/** Reads partitions, reservations, pings and diagnostics, as any API version writes them, into the model. Pure. */
 import { ProtocolError } from '../errors.ts';
 import type {
   ControllerPing,

@@ -1,3 +1,4 @@
+/** Reads a job, as any API version writes it, into the model. Pure. */
 import { ProtocolError } from '../errors.ts';
 import type { SlurmJob, SlurmJobState } from '../model/job.ts';
 import { limitOf, numberOf, timeOf, type WireNumber } from '../wire/values.ts';

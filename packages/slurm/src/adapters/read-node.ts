@@ -1,3 +1,4 @@
+/** Reads a node, as any API version writes it, into the model. Pure. */
 import { ProtocolError } from '../errors.ts';
 import type { SlurmNode } from '../model/node.ts';
 import { commonList, commonState, commonText } from '../wire/common-values.ts';

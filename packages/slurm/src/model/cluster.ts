@@ -1,3 +1,4 @@
+/** What Slurm says of itself, in one shape for every API version: partitions, reservations, controllers, licenses. */
 import type { Limit } from '../wire/values.ts';
 
 export interface SlurmPartition {

@@ -1,3 +1,4 @@
+/** A job, in one shape for every API version, and what its states mean. */
 import type { Limit } from '../wire/values.ts';
 
 /** Base states of a job; flags such as COMPLETING come in the same list. */

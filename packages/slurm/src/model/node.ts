@@ -1,3 +1,4 @@
+/** A node, in one shape for every API version. */
 import type { NodeState } from '../meaning/node-state.ts';
 
 /** A node as Slurm knows it, the same for every API version. Times are milliseconds since the epoch. */

@@ -1,3 +1,4 @@
+/** Jobs: submitted, read, changed, cancelled. */
 import { errorNumber } from '../connection/answer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { InvalidInput, NotFound, ProtocolError, Refused } from '../errors.ts';

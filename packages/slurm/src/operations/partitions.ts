@@ -1,3 +1,4 @@
+/** Partitions, as slurmctld has them. */
 import { errorNumber } from '../connection/answer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { Refused } from '../errors.ts';

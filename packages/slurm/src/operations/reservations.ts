@@ -1,3 +1,4 @@
+/** Reservations, as slurmctld has them. */
 import type { Connection } from '../connection/connection.ts';
 import { InvalidInput } from '../errors.ts';
 import { compressHostlist } from '../meaning/hostlist.ts';

@@ -1,3 +1,4 @@
+/** Follows the jobs of one Slurm: cheap lists of states, and the details of those that run. */
 import type { SlurmClient } from '../client.ts';
 import { isOutage } from '../connection/circuit.ts';
 import { ProtocolError, Timeout } from '../errors.ts';

@@ -1,3 +1,4 @@
+/** Follows the nodes of one Slurm, by lists that cost little while nothing changes. */
 import { setImmediate } from 'node:timers/promises';
 import type { SlurmClient } from '../client.ts';
 import type { Clock } from '../clock.ts';
