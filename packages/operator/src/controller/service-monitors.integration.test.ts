@@ -10,6 +10,7 @@ import {
 } from '@slurm-operator/kube';
 import { aController } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
+import { serviceMonitorDefinition } from '../../testing/service-monitor-definition.ts';
 import { controllers } from '../cache/resources.ts';
 import { ServiceMonitors } from './service-monitors.ts';
 
@@ -20,28 +21,6 @@ const kind = defineResource<KubeObject & { spec: { endpoints: { path: string; po
   plural: 'servicemonitors',
   namespaced: true,
 });
-
-/** As far as it matters here: the group, the kind, and anything in it. */
-const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'servicemonitors.monitoring.coreos.com' },
-  spec: {
-    group: 'monitoring.coreos.com',
-    scope: 'Namespaced',
-    names: { kind: 'ServiceMonitor', plural: 'servicemonitors', singular: 'servicemonitor' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-        },
-      },
-    ],
-  },
-};
 
 let world: OperatorWorld;
 let controller: Live<ReturnType<typeof aController>>;
@@ -80,7 +59,7 @@ test('without its kind nothing fails, and it is said that one is wanting', async
 });
 
 test('with its kind there is one, written once, with the four paths of slurmctld', async () => {
-  await world.client.create(customResourceDefinitions, definition as never);
+  await world.client.create(customResourceDefinitions, serviceMonitorDefinition as never);
   await world.eventually('the kind', async () => {
     try {
       await world.client.list(kind, { namespace });

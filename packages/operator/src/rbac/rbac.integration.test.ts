@@ -11,6 +11,7 @@ import { aCluster, aController, aLoginSet, anAccounting, aRestApi, aToken } from
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { granted, used } from '../../testing/permissions.ts';
 import { accountName, refusals } from '../../testing/restricted-config.ts';
+import { serviceMonitorDefinition } from '../../testing/service-monitor-definition.ts';
 import { accountings, clusters, controllers, loginSets, restApis, tokens } from '../cache/resources.ts';
 import { leaseRules, managerClusterRules, managerNamespaceRules } from './rules.ts';
 
@@ -90,31 +91,12 @@ async function liveThrough(world: OperatorWorld, namespace: string): Promise<voi
   await world.settled();
 }
 
-const serviceMonitorKind = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'servicemonitors.monitoring.coreos.com' },
-  spec: {
-    group: 'monitoring.coreos.com',
-    scope: 'Namespaced',
-    names: { plural: 'servicemonitors', singular: 'servicemonitor', kind: 'ServiceMonitor' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
-
 test('every permission is used, and none is missing', { timeout: 600_000 }, async () => {
   const seen: string[] = [];
   const rules = [...managerClusterRules, ...managerNamespaceRules];
   const world = await startOperatorWorld({ cluster: rules, namespaces: { slinky: leaseRules } });
   try {
-    await world.client.create(customResourceDefinitions, serviceMonitorKind as never);
+    await world.client.create(customResourceDefinitions, serviceMonitorDefinition as never);
     const leaderElection = { namespace: 'slinky', name: 'slurm-operator' };
     const first = await world.operate({}, { leaderElection });
     await liveThrough(world, world.namespace);
