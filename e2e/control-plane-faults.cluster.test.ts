@@ -13,7 +13,7 @@ const it = (name: string, scenario: () => Promise<void>): void => {
 beforeAll(async () => {
   if (!root) return;
   plane = await ControlPlane.open({
-    name: 'e2e-faults',
+    name: `e2e-faults-${process.pid}`,
     nodes: 3,
     version: wantedSlurm(),
     nodeGraceMs: 8000,

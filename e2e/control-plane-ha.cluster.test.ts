@@ -17,7 +17,7 @@ const it = (name: string, scenario: () => Promise<void>): void => {
 beforeAll(async () => {
   if (!root) return;
   plane = await ControlPlane.open({
-    name: 'e2e-ha',
+    name: `e2e-ha-${process.pid}`,
     nodes: 3,
     version: wantedSlurm(),
     nodeGraceMs: 8000,

@@ -20,7 +20,7 @@ const it = (name: string, scenario: () => Promise<void>): void => {
 };
 
 beforeAll(async () => {
-  if (root) plane = await ControlPlane.open({ name: 'e2e-control', nodes: 3, version });
+  if (root) plane = await ControlPlane.open({ name: `e2e-control-${process.pid}`, nodes: 3, version });
 });
 after(() => plane?.[Symbol.asyncDispose]());
 

@@ -51,7 +51,7 @@ for (const version of ['24.11', '26.05'] as const)
   }, () => {
     let stage: HelmStage;
     let path: string;
-    const name = `e2e-example-${version.replace('.', '')}`;
+    const name = `e2e-example-${version.replace('.', '')}-${process.pid}`;
     const script = (which: string) => file(which).replaceAll('v0.0.41', releases[version]);
 
     const values = () => {

@@ -124,7 +124,7 @@ describe('the charts on localcluster with Slurm 26.05', {
     new Set(await Promise.all(jobs.map((job) => rest.end(job, 180_000))));
 
   beforeAll(async () => {
-    stage = await HelmStage.open({ name: 'e2e-helm', nodes: 3 });
+    stage = await HelmStage.open({ name: `e2e-helm-${process.pid}`, nodes: 3 });
     key = await LoginKey.make();
   });
   after(async () => {

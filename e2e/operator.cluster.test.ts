@@ -38,7 +38,7 @@ describe('the operator on localcluster with Slurm 26.05', {
   }) => metadata.labels?.['nodeset.slinky.slurm.net/pod-protect'] === 'true';
 
   before(async () => {
-    stage = await SlurmStage.open({ name: 'e2e-operator', nodes: 3 });
+    stage = await SlurmStage.open({ name: `e2e-operator-${process.pid}`, nodes: 3 });
     await stage.startSlurm();
     await stage.createNodeSet('w', { replicas: 3, updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } });
     await stage.untilReady('w', 3);

@@ -30,7 +30,7 @@ describe('the plain YAML on localcluster', {
     directory = await mkdtemp(join(tmpdir(), 'plain-yaml-'));
     const { path } = await buildOperatorImage();
     cluster = await startLocalCluster({
-      name: 'plain-yaml',
+      name: `plain-yaml-${process.pid}`,
       nodes: 1,
       directory: join(directory, 'cluster'),
       images: [path],

@@ -94,7 +94,10 @@ test('load-image gives an image to one cluster and not to the other', { skip }, 
   for (const name of [a, b]) {
     await kubectl(name, 'run', 'p', `--image=${busyboxImage}`, '--', '-c', `echo in ${name}; sleep 100000`);
     await kubectl(name, 'wait', 'pod/p', '--for=condition=Ready', '--timeout=180s');
-    assert.equal(await kubectl(name, 'logs', 'p'), `in ${name}\n`);
+    let words = '';
+    // A container runs a moment before its program speaks.
+    for (let attempt = 0; attempt < 300 && words === ''; attempt++) words = await kubectl(name, 'logs', 'p');
+    assert.equal(words, `in ${name}\n`);
   }
 });
 

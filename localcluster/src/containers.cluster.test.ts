@@ -112,7 +112,7 @@ test('a slow volume keeps its pod waiting, and a ConfigMap reaches a running pod
   assert.equal(await read(), 'one');
   await cluster.kubectl(['patch', 'configmap', 'settings', '-p', '{"data":{"key":"two"}}']);
   await cluster.kubectl(['annotate', 'pod', 'patient', 'touched=yes']);
-  await cluster.until('the new value', async () => (await read()) === 'two', 5);
+  await cluster.until('the new value', async () => (await read()) === 'two', 40);
   await cluster.kubectl(['delete', 'pod', 'patient']);
 });
 
@@ -130,12 +130,22 @@ test('kubectl of Debian: exec with input and exit codes, logs, port-forward', { 
   assert.deepEqual([failed.code, failed.stdout, failed.stderr.includes('err')], [7, 'out\n', true]);
   const echoed = await cluster.kubectl(['exec', '-i', 'tools', '--', 'wc', '-c'], 'x'.repeat(100_000));
   assert.equal(echoed.stdout.trim(), '100000');
-  assert.equal((await cluster.kubectl(['logs', 'tools'])).stdout, 'line one\nline two\n');
+  await cluster.until(
+    'both lines in the log, and no others',
+    async () => (await cluster.kubectl(['logs', 'tools'])).stdout === 'line one\nline two\n',
+  );
   assert.equal((await cluster.kubectl(['logs', 'tools', '--tail=1'])).stdout, 'line two\n');
   const forward = cluster.spawnKubectl(['port-forward', 'tools', ':8081']);
   try {
     const [chunk] = (await once(forward.stdout ?? forward, 'data')) as [Buffer];
     const port = /127\.0\.0\.1:(\d+)/.exec(chunk.toString('utf8'))?.[1] ?? '';
+    // The page is served a moment after its container runs.
+    await cluster.until('the page', () =>
+      fetch(`http://127.0.0.1:${port}/`).then(
+        (answer) => answer.ok,
+        () => false,
+      ),
+    );
     for (let attempt = 0; attempt < 3; attempt++)
       assert.equal(
         await (await fetch(`http://127.0.0.1:${port}/`)).text(),

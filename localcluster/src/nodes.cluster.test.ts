@@ -9,7 +9,7 @@ const skip = process.getuid?.() === 0 ? false : 'needs root: namespaces, mounts 
 let cluster: TestCluster;
 before(async () => {
   if (skip === false)
-    cluster = await TestCluster.start({ name: `nodes-${process.pid}`, nodes: 3, nodeGraceMs: 5000 });
+    cluster = await TestCluster.start({ name: `nodes-${process.pid}`, nodes: 3, nodeGraceMs: 12_000 });
 });
 after(async () => {
   if (skip === false) await cluster.stop();
@@ -82,14 +82,15 @@ test('a StatefulSet with claims runs on three nodes, and finds itself by name an
   );
   for (const from of ['web-0', 'web-1', 'web-2'])
     for (const to of ['web-0', 'web-1', 'web-2'])
-      assert.equal(
-        await ask(from, `http://${to}.web.default.svc.cluster.local:8080/`),
-        to,
-        `${from} finds ${to}`,
+      await cluster.until(
+        `${from} to find ${to}`,
+        async () => (await ask(from, `http://${to}.web.default.svc.cluster.local:8080/`)) === to,
       );
   const answers = new Set<string>();
-  for (let attempt = 0; attempt < 30 && answers.size < 3; attempt++)
-    answers.add(await ask('web-0', 'http://web-vip:80/'));
+  for (let attempt = 0; attempt < 300 && answers.size < 3; attempt++)
+    answers.add(
+      await cluster.until('an answer', async () => (await ask('web-0', 'http://web-vip:80/')) || undefined),
+    );
   assert.deepEqual([...answers].toSorted(), ['web-0', 'web-1', 'web-2'], 'the Service reaches all three');
 
   const vip = await cluster.client.get(services, { namespace: 'default', name: 'web-vip' });
@@ -100,18 +101,28 @@ test('a StatefulSet with claims runs on three nodes, and finds itself by name an
     `http://${vip.status?.loadBalancer?.ingress?.[0]?.ip}/`,
     `http://${cluster.cluster.nodes[1]?.address}:${nodePort}/`,
   ])
-    assert.match(await fromHost(url), /^web-[012]\n$/, `from the host: ${url}`);
+    await cluster.until(`an answer to the host from ${url}`, async () =>
+      /^web-[012]\n$/.test(await fromHost(url).catch(() => '')),
+    );
 
-  const lookup = await cluster.kubectl(['exec', 'web-0', '--', 'nslookup', placed[1]?.status?.podIP ?? '']);
-  assert.match(lookup.stdout, /web-1\.web\.default\.svc\.cluster\.local/, 'PTR');
-  const outside = await cluster.kubectl(['exec', 'web-0', '--', 'nslookup', 'example.org']);
-  assert.match(outside.stdout, /NXDOMAIN/);
+  const lookUp = async (name: string) =>
+    (await cluster.kubectl(['exec', 'web-0', '--', 'nslookup', name])).stdout;
+  const address = placed[1]?.status?.podIP ?? '';
+  await cluster.until('the name of an address', async () =>
+    (await lookUp(address)).includes('web-1.web.default.svc.cluster.local'),
+  );
+  await cluster.until('a foreign name to be unknown', async () =>
+    (await lookUp('example.org')).includes('NXDOMAIN'),
+  );
 
   // The claim keeps its content when the pod is replaced.
   await cluster.kubectl(['exec', 'web-1', '--', 'sh', '-c', 'echo kept > /data/kept']);
   await cluster.kubectl(['delete', 'pod', 'web-1', '--wait=true']);
   await cluster.untilReady('web-1');
-  assert.equal(await ask('web-0', 'http://web-1.web:8080/kept'), 'kept');
+  await cluster.until(
+    'the new pod to serve what was kept',
+    async () => (await ask('web-0', 'http://web-1.web:8080/kept')) === 'kept',
+  );
 });
 
 test('an eviction that the budget forbids is refused with 429, and kubectl drain moves the others', {
@@ -199,19 +210,17 @@ test('a pod that no node may take is Pending and says why in the words people kn
     }),
     pod({ name: 'greedy', container: container('true', { resources: { requests: { cpu: '1000' } } }) }),
   );
-  const reason = (name: string) =>
-    cluster.until(
-      `${name} to say why`,
-      async () =>
-        (await cluster.pod(name))?.status?.conditions?.find(
-          (entry) => entry.type === 'PodScheduled' && entry.reason === 'Unschedulable',
-        )?.message,
+  const reason = (name: string, words: RegExp) =>
+    cluster.until(`${name} to say ${words}`, async () =>
+      (await cluster.pod(name))?.status?.conditions?.some(
+        (entry) =>
+          entry.type === 'PodScheduled' &&
+          entry.reason === 'Unschedulable' &&
+          words.test(entry.message ?? ''),
+      ),
     );
-  assert.match(
-    await reason('lonely'),
-    /^0\/3 nodes are available: 3 node\(s\) didn't match pod anti-affinity rules\./,
-  );
-  assert.match(await reason('greedy'), /^0\/3 nodes are available: 3 Insufficient cpu\./);
+  await reason('lonely', /^0\/3 nodes are available: 3 node\(s\) didn't match pod anti-affinity rules\./);
+  await reason('greedy', /^0\/3 nodes are available: 3 Insufficient cpu\./);
   await cluster.kubectl(['delete', 'pod', 'lonely', 'greedy']);
 });
 
@@ -284,7 +293,7 @@ test('a node without power: Deployment pods move, StatefulSet pods wait for it t
 
   await cluster.cluster.node(lost).start();
   await cluster.until('the node to be Ready', async () => (await ready()) === 'True');
-  const back = await cluster.untilReady('web-2', 'default', 60);
+  const back = await cluster.untilReady('web-2');
   assert.equal(back.metadata.uid, uid, 'the same pod');
   assert.equal(
     back.status?.containerStatuses?.[0]?.restartCount,

@@ -124,7 +124,7 @@ test('init containers one by one, a sidecar beside them, hooks and signals in th
         },
       }),
       spec: {
-        terminationGracePeriodSeconds: 20,
+        terminationGracePeriodSeconds: 120,
         volumes: [story],
         initContainers: [
           { ...container(tell('first'), mount), name: 'first' },
@@ -154,12 +154,15 @@ test('probes: readiness comes and goes, a failed liveness probe restarts the con
     startupProbe: {
       exec: { command: ['test', '-e', '/tmp/started'] },
       periodSeconds: 1,
-      failureThreshold: 100,
+      timeoutSeconds: 60,
+      failureThreshold: 1000,
     },
-    readinessProbe: { exec: { command: ['test', '-e', '/tmp/ready'] }, periodSeconds: 1 },
+    // The usual second is not enough for a program to start on a busy machine.
+    readinessProbe: { exec: { command: ['test', '-e', '/tmp/ready'] }, periodSeconds: 1, timeoutSeconds: 60 },
     livenessProbe: {
       exec: { command: ['test', '!', '-e', '/tmp/ill'] },
       periodSeconds: 1,
+      timeoutSeconds: 60,
       failureThreshold: 1,
       terminationGracePeriodSeconds: 0,
     },

@@ -22,7 +22,12 @@ test('slurmctld, slurmrestd and three slurmd as pods run a job on three nodes', 
   const directory = await mkdtemp(join(tmpdir(), 'slurm-pods-'));
   const cluster = given
     ? undefined
-    : await startLocalCluster({ name: 'slurm-pods', nodes: 3, directory: join(directory, 'state'), images });
+    : await startLocalCluster({
+        name: `slurm-pods-${process.pid}`,
+        nodes: 3,
+        directory: join(directory, 'state'),
+        images,
+      });
   const client = createClient(cluster?.config ?? (await loadConfig()), { userAgent: 'test' });
   try {
     const run = await runSlurmPods(client, {

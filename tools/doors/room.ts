@@ -10,7 +10,7 @@ export function roomFor(cores: number, crowd: number): Room {
   const computing = Math.max(1, Math.floor(cores / 2));
   if (crowd < 2.5) return { computing, waiting: 2 * cores, preparing: 2 };
   if (crowd < 4) return { computing, waiting: cores, preparing: 2 };
-  return { computing: 1, waiting: 1, preparing: 1 };
+  return { computing: 1, waiting: 1, preparing: 2 };
 }
 
 /** What one look counts for: the average follows a change within some ten seconds. */
