@@ -8,8 +8,8 @@ import type { Room } from './schedule.ts';
 /** `crowd`: how many processes want a core at a time, on average, for each core there is. */
 export function roomFor(cores: number, crowd: number): Room {
   const computing = Math.max(1, Math.floor(cores / 2));
-  if (crowd < 2.5) return { computing, waiting: 2 * cores, preparing: 2 };
-  if (crowd < 4) return { computing, waiting: cores, preparing: 2 };
+  if (crowd < 3.5) return { computing, waiting: 2 * cores, preparing: 2 };
+  if (crowd < 6) return { computing, waiting: cores, preparing: 2 };
   return { computing: 1, waiting: 1, preparing: 2 };
 }
 

@@ -282,8 +282,8 @@ test('Slurm is listed as often as asked', async (t) => {
     return status?.isReady === true && status.nodes?.total === 2;
   });
   const lists = () => simulator.requests.filter(({ path }) => path === 'slurm/nodes/').length;
-  // With the usual rest of five seconds this would take more than a minute.
-  await world.eventually('fifteen lists', () => Promise.resolve(lists() >= 15));
+  // With the usual rest of five seconds this would take more than four minutes.
+  await world.eventually('fifty lists', () => Promise.resolve(lists() >= 50));
 });
 
 test('as processes: LOG_LEVEL wins over the flag, help is printed, a wrong flag ends with 2', async () => {

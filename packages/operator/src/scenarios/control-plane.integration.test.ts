@@ -100,10 +100,12 @@ test('twenty edits of NodeSets in a second make at most two writes of the Config
     const map = await world.client.get(configMaps, { namespace, name: 'slurm-config' });
     return map.data?.['slurm.conf']?.match(/PartitionName=set-\d+ Nodes=set-\d+ MaxTime=/g)?.length === 20;
   });
+  // News of the edits may come late as well, on a machine that is busy otherwise.
+  const late = Math.max(0, Date.now() - began - took - 3000);
   await world.settled();
   const writes = configWrites() - before;
   // The first at once, the rest together; where the edits themselves take longer than that, one more for each pause.
-  const allowed = 2 + Math.floor(took / 1500);
+  const allowed = 2 + Math.floor((took + late) / 1500);
   assert.ok(writes >= 1 && writes <= allowed, `${writes} writes for 20 edits in ${took} ms`);
 });
 
