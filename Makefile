@@ -15,10 +15,12 @@ $(INSTALLED): package.json package-lock.json $(wildcard */package.json packages/
 	@command -v npm >/dev/null || { echo "npm is missing: install Node 20 or later with npm, then run this again"; exit 1; }
 	@echo "▸ installing the toolchain that package-lock.json pins"
 	@( while sleep 20 >/dev/null 2>&1; do echo "  … installing, $$SECONDS s so far"; done ) & life=$$!; \
-		trap "kill $$life 2>/dev/null" EXIT; \
-		npm install --no-save --no-progress --loglevel=error \
-			--fetch-retries=4 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=8000 --fetch-timeout=120000 || { \
-			echo "the toolchain could not be installed: npm needs its registry, $$(npm config get registry); see to the network, then run this again"; \
+		registry=$$(npm config get registry); \
+		node -e 'fetch(process.argv[1], { signal: AbortSignal.timeout(15e3) }).catch(() => console.log(process.argv[2]))' "$$registry" \
+			"  $$registry does not answer: without a network npm can install nothing; it goes on trying" & look=$$!; \
+		trap "kill $$life $$look 2>/dev/null" EXIT; \
+		npm install --no-save --no-progress --loglevel=error --fetch-retries=3 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 || { \
+			echo "the toolchain could not be installed: npm needs its registry, $$registry; see to the network, then run this again"; \
 			exit 1; }
 	@touch $@
 

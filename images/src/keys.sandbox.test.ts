@@ -29,17 +29,21 @@ for (const version of slurmVersions)
       env: { SACKD_OPTIONS: `--conf-server ${controllerAddress}:6817` },
       files: [boxes.key()],
     });
-    const run = async (box: Box, ...command: string[]) => {
-      const { exitCode, stdout } = await box.exec(['timeout', '15', ...command], { allowFailure: true });
+    const within = async (seconds: number, box: Box, command: readonly string[]) => {
+      const limited = ['timeout', String(seconds), ...command];
+      const { exitCode, stdout } = await box.exec(limited, { allowFailure: true, timeoutMs: 180_000 });
       return exitCode === 0 ? stdout.trim() : undefined;
     };
-    const nodes = (box: Box) => run(box, 'sinfo', '--noheader', '--format=%n');
+    const run = (box: Box, ...command: string[]) => within(90, box, command);
+    /** Also of somebody who is refused, and who would wait for long. */
+    const nodes = (box: Box) => within(15, box, ['sinfo', '--noheader', '--format=%n']);
+    const patience = { timeoutMs: 300_000 };
     /** The oldest of them: a daemon forks for a moment now and then. */
     const pid = async (box: Box, daemon: string) =>
       Math.min(...((await run(box, 'pidof', daemon)) ?? '').split(' ').map(Number));
     await login.waitFor('the configuration', async () => (await nodes(login)) === 'worker-0');
 
-    const job = await run(login, 'sbatch', '--parsable', '--chdir=/tmp', '--mem=100', '--wrap', 'sleep 12');
+    const job = await run(login, 'sbatch', '--parsable', '--chdir=/tmp', '--mem=100', '--wrap', 'sleep 25');
     const state = async () =>
       /JobState=(\w+)/.exec((await run(ctld, 'scontrol', '-o', 'show', 'job', job ?? '')) ?? '')?.[1];
     await ctld.waitFor('the job to run', async () => (await state()) === 'RUNNING');
@@ -47,7 +51,11 @@ for (const version of slurmVersions)
 
     const key = randomBytes(64).toString('hex');
     for (const box of [ctld, login]) await replaceKey(box, key);
-    assert.equal(await nodes(login), 'worker-0', 'a replaced file alone changes nothing');
+    await login.waitFor(
+      'an answer, for a replaced file alone changes nothing',
+      async () => (await nodes(login)) === 'worker-0',
+      patience,
+    );
     await run(ctld, 'scontrol', 'reconfigure');
     await login.waitFor('slurmctld to refuse the old key', async () => (await nodes(login)) === undefined);
     await run(login, 'sh', '-c', 'kill -HUP $(pidof sackd)');
@@ -58,9 +66,12 @@ for (const version of slurmVersions)
     await worker.waitFor('slurmd to read it', () =>
       Promise.resolve(worker.logTail().includes('the key has changed')),
     );
-    await ctld.waitFor('a step on the worker', async () =>
-      ((await run(ctld, 'srun', '--mem=100', '--overlap', 'hostname')) ?? '').includes('worker-0'),
+    await ctld.waitFor(
+      'a step on the worker',
+      async () =>
+        ((await run(ctld, 'srun', '--mem=100', '--overlap', 'hostname')) ?? '').includes('worker-0'),
+      patience,
     );
-    await ctld.waitFor('the job to complete', async () => (await state()) === 'COMPLETED');
+    await ctld.waitFor('the job to complete', async () => (await state()) === 'COMPLETED', patience);
     assert.deepEqual([await pid(worker, 'slurmd'), await pid(login, 'sackd')], before, 'the same processes');
   });
