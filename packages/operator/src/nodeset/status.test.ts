@@ -110,3 +110,97 @@ test('what went wrong on the way is said first', () => {
   const { Ready, Degraded } = conditions(observed(both, [slurmNode(0), slurmNode(1)]), trouble);
   assert.deepEqual([Ready?.reason, Degraded?.reason], ['QuotaExceeded', 'QuotaExceeded']);
 });
+
+describe('each state of a NodeSet has its reasons', () => {
+  const unknown = { slurm: { kind: 'unknown', since: 0, why: 'connection refused' } } as const;
+  const nodes = [slurmNode(0), slurmNode(1)];
+  const old = [worker(0, { revision: 'r0' }), worker(1, { revision: 'r0' })];
+  const update = (over: Partial<Observed['update']>) => ({ update: { ...observed([], []).update, ...over } });
+  const stuck = { phase: 'Pending', ready: false, readySince: undefined, everStarted: false } as const;
+  const image = { kind: 'image', message: 'slurmd: no such image' } as const;
+  const cases: readonly [
+    reason: string,
+    given: Observed,
+    ready: string,
+    progressing: string,
+    degraded: string,
+  ][] = [
+    ['nobody is wanted', observed([], [], { replicas: 0 }), 'ScaledToZero', 'Idle', 'AsExpected'],
+    ['it goes', observed(both, nodes, { deleting: true }), 'Deleting', 'Draining', 'AsExpected'],
+    [
+      'a worker is missing',
+      observed([worker(0)], [slurmNode(0)], { replicas: 2 }),
+      'PodsNotReady',
+      'Scaling',
+      'AsExpected',
+    ],
+    [
+      'a worker has no image',
+      observed([worker(0), worker(1, { ...stuck, trouble: image })], [slurmNode(0)]),
+      'ImagePullFailed',
+      'Idle',
+      'AsExpected',
+    ],
+    [
+      'one has not joined',
+      observed([worker(0), worker(1, { readySince: now })], [slurmNode(0)]),
+      'NodesNotRegistered',
+      'Idle',
+      'AsExpected',
+    ],
+    [
+      'a node is down',
+      observed(both, [slurmNode(0, { base: 'DOWN' }), slurmNode(1)]),
+      'Ready',
+      'Idle',
+      'NodesDown',
+    ],
+    [
+      'somebody drained a node',
+      observed(both, [slurmNode(0, { flags: new Set(['DRAIN']), reason: 'bad disk' }), slurmNode(1)]),
+      'Ready',
+      'Idle',
+      'NodesDown',
+    ],
+    [
+      'Slurm does not answer, and nothing waits for it',
+      observed(both, [], unknown),
+      'SlurmUnknown',
+      'Idle',
+      'AsExpected',
+    ],
+    [
+      'Slurm does not answer, and a worker should go',
+      observed(both, [], { ...unknown, replicas: 1 }),
+      'SlurmUnknown',
+      'Draining',
+      'SlurmUnknown',
+    ],
+    [
+      'the new slurmd is too new',
+      observed(old, nodes, { updateHeld: 'upgrade slurmctld first' }),
+      'Ready',
+      'RollingOut',
+      'RolloutStuck',
+    ],
+    ['a rollout is paused', observed(old, nodes, update({ paused: true })), 'Ready', 'Paused', 'AsExpected'],
+    [
+      'a rollout waits for its window',
+      observed(old, nodes, update({ type: 'ScheduledUpdate', reservation: 'maint' })),
+      'Ready',
+      'WaitingForWindow',
+      'AsExpected',
+    ],
+  ];
+  for (const [reason, given, ...expected] of cases)
+    test(reason, () => {
+      const { Ready, Progressing, Degraded } = conditions(given);
+      assert.deepEqual([Ready?.reason, Progressing?.reason, Degraded?.reason], expected);
+    });
+});
+
+test('a worker that goes is counted, but not among those that have the newest revision', () => {
+  const given = observed([worker(0), worker(1, { terminating: true })], [slurmNode(0), slurmNode(1)]);
+  const { counts } = nodeSetStatus(given, plan(given, now), undefined, now);
+  assert.deepEqual([counts.replicas, counts.updatedReplicas, counts.readyReplicas], [2, 1, 1]);
+});

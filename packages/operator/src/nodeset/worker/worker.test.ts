@@ -301,3 +301,47 @@ test('a NodeSet as it was at a revision: the parts that make workers are those o
     'directives of upstream say nothing',
   );
 });
+
+test('two workers share a machine only where the user allows it', () => {
+  const affinity = (oversubscribeNode: boolean) =>
+    workerTemplate(nodeSetOf({ oversubscribeNode }), controller, around).spec.affinity?.podAntiAffinity;
+  assert.notEqual(affinity(false), undefined);
+  assert.equal(affinity(true), undefined);
+});
+
+test('a claim takes the place of a volume of its name, and holds its NodeSet as the pod does', () => {
+  const set = nodeSetOf({
+    volumeClaimTemplates: [{ metadata: { name: 'data' } }],
+    template: {
+      spec: {
+        volumes: [
+          { name: 'data', emptyDir: {} },
+          { name: 'scratch', emptyDir: {} },
+        ],
+      },
+    },
+  });
+  const identity = { slot, hostname: 'gpu-7', revision: 'r', hashes: {}, pinnedTo: undefined };
+  const pod = workerPod(set, workerTemplate(set, controller, around), identity);
+  const named = (pod.spec?.volumes ?? []).filter(({ name }) => name === 'data' || name === 'scratch');
+  assert.deepEqual(named, [
+    { name: 'scratch', emptyDir: {} },
+    { name: 'data', persistentVolumeClaim: { claimName: 'data-gpu-7' } },
+  ]);
+  const [owner] = pod.metadata?.ownerReferences ?? [];
+  assert.deepEqual([owner?.uid, owner?.controller, owner?.blockOwnerDeletion], ['set-uid', true, true]);
+});
+
+test('a claim goes with its NodeSet only if the policy says so', () => {
+  const owners = (whenDeleted: 'Retain' | 'Delete') => {
+    const set = nodeSetOf({
+      volumeClaimTemplates: [{ metadata: { name: 'data' } }],
+      persistentVolumeClaimRetentionPolicy: { whenDeleted, whenScaled: 'Retain' },
+    });
+    return workerClaims(set, slot, 'gpu-7').map((claim) =>
+      claim.metadata?.ownerReferences?.map(({ uid }) => uid),
+    );
+  };
+  assert.deepEqual(owners('Retain'), [undefined]);
+  assert.deepEqual(owners('Delete'), [['set-uid']]);
+});
