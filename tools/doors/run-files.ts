@@ -26,7 +26,7 @@ const keptCharacters = 64 * 1024;
 export async function runFiles(
   title: string,
   files: readonly string[],
-  { isolation, live, limitMs = 30 * 60_000 }: RunFilesOptions,
+  { isolation, live, limitMs = 40 * 60_000 }: RunFilesOptions,
 ): Promise<FilesResult> {
   const scratch = mkdtempSync(join(tmpdir(), 'tally-'));
   const tallyFile = join(scratch, 'tally.json');
