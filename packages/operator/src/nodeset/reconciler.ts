@@ -82,7 +82,10 @@ export class NodeSetReconciler {
     memory.forgetRefusalsOfOthers(observed.workers);
     if (observed.slurm.kind === 'known') memory.settle(observed.slurm.at);
     const decided = plan(observed, now);
-    memory.expect(gateway, `nodeset ${request.key}`, decided.waitsForSlurm);
+    const creations = decided.actions.filter((action) => action.kind === 'create-worker');
+    // While workers are made by the thousand what Slurm says of them is not acted on yet: it need not be asked every second.
+    const busyCreating = creations.length > mostCreations && decided.condemned.length === 0;
+    memory.expect(gateway, `nodeset ${request.key}`, decided.waitsForSlurm && !busyCreating);
     memory.looked(began, observed.workers.length);
 
     // Each step stands alone: one that fails is told of, and the others go on.
@@ -101,7 +104,6 @@ export class NodeSetReconciler {
     const blueprints =
       controller && new Blueprints(nodeSet, observed.updateRevision, controller, this.#options, client);
     const claims = new Set(observed.claims.map((claim) => claim.name));
-    const creations = decided.actions.filter((action) => action.kind === 'create-worker');
     const postponed = new Set<Action>(creations.slice(blueprints === undefined ? 0 : mostCreations));
     await step(
       act(
