@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { buildImage, buildOperatorImage } from '@slurm-operator/images';
 import { type Client, createClient, customResourceDefinitions, namespaces } from '@slurm-operator/kube';
 import { type LocalCluster, startLocalCluster } from '@slurm-operator/localcluster';
+import { tokens } from '@slurm-operator/operator';
 import { type CommandResult, runCommand, waitUntil } from '@slurm-operator/sandbox';
 import type { DemoResult } from './src/demo/run-demo.ts';
 
@@ -96,5 +97,30 @@ describe('the demo on a given cluster of two machines', {
     await cluster.loadImage((await buildOperatorImage()).path);
     await demo();
     await demo();
+  });
+
+  it('goes without what others made meanwhile, and altogether once nobody relies on it', async () => {
+    await namespace('team');
+    await client.create(tokens, {
+      apiVersion: 'slinky.slurm.net/v1beta1',
+      kind: 'Token',
+      metadata: { name: 'theirs', namespace: 'team' },
+      spec: { username: 'someone', jwtKeyRef: { name: 'key', key: 'jwt.key' } },
+    } as never);
+    const first = await run('demo-down');
+    assert.equal(first.exitCode, 0, first.stderr);
+    assert.match(first.stdout, /left: the operator .* Token team\/theirs/);
+    const meanwhile = await names();
+    assert.ok(!meanwhile.namespaces.includes('slurm-demo'));
+    assert.ok(meanwhile.namespaces.includes('slurm-demo-operator'));
+    assert.ok(meanwhile.definitions.includes('tokens.slinky.slurm.net'));
+    await client.delete(tokens, { namespace: 'team', name: 'theirs' });
+    await gone('their Token', () => client.find(tokens, { namespace: 'team', name: 'theirs' }));
+    const second = await run('demo-down');
+    assert.match(second.stdout, /the demo is gone/, second.stderr);
+    const end = await names();
+    assert.deepEqual(end.definitions, []);
+    assert.ok(end.namespaces.includes('team'));
+    assert.ok(!end.namespaces.some((name) => name.startsWith('slurm-demo')));
   });
 });

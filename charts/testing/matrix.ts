@@ -120,6 +120,7 @@ export const slurmMatrix: Readonly<Record<string, object>> = {
   'standby controllers': {
     controller: { ha: { enabled: true, backups: 2 }, persistence: { existingClaim: 'shared' } },
   },
+  'a priority class of the user': { priorityClass: { enabled: true, create: false, name: 'theirs' } },
   'no volume': { controller: { persistence: { enabled: false } } },
   'slurmctld elsewhere': {
     controller: { external: true, externalConfig: { host: 'head.example.com', port: 7817 } },
@@ -145,7 +146,7 @@ export const operatorMatrix: Readonly<Record<string, object>> = {
   'no webhook': { webhook: { enabled: false } },
   'several replicas with budgets': {
     operator: { replicas: 2, pdb: { enabled: true } },
-    webhook: { replicas: 3, pdb: { enabled: true, maxUnavailable: 1 } },
+    webhook: { replicas: 3, pdb: { enabled: true, maxUnavailable: 2 } },
   },
   'everything else': {
     registry: 'registry.example.com',

@@ -1,5 +1,6 @@
 /** kubectl of Debian, pointed at one cluster. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { dirname } from 'node:path';
 import { findKubectl } from '@slurm-operator/localcluster';
 import { type CommandResult, runCommand } from '@slurm-operator/sandbox';
 
@@ -30,6 +31,12 @@ export class Kubectl {
     options: { readonly input?: string; readonly allowFailure?: boolean; readonly timeoutMs?: number } = {},
   ): Promise<CommandResult> {
     return runCommand([this.#program, ...args], { env: this.#env, timeoutMs: 300_000, ...options });
+  }
+
+  /** Lines as a person pastes them into a shell. */
+  shell(lines: string, options: { readonly timeoutMs?: number } = {}): Promise<CommandResult> {
+    const env = { ...this.#env, PATH: `${dirname(this.#program)}:${process.env['PATH'] ?? ''}` };
+    return runCommand(['bash', '-c', lines], { env, timeoutMs: 120_000, ...options });
   }
 
   async say(...args: readonly string[]): Promise<string> {

@@ -1,5 +1,5 @@
 /** The conditions of a namespace that is being emptied, in the words people search for. Pure. */
-import { type AnyResource, resourceName } from '@slurm-operator/kube';
+import { type AnyResource, groupOf } from '@slurm-operator/kube';
 
 export interface Remaining {
   readonly resource: AnyResource;
@@ -24,7 +24,8 @@ export function remainingConditions(
   for (const { finalizers } of remaining)
     for (const finalizer of finalizers) holders.set(finalizer, (holders.get(finalizer) ?? 0) + 1);
   const content = remaining.map(
-    ({ resource, count }) => `${resourceName(resource)} has ${count} resource instances`,
+    // Kubernetes writes the dot also where no group follows.
+    ({ resource, count }) => `${resource.plural}.${groupOf(resource)} has ${count} resource instances`,
   );
   const held = [...holders].map(([finalizer, count]) => `${finalizer} in ${count} resource instances`);
   const wanted: Omit<Condition, 'lastTransitionTime'>[] = [

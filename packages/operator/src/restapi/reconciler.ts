@@ -9,6 +9,7 @@ import type { Steps } from '../reconcile/steps.ts';
 import { controllerNotFound } from '../status/controller-not-found.ts';
 import { verdicts } from '../status/judge.ts';
 import { deploymentTroubles } from '../status/workload.ts';
+import { waitsForConfig } from './waits-for-config.ts';
 
 export class RestApiReconciler {
   readonly #manager: ReconcilerNeeds;
@@ -55,9 +56,11 @@ export class RestApiReconciler {
     );
     if (controller !== undefined) {
       const deployment = buildRestApiDeployment({ restApi, controller, around: this.#around });
-      await steps.run(`Deployment ${service.metadata.name}`, () =>
-        owned.apply(deployments, owner, deployment, { signal }),
-      );
+      const live = cache.get(deployments, deployment.metadata);
+      if (!waitsForConfig(controller, live, deployment))
+        await steps.run(`Deployment ${service.metadata.name}`, () =>
+          owned.apply(deployments, owner, deployment, { signal }),
+        );
     }
     return { controller };
   }

@@ -219,6 +219,8 @@ test('the content of a ConfigMap that the Controller refers to is configuration,
     metadata: ref,
     ...map('NodeName=a Name=gpu'),
   } as never);
+  // What the tests before asked for is done.
+  await world.settled();
   const before = world.writes().length;
   await world.client.mergePatch(
     controllers,
@@ -237,10 +239,10 @@ test('the content of a ConfigMap that the Controller refers to is configuration,
     world
       .writes()
       .slice(before)
-      .map(({ name }) => name)
-      .filter((name) => name === 'slurm-config' || name === 'slurm-controller')
+      .map(({ resource, name }) => `${resource} ${name}`)
+      .filter((one) => one === 'configmaps slurm-config' || one === 'statefulsets slurm-controller')
       .slice(0, 2),
-    ['slurm-config', 'slurm-controller'],
+    ['configmaps slurm-config', 'statefulsets slurm-controller'],
     'a pod that is made anew for the files finds the slurm.conf that was tried with them',
   );
   const inForce = async () =>
