@@ -4,10 +4,11 @@ import { after, before, describe, it } from 'node:test';
 import { pods } from '@slurm-operator/kube';
 import { hasEnded, type SlurmClient } from '@slurm-operator/slurm';
 import { namespace, SlurmStage } from './src/slurm-stage.ts';
+import { wantedSlurm } from './src/wanted-slurm.ts';
 
 const root = process.getuid?.() === 0;
 
-describe('the operator on localcluster with Slurm 26.05', {
+describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
   skip: root ? false : 'needs root: it runs containers',
   concurrency: false,
   timeout: 1_500_000,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { account } from './account.ts';
 import { type Blow, setDown } from './blow-log.ts';
+import type { JobStarts } from './slurmctld-log.ts';
 import type { TrackedJob } from './workload.ts';
 
 const job = (over: Partial<TrackedJob>): TrackedJob => ({
@@ -14,8 +15,14 @@ const job = (over: Partial<TrackedJob>): TrackedJob => ({
   ...over,
 });
 const deleted = (at: number): Blow => ({ what: 'pod deleted', worker: 'w-0', at });
-const judge = (one: TrackedJob, blows: Blow[], kills: number[] = [], restarts: number[] = []) => {
-  const told = account([one], blows, { kills, restarts }, () => {});
+const judge = (
+  one: TrackedJob,
+  blows: Blow[],
+  kills: number[] = [],
+  restarts: number[] = [],
+  starts: JobStarts = new Map(),
+) => {
+  const told = account([one], blows, { kills, restarts, starts }, () => {});
   const { jobs_lost, jobs_requeued_by_operator, jobs_lost_by_slurm } = told;
   return { jobs_lost, jobs_requeued_by_operator, jobs_lost_by_slurm };
 };
@@ -76,6 +83,22 @@ test('a job whose start slurmctld forgot, begins anew and holds, is Slurm’s; w
   });
 });
 
+test('a start that only slurmctld’s log tells of counts: begun anew, the job ends with the first run that is ended', () => {
+  const again = job({
+    end: 'FAILED',
+    acceptedAt: 90_000,
+    runs: [{ node: 'w-0', from: 150_000, until: 150_000 }],
+  });
+  const starts = new Map([[1, [125_000, 150_000]]]);
+  assert.deepEqual(judge(again, [], [126_000], [], starts), { ...nothing, jobs_lost_by_slurm: 1 });
+  assert.deepEqual(judge(again, [], [126_000]), { ...nothing, jobs_lost: 1 });
+});
+
+test('a job whose end slurmctld forgot is Slurm’s', () => {
+  assert.deepEqual(judge(job({ end: 'CANCELLED' }), [], [121_000]), { ...nothing, jobs_lost_by_slurm: 1 });
+  assert.deepEqual(judge(job({ end: 'CANCELLED' }), [], [150_000]), { ...nothing, jobs_lost: 1 });
+});
+
 test('a job that was over its limit when slurmctld came back is told apart; one that ran too long is lost', () => {
   assert.deepEqual(judge(job({ end: 'TIMEOUT' }), [], [], [118_000]), nothing);
   assert.deepEqual(judge(job({ end: 'TIMEOUT' }), []), { ...nothing, jobs_lost: 1 });
@@ -85,7 +108,7 @@ test('jobs that never ran were not run', () => {
   const told = account(
     [job({}), job({ id: 2, runs: [], end: 'GONE' })],
     [],
-    { kills: [], restarts: [] },
+    { kills: [], restarts: [], starts: new Map() },
     () => {},
   );
   assert.equal(told.jobs_run, 1);

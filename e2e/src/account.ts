@@ -1,5 +1,6 @@
 /** By whose hand a job was hurt: the operator's requests on one side, what became of each job on the other. Pure. */
 import type { Blow } from './blow-log.ts';
+import type { JobStarts } from './slurmctld-log.ts';
 import type { Run, TrackedJob } from './workload.ts';
 
 export interface Account {
@@ -12,16 +13,21 @@ export interface Account {
   readonly jobs_lost_by_slurm: number;
 }
 
-/** When slurmctld was ended: by kill -9, which loses what it had not saved, or in an orderly way. */
-export interface Outages {
+/** What happened to slurmctld, and what it did before it forgot that. */
+export interface SlurmStory {
+  /** When it was ended by kill -9, which loses what it had not saved. */
   readonly kills: readonly number[];
+  /** When it was ended in an orderly way. */
   readonly restarts: readonly number[];
+  /** Every start of a job that it has logged: nobody looks often enough to see them all. */
+  readonly starts: JobStarts;
 }
 
 /** slurmctld saves its state every few seconds; what it took on after the last save is lost with it. */
 const unsaved = 5_000;
 /** Times of Slurm are whole seconds, and the last look at a job may be this old. */
 const blur = 2_000;
+const late = 10_000;
 
 type Verdict =
   | { readonly kind: 'operator'; readonly blow: Blow }
@@ -34,14 +40,14 @@ type Verdict =
 export function account(
   jobs: readonly TrackedJob[],
   blows: readonly Blow[],
-  outages: Outages,
+  story: SlurmStory,
   say: (line: string) => void,
 ): Account {
   const counts = { jobs_lost: 0, jobs_requeued_by_operator: 0, jobs_lost_by_slurm: 0 };
   for (const job of jobs) {
     const completed = job.end === 'COMPLETED';
     if (completed && job.restarts === 0) continue;
-    const verdict = judge(job, blows, outages);
+    const verdict = judge(job, blows, story);
     if (verdict.kind === 'operator') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
     else if (verdict.kind === 'unsaved') counts.jobs_lost_by_slurm += 1;
     else if (verdict.kind === 'nobody' && !completed) counts.jobs_lost += 1;
@@ -52,11 +58,12 @@ export function account(
   return { jobs_run: jobs.filter((job) => job.runs.length > 0).length, ...counts };
 }
 
-function judge(job: TrackedJob, blows: readonly Blow[], { kills, restarts }: Outages): Verdict {
+function judge(job: TrackedJob, blows: readonly Blow[], { kills, restarts, starts }: SlurmStory): Verdict {
   // What came after a job had completed did it no harm.
   const cut = job.end === 'COMPLETED' ? job.runs.slice(0, -1) : job.runs;
   const struck = (run: Run) => blows.find(({ worker, at }) => run.node === worker && covers(run, at));
-  const begun = [job.acceptedAt, ...job.runs.map((run) => run.from)];
+  const logged = (starts.get(job.id) ?? []).filter((at) => at > job.acceptedAt - blur);
+  const begun = [job.acceptedAt, ...logged, ...job.runs.map((run) => run.from)];
   const kill = kills.find((at) => begun.some((since) => since <= at + blur && at - since < unsaved));
   const ours = cut.find((run) => struck(run) !== undefined && !isForgotten(run, kill));
   const blow = ours === undefined ? undefined : struck(ours);
@@ -72,6 +79,9 @@ function judge(job: TrackedJob, blows: readonly Blow[], { kills, restarts }: Out
       kill: forgotten,
       what: `begun anew (${held.words}), its first start forgotten by`,
     };
+  const endForgotten = forgottenEnd(job, kills);
+  if (endForgotten !== undefined)
+    return { kind: 'unsaved', kill: endForgotten, what: 'its end forgotten by' };
   const away = [...kills, ...restarts].find((at) => job.runs.some((run) => covers(run, at)));
   if (job.end === 'TIMEOUT' && away !== undefined)
     return {
@@ -79,6 +89,17 @@ function judge(job: TrackedJob, blows: readonly Blow[], { kills, restarts }: Out
       why: `it ended while slurmctld, ended at ${time(away)}, was away past its time limit`,
     };
   return { kind: 'nobody' };
+}
+
+/**
+ * The kill that made slurmctld forget that the job had ended: it then takes it for running until its node registers again or its time
+ * limit is over, and its node for busy. A machine under load begins and ends a job some seconds late.
+ */
+export function forgottenEnd(job: TrackedJob, kills: readonly number[]): number | undefined {
+  const last = job.runs.at(-1);
+  if (last === undefined || job.end === 'COMPLETED') return undefined;
+  const over = last.from + job.seconds * 1000;
+  return kills.find((at) => at > over - blur && at < over + unsaved + late);
 }
 
 function inWords(verdict: Verdict): string {

@@ -47,7 +47,8 @@ export async function endState(client: Client, slurm: SlurmClient): Promise<Reco
   const nodes = (await slurm.nodes.list()).items.map((node) => ({
     name: node.name,
     state: [node.state.base, ...node.state.flags].toSorted(),
-    reason: node.reason,
+    // Slurm 24.11 keeps the reason of a drain that is over.
+    reason: node.state.flags.has('DRAIN') || node.state.base === 'DOWN' ? node.reason : '',
     features: node.features,
     activeFeatures: node.activeFeatures,
     // It names the machine.

@@ -10,6 +10,7 @@ import { operate } from './operations.ts';
 import { operatorUser } from './operator-rights.ts';
 import { Random } from './random.ts';
 import { namespace, SlurmStage } from './slurm-stage.ts';
+import { jobStarts, slurmctldLog } from './slurmctld-log.ts';
 import { soakTable } from './soak-table.ts';
 import { Workload } from './workload.ts';
 
@@ -64,7 +65,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     while (!over.signal.aborted) {
       await load.topUp(options.nodes * jobsPerWorker * 2);
       await load.look();
-      await administrator.goRound(load.open);
+      await administrator.goRound([...load.jobs.values()], outages.kills);
       await sleep(300, AbortSignal.timeout(60_000));
     }
   };
@@ -86,8 +87,9 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     await busy;
   }
   say('rest: all cordons off, full size, the last jobs end');
-  await settle(stage, load, administrator, options.nodes);
-  const told = account([...load.jobs.values()], blows.all(), outages, say);
+  await settle({ stage, load, administrator, kills: outages.kills }, options.nodes);
+  const starts = jobStarts(slurmctldLog(stage.directory));
+  const told = account([...load.jobs.values()], blows.all(), { ...outages, starts }, say);
   say('the same once more, from nothing');
   const equal = await equalsFreshApply(stage, spec, say);
   const { jobs_run, ...hurt } = told;
@@ -97,9 +99,17 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 }
 
 async function settle(
-  stage: SlurmStage,
-  load: Workload,
-  administrator: Administrator,
+  {
+    stage,
+    load,
+    administrator,
+    kills,
+  }: {
+    readonly stage: SlurmStage;
+    readonly load: Workload;
+    readonly administrator: Administrator;
+    readonly kills: readonly number[];
+  },
   replicas: number,
 ): Promise<void> {
   stage.operator.start();
@@ -112,13 +122,21 @@ async function settle(
     async () => {
       await load.look();
       await uncordonPods(stage);
-      await administrator.goRound(load.open);
+      await administrator.goRound([...load.jobs.values()], kills);
       return load.open.length === 0;
     },
     patience,
     async () => JSON.stringify(load.open.slice(0, 3)),
   );
-  await stage.untilReady('w', replicas, patience);
+  await stage.until(
+    'no worker is taken for busy',
+    async () => {
+      await administrator.goRound([...load.jobs.values()], kills);
+      return stage.isReady('w', replicas);
+    },
+    patience,
+    async () => JSON.stringify((await stage.nodeSet('w'))?.status?.conditions),
+  );
   await untilUndrained(stage);
 }
 

@@ -218,23 +218,26 @@ export class SlurmStage implements AsyncDisposable {
     return this.#slurm;
   }
 
+  /** Ready, with so many workers, all of the newest revision. */
+  async isReady(name: string, replicas: number): Promise<boolean> {
+    const set = await this.nodeSet(name);
+    const status = set?.status;
+    const ready = status?.conditions?.some(
+      (condition) => condition.type === 'Ready' && condition.status === 'True',
+    );
+    return (
+      ready === true &&
+      status?.observedGeneration === set?.metadata.generation &&
+      status?.readyReplicas === replicas &&
+      status?.updatedReplicas === replicas &&
+      status?.replicas === replicas
+    );
+  }
+
   async untilReady(name: string, replicas: number, timeout = 300_000): Promise<void> {
     await this.until(
       `NodeSet ${name} is ready with ${replicas} workers`,
-      async () => {
-        const set = await this.nodeSet(name);
-        const status = set?.status;
-        const ready = status?.conditions?.some(
-          (condition) => condition.type === 'Ready' && condition.status === 'True',
-        );
-        return (
-          ready === true &&
-          status?.observedGeneration === set?.metadata.generation &&
-          status?.readyReplicas === replicas &&
-          status?.updatedReplicas === replicas &&
-          status?.replicas === replicas
-        );
-      },
+      () => this.isReady(name, replicas),
       timeout,
       async () => JSON.stringify((await this.nodeSet(name))?.status?.conditions),
     );

@@ -7,7 +7,11 @@ export interface SoakStory {
   /** How often each kind of operation was done. */
   readonly kinds: ReadonlyMap<string, number>;
   readonly jobs: readonly TrackedJob[];
-  readonly administrator: { readonly undrained: number; readonly released: number };
+  readonly administrator: {
+    readonly undrained: number;
+    readonly released: number;
+    readonly cancelled: number;
+  };
 }
 
 export function soakTable({ result, kinds, jobs, administrator }: SoakStory): string[] {
@@ -25,7 +29,8 @@ export function soakTable({ result, kinds, jobs, administrator }: SoakStory): st
     ['jobs hurt by a kill -9 of slurmctld', result.jobs_lost_by_slurm],
     ['drains by Slurm itself, undrained by hand', administrator.undrained],
     ['jobs held by Slurm itself, released by hand', administrator.released],
+    ['jobs that Slurm took for running, cancelled by hand', administrator.cancelled],
     ['end state equals a fresh apply', result.end_state_equal ? 'yes' : 'NO'],
   ];
-  return ['', ...rows.map(([what, value]) => `${what.padEnd(46)}${String(value).padStart(8)}`.trimEnd())];
+  return ['', ...rows.map(([what, value]) => `${what.padEnd(52)}${String(value).padStart(8)}`.trimEnd())];
 }

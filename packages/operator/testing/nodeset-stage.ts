@@ -315,7 +315,12 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
         const states = (pod.status?.conditions ?? []).filter((condition) =>
           condition.type.startsWith('SlurmNodeState'),
         );
-        return states.length === 1 && states[0]?.type === 'SlurmNodeStateIdle' && !states[0].message;
+        // Slurm 24.11 keeps the reason of a drain that is over.
+        const reason = known.find((node) => node.name === pod.spec?.hostname)?.reason ?? '';
+        const [state] = states;
+        return (
+          states.length === 1 && state?.type === 'SlurmNodeStateIdle' && (state.message ?? '') === reason
+        );
       });
       return idle === true && updated && undrained && mirrored && known.length === replicas;
     });

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { jobStarts } from './slurmctld-log.ts';
+
+test('every start of a job is found, of both schedulers', () => {
+  const log = [
+    '2026-11-16T05:29:22.006000000Z stderr F [2026-11-16T05:29:22.006] sched: Allocate JobId=147 NodeList=w-1 #CPUs=1 Partition=all',
+    '2026-11-16T05:29:30.500000000Z stderr F [2026-11-16T05:29:30.500] sched/backfill: _start_job: Started JobId=147 in all on w-0',
+    '2026-11-16T05:29:31.000000000Z stderr F [2026-11-16T05:29:31.000] Recovered JobId=148 Assoc=0',
+  ].join('\n');
+  const at = Date.UTC(2026, 10, 16, 5, 29);
+  assert.deepEqual(jobStarts(log), new Map([[147, [at + 22_006, at + 30_500]]]));
+});
