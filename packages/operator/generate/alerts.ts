@@ -54,7 +54,7 @@ const alerts: readonly Alert[] = [
   },
   {
     alert: 'SlurmOperatorReconcileOverdue',
-    expr: 'max by (namespace, pod, controller) (controller_runtime_overdue_reconciles) > 0',
+    expr: 'max by (pod, controller) (controller_runtime_overdue_reconciles) > 0',
     for: '5m',
     severity: 'warning',
     summary: 'The operator has not ended its work on an object in time ({{ $labels.controller }})',
