@@ -322,21 +322,17 @@ describe('the charts on localcluster with Slurm 26.05', {
       ];
       return left.filter((name) => !name.startsWith('mariadb')).length === 0;
     };
-    await stage.until('nothing runs any more', gone, 120);
-    assert.deepEqual(await stage.names(secrets, namespace), [
-      'mariadb-password',
-      'slurm-auth-jwt',
-      'slurm-auth-slurm',
-    ]);
-    assert.deepEqual(await stage.names(persistentVolumeClaims, namespace), ['statesave-slurm-controller-0']);
-    assert.deepEqual(await stage.names(configMaps, namespace), ['kube-root-ca.crt']);
+    await stage.until('nothing runs any more', gone, 240);
+    await stage.untilLeft(secrets, namespace, ['mariadb-password', 'slurm-auth-jwt', 'slurm-auth-slurm']);
+    await stage.untilLeft(persistentVolumeClaims, namespace, ['statesave-slurm-controller-0']);
+    await stage.untilLeft(configMaps, namespace, ['kube-root-ca.crt']);
     assertNothingRefused(stage.cluster.server);
     await stage.helm.run(['uninstall', 'slurm-operator', '--namespace', operatorNamespace, '--wait']);
     await stage.helm.run(['uninstall', 'slurm-operator-crds', '--namespace', operatorNamespace]);
     const { items } = await stage.client.list(customResourceDefinitions);
     assert.equal(items.length, 7, 'the custom resources stay: without them every cluster would go');
-    assert.deepEqual(await stage.names(pods, operatorNamespace), []);
-    assert.deepEqual(await stage.names(secrets, operatorNamespace), ['slurm-operator-webhook-ca']);
+    await stage.untilLeft(pods, operatorNamespace, []);
+    await stage.untilLeft(secrets, operatorNamespace, ['slurm-operator-webhook-ca']);
     const everywhere = await stage.kubectl.say(
       'get',
       'clusterrole,clusterrolebinding,validatingwebhookconfiguration,mutatingwebhookconfiguration,priorityclass',

@@ -112,6 +112,9 @@ export class ControlPlane implements AsyncDisposable {
       spec: {
         ...keyRefs,
         ...this.#image('slurmdbd'),
+        ...(standby && {
+          template: { spec: { nodeSelector: { 'kubernetes.io/hostname': this.#databaseMachine() } } },
+        }),
         storageConfig: {
           host: 'mariadb',
           username: 'slurm',
@@ -130,6 +133,7 @@ export class ControlPlane implements AsyncDisposable {
         ...(standby
           ? {
               ha: { enabled: true, backups: 1 },
+              template: { spec: { affinity: { nodeAffinity: awayFrom(this.#databaseMachine()) } } },
               persistence: { enabled: true, existingClaim: 'state' },
             }
           : {}),
@@ -268,6 +272,14 @@ export class ControlPlane implements AsyncDisposable {
     return { [name]: { image: imageTag(name, this.#options.version) } };
   }
 
+  /**
+   * The machine of slurmdbd and its database, which no slurmctld shares: one that has never saved what it knows of accounts cannot take
+   * over while slurmdbd is away, so that both must not be lost at once.
+   */
+  #databaseMachine(): string {
+    return this.stage.cluster.nodes.at(-1)?.name ?? '';
+  }
+
   #claim(name: string, accessModes: readonly string[]) {
     return this.create(persistentVolumeClaims, name, {
       spec: { accessModes, resources: { requests: { storage: '1Gi' } } },
@@ -292,6 +304,9 @@ export class ControlPlane implements AsyncDisposable {
           metadata: { labels },
           spec: {
             ...(more.group === undefined ? {} : { securityContext: { fsGroup: more.group } }),
+            ...(this.#options.standby === true && {
+              nodeSelector: { 'kubernetes.io/hostname': this.#databaseMachine() },
+            }),
             containers: [
               {
                 name,
@@ -317,3 +332,12 @@ const encoded = (values: Readonly<Record<string, string | Buffer>>): Record<stri
   Object.fromEntries(
     Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   );
+
+function awayFrom(machine: string) {
+  const expression = { key: 'kubernetes.io/hostname', operator: 'NotIn', values: [machine] };
+  return {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [{ matchExpressions: [expression] }],
+    },
+  };
+}

@@ -1,8 +1,9 @@
 /** A cluster of this machine with our operator and a Slurm on it, and handles to change and to hurt it. Needs root. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   type Controller,
   customResourceDefinition,
@@ -265,8 +266,18 @@ export class SlurmStage implements AsyncDisposable {
     await this.operator.stop();
     this.#slurm?.close();
     this.client.close();
+    const keep = process.env['KEEP_STAGE'] !== undefined;
+    // The cluster takes the logs of its containers with it.
+    if (keep) await keepLogs(this.directory);
     await this.cluster.stop();
     assertNothingRefused(this.cluster.server);
-    if (process.env['KEEP_STAGE'] === undefined) await rm(this.directory, { recursive: true, force: true });
+    if (!keep) await rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+async function keepLogs(directory: string): Promise<void> {
+  for (const logs of globSync('cluster/nodes/*/logs', { cwd: directory })) {
+    const node = basename(dirname(logs));
+    await cp(join(directory, logs), join(directory, 'logs', node), { recursive: true });
   }
 }

@@ -1,4 +1,5 @@
 /** A cluster of this machine with nothing on it but images, and the programs a person would use: helm, kubectl, ssh. Needs root. */
+import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -108,6 +109,21 @@ export class HelmStage implements AsyncDisposable {
   async names<T extends KubeObject>(resource: Resource<T>, namespace: string): Promise<string[]> {
     const { items } = await this.client.list(resource, { namespace });
     return items.map(({ metadata }) => metadata.name).toSorted();
+  }
+
+  /** What belongs to something that was deleted is collected a moment after it. */
+  async untilLeft<T extends KubeObject>(
+    resource: Resource<T>,
+    namespace: string,
+    names: readonly string[],
+  ): Promise<void> {
+    await this.until(
+      `of the ${resource.plural} in ${namespace} only [${names.join(', ')}] are left`,
+      async () => {
+        assert.deepEqual(await this.names(resource, namespace), names);
+        return true;
+      },
+    );
   }
 
   /** Waits until `look` finds something; fails with what it said last. */

@@ -23,6 +23,8 @@ class World {
   readonly answers: { readonly take: () => void }[] = [];
   readonly store = new Store<Thing>();
   readonly seen = new Map<string, LiveThing>();
+  /** Uids that were told as added and not as deleted since. */
+  readonly alive = new Set<string>();
   readonly buried = new Set<string>();
   /** The newest state of each name that an answer has told us of: nothing older may be shown from then on. */
   readonly promised = new Map<string, number>();
@@ -42,10 +44,15 @@ class World {
     });
   }
 
-  /** A subscriber that believes only what it is told must end with the same picture. */
+  /** A subscriber that believes only what it is told must end with the same picture, by name and by uid. */
   #follow(change: Change<Thing>): void {
+    const { uid } = change.object.metadata;
+    assert.equal(this.alive.has(uid), change.type !== 'added', `${change.type} ${uid}`);
+    if (change.type === 'updated') assert.equal(change.previous.metadata.uid, uid);
     if (change.type === 'deleted') this.seen.delete(change.key);
     else this.seen.set(change.key, change.object);
+    if (change.type === 'deleted') this.alive.delete(uid);
+    else this.alive.add(uid);
     if (change.type === 'added') assert.ok(this.store.get(change.key));
   }
 
@@ -166,6 +173,7 @@ class World {
         `${object.metadata.name} came back after our delete was answered`,
       );
     assert.deepEqual(new Map(this.store.list().map((object) => [keyOf(object), object])), this.seen);
+    assert.deepEqual(new Set(this.store.list().map((object) => object.metadata.uid)), this.alive);
   }
 
   /** Everything that is on its way arrives. */

@@ -6,6 +6,7 @@
  * - Within one resource type resourceVersions order all states, and a watch delivers them in that order.
  * - An answer to a write counts only if it is newer than everything the watch has delivered; else the watch knows better.
  * - What we deleted stays deleted: late events of that uid are not believed.
+ * - Another uid under the same name is another object: the one before is told as deleted, the new one as added.
  * - A list is the truth as of its moment, even if its numbers went back (a restored server). Only answers that came
  *   after the list was begun may overrule it.
  */
@@ -202,8 +203,11 @@ export class Replica<T extends KubeObject> {
   }
 
   #put(key: ObjectKey, object: Live<T>): void {
-    const previous = this.#store.get(key);
-    if (previous !== undefined && sameState(previous, object)) return;
+    const known = this.#store.get(key);
+    if (known !== undefined && sameState(known, object)) return;
+    const previous = known?.metadata.uid === object.metadata.uid ? known : undefined;
+    // Another object may have taken the name while nobody looked: nothing else will tell of the end of the one before.
+    if (previous === undefined) this.#remove(key);
     this.#store.set(object, key);
     this.#floors.delete(key);
     this.#options.onChange(
