@@ -192,7 +192,8 @@ export class ControlPlane implements AsyncDisposable {
     return findCondition(status?.conditions, type);
   }
 
-  ready<T extends KubeObject>(resource: Resource<T>, name: string, seconds = 300) {
+  /** A worker that a killed slurmctld forgot is replaced only after the grace of some minutes: the default outlasts that. */
+  ready<T extends KubeObject>(resource: Resource<T>, name: string, seconds = 900) {
     return this.eventually(
       `${resource.kind} ${name} to be Ready`,
       async () => {
