@@ -1,4 +1,5 @@
 /** Random operations on a cluster whose workers all have jobs; then rest, and the account of what was lost and by whose hand. */
+import { readFileSync } from 'node:fs';
 import { nodes, pods, sleep } from '@slurm-operator/kube';
 import { nodeSets } from '@slurm-operator/operator';
 import { SlurmError } from '@slurm-operator/slurm';
@@ -90,6 +91,9 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   await settle({ stage, load, administrator, kills: outages.kills }, options.nodes);
   const starts = jobStarts(slurmctldLog(stage.directory));
   const told = account([...load.jobs.values()], blows.all(), { ...outages, starts }, say);
+  // Why each worker was deleted: without it nobody can say whether the operator was wrong, or which look misled it.
+  if (told.jobs_lost + told.jobs_requeued_by_operator > 0)
+    for (const line of deletions(stage.operator.log)) say(line);
   say('the same once more, from nothing');
   const equal = await equalsFreshApply(stage, spec, say);
   const { jobs_run, ...hurt } = told;
@@ -224,4 +228,9 @@ async function untilQuiet(stage: SlurmStage): Promise<void> {
     },
     patience,
   );
+}
+
+function deletions(log: string): string[] {
+  const lines = readFileSync(log, 'utf8').split('\n');
+  return lines.filter((line) => line.includes('"delete-worker"')).slice(-200);
 }
