@@ -2,6 +2,7 @@
  * `make soak CRASH=all`: the operator is killed behind every single write of a scale-out, a scale-in, a rollout, a mode switch and
  * a deletion, with a real Slurm beside it: slurmctld, slurmrestd, and one slurmd for every pod that runs.
  */
+import type { SlurmVersion } from '@slurm-operator/images';
 import {
   type CrashScenario,
   crashAtEveryWrite,
@@ -9,6 +10,7 @@ import {
   NodeSetStage,
   RealSlurm,
 } from '@slurm-operator/operator/testing';
+import { unlessAborted } from './unless-aborted.ts';
 import { wantedSlurm } from './wanted-slurm.ts';
 
 export interface CrashResult {
@@ -19,11 +21,29 @@ export interface CrashResult {
   readonly failed: readonly string[];
 }
 
-export async function runCrashSoak(wanted: string, say: (line: string) => void): Promise<CrashResult> {
+export async function runCrashSoak(
+  wanted: string,
+  say: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<CrashResult> {
   const scenarios = chosen(wanted);
   const version = wantedSlurm();
   say(`a real Slurm ${version}`);
   await using slurm = await RealSlurm.start(version);
+  return await unlessAborted(crashAll({ scenarios, slurm, version, say }), signal);
+}
+
+async function crashAll({
+  scenarios,
+  slurm,
+  version,
+  say,
+}: {
+  readonly scenarios: readonly CrashScenario[];
+  readonly slurm: RealSlurm;
+  readonly version: SlurmVersion;
+  readonly say: (line: string) => void;
+}): Promise<CrashResult> {
   const open = async () => {
     await slurm.clear();
     return NodeSetStage.open(2, {

@@ -33,7 +33,9 @@ export class OperatorProcess {
       '--metrics-addr',
       '0',
     ];
-    const child = spawn(process.execPath, [program, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
+    // Whatever becomes of us, and even while it is paused: without us it would go on writing for nobody.
+    const command = ['--pdeathsig', 'KILL', process.execPath, program, ...flags];
+    const child = spawn('setpriv', command, { stdio: ['ignore', 'pipe', 'pipe'] });
     const log = createWriteStream(this.log, { flags: 'a' });
     child.stdout.pipe(log, { end: false });
     child.stderr.pipe(log, { end: false });

@@ -13,6 +13,7 @@ import { Random } from './random.ts';
 import { namespace, SlurmStage } from './slurm-stage.ts';
 import { jobStarts, slurmctldLog } from './slurmctld-log.ts';
 import { soakTable } from './soak-table.ts';
+import { unlessAborted } from './unless-aborted.ts';
 import { Workload } from './workload.ts';
 
 export interface SoakOptions {
@@ -26,6 +27,8 @@ export interface SoakOptions {
   /** Milliseconds between two operations, at most. */
   readonly pause: number;
   readonly say: (line: string) => void;
+  /** Takes the stage down and rejects, wherever the soak is. What it does meanwhile fails unheard: end the process. */
+  readonly signal?: AbortSignal;
 }
 
 export interface SoakResult extends Account {
@@ -43,9 +46,19 @@ const patience = 900_000;
 const jobsPerWorker = 4;
 
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
+  const { name, nodes: count, say, signal } = options;
+  await using stage = await SlurmStage.open({
+    name,
+    nodes: count,
+    progress: say,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return await unlessAborted(soakOn(stage, options), signal);
+}
+
+async function soakOn(stage: SlurmStage, options: SoakOptions): Promise<SoakResult> {
   const { ops, seed, say } = options;
   const random = new Random(seed);
-  await using stage = await SlurmStage.open({ name: options.name, nodes: options.nodes, progress: say });
   await stage.startSlurm();
   const spec = {
     replicas: options.nodes,

@@ -54,6 +54,8 @@ export interface StageOptions {
   /** The silence after which a node counts as lost. @default as in a real cluster */
   readonly nodeGraceMs?: number;
   readonly progress?: (line: string) => void;
+  /** Gives up while the stage is being set up. */
+  readonly signal?: AbortSignal;
 }
 
 export class SlurmStage implements AsyncDisposable {
@@ -88,11 +90,13 @@ export class SlurmStage implements AsyncDisposable {
     version = wantedSlurm(),
     nodeGraceMs,
     progress = () => {},
+    signal,
   }: StageOptions): Promise<SlurmStage> {
     progress(`images of Slurm ${version}`);
     const images: string[] = [];
     for (const image of ['slurmctld', 'slurmrestd', 'slurmd'] as const)
-      images.push((await buildImage(image, version)).path);
+      images.push((await buildImage(image, version, signal === undefined ? {} : { signal })).path);
+    signal?.throwIfAborted();
     const directory = await mkdtemp(join(tmpdir(), 'slurm-stage-'));
     const cluster = await startLocalCluster({
       name,

@@ -13,16 +13,28 @@ const say = (line: string) =>
   console.log(`${((Date.now() - began) / 1000).toFixed(1).padStart(8)} s  ${line}`);
 const crash = process.env['CRASH'] ?? '';
 
+/** The first of these ends the stage in order, a second one the program at once. */
+const interruption = new AbortController();
+for (const [name, number] of Object.entries({ SIGINT: 2, SIGTERM: 15 }))
+  process.once(name, () => {
+    say(`${name}: the stage is taken down; once more ends this at once`);
+    process.exitCode = 128 + number;
+    interruption.abort(new Error(`ended by ${name}`));
+  });
+const { signal } = interruption;
+
 async function soak(): Promise<boolean> {
   const result = await runSoak({
     ops: number('OPS', 200),
     seed,
     nodes: number('NODES', 3),
-    name: 'soak',
+    // Two may run beside each other.
+    name: `soak-${process.pid}`,
     shortest: number('SHORTEST', 5),
     longest: number('LONGEST', 60),
     pause: number('PAUSE_MS', 4_000),
     say,
+    signal,
   });
   console.log(JSON.stringify(result));
   const { jobs_lost: lost, jobs_requeued_by_operator: requeued, busy_percent: busy } = result;
@@ -30,9 +42,15 @@ async function soak(): Promise<boolean> {
 }
 
 async function crashes(): Promise<boolean> {
-  const result = await runCrashSoak(crash, say);
+  const result = await runCrashSoak(crash, say, signal);
   console.log(JSON.stringify(result));
   return result.end_states_equal;
 }
 
-process.exitCode = (await (crash === '' ? soak() : crashes())) ? 0 : 1;
+try {
+  process.exitCode = (await (crash === '' ? soak() : crashes())) ? 0 : 1;
+} catch (error) {
+  if (!signal.aborted) throw error;
+  // What was under way when the stage went would go on trying to reach it.
+  process.exit();
+}
