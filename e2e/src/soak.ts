@@ -15,10 +15,10 @@ const crash = process.env['CRASH'] ?? '';
 
 /** The first of these ends the stage in order, a second one the program at once. */
 const interruption = new AbortController();
-for (const [name, number] of Object.entries({ SIGINT: 2, SIGTERM: 15 }))
+for (const [name, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 }))
   process.once(name, () => {
     say(`${name}: the stage is taken down; once more ends this at once`);
-    process.exitCode = 128 + number;
+    process.exitCode = code;
     interruption.abort(new Error(`ended by ${name}`));
   });
 const { signal } = interruption;
