@@ -27,6 +27,8 @@ export const event: fc.Arbitrary<Event> = fc.oneof(
         'scale',
         'new-revision',
         'crash',
+        'cache-lags',
+        'cache-catches-up',
         'slurm-down',
         'slurm-up',
         'fail-pod',
@@ -130,6 +132,12 @@ export function happen(world: SimulatedWorld, { does, n: i }: Event): void {
       break;
     case 'crash':
       world.crashOperator();
+      break;
+    case 'cache-lags':
+      world.cacheLags();
+      break;
+    case 'cache-catches-up':
+      world.cacheCatchesUp();
       break;
     case 'slurm-down':
       world.slurm.reachable = false;
@@ -245,22 +253,17 @@ function checkAction(observed: Observed, action: Action): void {
   if (
     action.kind === 'delete-worker' &&
     (action.because === 'drained' ||
-      action.because === 'unknown-to-slurm' ||
-      action.because === 'start-untold')
+      action.because === 'drained-by-other' ||
+      action.because === 'unknown-to-slurm')
   ) {
     if (slurm.kind === 'unknown') throw new LawBroken('L1: a delete planned on an unknown view');
     const node = slurm.nodes.get(action.slurmName);
     if (action.because === 'unknown-to-slurm' && node !== undefined)
       throw new LawBroken('L1: a delete because Slurm has no such node, though it has');
-    if (action.because === 'drained' && !looksDrained(node))
+    if (action.because !== 'unknown-to-slurm' && !looksDrained(node))
       throw new LawBroken(`L1: a delete of ${action.slurmName} though the list shows ${node?.base}`);
-    if (
-      action.because === 'start-untold' &&
-      node !== undefined &&
-      node.base !== 'DOWN' &&
-      !looksDrained(node)
-    )
-      throw new LawBroken(`L1: ${action.slurmName} may be at work: the list shows ${node.base}`);
+    if (action.because === 'drained' && !node?.reason.startsWith(reasonPrefix))
+      throw new LawBroken(`L1: ${action.slurmName} deleted on a drain of somebody else as if it were ours`);
     if (slurm.at <= (observed.lastWrites.get(action.slurmName) ?? Number.NEGATIVE_INFINITY))
       throw new LawBroken('L1: a delete planned on a list older than our last change');
   }
@@ -283,6 +286,7 @@ function looksDrained(node: SlurmNode | undefined): boolean {
 export function settle(world: SimulatedWorld, rounds = 200): Plan {
   world.slurm.reachable = true;
   world.imageComes = true;
+  world.cacheCatchesUp();
   for (const machine of world.kubeNodes.values())
     Object.assign(machine, { reachable: true, unschedulable: false });
   for (const node of world.slurm.nodes.values())

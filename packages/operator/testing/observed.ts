@@ -7,6 +7,7 @@ export function worker(ordinal: number, over: Partial<Worker> = {}): Worker {
   return {
     name: `w-${ordinal}`,
     uid: `uid-${ordinal}`,
+    resourceVersion: '1',
     slot: { mode: 'StatefulSet', ordinal },
     slurmName: `w-${ordinal}`,
     address: `10.0.0.${ordinal}`,

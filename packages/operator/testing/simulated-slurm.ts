@@ -71,13 +71,21 @@ export class SimulatedSlurm {
     for (const pod of pods) this.#register(pod, now);
     this.jobs = this.jobs.filter((job) => job.ends > now);
     let left = submit;
-    for (const node of this.nodes.values()) {
-      const takes =
-        alive.has(node.name) && !node.flags.has('DRAIN') && node.base !== 'DOWN' && !this.isBusy(node.name);
-      if (left === 0 || !takes) continue;
-      this.jobs.push({ id: (this.#submitted += 1), node: node.name, ends: now + 50_000 });
-      left -= 1;
-    }
+    for (const node of this.nodes.values())
+      if (left > 0 && alive.has(node.name) && this.#begins(node, now)) left -= 1;
+  }
+
+  /** One slurmd registers, and is given work if it may have some. */
+  join(pod: Worker, now: number): void {
+    this.#register(pod, now);
+    const node = this.nodes.get(pod.slurmName);
+    if (node !== undefined) this.#begins(node, now);
+  }
+
+  #begins(node: Record, now: number): boolean {
+    if (node.flags.has('DRAIN') || node.base === 'DOWN' || this.isBusy(node.name)) return false;
+    this.jobs.push({ id: (this.#submitted += 1), node: node.name, ends: now + 50_000 });
+    return true;
   }
 
   isBusy(node: string): boolean {

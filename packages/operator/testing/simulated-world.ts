@@ -50,6 +50,8 @@ export class SimulatedWorld {
   finalized = false;
   /** The operator's memory; lost when it crashes. */
   lastWrites = new Map<string, number>();
+  /** What the operator's cache holds while its watch is behind; its own writes are always in it. */
+  #cached: Map<string, Worker> | undefined;
   #view: SlurmView = { kind: 'unknown', since: 0, why: 'not asked yet' };
   #serial = 0;
   readonly done: Action[] = [];
@@ -88,7 +90,11 @@ export class SimulatedWorld {
       protectBusyPods: true,
       claimTemplates: ['data'],
       size: { cpus: undefined, memory: undefined, gpus: undefined },
-      workers: [...this.pods.values()].map((pod) => ({ ...pod, nodeReachable: this.#reachable(pod) })),
+      workers: [...(this.#cached ?? this.pods).values()].map((pod) => ({
+        ...pod,
+        resourceVersion: versionOf(pod),
+        nodeReachable: this.#reachable(pod),
+      })),
       orphans: [],
       released: [],
       strangers: [],
@@ -108,7 +114,17 @@ export class SimulatedWorld {
     this.now += 1;
   }
 
+  /** From now on the operator hears nothing of what others do to pods. */
+  cacheLags(): void {
+    this.#cached ??= new Map([...this.pods].map(([name, pod]) => [name, { ...pod }]));
+  }
+
+  cacheCatchesUp(): void {
+    this.#cached = undefined;
+  }
+
   crashOperator(): void {
+    this.cacheCatchesUp();
     this.lastWrites = new Map();
     this.#view = { kind: 'unknown', since: this.now, why: 'not asked yet' };
   }
@@ -117,6 +133,14 @@ export class SimulatedWorld {
   act(action: Action): void {
     this.now += 1;
     this.done.push(action);
+    const before = new Map([...this.pods].map(([name, pod]) => [name, versionOf(pod)]));
+    this.#carryOut(action);
+    for (const [name, pod] of this.pods)
+      if (before.get(name) !== versionOf(pod)) this.#cached?.set(name, { ...pod });
+    for (const name of before.keys()) if (!this.pods.has(name)) this.#cached?.delete(name);
+  }
+
+  #carryOut(action: Action): void {
     switch (action.kind) {
       case 'add-finalizer':
         this.hasFinalizer = true;
@@ -176,6 +200,7 @@ export class SimulatedWorld {
     this.pods.set(name, {
       name,
       uid: `pod-${this.#serial}`,
+      resourceVersion: '',
       slot,
       slurmName:
         slurmNameOf(slot, { naming: { prefix: 'workers-', padding: 0 }, nodes: this.kubeNodes }) ?? '?',
@@ -210,6 +235,7 @@ export class SimulatedWorld {
   #patch(action: Extract<Action, { kind: 'patch-worker' }>): void {
     const pod = this.pods.get(action.name);
     if (pod === undefined || pod.uid !== action.uid) return;
+    if (action.resourceVersion !== undefined && action.resourceVersion !== versionOf(pod)) return;
     if (action.cordon !== undefined) {
       if (pod.cordoned && pod.cordonCause === undefined)
         throw new LawBroken(`a cordon by a person was overwritten on ${pod.name}`);
@@ -225,6 +251,8 @@ export class SimulatedWorld {
     const pod = this.pods.get(action.name);
     if (pod === undefined || pod.uid !== action.uid || pod.terminating) return;
     if (!this.#confirms(action)) return;
+    if (action.resourceVersion !== undefined && action.resourceVersion !== versionOf(pod)) return;
+    this.#joinsMeanwhile(pod);
     const asked = action.because === 'user-asked' || action.because === 'no-controller';
     if (asked && !this.spec.deleting)
       throw new LawBroken(
@@ -240,12 +268,22 @@ export class SimulatedWorld {
 
   /** `act` fetches a list for the purpose and looks once more. */
   #confirms({ because, slurmName }: Extract<Action, { kind: 'delete-worker' }>): boolean {
-    if (because !== 'drained' && because !== 'unknown-to-slurm' && because !== 'start-untold') return true;
+    if (because !== 'drained' && because !== 'drained-by-other' && because !== 'unknown-to-slurm')
+      return true;
     if (!this.slurm.reachable) return false;
     const node = this.slurm.nodes.get(slurmName);
-    if (node === undefined) return true;
-    if (this.slurm.isBusy(slurmName)) return false;
-    return node.flags.has('DRAIN') || (because === 'start-untold' && node.base === 'DOWN');
+    if (node === undefined) return because === 'unknown-to-slurm';
+    return !this.slurm.isBusy(slurmName) && node.flags.has('DRAIN');
+  }
+
+  /** A slurmd that has only just been started joins, and is given work, while a delete of its pod is on the way. */
+  #joinsMeanwhile(pod: Worker): void {
+    const running = this.unseen.has(pod.uid) || (pod.phase === 'Running' && !pod.containersDead);
+    if (!running && (pod.phase !== 'Pending' || pod.cannotStart || !this.imageComes)) return;
+    const placed = pod.placedAt ?? Number.NEGATIVE_INFINITY;
+    if (!this.#reachable(pod) || this.now - Math.max(placed, pod.startedAt ?? placed) > aMoment) return;
+    if (!running) this.unseen.set(pod.uid, this.now);
+    this.slurm.join(pod, this.now);
   }
 
   #claim(name: string, change: (claim: Mutable<Claim>) => void): void {
@@ -323,4 +361,13 @@ export class SimulatedWorld {
   #reachable(pod: Worker): boolean {
     return pod.nodeName === undefined || (this.kubeNodes.get(pod.nodeName)?.reachable ?? true);
   }
+}
+
+/** How long after its start a slurmd has joined, or has failed to. */
+const aMoment = 50_000;
+
+/** Equal for equal pods, as resourceVersions are. */
+function versionOf(pod: Worker): string {
+  const { slurmConditions, resourceVersion: _, nodeReachable: _reachable, ...plain } = pod;
+  return JSON.stringify([plain, [...slurmConditions]]);
 }

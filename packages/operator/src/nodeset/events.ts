@@ -22,9 +22,9 @@ const goneReasons: Record<Extract<Action, { kind: 'delete-worker' }>['why'], str
 
 const becauseWords: Record<Extract<Action, { kind: 'delete-worker' }>['because'], string> = {
   drained: 'its Slurm node is drained',
+  'drained-by-other': 'its Slurm node was drained by someone else and has no work',
   'unknown-to-slurm': 'Slurm does not know it',
   'never-started': 'it never started',
-  'start-untold': 'it had not started, and Slurm has no work on it',
   'user-asked': 'deletionPolicy is Delete',
   'no-controller': 'its Controller is gone',
 };

@@ -6,6 +6,7 @@ import {
   AlreadyExistsError,
   type Client,
   ConflictError,
+  type DeleteOptions,
   InvalidError,
   NotFoundError,
 } from '@slurm-operator/kube';
@@ -19,6 +20,7 @@ const deletePod: Action = {
   slurmName: 'w-0',
   because: 'never-started',
   why: 'scale-in',
+  resourceVersion: '7',
 };
 const deleteClaim: Action = { kind: 'delete-claim', name: 'd-0', uid: 'claim-uid' };
 const markClaim: Action = { kind: 'mark-claim', name: 'd-0', uid: 'claim-uid', scaledIn: true };
@@ -26,11 +28,12 @@ const patchPod: Action = { kind: 'patch-worker', name: 'w-0', uid: 'pod-uid', pr
 const adopt: Action = { kind: 'adopt-worker', name: 'w-0', uid: 'pod-uid' };
 
 async function carryOut(actions: readonly Action[], answer: () => void = () => undefined) {
-  const asked: { readonly uid: unknown; readonly resource: string }[] = [];
+  const asked: { readonly uid: unknown; readonly resource: string; readonly version?: string }[] = [];
   const done: string[] = [];
   const client = {
-    delete: async (resource: { plural: string }, _ref: object, options: { uid?: string }) => {
-      asked.push({ resource: resource.plural, uid: options.uid });
+    delete: async (resource: { plural: string }, _ref: object, options: DeleteOptions) => {
+      const { uid, resourceVersion: version } = options;
+      asked.push({ resource: resource.plural, uid, ...(version === undefined ? {} : { version }) });
       answer();
     },
     patch: async (
@@ -64,7 +67,6 @@ async function carryOut(actions: readonly Action[], answer: () => void = () => u
 
 test('whatever is deleted or patched is named by its uid', async () => {
   for (const [action, resource, uid] of [
-    [deletePod, 'pods', 'pod-uid'],
     [patchPod, 'pods', 'pod-uid'],
     [adopt, 'pods', 'pod-uid'],
     [deleteClaim, 'persistentvolumeclaims', 'claim-uid'],
@@ -73,11 +75,36 @@ test('whatever is deleted or patched is named by its uid', async () => {
     assert.deepEqual((await carryOut([action])).asked, [{ resource, uid }], action.kind);
 });
 
+test('a delete that relies on what the pod looked like means that very version of it', async () => {
+  const named = { resource: 'pods', uid: 'pod-uid' };
+  assert.deepEqual((await carryOut([deletePod])).asked, [{ ...named, version: '7' }]);
+  const { resourceVersion: _, ...drained } = deletePod;
+  assert.deepEqual((await carryOut([drained])).asked, [named]);
+});
+
+test('what met another pod, or another version of it, has not happened and is no failure', async () => {
+  for (const action of [deletePod, patchPod]) {
+    const { done, failed } = await carryOut([action], () => {
+      throw new ConflictError('the pod was changed', { status: 409 });
+    });
+    assert.deepEqual({ done, failed }, { done: [], failed: false }, action.kind);
+  }
+});
+
+test('of a pod that is gone nothing is left to do', async () => {
+  for (const action of [deletePod, patchPod]) {
+    const { done, failed } = await carryOut([action], () => {
+      throw new NotFoundError('no such pod', { status: 404 });
+    });
+    assert.deepEqual({ done, failed }, { done: [action.kind], failed: false }, action.kind);
+  }
+});
+
 describe('an object that is gone or was replaced counts as done', () => {
   const replaced = { causes: [{ field: 'metadata.uid', reason: 'FieldValueInvalid', message: 'immutable' }] };
   const cases: readonly [reason: string, error: Error, done: boolean][] = [
     ['gone', new NotFoundError('no such pod', { status: 404 }), true],
-    ['a delete met its successor', new ConflictError('another uid', { status: 409 }), true],
+    ['another uid, or another version', new ConflictError('another uid', { status: 409 }), true],
     ['somebody else was first', new AlreadyExistsError('it is there', { status: 409 }), true],
     ['a patch met its successor', invalid(replaced.causes), true],
     [
@@ -89,7 +116,7 @@ describe('an object that is gone or was replaced counts as done', () => {
   ];
   for (const [reason, error, done] of cases)
     test(reason, async () => {
-      for (const action of [deletePod, patchPod, markClaim]) {
+      for (const action of [deleteClaim, adopt, markClaim]) {
         const result = await carryOut([action], () => {
           throw error;
         });

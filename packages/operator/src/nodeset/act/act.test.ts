@@ -93,15 +93,21 @@ describe('what a delete is confirmed by', () => {
     ],
     ['an old list is asked for again', 'drained', list(8_000, drained), list(10_000, resumed), false],
     ['an unknown node is asked for again', 'unknown-to-slurm', list(9_900, []), list(10_000, resumed), false],
-    ['a start untold is asked for again', 'start-untold', list(9_900, []), list(10_000, resumed), false],
-    ['nobody has joined by the newest list', 'start-untold', list(9_900, []), list(10_000, []), true],
     [
-      'what a predecessor left behind is no work',
-      'start-untold',
-      list(9_900, []),
-      list(10_000, [node(['NOT_RESPONDING'])]),
+      'a drain by somebody else is asked for again',
+      'drained-by-other',
+      list(9_900, drained),
+      list(10_000, resumed),
+      false,
+    ],
+    [
+      'a drain by somebody else that stays',
+      'drained-by-other',
+      list(9_900, drained),
+      list(10_000, drained),
       true,
     ],
+    ['a drain that went with its record', 'drained', list(9_900, []), list(10_000, []), false],
     [
       'a record that does not respond is no drained one',
       'unknown-to-slurm',
@@ -110,8 +116,8 @@ describe('what a delete is confirmed by', () => {
       false,
     ],
     [
-      'no answer is no confirmation of a start untold',
-      'start-untold',
+      'no answer is no confirmation of an absence',
+      'unknown-to-slurm',
       list(9_900, []),
       { kind: 'unknown', since: 0, why: 'down' },
       false,
@@ -147,6 +153,47 @@ describe('what a delete is confirmed by', () => {
       );
       assert.deepEqual(done, gone ? ['delete-worker'] : []);
     });
+});
+
+test('an absence is asked for anew for as many deletes as are sent at once', async () => {
+  const told: string[] = [];
+  const client = {
+    delete: async (_: object, { name }: { name: string }) => void told.push(name),
+  } as unknown as Client;
+  const fresh: NodesView = {
+    kind: 'known',
+    at: 1,
+    nodes: [],
+    deadlines: new Map(),
+    controllerStartedAt: 0,
+  };
+  const gateway = {
+    freshView: async () => {
+      told.push('list');
+      return fresh;
+    },
+  } as unknown as SlurmGateway;
+  const going = (name: string): Action => ({
+    kind: 'delete-worker',
+    name,
+    uid: name,
+    slurmName: name,
+    because: 'unknown-to-slurm',
+    why: 'deletion',
+  });
+  await act(['a', 'b', 'c', 'd', 'e'].map(going), {
+    client,
+    gateway,
+    nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
+    createWorker: async () => undefined,
+    wrote: () => undefined,
+    refused: () => undefined,
+    done: () => undefined,
+    signal: AbortSignal.timeout(60_000),
+    now: () => 0,
+    parallel: 2,
+  });
+  assert.deepEqual(told, ['list', 'a', 'b', 'list', 'c', 'd', 'list', 'e']);
 });
 
 describe('an update of a node that Slurm does not take', () => {

@@ -19,10 +19,10 @@ import { SlurmError } from '@slurm-operator/slurm';
 import { nodeSets } from '../../cache/resources.ts';
 import { claimScaledInAnnotation } from '../annotations.ts';
 import type { Action } from '../plan/actions.ts';
-import type { NodesView, SlurmGateway } from '../slurm-gateway.ts';
+import type { SlurmGateway } from '../slurm-gateway.ts';
+import { confirmedBatches } from './confirmed-batches.ts';
 import { inParallel, slowStart } from './in-parallel.ts';
 import { isPodChange, type PodChange, patchPod } from './patch-pod.ts';
-import { isSlurmsWord, stillSafe } from './still-safe.ts';
 
 export interface ActContext {
   readonly client: Client;
@@ -76,12 +76,13 @@ export async function act(actions: readonly Action[], context: ActContext): Prom
     // With its marks missing a worker must not go; everything else goes on whatever failed before.
     if (kinds[0] === 'delete-worker' && failed('mark-claim')) continue;
     const run = kinds[0] === 'create-worker' ? slowStart : inParallel;
-    const checked =
-      kinds[0] === 'delete-worker' ? await confirmed(wave as Of<'delete-worker'>[], context) : wave;
-    const requests = together(checked);
-    const refused = await run(requests, context.parallel, (request) => perform(request, tracked));
-    failures.push(...refused);
-    if (kinds[0] === 'create-worker') creationFailed = refused.length > 0;
+    const batches =
+      kinds[0] === 'delete-worker' ? confirmedBatches(wave as Of<'delete-worker'>[], context) : [wave];
+    for await (const batch of batches) {
+      const refused = await run(together(batch), context.parallel, (request) => perform(request, tracked));
+      failures.push(...refused);
+      if (kinds[0] === 'create-worker') creationFailed = refused.length > 0;
+    }
     // Without its finalizer a NodeSet must not get workers.
     if (failed('add-finalizer')) break;
   }
@@ -107,33 +108,6 @@ function inWaves(
   );
 }
 
-/** One list for all deletes of a plan: what is not safe by it stays for the next plan. */
-async function confirmed(deletes: readonly Of<'delete-worker'>[], context: ActContext): Promise<Action[]> {
-  const view = await viewFor(deletes, context);
-  const fresh = view.kind === 'known' ? new Map(view.nodes.map((node) => [node.name, node])) : undefined;
-  return deletes.filter((action) => stillSafe(action, fresh));
-}
-
-/** A drained node gets no work, so a list of this age still tells the truth about it. */
-const stillFresh = 2_000;
-
-/**
- * The newest list, if it is young enough. That nobody works under a name is another matter: a slurmd may join at any moment and be
- * given work at once, so that is believed only of a list that was asked for just now.
- */
-async function viewFor(
-  deletes: readonly Of<'delete-worker'>[],
-  { gateway, signal, now }: ActContext,
-): Promise<NodesView> {
-  const reasons = new Set(deletes.map((action) => action.because).filter(isSlurmsWord));
-  if (reasons.size === 0) return { kind: 'unknown', since: 0, why: 'not needed' };
-  if (gateway === undefined) return { kind: 'unknown', since: 0, why: 'no connection' };
-  const newest = gateway.view();
-  const young = newest.kind === 'known' && now() - newest.at < stillFresh;
-  const mayJoin = reasons.has('unknown-to-slurm') || reasons.has('start-untold');
-  return young && !mayJoin ? newest : gateway.freshView(signal);
-}
-
 /** What changes on one pod goes in one request; every other action is one of its own. */
 function together(actions: readonly Action[]): Action[][] {
   return [...Map.groupBy(actions, (action) => (isPodChange(action) ? action.uid : action)).values()];
@@ -142,15 +116,18 @@ function together(actions: readonly Action[]): Action[][] {
 async function perform(actions: readonly Action[], context: ActContext): Promise<void> {
   const [action] = actions;
   if (action === undefined) return;
-  if (isPodChange(action)) await gone(patchPod(actions.filter(isPodChange), context));
-  else if (action.kind === 'update-node') {
+  if (isPodChange(action)) {
+    if (!(await asSeen(patchPod(actions.filter(isPodChange), context)))) return;
+  } else if (action.kind === 'delete-worker') {
+    if (!(await deleteWorker(action, context))) return;
+  } else if (action.kind === 'update-node') {
     if (!(await noteFacts(action, context))) return;
   } else await performKind(action, context);
   for (const each of actions) context.done(each);
 }
 
 function performKind(
-  action: Exclude<Action, PodChange | Of<'update-node'>>,
+  action: Exclude<Action, PodChange | Of<'update-node'> | Of<'delete-worker'>>,
   context: ActContext,
 ): Promise<void> {
   switch (action.kind) {
@@ -162,8 +139,6 @@ function performKind(
     case 'adopt-worker':
     case 'release-worker':
       return setController(action, context);
-    case 'delete-worker':
-      return deleteWorker(action, context);
     case 'drain':
       return updateNode(action.slurmName, { state: 'DRAIN', reason: action.reason }, context);
     case 'undrain':
@@ -215,10 +190,23 @@ async function setController(
   await gone(client.patch(pods, at(context, action.name), { type: 'strategic', body }, { signal }));
 }
 
-async function deleteWorker(action: Of<'delete-worker'>, context: ActContext): Promise<void> {
-  await gone(
-    context.client.delete(pods, at(context, action.name), { uid: action.uid, signal: context.signal }),
+function deleteWorker(action: Of<'delete-worker'>, context: ActContext): Promise<boolean> {
+  const { name, uid, resourceVersion } = action;
+  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  return asSeen(context.client.delete(pods, at(context, name), { uid, ...version, signal: context.signal }));
+}
+
+/** False: it is not the pod any more that the plan has seen. The change that made it so brings the next plan. */
+async function asSeen(request: Promise<unknown>): Promise<boolean> {
+  const isCurrent = request.then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof ConflictError) return false;
+      throw error;
+    },
   );
+  await gone(isCurrent);
+  return isCurrent.catch(() => true);
 }
 
 async function patchClaim(

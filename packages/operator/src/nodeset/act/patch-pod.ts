@@ -18,7 +18,7 @@ export async function patchPod(changes: readonly PodChange[], context: ActContex
   if (first === undefined) return;
   const conditions = changes.flatMap((change) => statesOf(change, context.now()));
   const body = {
-    metadata: { uid: first.uid, ...Object.assign({}, ...changes.map(notesOf)) },
+    metadata: { uid: first.uid, ...asSeen(changes), ...Object.assign({}, ...changes.map(notesOf)) },
     ...(conditions.length === 0 ? {} : { status: { conditions } }),
   };
   const ref = { namespace: context.nodeSet.metadata.namespace, name: first.name };
@@ -28,6 +28,13 @@ export async function patchPod(changes: readonly PodChange[], context: ActContex
     { type: 'strategic', body },
     { signal: context.signal, ...(conditions.length === 0 ? {} : { subresource: 'status' }) },
   );
+}
+
+function asSeen(changes: readonly PodChange[]): { resourceVersion?: string } {
+  const [resourceVersion] = changes.flatMap((change) =>
+    change.kind === 'patch-worker' ? (change.resourceVersion ?? []) : [],
+  );
+  return resourceVersion === undefined ? {} : { resourceVersion };
 }
 
 function notesOf(change: PodChange): { labels?: object; annotations?: object } {

@@ -1,10 +1,10 @@
 import type { SlurmNode } from '@slurm-operator/slurm';
 import type { Action, SafeBecause } from '../plan/actions.ts';
-import { isDrained, isLeftBehind } from '../plan/node-state.ts';
+import { isDrained } from '../plan/node-state.ts';
 
 /** Whether Slurm is the one who says that it is safe, and must therefore be asked once more. */
 export function isSlurmsWord(because: SafeBecause): boolean {
-  return because === 'drained' || because === 'unknown-to-slurm' || because === 'start-untold';
+  return because === 'drained' || because === 'drained-by-other' || because === 'unknown-to-slurm';
 }
 
 /** Law L1 once more, on a list, by name, that was fetched for the purpose after the plan was made; without one nothing is safe. */
@@ -15,6 +15,6 @@ export function stillSafe(
   if (!isSlurmsWord(because)) return true;
   if (fresh === undefined) return false;
   const node = fresh.get(slurmName);
-  if (node === undefined) return true;
-  return because === 'start-untold' ? isLeftBehind(node.state) : isDrained(node.state);
+  // A drain that is gone with its record holds nobody back any more: whether the worker may go is for the next plan to say.
+  return node === undefined ? because === 'unknown-to-slurm' : isDrained(node.state);
 }

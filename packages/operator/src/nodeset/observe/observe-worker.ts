@@ -42,6 +42,7 @@ export function observeWorker(
   return {
     name: metadata?.name ?? '',
     uid: metadata?.uid ?? '',
+    resourceVersion: metadata?.resourceVersion ?? '',
     slot,
     slurmName: spec?.hostNetwork ? machineOf(pod, slot) : (spec?.hostname ?? metadata?.name ?? ''),
     address: status?.podIP || undefined,

@@ -4,9 +4,9 @@ import type { CordonCause, Slot } from './observed.ts';
 /** Why it is safe to delete a worker pod; checked again against a fresh list just before the delete where it says so. */
 export type SafeBecause =
   | 'drained' // a list that began after our last change shows DRAIN and no work
-  | 'unknown-to-slurm' // Slurm answered, without error, that it has no such node
+  | 'drained-by-other' // the same, but the drain is somebody else's, who may take it back at any moment
+  | 'unknown-to-slurm' // Slurm answered, without error, that it has no such node, and the worker had its time to join
   | 'never-started' // it has no machine, or its machine cannot start it: no container of it ever ran
-  | 'start-untold' // nobody has told of its start, and Slurm answered that nobody works under its name
   | 'user-asked' // deletionPolicy: Delete
   | 'no-controller'; // the Slurm cluster itself was deleted
 
@@ -32,6 +32,8 @@ export type Action =
       readonly name: string;
       readonly uid: string;
       readonly cordon?: { readonly cordoned: boolean; readonly cause: CordonCause | undefined };
+      /** With a cordon: the pod as it was seen. A person may have cordoned it since, and a cordon of theirs is never overwritten. */
+      readonly resourceVersion?: string;
       /** Milliseconds, Infinity, or null to remove. */
       readonly deadline?: number | null;
       readonly protect?: boolean;
@@ -52,6 +54,8 @@ export type Action =
       readonly slurmName: string;
       readonly because: SafeBecause;
       readonly why: WhyGone;
+      /** The delete means the pod as it was seen: one that has changed since (it was bound, it was started) stays for the next plan. */
+      readonly resourceVersion?: string;
     }
   | { readonly kind: 'drain'; readonly slurmName: string; readonly reason: string }
   | { readonly kind: 'undrain'; readonly slurmName: string }

@@ -37,11 +37,14 @@ function topologyChange(worker: Worker, observed: Observed): Pick<Patch, 'topolo
   return { topology: machine.topology ?? null };
 }
 
-function cordonChange(worker: Worker, target: DrainTarget): Pick<Patch, 'cordon'> {
+function cordonChange(worker: Worker, target: DrainTarget): Pick<Patch, 'cordon' | 'resourceVersion'> {
   if (isCordonedByPerson(worker)) return {}; // theirs to take away
   const cause = target.drain && target.cause !== 'person' ? target.cause : undefined;
   const cordoned = target.drain;
-  return worker.cordoned === cordoned && worker.cordonCause === cause ? {} : { cordon: { cordoned, cause } };
+  const { resourceVersion } = worker;
+  return worker.cordoned === cordoned && worker.cordonCause === cause
+    ? {}
+    : { cordon: { cordoned, cause }, resourceVersion };
 }
 
 /** While Slurm's view is unknown the last facts stay: a protection is never lifted on a guess. */

@@ -20,14 +20,6 @@ export function isDrained(node: State): boolean {
   return hasDrain(node) && !isBusy(node);
 }
 
-/**
- * Nobody works under this name: what is listed is what a predecessor left behind. Unless it is drained a slurmd may join under it at
- * any moment and be given work, so only a list that was asked for just now tells.
- */
-export function isLeftBehind(node: State): boolean {
-  return !isBusy(node) && (hasDrain(node) || !responds(node));
-}
-
 /** A drain whose reason lacks our prefix is somebody else's and is never touched (law L2). */
 export function isOurDrain(node: SlurmNode): boolean {
   return hasDrain(node) && node.reason.startsWith(reasonPrefix);

@@ -25,6 +25,7 @@ export interface PodTrouble {
 export interface Worker {
   readonly name: string;
   readonly uid: string;
+  readonly resourceVersion: string;
   readonly slot: Slot;
   /** The name of its Slurm node. */
   readonly slurmName: string;

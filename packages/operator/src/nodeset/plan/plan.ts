@@ -2,7 +2,7 @@
  * The decision about a NodeSet: what is observed, and the time, in; actions and a summary out.
  * No I/O, no clock, nothing remembered. The laws it keeps (L1 … L11) are property tests beside it.
  */
-import type { Action } from './actions.ts';
+import type { Action, WhyGone } from './actions.ts';
 import { isAvailable } from './availability.ts';
 import { claimActions, unmarkedSlots } from './claims.ts';
 import { condemn } from './condemned.ts';
@@ -55,9 +55,6 @@ export function plan(observed: Observed, now: number): Plan {
     const why = condemned.workers.get(worker);
     const target = drainTarget(worker, why, current);
     const step = drainActions(worker, target, current);
-    const facts = podFacts(worker, target, current, now);
-    patches.push(...facts.actions, ...mirrorState(worker, current));
-    wakes.push(facts.wakeAt);
     drains.push(...step.actions);
     if (why === undefined && step.actions.length === 0) {
       const noted = slurmFacts(worker, current, now);
@@ -68,22 +65,16 @@ export function plan(observed: Observed, now: number): Plan {
       withheld.push(step.withheld);
       blind += 1;
     }
-    if (why !== undefined && !worker.terminating) {
-      const safety = safeToDelete(worker, current);
-      if (!safety.safe) {
-        withheld.push(`${worker.name} stays: ${safety.why}`);
-        if (safety.blind) blind += 1;
-      } else if (why === 'scale-in' && unmarked.has(slotKey(worker.slot)))
-        withheld.push(`${worker.name} stays until its claims are marked`);
-      else
-        deletions.push({
-          kind: 'delete-worker',
-          name: worker.name,
-          uid: worker.uid,
-          slurmName: worker.slurmName,
-          because: safety.because,
-          why,
-        });
+    const departure = why === undefined ? staying : departureOf(worker, why, current, unmarked, now);
+    withheld.push(...departure.withheld);
+    if (departure.blind) blind += 1;
+    wakes.push(departure.until);
+    if (departure.deletion !== undefined) deletions.push(departure.deletion);
+    else {
+      // Nothing is noted on a pod that goes now; and a delete that means the pod as it was seen must not meet our own note.
+      const facts = podFacts(worker, target, current, now);
+      patches.push(...facts.actions, ...mirrorState(worker, current));
+      wakes.push(facts.wakeAt);
     }
     if (!isAvailable(worker, current, now) && worker.readySince !== undefined)
       wakes.push(worker.readySince + current.minReadySeconds * 1000);
@@ -143,6 +134,41 @@ const idle: Plan = {
   waitsForSlurm: false,
   wakeAt: undefined,
 };
+
+interface Departure {
+  readonly deletion: Action | undefined;
+  readonly withheld: readonly string[];
+  readonly blind: boolean;
+  readonly until: number | undefined;
+}
+
+const staying: Departure = { deletion: undefined, withheld: [], blind: false, until: undefined };
+
+/** Whether a worker that must go may go now. */
+function departureOf(
+  worker: Worker,
+  why: WhyGone,
+  observed: Observed,
+  unmarked: ReadonlySet<string>,
+  now: number,
+): Departure {
+  if (worker.terminating) return staying;
+  const { name, uid, slurmName, resourceVersion } = worker;
+  const safety = safeToDelete(worker, observed, now);
+  if (!safety.safe)
+    return {
+      ...staying,
+      withheld: [`${name} stays: ${safety.why}`],
+      blind: safety.blind,
+      until: safety.until,
+    };
+  if (why === 'scale-in' && unmarked.has(slotKey(worker.slot)))
+    return { ...staying, withheld: [`${name} stays until its claims are marked`] };
+  const { because } = safety;
+  // Of these it matters that nothing has happened to the pod since it was seen: its machine, its start.
+  const asSeen = because === 'never-started' || because === 'unknown-to-slurm' ? { resourceVersion } : {};
+  return { ...staying, deletion: { kind: 'delete-worker', name, uid, slurmName, because, why, ...asSeen } };
+}
 
 /** Slurm's own word on how long work lasts is newer than what was last written on the pod. */
 function withCurrentDeadlines(observed: Observed): Observed {

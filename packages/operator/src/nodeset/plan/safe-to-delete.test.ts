@@ -4,10 +4,10 @@ import { describe, test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
 import type { SafeBecause } from './actions.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
-import { safeToDelete } from './safe-to-delete.ts';
+import { joinsWithin, safeToDelete } from './safe-to-delete.ts';
 
 const unknown = { slurm: { kind: 'unknown', since: 0, why: 'slurmrestd is paused' } } as const;
-const drain = new Set(['DRAIN']);
+const drain = { flags: new Set(['DRAIN']), reason: 'slurm-operator: going' };
 
 interface Case {
   readonly reason: string;
@@ -21,29 +21,50 @@ interface Case {
 function check({ reason, worker: w, node, over, because }: Case): void {
   test(reason, () => {
     const records = node === undefined ? [] : [slurmNode(0, node)];
-    const safety = safeToDelete(worker(0, w), observed([worker(0, w)], records, over));
+    const safety = safeToDelete(worker(0, w), observed([worker(0, w)], records, over), now);
     assert.equal(safety.safe ? safety.because : safety.blind ? 'blind' : 'unsafe', because);
   });
 }
 
 describe('a worker that has started', () => {
   const cases: readonly Case[] = [
-    { reason: 'is drained', node: { flags: drain }, because: 'drained' },
-    { reason: 'drains', node: { base: 'ALLOCATED', flags: drain }, because: 'unsafe' },
+    { reason: 'is drained', node: drain, because: 'drained' },
+    {
+      reason: 'is drained by somebody else',
+      node: { ...drain, reason: 'bad GPU' },
+      because: 'drained-by-other',
+    },
+    { reason: 'drains', node: { ...drain, base: 'ALLOCATED' }, because: 'unsafe' },
     { reason: 'waits for its epilog', node: { flags: new Set(['DRAIN', 'COMPLETING']) }, because: 'unsafe' },
     { reason: 'is idle', node: {}, because: 'unsafe' },
     { reason: 'is being undrained', node: { flags: new Set(['DRAIN', 'UNDRAIN']) }, because: 'unsafe' },
     { reason: 'is down: it may come back with work', node: { base: 'DOWN' }, because: 'unsafe' },
     {
       reason: 'is in a state that nobody here knows',
-      node: { base: 'UNKNOWN', flags: drain },
+      node: { ...drain, base: 'UNKNOWN' },
       because: 'unsafe',
     },
     { reason: 'is unknown to Slurm', because: 'unknown-to-slurm' },
+    {
+      reason: 'is unknown to Slurm, and has only just started',
+      worker: { startedAt: now - 30_000 },
+      because: 'unsafe',
+    },
+    {
+      reason: 'is unknown to a slurmctld that has only just started',
+      over: { slurm: { kind: 'known', at: now, nodes: new Map(), controllerStartedAt: now - 30_000 } },
+      because: 'unsafe',
+    },
+    {
+      reason: 'is drained, however young',
+      worker: { startedAt: now - 1_000 },
+      node: drain,
+      because: 'drained',
+    },
     { reason: 'Slurm does not answer', over: unknown, because: 'blind' },
     {
       reason: 'the list is as old as our last change',
-      node: { flags: drain },
+      node: drain,
       over: { lastWrites: new Map([['w-0', now]]) },
       because: 'blind',
     },
@@ -68,14 +89,30 @@ describe('a worker of whose start nobody has told', () => {
     { reason: 'may run already, and Slurm does not answer', worker: untold, over: unknown, because: 'blind' },
     { reason: 'has a job already', worker: untold, node: busy, because: 'unsafe' },
     { reason: 'has joined already', worker: untold, node: {}, because: 'unsafe' },
-    { reason: 'has not joined', worker: untold, because: 'start-untold' },
-    { reason: 'found a drained record', worker: untold, node: { flags: drain }, because: 'start-untold' },
-    { reason: 'found a dead record', worker: untold, node: { base: 'DOWN' }, because: 'start-untold' },
+    { reason: 'has not joined in its time', worker: untold, because: 'unknown-to-slurm' },
+    { reason: 'has yet to join', worker: { ...untold, placedAt: now - 30_000 }, because: 'unsafe' },
+    {
+      reason: 'has yet to join, and nobody wrote down when it got its machine',
+      worker: { ...untold, placedAt: undefined, createdAt: now - 30_000 },
+      because: 'unsafe',
+    },
+    {
+      reason: 'was placed just now and cannot start',
+      worker: { ...stuck, placedAt: now - 1_000 },
+      because: 'unknown-to-slurm',
+    },
+    { reason: 'found a drained record', worker: untold, node: drain, because: 'drained' },
+    {
+      reason: 'found a dead record, under which it may join',
+      worker: untold,
+      node: { base: 'DOWN' },
+      because: 'unsafe',
+    },
     {
       reason: 'found a record of a slurmd that does not respond',
       worker: untold,
       node: { flags: new Set(['NOT_RESPONDING']) },
-      because: 'start-untold',
+      because: 'unsafe',
     },
     {
       reason: 'found work of its predecessor, which may live',
@@ -135,4 +172,10 @@ describe('a NodeSet that is deleted', () => {
     },
   ];
   cases.forEach(check);
+});
+
+test('a worker that may still join is looked at again when its time to do so is over', () => {
+  const young = worker(0, { startedAt: now - 20_000 });
+  const safety = safeToDelete(young, observed([young], []), now);
+  assert.equal(safety.safe ? undefined : safety.until, now - 20_000 + joinsWithin);
 });

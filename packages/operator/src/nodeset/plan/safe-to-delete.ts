@@ -1,36 +1,56 @@
 import type { SafeBecause } from './actions.ts';
-import { askSlurm, isDrained, isLeftBehind } from './node-state.ts';
+import { askSlurm, isDrained, isForeign } from './node-state.ts';
 import type { Observed, Worker } from './observed.ts';
 
 export type Safety =
   | { readonly safe: true; readonly because: SafeBecause }
-  | { readonly safe: false; readonly why: string; readonly blind: boolean };
+  | {
+      readonly safe: false;
+      readonly why: string;
+      readonly blind: boolean;
+      /** When time alone may make it safe. */
+      readonly until?: number;
+    };
+
+/**
+ * A slurmd that has just got its machine, or has just been started, or whose slurmctld has, may join Slurm at any moment and be given
+ * work in the same second. Until this long after that its absence from a list says nothing about the next second.
+ */
+export const joinsWithin = 60_000;
 
 /**
  * Law L1, in one place: may this worker's pod be deleted without harm to a job?
  * Whatever is not a clear yes is a no. `act` asks again, with a list it fetches for the purpose, right before the delete.
  */
-export function safeToDelete(worker: Worker, observed: Observed): Safety {
+export function safeToDelete(worker: Worker, observed: Observed, now: number): Safety {
   if (observed.deleting && observed.deletionPolicy === 'Delete') return { safe: true, because: 'user-asked' };
   if (observed.deleting && !observed.controllerExists) return { safe: true, because: 'no-controller' };
   // A kubelet tells of a start up to seconds after slurmd has been given work, and one that is cut off does not tell at all.
   const untold = !worker.everStarted;
   if (untold && worker.nodeName === undefined) return { safe: true, because: 'never-started' };
+  const cannotStart = untold && worker.cannotStart && worker.nodeReachable;
   const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
   switch (answer.kind) {
     case 'unknown':
-      if (untold && worker.cannotStart && worker.nodeReachable)
-        return { safe: true, because: 'never-started' };
+      if (cannotStart) return { safe: true, because: 'never-started' };
       return {
         safe: false,
         blind: true,
         why: `Slurm's view of ${worker.slurmName} is unknown: ${answer.why}`,
       };
-    case 'absent':
-      return { safe: true, because: untold ? 'start-untold' : 'unknown-to-slurm' };
+    case 'absent': {
+      const until = mayJoinUntil(worker, observed);
+      if (cannotStart || now >= until) return { safe: true, because: 'unknown-to-slurm' };
+      return {
+        safe: false,
+        blind: false,
+        why: `${worker.slurmName} has only just started and may join Slurm at any moment`,
+        until,
+      };
+    }
     case 'present':
-      if (untold && isLeftBehind(answer.node)) return { safe: true, because: 'start-untold' };
-      if (isDrained(answer.node)) return { safe: true, because: 'drained' };
+      if (isDrained(answer.node))
+        return { safe: true, because: isForeign(answer.node) ? 'drained-by-other' : 'drained' };
       return {
         safe: false,
         blind: false,
@@ -39,4 +59,10 @@ export function safeToDelete(worker: Worker, observed: Observed): Safety {
     default:
       return answer satisfies never;
   }
+}
+
+function mayJoinUntil(worker: Worker, { slurm }: Observed): number {
+  const slurmctld = slurm.kind === 'known' ? slurm.controllerStartedAt : undefined;
+  const placed = worker.placedAt ?? worker.createdAt;
+  return Math.max(placed, worker.startedAt ?? placed, slurmctld ?? placed) + joinsWithin;
 }
