@@ -72,6 +72,10 @@ const reasonTexts = {
     meaning: 'The Accounting that accountingRef names does not exist in this namespace.',
     advice: 'Create it, or correct the name.',
   },
+  AccountingStarting: {
+    meaning: 'slurmctld goes on without accounting until slurmdbd is ready.',
+    advice: 'Wait; if it lasts, look at the Accounting.',
+  },
   AccountingOlder: {
     meaning: 'slurmctld waits with its new image: slurmdbd has to be of that Slurm, or a newer one, first.',
     advice: 'Upgrade the Accounting; slurmctld follows by itself.',

@@ -1,4 +1,7 @@
-/** Slurm's own rule: slurmdbd is upgraded before slurmctld, which does not speak to an older one. Pure. */
+/**
+ * slurmdbd goes before slurmctld. It is upgraded first, for slurmctld does not speak to an older one; and a slurmctld that ran without
+ * accounting learns of slurmdbd only when that is there. Pure.
+ */
 import { isOlder, type SlurmVersion, slurmVersionOf } from '../builders/slurm-version.ts';
 
 /** The workload of one daemon, as far as it is known. */
@@ -13,6 +16,25 @@ export interface Hold {
   readonly message: string;
   /** It ends by itself: slurmdbd is on its way. */
   readonly passing: boolean;
+}
+
+export interface AccountingStartInput {
+  /** The slurm.conf that slurmctld runs with is known to name no slurmdbd. */
+  readonly without: boolean;
+  readonly slurmdbd: Runs & { readonly name: string };
+}
+
+/**
+ * Why a slurmctld that runs without accounting must go on without it for now. slurmctld registers its cluster once, when it starts with, or
+ * reads, a slurm.conf that names slurmdbd. With nobody there to register with it goes on all the same, if it has saved a state: then slurmdbd
+ * never hears of the cluster and takes none of its records, and nothing says so.
+ */
+export function accountingStart({ without, slurmdbd }: AccountingStartInput): Hold | undefined {
+  if (!without || (slurmdbd.image !== undefined && !slurmdbd.updating)) return undefined;
+  return {
+    message: `slurmctld goes on without accounting until slurmdbd of Accounting ${slurmdbd.name} is ready, and learns of it then.`,
+    passing: true,
+  };
 }
 
 export interface AccountingOrderInput {

@@ -8,8 +8,16 @@ import {
   type NodeSet,
   resourceName,
 } from '@slurm-operator/api';
-import { type Cache, type Live, pods, type StatefulSet, statefulSets } from '@slurm-operator/kube';
+import {
+  type Cache,
+  configMaps,
+  type Live,
+  pods,
+  type StatefulSet,
+  statefulSets,
+} from '@slurm-operator/kube';
 import { trialAnnotation, trialName } from '../builders/controller/config-check.ts';
+import { withoutAccountingAnnotation } from '../builders/controller/config-map.ts';
 import { mountedConfigMaps, referencedConfigMaps } from '../builders/controller/stateful-set.ts';
 import { type Digests, digestsOf } from '../cache/references.ts';
 import { accountings, clusters, nodeSets } from '../cache/resources.ts';
@@ -39,6 +47,8 @@ export interface ObservedController {
     readonly files: readonly string[];
     readonly image: string | undefined;
   };
+  /** The slurm.conf that is in force is known to name no slurmdbd. */
+  readonly withoutAccounting: boolean;
   /** slurmdbd of the Accounting, where it runs here. */
   readonly slurmdbd: Runs;
 }
@@ -76,6 +86,10 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
       files: set === undefined ? [] : mountedConfigMaps(set),
       image: imageOf(set, app.controller),
     },
+    withoutAccounting:
+      cache.get(configMaps, { namespace, name: resourceName.config(name) })?.metadata.annotations?.[
+        withoutAccountingAnnotation
+      ] === 'true',
     slurmdbd: slurmdbdOf(cache, namespace, accountingRef?.name),
     workers: workerKeys(cache, controller),
   };

@@ -33,6 +33,7 @@ const observed = (over: Partial<ObservedController> = {}): ObservedController =>
   pods: [],
   trial: undefined,
   workers: [],
+  withoutAccounting: false,
   slurmdbd: { image: undefined, updating: true },
   statefulSet: current,
   ...over,
@@ -244,4 +245,53 @@ test('slurmctld keeps its image until slurmdbd has been upgraded, and everything
     [undefined, false],
     'none is started beside an older slurmdbd',
   );
+});
+
+test('a slurmctld that runs without accounting learns of slurmdbd when that is there, and of everything else at once', () => {
+  const controller = aController({ accountingRef: { name: 'slurm' }, extraConf: 'DebugFlags=Gres' });
+  const added = (over: Partial<ObservedController>, accounting: object = {}) => {
+    const seen = observed({
+      controller,
+      accounting: anAccounting(accounting) as ObservedController['accounting'],
+      withoutAccounting: true,
+      ...over,
+    });
+    const { config, troubles, ...rest } = planController(seen, surroundings);
+    const conf = config?.data?.['slurm.conf'] ?? '';
+    assert.match(conf, /DebugFlags=Gres/);
+    const enforced = rest.configHash;
+    const { verdicts } = controllerStatus(seen, { troubles, ...rest, enforced }, []);
+    const said = (type: string) => {
+      const found = verdicts.find((one) => one.type === type);
+      return `${found?.status} ${found?.reason}`;
+    };
+    return {
+      slurmdbd: conf.includes('AccountingStorageType=accounting_storage/slurmdbd'),
+      without: config?.metadata.annotations?.['slinky.slurm.net/without-accounting'],
+      applied: said(conditionType.configApplied),
+      progressing: said(conditionType.progressing),
+      degraded: said(conditionType.degraded),
+    };
+  };
+  const waits = {
+    slurmdbd: false,
+    without: 'true',
+    applied: 'False AccountingStarting',
+    progressing: 'True AccountingStarting',
+    degraded: 'False AsExpected',
+  };
+  const goes = {
+    ...waits,
+    slurmdbd: true,
+    without: undefined,
+    applied: 'True Applied',
+    progressing: 'True Starting',
+  };
+  const ready = { image: 'slurmdbd:26.05', updating: false };
+  assert.deepEqual(added({}), waits, 'slurmdbd was not made yet');
+  assert.deepEqual(added({ slurmdbd: { ...ready, updating: true } }), waits, 'slurmdbd starts');
+  assert.deepEqual(added({ slurmdbd: ready }), goes, 'slurmdbd is there');
+  assert.deepEqual(added({ withoutAccounting: false }), goes, 'one that is away for a while is not dropped');
+  const elsewhere = { external: true, externalConfig: { host: 'db' } };
+  assert.deepEqual(added({}, elsewhere), goes, 'nobody here knows about a slurmdbd elsewhere');
 });

@@ -17,7 +17,7 @@ import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';
 import type { PodFacts } from '../status/pods.ts';
-import { accountingHold, type Hold } from './accounting-order.ts';
+import { accountingHold, accountingStart, type Hold } from './accounting-order.ts';
 import type { ObservedController } from './observe.ts';
 import { decideTrial, type TrialDecision } from './trial.ts';
 import { wantedKeys } from './wanted-keys.ts';
@@ -43,16 +43,21 @@ export interface ControllerPlan {
   /** What pods should have been started with: annotation → digest. */
   readonly keys: Readonly<Record<string, string>>;
   readonly troubles: readonly Trouble[];
+  /** slurm.conf is not yet all that the specification asks for, and why. */
+  readonly awaited: string | undefined;
   readonly decision: TrialDecision;
 }
 
 export function planController(given: ObservedController, around: Surroundings): ControllerPlan {
   const hold = holdOf(given, around);
-  const observed = hold === undefined ? given : withImageThatRuns(given);
+  const start = startOf(given);
+  const known = start === undefined ? given : withoutAccounting(given);
+  const observed = hold === undefined ? known : withImageThatRuns(known);
   const { controller } = observed;
   const troubles: Trouble[] = [...missing(observed)];
   if (hold !== undefined)
     troubles.push({ reason: 'AccountingOlder', ...hold, stillReady: given.statefulSet.exists });
+  if (start !== undefined) troubles.push({ reason: 'AccountingStarting', ...start, stillReady: true });
   const image = controller.spec.slurmctld?.image ?? around.images.slurmctld;
   const rendered = render(observed, image, troubles);
   for (const message of rendered?.complaints ?? [])
@@ -69,6 +74,7 @@ export function planController(given: ObservedController, around: Surroundings):
       : buildControllerConfig({
           controller,
           slurmConf: rendered.text,
+          accounting: observed.accounting !== undefined,
           userCgroupConf: observed.configMaps.some(({ keys }) => keys?.['cgroup.conf'] !== undefined),
         });
   // Keys are not part of it: new ones restart slurmctld, and their files are no configuration.
@@ -116,7 +122,20 @@ export function planController(given: ObservedController, around: Surroundings):
       [annotation.jwtKeyHash]: hashes(observed).jwtKey,
     },
     troubles,
+    awaited: start?.message,
   };
+}
+
+function startOf({ controller, accounting, withoutAccounting: without, slurmdbd }: ObservedController) {
+  if (controller.spec.external || accounting === undefined || accounting.spec.external) return undefined;
+  return accountingStart({ without, slurmdbd: { ...slurmdbd, name: accounting.metadata.name } });
+}
+
+/** As if it had asked for none: everything else about its configuration may change meanwhile. */
+function withoutAccounting(observed: ObservedController): ObservedController {
+  const { controller } = observed;
+  const { accountingRef: _, ...spec } = controller.spec;
+  return { ...observed, accounting: undefined, controller: { ...controller, spec } };
 }
 
 function holdOf(

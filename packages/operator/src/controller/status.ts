@@ -19,7 +19,7 @@ export interface ControllerStatusDraft {
  */
 export function controllerStatus(
   observed: ObservedController,
-  plan: Pick<ControllerPlan, 'troubles' | 'configHash' | 'decision' | 'keys'> & {
+  plan: Pick<ControllerPlan, 'troubles' | 'awaited' | 'configHash' | 'decision' | 'keys'> & {
     readonly enforced?: string;
   },
   failures: readonly Trouble[],
@@ -112,12 +112,13 @@ const rejection = (words: string): string =>
   `slurmctld would refuse the new configuration, so the old one stays in force: ${words}`;
 
 function configVerdict(
-  { decision, configHash }: Pick<ControllerPlan, 'decision' | 'configHash'>,
+  { decision, configHash, awaited }: Pick<ControllerPlan, 'decision' | 'configHash' | 'awaited'>,
   inForce: string | undefined,
 ): Verdict {
   const type = conditionType.configApplied;
   if (decision.kind === 'reject')
     return { type, status: 'False', reason: 'ConfigRejected', message: rejection(decision.message) };
+  if (awaited !== undefined) return { type, status: 'False', reason: 'AccountingStarting', message: awaited };
   if (inForce === configHash)
     return {
       type,

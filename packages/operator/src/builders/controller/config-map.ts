@@ -7,12 +7,20 @@ import type { Read } from '../read.ts';
 export interface ConfigInput {
   readonly controller: Read<Controller>;
   readonly slurmConf: string;
+  /** Whether that slurm.conf names a slurmdbd. */
+  readonly accounting: boolean;
   /** Whether one of the user's files is called cgroup.conf. */
   readonly userCgroupConf: boolean;
 }
 
 /** Finds out the version of cgroups by itself; there is no systemd in the pod to ask. */
 const cgroupConf = 'CgroupPlugin=autodetect\nIgnoreSystemd=yes\n';
+
+/**
+ * On a ConfigMap whose slurm.conf names no slurmdbd. It says what is not there, so that one of an older version of the operator, which says
+ * nothing, is never taken for one without accounting.
+ */
+export const withoutAccountingAnnotation = 'slinky.slurm.net/without-accounting';
 
 /** Names the configuration in the volume, so that a pod can tell when all of it has arrived. */
 export const versionFile = '.config-version';
@@ -22,12 +30,20 @@ export function withVersion(config: ConfigMap, version: string): ConfigMap {
   return { ...config, data: { ...config.data, [versionFile]: version } };
 }
 
-export function buildControllerConfig({ controller, slurmConf, userCgroupConf }: ConfigInput): ConfigMap {
+export function buildControllerConfig({
+  controller,
+  slurmConf,
+  accounting,
+  userCgroupConf,
+}: ConfigInput): ConfigMap {
   const { name } = controller.metadata;
+  const metadata = builtMeta(resourceName.config(name), 'controller', controller, name);
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: builtMeta(resourceName.config(name), 'controller', controller, name),
+    metadata: accounting
+      ? metadata
+      : { ...metadata, annotations: { ...metadata.annotations, [withoutAccountingAnnotation]: 'true' } },
     data: {
       'slurm.conf': slurmConf,
       ...(userCgroupConf || controller.spec.external ? {} : { 'cgroup.conf': cgroupConf }),

@@ -162,7 +162,8 @@ test('MaxNodeCount follows the need, in steps (upstream weakness 26)', () => {
 test('a user’s cgroup.conf takes the place of ours', () => {
   const config = (userCgroupConf: boolean) =>
     Object.keys(
-      buildControllerConfig({ controller: aController(), slurmConf: 'x\n', userCgroupConf }).data ?? {},
+      buildControllerConfig({ controller: aController(), slurmConf: 'x\n', accounting: true, userCgroupConf })
+        .data ?? {},
     );
   assert.deepEqual(config(false), ['slurm.conf', 'cgroup.conf']);
   assert.deepEqual(config(true), ['slurm.conf']);
