@@ -252,7 +252,7 @@ test('a slurmctld that runs without accounting learns of slurmdbd when that is t
   const added = (over: Partial<ObservedController>, accounting: object = {}) => {
     const seen = observed({
       controller,
-      accounting: anAccounting(accounting) as ObservedController['accounting'],
+      accounting: anAccounting(accounting),
       withoutAccounting: true,
       ...over,
     });
