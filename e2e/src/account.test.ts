@@ -97,6 +97,18 @@ test('a start that only slurmctld’s log tells of counts: begun anew, the job e
 test('a job whose end slurmctld forgot is Slurm’s', () => {
   assert.deepEqual(judge(job({ end: 'CANCELLED' }), [], [121_000]), { ...nothing, jobs_lost_by_slurm: 1 });
   assert.deepEqual(judge(job({ end: 'CANCELLED' }), [], [150_000]), { ...nothing, jobs_lost: 1 });
+  const cleared = job({ end: 'CANCELLED', runs: [{ node: 'w-0', from: 110_000, until: 180_000 }] });
+  assert.deepEqual(
+    judge(cleared, [deleted(181_000)], [121_000]),
+    { ...nothing, jobs_lost_by_slurm: 1 },
+    'its worker went after somebody had cancelled what was over for a minute',
+  );
+  assert.deepEqual(
+    judge(cleared, [deleted(119_000)], [121_000]),
+    { ...nothing, jobs_lost: 1 },
+    'it ran then',
+  );
+  assert.deepEqual(judge(cleared, [deleted(181_000)]), { ...nothing, jobs_lost: 1 }, 'nothing was forgotten');
 });
 
 test('a job that was over its limit when slurmctld came back is told apart; one that ran too long is lost', () => {

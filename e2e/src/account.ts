@@ -61,7 +61,12 @@ export function account(
 function judge(job: TrackedJob, blows: readonly Blow[], { kills, restarts, starts }: SlurmStory): Verdict {
   // What came after a job had completed did it no harm.
   const cut = job.end === 'COMPLETED' ? job.runs.slice(0, -1) : job.runs;
-  const struck = (run: Run) => blows.find(({ worker, at }) => run.node === worker && covers(run, at));
+  const endForgotten = forgottenEnd(job, kills);
+  // What Slurm took for running had ended long ago: the operator took the worker when that was cleared up, and hurt nobody.
+  const wasOver = (run: Run, at: number) =>
+    endForgotten !== undefined && run === job.runs.at(-1) && at > run.from + job.seconds * 1000 + late;
+  const struck = (run: Run) =>
+    blows.find(({ worker, at }) => run.node === worker && covers(run, at) && !wasOver(run, at));
   const logged = (starts.get(job.id) ?? []).filter((at) => at > job.acceptedAt - blur);
   const begun = [job.acceptedAt, ...logged, ...job.runs.map((run) => run.from)];
   const kill = kills.find((at) => begun.some((since) => since <= at + blur && at - since < unsaved));
@@ -79,7 +84,6 @@ function judge(job: TrackedJob, blows: readonly Blow[], { kills, restarts, start
       kill: forgotten,
       what: `begun anew (${held.words}), its first start forgotten by`,
     };
-  const endForgotten = forgottenEnd(job, kills);
   if (endForgotten !== undefined)
     return { kind: 'unsaved', kill: endForgotten, what: 'its end forgotten by' };
   const away = [...kills, ...restarts].find((at) => job.runs.some((run) => covers(run, at)));

@@ -90,11 +90,7 @@ export class SimulatedWorld {
       protectBusyPods: true,
       claimTemplates: ['data'],
       size: { cpus: undefined, memory: undefined, gpus: undefined },
-      workers: [...(this.#cached ?? this.pods).values()].map((pod) => ({
-        ...pod,
-        resourceVersion: versionOf(pod),
-        nodeReachable: this.#reachable(pod),
-      })),
+      workers: [...(this.#cached ?? this.pods).values()].map((pod) => this.#seen({ ...pod })),
       orphans: [],
       released: [],
       strangers: [],
@@ -133,11 +129,23 @@ export class SimulatedWorld {
   act(action: Action): void {
     this.now += 1;
     this.done.push(action);
-    const before = new Map([...this.pods].map(([name, pod]) => [name, versionOf(pod)]));
+    const cached = this.#cached;
+    const before = new Map(cached && [...this.pods].map(([name, pod]) => [name, versionOf(pod)]));
     this.#carryOut(action);
+    if (cached === undefined) return;
     for (const [name, pod] of this.pods)
-      if (before.get(name) !== versionOf(pod)) this.#cached?.set(name, { ...pod });
-    for (const name of before.keys()) if (!this.pods.has(name)) this.#cached?.delete(name);
+      if (before.get(name) !== versionOf(pod)) cached.set(name, { ...pod });
+    for (const name of before.keys()) if (!this.pods.has(name)) cached.delete(name);
+  }
+
+  /** Few ask for the version, and it takes its time. */
+  #seen(pod: Mutable<Worker>): Worker {
+    pod.nodeReachable = this.#reachable(pod);
+    const asSeen = { ...pod };
+    return Object.defineProperty(pod, 'resourceVersion', {
+      get: () => versionOf(asSeen),
+      enumerable: true,
+    });
   }
 
   #carryOut(action: Action): void {
