@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { label } from '@slurm-operator/api';
-import { nodes, pods } from '@slurm-operator/kube';
+import { controllerRevisions, nodes, pods } from '@slurm-operator/kube';
 import { NodeSetStage } from '../../testing/nodeset-stage.ts';
 
 const workerNames = async (stage: NodeSetStage) => (await stage.pods()).map((pod) => pod.metadata.name);
@@ -286,4 +286,23 @@ test('a worker below the partition that is made anew keeps its revision; above i
 
   await stage.patchNodeSet('gpu', { updateStrategy: { rollingUpdate: { partition: 0 } } });
   await stage.until('both are new', async () => Object.values(await images()).join() === '2,2');
+});
+
+test('a revision that was left without an owner is taken over', async () => {
+  await using stage = await NodeSetStage.open();
+  await stage.createNodeSet('gpu', { replicas: 1 });
+  await stage.startOperator();
+  await stage.untilReady('gpu', 1);
+  await stage.stopOperator();
+  const { items } = await stage.client.list(controllerRevisions, { namespace: 'slurm' });
+  const [revision] = items;
+  assert.ok(revision !== undefined && items.length === 1);
+  const { uid } = (await stage.nodeSet('gpu'))?.metadata ?? {};
+  const orphaned = { metadata: { ownerReferences: null } };
+  await stage.client.mergePatch(controllerRevisions, revision.metadata, orphaned);
+  await stage.startOperator();
+  await stage.until('it is ours again', async () => {
+    const found = await stage.client.get(controllerRevisions, revision.metadata);
+    return found.metadata.ownerReferences?.some((owner) => owner.uid === uid && owner.controller) ?? false;
+  });
 });

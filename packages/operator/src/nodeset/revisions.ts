@@ -3,6 +3,7 @@ import { label, type NodeSet } from '@slurm-operator/api';
 import {
   AlreadyExistsError,
   type ControllerRevision,
+  controllerOf,
   controllerReference,
   controllerRevisions,
   type Live,
@@ -84,23 +85,11 @@ export async function syncRevisions(
     name,
   );
   if (create !== undefined) {
-    const draft = {
-      apiVersion: 'apps/v1' as const,
-      kind: 'ControllerRevision' as const,
-      metadata: {
-        name: create.name,
-        namespace,
-        labels: { ...workerSelector(nodeSet), [label.revision]: update },
-        ownerReferences: [controllerReference(nodeSet)],
-      },
-      data: JSON.parse(revisionData(nodeSet)) as object,
-      revision: create.revision,
-    };
-    try {
-      await client.create(controllerRevisions, draft, { signal });
-    } catch (error) {
-      if (!(error instanceof AlreadyExistsError)) throw error;
-    }
+    const namesake = cache.get(controllerRevisions, { namespace, name: create.name });
+    if (namesake === undefined) await record(nodeSet, update, create, client, signal);
+    // Of another owner: of a NodeSet of our name that is gone, as a rule. It is collected before long, and its end wakes us.
+    else if (controllerOf(namesake) === undefined)
+      await takeOver(nodeSet, namesake, create.revision, client, signal);
   }
   if (raise !== undefined)
     await client.mergePatch(
@@ -110,4 +99,43 @@ export async function syncRevisions(
       { signal },
     );
   for (const each of remove) await client.delete(controllerRevisions, { namespace, name: each }, { signal });
+}
+
+async function record(
+  nodeSet: NodeSet,
+  update: string,
+  { name, revision }: { readonly name: string; readonly revision: number },
+  client: Manager['client'],
+  signal: AbortSignal,
+): Promise<void> {
+  const draft = {
+    apiVersion: 'apps/v1' as const,
+    kind: 'ControllerRevision' as const,
+    metadata: {
+      name,
+      namespace: nodeSet.metadata.namespace,
+      labels: { ...workerSelector(nodeSet), [label.revision]: update },
+      ownerReferences: [controllerReference(nodeSet)],
+    },
+    data: JSON.parse(revisionData(nodeSet)) as object,
+    revision,
+  };
+  try {
+    await client.create(controllerRevisions, draft, { signal });
+  } catch (error) {
+    if (!(error instanceof AlreadyExistsError)) throw error;
+  }
+}
+
+/** Left by a NodeSet that was deleted without what it owned. Its name is made of what it says, so it says the same. */
+async function takeOver(
+  nodeSet: NodeSet,
+  { metadata }: Live<ControllerRevision>,
+  revision: number,
+  client: Manager['client'],
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, name, uid } = metadata;
+  const body = { metadata: { uid, ownerReferences: [controllerReference(nodeSet)] }, revision };
+  await client.patch(controllerRevisions, { namespace, name }, { type: 'strategic', body }, { signal });
 }
