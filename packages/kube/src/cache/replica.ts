@@ -153,20 +153,22 @@ export class Replica<T extends KubeObject> {
     this.#progress = resourceVersion;
   }
 
-  /** Takes the answer to one of our writes. */
+  /** Takes the answer to one of our writes. The watch may have told of it already: then there is nothing to keep of it. */
   written(answer: Live<T>): void {
     const { resourceVersion } = answer.metadata;
     const key = keyOf(answer);
+    const latest = this.#store.get(key)?.metadata.resourceVersion ?? this.#progress;
+    const isNews = this.#progress !== '' && compareResourceVersions(resourceVersion, latest) > 0;
+    const earlier = this.#listing?.written.get(key)?.object.metadata.resourceVersion;
+    const outlivesList =
+      this.#listing !== undefined &&
+      (earlier === undefined || compareResourceVersions(earlier, resourceVersion) < 0);
+    if (!isNews && !outlivesList) return;
     // Answers may overtake each other: this one may be of an object whose delete was answered before.
     const belongs = !this.#isPast(key, answer) && this.#options.matches(answer);
     const object = this.#options.transform(answer);
-    const earlier = this.#listing?.written.get(key)?.object.metadata.resourceVersion;
-    if (earlier === undefined || compareResourceVersions(earlier, resourceVersion) < 0)
-      this.#listing?.written.set(key, { object, belongs });
-    if (this.#progress === '') return;
-    const known = this.#store.get(key);
-    const latest = known?.metadata.resourceVersion ?? this.#progress;
-    if (compareResourceVersions(resourceVersion, latest) <= 0) return;
+    if (outlivesList) this.#listing?.written.set(key, { object, belongs });
+    if (!isNews) return;
     if (belongs) {
       this.#put(key, object);
       return;

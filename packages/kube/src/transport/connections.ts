@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import type { ClusterConfig, Identity } from '../config/config.ts';
 
 /** Probes of an idle connection start after this long: a NAT or a dead peer is noticed in minutes, not hours. */
@@ -83,9 +84,13 @@ export class Connections {
     return new HttpsAgent({
       ...shared,
       ALPNProtocols: ['http/1.1'],
-      ...(identity.ca === undefined ? {} : { ca: identity.ca }),
-      ...(identity.cert === undefined ? {} : { cert: identity.cert }),
-      ...(identity.key === undefined ? {} : { key: identity.key }),
+      // Made once. As options of the agent they would be read for each connection, and be part of the name, kilobytes long, under
+      // which each request looks for a free one.
+      secureContext: createSecureContext({
+        ...(identity.ca === undefined ? {} : { ca: identity.ca }),
+        ...(identity.cert === undefined ? {} : { cert: identity.cert }),
+        ...(identity.key === undefined ? {} : { key: identity.key }),
+      }),
       ...(config.serverName === undefined ? {} : { servername: config.serverName }),
       ...(config.insecure === true ? { rejectUnauthorized: false } : {}),
     });
