@@ -10,6 +10,7 @@ import {
   type Request,
   type Result,
 } from '@slurm-operator/kube';
+import { compressHostlist } from '@slurm-operator/slurm';
 import { nodeSets } from '../cache/resources.ts';
 import type { Verdict } from '../status/judge.ts';
 import { writeStatus } from '../status/write-status.ts';
@@ -24,7 +25,7 @@ import { controllerOfSet, observe } from './observe/observe.ts';
 import { pins, pinsForStatus } from './pins.ts';
 import type { Action } from './plan/actions.ts';
 import { keptRevision } from './plan/kept-revision.ts';
-import type { Observed } from './plan/observed.ts';
+import { type Observed, slotKey } from './plan/observed.ts';
 import { type Plan, plan } from './plan/plan.ts';
 import { syncReservation } from './reservation.ts';
 import { syncRevisions } from './revisions.ts';
@@ -130,11 +131,14 @@ export class NodeSetReconciler {
             done.push(action);
             if (action.kind === 'update-node') memory.accepted(action.slurmName, action.topology);
             this.#metrics.count(nodeSet.metadata, action, context.clock.now());
-            context.log.info({ action: forLog(action) }, 'done');
+            // Workers are made by the thousand, and what is known of each is its slot: one line tells of all.
+            if (action.kind !== 'create-worker') context.log.info({ action: forLog(action) }, 'done');
           },
         },
       ),
     );
+    const made = done.flatMap((action) => (action.kind === 'create-worker' ? slotKey(action.slot) : []));
+    if (made.length > 0) context.log.info({ slots: compressHostlist(made) }, 'workers created');
     const registered =
       observed.slurm.kind === 'known'
         ? observed.workers.map((worker) => worker.slurmName).filter((name) => isListed(observed, name))
