@@ -35,7 +35,7 @@ export interface Operator {
 
 /** Adds everything to the manager; `manager.start` then runs it. */
 export function setupOperator(manager: Manager, options: OperatorOptions): Operator {
-  const pool = new ConnectionPool(manager.clock);
+  const pool = new ConnectionPool(manager.clock, manager.elector?.assertLeading);
   const { workers } = options;
   setupCache(manager.cache);
   manager.owned.inheritFrom(predecessors);

@@ -32,6 +32,7 @@ export const event: fc.Arbitrary<Event> = fc.oneof(
         'slurm-down',
         'slurm-up',
         'fail-pod',
+        'restart-slurmd',
         'lose-machine',
         'machine-back',
         'image-lost',
@@ -147,6 +148,9 @@ export function happen(world: SimulatedWorld, { does, n: i }: Event): void {
       break;
     case 'fail-pod':
       if (pod?.phase === 'Running') world.failPod(pod);
+      break;
+    case 'restart-slurmd':
+      if (pod?.phase === 'Running' && !pod.terminating && !pod.containersDead) world.restartSlurmd(pod);
       break;
     case 'lose-machine':
       if (machine) machine.reachable = false;

@@ -23,6 +23,7 @@ export function worker(ordinal: number, over: Partial<Worker> = {}): Worker {
     everStarted: true,
     cannotStart: false,
     containersDead: false,
+    endedAt: undefined,
     trouble: undefined,
     terminating: false,
     createdAt: now - 3_600_000,

@@ -32,7 +32,11 @@ export class SimulatedSlurm {
   }
 
   /** Carries out a change that the operator asks for. */
-  change(action: Extract<Action, { slurmName: string }>, pods: Iterable<Worker>): void {
+  change(
+    action: Extract<Action, { slurmName: string }>,
+    lives: (pod: Worker) => boolean,
+    pods: Iterable<Worker>,
+  ): void {
     const node = this.nodes.get(action.slurmName);
     if (node === undefined) return; // gone means done
     switch (action.kind) {
@@ -45,8 +49,10 @@ export class SimulatedSlurm {
         node.reason = '';
         return;
       case 'set-down': {
+        // `act` asks for a list and looks once more.
+        if ((node.slurmdStartedAt ?? Number.NEGATIVE_INFINITY) >= action.endedAt) return;
         const pod = [...pods].find((candidate) => candidate.slurmName === node.name);
-        if (pod === undefined || !pod.containersDead)
+        if (pod === undefined || !pod.containersDead || (lives(pod) && this.isBusy(node.name)))
           throw new LawBroken(`L11: ${node.name} set DOWN though its containers may live`);
         node.base = 'DOWN';
         node.reason = action.reason;
@@ -80,6 +86,13 @@ export class SimulatedSlurm {
     this.#register(pod, now);
     const node = this.nodes.get(pod.slurmName);
     if (node !== undefined) this.#begins(node, now);
+  }
+
+  /** Its slurmd ended and runs anew: it registers by and by, and what ran on it is over. */
+  restarted(pod: Worker, now: number): void {
+    this.jobs = this.jobs.filter((job) => job.node !== pod.slurmName);
+    const known = this.nodes.get(pod.slurmName);
+    if (known !== undefined && known.address === pod.address) known.slurmdStartedAt = now;
   }
 
   #begins(node: Record, now: number): boolean {

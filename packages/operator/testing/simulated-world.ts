@@ -184,7 +184,7 @@ export class SimulatedWorld {
         if (!this.slurm.reachable) return;
         this.lastWrites.set(action.slurmName, this.now);
         this.now += 1;
-        return this.slurm.change(action, this.pods.values());
+        return this.slurm.change(action, (pod) => this.#lives(pod), this.pods.values());
     }
   }
 
@@ -225,6 +225,7 @@ export class SimulatedWorld {
       everStarted: false,
       cannotStart: false,
       containersDead: false,
+      endedAt: undefined,
       trouble: undefined,
       terminating: false,
       createdAt: this.now,
@@ -286,7 +287,7 @@ export class SimulatedWorld {
 
   /** A slurmd that has only just been started joins, and is given work, while a delete of its pod is on the way. */
   #joinsMeanwhile(pod: Worker): void {
-    const running = this.unseen.has(pod.uid) || (pod.phase === 'Running' && !pod.containersDead);
+    const running = this.#lives(pod);
     if (!running && (pod.phase !== 'Pending' || pod.cannotStart || !this.imageComes)) return;
     const placed = pod.placedAt ?? Number.NEGATIVE_INFINITY;
     if (!this.#reachable(pod) || this.now - Math.max(placed, pod.startedAt ?? placed) > aMoment) return;
@@ -310,6 +311,7 @@ export class SimulatedWorld {
         this.slurm.jobs = this.slurm.jobs.filter((job) => !lost(job.node));
         continue;
       }
+      if (pod.phase === 'Running' && this.unseen.has(pod.uid)) this.#startOrTell(pod);
       if (pod.phase !== 'Pending' || pod.terminating) continue;
       pod.nodeName ??= this.#machineFor(pod);
       if (pod.nodeName === undefined) continue;
@@ -335,6 +337,8 @@ export class SimulatedWorld {
     Object.assign(pod, {
       phase: 'Running',
       everStarted: true,
+      containersDead: false,
+      endedAt: undefined,
       startedAt,
       ready: true,
       readySince: this.now,
@@ -355,15 +359,25 @@ export class SimulatedWorld {
 
   /** slurmd of running pods register, told of or not; work starts where it may. */
   slurmWorks(submit: number): void {
-    const running = [...this.pods.values()].filter(
-      (pod) => this.unseen.has(pod.uid) || (pod.phase === 'Running' && !pod.containersDead),
-    );
+    const running = [...this.pods.values()].filter((pod) => this.#lives(pod));
     const heard = running.filter((pod) => this.#reachable(pod));
     this.slurm.work(heard, new Set(running.map((pod) => pod.slurmName)), submit, this.now);
   }
 
   failPod(pod: Mutable<Worker>): void {
-    Object.assign(pod, { phase: 'Failed', ready: false, containersDead: true });
+    this.unseen.delete(pod.uid);
+    Object.assign(pod, { phase: 'Failed', ready: false, containersDead: true, endedAt: this.now });
+  }
+
+  /** slurmd dies, and its work with it; the kubelet starts it again at once, but has only told of the end so far. */
+  restartSlurmd(pod: Mutable<Worker>): void {
+    Object.assign(pod, { ready: false, containersDead: true, endedAt: this.now, startedAt: undefined });
+    this.unseen.set(pod.uid, this.now);
+    this.slurm.restarted(pod, this.now);
+  }
+
+  #lives(pod: Worker): boolean {
+    return this.unseen.has(pod.uid) || (pod.phase === 'Running' && !pod.containersDead);
   }
 
   #reachable(pod: Worker): boolean {

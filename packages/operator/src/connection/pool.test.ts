@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '@slurm-operator/kube';
+import { NotLeaderError, systemClock } from '@slurm-operator/kube';
 import { signedToken } from '@slurm-operator/slurm';
 import { debugVars } from './debug-vars.ts';
 import { ConnectionPool } from './pool.ts';
@@ -41,5 +41,24 @@ test('a connection of the same fingerprint is kept, another replaces it', async 
   assert.equal(pool.get('hpc/slurm'), second);
   await pool.remove('hpc/slurm');
   assert.equal(pool.gateways('hpc', 'slurm'), undefined, 'whoever asks is told that nothing is known');
+  await pool.close();
+});
+
+test('a replica that does not lead any more changes nothing in Slurm', async () => {
+  const pool = new ConnectionPool(systemClock, () => {
+    throw new NotLeaderError('another one leads');
+  });
+  const { gateway } = await pool.use('hpc/slurm', 'print', () => ({
+    server: 'http://127.0.0.1:1',
+    token: signedToken({ key, user: 'slurm' }),
+  }));
+  const signal = AbortSignal.timeout(60_000);
+  for (const [what, write] of Object.entries({
+    update: () => gateway.updateNode('w-0', { state: 'DOWN', reason: 'x' }, signal),
+    delete: () => gateway.deleteNode('w-0', signal),
+    reserve: () => gateway.writeReservation({} as never, signal),
+    release: () => gateway.deleteReservation('r', signal),
+  }))
+    await assert.rejects(write, NotLeaderError, what);
   await pool.close();
 });

@@ -33,9 +33,12 @@ export class ConnectionPool {
   readonly news = new ChannelSource();
   readonly #entries = new Map<ObjectKey, Entry>();
   readonly #clock: Clock;
+  readonly #assertMayWrite: (() => void) | undefined;
 
-  constructor(clock: Clock) {
+  /** `assertMayWrite` throws when this replica does not lead: Slurm is changed by the leader only, like everything else. */
+  constructor(clock: Clock, assertMayWrite?: () => void) {
     this.#clock = clock;
+    this.#assertMayWrite = assertMayWrite;
   }
 
   /** The same time, as the Slurm client counts it. */
@@ -55,7 +58,7 @@ export class ConnectionPool {
   async use(
     key: ObjectKey,
     fingerprint: string,
-    options: () => Omit<ConnectionOptions, 'onNews' | 'clock'>,
+    options: () => Omit<ConnectionOptions, 'onNews' | 'clock' | 'assertMayWrite'>,
   ): Promise<SlurmConnection> {
     const known = this.#entries.get(key);
     if (known?.fingerprint === fingerprint) return known.connection;
@@ -64,6 +67,7 @@ export class ConnectionPool {
     const connection = new SlurmConnection({
       ...options(),
       clock: this.slurmClock,
+      assertMayWrite: this.#assertMayWrite,
       onNews: () => {
         this.changes.trigger(ref);
         this.news.trigger(ref);

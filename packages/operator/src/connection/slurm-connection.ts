@@ -20,6 +20,8 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   /** Called when a list brought news, or what is known became unknown, or the other way round. */
   readonly onNews: () => void;
+  /** See {@link WatchedGatewayOptions.assertMayWrite}. */
+  readonly assertMayWrite?: (() => void) | undefined;
 }
 
 export class SlurmConnection {
@@ -31,7 +33,7 @@ export class SlurmConnection {
   silences = 0;
   readonly #watch: SlurmWatch;
 
-  constructor({ server, token, ca, clock, onNews, patience = {} }: ConnectionOptions) {
+  constructor({ server, token, ca, clock, onNews, assertMayWrite, patience = {} }: ConnectionOptions) {
     const { requestTimeoutMs, pollPeriodMs } = patience;
     this.client = new SlurmClient({
       server,
@@ -50,6 +52,7 @@ export class SlurmConnection {
       watch: this.#watch,
       controllerStartedAt: () => this.controllerStartedAt,
       now: () => clock.now(),
+      ...(assertMayWrite === undefined ? {} : { assertMayWrite }),
     });
     this.#watch.nodes.subscribe(onNews);
     this.#watch.jobs.subscribe(onNews);

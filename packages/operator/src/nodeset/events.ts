@@ -25,6 +25,7 @@ const becauseWords: Record<Extract<Action, { kind: 'delete-worker' }>['because']
   'drained-by-other': 'its Slurm node was drained by someone else and has no work',
   'unknown-to-slurm': 'Slurm does not know it',
   'never-started': 'it never started',
+  bystander: 'it does not run, and another worker has its name in Slurm',
   'user-asked': 'deletionPolicy is Delete',
   'no-controller': 'its Controller is gone',
 };

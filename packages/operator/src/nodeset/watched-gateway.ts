@@ -20,6 +20,11 @@ export interface WatchedGatewayOptions {
   /** When the slurmctld that answers now was started, as far as it is known. */
   readonly controllerStartedAt: () => number | undefined;
   readonly now: () => number;
+  /**
+   * Throws when this replica may not write any more. Asked right before each write: a process that was paused in the middle of its
+   * work would set a node down, or end a drain, that its successor has long built upon.
+   */
+  readonly assertMayWrite?: () => void;
 }
 
 /** What was made of the views of nodes and jobs. */
@@ -65,11 +70,13 @@ export class WatchedGateway implements SlurmGateway {
   }
 
   async updateNode(name: string, update: NodeUpdate, signal: AbortSignal): Promise<void> {
+    this.#options.assertMayWrite?.();
     const { outcome } = await this.#options.client.nodes.update(name, update, { signal });
     if (outcome === 'gone') this.#isGone(name);
   }
 
   async deleteNode(name: string, signal: AbortSignal): Promise<void> {
+    this.#options.assertMayWrite?.();
     await this.#options.client.nodes.delete(name, { signal });
     this.#isGone(name);
   }
@@ -79,10 +86,12 @@ export class WatchedGateway implements SlurmGateway {
   }
 
   async writeReservation(reservation: ReservationWrite, signal: AbortSignal): Promise<void> {
+    this.#options.assertMayWrite?.();
     await this.#options.client.reservations.write(reservation, { signal });
   }
 
   async deleteReservation(name: string, signal: AbortSignal): Promise<void> {
+    this.#options.assertMayWrite?.();
     await this.#options.client.reservations.delete(name, { signal });
   }
 

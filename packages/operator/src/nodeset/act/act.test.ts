@@ -155,6 +155,38 @@ describe('what a delete is confirmed by', () => {
     });
 });
 
+test('law L11: set down is only what a list asked for now still shows as the dead one', async () => {
+  const ended = 10_000;
+  const listed = (slurmdStartedAt: number | undefined, name = 'w-0'): NodesView =>
+    ({ kind: 'known', at: 1, nodes: [{ name, slurmdStartedAt }] }) as unknown as NodesView;
+  const down: NodesView = { kind: 'unknown', since: 0, why: 'down' };
+  for (const [reason, fresh, expected] of [
+    ['it is', listed(9_000), ['w-0 DOWN', 'done']],
+    ['slurmd has been restarted meanwhile', listed(10_000), []],
+    ['its record is gone', listed(9_000, 'w-1'), []],
+    ['Slurm does not answer', down, []],
+  ] as const) {
+    const told: string[] = [];
+    const gateway = {
+      freshView: async () => fresh,
+      updateNode: async (name: string, { state }: { state: string }) => void told.push(`${name} ${state}`),
+    } as unknown as SlurmGateway;
+    await act([{ kind: 'set-down', slurmName: 'w-0', reason: 'ended', endedAt: ended }], {
+      client: {} as Client,
+      gateway,
+      nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
+      createWorker: async () => undefined,
+      wrote: () => undefined,
+      refused: () => undefined,
+      done: () => void told.push('done'),
+      signal: AbortSignal.timeout(60_000),
+      now: () => 0,
+      parallel: 1,
+    });
+    assert.deepEqual(told, expected, reason);
+  }
+});
+
 test('an absence is asked for anew for as many deletes as are sent at once', async () => {
   const told: string[] = [];
   const client = {

@@ -19,6 +19,7 @@ import { SlurmError } from '@slurm-operator/slurm';
 import { nodeSets } from '../../cache/resources.ts';
 import { claimScaledInAnnotation } from '../annotations.ts';
 import type { Action } from '../plan/actions.ts';
+import { isOfDead } from '../plan/node-state.ts';
 import type { SlurmGateway } from '../slurm-gateway.ts';
 import { confirmedBatches } from './confirmed-batches.ts';
 import { inParallel, slowStart } from './in-parallel.ts';
@@ -122,12 +123,14 @@ async function perform(actions: readonly Action[], context: ActContext): Promise
     if (!(await deleteWorker(action, context))) return;
   } else if (action.kind === 'update-node') {
     if (!(await noteFacts(action, context))) return;
+  } else if (action.kind === 'set-down') {
+    if (!(await setDown(action, context))) return;
   } else await performKind(action, context);
   for (const each of actions) context.done(each);
 }
 
 function performKind(
-  action: Exclude<Action, PodChange | Of<'update-node'> | Of<'delete-worker'>>,
+  action: Exclude<Action, PodChange | Of<'update-node' | 'delete-worker' | 'set-down'>>,
   context: ActContext,
 ): Promise<void> {
   switch (action.kind) {
@@ -143,8 +146,6 @@ function performKind(
       return updateNode(action.slurmName, { state: 'DRAIN', reason: action.reason }, context);
     case 'undrain':
       return updateNode(action.slurmName, { state: 'UNDRAIN' }, context);
-    case 'set-down':
-      return updateNode(action.slurmName, { state: 'DOWN', reason: action.reason }, context);
     case 'delete-record':
       return deleteRecord(action.slurmName, context);
     case 'mark-claim':
@@ -194,6 +195,18 @@ function deleteWorker(action: Of<'delete-worker'>, context: ActContext): Promise
   const { name, uid, resourceVersion } = action;
   const version = resourceVersion === undefined ? {} : { resourceVersion };
   return asSeen(context.client.delete(pods, at(context, name), { uid, ...version, signal: context.signal }));
+}
+
+/** What is set down is dead at once, so it must still be the dead one: false where a list asked for now does not say so (law L11). */
+async function setDown(
+  { slurmName, reason, endedAt }: Of<'set-down'>,
+  context: ActContext,
+): Promise<boolean> {
+  const view = await context.gateway?.freshView(context.signal);
+  const node = view?.kind === 'known' ? view.nodes.find(({ name }) => name === slurmName) : undefined;
+  if (node === undefined || !isOfDead(node, endedAt)) return false;
+  await updateNode(slurmName, { state: 'DOWN', reason }, context);
+  return true;
 }
 
 /** False: it is not the pod any more that the plan has seen. The change that made it so brings the next plan. */

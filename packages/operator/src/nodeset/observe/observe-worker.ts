@@ -62,6 +62,7 @@ export function observeWorker(
     everStarted: containers.some(hasStarted),
     cannotStart: !containers.some(hasStarted) && cannotStart(pod),
     containersDead: isDead(pod),
+    endedAt: isDead(pod) ? endOf(pod) : undefined,
     trouble: troubleOf(pod),
     terminating: metadata?.deletionTimestamp !== undefined,
     createdAt: time(metadata?.creationTimestamp) ?? 0,
@@ -181,6 +182,12 @@ function isDead(pod: DeepReadonly<Pod>): boolean {
     reported.length >= expected &&
     reported.every((container) => container.state?.terminated !== undefined)
   );
+}
+
+/** Undefined where one of them ended nobody knows when: the kubelet says so of a container that it has lost. */
+function endOf({ status }: DeepReadonly<Pod>): number | undefined {
+  const ends = (status?.containerStatuses ?? []).map(({ state }) => time(state?.terminated?.finishedAt));
+  return ends.reduce((a, b) => (a === undefined || b === undefined ? undefined : Math.max(a, b)));
 }
 
 /** Work without a limit is written as the far end of what the annotation can say. */

@@ -71,6 +71,18 @@ test('containers are dead only by the word of the kubelet', () => {
     assert.equal(observeWorker(podOf({ status }), everywhere)?.containersDead, dead, reason);
 });
 
+test('containers ended when the last of them did, if all have and the kubelet says when', () => {
+  const at = (finishedAt?: string) => container({ terminated: { exitCode: 1, finishedAt } });
+  const end = (...containerStatuses: ReturnType<typeof container>[]) =>
+    observeWorker(podOf({ status: { phase: 'Failed', containerStatuses } }), everywhere)?.endedAt;
+  const [early, late] = ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'];
+  assert.equal(end(at(early)), Date.parse(early));
+  assert.equal(end(at(late), at(early)), Date.parse(late));
+  assert.equal(end(at(early), at()), undefined, 'the kubelet has lost one');
+  assert.equal(end(at(early), container(running)), undefined, 'one lives');
+  assert.equal(end(), undefined);
+});
+
 test('a worker has started when any container of it ever did', () => {
   const waiting = container({ waiting: { reason: 'ImagePullBackOff' } });
   assert.equal(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../testing/observed.ts';
-import type { Observed, SlurmNode } from './observed.ts';
+import type { Observed, SlurmNode, Worker } from './observed.ts';
 import { plan } from './plan.ts';
 
 const ours = 'slurm-operator: Pod (slurm/w-0) is pending termination for scale-in';
@@ -132,15 +132,40 @@ test('a drain of ours that keeps the words of others is not written anew', () =>
   assert.ok(kinds(observed([worker(0)], [other], { replicas: 0 })).includes('drain'));
 });
 
-test('law L11: what died with its containers is set down only where Slurm still counts on it', () => {
-  const dead = worker(0, { phase: 'Failed', ready: false, containersDead: true });
-  const drained = { flags: new Set(['DRAIN']), reason: ours };
-  assert.ok(
-    kinds(observed([dead], [slurmNode(0, { ...drained, ...busy })], { replicas: 0 })).includes('set-down'),
-  );
-  assert.ok(!kinds(observed([dead], [slurmNode(0, drained)], { replicas: 0 })).includes('set-down'));
-  const alive = { ...dead, containersDead: false };
-  assert.ok(
-    !kinds(observed([alive], [slurmNode(0, { ...drained, ...busy })], { replicas: 0 })).includes('set-down'),
-  );
+describe('law L11: what Slurm still counts on is set down', () => {
+  const endedAt = now - 60_000;
+  const dead = { phase: 'Failed', ready: false, containersDead: true, endedAt } as const;
+  const ghost = { flags: new Set(['DRAIN']), reason: ours, ...busy, slurmdStartedAt: endedAt - 3_600_000 };
+  const cases: readonly [
+    reason: string,
+    setDown: boolean,
+    worker: Partial<Worker>,
+    node: Partial<SlurmNode>,
+  ][] = [
+    ['with the containers that it ran in', true, dead, ghost],
+    [
+      'with containers of whose start Slurm has not heard',
+      true,
+      dead,
+      { ...ghost, slurmdStartedAt: undefined },
+    ],
+    ['not where it is none', false, dead, { ...ghost, base: 'IDLE' }],
+    [
+      'not while a container lives, nor where nobody knows when they ended',
+      false,
+      { ...dead, endedAt: undefined },
+      ghost,
+    ],
+    [
+      'not when slurmd was restarted since, whatever the kubelet has told so far',
+      false,
+      { ...dead, phase: 'Running' },
+      { ...ghost, slurmdStartedAt: endedAt },
+    ],
+  ];
+  for (const [reason, setDown, over, node] of cases)
+    test(reason, () => {
+      const given = observed([worker(0, over)], [slurmNode(0, node)], { replicas: 0 });
+      assert.equal(kinds(given).includes('set-down'), setDown);
+    });
 });

@@ -4,7 +4,7 @@ import { reasonPrefix } from '@slurm-operator/api';
 import type { Action } from './actions.ts';
 import { isHealthy } from './availability.ts';
 import type { DrainTarget } from './drain-target.ts';
-import { askSlurm, isBusy, isForeign, isOurDrain, isRegisteredBy } from './node-state.ts';
+import { askSlurm, isBusy, isForeign, isOfDead, isOurDrain, isRegisteredBy } from './node-state.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 
 export interface DrainStep {
@@ -51,14 +51,10 @@ function drain(worker: Worker, node: SlurmNode, target: DrainTarget & { drain: t
     ];
   }
   // Law L11: only the kubelet's word that the containers ended makes ghosts of what Slurm still counts as running.
-  if (target.condemned && worker.containersDead && isBusy(node)) {
-    return [
-      {
-        kind: 'set-down',
-        slurmName,
-        reason: `${reasonPrefix}the containers of Pod (${worker.name}) have ended`,
-      },
-    ];
+  const { endedAt } = worker;
+  if (target.condemned && endedAt !== undefined && isOfDead(node, endedAt) && isBusy(node)) {
+    const reason = `${reasonPrefix}the containers of Pod (${worker.name}) have ended`;
+    return [{ kind: 'set-down', slurmName, reason, endedAt }];
   }
   if (node.reason !== target.reason && !node.reason.startsWith(`${target.reason} (was: `))
     return [{ kind: 'drain', slurmName, reason: target.reason }];

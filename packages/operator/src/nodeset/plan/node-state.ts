@@ -43,6 +43,14 @@ export function isRegisteredBy(node: SlurmNode, worker: Worker): boolean {
   return node.instanceId === undefined || node.address === worker.address || late <= startsWithin;
 }
 
+/**
+ * The slurmd that Slurm counts on ended with the containers that ended then. One that registered since is another: the kubelet restarts a
+ * container at once and tells of it up to seconds later, and on a machine's own network the next pod has the same name.
+ */
+export function isOfDead(node: Pick<SlurmNode, 'slurmdStartedAt'>, endedAt: number): boolean {
+  return node.slurmdStartedAt === undefined || node.slurmdStartedAt < endedAt;
+}
+
 /** slurmd is the container's first process: one that started much later than the container is somebody else's. */
 const startsWithin = 60_000;
 

@@ -53,6 +53,8 @@ export interface Worker {
   readonly cannotStart: boolean;
   /** Every container is known to have ended: the kubelet said so. */
   readonly containersDead: boolean;
+  /** When the last of them ended, by the clock of its machine; undefined while one lives, and where the kubelet does not say. */
+  readonly endedAt: number | undefined;
   /** Why it does not come up, where Kubernetes says so. */
   readonly trouble: PodTrouble | undefined;
   readonly terminating: boolean;

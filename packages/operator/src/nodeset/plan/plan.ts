@@ -2,11 +2,12 @@
  * The decision about a NodeSet: what is observed, and the time, in; actions and a summary out.
  * No I/O, no clock, nothing remembered. The laws it keeps (L1 … L11) are property tests beside it.
  */
-import type { Action, WhyGone } from './actions.ts';
+import type { Action, SafeBecause, WhyGone } from './actions.ts';
 import { isAvailable } from './availability.ts';
+import { bystandersOf } from './bystanders.ts';
 import { claimActions, unmarkedSlots } from './claims.ts';
 import { condemn } from './condemned.ts';
-import { drainActions } from './drain-actions.ts';
+import { type DrainStep, drainActions } from './drain-actions.ts';
 import { drainTarget } from './drain-target.ts';
 import { podFacts, slurmFacts } from './facts.ts';
 import { keptRevision, olderRevisionFor } from './kept-revision.ts';
@@ -14,7 +15,7 @@ import { mirrorState } from './mirror-state.ts';
 import { askSlurm, isOurDrain } from './node-state.ts';
 import { type Claim, type Observed, type Stranger, slotKey, type Worker } from './observed.ts';
 import { recordActions } from './records.ts';
-import { safeToDelete } from './safe-to-delete.ts';
+import { type Safety, safeToDelete } from './safe-to-delete.ts';
 import { planSlots } from './slots.ts';
 
 export interface Plan {
@@ -51,10 +52,18 @@ export function plan(observed: Observed, now: number): Plan {
   const drains: Action[] = [];
   const deletions: Action[] = [];
   const unmarked = unmarkedSlots(current);
+  const bystanders = bystandersOf(current);
+  // Where two have one name, whoever stays waits until the other is gone: else each would undo what is done for the other.
+  const leavingNames = new Set(
+    [...condemned.workers.keys()].flatMap((worker) =>
+      worker.terminating || bystanders.has(worker) ? [] : worker.slurmName,
+    ),
+  );
   for (const worker of current.workers) {
     const why = condemned.workers.get(worker);
     const target = drainTarget(worker, why, current);
-    const step = drainActions(worker, target, current);
+    const isTheirs = bystanders.has(worker) || (why === undefined && leavingNames.has(worker.slurmName));
+    const step = isTheirs ? untouched : drainActions(worker, target, current);
     drains.push(...step.actions);
     if (why === undefined && step.actions.length === 0) {
       const noted = slurmFacts(worker, current, now);
@@ -65,7 +74,10 @@ export function plan(observed: Observed, now: number): Plan {
       withheld.push(step.withheld);
       blind += 1;
     }
-    const departure = why === undefined ? staying : departureOf(worker, why, current, unmarked, now);
+    const departure =
+      why === undefined
+        ? staying
+        : departureOf(worker, why, safetyOf(worker, bystanders, current, now), unmarked);
     withheld.push(...departure.withheld);
     if (departure.blind) blind += 1;
     wakes.push(departure.until);
@@ -99,7 +111,9 @@ export function plan(observed: Observed, now: number): Plan {
 
   // 5. Claims and Slurm records of what is gone; at the very end the NodeSet itself.
   const records = recordActions(current, slots);
-  const finished = current.deleting && current.workers.length === 0 && recordsAreGone(current, records.left);
+  // Who is still to be let go would be collected with the NodeSet, and the work in it with them.
+  const nobodyLeft = current.workers.length === 0 && current.released.length === 0;
+  const finished = current.deleting && nobodyLeft && recordsAreGone(current, records.left);
   const finalizer: Action[] = finished && current.hasFinalizer ? [{ kind: 'remove-finalizer' }] : [];
 
   const actions = [
@@ -142,19 +156,13 @@ interface Departure {
   readonly until: number | undefined;
 }
 
+const untouched: DrainStep = { actions: [], withheld: undefined };
 const staying: Departure = { deletion: undefined, withheld: [], blind: false, until: undefined };
 
 /** Whether a worker that must go may go now. */
-function departureOf(
-  worker: Worker,
-  why: WhyGone,
-  observed: Observed,
-  unmarked: ReadonlySet<string>,
-  now: number,
-): Departure {
+function departureOf(worker: Worker, why: WhyGone, safety: Safety, unmarked: ReadonlySet<string>): Departure {
   if (worker.terminating) return staying;
   const { name, uid, slurmName, resourceVersion } = worker;
-  const safety = safeToDelete(worker, observed, now);
   if (!safety.safe)
     return {
       ...staying,
@@ -166,8 +174,14 @@ function departureOf(
     return { ...staying, withheld: [`${name} stays until its claims are marked`] };
   const { because } = safety;
   // Of these it matters that nothing has happened to the pod since it was seen: its machine, its start.
-  const asSeen = because === 'never-started' || because === 'unknown-to-slurm' ? { resourceVersion } : {};
+  const asSeen = reliesOnThePod.has(because) ? { resourceVersion } : {};
   return { ...staying, deletion: { kind: 'delete-worker', name, uid, slurmName, because, why, ...asSeen } };
+}
+
+const reliesOnThePod = new Set<SafeBecause>(['never-started', 'unknown-to-slurm', 'bystander']);
+
+function safetyOf(worker: Worker, bystanders: ReadonlySet<Worker>, observed: Observed, now: number): Safety {
+  return bystanders.has(worker) ? { safe: true, because: 'bystander' } : safeToDelete(worker, observed, now);
 }
 
 /** Slurm's own word on how long work lasts is newer than what was last written on the pod. */

@@ -128,4 +128,8 @@ test('a NodeSet that goes adopts nobody, but lets go whom it must', () => {
   assert.deepEqual(kinds({ orphans: [pod], replicas: 1 }), ['adopt-worker']);
   assert.ok(!kinds({ orphans: [pod], deleting: true }).includes('adopt-worker'));
   assert.ok(kinds({ released: [pod], deleting: true }).includes('release-worker'));
+  assert.ok(
+    !kinds({ released: [pod], deleting: true }).includes('remove-finalizer'),
+    'with the NodeSet gone the pod would be collected, if letting it go has failed',
+  );
 });
