@@ -56,7 +56,7 @@ test('a replica that does not lead any more changes nothing in Slurm', async () 
   for (const [what, write] of Object.entries({
     update: () => gateway.updateNode('w-0', { state: 'DOWN', reason: 'x' }, signal),
     delete: () => gateway.deleteNode('w-0', signal),
-    reserve: () => gateway.writeReservation({} as never, signal),
+    reserve: () => gateway.writeReservation({ name: 'r' }, signal),
     release: () => gateway.deleteReservation('r', signal),
   }))
     await assert.rejects(write, NotLeaderError, what);

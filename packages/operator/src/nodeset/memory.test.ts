@@ -71,3 +71,13 @@ test('thousands of workers are not looked at again at once; a small set always i
   assert.equal(memory.restLeft(1_250), 0);
   assert.equal(restAfter(1_000_000), 500, 'nobody waits longer');
 });
+
+test('of two changes of a node the later one counts, also where it lies ahead', () => {
+  const memory = new NodeSetMemory('uid');
+  memory.wrote('w-0', 30_000);
+  memory.wrote('w-0', 1_000);
+  memory.settle(2_000);
+  assert.equal(memory.lastWrites.get('w-0'), 30_000);
+  memory.settle(30_001);
+  assert.equal(memory.lastWrites.get('w-0'), undefined);
+});

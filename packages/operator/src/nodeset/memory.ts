@@ -45,8 +45,9 @@ export class NodeSetMemory {
     this.#restUntil = monotonic + rest;
   }
 
+  /** The latest counts, also where it lies ahead. */
   wrote(slurmName: string, at: number): void {
-    this.lastWrites.set(slurmName, at);
+    this.lastWrites.set(slurmName, Math.max(at, this.lastWrites.get(slurmName) ?? at));
   }
 
   /** What a list newer than all it concerns has answered need not be remembered. */

@@ -122,7 +122,7 @@ export class NodeSetReconciler {
             if (blueprint !== undefined)
               await createWorker(slot, observed, claims, pinned, blueprint, client, signal);
           },
-          wrote: (slurmName) => memory.wrote(slurmName, context.clock.now()),
+          wrote: (slurmName, stillForMs = 0) => memory.wrote(slurmName, context.clock.now() + stillForMs),
           refused: ({ slurmName, topology }, words) => {
             memory.refused(slurmName, topology, words, context.clock.now());
             context.log.warn({ slurmName, topology, words }, 'Slurm refuses an update');

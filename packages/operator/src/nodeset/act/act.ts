@@ -31,8 +31,8 @@ export interface ActContext {
   readonly nodeSet: NodeSet;
   /** Makes the claims and the pod of a slot. */
   readonly createWorker: (creation: Of<'create-worker'>, signal: AbortSignal) => Promise<void>;
-  /** Told when a Slurm node was (or may have been) changed by us. */
-  readonly wrote: (slurmName: string) => void;
+  /** Told when a Slurm node was changed by us, or may have been, or may still be for so many milliseconds. */
+  readonly wrote: (slurmName: string, stillForMs?: number) => void;
   /** Told when Slurm understood an update of a worker's node and said no. Nothing else waits for that one. */
   readonly refused: (update: Of<'update-node'>, words: string) => void;
   readonly done: (action: Action) => void;
@@ -249,11 +249,15 @@ async function noteFacts(action: Of<'update-node'>, context: ActContext): Promis
     await updateNode(slurmName, { ...update, ...active }, context);
     return true;
   } catch (error) {
-    if (!(error instanceof SlurmError) || (error.code !== 'Refused' && error.code !== 'NotSupported'))
-      throw error;
+    if (!isRefusal(error)) throw error;
     context.refused(action, error.text ?? error.message);
     return false;
   }
+}
+
+/** Slurm understood, and said no. */
+function isRefusal(error: unknown): error is SlurmError {
+  return error instanceof SlurmError && (error.code === 'Refused' || error.code === 'NotSupported');
 }
 
 async function updateNode(
@@ -263,11 +267,19 @@ async function updateNode(
 ): Promise<void> {
   try {
     await context.gateway?.updateNode(name, update, context.signal);
-  } finally {
-    // Also after a failure: a request that timed out may have been obeyed.
     context.wrote(name);
+  } catch (error) {
+    // A request that timed out may have been obeyed, or may yet be.
+    context.wrote(name, update.state === 'UNDRAIN' && !isRefusal(error) ? obeyedWithin : 0);
+    throw error;
   }
 }
+
+/**
+ * A slurmctld under load carries out what nobody waits for any more. An undrain that comes so late would make a free node of one that a
+ * list, and we, call drained: for this long no list is believed.
+ */
+const obeyedWithin = 30_000;
 
 async function deleteRecord(name: string, context: ActContext): Promise<void> {
   try {

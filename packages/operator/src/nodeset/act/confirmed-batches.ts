@@ -1,3 +1,4 @@
+import type { SlurmNode } from '@slurm-operator/slurm';
 import type { NodesView } from '../slurm-gateway.ts';
 import type { ActContext, Of } from './act.ts';
 import { isSlurmsWord, stillSafe } from './still-safe.ts';
@@ -6,35 +7,58 @@ import { isSlurmsWord, stillSafe } from './still-safe.ts';
 const stillFresh = 2_000;
 
 /**
- * The deletes that may be sent now, by a list that is young enough; what is not safe by it stays for the next plan. Whoever we
- * drained stays so, and one list does for all of them. A drain of somebody else is theirs to end, and where nobody works under a name
- * a slurmd may join at any moment: that is believed only of a list asked for just now, and only for as many deletes as are sent at once.
+ * The deletes that may be sent now, as many as are sent at once, by a list that is young enough when they are; what is not safe by it
+ * stays for the next plan. Whoever we drained stays so, and the newest list does. A drain of somebody else is theirs to end, and where
+ * nobody works under a name a slurmd may join at any moment: that is believed only of a list asked for just now.
  */
 export async function* confirmedBatches(
   deletes: readonly Of<'delete-worker'>[],
   context: ActContext,
 ): AsyncGenerator<readonly Of<'delete-worker'>[]> {
-  const { fleeting = [], lasting = [] } = Object.groupBy(deletes, ({ because }) =>
-    because === 'unknown-to-slurm' || because === 'drained-by-other' ? 'fleeting' : 'lasting',
+  const {
+    unasked = [],
+    lasting = [],
+    fleeting = [],
+  } = Object.groupBy(deletes, ({ because }) => {
+    if (!isSlurmsWord(because)) return 'unasked';
+    return because === 'drained' ? 'lasting' : 'fleeting';
+  });
+  const byName = namesOnce();
+  if (unasked.length > 0) yield unasked;
+  for (const batch of inBatches(lasting, context.parallel))
+    yield confirmed(batch, byName(await drainedView(context)));
+  for (const batch of inBatches(fleeting, context.parallel))
+    yield confirmed(batch, byName(await freshView(context)));
+}
+
+type ByName = ReadonlyMap<string, SlurmNode>;
+
+function confirmed(deletes: readonly Of<'delete-worker'>[], list: ByName | undefined): Of<'delete-worker'>[] {
+  return deletes.filter((action) => stillSafe(action, list));
+}
+
+function inBatches<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size),
   );
-  if (lasting.length > 0) yield confirmed(lasting, await drainedView(lasting, context));
-  for (let from = 0; from < fleeting.length; from += context.parallel) {
-    const batch = fleeting.slice(from, from + context.parallel);
-    yield confirmed(batch, await freshView(context));
-  }
 }
 
-function confirmed(deletes: readonly Of<'delete-worker'>[], view: NodesView): Of<'delete-worker'>[] {
-  const fresh = view.kind === 'known' ? new Map(view.nodes.map((node) => [node.name, node])) : undefined;
-  return deletes.filter((action) => stillSafe(action, fresh));
+/** Thousands of nodes are put in order once for each list, not for each batch. */
+function namesOnce(): (view: NodesView) => ByName | undefined {
+  let known: { readonly nodes: readonly SlurmNode[]; readonly names: ByName } | undefined;
+  return (view) => {
+    if (view.kind === 'unknown') return undefined;
+    const { nodes } = view;
+    if (known?.nodes !== nodes) known = { nodes, names: new Map(nodes.map((node) => [node.name, node])) };
+    return known.names;
+  };
 }
 
-async function drainedView(deletes: readonly Of<'delete-worker'>[], context: ActContext): Promise<NodesView> {
-  if (!deletes.some(({ because }) => isSlurmsWord(because)))
-    return { kind: 'unknown', since: 0, why: 'not needed' };
+async function drainedView(context: ActContext): Promise<NodesView> {
   const newest = context.gateway?.view();
-  const isYoung = newest?.kind === 'known' && context.now() - newest.at < stillFresh;
-  return isYoung ? newest : freshView(context);
+  const age = newest?.kind === 'known' ? context.now() - newest.at : Number.NaN;
+  // Below zero: the clock was set back, and nobody knows how old it is.
+  return newest !== undefined && age >= 0 && age < stillFresh ? newest : freshView(context);
 }
 
 async function freshView({ gateway, signal }: ActContext): Promise<NodesView> {

@@ -1,6 +1,6 @@
 import type { SlurmNode } from '@slurm-operator/slurm';
 import type { Action, SafeBecause } from '../plan/actions.ts';
-import { isDrained } from '../plan/node-state.ts';
+import { isDrained, isForeign } from '../plan/node-state.ts';
 
 /** Whether Slurm is the one who says that it is safe, and must therefore be asked once more. */
 export function isSlurmsWord(because: SafeBecause): boolean {
@@ -16,5 +16,9 @@ export function stillSafe(
   if (fresh === undefined) return false;
   const node = fresh.get(slurmName);
   // A drain that is gone with its record holds nobody back any more: whether the worker may go is for the next plan to say.
-  return node === undefined ? because === 'unknown-to-slurm' : isDrained(node.state);
+  if (node === undefined) return because === 'unknown-to-slurm';
+  // Nor does one that somebody else made their own, of whom a list of a moment ago says too little.
+  return (
+    isDrained(node.state) && !(because === 'drained' && isForeign({ ...node.state, reason: node.reason }))
+  );
 }

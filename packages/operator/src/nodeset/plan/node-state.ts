@@ -26,7 +26,7 @@ export function isOurDrain(node: SlurmNode): boolean {
 }
 
 /** Drained, or held back, by a person or by Slurm itself: hands off. */
-export function isForeign(node: SlurmNode): boolean {
+export function isForeign(node: State & Pick<SlurmNode, 'reason'>): boolean {
   return hasDrain(node) && !node.reason.startsWith(reasonPrefix);
 }
 
