@@ -44,8 +44,14 @@ export interface NodeSetOptions extends WorkerSurroundings {
 /** Even when nothing tells us to, look again after this long. */
 const lookAgain = 60_000;
 
-/** Workers made before the world is looked at again: thousands must not keep one drained worker waiting. */
-const mostCreations = 500;
+/**
+ * Workers made before the world is looked at again: thousands must not keep one drained worker waiting. Where nobody is to go the
+ * looks may be rarer: between two of them the API server has nothing to do.
+ */
+const mostCreations = { whileSomebodyGoes: 500, otherwise: 1_000 };
+
+/** While more workers than this are to be made, what Slurm says of them is not acted on yet. */
+const manyCreations = 500;
 
 export class NodeSetReconciler {
   readonly #manager: Pick<Manager, 'cache' | 'client' | 'recorder' | 'metrics'>;
@@ -84,8 +90,9 @@ export class NodeSetReconciler {
     if (observed.slurm.kind === 'known') memory.settle(observed.slurm.at);
     const decided = plan(observed, now);
     const creations = decided.actions.filter((action) => action.kind === 'create-worker');
-    // While workers are made by the thousand what Slurm says of them is not acted on yet: it need not be asked every second.
-    const busyCreating = creations.length > mostCreations && decided.condemned.length === 0;
+    const somebodyGoes = decided.condemned.length > 0;
+    // While workers are made by the thousand Slurm need not be asked every second.
+    const busyCreating = creations.length > manyCreations && !somebodyGoes;
     memory.expect(gateway, `nodeset ${request.key}`, decided.waitsForSlurm && !busyCreating);
     memory.looked(began, observed.workers.length);
 
@@ -105,7 +112,8 @@ export class NodeSetReconciler {
     const blueprints =
       controller && new Blueprints(nodeSet, observed.updateRevision, controller, this.#options, client);
     const claims = new Set(observed.claims.map((claim) => claim.name));
-    const postponed = new Set<Action>(creations.slice(blueprints === undefined ? 0 : mostCreations));
+    const most = somebodyGoes ? mostCreations.whileSomebodyGoes : mostCreations.otherwise;
+    const postponed = new Set<Action>(creations.slice(blueprints === undefined ? 0 : most));
     await step(
       act(
         decided.actions.filter((action) => !postponed.has(action)),
