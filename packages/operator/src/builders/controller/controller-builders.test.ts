@@ -103,6 +103,18 @@ test('slurm.conf for a slurmctld that lives elsewhere', () => {
   );
 });
 
+test('where people may come to a worker by ssh, every job has the step that pam_slurm_adopt knows it by', () => {
+  const flags = (ssh: boolean, extraConf = '') => {
+    const nodeSets = [aNodeSet({}, { name: 'a' }), aNodeSet({ ssh: { enabled: ssh } }, { name: 'b' })];
+    const { text } = buildSlurmConf(input({ controller: aController({ extraConf }), nodeSets }));
+    return topLevelSettings(text).get('prologflags')?.value;
+  };
+  assert.equal(flags(true), 'Contain');
+  assert.deepEqual(flags(true, 'PrologFlags=Serial')?.split(',').toSorted(), ['Contain', 'Serial']);
+  assert.equal(flags(false), undefined);
+  assert.equal(flags(false, 'PrologFlags=Serial'), 'Serial');
+});
+
 test('the same input in another order makes the same file', () => {
   const sets = [aNodeSet({}, { name: 'a' }), aNodeSet({}, { name: 'b' }), aNodeSet({}, { name: 'c' })];
   const one = buildSlurmConf(input({ nodeSets: sets })).text;

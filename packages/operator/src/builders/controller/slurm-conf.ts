@@ -32,13 +32,18 @@ export const slurmctldPort = ({ spec }: Read<Controller>): number =>
   (spec.external ? spec.externalConfig?.port : spec.service?.port) || port.slurmctld;
 
 /** Options that the cluster does not work without. */
-const mandatory = (controller: Read<Controller>): Record<string, readonly string[]> => ({
+const mandatory = ({
+  controller,
+  nodeSets,
+}: SlurmConfInput): Record<string, readonly string[]> => ({
   AuthInfo: ['use_client_ids'],
   AuthAltParameters: [
     'jwt_key=/etc/slurm/jwt.key',
     ...(controller.spec.jwksKeyRef === undefined ? [] : ['jwks=/etc/slurm/jwks.json']),
   ],
   SlurmctldParameters: ['enable_configless'],
+  // pam_slurm_adopt knows a job by the step that only this makes: without it nobody gets in.
+  ...(nodeSets.some(({ spec }) => spec.ssh?.enabled) ? { PrologFlags: ['Contain'] } : {}),
 });
 
 const reserved = {
@@ -52,7 +57,7 @@ const reserved = {
 
 export function buildSlurmConf(input: SlurmConfInput): RenderedConf {
   const { controller } = input;
-  const merged = mandatory(controller);
+  const merged = mandatory(input);
   return renderConf({
     sections: [
       general(input),
