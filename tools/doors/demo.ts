@@ -105,6 +105,15 @@ ${bold('What to try next')}
   return result;
 }
 
+// What runs stays: a cluster has a process of its own, which does not hear Ctrl-C.
+for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 }))
+  process.once(signal, () => {
+    console.log(
+      `\n${red(`✘ ended by ${signal}`)}: what was begun is still there; make demo goes on, make demo-down removes it`,
+    );
+    process.exit(code);
+  });
+
 try {
   const result = await main();
   const well = result.jobs_completed === 2;
