@@ -1,8 +1,18 @@
-/** A person at a login node: ssh with a key of their own. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+/** A person at a login node: ssh with a key of their own, or a password. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CommandResult, runCommand, unpackTools } from '@slurm-operator/sandbox';
+
+export interface LoginOptions {
+  readonly input?: string;
+  /** @default root */
+  readonly user?: string;
+  /** @default this machine, where a forwarded port is */
+  readonly host?: string;
+  /** Instead of the key. */
+  readonly password?: string;
+}
 
 export class LoginKey implements AsyncDisposable {
   readonly publicKey: string;
@@ -24,28 +34,38 @@ export class LoginKey implements AsyncDisposable {
     return new LoginKey(directory, await readFile(`${file}.pub`, 'utf8'), tools.path('ssh'));
   }
 
-  run(port: number, command: string, options: { readonly input?: string } = {}): Promise<CommandResult> {
+  async run(port: number, command: string, options: LoginOptions = {}): Promise<CommandResult> {
+    const { user = 'root', host = '127.0.0.1', password, ...rest } = options;
     const settings = {
       StrictHostKeyChecking: 'no',
       UserKnownHostsFile: '/dev/null',
-      LogLevel: 'ERROR',
-      BatchMode: 'yes',
+      // What a PAM module has to say to whoever is refused comes at this level only.
+      LogLevel: 'INFO',
+      BatchMode: password === undefined ? 'yes' : 'no',
+      NumberOfPasswordPrompts: '1',
       ConnectTimeout: '20',
     };
-    return runCommand(
+    const asking = join(this.#directory, 'askpass');
+    if (password !== undefined) await writeFile(asking, `#!/bin/sh\necho '${password}'\n`, { mode: 0o700 });
+    return await runCommand(
       [
         this.#ssh,
         '-F',
         'none',
-        '-i',
-        join(this.#directory, 'key'),
+        ...(password === undefined ? ['-i', join(this.#directory, 'key')] : []),
         '-p',
         String(port),
         ...Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`]),
-        'root@127.0.0.1',
+        `${user}@${host}`,
         command,
       ],
-      { timeoutMs: 120_000, ...options },
+      {
+        timeoutMs: 120_000,
+        ...rest,
+        ...(password === undefined
+          ? {}
+          : { env: { ...process.env, SSH_ASKPASS: asking, SSH_ASKPASS_REQUIRE: 'force' } }),
+      },
     );
   }
 

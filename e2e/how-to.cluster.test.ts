@@ -1,0 +1,270 @@
+/**
+ * Pages of docs/how-to, walked as a person would: their blocks, read from the pages themselves, applied with kubectl to one cluster at work.
+ * What is edited, and only that: addresses, sizes, names that would meet, and what Slurm needs on one small machine.
+ */
+import assert from 'node:assert/strict';
+import { after, before as beforeAll, describe, it } from 'node:test';
+import { conditionType } from '@slurm-operator/api';
+import { accountings, clusters, controllers, loginSets, nodeSets } from '@slurm-operator/operator';
+import { HowToStage, namespace } from './src/how-to/how-to-stage.ts';
+import { claim, ldap, small } from './src/how-to/neighbours.ts';
+import { blocks, type Manifest, manifests } from './src/how-to/page.ts';
+import { password } from './src/people.ts';
+
+const root = process.getuid?.() === 0;
+const set = (object: Manifest, fields: object) => Object.assign((object.spec ??= {}), fields);
+const nodeSet = 'nodeset.slinky.slurm.net';
+
+describe('the pages of docs/how-to on a cluster at work', {
+  skip: root ? false : 'needs root: it runs containers',
+  concurrency: false,
+  timeout: 1_800_000,
+}, () => {
+  let stage: HowToStage;
+  beforeAll(async () => {
+    stage = await HowToStage.open(`e2e-how-to-${process.pid}`);
+  });
+  after(() => stage?.[Symbol.asyncDispose]());
+
+  const submit = (name: string, script: string, ...more: string[]) =>
+    stage.slurmctld(
+      ...['sbatch', '--parsable', '--chdir=/tmp', '--output=/dev/null', `--job-name=${name}`],
+      ...more,
+      `--wrap=${script}`,
+    );
+  const untilConfig = (line: RegExp) =>
+    stage.until(`Slurm is configured with ${line}`, async () =>
+      line.test(await stage.slurmctld('scontrol', 'show', 'config')),
+    );
+
+  it('install: a cluster without helm', async () => {
+    const keys = blocks('install', 'console').find((block) => block.includes('secret generic slurm-keys'));
+    await stage.paste((keys ?? '').replace(/^\$ /, ''));
+    await stage.apply(manifests('install', 0, { Controller: small }));
+    await stage.ready(controllers, 'slurm');
+    await stage.ready(nodeSets, 'compute');
+    await stage.until('both workers', async () =>
+      /^compute\* 2 idle$/m.test(await stage.slurmctld('sinfo', '--noheader', '--format=%P %D %T')),
+    );
+  });
+
+  it('accounting: added under running jobs it becomes Ready, and no job is missing from it', async () => {
+    await stage.mariadb('change-me');
+    await submit('ended', 'true');
+    await submit('runs', 'sleep 12', '--exclusive', '--nodes=2');
+    await submit('waits', 'true', '--exclusive', '--nodes=2');
+    const queue = ['squeue', '--noheader', '--states=all', '--sort=i', '--format=%i %T'];
+    await stage.until('one job has ended and another has begun', async () =>
+      /^1 COMPLETED\n2 (?!PENDING)/.test(await stage.slurmctld(...queue)),
+    );
+    const before = [await stage.pods('slurmd'), await stage.pods('slurmctld')];
+    await stage.apply(manifests('how-to/accounting', 0, { Controller: small }));
+    await stage.ready(accountings, 'slurm');
+    await stage.told(controllers, 'slurm', conditionType.configApplied, 'Applied');
+    await submit('after', 'true');
+    const sacct = [
+      'sacct',
+      '--allusers',
+      '--allocations',
+      '--noheader',
+      '--format=JobID%4,JobName%8,State%10',
+    ];
+    await stage.until('every job is in accounting', async () => {
+      const lines = (await stage.slurmctld(...sacct)).trim().split('\n');
+      const records = lines.map((line) => line.trim().replaceAll(/\s+/g, ' '));
+      const expected = ['1 ended', '2 runs', '3 waits', '4 after'].map((job) => `${job} COMPLETED`);
+      assert.deepEqual(records, expected);
+      return true;
+    });
+    assert.deepEqual(
+      [await stage.pods('slurmd'), await stage.pods('slurmctld')],
+      before,
+      'no worker was replaced for it, and no slurmctld',
+    );
+    await stage.remove(nodeSet, 'compute');
+  });
+
+  it('login: a person of the directory comes with her key, and to a worker only with a job there', async () => {
+    await stage.apply(ldap(stage.key.publicKey));
+    await stage.kubectl('rollout', 'status', 'deploy/ldap', '--timeout=4m');
+    const settings = [
+      // No TLS to a directory that lives for a minute.
+      'ldap_id_use_start_tls = false',
+      'ldap_auth_disable_tls_never_use_in_production = true',
+      'ldap_user_ssh_public_key = description',
+    ];
+    await stage.apply(
+      manifests('how-to/login', 0, {
+        Secret: (secret) => {
+          const text = secret.stringData?.['sssd.conf'] ?? '';
+          const here = text.replace('ldaps://ldap.example.com', `ldap://ldap.${namespace}.svc.cluster.local`);
+          assert.notEqual(here, text);
+          secret.stringData = { 'sssd.conf': `${here}${settings.join('\n')}\n` };
+        },
+        LoginSet: (login) => set(login, { replicas: 1 }),
+      }),
+    );
+    const partition = { enabled: true, config: 'Default=YES' };
+    await stage.apply(manifests('how-to/login', 1, { NodeSet: (workers) => set(workers, { partition }) }));
+    await stage.ready(nodeSets, 'compute');
+    await stage.ready(loginSets, 'login');
+    await untilConfig(/PrologFlags\s+= \S*Contain/);
+    const login = { user: 'alice', host: await stage.serviceAddress('login') };
+    const worker = { user: 'alice', host: await stage.podAddress('compute-0'), password };
+    const { stdout: name } = await stage.until('a key lets her in', () => stage.key.run(22, 'id -un', login));
+    assert.equal(name, 'alice\n');
+    const visit = () => stage.key.run(22, 'echo "in job $SLURM_JOB_ID"', worker);
+    await stage.until('she is refused without a job', async () => {
+      await assert.rejects(visit(), /you have no active jobs on this node/);
+      return true;
+    });
+    const sbatch = 'cd /tmp && sbatch --parsable --nodelist=compute-0 --output=/dev/null --wrap "sleep 600"';
+    const job = (await stage.key.run(22, sbatch, login)).stdout.trim();
+    const { stdout: adopted } = await stage.until('a job lets her in', visit);
+    assert.equal(adopted, `in job ${job}\n`);
+    await stage.slurmctld('scancel', job);
+    await stage.remove(nodeSet, 'compute');
+  });
+
+  it('storage: a worker that is replaced finds its data, and claims go as the page says', async () => {
+    await stage.apply(manifests('how-to/storage', 0));
+    await stage.told(nodeSets, 'compute', conditionType.ready, 'PodsUnschedulable');
+    await stage.apply(claim('home', 'ReadWriteMany'));
+    await stage.ready(nodeSets, 'compute');
+    const workers = ['compute-0', 'compute-1'];
+    for (const worker of workers)
+      await stage.inWorker(worker, `echo ${worker} > /scratch/who && touch /home/${worker}`);
+    assert.equal(await stage.inWorker('compute-1', 'ls /home'), 'compute-0\ncompute-1\n');
+    const before = await stage.pods('slurmd', 'compute');
+    await stage.makeRevision('compute');
+    await stage.until('both are new', async () => {
+      const now = await stage.pods('slurmd', 'compute');
+      return workers.every((worker) => now.has(worker) && now.get(worker) !== before.get(worker));
+    });
+    await stage.ready(nodeSets, 'compute');
+    for (const worker of workers)
+      assert.equal(await stage.inWorker(worker, 'cat /scratch/who'), `${worker}\n`);
+    const scratch = async () => (await stage.claims()).filter((name) => name.startsWith('scratch-')).join();
+    await stage.kubectl('scale', nodeSet, 'compute', '--replicas=1');
+    await stage.until('whenScaled: Delete', async () => (await scratch()) === 'scratch-compute-0');
+    await stage.remove(nodeSet, 'compute');
+    assert.equal(await scratch(), 'scratch-compute-0', 'whenDeleted: Retain');
+  });
+
+  it('rollouts: below the partition nothing changes; a window makes a reservation and waits', async () => {
+    // Half the size, because of the machine.
+    const half = (workers: Manifest) => {
+      assert.equal(workers.spec?.['replicas'], 8);
+      const strategy = workers.spec['updateStrategy'] as { rollingUpdate?: { partition: number } };
+      if (strategy.rollingUpdate !== undefined) strategy.rollingUpdate.partition /= 2;
+      set(workers, { replicas: 4 });
+    };
+    await stage.apply(manifests('how-to/rollouts', 0, { NodeSet: half }));
+    await stage.ready(nodeSets, 'compute');
+    const before = await stage.pods('slurmd', 'compute');
+    await stage.makeRevision('compute');
+    const onlyLastIsNew = async () => {
+      const now = await stage.pods('slurmd', 'compute');
+      assert.deepEqual([...now.keys()], [...before.keys()]);
+      const changed = [...now.keys()].filter((name) => now.get(name) !== before.get(name));
+      assert.deepEqual(changed, ['compute-3']);
+      return true;
+    };
+    await stage.until('only compute-3 is new', onlyLastIsNew);
+    await stage.ready(nodeSets, 'compute');
+    await stage.apply(manifests('how-to/rollouts', 1, { NodeSet: half }));
+    await stage.told(nodeSets, 'compute', 'ReservationCreated', 'Created');
+    await stage.told(nodeSets, 'compute', conditionType.progressing, 'WaitingForWindow');
+    const reservation = await stage.slurmctld(
+      'scontrol',
+      'show',
+      'reservation',
+      'SlurmOperatorMaint-compute',
+    );
+    assert.match(reservation, /StartTime=2030-01-31T22:00:00 .*Duration=02:00:00/);
+    assert.match(reservation, /Nodes=compute-\[0-3\] .*Flags=MAINT,IGNORE_JOBS,WEEKLY/s);
+    await onlyLastIsNew();
+    await stage.remove(nodeSet, 'compute');
+  });
+
+  it('gpus: a worker without its GPUs is told of, and one that has them gives them to a job', async () => {
+    const [files = '', controller = '', workers = ''] = manifests('how-to/gpus', 0, {
+      Controller: (object) => set(small(object), { accountingRef: { name: 'slurm' } }),
+      NodeSet: (object) => {
+        assert.equal(object.spec?.['extraConf'], 'Gres=gpu:h200:8');
+        const limits = { 'nvidia.com/gpu': 2 };
+        set(object, { replicas: 1, extraConf: 'Gres=gpu:h200:2', slurmd: { resources: { limits } } });
+      },
+    }).split('---\n');
+    const applied = () =>
+      stage.kubectl(
+        'wait',
+        '--for=condition=ConfigApplied',
+        '--timeout=4m',
+        'controller.slinky.slurm.net/slurm',
+      );
+    // In the order that the page asks for on a cluster at work.
+    await stage.apply(files);
+    await stage.apply(controller);
+    await applied();
+    await untilConfig(/GresTypes\s+= gpu/);
+    await stage.apply(workers);
+    await stage.told(nodeSets, 'gpu', conditionType.degraded, 'ResourcesMismatch');
+    await stage.until('Slurm says so, too', async () =>
+      (await stage.slurmctld('sinfo', '--list-reasons')).includes('gres/gpu count repor'),
+    );
+    await stage.remove(nodeSet, 'gpu');
+    const before = (await stage.client.get(controllers, { namespace, name: 'slurm' })).status?.configHash;
+    const line = 'NodeName=gpu-0 Name=gpu Type=h200 File=/dev/null,/dev/zero';
+    await stage.apply(
+      manifests('how-to/gpus', 0, {
+        ConfigMap: (object) => (object.data = { 'gres.conf': `${line}\n` }),
+      }).split('---\n')[0] ?? '',
+    );
+    await stage.until('slurmctld has read the new gres.conf', async () => {
+      const { status } = await stage.client.get(controllers, { namespace, name: 'slurm' });
+      const log = await stage.kubectl('logs', 'slurm-controller-0', '--container=reconfigure');
+      return status?.configHash !== before && log.includes(`has read configuration ${status?.configHash}`);
+    });
+    await stage.apply(workers);
+    await stage.ready(nodeSets, 'gpu');
+    const srun = ['srun', '--chdir=/tmp', '--partition=gpu', '--gres=gpu:h200:2'];
+    const devices = await stage.until('a job has both', () =>
+      stage.slurmctld(...srun, 'printenv', 'CUDA_VISIBLE_DEVICES'),
+    );
+    assert.equal(devices, '0,1\n');
+    await stage.remove(nodeSet, 'gpu');
+  });
+
+  it('external: a Slurm elsewhere is looked at, and gets workers from here', async () => {
+    const token = (await stage.slurmctld('scontrol', 'token', 'username=slurm', 'lifespan=86400')).trim();
+    const elsewhere = 'hybrid';
+    await stage.namespace(elsewhere);
+    await stage.apply(
+      manifests('how-to/external', 0, {
+        Secret: (secret) => (secret.stringData = { SLURM_JWT: token.replace('SLURM_JWT=', '') }),
+        Cluster: (cluster) => {
+          delete cluster.spec?.['caConfigMapRef'];
+          set(cluster, { server: `http://slurm-restapi.${namespace}:6820` });
+        },
+      }),
+      elsewhere,
+    );
+    await stage.ready(clusters, 'elsewhere', elsewhere);
+    await stage.copySecret('slurm-keys', elsewhere);
+    const { status } = await stage.client.get(controllers, { namespace, name: 'slurm' });
+    const externalConfig = { host: `slurm-controller-0.${namespace}`, port: 6817 };
+    await stage.apply(
+      manifests('how-to/external', 1, {
+        Controller: (controller) => set(controller, { externalConfig, clusterName: status?.clusterName }),
+        NodeSet: (workers) => set(workers, { replicas: 2 }),
+      }),
+      elsewhere,
+    );
+    await stage.ready(controllers, 'slurm', elsewhere);
+    await stage.ready(nodeSets, 'cloud', elsewhere);
+    const srun = ['srun', '--chdir=/tmp', '--partition=cloud', '--nodes=2', 'hostname'];
+    const hosts = await stage.until('a job over there runs here', () => stage.slurmctld(...srun));
+    assert.deepEqual(hosts.trim().split('\n').toSorted(), ['cloud-0', 'cloud-1']);
+  });
+});
