@@ -28,7 +28,11 @@ describe('the pages of docs/how-to on a cluster at work', {
 
   const submit = (name: string, script: string, ...more: string[]) =>
     stage.slurmctld(
-      ...['sbatch', '--parsable', '--chdir=/tmp', '--output=/dev/null', `--job-name=${name}`],
+      'sbatch',
+      '--parsable',
+      '--chdir=/tmp',
+      '--output=/dev/null',
+      `--job-name=${name}`,
       ...more,
       `--wrap=${script}`,
     );

@@ -16,10 +16,10 @@ import {
   type Resource,
   secrets,
   services,
+  sleep,
 } from '@slurm-operator/kube';
 import { type LocalCluster, startLocalCluster } from '@slurm-operator/localcluster';
 import { nodeSets } from '@slurm-operator/operator';
-import { waitUntil } from '@slurm-operator/sandbox';
 import { installMariadb } from '../helm/install.ts';
 import { Kubectl } from '../helm/kubectl.ts';
 import { LoginKey } from '../helm/login-session.ts';
@@ -185,24 +185,17 @@ export class HowToStage implements AsyncDisposable {
   async until<T>(what: string, look: () => Promise<T | false>): Promise<T> {
     let found: T | false = false;
     let last: unknown;
-    try {
-      await waitUntil(
-        what,
-        async () => {
-          try {
-            found = await look();
-            last = undefined;
-          } catch (error) {
-            last = error;
-          }
-          return last === undefined && found !== false;
-        },
-        { timeoutMs: patience },
-      );
-    } catch (error) {
-      throw new Error(`waited in vain until ${what}`, { cause: last ?? error });
+    const deadline = performance.now() + patience;
+    while (found === false) {
+      if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`, { cause: last });
+      try {
+        found = await look();
+      } catch (error) {
+        last = error;
+      }
+      if (found === false) await sleep(200, AbortSignal.timeout(60_000));
     }
-    return found as T;
+    return found;
   }
 
   /** The pods of a daemon that are not on their way out: name → identity. */

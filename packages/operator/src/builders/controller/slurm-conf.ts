@@ -32,10 +32,7 @@ export const slurmctldPort = ({ spec }: Read<Controller>): number =>
   (spec.external ? spec.externalConfig?.port : spec.service?.port) || port.slurmctld;
 
 /** Options that the cluster does not work without. */
-const mandatory = ({
-  controller,
-  nodeSets,
-}: SlurmConfInput): Record<string, readonly string[]> => ({
+const mandatory = ({ controller, nodeSets }: SlurmConfInput): Record<string, readonly string[]> => ({
   AuthInfo: ['use_client_ids'],
   AuthAltParameters: [
     'jwt_key=/etc/slurm/jwt.key',
