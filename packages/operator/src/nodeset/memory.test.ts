@@ -81,3 +81,11 @@ test('of two changes of a node the later one counts, also where it lies ahead', 
   memory.settle(30_001);
   assert.equal(memory.lastWrites.get('w-0'), undefined);
 });
+
+test('a change of ours lies no further ahead than it may happen, whatever the clock did', () => {
+  const memory = new NodeSetMemory('uid');
+  memory.wrote('w-0', now);
+  const hourBefore = now - minutes(60);
+  memory.settle(hourBefore, hourBefore);
+  assert.equal(memory.lastWrites.get('w-0'), hourBefore);
+});

@@ -3,6 +3,8 @@ import { SeenBefore } from './observe/seen-before.ts';
 import { type Refusal, slotKey, type Worker } from './plan/observed.ts';
 import type { SlurmGateway } from './slurm-gateway.ts';
 
+/** No change of ours may happen later than this. */
+const farthestAhead = 60_000;
 const firstDelay = 1_000;
 const firstRefusalDelay = 60_000;
 const longestDelay = 15 * 60_000;
@@ -50,9 +52,12 @@ export class NodeSetMemory {
     this.lastWrites.set(slurmName, Math.max(at, this.lastWrites.get(slurmName) ?? at));
   }
 
-  /** What a list newer than all it concerns has answered need not be remembered. */
-  settle(listedAt: number): void {
-    for (const [slurmName, at] of this.lastWrites) if (at < listedAt) this.lastWrites.delete(slurmName);
+  /** What a list newer than all it concerns has answered need not be remembered. A clock that was set back makes nobody wait for long. */
+  settle(listedAt: number, now = listedAt): void {
+    for (const [slurmName, at] of this.lastWrites) {
+      if (at < listedAt) this.lastWrites.delete(slurmName);
+      else if (at > now + farthestAhead) this.lastWrites.set(slurmName, now);
+    }
   }
 
   /** What is refused again and again is asked for more and more rarely; another topology is another matter. */

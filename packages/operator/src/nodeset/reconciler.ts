@@ -87,7 +87,7 @@ export class NodeSetReconciler {
     const observed = this.#observe(nodeSet, gateway, now);
     memory.noticeFailures(observed.workers, now);
     memory.forgetRefusalsOfOthers(observed.workers);
-    if (observed.slurm.kind === 'known') memory.settle(observed.slurm.at);
+    if (observed.slurm.kind === 'known') memory.settle(observed.slurm.at, now);
     const decided = plan(observed, now);
     const creations = decided.actions.filter((action) => action.kind === 'create-worker');
     const somebodyGoes = decided.condemned.length > 0;

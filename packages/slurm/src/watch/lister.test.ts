@@ -250,3 +250,16 @@ test('stop leaves nothing behind, and a late answer changes nothing', async () =
   assert.equal(lister.view.kind, 'unknown');
   assert.equal(clock.pending, 0);
 });
+
+test('a clock that is set back makes neither a fresh list of an old one nor hours of rest', async () => {
+  const { lister, answer, asked, clock, advance } = setUp();
+  lister.start();
+  clock.set(1_000_000 - 3_600_000);
+  const fresh = lister.listSince(clock.now());
+  await answer(1); // began before
+  for (let seconds = 0; asked.length < 2 && seconds < 60; seconds += 1) await advance(1000);
+  assert.equal(asked.length, 2, 'it was listed again within a minute');
+  await answer(2);
+  assert.equal((await fresh).value, 2);
+  await lister.stop();
+});

@@ -113,7 +113,10 @@ export class Lister<Content extends object> {
    */
   listSince(moment: number, options: ListSinceOptions = {}): Promise<Known<Content>> {
     const { signal, timeoutMs = 30_000 } = options;
-    if (this.#view.kind === 'known' && this.#view.at > moment) return Promise.resolve(this.#view);
+    // A list of the future is one from before the clock was set back: nobody knows how old it is.
+    const view = this.#view;
+    if (view.kind === 'known' && view.at > moment && view.at <= this.#clock.now())
+      return Promise.resolve(view);
     if (signal?.aborted) return Promise.reject(givenUp(this.#options.name, signal));
     return new Promise((resolve, reject) => {
       const settle = () => {
@@ -174,7 +177,9 @@ export class Lister<Content extends object> {
 
   /** Rests until `rest` ms after `began`. Somebody in a hurry shortens it, except after a failure. */
   async #rest(began: number, rest: number, failed: boolean, signal: AbortSignal): Promise<void> {
-    const until = (ms: number) => Math.max(floorMs, began + ms - this.#clock.now());
+    // Never longer than asked: a clock that was set back meanwhile would make it hours.
+    const until = (ms: number) =>
+      Math.min(Math.max(floorMs, began + ms - this.#clock.now()), Math.max(floorMs, ms));
     if (failed) return sleep(this.#clock, until(rest), signal);
     for (;;) {
       if (this.#waiters.size > 0) return sleep(this.#clock, until(floorMs), signal);
@@ -215,7 +220,7 @@ export class Lister<Content extends object> {
         this.#options.onListenerError?.(error);
       }
     }
-    if (view.kind === 'known')
+    if (view.kind === 'known' && view.at <= this.#clock.now())
       for (const waiter of this.#waiters) if (view.at > waiter.moment) waiter.resolve(view);
   }
 }

@@ -85,7 +85,7 @@ test('a second worker for a machine, not yet placed, goes without a drain of the
 test('of two that run, the one that stays is not undrained before the other is gone', () => {
   const slot = { mode: 'DaemonSet', nodeName: 'n1' } as const;
   const [first, second] = [worker(1, { ...shared, slot }), worker(2, { ...shared, slot })];
-  const given = observed([first, second], [slurmNode(1, { ...ours, ...busy })], {
+  const given = observed([first, second], [slurmNode(1, { ...ours, ...busy, instanceId: second.uid })], {
     scalingMode: 'DaemonSet',
     nodes: new Map([['n1', kubeNode('n1', { workerHostname: 'w-1' })]]),
   });

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
 import { isHealthy } from './availability.ts';
-import type { Observed } from './observed.ts';
+import type { Observed, SlurmNode, Worker } from './observed.ts';
 import { plan } from './plan.ts';
+import { joinsWithin } from './safe-to-delete.ts';
 
 const ours = 'slurm-operator: Pod (slurm/w-0) is pending termination for scale-in';
 
@@ -115,4 +116,29 @@ test('a worker that goes serves nobody, however ready it says it is', () => {
   const outdated = worker(1, { revision: 'r0' });
   const made = plan(observed([leaving, outdated], [slurmNode(0), slurmNode(1)], { update }), now);
   assert.deepEqual(made.condemned, [], 'the budget is used up by the one that goes');
+});
+
+test('a delete means the pod as it was seen where that is what makes it safe', () => {
+  const versions = (over: Partial<Worker>, nodes: SlurmNode[]) =>
+    plan(
+      observed([worker(0, { resourceVersion: '7', ...over })], nodes, { replicas: 0 }),
+      now,
+    ).actions.flatMap((action) =>
+      action.kind === 'delete-worker' ? [[action.because, action.resourceVersion]] : [],
+    );
+  const unbound = { nodeName: undefined, everStarted: false, phase: 'Pending', ready: false } as const;
+  const drain = { flags: new Set(['DRAIN']), reason: 'slurm-operator: going' };
+  assert.deepEqual(versions({}, []), [['unknown-to-slurm', '7']]);
+  assert.deepEqual(versions(unbound, []), [['never-started', '7']]);
+  assert.deepEqual(versions({}, [slurmNode(0, drain)]), [['drained', undefined]]);
+});
+
+test('when the time of a worker to join is over somebody looks again', () => {
+  const young = worker(0, { startedAt: now - 20_000 });
+  const { actions, wakeAt } = plan(observed([young], [], { replicas: 0 }), now);
+  assert.deepEqual(
+    actions.filter(({ kind }) => kind === 'delete-worker'),
+    [],
+  );
+  assert.equal(wakeAt, now - 20_000 + joinsWithin);
 });

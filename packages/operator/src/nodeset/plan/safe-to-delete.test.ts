@@ -174,6 +174,19 @@ describe('a NodeSet that is deleted', () => {
   cases.forEach(check);
 });
 
+test('a worker that registered under another name is not unknown to Slurm', () => {
+  const given = worker(0, { slurmName: 'machine.example' });
+  const records = [slurmNode(0, { name: 'machine', base: 'ALLOCATED', instanceId: given.uid })];
+  const safety = safeToDelete(given, observed([given], records), now);
+  assert.match(safety.safe ? 'safe' : safety.why, /knows it as machine and not as machine\.example/);
+});
+
+test('a minute after it was started, and not before, its absence counts', () => {
+  const started = (ago: number) => worker(0, { startedAt: now - ago });
+  const isSafe = (given: Worker) => safeToDelete(given, observed([given], []), now).safe;
+  assert.deepEqual([isSafe(started(joinsWithin - 1)), isSafe(started(joinsWithin))], [false, true]);
+});
+
 test('a worker that may still join is looked at again when its time to do so is over', () => {
   const young = worker(0, { startedAt: now - 20_000 });
   const safety = safeToDelete(young, observed([young], []), now);

@@ -40,12 +40,19 @@ export function safeToDelete(worker: Worker, observed: Observed, now: number): S
       };
     case 'absent': {
       const until = mayJoinUntil(worker, observed);
-      if (cannotStart || now >= until) return { safe: true, because: 'unknown-to-slurm' };
+      if (!cannotStart && now < until)
+        return {
+          safe: false,
+          blind: false,
+          why: `${worker.slurmName} has only just started and may join Slurm at any moment`,
+          until,
+        };
+      const elsewhere = knownAs(worker, observed);
+      if (elsewhere === undefined) return { safe: true, because: 'unknown-to-slurm' };
       return {
         safe: false,
         blind: false,
-        why: `${worker.slurmName} has only just started and may join Slurm at any moment`,
-        until,
+        why: `Slurm knows it as ${elsewhere} and not as ${worker.slurmName}: give slurmd no other name, and its machine that of its Node`,
       };
     }
     case 'present':
@@ -59,6 +66,15 @@ export function safeToDelete(worker: Worker, observed: Observed, now: number): S
     default:
       return answer satisfies never;
   }
+}
+
+/**
+ * The name of the Slurm node that this very pod registered as: its slurmd may have been given one of its own (`-N`), and on the network of
+ * a machine it takes the machine's host name, which need not be that of the Node.
+ */
+function knownAs({ uid }: Worker, { slurm }: Observed): string | undefined {
+  if (slurm.kind === 'unknown') return undefined;
+  return slurm.nodes.values().find((node) => node.instanceId === uid)?.name;
 }
 
 function mayJoinUntil(worker: Worker, { slurm }: Observed): number {
