@@ -44,10 +44,11 @@ test('a connection of the same fingerprint is kept, another replaces it', async 
   await pool.close();
 });
 
-test('a replica that does not lead any more changes nothing in Slurm', async () => {
+test('a replica that does not lead any more changes nothing in Slurm', async (t) => {
   const pool = new ConnectionPool(systemClock, () => {
     throw new NotLeaderError('another one leads');
   });
+  t.after(() => pool.close());
   const { gateway } = await pool.use('hpc/slurm', 'print', () => ({
     server: 'http://127.0.0.1:1',
     token: signedToken({ key, user: 'slurm' }),
@@ -60,5 +61,4 @@ test('a replica that does not lead any more changes nothing in Slurm', async () 
     release: () => gateway.deleteReservation('r', signal),
   }))
     await assert.rejects(write, NotLeaderError, what);
-  await pool.close();
 });

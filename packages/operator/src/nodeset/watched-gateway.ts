@@ -2,6 +2,7 @@
 import {
   type Deadline,
   deadlinesOf,
+  expandHostlist,
   isBusy,
   type KnownJobs,
   type NodeUpdate,
@@ -120,7 +121,22 @@ export class WatchedGateway implements SlurmGateway {
     // A node with work that no known job explains will be busy for nobody knows how long.
     for (const node of nodes.values())
       if (isBusy(node.state) && !known.has(node.name)) deadlines.set(node.name, 'unknown');
-    this.#last = { nodes, running: jobs?.running, listed: [...nodes.values()], deadlines };
+    const suspended = nodesOfSuspended(jobs);
+    const listed = [...nodes.values()].map((node) => (suspended.has(node.name) ? inUse(node) : node));
+    this.#last = { nodes, running: jobs?.running, listed, deadlines };
     return this.#last;
   }
+}
+
+function nodesOfSuspended(jobs: KnownJobs | undefined): ReadonlySet<string> {
+  const suspended = [...(jobs?.running.values() ?? [])].filter(({ state }) => state.includes('SUSPENDED'));
+  return new Set(suspended.flatMap((job) => expandHostlist(job.nodes)));
+}
+
+/**
+ * Slurm calls a node idle whose only work is suspended, unless it counts memory (seen on 24.11 and 26.05 with CR_Core and CR_CPU). The
+ * processes of that work are there all the same, and would be lost with the worker.
+ */
+function inUse(node: SlurmNode): SlurmNode {
+  return isBusy(node.state) ? node : { ...node, state: { ...node.state, base: 'MIXED' } };
 }

@@ -39,9 +39,10 @@ async function carryOut(actions: readonly Action[], answer: () => void = () => u
     patch: async (
       resource: { plural: string },
       _ref: object,
-      { body }: { body: { metadata: { uid?: string } } },
+      { body }: { body: { metadata: { uid?: string; resourceVersion?: string } } },
     ) => {
-      asked.push({ resource: resource.plural, uid: body.metadata.uid });
+      const { uid, resourceVersion: version } = body.metadata;
+      asked.push({ resource: resource.plural, uid, ...(version === undefined ? {} : { version }) });
       answer();
     },
   } as unknown as Client;
@@ -80,6 +81,21 @@ test('a delete that relies on what the pod looked like means that very version o
   assert.deepEqual((await carryOut([deletePod])).asked, [{ ...named, version: '7' }]);
   const { resourceVersion: _, ...drained } = deletePod;
   assert.deepEqual((await carryOut([drained])).asked, [named]);
+});
+
+test('a cordon means that very version of the pod, with all that is told along; other facts do not', async () => {
+  const cordon = { cordoned: true, cause: 'update' } as const;
+  const named = { resource: 'pods', uid: 'pod-uid' };
+  const mirror: Action = {
+    kind: 'mirror-state',
+    name: 'w-0',
+    uid: 'pod-uid',
+    conditions: new Map(),
+    over: [],
+  };
+  const { asked } = await carryOut([mirror, { ...patchPod, cordon, resourceVersion: '7' }]);
+  assert.deepEqual(asked, [{ ...named, version: '7' }]);
+  assert.deepEqual((await carryOut([patchPod])).asked, [named]);
 });
 
 test('what met another pod, or another version of it, has not happened and is no failure', async () => {
