@@ -112,9 +112,7 @@ export class ControlPlane implements AsyncDisposable {
       spec: {
         ...keyRefs,
         ...this.#image('slurmdbd'),
-        ...(standby && {
-          template: { spec: { nodeSelector: { 'kubernetes.io/hostname': this.#databaseMachine() } } },
-        }),
+        ...(standby && { template: { spec: this.#besideDatabase() } }),
         storageConfig: {
           host: 'mariadb',
           username: 'slurm',
@@ -281,6 +279,10 @@ export class ControlPlane implements AsyncDisposable {
     return this.stage.cluster.nodes.at(-1)?.name ?? '';
   }
 
+  #besideDatabase() {
+    return { nodeSelector: { 'kubernetes.io/hostname': this.#databaseMachine() } };
+  }
+
   #claim(name: string, accessModes: readonly string[]) {
     return this.create(persistentVolumeClaims, name, {
       spec: { accessModes, resources: { requests: { storage: '1Gi' } } },
@@ -305,9 +307,7 @@ export class ControlPlane implements AsyncDisposable {
           metadata: { labels },
           spec: {
             ...(more.group === undefined ? {} : { securityContext: { fsGroup: more.group } }),
-            ...(this.#options.standby === true && {
-              nodeSelector: { 'kubernetes.io/hostname': this.#databaseMachine() },
-            }),
+            ...(this.#options.standby === true && this.#besideDatabase()),
             containers: [
               {
                 name,

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { busyboxImage } from '../testing/busybox-image.ts';
 import { container, pod } from '../testing/pod-manifests.ts';
 import { TestCluster } from '../testing/test-cluster.ts';
@@ -157,6 +159,28 @@ test('kubectl of Debian: exec with input and exit codes, logs, port-forward', { 
     await once(forward, 'close');
   }
   await cluster.kubectl(['delete', 'pod', 'tools']);
+});
+
+test('a node that stops does not wait for whoever still listens at one of its pods', { skip }, async () => {
+  await cluster.apply(pod({ name: 'listened-to', container: container('exec httpd -f -p 127.0.0.1:8081') }));
+  await cluster.untilReady('listened-to');
+  const forward = cluster.spawnKubectl(['port-forward', 'listened-to', ':8081']);
+  try {
+    const [chunk] = (await once(forward.stdout ?? forward, 'data')) as [Buffer];
+    const visitor = connect(Number(/127\.0\.0\.1:(\d+)/.exec(chunk.toString('utf8'))?.[1]), '127.0.0.1');
+    visitor.on('error', () => {});
+    await once(visitor, 'connect');
+    const node = cluster.cluster.nodes[0] ?? assert.fail();
+    const deadline = new AbortController();
+    const late = delay(120_000, 'late', { signal: deadline.signal });
+    assert.equal(await Promise.race([node.stop().then(() => 'stopped'), late]), 'stopped');
+    deadline.abort();
+    await late.catch(() => {});
+    visitor.destroy();
+    await node.start();
+  } finally {
+    forward.kill('SIGKILL');
+  }
 });
 
 /** Reads until the words have come; whatever came is in the error when they never do. */

@@ -25,6 +25,8 @@ export class AgentServer {
   readonly #agent: () => Agent | undefined;
   readonly #server: Server;
   readonly #sockets: WebSocketServer;
+  /** Streams that HTTP has let go of: a server that closes waits for them, and does not end them. */
+  readonly #upgraded = new Set<Duplex>();
 
   private constructor(certificate: ServingCertificate, agent: () => Agent | undefined) {
     this.#agent = agent;
@@ -72,11 +74,14 @@ export class AgentServer {
 
   async close(): Promise<void> {
     for (const socket of this.#sockets.clients) socket.terminate();
+    for (const socket of this.#upgraded) socket.destroy();
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#upgraded.add(socket);
+    socket.on('close', () => this.#upgraded.delete(socket));
     socket.on('error', () => socket.destroy());
     const route = routeOf(request);
     const worker = this.#agent()?.find(route.namespace, route.pod);
