@@ -6,15 +6,6 @@ import type { RequestContext } from '../ports/request-context.ts';
 /** What happens to the events of a watch just now. */
 export type Interference = 'none' | 'drop' | 'hold' | 'coalesce' | 'truncate';
 
-/**
- * Milliseconds between two writes while events pour in. The first one after a pause goes at once; what follows goes together, for
- * each write costs a TLS record and two system calls here, and as much in the client.
- */
-const pace = 5;
-
-/** This much text is worth a write of its own. */
-const fill = 64 << 10;
-
 export class WatchPipe implements StreamSink {
   readonly context: RequestContext;
   readonly signal: AbortSignal;
@@ -24,7 +15,6 @@ export class WatchPipe implements StreamSink {
   #held: string[] = [];
   #out: string[] = [];
   #outSize = 0;
-  #sentAt = Number.NEGATIVE_INFINITY;
 
   constructor(context: RequestContext, response: ServerResponse, interference: () => Interference) {
     this.context = context;
@@ -79,16 +69,11 @@ export class WatchPipe implements StreamSink {
     this.#flush();
   }
 
-  /** Many events of one turn, or of {@link pace}, become one write. */
+  /** Many events of one turn become one write: each costs a TLS record otherwise. */
   #push(line: string): void {
-    if (this.#out.length === 0) {
-      const wait = this.#sentAt + pace - performance.now();
-      if (wait <= 0) setImmediate(() => this.#flush());
-      else setTimeout(() => this.#flush(), wait);
-    }
+    if (this.#out.length === 0) setImmediate(() => this.#flush());
     this.#out.push(line);
     this.#outSize += line.length;
-    if (this.#outSize > fill) this.#flush();
   }
 
   #flush(): void {
@@ -96,7 +81,6 @@ export class WatchPipe implements StreamSink {
     const text = this.#out.join('');
     this.#out = [];
     this.#outSize = 0;
-    this.#sentAt = performance.now();
     if (!this.#response.destroyed) this.#response.write(text);
   }
 }
