@@ -1,8 +1,10 @@
 /** The whole: our operator makes the pods, real Slurm runs the jobs. */
 import assert from 'node:assert/strict';
+import { chownSync, copyFileSync, existsSync, globSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { pods } from '@slurm-operator/kube';
-import { hasEnded, type SlurmClient } from '@slurm-operator/slurm';
+import { hasEnded, type SlurmClient, SlurmError } from '@slurm-operator/slurm';
+import { pidsInCluster } from './src/processes.ts';
 import { namespace, SlurmStage } from './src/slurm-stage.ts';
 import { wantedSlurm } from './src/wanted-slurm.ts';
 
@@ -96,6 +98,37 @@ describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
     await stage.until('nothing stays drained', async () =>
       (await slurm.nodes.list()).items.every((node) => !node.state.flags.has('DRAIN')),
     );
+  });
+
+  it('a slurmctld that is killed between the two renames of a save forgets no job', async () => {
+    const id = await submit('sleep 6', { name: 'exchanged' });
+    const [pid] = ['slurmctld', 'slurmctld-wlm'].flatMap((program) =>
+      pidsInCluster(stage.cluster.name, program),
+    );
+    assert.ok(pid !== undefined);
+    const [file] = globSync(`/proc/${pid}/root/var/spool/slurmctld/*/job_state`);
+    assert.ok(file !== undefined);
+    await stage.until(
+      'the job is saved',
+      async () => existsSync(file) && readFileSync(file).includes('exchanged'),
+    );
+    process.kill(pid, 'SIGSTOP');
+    // As 26.05 leaves it: the file of before is away, the next one is there under its other name.
+    const { uid, gid } = statSync(file);
+    renameSync(file, `${file}.old`);
+    copyFileSync(`${file}.old`, `${file}.new`);
+    chownSync(`${file}.new`, uid, gid);
+    process.kill(pid, 'SIGKILL');
+    await stage.until('another slurmctld answers', () =>
+      slurm.jobs.list().then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof SlurmError) return false;
+          throw error;
+        },
+      ),
+    );
+    assert.equal(await end(id), 'COMPLETED');
   });
 
   it('an eviction of a busy worker is refused, and allowed when its job is over', async () => {

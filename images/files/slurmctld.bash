@@ -4,6 +4,10 @@
 # A slurmctld that died before it had saved everything once leaves a state that the next one refuses for ever ("No ... file to
 # recover"). When this container is started again on such a state, -i lets slurmctld do without the files that never were; those that
 # are there are read as ever. A state that was whole once and lacks something now is a loss: there Slurm's refusal stands.
+#
+# A slurmctld that is killed between the two renames by which it exchanges a file for the next one (NAME to NAME.old, NAME.new to
+# NAME) leaves no NAME. Up to 24.11 the next one reads NAME.old; 26.05 reads nothing, and forgets every job of the cluster. NAME.new was
+# written whole before the exchange began, so the exchange is finished here.
 set -euo pipefail
 source "${0%/*}/options.bash"
 
@@ -24,8 +28,22 @@ saved() {
   done
 }
 
+state=$(setting StateSaveLocation)
+
+# Both files must be there: without NAME.old nothing was exchanged, and NAME.new is the torso of a first save. A second slurmctld may be
+# at work on the same state: a link never replaces what it has put there meanwhile.
+finish_exchanges() {
+  local new file
+  for new in "$state"/*.new; do
+    file=${new%.new}
+    if [[ -e $new && -e $file.old && ! -e $file ]] && ln "$new" "$file" 2>/dev/null; then
+      rm -f "$new"
+      echo "slurmctld was killed while it saved ${file##*/}: what it had written is taken" >&2
+    fi
+  done
+}
+
 unfinished() {
-  state=$(setting StateSaveLocation)
   [[ -n $state && -e $state/clustername ]] || return 1
   # Nodes are saved after seconds, jobs when there are some, and the usage of accounts after minutes.
   if [[ $(setting AccountingStorageType) == accounting_storage/slurmdbd ]]; then
@@ -34,6 +52,8 @@ unfinished() {
     ! saved node_state && ! saved job_state
   fi
 }
+
+if [[ -n $state ]]; then finish_exchanges; fi
 
 # It outlives a container, but not its pod.
 run=${SLURMCTLD_RUN:-/run/slurmctld}

@@ -1,6 +1,6 @@
-/** When slurmctld is told to do without files that never were: only on a restart, and only on a state that is a beginning. */
+/** What is done for slurmctld before it starts: -i for files that never were, on a restart; an exchange of files that was cut short. */
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -12,13 +12,13 @@ after(async () => {
   for (const directory of made) await rm(directory, { recursive: true });
 });
 
-/** The options with which the script starts slurmctld, which is a stub here. */
+/** The options with which the script starts slurmctld, which is a stub here, and the state that it finds. Files hold their first names. */
 async function start(files: readonly string[], over: { restart?: boolean; accounting?: boolean } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'slurmctld-bash-'));
   made.push(directory);
   const { restart = true, accounting = true } = over;
   for (const name of ['state', 'run', 'bin']) await mkdir(join(directory, name));
-  for (const file of files) await writeFile(join(directory, 'state', file), '');
+  for (const file of files) await writeFile(join(directory, 'state', file), file);
   if (restart) await writeFile(join(directory, 'run', 'started'), '');
   const conf = join(directory, 'slurm.conf');
   await writeFile(
@@ -34,7 +34,10 @@ async function start(files: readonly string[], over: { restart?: boolean; accoun
       SLURMCTLD_RUN: join(directory, 'run'),
     },
   });
-  return stdout.trim();
+  const found: Record<string, string> = {};
+  for (const file of await readdir(join(directory, 'state')))
+    found[file] = await readFile(join(directory, 'state', file), 'utf8');
+  return { options: stdout.trim(), found };
 }
 
 const whole = ['clustername', 'job_state', 'node_state', 'assoc_usage', 'qos_usage'];
@@ -80,5 +83,31 @@ const cases: readonly {
 
 for (const { name, files, over, ignores } of cases)
   test(`${name}: ${ignores ? 'starts without what never was' : 'Slurm decides'}`, async () => {
-    assert.equal(await start(files, over), ignores ? '-D -v -i' : '-D -v');
+    assert.equal((await start(files, over)).options, ignores ? '-D -v -i' : '-D -v');
+  });
+
+const exchanges: readonly [name: string, files: readonly string[], found: Record<string, string>][] = [
+  [
+    'killed between the two renames, it finds what it had written',
+    ['clustername', 'job_state.old', 'job_state.new', 'node_state', 'node_state.old'],
+    {
+      clustername: 'clustername',
+      job_state: 'job_state.new',
+      'job_state.old': 'job_state.old',
+      node_state: 'node_state',
+      'node_state.old': 'node_state.old',
+    },
+  ],
+  ['the torso of a first save is left alone', ['job_state.new'], { 'job_state.new': 'job_state.new' }],
+  [
+    'a save that had not come to its exchange is left alone',
+    ['job_state', 'job_state.old', 'job_state.new'],
+    { job_state: 'job_state', 'job_state.old': 'job_state.old', 'job_state.new': 'job_state.new' },
+  ],
+  ['a file that somebody took away stays away', ['job_state.old'], { 'job_state.old': 'job_state.old' }],
+];
+
+for (const [name, files, found] of exchanges)
+  test(name, async () => {
+    assert.deepEqual((await start(files, { restart: false })).found, found);
   });
