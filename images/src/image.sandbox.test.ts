@@ -53,8 +53,8 @@ for (const version of slurmVersions) {
     const response = await fetch(`http://127.0.0.1:${port}/slurm/v0.0.42/ping/`);
     assert.equal(response.status, 401, 'it is there and wants a token');
     await worker.waitFor('the end of its job', async () => {
-      const { stdout } = await ctld.exec(['sinfo', '--noheader', '--nodes=worker-0', '--format=%T']);
-      return stdout.trim() === 'idle';
+      const sinfo = await ctld.exec(['sinfo', '--noheader', '--nodes=worker-0', '--format=%T']);
+      return sinfo.stdout.trim() === 'idle';
     });
     // slurmd first: one that still has to tell of a job's end goes on trying, past its minute, when slurmctld is gone.
     for (const box of [worker, ctld]) {
