@@ -7,6 +7,7 @@ import { Helm } from '@slurm-operator/charts';
 import { demo } from '@slurm-operator/e2e';
 import { explain } from '@slurm-operator/localcluster';
 import { requireRoot } from '@slurm-operator/sandbox';
+import './kubectl-cache.ts';
 import { bold, dim, duration, green, red } from './terminal.ts';
 
 const say = (line: string) => console.log(dim(`  ${line}`));

@@ -1,5 +1,6 @@
 /** `make test`: everything that `make check` does, and every tier of tests, side by side. `ONLY=part/of/path` narrows, `TIER=name` picks one. */
 import './end-with-parent.ts';
+import './kubectl-cache.ts';
 import { writeFileSync } from 'node:fs';
 import { describeFailures } from './failures.ts';
 import { runTests } from './run-tests.ts';
