@@ -72,6 +72,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   step('sacct');
   show(await accountingRecords(kubectl, completed));
   step('kubectl get slurm');
+  // kubectl remembers for hours which kinds a server has, and finds a category of new ones only when it looks anew.
+  await kubectl.say('api-resources', '--api-group=slinky.slurm.net', '--cached=false');
   show(await kubectl.say('--namespace', demoNamespace, 'get', 'slurm'));
   return {
     ready_seconds: Number(ready.toFixed(1)),
