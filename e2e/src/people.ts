@@ -1,17 +1,8 @@
 /** A directory with one person in it, and how sssd finds her. */
 export const password = 'wonderland';
 
-export const people = `dn: dc=example,dc=org
-objectClass: dcObject
-objectClass: organization
-o: Example
-dc: example
-
-dn: ou=people,dc=example,dc=org
-objectClass: organizationalUnit
-ou: people
-
-dn: uid=alice,ou=people,dc=example,dc=org
+/** Alice and her group under that name; `more` are further lines about her. */
+export const alice = (base: string, more = ''): string => `dn: uid=alice,${base}
 objectClass: inetOrgPerson
 objectClass: posixAccount
 cn: Alice
@@ -22,12 +13,24 @@ gidNumber: 5001
 homeDirectory: /tmp
 loginShell: /bin/bash
 userPassword: ${password}
-
-dn: cn=alice,ou=people,dc=example,dc=org
+${more}
+dn: cn=alice,${base}
 objectClass: posixGroup
 cn: alice
 gidNumber: 5001
 `;
+
+export const people = `dn: dc=example,dc=org
+objectClass: dcObject
+objectClass: organization
+o: Example
+dc: example
+
+dn: ou=people,dc=example,dc=org
+objectClass: organizationalUnit
+ou: people
+
+${alice('ou=people,dc=example,dc=org')}`;
 
 /** By address: what a resolver makes of search domains is not what is tested here. */
 export const sssdConf = (ldap: string) => `[sssd]

@@ -1,7 +1,7 @@
 /** What the pages take for granted: a directory of people and a claim, as manifests; and what Slurm needs on one small machine. */
 import { imageTag } from '@slurm-operator/images';
 import { stringify } from 'yaml';
-import { password } from '../people.ts';
+import { alice } from '../people.ts';
 import type { Manifest } from './page.ts';
 
 const list = (...objects: readonly object[]) => objects.map((object) => stringify(object)).join('---\n');
@@ -42,24 +42,7 @@ objectClass: organization
 o: Example
 dc: example
 
-dn: uid=alice,dc=example,dc=com
-objectClass: inetOrgPerson
-objectClass: posixAccount
-cn: Alice
-sn: Example
-uid: alice
-uidNumber: 5001
-gidNumber: 5001
-homeDirectory: /tmp
-loginShell: /bin/bash
-userPassword: ${password}
-description: ${publicKey.trim()}
-
-dn: cn=alice,dc=example,dc=com
-objectClass: posixGroup
-cn: alice
-gidNumber: 5001
-`;
+${alice('dc=example,dc=com', `description: ${publicKey.trim()}\n`)}`;
   const container = {
     name: 'ldap',
     image: imageTag('ldap'),

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
 import type { Client } from '@slurm-operator/kube';
 import { NotSupported, Refused, Unavailable } from '@slurm-operator/slurm';
+import { actContext } from '../../../testing/act-context.ts';
 import type { Action } from '../plan/actions.ts';
 import type { SlurmGateway } from '../slurm-gateway.ts';
 import { act } from './act.ts';
@@ -31,19 +32,11 @@ async function carryOut(
   };
   const client = { patch: refuse, mergePatch: refuse, delete: async () => true } as unknown as Client;
   const gateway = { updateNode: async () => undefined } as unknown as SlurmGateway;
-  const nodeSet = { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet;
-  const context = {
+  const context = actContext({
     client,
     gateway,
-    nodeSet,
-    createWorker: async () => undefined,
-    wrote: () => undefined,
-    refused: () => undefined,
     done: (action: Action) => void done.push(action.kind),
-    signal: AbortSignal.timeout(5_000),
-    now: () => 0,
-    parallel: 4,
-  };
+  });
   const failed = await act(actions, context).then(
     () => false,
     () => true,
@@ -78,19 +71,14 @@ describe('an update of a node that Slurm does not take', () => {
         if (name === 'w-0') throw error;
       },
     } as unknown as SlurmGateway;
-    const context = {
-      client: {} as Client,
+    const context = actContext({
       gateway,
-      nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
-      createWorker: async () => undefined,
       wrote: (name: string) => void told.push(`wrote ${name}`),
       refused: ({ slurmName, topology }: { slurmName: string; topology?: string }, words: string) =>
         void told.push(`${slurmName} ${topology}: ${words}`),
       done: (action: Action) => void told.push('slurmName' in action ? `done ${action.slurmName}` : ''),
-      signal: AbortSignal.timeout(60_000),
-      now: () => 0,
       parallel: 1,
-    };
+    });
     let failure: unknown;
     try {
       await act([update, { ...update, slurmName: 'w-1' }], context);
@@ -124,18 +112,14 @@ describe('no list is believed of a node that we changed', () => {
         if (error !== undefined) throw error;
       },
     } as unknown as SlurmGateway;
-    await act([action], {
-      client: {} as Client,
-      gateway,
-      nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
-      createWorker: async () => undefined,
-      wrote: (name, stillForMs = 0) => void told.push(`${name} for ${stillForMs}`),
-      refused: () => undefined,
-      done: () => undefined,
-      signal: AbortSignal.timeout(60_000),
-      now: () => 0,
-      parallel: 1,
-    }).catch(() => undefined);
+    await act(
+      [action],
+      actContext({
+        gateway,
+        wrote: (name, stillForMs = 0) => void told.push(`${name} for ${stillForMs}`),
+        parallel: 1,
+      }),
+    ).catch(() => undefined);
     return told;
   };
   const undrain: Action = { kind: 'undrain', slurmName: 'w-0' };
@@ -165,18 +149,9 @@ test('all that changes on a pod goes in one request, with its status if that cha
       { kind: 'mirror-state', name: 'w-0', uid: 'u', conditions, over: ['SlurmNodeStateIdle'] },
       { kind: 'patch-worker', name: 'w-1', uid: 'v', topology: null },
     ],
-    {
+    actContext({
       client,
-      gateway: undefined,
-      nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
-      createWorker: async () => undefined,
-      wrote: () => undefined,
-      refused: () => undefined,
-      done: () => undefined,
-      signal: AbortSignal.timeout(5_000),
-      now: () => 0,
-      parallel: 4,
-    },
+    }),
   );
   const lastTransitionTime = '1970-01-01T00:00:00Z';
   assert.deepEqual(sent, [

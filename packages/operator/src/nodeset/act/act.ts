@@ -211,15 +211,14 @@ async function setDown(
 
 /** False: it is not the pod any more that the plan has seen. The change that made it so brings the next plan. */
 async function asSeen(request: Promise<unknown>): Promise<boolean> {
-  const isCurrent = request.then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof ConflictError) return false;
-      throw error;
-    },
-  );
-  await gone(isCurrent);
-  return isCurrent.catch(() => true);
+  try {
+    await request;
+    return true;
+  } catch (error) {
+    if (error instanceof ConflictError) return false;
+    if (isOver(error)) return true;
+    throw error;
+  }
 }
 
 async function patchClaim(
@@ -294,15 +293,12 @@ async function gone(request: Promise<unknown>): Promise<void> {
   try {
     await request;
   } catch (error) {
-    if (
-      error instanceof NotFoundError ||
-      isNamesake(error) ||
-      error instanceof ConflictError ||
-      error instanceof AlreadyExistsError
-    )
-      return;
-    throw error;
+    if (!isOver(error) && !(error instanceof ConflictError)) throw error;
   }
+}
+
+function isOver(error: unknown): boolean {
+  return error instanceof NotFoundError || isNamesake(error) || error instanceof AlreadyExistsError;
 }
 
 /** A patch that names the uid of a pod that is gone, met by its successor of the same name. */

@@ -1,8 +1,8 @@
 /** The second look: what a delete, or a node that is set down, is confirmed by. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { NodeSet } from '@slurm-operator/api';
 import type { Client } from '@slurm-operator/kube';
+import { actContext } from '../../../testing/act-context.ts';
 import { CountedReads } from '../../../testing/counted-reads.ts';
 import type { Action, SafeBecause } from '../plan/actions.ts';
 import type { NodesView, SlurmGateway } from '../slurm-gateway.ts';
@@ -95,18 +95,12 @@ describe('what a delete is confirmed by', () => {
       const gateway = { view: () => newest, freshView: async () => fresh } as unknown as SlurmGateway;
       await act(
         [{ kind: 'delete-worker', name: 'w-1', uid: 'v', slurmName: 'w-1', because, why: 'update' }],
-        {
+        actContext({
           client,
           gateway,
-          nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
-          createWorker: async () => undefined,
-          wrote: () => undefined,
-          refused: () => undefined,
           done: (action: Action) => void done.push(action.kind),
-          signal: AbortSignal.timeout(5_000),
           now: () => 10_000,
-          parallel: 4,
-        },
+        }),
       );
       assert.deepEqual(done, gone ? ['delete-worker'] : []);
     });
@@ -138,18 +132,14 @@ test('an absence is asked for anew for as many deletes as are sent at once', asy
     because: 'unknown-to-slurm',
     why: 'deletion',
   });
-  await act(['a', 'b', 'c', 'd', 'e'].map(going), {
-    client,
-    gateway,
-    nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
-    createWorker: async () => undefined,
-    wrote: () => undefined,
-    refused: () => undefined,
-    done: () => undefined,
-    signal: AbortSignal.timeout(60_000),
-    now: () => 0,
-    parallel: 2,
-  });
+  await act(
+    ['a', 'b', 'c', 'd', 'e'].map(going),
+    actContext({
+      client,
+      gateway,
+      parallel: 2,
+    }),
+  );
   assert.deepEqual(told, ['list', 'a', 'b', 'list', 'c', 'd', 'list', 'e']);
 });
 
@@ -179,18 +169,14 @@ test('what we drained is looked at again for as many deletes as are sent at once
     because: 'drained',
     why: 'scale-in',
   });
-  await act(['a', 'b', 'c'].map(going), {
-    client,
-    gateway,
-    nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
-    createWorker: async () => undefined,
-    wrote: () => undefined,
-    refused: () => undefined,
-    done: () => undefined,
-    signal: AbortSignal.timeout(60_000),
-    now: () => 0,
-    parallel: 2,
-  });
+  await act(
+    ['a', 'b', 'c'].map(going),
+    actContext({
+      client,
+      gateway,
+      parallel: 2,
+    }),
+  );
   assert.deepEqual(told, ['a', 'b']);
 });
 
@@ -210,18 +196,14 @@ test('law L11: set down is only what a list asked for now still shows as the dea
       freshView: async () => fresh,
       updateNode: async (name: string, { state }: { state: string }) => void told.push(`${name} ${state}`),
     } as unknown as SlurmGateway;
-    await act([{ kind: 'set-down', slurmName: 'w-0', reason: 'ended', endedAt: ended }], {
-      client: {} as Client,
-      gateway,
-      nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
-      createWorker: async () => undefined,
-      wrote: () => undefined,
-      refused: () => undefined,
-      done: () => void told.push('done'),
-      signal: AbortSignal.timeout(60_000),
-      now: () => 0,
-      parallel: 1,
-    });
+    await act(
+      [{ kind: 'set-down', slurmName: 'w-0', reason: 'ended', endedAt: ended }],
+      actContext({
+        gateway,
+        done: () => void told.push('done'),
+        parallel: 1,
+      }),
+    );
     assert.deepEqual(told, expected, reason);
   }
 });
@@ -248,18 +230,13 @@ test('many deletes are confirmed by one reading of the list', async () => {
     const deletes = names.map((name): Action => {
       return { kind: 'delete-worker', name, uid: name, slurmName: name, because: 'drained', why: 'update' };
     });
-    await act(deletes, {
-      client: { delete: async () => (deleted += 1) } as unknown as Client,
-      gateway: { view: () => view } as unknown as SlurmGateway,
-      nodeSet: { metadata: { name: 'w', namespace: 'slurm' } } as unknown as NodeSet,
-      createWorker: async () => undefined,
-      wrote: () => undefined,
-      refused: () => undefined,
-      done: () => undefined,
-      signal: AbortSignal.timeout(60_000),
-      now: () => 0,
-      parallel: 4,
-    });
+    await act(
+      deletes,
+      actContext({
+        client: { delete: async () => (deleted += 1) } as unknown as Client,
+        gateway: { view: () => view } as unknown as SlurmGateway,
+      }),
+    );
     assert.equal(deleted, count);
     return counted.count;
   };
