@@ -1,8 +1,11 @@
 /** Where the keys of a cluster come from. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before as beforeAll, test } from 'node:test';
 import { secrets } from '@slurm-operator/kube';
-import type { Manifest } from './src/index.ts';
+import { chart, type Manifest } from './src/index.ts';
 import { ChartStage, none, one } from './testing/chart-stage.ts';
 import { slurmMatrix } from './testing/matrix.ts';
 
@@ -68,4 +71,29 @@ test('a key that a Controller uses stays in use, whatever else there is', async 
   });
   const stdout = await stage.slurmInCluster({ fullnameOverride: 'live' });
   assert.match(stdout, /jwtKeyRef:\n    name: mine\n    key: j\n/);
+});
+
+test('keys that the chart before held stay when a release is moved to ours, if they are marked as docs/migration.md says', async () => {
+  const before = join(stage.directory, 'before');
+  const marked = ['moved-auth-jwt', 'moved-auth-slurm'];
+  const secret = (name: string) =>
+    `apiVersion: v1\nkind: Secret\nmetadata: { name: ${name} }\nimmutable: true\ndata: { key: a2V5 }\n`;
+  await mkdir(join(before, 'templates'), { recursive: true });
+  await writeFile(join(before, 'Chart.yaml'), 'apiVersion: v2\nname: slurm\nversion: 1.2.0\n');
+  await writeFile(
+    join(before, 'templates/keys.yaml'),
+    [...marked, 'moved-unmarked'].map((name) => secret(name)).join('---\n'),
+  );
+  const page = readFileSync(new URL('../docs/migration.md', import.meta.url), 'utf8');
+  const [, annotation = '', value = ''] = /annotate secret .* (helm\S+)=(\w+)$/m.exec(page) ?? [];
+  const place = ['--namespace', 'slurm'];
+  await stage.helm.run(['install', 'moved', before, ...place]);
+  for (const name of marked) {
+    const metadata = { annotations: { [annotation]: value } };
+    await stage.client.mergePatch(secrets, { namespace: 'slurm', name }, { metadata });
+  }
+  await stage.helm.run(['upgrade', 'moved', chart('slurm'), ...place, '--set', 'fullnameOverride=moved']);
+  const { items } = await stage.client.list(secrets, { namespace: 'slurm' });
+  const left = items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('moved-'));
+  assert.deepEqual(left.toSorted(), marked);
 });
