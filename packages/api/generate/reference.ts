@@ -98,9 +98,9 @@ Every object of the group has these conditions, so that \`kubectl wait --for=con
 | \`Progressing\` | Something is on its way: a start, a rollout, a drain. |
 | \`Degraded\` | Something is wrong that does not pass by itself, or has not passed for too long. |
 
-Some kinds have more: Controller has \`SlurmConnected\` (the operator speaks with its Slurm) and \`ConfigApplied\` (the
-configuration that is wanted is the one that runs); Accounting and Cluster have \`DatabaseReachable\`; NodeSet has
-\`ReservationCreated\`; all that run daemons have \`KeysCurrent\` (every daemon has read the newest keys).
+Some kinds have more: Controller and Cluster have \`SlurmConnected\` (the operator speaks with its Slurm); Controller has \`ConfigApplied\`
+(the configuration that is wanted is the one that runs); Accounting and Cluster have \`DatabaseReachable\`; NodeSet has
+\`ReservationCreated\`; Controller, Accounting, LoginSet and NodeSet have \`KeysCurrent\` (every daemon has read the newest keys).
 
 A condition's \`reason\` is one of these words; its \`message\` says it in a sentence about the object at hand.
 

@@ -18,7 +18,7 @@ export const conditionType = {
   databaseReachable: 'DatabaseReachable',
   /** NodeSet: the reservation of a ScheduledUpdate exists. */
   reservationCreated: 'ReservationCreated',
-  /** Controller, NodeSet, LoginSet, RestApi, Accounting: every daemon has read the newest keys. */
+  /** Controller, NodeSet, LoginSet, Accounting: every daemon has read the newest keys. */
   keysCurrent: 'KeysCurrent',
 } as const;
 
@@ -125,8 +125,9 @@ const reasonTexts = {
     advice: 'Read its log with kubectl logs --previous.',
   },
   RolloutStuck: {
-    meaning: 'A rollout stopped at its budget because new pods do not become ready.',
-    advice: 'Correct the template; the remaining old pods keep working.',
+    meaning:
+      'A rollout stands still: workers of the new image would be newer than slurmctld, or new pods of login nodes or slurmrestd do not become ready.',
+    advice: 'Upgrade slurmctld first, or correct the template; the old pods keep working.',
   },
   QuotaExceeded: {
     meaning: 'Kubernetes refused an object because of a quota or policy.',
