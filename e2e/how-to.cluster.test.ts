@@ -85,10 +85,28 @@ describe('the pages of docs/how-to on a cluster at work', {
       before,
       'no worker was replaced for it, and no slurmctld',
     );
+  });
+
+  it('scripts: those that are added under running workers run there', async () => {
+    const before = await stage.pods('slurmd');
+    await stage.apply(
+      manifests('how-to/scripts', 0, {
+        Controller: (object) => set(small(object), { accountingRef: { name: 'slurm' } }),
+      }),
+    );
+    await untilConfig(/JobSubmitPlugins\s+= lua/);
+    for (const worker of before.keys())
+      await stage.until(`${worker} has the prolog`, async () =>
+        (await stage.inWorker(worker, 'ls /run/slurm/conf')).includes('prolog-10-scratch.sh'),
+      );
+    await assert.rejects(submit('endless', 'true'), /please give a time limit/);
+    const job = await submit('limited', 'test -d /scratch/$SLURM_JOB_ID', '--time=5', '--wait');
+    assert.match(job, /^\d+\n/);
+    assert.deepEqual(await stage.pods('slurmd'), before, 'no worker was replaced for it');
     await stage.remove(nodeSet, 'compute');
   });
 
-  it('login: a person of the directory comes with her key, and to no worker without a job there', async () => {
+  it('login: a person of the directory comes with her key, and to a worker only with a job there', async () => {
     await stage.apply(ldap(stage.key.publicKey));
     await stage.kubectl('rollout', 'status', 'deploy/ldap', '--timeout=4m');
     const settings = [
@@ -122,6 +140,16 @@ describe('the pages of docs/how-to on a cluster at work', {
       await assert.rejects(visit(), /you have no active jobs on this node/);
       return true;
     });
+    // A worker that started while the line came may have missed it, and is told a minute later.
+    await stage.until('compute-0 has the line', async () =>
+      (await stage.inWorker('compute-0', 'cat /run/slurm/conf/slurm.conf')).includes('PrologFlags=Contain'),
+    );
+    const options = '--parsable --time=15 --nodelist=compute-0 --output=/dev/null';
+    const sbatch = `cd /tmp && sbatch ${options} --wrap "sleep 600"`;
+    const job = (await stage.key.run(22, sbatch, login)).stdout.trim();
+    const { stdout: adopted } = await stage.until('a job lets her in', visit);
+    assert.equal(adopted, `in job ${job}\n`);
+    await stage.slurmctld('scancel', job);
     await stage.remove(nodeSet, 'compute');
   });
 

@@ -85,7 +85,10 @@ function generatedSpec(input: ControllerWorkloadInput): IPodSpec {
       fsGroupChangePolicy: 'OnRootMismatch',
     },
     ...(controllerReplicas(controller) > 1 ? { affinity: apart(controller.metadata.name) } : {}),
-    containers: [slurmctld(input), reconfigureContainer(controller, input.around)],
+    containers: [
+      slurmctld(input),
+      reconfigureContainer({ controller, around: input.around, state: stateMount(controller) }),
+    ],
     volumes: volumes(controller),
   };
 }
@@ -126,12 +129,17 @@ function slurmctld({ controller, around }: ControllerWorkloadInput): IContainer 
       { name: etcVolume, mountPath: '/etc/slurm', readOnly: true },
       { name: 'run', mountPath: '/run' },
       { name: 'slurm-authsocket', mountPath: '/run/slurmctld' },
-      { name: stateVolume, mountPath: stateSaveLocation(clusterNameOf(controller)) },
+      stateMount(controller),
       { name: 'slurm-log', mountPath: '/var/log/slurm' },
     ],
   };
   return mergeContainer(base, controller.spec.slurmctld as Partial<IContainer> | undefined);
 }
+
+const stateMount = (controller: Read<Controller>) => ({
+  name: stateVolume,
+  mountPath: stateSaveLocation(clusterNameOf(controller)),
+});
 
 function volumes(controller: Read<Controller>): IVolume[] {
   const { persistence } = controller.spec;
