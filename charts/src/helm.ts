@@ -33,7 +33,11 @@ export class Helm implements AsyncDisposable {
 
   /** With a kubeconfig it installs; without one it only renders. */
   static async open(options: FindHelmOptions & { readonly kubeconfig?: string } = {}): Promise<Helm> {
-    return new Helm(await findHelm(options), await mkdtemp(join(tmpdir(), 'helm-')), options.kubeconfig);
+    return new Helm(
+      await findHelm(options),
+      await mkdtemp(join(tmpdir(), 'slurm-operator-helm-')),
+      options.kubeconfig,
+    );
   }
 
   /** Runs helm with settings and caches of its own, so that a person's are neither read nor written. */

@@ -97,7 +97,7 @@ export class SlurmStage implements AsyncDisposable {
     for (const image of ['slurmctld', 'slurmrestd', 'slurmd'] as const)
       images.push((await buildImage(image, version, signal === undefined ? {} : { signal })).path);
     signal?.throwIfAborted();
-    const directory = await mkdtemp(join(tmpdir(), 'slurm-stage-'));
+    const directory = await mkdtemp(join(tmpdir(), 'slurm-operator-stage-'));
     const cluster = await startLocalCluster({
       name,
       nodes,

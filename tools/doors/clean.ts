@@ -4,6 +4,7 @@
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { readdir, rm, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { down, listClusters, stateDirectory } from '@slurm-operator/localcluster';
 import { cacheDirectory, cleanSandboxes } from '@slurm-operator/sandbox';
@@ -17,7 +18,9 @@ for (const name of await cleanSandboxes()) console.log(`ended sandbox ${name}`);
 for (const group of globSync('/sys/fs/cgroup/{,*/}localcluster-*'))
   if (globSync(`${group}/**/cgroup.procs`).every((list) => readFileSync(list, 'utf8') === ''))
     await removeEmpty(group);
-for (const directory of [dirname(stateDirectory()), cacheDirectory()]) {
+// Of doors that were killed: those that end take theirs away themselves.
+const scratch = globSync(join(tmpdir(), 'slurm-operator-*'));
+for (const directory of [dirname(stateDirectory()), cacheDirectory(), ...scratch]) {
   if (!existsSync(directory)) continue;
   await rm(directory, { recursive: true, force: true });
   console.log(`removed ${directory}`);

@@ -61,7 +61,7 @@ export class HelmStage implements AsyncDisposable {
       await buildImage('mariadb'),
       await buildOperatorImage(),
     ].map(({ path }) => path);
-    const directory = await mkdtemp(join(tmpdir(), 'helm-stage-'));
+    const directory = await mkdtemp(join(tmpdir(), 'slurm-operator-helm-stage-'));
     const kubeconfig = join(directory, 'kubeconfig');
     // helm first: when it cannot be built, nothing was started in vain.
     const helm = await Helm.open({ kubeconfig, progress: console.log });

@@ -61,7 +61,7 @@ export class HowToStage implements AsyncDisposable {
       await buildImage('ldap'),
       await buildOperatorImage(),
     ].map(({ path }) => path);
-    const directory = await mkdtemp(join(tmpdir(), 'how-to-'));
+    const directory = await mkdtemp(join(tmpdir(), 'slurm-operator-how-to-'));
     const key = await LoginKey.make();
     const cluster = await startLocalCluster({
       name,
