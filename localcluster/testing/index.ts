@@ -1,3 +1,2 @@
-/** What tests and the demo put onto a cluster. */
+/** What tests of programs that need a control plane, but no machines, can use. */
 export { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
-export { runSlurmPods, type SlurmRun } from './run-slurm-pods.ts';

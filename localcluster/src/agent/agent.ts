@@ -1,5 +1,4 @@
 /** The agent of one node: follows the pods bound to it and keeps a worker for each. */
-
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

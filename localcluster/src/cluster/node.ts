@@ -1,5 +1,4 @@
 /** One node of a cluster: a machine with its cables, an agent on it, and the switches that make it fail. */
-
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';

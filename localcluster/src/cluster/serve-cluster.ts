@@ -1,5 +1,4 @@
 /** The process behind `localcluster up`: holds a cluster and takes orders over a socket until it is told to stop. */
-
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { createLog } from '@slurm-operator/kube';

@@ -1,5 +1,4 @@
 /** A whole cluster in this process: API server, controllers, scheduler, DNS, Service rules and N nodes. */
-
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';

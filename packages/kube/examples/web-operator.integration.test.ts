@@ -11,15 +11,8 @@ import {
   kubeconfigConfig,
   services,
 } from '../src/index.ts';
+import { until } from '../testing/index.ts';
 import { webOperator, webs } from './web-operator.ts';
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 90_000;
-  while (!(await holds())) {
-    if (performance.now() > deadline) assert.fail(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 test('a Web becomes a Deployment and a Service, heals, follows its spec, and reports', async (t) => {
   const server = await startApiServer();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startApiServer } from '@slurm-operator/apiserver';
+import { until } from '../testing/index.ts';
 import {
   AlreadyExistsError,
   Cache,
@@ -99,9 +100,9 @@ test('a controller makes a child for each object and heals it, reading its own w
     (await user.list(configMaps, { namespace: 'default' })).items.filter((item) =>
       item.metadata.name.endsWith('-copy'),
     );
-  await until(async () => (await copies()).length === 20);
+  await until('every one has its copy', async () => (await copies()).length === 20);
   await user.delete(configMaps, { namespace: 'default', name: 'm3-copy' });
-  await until(async () => (await copies()).length === 20);
+  await until('the lost copy is back', async () => (await copies()).length === 20);
   stop.abort();
   await running;
   assert.ok(reconciles >= 20);
@@ -162,13 +163,5 @@ test('a cache of some namespaces and labels shows just those, also of our own wr
     { namespace: 'a', name: 'early' },
     { metadata: { labels: { team: 'blue' } } },
   );
-  await until(() => Promise.resolve(shown().join() === 'a/early,b/two'));
+  await until('both changes are shown', () => shown().join() === 'a/early,b/two');
 });
-
-async function until(holds: () => Promise<boolean>, timeout = 90_000): Promise<void> {
-  const deadline = performance.now() + timeout;
-  while (!(await holds())) {
-    assert.ok(performance.now() < deadline, 'waited too long');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

@@ -19,6 +19,7 @@ import {
   systemClock,
 } from '../src/index.ts';
 import { FaultGateway } from './fault-gateway.ts';
+import { until } from './until.ts';
 
 export const FAST: ReflectorTuning = { backoff: { initial: 5, limit: 100 }, idle: 60_000, repairEvery: 0 };
 
@@ -85,18 +86,6 @@ export const configMap = (name: string, data: Record<string, string> = {}): Conf
   metadata: { name, namespace: 'default' },
   data,
 });
-
-export async function until(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  timeout = 90_000,
-): Promise<void> {
-  const deadline = performance.now() + timeout;
-  while (!(await holds())) {
-    if (performance.now() > deadline) assert.fail(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 const versions = (
   objects: Iterable<{ metadata: { name: string; namespace?: string; resourceVersion: string } }>,

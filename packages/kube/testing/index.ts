@@ -2,3 +2,4 @@
 export { FakeClock, settle } from './fake-clock.ts';
 export { type FakeAnswer, fakeTransport, status } from './fake-transport.ts';
 export { FaultGateway, type GatewayRequest, type GatewayTarget, type LineFate } from './fault-gateway.ts';
+export { type Patience, until } from './until.ts';

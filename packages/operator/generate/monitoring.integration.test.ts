@@ -1,6 +1,7 @@
 /** The dashboard and the alerts ask only for metrics, and labels, that a running operator really has. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '@slurm-operator/kube/testing';
 import { type OperatorWorld, startOperatorWorld } from '../testing/operator-world.ts';
 import { alertQueries } from './alerts.ts';
 import { dashboardQueries } from './dashboard.ts';
@@ -12,7 +13,7 @@ const metrics = new Map<string, ReadonlySet<string> | undefined>();
 before(async () => {
   world = await startOperatorWorld();
   const { manager } = await world.operate({}, { metrics: { port: 0, host: '127.0.0.1' } });
-  await world.eventually('metrics', () => Promise.resolve(manager.ports.metrics !== undefined));
+  await until('metrics', () => manager.ports.metrics !== undefined);
   for (const { name, type } of await manager.metrics.registry.getMetricsAsJSON()) {
     const metric = manager.metrics.registry.getSingleMetric(name) as unknown as { labelNames?: string[] };
     const labels = metric.labelNames === undefined ? undefined : new Set(metric.labelNames);

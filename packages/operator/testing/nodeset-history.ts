@@ -1,5 +1,4 @@
 /** Random histories of a NodeSet: what users, machines, Slurm and the operator itself may do, in any order. */
-
 import { reasonPrefix } from '@slurm-operator/api';
 import fc from 'fast-check';
 import type { Action } from '../src/nodeset/plan/actions.ts';

@@ -23,10 +23,10 @@ import {
   type Pod,
   persistentVolumeClaims,
   pods,
-  sleep,
   systemClock,
   timestamp,
 } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { controllers, nodeSets } from '../src/cache/resources.ts';
 import { setupNodeSets } from '../src/nodeset/setup.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
@@ -36,7 +36,6 @@ import { Life } from './life.ts';
 import { runInLockstep } from './lockstep.ts';
 import { PatientClock } from './patient-clock.ts';
 import { accountName, refusals, restrictedConfig } from './restricted-config.ts';
-
 import type { StagedSlurm } from './staged-slurm.ts';
 import { steady } from './steady.ts';
 import { strictlyLater } from './strictly-later.ts';
@@ -251,14 +250,9 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
     this.#changes.length = 0;
   }
 
-  /** Waits for a condition; fails with its name after the deadline. */
-  async until(what: string, holds: () => boolean | Promise<boolean>, timeout = 120_000): Promise<void> {
-    const deadline = Date.now() + timeout;
-    while (!(await holds())) {
-      if (Date.now() > deadline)
-        throw new Error(`waited ${timeout} ms in vain until ${what}; seen: ${await this.#seen()}`);
-      await sleep(20, this.#kubelet.signal);
-    }
+  /** Waits for a condition; whoever waited in vain is told what there is instead. */
+  async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+    await until(what, holds, { everyMs: 20, seen: () => this.#seen(), signal: this.#kubelet.signal });
   }
 
   /** What there is, in a line, for whoever waited in vain. */

@@ -19,6 +19,7 @@ import {
   type Resource,
   secrets,
 } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { type Operator, type OperatorOptions, setupOperator } from '../src/operator.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
 import { surroundings } from './objects.ts';
@@ -50,8 +51,6 @@ export interface OperatorWorld {
   ): Promise<Condition>;
   /** Starts an operator; the answer stops it. */
   operate(options?: Partial<OperatorOptions>, manager?: Partial<ManagerOptions>): Promise<RunningOperator>;
-  /** Resolves with what `look` finds, once it finds something; rejects after a while, with its last words. */
-  eventually<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T>;
   /** Everything that operators have written so far, events aside. */
   writes(): AuditEntry[];
   /** Resolves when no operator has written anything for a moment. */
@@ -118,20 +117,6 @@ export async function startOperatorWorld(
       ({ userAgent, verb, resource }) =>
         userAgent.startsWith('slurm-operator') && !reading.has(verb) && resource !== 'events',
     );
-  const eventually: OperatorWorld['eventually'] = async (what, look) => {
-    const deadline = Date.now() + patience;
-    let last: unknown;
-    for (;;) {
-      try {
-        const found = await look();
-        if (found !== undefined && found !== false) return found;
-      } catch (error) {
-        last = error;
-      }
-      if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`, { cause: last });
-      await wait(25);
-    }
-  };
   const condition: OperatorWorld['condition'] = async (resource, name, type) => {
     const object = await client.get(resource, { namespace, name });
     const { status } = object as unknown as { status?: { conditions?: Condition[] } };
@@ -168,10 +153,9 @@ export async function startOperatorWorld(
       running.add(operator);
       return operator;
     },
-    eventually,
     condition,
     said: (resource, name, type, reason) =>
-      eventually(`${resource.kind} ${name} to say ${type} ${reason}`, async () => {
+      until(`${resource.kind} ${name} to say ${type} ${reason}`, async () => {
         const found = await condition(resource, name, type);
         return found?.reason === reason ? found : undefined;
       }),

@@ -1,5 +1,4 @@
 /** A real Slurm on the stage of the NodeSet controller: slurmctld and slurmrestd, and one real slurmd for every pod that runs. Needs root. */
-
 import { waitUntil } from '@slurm-operator/sandbox';
 import {
   isNotResponding,

@@ -3,7 +3,6 @@
  * get lost, kubelets that tell of it late, answers of Slurm that are old, missing or gone. Everything happens when the test says so.
  */
 import type { Action } from '../src/nodeset/plan/actions.ts';
-
 import {
   type Claim,
   type KubeNode,
@@ -15,6 +14,7 @@ import {
   type Worker,
 } from '../src/nodeset/plan/observed.ts';
 import { LawBroken } from './law-broken.ts';
+import { kubeNode } from './observed.ts';
 import { SimulatedSlurm } from './simulated-slurm.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -62,17 +62,7 @@ export class SimulatedWorld {
   }
 
   addNode(name: string): void {
-    this.kubeNodes.set(name, {
-      name,
-      unschedulable: false,
-      cordonReason: undefined,
-      topology: undefined,
-      features: [],
-      eligible: true,
-      mayStay: true,
-      workerHostname: name,
-      reachable: true,
-    });
+    this.kubeNodes.set(name, { ...kubeNode(name), reachable: true });
   }
 
   observe(): Observed {
@@ -141,9 +131,9 @@ export class SimulatedWorld {
   /** Few ask for the version, and it takes its time. */
   #seen(pod: Mutable<Worker>): Worker {
     pod.nodeReachable = this.#reachable(pod);
-    const asSeen = { ...pod };
+    const snapshot = { ...pod };
     return Object.defineProperty(pod, 'resourceVersion', {
-      get: () => versionOf(asSeen),
+      get: () => versionOf(snapshot),
       enumerable: true,
     });
   }

@@ -1,3 +1,4 @@
+/** The public face of the package; README.md teaches it. */
 export type { Architecture, Suite } from './apt/private-apt.ts';
 export { resolvePackages } from './apt/resolve-packages.ts';
 export { cacheDirectory } from './cache-directory.ts';

@@ -1,5 +1,4 @@
 /** From a container of a pod to a running process: image, environment, user, files, mounts, then runc. */
-
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytes } from '@slurm-operator/kube';

@@ -1,5 +1,4 @@
 /** The volumes of one pod on one node: made before its first container, refreshed while it runs, gone after it. */
-
 import { chmod, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { bytes } from '@slurm-operator/kube';

@@ -1,5 +1,4 @@
 /** Provisions claims as directories, binds them, and takes them away again: the default StorageClass `standard`. */
-
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AlreadyExistsError, type Manager, NotFoundError } from '@slurm-operator/kube';

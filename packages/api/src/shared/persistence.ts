@@ -1,5 +1,4 @@
 /** The volume that keeps slurmctld's state: an existing claim, or the specification of one to make. */
-
 import { Type } from 'typebox';
 import { flag, list, mapOf, object, optional, text } from '../schema/fields.ts';
 

@@ -1,5 +1,4 @@
 /** Admission policies: expressions that refuse, bound to what they watch over. */
-
 import type { LabelSelectorObject } from '../builtins/label-selector-rules.ts';
 import type { CelValue } from '../cel/values.ts';
 import { ApiError, groupResourceText } from '../errors.ts';

@@ -1,5 +1,4 @@
 /** Who did what and how it was answered; bounded, countable, queryable. */
-
 import type { RequestInfo } from '../http/request-info.ts';
 
 export interface AuditEntry {

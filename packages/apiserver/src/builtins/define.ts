@@ -1,5 +1,4 @@
 /** Puts one built-in resource together: wire shape, defaults, status subresource, hooks. */
-
 import type { ServerParts } from '../ports/server-parts.ts';
 import {
   allVerbs,

@@ -1,5 +1,4 @@
 /** Events: one resource, read and written through two API groups with different field names. */
-
 import type { FieldFault } from '../errors.ts';
 import { invalid } from '../errors.ts';
 import type { KubeObject } from '../types.ts';

@@ -1,5 +1,4 @@
 /** Strings, regular expressions, times and lists. */
-
 import { codePoints } from './code-points.ts';
 import { CelRuntimeError } from './errors.ts';
 import { formatText } from './format-text.ts';

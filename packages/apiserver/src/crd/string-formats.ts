@@ -1,5 +1,4 @@
 /** String formats that schemas can ask for; unknown formats are not checked. */
-
 import { Cidr, Ip } from '../cel/ip.ts';
 import { parseDuration } from '../cel/time.ts';
 

@@ -1,5 +1,4 @@
 /** Requests that are not on a resource: what there is, how it is shaped, and whether the server is well. */
-
 import { ApiError } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import type { RequestContext } from '../ports/request-context.ts';

@@ -1,5 +1,4 @@
 /** Replays one recorded case against a server and says the first thing that differs. */
-
 import type { CallAnswer, Caller } from './backend.ts';
 import { type RecordedCase, type RecordedStep, topicOf } from './case.ts';
 import { firstDifference } from './compare.ts';

@@ -220,9 +220,9 @@ function keepReady(caller: Caller, node: string, times: number): void {
   void beat();
 }
 
-/** For at most a few seconds. */
+/** For at most a minute: what the step that follows meets is compared in any case. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 100 && !(await holds()); attempt += 1)
+  for (let attempt = 0; attempt < 1_200 && !(await holds()); attempt += 1)
     await new Promise((resolve) => setTimeout(resolve, 50));
 }
 

@@ -1,5 +1,4 @@
 /** Subresources that are kinds of their own: scale and eviction. */
-
 import type { KubeObject, Live, ObjectRef } from '../objects/object.ts';
 import { type AnyResource, defineResource } from '../objects/resource.ts';
 import { pods } from '../objects/resources.ts';

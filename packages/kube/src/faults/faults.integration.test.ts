@@ -4,17 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  churn,
-  configMap,
-  follow,
-  OURS,
-  settles,
-  setUp,
-  until,
-  type World,
-} from '../../testing/fault-world.ts';
-import type { LineFate } from '../../testing/index.ts';
+import { churn, configMap, follow, OURS, settles, setUp, type World } from '../../testing/fault-world.ts';
+import { type LineFate, until } from '../../testing/index.ts';
 import { AlreadyExistsError, ConnectionError, configMaps, type ReflectorTuning } from '../index.ts';
 
 const eachLine = (decide: (count: number) => LineFate): ((line: string) => LineFate) => {

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
-import { churn, follow, OURS, settles, setUp, until, type World } from '../../testing/fault-world.ts';
+import { churn, follow, OURS, settles, setUp, type World } from '../../testing/fault-world.ts';
+import { until } from '../../testing/index.ts';
 import {
   type Client,
   type Clock,

@@ -1,7 +1,8 @@
 /** Read your own writes: an operator whose watch is late makes and deletes nothing twice. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { configMap, FAST, setUp, until, type World } from '../../testing/fault-world.ts';
+import { configMap, FAST, setUp, type World } from '../../testing/fault-world.ts';
+import { until } from '../../testing/index.ts';
 import { configMaps, controllerReference, createManager } from '../index.ts';
 
 /** The simplest operator: one child per parent, made if missing, removed if not wanted. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startApiServer } from '@slurm-operator/apiserver';
+import { until } from '../../testing/index.ts';
 import {
   type ConfigMap,
   configMaps,
@@ -20,14 +21,6 @@ const configMap = (name: string): ConfigMap => ({
   kind: 'ConfigMap',
   metadata: { name, namespace: 'default' },
 });
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 90_000;
-  while (!(await holds())) {
-    if (performance.now() > deadline) assert.fail(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 async function setUp(t: TestContext) {
   const server = await startApiServer();

@@ -13,20 +13,12 @@ import { AbortedError } from '../errors.ts';
 import { type LeaderElectionOptions, LeaderElector } from '../leader-election/elector.ts';
 import { type Log, silent } from '../log.ts';
 import { EventRecorder } from '../recorder/recorder.ts';
-import { AccessReviewer } from './access-reviewer.ts';
 import { Discovery } from './discovery.ts';
 import { Health } from './health.ts';
 import { Metrics } from './metrics.ts';
-import { passingCertificate } from './passing-certificate.ts';
-import {
-  type StatusAddress,
-  type StatusAnswer,
-  type StatusRequest,
-  type StatusRoute,
-  serveStatus,
-} from './status-server.ts';
+import { type LocalRoute, StatusPages, type StatusPagesOptions } from './status-pages.ts';
 
-export interface ManagerOptions {
+export interface ManagerOptions extends StatusPagesOptions {
   /** Names the program: user agent, field manager, identity. */
   readonly name: string;
   /** @default loadConfig() */
@@ -43,20 +35,14 @@ export interface ManagerOptions {
   readonly syncTimeout?: number;
   /** Milliseconds between looks at optional APIs. @default 30_000 */
   readonly discoveryPeriod?: number;
-  /** Serve /livez, /healthz and /readyz here. @default not served */
-  readonly health?: StatusAddress;
-  /**
-   * Serve /metrics here. `secure`: over TLS with a certificate of our own making, and only to those whom the cluster's
-   * permissions let `get` it. @default not served
-   */
-  readonly metrics?: StatusAddress & { readonly secure?: boolean; readonly http2?: boolean };
   readonly log?: Log;
   readonly clock?: Clock;
 }
 
-/** An event loop that stands still for this long cannot be trusted with a lease or with anything else. */
 /** A reconcile that ignores for so long that it should end never will: only a restart gives its object back. */
 const STUCK = 10 * 60_000;
+
+/** An event loop that stands still for this long cannot be trusted with a lease or with anything else. */
 const STALLED = 30_000;
 
 /** Milliseconds that a part gets to end after it was told for the last time. */
@@ -85,10 +71,8 @@ export class Manager {
   readonly discovery: Discovery;
   readonly metrics = new Metrics();
   readonly health = new Health();
-  /** The ports that are served, once started. */
-  readonly ports: { health?: number; metrics?: number } = {};
   readonly #options: ManagerOptions;
-  readonly #localRoutes = new Map<string, (request: StatusRequest) => Promise<StatusAnswer> | StatusAnswer>();
+  readonly #pages: StatusPages;
   readonly #controllers: Controller[] = [];
   readonly #runnables: { readonly runnable: Runnable; readonly everywhere: boolean }[] = [];
 
@@ -134,7 +118,20 @@ export class Manager {
       { controller: options.name, instance: identity },
       { clock: this.clock, log: this.log },
     );
+    this.#pages = new StatusPages(options, {
+      name: this.name,
+      health: this.health,
+      metrics: this.metrics,
+      client: this.unguardedClient,
+      clock: this.clock,
+      log: this.log,
+    });
     this.#addChecks();
+  }
+
+  /** The ports that are served, once started. */
+  get ports(): { readonly health?: number; readonly metrics?: number } {
+    return this.#pages.ports;
   }
 
   controller(name: string): ControllerBuilder {
@@ -150,11 +147,8 @@ export class Manager {
   }
 
   /** Serves something more beside the metrics, to those on the same machine (in the same pod) only. */
-  addLocalRoute(
-    path: string,
-    answer: (request: StatusRequest) => Promise<StatusAnswer> | StatusAnswer,
-  ): void {
-    this.#localRoutes.set(path, answer);
+  addLocalRoute(path: string, answer: LocalRoute): void {
+    this.#pages.addLocalRoute(path, answer);
   }
 
   /** Something else to run; `everywhere`: on every replica, not on the leader only. */
@@ -282,48 +276,7 @@ export class Manager {
       const { elector } = this;
       this.metrics.leading(this.name, () => elector.leading);
     }
-    const closing: Promise<void>[] = [];
-    const { health, metrics } = this.#options;
-    const healthRoute: StatusRoute = ({ path }) => this.health.answer(path);
-    if (metrics !== undefined) this.metrics.collectProcess();
-    // One port may serve both, unless one is for everybody and the other is not.
-    const both =
-      metrics !== undefined && metrics.secure !== true && metrics.port !== 0 && metrics.port === health?.port;
-    if (health !== undefined) {
-      const routes = both ? [healthRoute, ...this.#metricsRoutes()] : [healthRoute];
-      const { port, closed } = await serveStatus(health, { routes }, signal);
-      this.ports.health = port;
-      if (both) this.ports.metrics = port;
-      closing.push(closed);
-    }
-    if (metrics !== undefined && !both) {
-      const certificate =
-        metrics.secure === true ? await passingCertificate(this.name, this.clock) : undefined;
-      const serving = {
-        routes: this.#metricsRoutes(),
-        ...(certificate === undefined ? {} : { certificate, http2: metrics.http2 === true }),
-      };
-      const { port, closed } = await serveStatus(metrics, serving, signal);
-      this.ports.metrics = port;
-      closing.push(closed);
-    }
-    return closing;
-  }
-
-  #metricsRoutes(): StatusRoute[] {
-    const reviewer = new AccessReviewer(this.unguardedClient, { clock: this.clock, log: this.log });
-    const local: StatusRoute = (request) => {
-      const answer = this.#localRoutes.get(request.path);
-      if (answer === undefined) return undefined;
-      if (!request.local) return { status: 403, text: 'served to this machine only\n' };
-      return answer(request);
-    };
-    const expose: StatusRoute = async (request) => {
-      if (request.path !== '/metrics') return undefined;
-      const refusal = this.#options.metrics?.secure === true ? await reviewer.refusal(request) : undefined;
-      return refusal ?? { status: 200, text: await this.metrics.expose() };
-    };
-    return [local, expose];
+    return this.#pages.serve(signal);
   }
 
   #keepBeating(signal: AbortSignal): void {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { connect } from 'node:tls';
 import { startApiServer } from '@slurm-operator/apiserver';
-import { FakeClock } from '../../testing/index.ts';
+import { FakeClock, until } from '../../testing/index.ts';
 import {
   ApiError,
   allow,
@@ -38,14 +38,6 @@ const configMap = (name: string, data: Record<string, string>): ConfigMap => ({
   metadata: { name, namespace: 'default' },
   data,
 });
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 90_000;
-  while (!(await holds())) {
-    if (performance.now() > deadline) assert.fail(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 function serve(t: TestContext, certificates: CertificateSource, metrics?: Metrics): WebhookServer {
   const server = new WebhookServer({

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before as beforeAll, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import { secrets } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
 import {
   type OperatorWorld,
@@ -57,12 +58,12 @@ test('transient: nothing listens; it is told, tried again with pauses, and heals
   await connect('late', slurm.server);
   const told = await said('late', 'ConnectionRefused');
   assert.match(told.message, /nothing listens at http:\/\/127\.0\.0\.1/);
-  await world.eventually('three tries', async () => readings('late').length >= 3);
+  await until('three tries', async () => readings('late').length >= 3);
   const [first = 0, second = 0, third = 0] = readings('late');
   assert.ok(second - first >= 450 && third - second >= 900, `tried at ${readings('late').join(', ')}`);
   await slurm.listen();
   await said('late', 'Connected');
-  await world.eventually('its nodes', async () => {
+  await until('its nodes', async () => {
     const { status } = await world.client.get(clusters, { namespace, name: 'late' });
     return status?.isReady === true && status.nodes?.total === 3;
   });
@@ -76,12 +77,12 @@ test('what else happens in the namespace does not push the next try away: only f
     const before = readings('busy').length;
     const spec = { username: `user-${round}` };
     await world.client.mergePatch(clusters, { namespace, name: 'busy' }, { spec });
-    await world.eventually('a look at the change', async () => readings('busy').length > before);
+    await until('a look at the change', async () => readings('busy').length > before);
   }
   // Twelve failures in a row would mean an hour, or the limit; these are the first few seconds of one outage.
   await world.settled();
   const before = readings('busy').length;
-  await world.eventually('another try by itself', async () => readings('busy').length > before);
+  await until('another try by itself', async () => readings('busy').length > before);
 });
 
 test('configuration: nobody is asked until an object changes, and then at once', async () => {
@@ -100,7 +101,7 @@ test('authentication: the Secret is read again and the token taken anew, once; t
   await putToken('stranger', `${slurm.token()}x`);
   await connect('stranger', slurm.server);
   await said('stranger', 'AuthenticationFailed');
-  await world.eventually('two tries', async () => readings('stranger').length >= 4);
+  await until('two tries', async () => readings('stranger').length >= 4);
   const [first = 0, second = 0, third = 0] = readings('stranger');
   assert.ok(third - first >= 450, 'the second try waits');
   assert.ok(second < third, 'and the first reads the Secret twice');
@@ -125,7 +126,7 @@ test('another server replaces the client; deletion forgets it, without a finaliz
     { namespace, name: 'late' },
     { spec: { tokenSecretRef: { name: 'other' } } },
   );
-  await world.eventually('the nodes of the other', async () => {
+  await until('the nodes of the other', async () => {
     const { status } = await world.client.get(clusters, { namespace, name: 'late' });
     return status?.nodes?.total === 7;
   });
@@ -134,7 +135,7 @@ test('another server replaces the client; deletion forgets it, without a finaliz
     other.server,
   );
   await world.client.delete(clusters, { namespace, name: 'late' });
-  await world.eventually('a forgotten client', async () =>
+  await until('a forgotten client', async () =>
     operator.debugVars().slurmClients.every(({ cluster }) => cluster !== 'hpc/late'),
   );
 });
@@ -144,7 +145,7 @@ test('a Cluster that is deleted while no operator runs leaves nothing for the ne
   await world.client.delete(clusters, { namespace, name: 'poor' });
   assert.equal(await world.client.find(clusters, { namespace, name: 'poor' }), undefined, 'gone at once');
   operator = await world.operate();
-  await world.eventually('the others', async () =>
+  await until('the others', async () =>
     operator.debugVars().slurmClients.some(({ cluster }) => cluster === 'hpc/stranger'),
   );
   assert.ok(operator.debugVars().slurmClients.every(({ cluster }) => cluster !== 'hpc/poor'));

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before as beforeAll, test } from 'node:test';
 import { annotation, conditionType } from '@slurm-operator/api';
 import { findCondition, secrets, statefulSets } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { aController } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { controllers } from '../cache/resources.ts';
@@ -34,9 +35,7 @@ const key = async (name: string) => {
   return secret?.data;
 };
 const started = () =>
-  world.eventually('the StatefulSet', () =>
-    world.client.find(statefulSets, { namespace, name: 'slurm-controller' }),
-  );
+  until('the StatefulSet', () => world.client.find(statefulSets, { namespace, name: 'slurm-controller' }));
 
 test('what is asked for is made, is the owner of nothing and owned by nobody, and slurmctld starts', async () => {
   await install();
@@ -62,7 +61,7 @@ test('a Controller that is installed again finds its keys', async () => {
 
 test('the key of a cluster that was started is not made anew when it is lost: that is told', async () => {
   await world.client.delete(secrets, { namespace, name: 'slurm-auth' });
-  await world.eventually('the loss to be told', async () => {
+  await until('the loss to be told', async () => {
     const { status } = await world.client.get(controllers, { namespace, name: 'slurm' });
     const conditions = status?.conditions as never[] | undefined;
     return findCondition(conditions, conditionType.degraded)?.reason === 'SecretNotFound';

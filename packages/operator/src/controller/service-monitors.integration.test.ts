@@ -8,6 +8,7 @@ import {
   type Live,
   NotFoundError,
 } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { aController } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { serviceMonitorDefinition } from '../../testing/service-monitor-definition.ts';
@@ -60,7 +61,7 @@ test('without its kind nothing fails, and it is said that one is wanting', async
 
 test('with its kind there is one, written once, with the four paths of slurmctld', async () => {
   await world.client.create(customResourceDefinitions, serviceMonitorDefinition as never);
-  await world.eventually('the kind', async () => {
+  await until('the kind', async () => {
     try {
       await world.client.list(kind, { namespace });
       return true;
@@ -100,5 +101,5 @@ test('the whole operator makes one, too', async () => {
   await world.client.delete(kind, ref);
   await world.operate();
   await want(true);
-  await world.eventually('the ServiceMonitor', () => world.client.find(kind, ref));
+  await until('the ServiceMonitor', () => world.client.find(kind, ref));
 });

@@ -8,7 +8,6 @@ import {
   podDisruptionBudgets,
   services,
 } from '@slurm-operator/kube';
-
 import { objectLabels } from '../builders/labels.ts';
 import { workerSshConfig } from './worker/worker-ssh.ts';
 

@@ -18,6 +18,7 @@ import {
   services,
   statefulSets,
 } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { startSimulator } from '@slurm-operator/slurm/testing';
 import { freePort } from '../../testing/free-port.ts';
 import { aCluster, aController, aRestApi } from '../../testing/objects.ts';
@@ -85,7 +86,7 @@ async function page(url: string): Promise<{ status: number; text: string }> {
 }
 
 const isReady = (port: number) =>
-  world.eventually(`http://127.0.0.1:${port}/readyz`, async () => {
+  until(`http://127.0.0.1:${port}/readyz`, async () => {
     const { status } = await page(`http://127.0.0.1:${port}/readyz`);
     return status === 200;
   });
@@ -115,7 +116,7 @@ test('addresses, workers, the lease, and a look at one namespace only', async (t
   await isReady(health);
   assert.equal((await page(`http://127.0.0.1:${health}/healthz`)).status, 200);
   await put(controllers, aController(), 'ours');
-  await world.eventually('its StatefulSet', () =>
+  await until('its StatefulSet', () =>
     world.client.find(statefulSets, { namespace, name: 'ours-controller' }),
   );
   assert.equal(
@@ -140,7 +141,7 @@ test('addresses, workers, the lease, and a look at one namespace only', async (t
 test('an operator that may listen nowhere still works', async (t) => {
   run(t, runManager, '--health-addr=0', '--metrics-addr=0');
   await put(controllers, aController(), 'unseen');
-  await world.eventually('its StatefulSet', () =>
+  await until('its StatefulSet', () =>
     world.client.find(statefulSets, { namespace, name: 'unseen-controller' }),
   );
 });
@@ -164,7 +165,7 @@ test('secure metrics: over TLS, and HTTP/2, to those only whom the cluster lets 
         resolve(response.statusCode ?? 0);
       }).on('error', reject);
     });
-  await world.eventually('it serves', async () => (await ask('/metrics')) === 401);
+  await until('it serves', async () => (await ask('/metrics')) === 401);
   const tokenOf = async (account: string) => {
     await world.client.json('POST', '/api/v1/namespaces/slinky/serviceaccounts', {
       body: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account } },
@@ -196,7 +197,7 @@ test('profiles are served where they were asked for', async (t) => {
   const port = await freePort();
   run(t, runManager, '--health-addr=0', '--metrics-addr=0', '--profile', `--profile-addr=127.0.0.1:${port}`);
   const url = `http://127.0.0.1:${port}/debug/pprof`;
-  const cpu = await world.eventually('a profile', async () => page(`${url}/profile?seconds=0.1`));
+  const cpu = await until('a profile', async () => page(`${url}/profile?seconds=0.1`));
   assert.ok(Array.isArray((JSON.parse(cpu.text) as { nodes: unknown }).nodes));
   assert.equal((await page(`${url}/profile?seconds=9999`)).status, 400);
   const heap = await page(`${url}/heap`);
@@ -215,15 +216,15 @@ test('images, and Services reached by address', async (t) => {
   );
   await put(controllers, aController(), 'placed');
   await put(restApis, aRestApi({ controllerRef: { name: 'placed' } }), 'placed');
-  const set = await world.eventually('its StatefulSet', () =>
+  const set = await until('its StatefulSet', () =>
     world.client.find(statefulSets, { namespace, name: 'placed-controller' }),
   );
   const images = set.spec?.template?.spec?.containers.map(({ image }) => image) ?? [];
   assert.ok(images.includes('mirror/slurm/slurmctld:24.11'), images.join());
-  const service = await world.eventually('its Service', () =>
+  const service = await until('its Service', () =>
     world.client.find(services, { namespace, name: 'placed-restapi' }),
   );
-  await world.eventually('the Cluster names the address', async () => {
+  await until('the Cluster names the address', async () => {
     const { status } = await world.client.get(clusters, { namespace, name: 'placed' });
     const said = JSON.stringify(status);
     return said.includes(service.spec?.clusterIP ?? '?');
@@ -234,7 +235,7 @@ test('Services are reached by name, in the domain of the cluster', async (t) => 
   run(t, runManager, '--health-addr=0', '--metrics-addr=0', '--cluster-domain=corp.local');
   await put(controllers, aController(), 'named');
   await put(restApis, aRestApi({ controllerRef: { name: 'named' } }), 'named');
-  await world.eventually('the Cluster names the name', async () => {
+  await until('the Cluster names the name', async () => {
     const { status } = await world.client.get(clusters, { namespace, name: 'named' });
     return JSON.stringify(status).includes('http://named-restapi.hpc.svc.corp.local:6820');
   });
@@ -256,13 +257,13 @@ test('a Slurm that does not answer is given up after the timeout, and tried agai
   );
   const server = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   await put(clusters, aCluster({ server, tokenSecretRef: { name: 'slurm-jwt', key: 'jwt.key' } }), 'silent');
-  const ready = await world.eventually('it says why', async () => {
+  const ready = await until('it says why', async () => {
     const { status } = await world.client.get(clusters, { namespace, name: 'silent' });
     return status?.conditions?.find(({ reason }) => reason === 'ConnectionTimeout');
   });
   assert.match(ready.message, /does not answer in time/);
   // With the usual patience of 12 s and pauses up to 15 min, this would take minutes.
-  await world.eventually('ten tries', () => Promise.resolve(dials.length >= 10));
+  await until('ten tries', () => dials.length >= 10);
 });
 
 test('Slurm is listed as often as asked', async (t) => {
@@ -277,13 +278,13 @@ test('Slurm is listed as often as asked', async (t) => {
   run(t, runManager, '--health-addr=0', '--metrics-addr=0', '--slurm-poll-period=100ms');
   const { server } = simulator;
   await put(clusters, aCluster({ server, tokenSecretRef: { name: 'token', key: 'token' } }), 'polled');
-  await world.eventually('it is connected', async () => {
+  await until('it is connected', async () => {
     const { status } = await world.client.get(clusters, { namespace, name: 'polled' });
     return status?.isReady === true && status.nodes?.total === 2;
   });
   const lists = () => simulator.requests.filter(({ path }) => path === 'slurm/nodes/').length;
   // With the usual rest of five seconds this would take more than four minutes.
-  await world.eventually('fifty lists', () => Promise.resolve(lists() >= 50));
+  await until('fifty lists', () => lists() >= 50);
 });
 
 test('as processes: LOG_LEVEL wins over the flag, help is printed, a wrong flag ends with 2', async () => {

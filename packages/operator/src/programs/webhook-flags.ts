@@ -1,5 +1,4 @@
 /** The flags of the webhook program: upstream's names and defaults, and where its certificate is. */
-
 import { FlagError } from './errors.ts';
 import { type Address, address, text } from './flag-types.ts';
 import { type LogSettings, logSettings } from './log-flags.ts';

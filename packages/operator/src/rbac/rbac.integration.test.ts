@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customResourceDefinitions, namespaces, secrets, statefulSets } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { NodeSetStage } from '../../testing/nodeset-stage.ts';
 import { aCluster, aController, aLoginSet, anAccounting, aRestApi, aToken } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
@@ -68,18 +69,18 @@ async function liveThrough(world: OperatorWorld, namespace: string): Promise<voi
   );
   await world.put(loginSets, aLoginSet());
   await world.put(tokens, aToken({ refresh: false }));
-  const old = await world.eventually('a token', () =>
+  const old = await until('a token', () =>
     world.client.find(secrets, { namespace, name: 'alice-jwt-alice' }),
   );
   for (const name of ['slurm-controller', 'slurm-accounting'])
-    await world.eventually(`StatefulSet ${name}`, () => world.client.find(statefulSets, { namespace, name }));
+    await until(`StatefulSet ${name}`, () => world.client.find(statefulSets, { namespace, name }));
   // A Secret that may not change has to go before a new one can come.
   await world.client.mergePatch(
     secrets,
     { namespace, name: 'slurm-jwt' },
     { data: { 'jwt.key': Buffer.from('i'.repeat(64)).toString('base64') } },
   );
-  await world.eventually('a token of the new key', async () => {
+  await until('a token of the new key', async () => {
     const { metadata } = await world.client.get(secrets, { namespace, name: 'alice-jwt-alice' });
     return metadata.uid !== old.metadata.uid;
   });
@@ -103,7 +104,7 @@ test('every permission is used, and none is missing', { timeout: 600_000 }, asyn
     await first.stop();
     // Servers without streaming lists are asked with another verb.
     const second = await world.operate({}, { cache: { streaming: false } });
-    await world.eventually('caches filled by pages', () =>
+    await until('caches filled by pages', () =>
       Promise.resolve(second.manager.cache.informers.every(({ synced }) => synced)),
     );
   } finally {
@@ -179,8 +180,6 @@ test('the tests bite: an account that lacks a permission is found out', async ()
     ],
   });
   await world.operate();
-  await world.eventually('a refusal', () =>
-    Promise.resolve(refusals(world.server, 'slurm-operator').length > 0),
-  );
+  await until('a refusal', () => Promise.resolve(refusals(world.server, 'slurm-operator').length > 0));
   await assert.rejects(world.stop(), /the operator was refused: watch statefulsets\.apps/);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import { deployments, secrets, services, statefulSets } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { aController, aLoginSet, anAccounting, aToken } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { accountings, controllers, loginSets, tokens } from '../cache/resources.ts';
@@ -37,19 +38,19 @@ test('an Accounting waits for its password, and says so', async () => {
 
 test('with it, slurmdbd gets a configuration and a pod; a new password makes both new (upstream weakness 18)', async () => {
   await world.putSecret('mariadb', 'password', 'first');
-  await world.eventually('slurmdbd.conf', async () =>
+  await until('slurmdbd.conf', async () =>
     (await valueOf('slurm-accounting', 'slurmdbd.conf'))?.includes('StoragePass="first"'),
   );
   const set = () => world.client.find(statefulSets, { namespace, name: 'slurm-accounting' });
   const hash = (object: Awaited<ReturnType<typeof set>>) =>
     object?.spec?.template.metadata?.annotations?.['slinky.slurm.net/slurmdbd-conf-hash'];
-  const first = await world.eventually('a StatefulSet', async () => hash(await set()));
+  const first = await until('a StatefulSet', async () => hash(await set()));
   await world.client.mergePatch(
     secrets,
     { namespace, name: 'mariadb' },
     { data: { password: Buffer.from('second').toString('base64') } },
   );
-  await world.eventually('another hash', async () => hash(await set()) !== first);
+  await until('another hash', async () => hash(await set()) !== first);
   assert.match((await valueOf('slurm-accounting', 'slurmdbd.conf')) ?? '', /StoragePass="second"/);
   await world.said(accountings, 'slurm', conditionType.databaseReachable, 'Starting');
 });
@@ -67,7 +68,7 @@ test('an external Accounting starts nothing and is ready', async () => {
 
 test('a Token gets a token, in a Secret that goes with it', async () => {
   await world.put(tokens, aToken());
-  const token = await world.eventually('a token', () => valueOf('alice-jwt-alice', 'SLURM_JWT'));
+  const token = await until('a token', () => valueOf('alice-jwt-alice', 'SLURM_JWT'));
   assert.equal(readToken(token, key)?.username, 'alice');
   const secret = await world.client.get(secrets, { namespace, name: 'alice-jwt-alice' });
   assert.equal(
@@ -75,7 +76,7 @@ test('a Token gets a token, in a Secret that goes with it', async () => {
     'Token',
     'not the key’s Secret (upstream weakness 16)',
   );
-  const object = await world.eventually('issuedAt', async () => {
+  const object = await until('issuedAt', async () => {
     const found = await world.client.get(tokens, { namespace, name: 'alice' });
     return found.status?.issuedAt === undefined ? undefined : found;
   });
@@ -85,14 +86,14 @@ test('a Token gets a token, in a Secret that goes with it', async () => {
 
 test('a deleted Secret is made again, and a new signing key makes a new token (upstream weakness 16)', async () => {
   await world.client.delete(secrets, { namespace, name: 'alice-jwt-alice' });
-  await world.eventually('the token again', () => valueOf('alice-jwt-alice', 'SLURM_JWT'));
+  await until('the token again', () => valueOf('alice-jwt-alice', 'SLURM_JWT'));
   const other = Buffer.alloc(64, 9);
   await world.client.mergePatch(
     secrets,
     { namespace, name: 'slurm-jwt' },
     { data: { 'jwt.key': other.toString('base64') } },
   );
-  await world.eventually('a token of the new key', async () => {
+  await until('a token of the new key', async () => {
     const token = await valueOf('alice-jwt-alice', 'SLURM_JWT');
     return token !== undefined && readToken(token, other) !== undefined;
   });
@@ -100,7 +101,7 @@ test('a deleted Secret is made again, and a new signing key makes a new token (u
 
 test('a token made once cannot change, and still follows its key', async () => {
   await world.put(tokens, aToken({ refresh: false }, { name: 'once' }));
-  const secret = await world.eventually('the Secret', () =>
+  const secret = await until('the Secret', () =>
     world.client.find(secrets, { namespace, name: 'once-jwt-alice' }),
   );
   assert.equal(secret.immutable, true);
@@ -110,7 +111,7 @@ test('a token made once cannot change, and still follows its key', async () => {
     { namespace, name: 'slurm-jwt' },
     { data: { 'jwt.key': third.toString('base64') } },
   );
-  await world.eventually('another token', async () => {
+  await until('another token', async () => {
     const token = await valueOf('once-jwt-alice', 'SLURM_JWT');
     return token !== undefined && readToken(token, third) !== undefined;
   });
@@ -126,7 +127,7 @@ test('nobody becomes root or slurm by writing a Token', async () => {
     { namespace, name: 'slurm-jwt' },
     { metadata: { annotations: { [allowedUsersAnnotation]: 'slurm' } } },
   );
-  await world.eventually('a token with consent', () => valueOf('admin-jwt-slurm', 'SLURM_JWT'));
+  await until('a token with consent', () => valueOf('admin-jwt-slurm', 'SLURM_JWT'));
 });
 
 test('a Secret that is there already is not filled, whoever owns it', async () => {
@@ -153,7 +154,7 @@ test('login nodes get their host keys once, and keep them whatever changes (upst
   assert.match(missing.message, /sssdConfRef\.name is "sssd"/);
   await world.putSecret('sssd', 'sssd.conf', '[sssd]');
   const deployment = () => world.client.find(deployments, { namespace, name: 'login' });
-  await world.eventually('a Deployment', deployment);
+  await until('a Deployment', deployment);
   const keys = () => valueOf('login-ssh-host-keys', 'ssh_host_ed25519_key');
   const first = await keys();
   assert.match(first ?? '', /BEGIN OPENSSH PRIVATE KEY/);
@@ -162,9 +163,9 @@ test('login nodes get their host keys once, and keep them whatever changes (upst
     { namespace, name: 'login' },
     { spec: { replicas: 2, extraSshdConfig: 'X11Forwarding no' } },
   );
-  await world.eventually('two replicas', async () => (await deployment())?.spec?.replicas === 2);
+  await until('two replicas', async () => (await deployment())?.spec?.replicas === 2);
   assert.equal(await keys(), first);
-  const scaled = await world.eventually('a selector for autoscalers', async () => {
+  const scaled = await until('a selector for autoscalers', async () => {
     const found = await world.client.get(loginSets, { namespace, name: 'login' });
     return found.status?.selector === '' ? undefined : found.status?.selector;
   });
@@ -182,7 +183,7 @@ test('a changed sssd.conf replaces the login nodes', async () => {
     { namespace, name: 'sssd' },
     { data: { 'sssd.conf': Buffer.from('[other]').toString('base64') } },
   );
-  await world.eventually('another hash', async () => (await hash()) !== first);
+  await until('another hash', async () => (await hash()) !== first);
 });
 
 test('nothing of this is written twice', async () => {

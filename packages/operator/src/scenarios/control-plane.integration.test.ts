@@ -12,6 +12,7 @@ import {
   services,
   statefulSets,
 } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { aController, aNodeSet, aRestApi } from '../../testing/objects.ts';
 import {
   type OperatorWorld,
@@ -36,7 +37,7 @@ const manifest = ({ apiVersion, kind, metadata, spec }: ReturnType<typeof aContr
   ({ apiVersion, kind, metadata: { name: metadata.name, namespace }, spec }) as never;
 
 const exists = <T extends KubeObject>(resource: Resource<T>, name: string) =>
-  world.eventually(`${resource.kind} ${name}`, () => world.client.find(resource, { namespace, name }));
+  until(`${resource.kind} ${name}`, () => world.client.find(resource, { namespace, name }));
 
 test('a Controller whose keys are missing says which, and gets its Services all the same', async () => {
   await world.client.create(controllers, manifest(aController()));
@@ -96,7 +97,7 @@ test('twenty edits of NodeSets in a second make at most two writes of the Config
   const began = Date.now();
   await Promise.all(Array.from({ length: 20 }, (_, index) => edit(index, `MaxTime=${index + 1}`)));
   const took = Date.now() - began;
-  await world.eventually('all partitions in slurm.conf', async () => {
+  await until('all partitions in slurm.conf', async () => {
     const map = await world.client.get(configMaps, { namespace, name: 'slurm-config' });
     return map.data?.['slurm.conf']?.match(/PartitionName=set-\d+ Nodes=set-\d+ MaxTime=/g)?.length === 20;
   });
@@ -125,7 +126,7 @@ test('a pod of slurmctld is touched when its configuration changes, so that its 
     spec: { containers: [{ name: 'slurmctld', image: 'x' }] },
   } as never);
   const touched = () =>
-    world.eventually('a touched pod', async () => {
+    until('a touched pod', async () => {
       const pod = await world.client.get(pods, { namespace, name: 'slurm-controller-0' });
       return pod.metadata.annotations?.[configSeenAnnotation];
     });
@@ -135,7 +136,7 @@ test('a pod of slurmctld is touched when its configuration changes, so that its 
     { namespace, name: 'slurm' },
     { spec: { extraConf: 'DebugFlags=Gres' } },
   );
-  await world.eventually('another touch', async () => (await touched()) !== first);
+  await until('another touch', async () => (await touched()) !== first);
 });
 
 test('a second reconcile of everything writes nothing', async () => {
@@ -202,7 +203,7 @@ test('and it survives a restart of the operator', async () => {
     { metadata: { labels: { team: 'hpc' } } },
   );
   const ref = { namespace, name: 'slurm-controller' };
-  const service = await world.eventually('the label on the Service', async () => {
+  const service = await until('the label on the Service', async () => {
     const found = await world.client.get(services, ref);
     return found.metadata.labels?.['team'] === 'hpc' && found;
   });
@@ -228,10 +229,10 @@ test('the content of a ConfigMap that the Controller refers to is configuration,
     { spec: { configFileRefs: [{ name: 'gres' }], prologScriptRefs: [{ name: 'gres' }] } },
   );
   const conf = () => world.client.get(configMaps, { namespace, name: 'slurm-config' });
-  await world.eventually('its script in slurm.conf', async () =>
+  await until('its script in slurm.conf', async () =>
     (await conf()).data?.['slurm.conf']?.includes('Prolog=prolog.sh'),
   );
-  await world.eventually('its files in the pods of slurmctld', async () => {
+  await until('its files in the pods of slurmctld', async () => {
     const set = await world.client.get(statefulSets, { namespace, name: 'slurm-controller' });
     return mountedConfigMaps(set).includes('gres');
   });
@@ -250,9 +251,9 @@ test('the content of a ConfigMap that the Controller refers to is configuration,
   await world.settled();
   const first = await inForce();
   await world.client.mergePatch(configMaps, ref, map('NodeName=b Name=gpu'));
-  await world.eventually('a configuration of another hash in force', async () => (await inForce()) !== first);
+  await until('a configuration of another hash in force', async () => (await inForce()) !== first);
   await world.client.mergePatch(configMaps, ref, { data: { 'another.sh': '#!/bin/sh' } });
-  await world.eventually('a new file in slurm.conf', async () =>
+  await until('a new file in slurm.conf', async () =>
     (await conf()).data?.['slurm.conf']?.includes('Prolog=another.sh'),
   );
 });

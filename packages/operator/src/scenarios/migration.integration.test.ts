@@ -19,6 +19,7 @@ import {
   services,
   statefulSets,
 } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { startControlPlane } from '@slurm-operator/localcluster/testing';
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
@@ -109,7 +110,7 @@ test('workers are adopted: every one is current, registered and left running', a
     ['slurm-worker-gpu', 2],
     ['slurm-worker-cpu', 2],
   ] as const) {
-    const set = await world.eventually(`NodeSet ${name} to be Ready`, async () =>
+    const set = await until(`NodeSet ${name} to be Ready`, async () =>
       (await ready(nodeSets, name))?.status === 'True' ? get(nodeSets, name) : undefined,
     );
     assert.deepEqual(
@@ -165,7 +166,7 @@ test('no claim is lost, and no key, host key or token is made anew', async () =>
 });
 
 test('slurmctld’s StatefulSet is made again without touching its claim, and its Service leads to it without a label', async () => {
-  const set = await world.eventually('a StatefulSet of ours', async () => {
+  const set = await until('a StatefulSet of ours', async () => {
     const found = await world.client.find(statefulSets, { namespace, name: 'slurm-controller' });
     return found?.spec?.podManagementPolicy === 'Parallel' ? found : undefined;
   });
@@ -201,9 +202,7 @@ test('each kind has taken over what is its own', async () => {
     [loginSets, 'slurm-login-slinky', ['Starting', 'Ready']],
     [tokens, 'admin', ['Ready']],
   ] as const) {
-    const said = await world.eventually(`${resource.kind} ${name} to say how it is`, () =>
-      ready(resource, name),
-    );
+    const said = await until(`${resource.kind} ${name} to say how it is`, () => ready(resource, name));
     // There is no kubelet here, so what needs new pods is starting; nothing is in conflict or refused.
     assert.ok(
       (reasons as readonly string[]).includes(said.reason),
@@ -219,7 +218,7 @@ test('each kind has taken over what is its own', async () => {
 
 test('the token’s Secret goes with its Token from now on, and is renewed when it is time', async () => {
   const token = await get(tokens, 'admin');
-  const secret = await world.eventually('the Secret to be the Token’s', async () => {
+  const secret = await until('the Secret to be the Token’s', async () => {
     const found = await get(secrets, 'admin-jwt-admin');
     return found.metadata.ownerReferences?.[0]?.uid === token.metadata.uid ? found : undefined;
   });
@@ -227,7 +226,7 @@ test('the token’s Secret goes with its Token from now on, and is renewed when 
   const value = Buffer.from(secret.data?.['SLURM_JWT'] ?? '', 'base64').toString('utf8');
   assert.equal(readToken(value, slurm.jwtKey)?.username, 'admin');
   await world.client.mergePatch(tokens, { namespace, name: 'admin' }, { spec: { lifetime: '10m' } });
-  await world.eventually('a shorter token in the same Secret', async () => {
+  await until('a shorter token in the same Secret', async () => {
     const found = await get(secrets, 'admin-jwt-admin');
     return (
       found.metadata.uid === secret.metadata.uid && found.data?.['SLURM_JWT'] !== secret.data?.['SLURM_JWT']
@@ -241,7 +240,7 @@ test('the first real change rolls workers, one drained worker at a time', async 
     { namespace, name: 'slurm-worker-gpu' },
     { spec: { slurmd: { image: 'example.com/slurmd:26.05' } } },
   );
-  await world.eventually('the idle worker to be drained first', async () =>
+  await until('the idle worker to be drained first', async () =>
     slurm.requests.some(({ method, path, body }) => {
       const { state } = body as { state?: unknown };
       return method === 'POST' && path.includes('gpu-1') && JSON.stringify(state ?? '').includes('DRAIN');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { deployments, type KubeObject, namespaces, type Resource, statefulSets } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import {
   aController,
   aLoginSet,
@@ -61,7 +62,7 @@ async function templateOf<T extends KubeObject>(
   name: string,
 ): Promise<object> {
   await world.put(resource, object);
-  const found = await world.eventually(name, () =>
+  const found = await until(name, () =>
     world.client.find(workload as typeof statefulSets, { namespace, name }),
   );
   return found.spec?.template?.spec ?? {};

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import { startApiServer } from '@slurm-operator/apiserver';
 import { pods, secrets, services } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { signJwt } from '@slurm-operator/slurm';
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
 import { aCluster, aController, aNodeSet, aRestApi, aToken } from '../../testing/objects.ts';
@@ -46,7 +47,7 @@ before(async () => {
     // As impatient as a test must be: what is said is the same.
     slurm: { requestTimeoutMs: 700, backoff: { initial: 100, limit: 500 }, pollPeriodMs: 200 },
   });
-  const service = await world.eventually('the Service of slurmrestd', () =>
+  const service = await until('the Service of slurmrestd', () =>
     world.client.find(services, { namespace, name: 'slurm-restapi' }),
   );
   proxy = await SlurmBehindService.open(service, slurm);
@@ -123,9 +124,9 @@ test('Q2, a token is refused: a deleted Secret comes back with a good one, an ex
     aToken({ username: 'admin', secretRef: { name: 'admin-jwt', key: 'SLURM_JWT' } }, { name: 'admin' }),
   );
   const ref = { namespace, name: 'admin-jwt' };
-  const first = await world.eventually('a token', () => world.client.find(secrets, ref));
+  const first = await until('a token', () => world.client.find(secrets, ref));
   await world.client.delete(secrets, ref);
-  await world.eventually('another token', async () => {
+  await until('another token', async () => {
     const found = await world.client.find(secrets, ref);
     return found !== undefined && found.metadata.uid !== first.metadata.uid;
   });

@@ -22,6 +22,7 @@ import {
   services,
   validatingWebhookConfigurations,
 } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { freePort } from '../../testing/free-port.ts';
 import { aController, aLoginSet, aNodeSet, aRestApi, aToken } from '../../testing/objects.ts';
 import type { Manifest } from '../../testing/operator-world.ts';
@@ -56,14 +57,6 @@ const everywhere = [
   ...certificateClusterRules({ validating: 'hooks', mutating: 'hooks' }),
 ];
 const atHome = [...leaseRules, ...certificateNamespaceRules({ secret: 'hook-certs' })];
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 90_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}
 
 function start(...flags: string[]): void {
   const stop = new AbortController();

@@ -1,5 +1,4 @@
 /** When running work will be over: start plus time limit, per node. */
-
 import { occupiesNodes, type SlurmJob } from '../model/job.ts';
 import { expandHostlist } from './hostlist.ts';
 

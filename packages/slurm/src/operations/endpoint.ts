@@ -1,5 +1,4 @@
 /** What the operations share: reading lists, single objects, and writes that treat "it is gone" as done. */
-
 import type { Adapter } from '../adapters/adapter.ts';
 import { adapters } from '../adapters/index.ts';
 import type { Envelope } from '../connection/answer.ts';

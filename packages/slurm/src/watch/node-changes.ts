@@ -1,5 +1,4 @@
 /** What changed between two lists of nodes. Pure. */
-
 import { isBusy, sameNodeState } from '../meaning/node-state.ts';
 import type { SlurmNode } from '../model/node.ts';
 

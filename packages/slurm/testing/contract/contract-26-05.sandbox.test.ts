@@ -1,5 +1,4 @@
 /** The contract suite on a real Slurm 26.05. */
-
 import { startMiniSlurm } from '../mini-slurm.ts';
 import { realSubject } from './subject.ts';
 import { contractSuite } from './suite.ts';

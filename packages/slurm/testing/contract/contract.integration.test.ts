@@ -1,5 +1,4 @@
 /** The contract suite on the simulator, as both releases. */
-
 import { startSimulator } from '../simulator/simulator.ts';
 import { simulatedSubject } from './subject.ts';
 import { contractSuite } from './suite.ts';

@@ -15,15 +15,14 @@ import {
   pods,
   removeFinalizer,
 } from '@slurm-operator/kube';
-import { SlurmError } from '@slurm-operator/slurm';
 import { nodeSets } from '../../cache/resources.ts';
 import { claimScaledInAnnotation } from '../annotations.ts';
 import type { Action } from '../plan/actions.ts';
-import { isOfDead } from '../plan/node-state.ts';
 import type { SlurmGateway } from '../slurm-gateway.ts';
 import { confirmedBatches } from './confirmed-batches.ts';
 import { inParallel, slowStart } from './in-parallel.ts';
 import { isPodChange, type PodChange, patchPod } from './patch-pod.ts';
+import { deleteRecord, noteFacts, setDown, updateNode } from './slurm-writes.ts';
 
 export interface ActContext {
   readonly client: Client;
@@ -118,7 +117,7 @@ async function perform(actions: readonly Action[], context: ActContext): Promise
   const [action] = actions;
   if (action === undefined) return;
   if (isPodChange(action)) {
-    if (!(await asSeen(patchPod(actions.filter(isPodChange), context)))) return;
+    if (!(await metAsPlanned(patchPod(actions.filter(isPodChange), context)))) return;
   } else if (action.kind === 'delete-worker') {
     if (!(await deleteWorker(action, context))) return;
   } else if (action.kind === 'update-node') {
@@ -194,23 +193,13 @@ async function setController(
 function deleteWorker(action: Of<'delete-worker'>, context: ActContext): Promise<boolean> {
   const { name, uid, resourceVersion } = action;
   const version = resourceVersion === undefined ? {} : { resourceVersion };
-  return asSeen(context.client.delete(pods, at(context, name), { uid, ...version, signal: context.signal }));
-}
-
-/** What is set down is dead at once, so it must still be the dead one: false where a list asked for now does not say so (law L11). */
-async function setDown(
-  { slurmName, reason, endedAt }: Of<'set-down'>,
-  context: ActContext,
-): Promise<boolean> {
-  const view = await context.gateway?.freshView(context.signal);
-  const node = view?.kind === 'known' ? view.nodes.find(({ name }) => name === slurmName) : undefined;
-  if (node === undefined || !isOfDead(node, endedAt)) return false;
-  await updateNode(slurmName, { state: 'DOWN', reason }, context);
-  return true;
+  return metAsPlanned(
+    context.client.delete(pods, at(context, name), { uid, ...version, signal: context.signal }),
+  );
 }
 
 /** False: it is not the pod any more that the plan has seen. The change that made it so brings the next plan. */
-async function asSeen(request: Promise<unknown>): Promise<boolean> {
+async function metAsPlanned(request: Promise<unknown>): Promise<boolean> {
   try {
     await request;
     return true;
@@ -238,54 +227,6 @@ async function patchClaim(
       },
     ),
   );
-}
-
-/** False: Slurm said no, and would say so again. */
-async function noteFacts(action: Of<'update-node'>, context: ActContext): Promise<boolean> {
-  const { kind: _kind, slurmName, features, ...update } = action;
-  const active = features === undefined ? {} : { features, activeFeatures: features };
-  try {
-    await updateNode(slurmName, { ...update, ...active }, context);
-    return true;
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    context.refused(action, error.text ?? error.message);
-    return false;
-  }
-}
-
-/** Slurm understood, and said no. */
-function isRefusal(error: unknown): error is SlurmError {
-  return error instanceof SlurmError && (error.code === 'Refused' || error.code === 'NotSupported');
-}
-
-async function updateNode(
-  name: string,
-  update: Parameters<SlurmGateway['updateNode']>[1],
-  context: ActContext,
-): Promise<void> {
-  try {
-    await context.gateway?.updateNode(name, update, context.signal);
-    context.wrote(name);
-  } catch (error) {
-    // A request that timed out may have been obeyed, or may yet be.
-    context.wrote(name, update.state === 'UNDRAIN' && !isRefusal(error) ? obeyedWithin : 0);
-    throw error;
-  }
-}
-
-/**
- * A slurmctld under load carries out what nobody waits for any more. An undrain that comes so late would make a free node of one that a
- * list, and we, call drained: for this long no list is believed.
- */
-const obeyedWithin = 30_000;
-
-async function deleteRecord(name: string, context: ActContext): Promise<void> {
-  try {
-    await context.gateway?.deleteNode(name, context.signal);
-  } finally {
-    context.wrote(name);
-  }
 }
 
 /** Gone, or replaced by a namesake, means done: the next plan sees what is there. */

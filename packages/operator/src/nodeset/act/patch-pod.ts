@@ -18,7 +18,7 @@ export async function patchPod(changes: readonly PodChange[], context: ActContex
   if (first === undefined) return;
   const conditions = changes.flatMap((change) => statesOf(change, context.now()));
   const body = {
-    metadata: { uid: first.uid, ...asSeen(changes), ...Object.assign({}, ...changes.map(notesOf)) },
+    metadata: { uid: first.uid, ...seenVersion(changes), ...Object.assign({}, ...changes.map(notesOf)) },
     ...(conditions.length === 0 ? {} : { status: { conditions } }),
   };
   const ref = { namespace: context.nodeSet.metadata.namespace, name: first.name };
@@ -30,7 +30,7 @@ export async function patchPod(changes: readonly PodChange[], context: ActContex
   );
 }
 
-function asSeen(changes: readonly PodChange[]): { resourceVersion?: string } {
+function seenVersion(changes: readonly PodChange[]): { resourceVersion?: string } {
   const [resourceVersion] = changes.flatMap((change) =>
     change.kind === 'patch-worker' ? (change.resourceVersion ?? []) : [],
   );

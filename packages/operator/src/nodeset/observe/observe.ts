@@ -22,12 +22,11 @@ import { workerSelector } from '../worker/worker-template.ts';
 import { belonging } from './belonging.ts';
 import { observeClaim } from './observe-claim.ts';
 import { isNodeReachable } from './observe-node.ts';
-
 import { resolveMaxUnavailable } from './resolve-max-unavailable.ts';
 import { SeenBefore } from './seen-before.ts';
 
-/** The operator's own memory about a NodeSet; all of it may be lost. */
-export interface NodeSetMemory {
+/** What is remembered of earlier looks; all of it may be lost. */
+export interface Remembered {
   readonly lastWrites: ReadonlyMap<string, number>;
   readonly backoff: ReadonlyMap<string, number>;
   /** Without it everything is looked at anew. */
@@ -45,7 +44,7 @@ export interface Surroundings {
 export function observe(
   nodeSet: NodeSet,
   view: NodesView,
-  memory: NodeSetMemory,
+  memory: Remembered,
   { cache, propagatedConditions, release }: Surroundings,
   now: number,
 ): Observed {

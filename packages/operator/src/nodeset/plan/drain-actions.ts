@@ -1,5 +1,4 @@
 /** The Slurm requests that bring a worker's node to its drain target. */
-
 import { reasonPrefix } from '@slurm-operator/api';
 import type { Action } from './actions.ts';
 import { isHealthy } from './availability.ts';

@@ -1,8 +1,6 @@
 /** Whether a worker should be drained now, by whose will, and in which words. */
-
 import { reasonPrefix } from '@slurm-operator/api';
 import type { WhyGone } from './actions.ts';
-
 import { askSlurm, isOurDrain } from './node-state.ts';
 import type { CordonCause, Observed, Worker } from './observed.ts';
 

@@ -174,8 +174,11 @@ function departureOf(worker: Worker, why: WhyGone, safety: Safety, unmarked: Rea
     return { ...staying, withheld: [`${name} stays until its claims are marked`] };
   const { because } = safety;
   // Of these it matters that nothing has happened to the pod since it was seen: its machine, its start.
-  const asSeen = reliesOnThePod.has(because) ? { resourceVersion } : {};
-  return { ...staying, deletion: { kind: 'delete-worker', name, uid, slurmName, because, why, ...asSeen } };
+  const precondition = reliesOnThePod.has(because) ? { resourceVersion } : {};
+  return {
+    ...staying,
+    deletion: { kind: 'delete-worker', name, uid, slurmName, because, why, ...precondition },
+  };
 }
 
 const reliesOnThePod = new Set<SafeBecause>(['never-started', 'unknown-to-slurm', 'bystander']);

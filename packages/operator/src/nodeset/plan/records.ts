@@ -1,5 +1,4 @@
 /** Slurm node records that outlived their worker. */
-
 import { reasonPrefix } from '@slurm-operator/api';
 import type { Action } from './actions.ts';
 import { askSlurm, hasDrain, isBusy, isForeign, isOurDrain } from './node-state.ts';

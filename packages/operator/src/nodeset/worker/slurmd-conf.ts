@@ -1,5 +1,4 @@
 /** The `--conf` line with which a worker presents itself to Slurm: its features, its size, and what the user adds. */
-
 import type { NodeSet } from '@slurm-operator/api';
 import { quantity } from '@slurm-operator/kube';
 import type { Read } from '../../builders/read.ts';
