@@ -138,6 +138,18 @@ test('access to slurmrestd: off by default, and the operator is always let in', 
   );
 });
 
+test('another port of the Service of slurmrestd is that of an Ingress, and not that of a policy, which pods are behind', async () => {
+  const restapi = {
+    service: { port: 80 },
+    networkPolicy: { enabled: true },
+    ingress: { enabled: true, host: 'slurm.example.com' },
+  };
+  const manifests = await stage.slurm({ restapi });
+  assert.deepEqual(one(manifests, 'NetworkPolicy').spec.ingress[0].ports, [{ port: 6820, protocol: 'TCP' }]);
+  const [{ backend }] = one(manifests, 'Ingress').spec.rules[0].http.paths;
+  assert.deepEqual(backend.service.port, { number: 80 });
+});
+
 test('GPUs are made known to the exporter only where there are some', async () => {
   const manifests = await stage.slurm(slurmMatrix['everything at once'] ?? {});
   const volumes = (name: string) => one(manifests, 'NodeSet', name).spec.template.spec.volumes ?? [];

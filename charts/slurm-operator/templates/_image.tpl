@@ -59,9 +59,11 @@ startupProbe:
 livenessProbe:
   httpGet: {path: /healthz, port: health}
   periodSeconds: 20
+  timeoutSeconds: 5
 readinessProbe:
   httpGet: {path: /readyz, port: health}
   periodSeconds: 5
+  timeoutSeconds: 5
 env:
   - name: POD_NAMESPACE
     valueFrom:

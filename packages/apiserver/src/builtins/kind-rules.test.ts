@@ -102,6 +102,20 @@ const cases: { reason: string; hooks: BuiltinHooks; now: object; old?: object; w
     want: [/^spec: Forbidden: updates to statefulset spec/],
   },
   {
+    reason: 'a StatefulSet that waits for deletes has no rolling update',
+    hooks: statefulSetHooks,
+    now: {
+      spec: {
+        selector,
+        template,
+        updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 0 } },
+      },
+    },
+    want: [
+      /^spec.updateStrategy.rollingUpdate: Invalid value: .*: only allowed for updateStrategy 'RollingUpdate'$/,
+    ],
+  },
+  {
     reason: 'a Deployment that recreates has no rolling update',
     hooks: deploymentHooks,
     now: { spec: { selector, template, strategy: { type: 'Recreate', rollingUpdate: {} } } },

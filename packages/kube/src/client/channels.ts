@@ -33,7 +33,7 @@ export async function openChannels(client: Client, path: string, options: Channe
   const timeout = options.timeout ?? 30_000;
   const socket = new WebSocket(`${client.config.server.replace(/^http/, 'ws')}${path}`, options.protocols, {
     headers,
-    agent: client.transport.connections.agent(identity),
+    agent: client.transport.connections.agent(identity, 'stream'),
     handshakeTimeout: timeout,
     perMessageDeflate: false,
   });

@@ -96,6 +96,17 @@ test('many different notes of one reason become one event', async () => {
   await running;
 });
 
+test('a note that is told of many is no longer than the server takes', async () => {
+  const { clock, sent, recorder, stop, running } = setUp();
+  for (let i = 0; i < 20; i += 1) recorder.warning(web(), 'FailedCreate', `${i}${'x'.repeat(2_000)}`);
+  await clock.advance(100);
+  assert.match(sent.at(-1)?.body.note ?? '', /one of many/);
+  for (const { body } of sent) assert.ok(Buffer.byteLength(body.note ?? '') <= 1_024);
+  stop.abort();
+  await clock.advance(0);
+  await running;
+});
+
 test('refusals are swallowed, an event the server forgot is made anew, and long notes are cut', async () => {
   const { clock, sent, recorder, stop, running } = setUp(({ method }) =>
     method === 'PATCH' ? status(404, 'NotFound') : undefined,

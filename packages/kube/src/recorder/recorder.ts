@@ -140,7 +140,8 @@ export class EventRecorder {
         type: draft.type,
         reason: draft.reason,
         action: draft.action ?? draft.reason,
-        note: draft.note,
+        // Once more: what is told of many has a few words in front.
+        note: clip(draft.note),
         reportingController: this.#options.controller,
         reportingInstance: this.#options.instance.slice(0, 128),
         regarding: {

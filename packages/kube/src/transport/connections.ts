@@ -1,4 +1,7 @@
-/** Keep-alive connections to one server: replaced when our identity changes or when the network went silent. */
+/**
+ * Keep-alive connections to one server: replaced when our identity changes or when the network went silent. Requests share a limited
+ * number; streams have connections of their own, because a watch keeps its for minutes and would leave none for requests.
+ */
 import {
   type ClientRequest,
   Agent as HttpAgent,
@@ -9,17 +12,19 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ClusterConfig, Identity } from '../config/config.ts';
+import { isExempt } from './no-proxy.ts';
 
 /** Probes of an idle connection start after this long: a NAT or a dead peer is noticed in minutes, not hours. */
 const KEEP_ALIVE_PROBE = 15_000;
 
 type TlsPart = Pick<Identity, 'ca' | 'cert' | 'key'>;
+export type Use = 'request' | 'stream';
 
 export class Connections {
   readonly url: URL;
   readonly #config: ClusterConfig;
   readonly #maxSockets: number;
-  #agent: HttpAgent | undefined;
+  #agents: Readonly<Record<Use, HttpAgent>> | undefined;
   #for: TlsPart = {};
 
   constructor(config: ClusterConfig, maxSockets: number) {
@@ -28,45 +33,56 @@ export class Connections {
     this.url = new URL(config.server);
   }
 
+  get #host(): string {
+    return this.url.hostname.replace(/^\[|\]$/g, '');
+  }
+
   /** Starts a request; nothing is sent before its body is ended. */
-  request(identity: Identity, options: RequestOptions): ClientRequest {
+  request(identity: Identity, options: RequestOptions, use: Use): ClientRequest {
     const { url } = this;
     const all: RequestOptions = {
       ...options,
-      host: url.hostname.replace(/^\[|\]$/g, ''),
+      host: this.#host,
       port: url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : url.port,
       path: `${url.pathname === '/' ? '' : url.pathname}${options.path ?? '/'}`,
-      agent: this.agent(identity),
+      agent: this.agent(identity, use),
     };
     return url.protocol === 'http:' ? httpRequest(all) : httpsRequest(all);
   }
 
-  agent(identity: Identity): HttpAgent {
+  agent(identity: Identity, use: Use): HttpAgent {
     const same =
       identity.ca === this.#for.ca && identity.cert === this.#for.cert && identity.key === this.#for.key;
-    if (this.#agent !== undefined && same) return this.#agent;
+    if (this.#agents !== undefined && same) return this.#agents[use];
     this.renew();
     this.#for = { ...identity };
-    this.#agent = this.#makeAgent(identity);
-    return this.#agent;
+    this.#agents = {
+      request: this.#makeAgent(identity, this.#maxSockets),
+      stream: this.#makeAgent(identity, Number.POSITIVE_INFINITY),
+    };
+    return this.#agents[use];
   }
 
   /** The next request dials anew. Requests and watches under way keep their sockets until they end. */
   renew(): void {
-    const old = this.#agent;
-    this.#agent = undefined;
-    if (old === undefined) return;
-    for (const idle of Object.values(old.freeSockets)) for (const socket of idle ?? []) socket.destroy();
-    old.maxFreeSockets = 0;
+    for (const agent of this.#takeAgents()) {
+      for (const idle of Object.values(agent.freeSockets)) for (const socket of idle ?? []) socket.destroy();
+      agent.maxFreeSockets = 0;
+    }
   }
 
   /** Ends every connection, used or not. */
   destroy(): void {
-    this.#agent?.destroy();
-    this.#agent = undefined;
+    for (const agent of this.#takeAgents()) agent.destroy();
   }
 
-  #makeAgent(identity: Identity): HttpAgent {
+  #takeAgents(): readonly HttpAgent[] {
+    const agents = this.#agents;
+    this.#agents = undefined;
+    return agents === undefined ? [] : [agents.request, agents.stream];
+  }
+
+  #makeAgent(identity: Identity, maxSockets: number): HttpAgent {
     const config = this.#config;
     const proxy =
       config.proxyUrl === undefined
@@ -75,10 +91,10 @@ export class Connections {
     const shared = {
       keepAlive: true,
       keepAliveMsecs: KEEP_ALIVE_PROBE,
-      maxSockets: this.#maxSockets,
+      maxSockets,
       // Idle connections are reused newest first, so that a quiet program lets the others go.
       scheduling: 'lifo' as const,
-      ...(wantsProxy(proxy) ? { proxyEnv: proxy } : {}),
+      ...(wantsProxy(proxy) && !isExempt(this.#host, proxy) ? { proxyEnv: proxy } : {}),
     };
     if (this.url.protocol === 'http:') return new HttpAgent(shared);
     return new HttpsAgent({

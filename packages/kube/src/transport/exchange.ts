@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Identity } from '../config/config.ts';
 import { AbortedError, ConnectionError, KubeError } from '../errors.ts';
 import type { Call } from './call.ts';
-import { type Connections, guardNextWrite, onceConnected } from './connections.ts';
+import { type Connections, guardNextWrite, onceConnected, type Use } from './connections.ts';
 import type { TransportRequest } from './transport.ts';
 
 export interface Exchange {
@@ -12,6 +12,8 @@ export interface Exchange {
   readonly headers: OutgoingHttpHeaders;
   readonly identity: Identity;
   readonly connections: Connections;
+  /** `stream`: its answer may take for ever. */
+  readonly use: Use;
   readonly call: Call;
   readonly clock: Clock;
   /** Milliseconds without a byte after which the peer counts as dead; undefined: the deadline alone decides. */
@@ -26,30 +28,36 @@ export function send(exchange: Exchange): Promise<IncomingMessage> {
   if (request.body !== undefined) headers['Content-Length'] = Buffer.byteLength(request.body);
   let outgoing: ClientRequest;
   try {
-    outgoing = connections.request(exchange.identity, {
-      method: request.method,
-      path: request.path,
-      headers,
-    });
+    outgoing = connections.request(
+      exchange.identity,
+      { method: request.method, path: request.path, headers },
+      exchange.use,
+    );
   } catch (cause) {
     return Promise.reject(new ConnectionError(`cannot ${request.doing}`, { cause, sent: false }));
   }
   let sent = false;
+  const fail = (cause: Error) => {
+    quiet.stop();
+    call.whenEnded(undefined);
+    reject(failure(request, describe(cause), cause, sent));
+  };
+  // Node tells a request that still waits for a connection of its end only when there is one: that is not waited for.
+  const end = (cause: Error) => {
+    outgoing.destroy(cause);
+    fail(cause);
+  };
   const quiet = watchSilence(exchange, () => {
     connections.renew();
-    outgoing.destroy(new Error('the server is silent'));
+    end(new Error('the server is silent'));
   });
   outgoing.once('response', (message) => {
     quiet.stop();
     call.whenEnded(undefined);
     resolve(message);
   });
-  outgoing.once('error', (cause) => {
-    quiet.stop();
-    call.whenEnded(undefined);
-    reject(failure(request, describe(cause), cause, sent));
-  });
-  call.whenEnded(() => outgoing.destroy(new AbortedError('given up')));
+  outgoing.once('error', fail);
+  call.whenEnded(() => end(new AbortedError('given up')));
   // The guard is asked when the connection stands, and the bytes leave right after it.
   onceConnected(outgoing, connections.url.protocol === 'https:', (socket) => {
     if (request.guard !== undefined) guardNextWrite(socket, request.guard);

@@ -177,6 +177,43 @@ test('renewed connections leave no idle ones behind', async (t) => {
   assert.equal(open.size, 1);
 });
 
+test('a call that waits for a connection has its deadline, too', { timeout: 120_000 }, async (t) => {
+  const arrived = Promise.withResolvers<void>();
+  const transport = await plain(
+    t,
+    (request, response) => {
+      if (request.url === '/busy') arrived.resolve();
+      else response.end('{}');
+    },
+    { maxSockets: 1, silence: 300_000 },
+  );
+  const caller = new AbortController();
+  const busy = transport.request({ ...post, path: '/busy', timeout: 300_000, signal: caller.signal });
+  await arrived.promise;
+  await assert.rejects(transport.request({ ...post, timeout: 50 }), DeadlineError);
+  assert.equal((await transport.request(get)).status, 200, 'on a connection of its own from then on');
+  caller.abort();
+  await assert.rejects(busy, AbortedError);
+});
+
+test('streams take no connection away from requests', async (t) => {
+  const transport = await plain(
+    t,
+    (request, response) => {
+      if (request.url === '/stream') response.writeHead(200).flushHeaders();
+      else response.end('{}');
+    },
+    // So patient that nothing but the answer itself ends the wait.
+    { maxSockets: 1, silence: 300_000, timeout: 60_000 },
+  );
+  for (let streams = 0; streams < 3; streams += 1) {
+    const message = await transport.open({ ...get, path: '/stream' });
+    message.on('error', () => undefined);
+  }
+  assert.equal((await transport.request(get)).status, 200);
+  assert.equal((await transport.request(post)).status, 200);
+});
+
 test('a guard that says no at the last moment keeps the bytes here', async (t) => {
   let calls = 0;
   const transport = await plain(t, (_request, response) => {

@@ -11,7 +11,7 @@ import { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } fro
 import type { ClusterConfig, Identity } from '../config/config.ts';
 import { AbortedError, ConnectionError, DeadlineError } from '../errors.ts';
 import { Call } from './call.ts';
-import { Connections } from './connections.ts';
+import { Connections, type Use } from './connections.ts';
 import { collect, type Exchange, send } from './exchange.ts';
 import { type RateLimit, RateLimiter } from './rate-limit.ts';
 
@@ -22,7 +22,7 @@ export interface TransportOptions {
   readonly timeout?: number;
   /** A GET that moves no byte for this long is tried again on a new connection. @default 10_000 */
   readonly silence?: number;
-  /** @default 64 */
+  /** Connections for requests; streams are not counted. @default 64 */
   readonly maxSockets?: number;
   readonly userAgent?: string;
   readonly retry?: BackoffOptions;
@@ -79,7 +79,7 @@ export class Transport {
 
   /** One call with its whole answer. Any HTTP status is an answer; only the lack of one throws. */
   request(request: TransportRequest): Promise<TransportResponse> {
-    return this.#withRetries(request, async (exchange) => {
+    return this.#withRetries(request, 'request', async (exchange) => {
       const message = await send(exchange);
       const { headers, statusCode: status = 0 } = message;
       return { status, headers, body: await collect(exchange, message) };
@@ -88,7 +88,7 @@ export class Transport {
 
   /** One call whose answer is read as it comes: watches and logs. The deadline covers the wait for headers only. */
   async open(request: TransportRequest): Promise<IncomingMessage> {
-    const { message } = await this.#withRetries(request, async (exchange) => {
+    const { message } = await this.#withRetries(request, 'stream', async (exchange) => {
       const answer = await send(exchange);
       return { status: answer.statusCode ?? 0, headers: answer.headers, message: answer };
     });
@@ -114,6 +114,7 @@ export class Transport {
 
   async #withRetries<T extends Answer>(
     request: TransportRequest,
+    use: Use,
     attempt: (exchange: Exchange) => Promise<T>,
   ): Promise<T> {
     const timeout = request.timeout ?? this.#options.timeout ?? 30_000;
@@ -125,7 +126,7 @@ export class Transport {
         if (this.#limiter !== undefined) await this.#limiter.take(call.signal);
         const identity = await this.config.identity({ refused });
         try {
-          const answer = await this.#observed(request, this.#exchange(request, identity, call), attempt);
+          const answer = await this.#observed(request, this.#exchange(request, use, identity, call), attempt);
           if (answer.status === 401 && !refused) {
             // The token may have been rotated under us: read it anew, once.
             refused = true;
@@ -159,9 +160,10 @@ export class Transport {
     }
   }
 
-  #exchange(request: TransportRequest, identity: Identity, call: Call): Exchange {
+  #exchange(request: TransportRequest, use: Use, identity: Identity, call: Call): Exchange {
     return {
       request,
+      use,
       identity,
       call,
       headers: this.#headers(identity),

@@ -16,13 +16,13 @@ import {
   type StatefulSet,
   statefulSets,
 } from '@slurm-operator/kube';
-import { trialAnnotation, trialName } from '../builders/controller/config-check.ts';
+import { refusedCode, trialAnnotation, trialName } from '../builders/controller/config-check.ts';
 import { withoutAccountingAnnotation } from '../builders/controller/config-map.ts';
 import { mountedConfigMaps, referencedConfigMaps } from '../builders/controller/stateful-set.ts';
 import { type Digests, digestsOf } from '../cache/references.ts';
 import { accountings, clusters, nodeSets } from '../cache/resources.ts';
 import { type WorkerKey, workerKeys } from '../keys/slurm-key.ts';
-import { type PodFacts, podsOf } from '../status/pods.ts';
+import { type PodFacts, podFacts, podsOf } from '../status/pods.ts';
 import type { Runs } from './accounting-order.ts';
 import type { Trial } from './trial.ts';
 
@@ -120,11 +120,15 @@ function trialOf(cache: Cache, namespace: string, controller: string): Trial | u
   const pod = cache.get(pods, { namespace, name: trialName(controller) });
   if (pod === undefined) return undefined;
   const ended = pod.status?.containerStatuses?.[0]?.state?.terminated;
+  const { waiting, waitingMessage, unschedulable } = podFacts(pod, undefined);
+  const last = ended?.message?.trim().replaceAll(/\s+/g, ' ').slice(0, 1000) || pod.status?.message;
   return {
     digest: pod.metadata.annotations?.[trialAnnotation] ?? '',
     uid: pod.metadata.uid,
     phase: pod.status?.phase ?? 'Pending',
-    message: ended?.message?.trim().replaceAll(/\s+/g, ' ').slice(0, 1000) || pod.status?.message,
+    refused: ended?.exitCode === refusedCode,
+    message: last ?? unschedulable ?? waitingMessage ?? waiting,
     terminating: pod.metadata.deletionTimestamp !== undefined,
+    createdAt: Date.parse(pod.metadata.creationTimestamp ?? '') || 0,
   };
 }

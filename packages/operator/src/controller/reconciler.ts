@@ -101,6 +101,8 @@ export class ControllerReconciler {
     await writeStatus(controllers, after, fields, verdicts, client, context);
     steps.throwFailures();
     if (pause > 0) return { requeueAfter: pause };
+    const again = plan.decision.kind === 'replace' ? (plan.decision.notBefore ?? 0) : 0;
+    if (again > context.clock.now()) return { requeueAfter: again - context.clock.now() };
     if (prometheusAbsent) return { requeueAfter: lookForPrometheus };
   };
 
@@ -157,9 +159,10 @@ export class ControllerReconciler {
         return false;
       }
       case 'replace':
-        await steps.run(`Pod ${trial.name}`, () =>
-          client.delete(pods, trial, { uid: decision.trial.uid, gracePeriodSeconds: 0, signal }),
-        );
+        if (clock.now() >= (decision.notBefore ?? 0))
+          await steps.run(`Pod ${trial.name}`, () =>
+            client.delete(pods, trial, { uid: decision.trial.uid, gracePeriodSeconds: 0, signal }),
+          );
         return false;
       case 'wait':
       case 'reject':

@@ -126,10 +126,12 @@ function configVerdict(
       reason: 'Applied',
       message: 'slurmctld runs with the configuration that is wanted.',
     };
+  const words = 'message' in decision ? decision.message : undefined;
+  const trouble = words === undefined ? '' : ` Its trial has come to no end yet: ${words}`;
   return {
     type,
     status: 'False',
     reason: 'Reconfiguring',
-    message: 'The new configuration is being tried before slurmctld reads it.',
+    message: `The new configuration is being tried before slurmctld reads it.${trouble}`,
   };
 }

@@ -6,8 +6,10 @@ const trial = (over: Partial<Trial> = {}): Trial => ({
   digest: 'new',
   uid: 'u',
   phase: 'Running',
+  refused: false,
   message: undefined,
   terminating: false,
+  createdAt: 1_000,
   ...over,
 });
 const base = { digest: 'new', inForce: 'old', trial: undefined };
@@ -19,9 +21,14 @@ const cases = [
   { reason: 'its trial goes on', input: { ...base, trial: trial() }, kind: 'wait' },
   { reason: 'it passed', input: { ...base, trial: trial({ phase: 'Succeeded' }) }, kind: 'enforce' },
   {
-    reason: 'it failed',
-    input: { ...base, trial: trial({ phase: 'Failed', message: 'fatal: x' }) },
+    reason: 'slurmctld refused it',
+    input: { ...base, trial: trial({ phase: 'Failed', refused: true, message: 'fatal: x' }) },
     kind: 'reject',
+  },
+  {
+    reason: 'its pod was evicted, or came too late',
+    input: { ...base, trial: trial({ phase: 'Failed', message: 'longer than the specified deadline' }) },
+    kind: 'replace',
   },
   {
     reason: 'another one is being tried',
@@ -47,3 +54,19 @@ const cases = [
 
 for (const { reason, input, kind } of cases)
   test(`${reason}: ${kind}`, () => assert.equal(decideTrial(input).kind, kind));
+
+test('a trial without a verdict is made again, but not at once, and meanwhile its words are told', () => {
+  const evicted = trial({ phase: 'Failed', message: 'The node was low on resource: memory.' });
+  const decision = decideTrial({ ...base, trial: evicted });
+  assert.deepEqual(decision, {
+    kind: 'replace',
+    trial: evicted,
+    notBefore: 31_000,
+    message: 'The node was low on resource: memory.',
+  });
+  const stuck = decideTrial({
+    ...base,
+    trial: trial({ phase: 'Pending', message: '0/3 nodes are available' }),
+  });
+  assert.deepEqual(stuck, { kind: 'wait', message: '0/3 nodes are available' });
+});

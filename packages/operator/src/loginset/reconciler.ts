@@ -23,6 +23,7 @@ import { type Digests, digestBehind, digestsOf, refTroubles } from '../cache/ref
 import { controllers, loginSets } from '../cache/resources.ts';
 import { keysVerdict } from '../keys/keys-verdict.ts';
 import { slurmKeyDigest } from '../keys/slurm-key.ts';
+import { leaveRollingUpdate } from '../reconcile/leave-rolling-update.ts';
 import { type ReconcilerNeeds, reconcileObject } from '../reconcile/reconcile-object.ts';
 import type { Steps } from '../reconcile/steps.ts';
 import { controllerNotFound } from '../status/controller-not-found.ts';
@@ -64,7 +65,7 @@ export class LoginSetReconciler {
   };
 
   async #run(loginSet: Live<LoginSet>, steps: Steps, signal: AbortSignal): Promise<Trouble[]> {
-    const { cache, owned } = this.#manager;
+    const { cache, client, owned } = this.#manager;
     const { namespace, name } = loginSet.metadata;
     const { controllerRef, sssdConfRef } = loginSet.spec;
     const controller = cache.get(controllers, { namespace, name: controllerRef.name });
@@ -99,9 +100,11 @@ export class LoginSetReconciler {
         hostKeys: digestOf(keys),
       },
     });
-    await steps.run(`Deployment ${deployment.metadata.name}`, () =>
-      owned.apply(deployments, loginSet, deployment, { signal }),
-    );
+    await steps.run(`Deployment ${deployment.metadata.name}`, async () => {
+      const live = cache.get(deployments, deployment.metadata);
+      await leaveRollingUpdate(client, deployments, loginSet, live, deployment, signal);
+      await owned.apply(deployments, loginSet, deployment, { signal });
+    });
     return troubles;
   }
 

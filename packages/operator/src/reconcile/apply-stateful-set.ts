@@ -1,5 +1,6 @@
 /** Makes a StatefulSet what it should be, also where Kubernetes lets nobody change it. */
 import { type Live, type Manager, type StatefulSet, statefulSets } from '@slurm-operator/kube';
+import { leaveRollingUpdate } from './leave-rolling-update.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client' | 'owned'>;
 
@@ -16,7 +17,9 @@ export async function applyStatefulSet(
 ): Promise<void> {
   const live = cache.get(statefulSets, wanted.metadata);
   if (live === undefined || !isFixedOtherwise(live, wanted) || !isOwnedBy(live, owner)) {
-    await owned.apply(statefulSets, owner, wanted, { signal });
+    const named = withStrategy(wanted);
+    await leaveRollingUpdate(client, statefulSets, owner, live, named, signal);
+    await owned.apply(statefulSets, owner, named, { signal });
     return;
   }
   if (live.metadata.deletionTimestamp === undefined)
@@ -25,6 +28,13 @@ export async function applyStatefulSet(
       propagation: 'Orphan',
       signal,
     });
+}
+
+/** Named also where it is the usual one: what is only left out would not end the one before. */
+function withStrategy(wanted: StatefulSet): StatefulSet {
+  const { spec } = wanted;
+  if (spec === undefined || spec.updateStrategy !== undefined) return wanted;
+  return { ...wanted, spec: { ...spec, updateStrategy: { type: 'RollingUpdate' } } };
 }
 
 const isFixedOtherwise = (live: Live<StatefulSet>, wanted: StatefulSet): boolean =>

@@ -186,6 +186,20 @@ test('a changed sssd.conf replaces the login nodes', async () => {
   await until('another hash', async () => (await hash()) !== first);
 });
 
+test('the strategy of login nodes may change, and change back, although Kubernetes fills in the first', async () => {
+  const strategy = async () =>
+    (await world.client.get(deployments, { namespace, name: 'login' })).spec?.strategy;
+  const change = (wanted: object | null) =>
+    world.client.mergePatch(loginSets, { namespace, name: 'login' }, { spec: { strategy: wanted } });
+  assert.ok((await strategy())?.rollingUpdate, 'filled in by Kubernetes, set by nobody');
+  await change({ type: 'Recreate' });
+  await until('Recreate', async () => (await strategy())?.type === 'Recreate');
+  assert.deepEqual(await strategy(), { type: 'Recreate' });
+  await change(null);
+  await until('RollingUpdate', async () => (await strategy())?.type === 'RollingUpdate');
+  assert.ok((await strategy())?.rollingUpdate);
+});
+
 test('nothing of this is written twice', async () => {
   await world.settled();
   const count = world.writes().length;

@@ -277,6 +277,22 @@ test('an object of another owner is left alone, and the Controller says whose it
   await exists(services, 'other-controller');
 });
 
+test('standbys may come and go: what Kubernetes filled in for one slurmctld does not stand in the way', async () => {
+  const persistence = { enabled: true, existingClaim: 'shared' };
+  await world.client.create(controllers, manifest(aController({ persistence }, { name: 'standby' })));
+  const set = () => world.client.find(statefulSets, { namespace, name: 'standby-controller' });
+  const change = (ha: object | null) =>
+    world.client.mergePatch(controllers, { namespace, name: 'standby' }, { spec: { ha } });
+  const first = await until('a StatefulSet', set);
+  assert.ok(first.spec?.updateStrategy?.rollingUpdate, 'filled in by Kubernetes, set by nobody');
+  await change({ enabled: true, backups: 1 });
+  await until('a second slurmctld', async () => (await set())?.spec?.replicas === 2);
+  assert.deepEqual((await set())?.spec?.updateStrategy, { type: 'OnDelete' });
+  await change(null);
+  await until('one again', async () => (await set())?.spec?.replicas === 1);
+  assert.equal((await set())?.spec?.updateStrategy?.type, 'RollingUpdate');
+});
+
 test('a Cluster that is deleted leaves nothing behind', async () => {
   await world.client.delete(clusters, { namespace, name: 'slurm' });
   await exists(clusters, 'slurm');

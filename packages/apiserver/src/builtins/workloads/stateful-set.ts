@@ -4,7 +4,7 @@ import { clone, equal } from '../../json.ts';
 import type { ResourceHooks } from '../../registry/resource-definition.ts';
 import type { KubeObject } from '../../types.ts';
 import { defaultClaim } from '../default-claim.ts';
-import { forbiddenField, notSupported, required } from '../fault.ts';
+import { forbiddenField, invalidValue, notSupported, required } from '../fault.ts';
 import { defaultPodSpec } from '../pod/default-pod-spec.ts';
 import { notNegative, validateSelectorAndTemplate } from './pod-template.ts';
 
@@ -69,6 +69,14 @@ export const statefulSetHooks: ResourceHooks = {
     if (!['RollingUpdate', 'OnDelete'].includes(spec.updateStrategy?.type ?? ''))
       faults.push(
         notSupported('spec.updateStrategy', spec.updateStrategy?.type ?? '', ['RollingUpdate', 'OnDelete']),
+      );
+    if (spec.updateStrategy?.type === 'OnDelete' && spec.updateStrategy.rollingUpdate)
+      faults.push(
+        invalidValue(
+          'spec.updateStrategy.rollingUpdate',
+          spec.updateStrategy.rollingUpdate,
+          "only allowed for updateStrategy 'RollingUpdate'",
+        ),
       );
     faults.push(...notNegative(spec.replicas, 'spec.replicas'));
     faults.push(...notNegative(spec.minReadySeconds, 'spec.minReadySeconds'));

@@ -11,10 +11,13 @@ import type { Read } from '../read.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { referencedConfigMaps } from './stateful-set.ts';
 
-/** Names the configuration that a trial is about. */
 /** `app.kubernetes.io/name` of the pod that tries a configuration. */
 export const trialApp = 'config-check';
 
+/** With this the trial says that slurmctld refuses the configuration. Every other bad end has another cause: no image, no memory, no machine. */
+export const refusedCode = 1;
+
+/** Names the configuration that a trial is about. */
 export const trialAnnotation = 'controller.slinky.slurm.net/config-trial';
 
 export const trialName = (controller: string): string => `${controller}-config-check`;
@@ -36,7 +39,7 @@ pid=$!
 for _ in $(seq 80); do
   if ! kill -0 "$pid" 2>/dev/null; then
     grep -E 'error|fatal' "$dir/log" | tail -n 4 >&2 || cat "$dir/log" >&2
-    exit 1
+    exit ${refusedCode}
   fi
   if grep -q 'Running as primary controller' "$dir/log"; then break; fi
   sleep 0.1
@@ -88,7 +91,8 @@ export function buildTrialPod(controller: Read<Controller>, around: Surroundings
     },
     spec: {
       restartPolicy: 'Never',
-      activeDeadlineSeconds: 120,
+      // The image may have to be fetched first, by a machine that never had it.
+      activeDeadlineSeconds: 600,
       terminationGracePeriodSeconds: 1,
       automountServiceAccountToken: false,
       enableServiceLinks: false,

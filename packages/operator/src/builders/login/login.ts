@@ -89,9 +89,8 @@ export function buildLoginDeployment(input: LoginWorkloadInput): Deployment {
       replicas,
       revisionHistoryLimit: 0,
       selector: { matchLabels: selectorLabels('login', name) },
-      ...(strategy === undefined
-        ? {}
-        : { strategy: strategy as NonNullable<Deployment['spec']>['strategy'] }),
+      // Named also where it is the usual one: what is only left out would not end the one before.
+      strategy: { type: 'RollingUpdate', ...strategy } as NonNullable<Deployment['spec']>['strategy'],
       template: {
         metadata: {
           labels: metadata.labels,

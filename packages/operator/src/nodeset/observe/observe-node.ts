@@ -77,8 +77,13 @@ function cordonReasonOf(node: DeepReadonly<Node>, propagated: ReadonlySet<string
 
 /** A pod in the network of its machine has the machine's own host name, dots and all, and nothing overrides it. */
 function podHostname(node: string, override: string | undefined): string {
-  return hostnameOf(override) ?? node.split('.')[0] ?? node;
+  return hostnameOf(override) ?? (isAddress(node) ? node.replaceAll('.', '-') : firstLabel(node));
 }
+
+const firstLabel = (node: string): string => node.split('.')[0] ?? node;
+
+/** Some providers name machines by their address: the first part of it is that of all the others, too. */
+const isAddress = (node: string): boolean => /^\d{1,3}(\.\d{1,3}){3}$/.test(node);
 
 /** What would not be a host name would not be a Slurm node either: it is ignored, and the Node's own name serves. */
 function hostnameOf(text: string | undefined): string | undefined {

@@ -222,6 +222,14 @@ test('what a Node’s annotations say is used only when it is fit for Slurm', ()
   assert.equal(of({ 'topology.slinky.slurm.net/spec': 'topo:s1\nx' }).topology, undefined);
 });
 
+test('machines that are named by their address do not all have the same worker', () => {
+  const hostname = (name: string) =>
+    observeNode({ apiVersion: 'v1', kind: 'Node', metadata: { name } }, {}, new Set()).workerHostname;
+  assert.equal(hostname('10.0.1.23'), '10-0-1-23');
+  assert.notEqual(hostname('10.0.1.23'), hostname('10.0.2.23'));
+  assert.equal(hostname('10.rack.example.org'), '10', 'a name that begins with a number is a name');
+});
+
 test('propagated conditions explain a cordon that has no reason of its own', () => {
   const node: Node = {
     apiVersion: 'v1',

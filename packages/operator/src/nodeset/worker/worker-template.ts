@@ -138,8 +138,9 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
     ports: [{ name: app.worker, containerPort: port.slurmd }, ...workerSsh(nodeSet).ports],
     // A minute in all, as upstream gives it, but asked every second: a worker that is up should not wait to be noticed.
     startupProbe: { ...probe('/livez'), failureThreshold: 60, periodSeconds: 1 },
-    livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10 },
-    readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
+    // A job may take every processor of the machine, and to kill a slurmd that is only slow to answer would kill that job.
+    livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10, timeoutSeconds: 10 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 5 },
     securityContext: nodeSet.spec.slurmd?.securityContext?.privileged === false ? unprivileged : privileged,
     volumeMounts: [
       { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },

@@ -166,6 +166,7 @@ test('24.11 is probed by TCP, and a user may make a worker unprivileged (upstrea
   assert.deepEqual(old.spec.containers[0]?.readinessProbe, {
     tcpSocket: { port: 'slurmd' },
     periodSeconds: 5,
+    timeoutSeconds: 5,
   });
   assert.deepEqual(
     old.spec.containers[0]?.securityContext,
@@ -238,7 +239,18 @@ test('ssh mounts its configuration and opens its port, and is absent otherwise',
 test('upstream item 9: a probe that names only a period keeps the way it is asked', () => {
   const nodeSet = nodeSetOf({ slurmd: { readinessProbe: { periodSeconds: 30 } } });
   const probe = workerTemplate(nodeSet, controller, around).spec.containers[0]?.readinessProbe;
-  assert.deepEqual(probe, { httpGet: { path: '/readyz', port: 'slurmd' }, periodSeconds: 30 });
+  assert.deepEqual(probe, {
+    httpGet: { path: '/readyz', port: 'slurmd' },
+    periodSeconds: 30,
+    timeoutSeconds: 5,
+  });
+});
+
+test('a slurmd beside a job that takes every processor has seconds to answer before its jobs are killed with it', () => {
+  const { livenessProbe } = workerTemplate(nodeSetOf(), controller, around).spec.containers[0] ?? {};
+  const { timeoutSeconds = 1, periodSeconds = 10, failureThreshold = 3 } = livenessProbe ?? {};
+  assert.ok(timeoutSeconds >= 10, `${timeoutSeconds} s for an answer`);
+  assert.ok(periodSeconds * failureThreshold >= 60, 'and a minute before it is given up');
 });
 
 test('upstream item 25: what a user adds to the configuration is one argument and meets no shell', () => {
