@@ -214,6 +214,36 @@ describe('the pages of docs/how-to on a cluster at work', {
     await stage.remove(nodeSet, 'compute');
   });
 
+  it('topology: machines get their place, and a partition uses it', async () => {
+    const [, , workers = ''] = manifests('install', 0).split('---\n');
+    await stage.apply(workers);
+    await stage.ready(nodeSets, 'compute');
+    const controller = (object: Manifest) => set(small(object), { accountingRef: { name: 'slurm' } });
+    await stage.apply(manifests('how-to/topology', 0, { Controller: controller }));
+    // The file is new to slurmctld, which therefore gets a pod that has it.
+    await stage.until('slurmctld has the file', () => stage.slurmctld('cat', '/etc/slurm/topology.yaml'));
+    await stage.ready(controllers, 'slurm');
+    const jobs = ['srun', '--chdir=/tmp', '--nodes=2', 'hostname'];
+    const hosts = async () => (await stage.slurmctld(...jobs)).trim().split('\n').toSorted();
+    assert.deepEqual(await stage.until('nothing is stopped by it', hosts), ['compute-0', 'compute-1']);
+    const [place = ''] = blocks('how-to/topology', 'sh');
+    const machines = await stage.machines('compute');
+    for (const machine of machines) await stage.paste(place.replace('machine-7', machine));
+    for (const node of ['compute-0', 'compute-1'])
+      await stage.until(`${node} has its place`, async () =>
+        (await stage.slurmctld('scontrol', 'show', 'node', node)).includes('Topology=topo-switch:s2'),
+      );
+    await stage.apply(manifests('how-to/topology', 1));
+    await stage.until('the partition uses it', async () =>
+      (await stage.slurmctld('scontrol', 'show', 'partition', 'compute')).includes('Topology=topo-switch'),
+    );
+    assert.deepEqual(await stage.until('both are in it', hosts), ['compute-0', 'compute-1']);
+    // Those that follow know no topology.
+    for (const machine of machines)
+      await stage.kubectl('annotate', 'node', machine, 'topology.slinky.slurm.net/spec-');
+    await stage.remove(nodeSet, 'compute');
+  });
+
   it('gpus: a worker without its GPUs is told of', async () => {
     const [files = '', controller = '', workers = ''] = manifests('how-to/gpus', 0, {
       Controller: (object) => set(small(object), { accountingRef: { name: 'slurm' } }),

@@ -211,6 +211,13 @@ export class HowToStage implements AsyncDisposable {
     );
   }
 
+  /** Where the workers of a NodeSet run. */
+  async machines(instance: string): Promise<string[]> {
+    const labelSelector = `app.kubernetes.io/name=slurmd,app.kubernetes.io/instance=${instance}`;
+    const { items } = await this.client.list(pods, { namespace, labelSelector });
+    return (items as Pod[]).flatMap(({ spec }) => spec?.nodeName ?? []);
+  }
+
   async podAddress(name: string): Promise<string> {
     return (await this.client.get(pods, { namespace, name })).status?.podIP ?? '';
   }
