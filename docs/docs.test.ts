@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { reasons } from '@slurm-operator/api';
+import { apiVersion, reasons } from '@slurm-operator/api';
 
 const pages = globSync([
   'docs/**/*.md',
@@ -35,12 +35,36 @@ test('reasons that the pages mention exist', () => {
   );
 });
 
-test('every reason is one that the operator gives', () => {
-  const code = globSync('packages/operator/src/**/*.ts', { exclude: ['**/*.test.ts'] })
+const sources = (pattern: string): string =>
+  globSync(pattern, { exclude: ['**/*.test.ts'] })
     .map(read)
     .join('\n');
+
+test('every reason is one that the operator gives', () => {
+  const code = sources('packages/operator/src/**/*.ts');
   const never = Object.keys(reasons).filter((reason) => !code.includes(`'${reason}'`));
   assert.deepEqual(never, []);
+});
+
+/** What looks like a label, an annotation or a metric of ours, and is in no source. The cluster of all examples is called slurm. */
+function strangers(text: string, code: string): string[] {
+  const keys = [...text.matchAll(/(?:[a-z]+\.)?slinky\.slurm\.net\/[a-z0-9-]+/g)]
+    .map(([key]) => key)
+    .filter((key) => key !== apiVersion && !key.endsWith('/slurm'));
+  const metrics = [...text.matchAll(/\bslurm_operator_[a-z_]+[a-z]/g)].map(([metric]) => metric);
+  return [...new Set([...keys, ...metrics])].filter(
+    (name) =>
+      !code.includes(`'${name}'`) && !code.includes(`'${name.replace('slurm_operator_nodeset_', '')}'`),
+  );
+}
+
+test('labels, annotations and metrics that the pages name exist', () => {
+  const code = sources('packages/{api,operator}/src/**/*.ts');
+  const found = pages.flatMap((page) => strangers(read(page), code).map((name) => `${page}: ${name}`));
+  assert.deepEqual(found, []);
+  const wrong =
+    'nodeset.slinky.slurm.net/pod-cordn and slurm_operator_nodeset_desird, not controller.slinky.slurm.net/slurm';
+  assert.equal(strangers(wrong, code).length, 2, 'the test bites');
 });
 
 /** As GitHub makes anchors of headings. */
