@@ -1,28 +1,27 @@
 /** `make demo` and `make demo-down` on a cluster that somebody gives: what it takes, what it says, what it leaves alone. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { buildImage, buildOperatorImage } from '@slurm-operator/images';
-import { type Client, createClient, customResourceDefinitions, namespaces } from '@slurm-operator/kube';
-import { type LocalCluster, startLocalCluster } from '@slurm-operator/localcluster';
+import { type Client, customResourceDefinitions, namespaces } from '@slurm-operator/kube';
 import { tokens } from '@slurm-operator/operator';
-import { type CommandResult, runCommand, waitUntil } from '@slurm-operator/sandbox';
+import { type CommandResult, runCommand } from '@slurm-operator/sandbox';
+import { slurmVersion } from './src/demo/names.ts';
 import type { DemoResult } from './src/demo/run-demo.ts';
+import { installedImages } from './src/helm/installed-images.ts';
+import { needsRoot } from './src/needs-root.ts';
+import { StagedCluster } from './src/staged-cluster.ts';
+import { until } from './src/until.ts';
 
-const root = process.getuid?.() === 0;
 const door = (name: string) => fileURLToPath(new URL(`../tools/doors/${name}.ts`, import.meta.url));
 
 describe('the demo on a given cluster of two machines', {
-  skip: root ? false : 'needs root: it runs containers',
+  ...needsRoot,
   concurrency: false,
   timeout: 1_800_000,
 }, () => {
-  let cluster: LocalCluster;
+  let staged: StagedCluster;
   let client: Client;
-  let directory: string;
   let kubeconfig: string;
 
   const run = (name: string): Promise<CommandResult> =>
@@ -43,38 +42,24 @@ describe('the demo on a given cluster of two machines', {
     assert.equal(result.kinds_ready, 7);
   };
   const gone = (what: string, find: () => Promise<unknown>) =>
-    waitUntil(`${what} to be gone`, async () => (await find()) === undefined, { timeoutMs: 240_000 });
+    until(`${what} is gone`, async () => (await find()) === undefined);
   const namespace = (name: string) =>
     client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'demo-'));
-    cluster = await startLocalCluster({
-      name: `demo-${process.pid}`,
-      nodes: 2,
-      directory: join(directory, 'cluster'),
-    });
-    client = createClient(cluster.config, { userAgent: 'test', rateLimit: false });
-    const file = join(directory, 'kubeconfig');
-    await writeFile(file, cluster.kubeconfig(), { mode: 0o600 });
+    staged = await StagedCluster.start({ name: `demo-${process.pid}`, nodes: 2 });
+    client = staged.client;
     // As kubectl has it: several files, and one that is not there.
-    kubeconfig = `${join(directory, 'missing')}:${file}`;
+    kubeconfig = `${join(staged.directory, 'missing')}:${staged.kubeconfig}`;
   });
-  after(async () => {
-    client?.close();
-    await cluster?.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
+  after(() => staged?.[Symbol.asyncDispose]());
 
   it('names every image that the cluster lacks, and leaves only what demo-down takes away', async () => {
     const untouched = await names();
     const { exitCode, stderr } = await run('demo');
     assert.equal(exitCode, 1);
     for (const image of ['operator', 'slurmctld', 'slurmrestd', 'slurmd', 'slurmdbd', 'login', 'mariadb'])
-      assert.match(
-        stderr,
-        new RegExp(`slurm-operator/${image}:.*ErrImagePull|slurm-operator/${image}:.*ImagePullBackOff`),
-      );
+      assert.match(stderr, new RegExp(`slurm-operator/${image}:.*(ErrImagePull|ImagePullBackOff)`));
     assert.match(stderr, /make images/);
     assert.equal((await run('demo-down')).exitCode, 0);
     assert.deepEqual(await names(), untouched);
@@ -92,9 +77,7 @@ describe('the demo on a given cluster of two machines', {
   });
 
   it('runs, and runs again', async () => {
-    for (const image of ['slurmctld', 'slurmrestd', 'slurmd', 'slurmdbd', 'login', 'mariadb'] as const)
-      await cluster.loadImage((await buildImage(image)).path);
-    await cluster.loadImage((await buildOperatorImage()).path);
+    for (const path of await installedImages(slurmVersion)) await staged.cluster.loadImage(path);
     await demo();
     await demo();
   });

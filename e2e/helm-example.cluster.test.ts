@@ -15,10 +15,12 @@ import { parse, stringify } from 'yaml';
 import { buildClientImage, clientImage } from './src/helm/client-image.ts';
 import { HelmStage } from './src/helm/helm-stage.ts';
 import { installMariadb, installOperator, installSlurm, smallMachine } from './src/helm/install.ts';
-import { untilReady } from './src/helm/slurm-kinds.ts';
+import { untilAllReady } from './src/helm/slurm-kinds.ts';
+import { needsRoot } from './src/needs-root.ts';
 import { pidsInCluster } from './src/processes.ts';
+import { until } from './src/until.ts';
+import { untilCondition } from './src/until-condition.ts';
 
-const root = process.getuid?.() === 0;
 const file = (path: string) => readFileSync(new URL(`testdata/example/${path}`, import.meta.url), 'utf8');
 /** The release that the guide's version of the REST interface belongs to, and one where only that version changes. */
 const releases = { '24.11': 'v0.0.41', '26.05': 'v0.0.45' } as const;
@@ -45,7 +47,7 @@ const volumes = [{ name: 'users', configMap: { name: 'users' } }];
 
 for (const version of ['24.11', '26.05'] as const)
   describe(`the example on four nodes with Slurm ${version}`, {
-    skip: root ? false : 'needs root: it runs containers',
+    ...needsRoot,
     concurrency: false,
     timeout: 1_500_000,
   }, () => {
@@ -113,15 +115,11 @@ for (const version of ['24.11', '26.05'] as const)
     const slurmctlds = () =>
       ['slurmctld', 'slurmctld-wlm'].flatMap((program) => pidsInCluster(name, program));
     const told = (reason: RegExp) =>
-      stage.until(
-        `the connection to say ${reason}`,
-        async () => {
-          const found = await connected();
-          if (found !== undefined && reason.test(found.reason)) return found;
-          throw new Error(`it says ${found?.reason ?? 'nothing'}: ${found?.message ?? ''}`);
-        },
-        180,
-      );
+      until(`the connection to say ${reason}`, async () => {
+        const found = await connected();
+        if (found !== undefined && reason.test(found.reason)) return found;
+        throw new Error(`it says ${found?.reason ?? 'nothing'}: ${found?.message ?? ''}`);
+      });
 
     beforeAll(async () => {
       stage = await HelmStage.open({ name, nodes: 4, version });
@@ -146,10 +144,9 @@ for (const version of ['24.11', '26.05'] as const)
         'default',
         '--create-namespace',
       ]);
-      await stage.until('the generated key', () =>
+      const key = await until('the generated key', () =>
         stage.client.find(secrets, { namespace: 'default', name: 'my-cluster-auth-jwths256' }),
       );
-      const key = await stage.client.get(secrets, { namespace: 'default', name: 'my-cluster-auth-jwths256' });
       // The guide leaves its key open: here it is the cluster's own.
       await stage.client.create(secrets, {
         apiVersion: 'v1',
@@ -157,7 +154,7 @@ for (const version of ['24.11', '26.05'] as const)
         metadata: { name: 'slurm-jwt-key', namespace: 'default' },
         data: { ...key.data },
       });
-      await untilReady(stage.client, 'default', { timeoutMs: 400_000 });
+      await untilAllReady(stage.client, 'default', { timeoutMs: 400_000 });
       // The same without helm: what it renders, for whoever applies files.
       const rendered = await stage.helm.run([
         'template',
@@ -175,20 +172,18 @@ for (const version of ['24.11', '26.05'] as const)
 
     it('its Token becomes a Secret', async () => {
       await stage.kubectl.run(['apply', '-f', '-'], { input: file('token.yaml') });
-      const jwt = await stage.until('the token', () =>
+      const jwt = await until('the token', () =>
         stage.token({ namespace: 'default', name: 'admin-jwt-secret' }),
       );
       assert.match(jwt, /^[\w-]+\.[\w-]+\.[\w-]+$/);
-      const degraded = await stage.until('what the Token says of its key', async () => {
-        const { status } = await stage.client.get(tokens, { namespace: 'default', name: 'admin-token' });
-        return findCondition(status?.conditions, 'Degraded');
-      });
+      const ref = { namespace: 'default', name: 'admin-token' };
+      const degraded = await untilCondition(stage.client, tokens, ref, { type: 'Degraded' });
       assert.match(degraded.message, /is the JWT key of no Controller/, 'the odd key is told');
     });
 
     it('its curl script and its Python client run as they are', async () => {
       await stage.kubectl.run(['apply', '-f', '-'], { input: clientPod() });
-      await stage.until('the client', async () => {
+      await until('the client', async () => {
         const pod = await stage.client.get(pods, { namespace: 'default', name: 'client' });
         return pod.status?.phase === 'Running';
       });
@@ -226,7 +221,8 @@ for (const version of ['24.11', '26.05'] as const)
       it('a second cluster, with the old spellings, makes the key under its old name', async () => {
         const plain = { ...smallMachine, ...stage.images, slurmKeyRef: {}, jwtHs256KeyRef: {} };
         await installSlurm(stage.helm, { release: 'slurm', namespace: 'slurm', values: plain });
-        await untilReady(stage.client, 'slurm', { timeoutMs: 300_000 });
+        await untilAllReady(stage.client, 'slurm', { timeoutMs: 300_000 });
+        assert.ok((await stage.names(secrets, 'slurm')).includes('slurm-auth-jwths256'));
       });
 
       for (const { line, instead, says } of JSON.parse(file('kubectl-lines.json')) as KubectlLine[])
@@ -238,12 +234,12 @@ for (const version of ['24.11', '26.05'] as const)
               timeoutMs: 300_000,
             });
           const wanted = says.startsWith('(?i)') ? new RegExp(says.slice(4), 'i') : new RegExp(says);
-          await stage.until(`${line} says ${says}`, async () => wanted.test((await run()).stdout), 60);
+          await until(`${line} says ${says}`, async () => wanted.test((await run()).stdout));
         });
 
       it('the token that was deleted is made again', async () => {
         const ref = { namespace: 'default', name: 'admin-jwt-secret' };
-        await stage.until('a new token', async () => (await stage.token(ref)) !== '');
+        await until('a new token', async () => (await stage.token(ref)) !== '');
       });
 
       it('READY is false: slurmrestd does not run, and it says so; it heals by itself', async () => {
@@ -258,10 +254,7 @@ for (const version of ['24.11', '26.05'] as const)
       });
 
       it('a timeout: slurmrestd does not answer, and it says so; it heals by itself', async () => {
-        await stage.until(
-          'one slurmrestd',
-          async () => (await stage.pods('default', 'slurmrestd')).length === 1,
-        );
+        await until('one slurmrestd', async () => (await stage.pods('default', 'slurmrestd')).length === 1);
         const frozen = pidsInCluster(name, 'slurmrestd');
         for (const pid of frozen) process.kill(pid, 'SIGSTOP');
         try {
@@ -287,10 +280,8 @@ for (const version of ['24.11', '26.05'] as const)
           metadata: { name: 'refused', namespace },
           spec: { server, tokenSecretRef: { name: 'bad-token', key: 'SLURM_JWT' } },
         } as never);
-        await stage.until('the refusal', async () => {
-          const { status } = await stage.client.get(clusters, { namespace, name: 'refused' });
-          return findCondition(status?.conditions, 'Ready')?.reason === 'AuthenticationFailed';
-        });
+        const ref = { namespace, name: 'refused' };
+        await untilCondition(stage.client, clusters, ref, { type: 'Ready', reason: 'AuthenticationFailed' });
       });
 
       it('state out of step: with slurmctld silent nothing is believed and nothing is taken away', async () => {

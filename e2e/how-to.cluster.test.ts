@@ -5,18 +5,19 @@
 import assert from 'node:assert/strict';
 import { after, before as beforeAll, describe, it } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
+import { password } from '@slurm-operator/images/testing';
 import { accountings, clusters, controllers, loginSets, nodeSets } from '@slurm-operator/operator';
 import { HowToStage, namespace } from './src/how-to/how-to-stage.ts';
-import { claim, ldap, small } from './src/how-to/neighbours.ts';
+import { claim, directory, small } from './src/how-to/neighbours.ts';
 import { blocks, type Manifest, manifests } from './src/how-to/page.ts';
-import { password } from './src/people.ts';
+import { needsRoot } from './src/needs-root.ts';
+import { until } from './src/until.ts';
 
-const root = process.getuid?.() === 0;
 const set = (object: Manifest, fields: object) => Object.assign((object.spec ??= {}), fields);
 const nodeSet = 'nodeset.slinky.slurm.net';
 
 describe('the pages of docs/how-to on a cluster at work', {
-  skip: root ? false : 'needs root: it runs containers',
+  ...needsRoot,
   concurrency: false,
   timeout: 1_800_000,
 }, () => {
@@ -37,7 +38,7 @@ describe('the pages of docs/how-to on a cluster at work', {
       `--wrap=${script}`,
     );
   const untilConfig = (line: RegExp) =>
-    stage.until(`Slurm is configured with ${line}`, async () =>
+    until(`Slurm is configured with ${line}`, async () =>
       line.test(await stage.slurmctld('scontrol', 'show', 'config')),
     );
 
@@ -47,7 +48,7 @@ describe('the pages of docs/how-to on a cluster at work', {
     await stage.apply(manifests('install', 0, { Controller: small }));
     await stage.ready(controllers, 'slurm');
     await stage.ready(nodeSets, 'compute');
-    await stage.until('both workers', async () =>
+    await until('both workers', async () =>
       /^compute\* 2 idle$/m.test(await stage.slurmctld('sinfo', '--noheader', '--format=%P %D %T')),
     );
   });
@@ -58,7 +59,7 @@ describe('the pages of docs/how-to on a cluster at work', {
     await submit('runs', 'sleep 12', '--exclusive', '--nodes=2');
     await submit('waits', 'true', '--exclusive', '--nodes=2');
     const queue = ['squeue', '--noheader', '--states=all', '--sort=i', '--format=%i %T'];
-    await stage.until('one job has ended and another has begun', async () =>
+    await until('one job has ended and another has begun', async () =>
       /^1 COMPLETED\n2 (?!PENDING)/.test(await stage.slurmctld(...queue)),
     );
     const before = [await stage.pods('slurmd'), await stage.pods('slurmctld')];
@@ -73,7 +74,7 @@ describe('the pages of docs/how-to on a cluster at work', {
       '--noheader',
       '--format=JobID%4,JobName%8,State%10',
     ];
-    await stage.until('every job is in accounting', async () => {
+    await until('every job is in accounting', async () => {
       const lines = (await stage.slurmctld(...sacct)).trim().split('\n');
       const records = lines.map((line) => line.trim().replaceAll(/\s+/g, ' '));
       const expected = ['1 ended', '2 runs', '3 waits', '4 after'].map((job) => `${job} COMPLETED`);
@@ -96,7 +97,7 @@ describe('the pages of docs/how-to on a cluster at work', {
     );
     await untilConfig(/JobSubmitPlugins\s+= lua/);
     for (const worker of before.keys())
-      await stage.until(`${worker} has the prolog`, async () =>
+      await until(`${worker} has the prolog`, async () =>
         (await stage.inWorker(worker, 'ls /run/slurm/conf')).includes('prolog-10-scratch.sh'),
       );
     await assert.rejects(submit('endless', 'true'), /please give a time limit/);
@@ -107,7 +108,7 @@ describe('the pages of docs/how-to on a cluster at work', {
   });
 
   it('login: a person of the directory comes with her key, and to a worker only with a job there', async () => {
-    await stage.apply(ldap(stage.key.publicKey));
+    await stage.apply(directory(stage.key.publicKey));
     await stage.kubectl('rollout', 'status', 'deploy/ldap', '--timeout=4m');
     const settings = [
       // No TLS to a directory that lives for a minute.
@@ -133,21 +134,21 @@ describe('the pages of docs/how-to on a cluster at work', {
     await untilConfig(/PrologFlags\s+= \S*Contain/);
     const login = { user: 'alice', host: await stage.serviceAddress('login') };
     const worker = { user: 'alice', host: await stage.podAddress('compute-0'), password };
-    const { stdout: name } = await stage.until('a key lets her in', () => stage.key.run(22, 'id -un', login));
+    const { stdout: name } = await until('a key lets her in', () => stage.key.run(22, 'id -un', login));
     assert.equal(name, 'alice\n');
     const visit = () => stage.key.run(22, 'echo "in job $SLURM_JOB_ID"', worker);
-    await stage.until('she is refused without a job', async () => {
+    await until('she is refused without a job', async () => {
       await assert.rejects(visit(), /you have no active jobs on this node/);
       return true;
     });
     // A worker that started while the line came may have missed it, and is told a minute later.
-    await stage.until('compute-0 has the line', async () =>
+    await until('compute-0 has the line', async () =>
       (await stage.inWorker('compute-0', 'cat /run/slurm/conf/slurm.conf')).includes('PrologFlags=Contain'),
     );
     const options = '--parsable --time=15 --nodelist=compute-0 --output=/dev/null';
     const sbatch = `cd /tmp && sbatch ${options} --wrap "sleep 600"`;
     const job = (await stage.key.run(22, sbatch, login)).stdout.trim();
-    const { stdout: adopted } = await stage.until('a job lets her in', visit);
+    const { stdout: adopted } = await until('a job lets her in', visit);
     assert.equal(adopted, `in job ${job}\n`);
     await stage.slurmctld('scancel', job);
     await stage.remove(nodeSet, 'compute');
@@ -164,7 +165,7 @@ describe('the pages of docs/how-to on a cluster at work', {
     assert.equal(await stage.inWorker('compute-1', 'ls /home'), 'compute-0\ncompute-1\n');
     const before = await stage.pods('slurmd', 'compute');
     await stage.makeRevision('compute');
-    await stage.until('both are new', async () => {
+    await until('both are new', async () => {
       const now = await stage.pods('slurmd', 'compute');
       return workers.every((worker) => now.has(worker) && now.get(worker) !== before.get(worker));
     });
@@ -173,7 +174,7 @@ describe('the pages of docs/how-to on a cluster at work', {
       assert.equal(await stage.inWorker(worker, 'cat /scratch/who'), `${worker}\n`);
     const scratch = async () => (await stage.claims()).filter((name) => name.startsWith('scratch-')).join();
     await stage.kubectl('scale', nodeSet, 'compute', '--replicas=1');
-    await stage.until('whenScaled: Delete', async () => (await scratch()) === 'scratch-compute-0');
+    await until('whenScaled: Delete', async () => (await scratch()) === 'scratch-compute-0');
     await stage.remove(nodeSet, 'compute');
     assert.equal(await scratch(), 'scratch-compute-0', 'whenDeleted: Retain');
   });
@@ -197,7 +198,7 @@ describe('the pages of docs/how-to on a cluster at work', {
       assert.deepEqual(changed, ['compute-3']);
       return true;
     };
-    await stage.until('only compute-3 is new', onlyLastIsNew);
+    await until('only compute-3 is new', onlyLastIsNew);
     await stage.ready(nodeSets, 'compute');
     await stage.apply(manifests('how-to/rollouts', 1, { NodeSet: half }));
     await stage.told(nodeSets, 'compute', 'ReservationCreated', 'Created');
@@ -221,23 +222,23 @@ describe('the pages of docs/how-to on a cluster at work', {
     const controller = (object: Manifest) => set(small(object), { accountingRef: { name: 'slurm' } });
     await stage.apply(manifests('how-to/topology', 0, { Controller: controller }));
     // The file is new to slurmctld, which therefore gets a pod that has it.
-    await stage.until('slurmctld has the file', () => stage.slurmctld('cat', '/etc/slurm/topology.yaml'));
+    await until('slurmctld has the file', () => stage.slurmctld('cat', '/etc/slurm/topology.yaml'));
     await stage.ready(controllers, 'slurm');
     const jobs = ['srun', '--chdir=/tmp', '--nodes=2', 'hostname'];
     const hosts = async () => (await stage.slurmctld(...jobs)).trim().split('\n').toSorted();
-    assert.deepEqual(await stage.until('nothing is stopped by it', hosts), ['compute-0', 'compute-1']);
+    assert.deepEqual(await until('nothing is stopped by it', hosts), ['compute-0', 'compute-1']);
     const [place = ''] = blocks('how-to/topology', 'sh');
     const machines = await stage.machines('compute');
     for (const machine of machines) await stage.paste(place.replace('machine-7', machine));
     for (const node of ['compute-0', 'compute-1'])
-      await stage.until(`${node} has its place`, async () =>
+      await until(`${node} has its place`, async () =>
         (await stage.slurmctld('scontrol', 'show', 'node', node)).includes('Topology=topo-switch:s2'),
       );
     await stage.apply(manifests('how-to/topology', 1));
-    await stage.until('the partition uses it', async () =>
+    await until('the partition uses it', async () =>
       (await stage.slurmctld('scontrol', 'show', 'partition', 'compute')).includes('Topology=topo-switch'),
     );
-    assert.deepEqual(await stage.until('both are in it', hosts), ['compute-0', 'compute-1']);
+    assert.deepEqual(await until('both are in it', hosts), ['compute-0', 'compute-1']);
     // Those that follow know no topology.
     for (const machine of machines)
       await stage.kubectl('annotate', 'node', machine, 'topology.slinky.slurm.net/spec-');
@@ -267,7 +268,7 @@ describe('the pages of docs/how-to on a cluster at work', {
     await untilConfig(/GresTypes\s+= gpu/);
     await stage.apply(workers);
     await stage.told(nodeSets, 'gpu', conditionType.degraded, 'ResourcesMismatch');
-    await stage.until('Slurm says so, too', async () =>
+    await until('Slurm says so, too', async () =>
       (await stage.slurmctld('sinfo', '--list-reasons')).includes('gres/gpu count repor'),
     );
     await stage.remove(nodeSet, 'gpu');
@@ -301,7 +302,7 @@ describe('the pages of docs/how-to on a cluster at work', {
     await stage.ready(controllers, 'slurm', elsewhere);
     await stage.ready(nodeSets, 'cloud', elsewhere);
     const srun = ['srun', '--chdir=/tmp', '--partition=cloud', '--nodes=2', 'hostname'];
-    const hosts = await stage.until('a job over there runs here', () => stage.slurmctld(...srun));
+    const hosts = await until('a job over there runs here', () => stage.slurmctld(...srun));
     assert.deepEqual(hosts.trim().split('\n').toSorted(), ['cloud-0', 'cloud-1']);
   });
 });

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { chownSync, copyFileSync, existsSync, globSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { pods } from '@slurm-operator/kube';
-import { hasEnded, type SlurmClient, SlurmError } from '@slurm-operator/slurm';
+import { hasEnded, type SlurmClient } from '@slurm-operator/slurm';
+import { needsRoot } from './src/needs-root.ts';
 import { pidsInCluster } from './src/processes.ts';
 import { namespace, SlurmStage } from './src/slurm-stage.ts';
+import { until } from './src/until.ts';
 import { wantedSlurm } from './src/wanted-slurm.ts';
 
-const root = process.getuid?.() === 0;
-
 describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
-  skip: root ? false : 'needs root: it runs containers',
+  ...needsRoot,
   concurrency: false,
   timeout: 1_500_000,
 }, () => {
@@ -19,12 +19,11 @@ describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
   let slurm: SlurmClient;
 
   const end = async (id: number): Promise<string> => {
-    await stage.until(
-      `job ${id} has ended`,
-      async () => hasEnded((await slurm.jobs.get(String(id)))?.state ?? []),
-      240_000,
-    );
-    return (await slurm.jobs.get(String(id)))?.state.join() ?? 'gone';
+    const { state } = await until(`job ${id} has ended`, async () => {
+      const job = await slurm.jobs.get(String(id));
+      return job !== undefined && hasEnded(job.state) && job;
+    });
+    return state.join();
   };
   const submit = async (script: string, more: object = {}) =>
     (await slurm.jobs.submit({ script: `#!/bin/sh\n${script}\n`, timeLimit: 5, ...more })).id;
@@ -59,21 +58,18 @@ describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
       await submit('sleep 8', { requiredNodes: ['w-1'] }),
       await submit('sleep 8', { requiredNodes: ['w-2'] }),
     ];
-    await stage.until('all three run', async () =>
+    await until('all three run', async () =>
       (await Promise.all(jobs.map((id) => slurm.jobs.get(String(id))))).every((job) =>
         job?.state.includes('RUNNING'),
       ),
     );
     await stage.patchNodeSet('w', { replicas: 2 });
-    await stage.until('all three are protected', async () => (await stage.workers()).every(isProtected));
+    await until('all three are protected', async () => (await stage.workers()).every(isProtected));
     for (const { metadata } of await stage.workers())
       await assert.rejects(evict(metadata.name), /disruption budget|Too many requests/i);
     assert.deepEqual(await Promise.all(jobs.map(end)), ['COMPLETED', 'COMPLETED', 'COMPLETED']);
     await stage.untilReady('w', 2);
-    await stage.until(
-      'Slurm has forgotten the node',
-      async () => (await slurm.nodes.list()).items.length === 2,
-    );
+    await until('Slurm has forgotten the node', async () => (await slurm.nodes.list()).items.length === 2);
     await stage.patchNodeSet('w', { replicas: 3 });
     await stage.untilReady('w', 3);
   });
@@ -82,20 +78,18 @@ describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
     const jobs = await Promise.all(Array.from({ length: 6 }, () => submit('sleep 4')));
     const old = new Set((await stage.workers()).map((pod) => pod.metadata.uid));
     await stage.patchNodeSet('w', { template: { metadata: { annotations: { rolled: 'yes' } } } });
-    await stage.until(
-      'the first worker was replaced',
-      async () => (await stage.workers()).some((pod) => !old.has(pod.metadata.uid)),
-      240_000,
+    await until('the first worker was replaced', async () =>
+      (await stage.workers()).some((pod) => !old.has(pod.metadata.uid)),
     );
     await stage.operator.kill();
     stage.operator.start();
-    await stage.untilReady('w', 3, 300_000);
+    await stage.untilReady('w', 3);
     assert.ok(
       (await stage.workers()).every((pod) => !old.has(pod.metadata.uid)),
       'all workers are new',
     );
     assert.deepEqual(new Set(await Promise.all(jobs.map(end))), new Set(['COMPLETED']));
-    await stage.until('nothing stays drained', async () =>
+    await until('nothing stays drained', async () =>
       (await slurm.nodes.list()).items.every((node) => !node.state.flags.has('DRAIN')),
     );
   });
@@ -108,10 +102,7 @@ describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
     assert.ok(pid !== undefined);
     const [file] = globSync(`/proc/${pid}/root/var/spool/slurmctld/*/job_state`);
     assert.ok(file !== undefined);
-    await stage.until(
-      'the job is saved',
-      async () => existsSync(file) && readFileSync(file).includes('exchanged'),
-    );
+    await until('the job is saved', async () => existsSync(file) && readFileSync(file).includes('exchanged'));
     process.kill(pid, 'SIGSTOP');
     // As 26.05 leaves it: the file of before is away, the next one is there under its other name.
     const { uid, gid } = statSync(file);
@@ -119,26 +110,18 @@ describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
     copyFileSync(`${file}.old`, `${file}.new`);
     chownSync(`${file}.new`, uid, gid);
     process.kill(pid, 'SIGKILL');
-    await stage.until('another slurmctld answers', () =>
-      slurm.jobs.list().then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof SlurmError) return false;
-          throw error;
-        },
-      ),
-    );
+    await until('another slurmctld answers', () => slurm.jobs.list());
     assert.equal(await end(id), 'COMPLETED');
   });
 
   it('an eviction of a busy worker is refused, and allowed when its job is over', async () => {
     const id = await submit('sleep 6', { requiredNodes: ['w-0'] });
-    await stage.until('the pod is protected', async () =>
+    await until('the pod is protected', async () =>
       isProtected(await stage.client.get(pods, { namespace, name: 'w-0' })),
     );
     await assert.rejects(evict('w-0'), /disruption budget|Too many requests/i);
     assert.equal(await end(id), 'COMPLETED');
-    await stage.until(
+    await until(
       'the pod is free',
       async () => !isProtected(await stage.client.get(pods, { namespace, name: 'w-0' })),
     );
@@ -148,7 +131,7 @@ describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
 
   it('deleting the NodeSet waits for the last job and leaves nothing in Slurm', async () => {
     const id = await submit('sleep 5', { requiredNodes: ['w-1'] });
-    await stage.until(
+    await until(
       'it runs',
       async () => (await slurm.jobs.get(String(id)))?.state.includes('RUNNING') ?? false,
     );
@@ -157,19 +140,15 @@ describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
       { namespace, name: 'w' },
     );
     assert.equal(await end(id), 'COMPLETED');
-    await stage.until(
-      'the NodeSet is gone',
-      async () => (await stage.nodeSet('w')) === undefined,
-      240_000,
-      async () => {
+    await until('the NodeSet is gone', async () => (await stage.nodeSet('w')) === undefined, {
+      seen: async () => {
         const nodes = (await slurm.nodes.list()).items.map(
           (node) => `${node.name} ${node.state.base}+${[...node.state.flags].join('+')} ${node.reason}`,
         );
         const workers = (await stage.workers()).map((pod) => pod.metadata.name);
-        const conditions = (await stage.nodeSet('w'))?.status?.conditions;
-        return JSON.stringify({ nodes, workers, conditions });
+        return `${JSON.stringify({ nodes, workers })} ${await stage.conditionsOf('w')}`;
       },
-    );
+    });
     assert.deepEqual((await slurm.nodes.list()).items, []);
     assert.deepEqual(await stage.workers(), []);
   });

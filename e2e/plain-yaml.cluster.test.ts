@@ -1,60 +1,41 @@
 /** The plain YAML on a cluster: what `kubectl apply` of one file brings, without helm, and what stays when the webhook is gone. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before as beforeAll, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildOperatorImage, operatorImage } from '@slurm-operator/images';
-import { type Client, createClient, deployments, pods } from '@slurm-operator/kube';
-import { type LocalCluster, startLocalCluster } from '@slurm-operator/localcluster';
+import { type Client, deployments, pods } from '@slurm-operator/kube';
 import { mutatingConfiguration } from '@slurm-operator/operator';
-import { waitUntil } from '@slurm-operator/sandbox';
 import { Kubectl } from './src/helm/kubectl.ts';
+import { needsRoot } from './src/needs-root.ts';
+import { assertNothingRefused } from './src/operator-rights.ts';
+import { StagedCluster } from './src/staged-cluster.ts';
+import { until } from './src/until.ts';
 
-const root = process.getuid?.() === 0;
 const file = fileURLToPath(new URL('../deploy/slurm-operator.yaml', import.meta.url));
 const namespace = 'slinky';
 
 describe('the plain YAML on localcluster', {
-  skip: root ? false : 'needs root: it runs containers',
+  ...needsRoot,
   concurrency: false,
   timeout: 900_000,
 }, () => {
-  let directory: string;
-  let cluster: LocalCluster;
+  let staged: StagedCluster;
   let client: Client;
   let kubectl: Kubectl;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'plain-yaml-'));
     const { path } = await buildOperatorImage();
-    cluster = await startLocalCluster({
-      name: `plain-yaml-${process.pid}`,
-      nodes: 1,
-      directory: join(directory, 'cluster'),
-      images: [path],
-    });
-    client = createClient(cluster.config, { userAgent: 'test' });
-    const kubeconfig = join(directory, 'kubeconfig');
-    await writeFile(kubeconfig, cluster.kubeconfig(), { mode: 0o600 });
-    kubectl = await Kubectl.open(kubeconfig);
+    staged = await StagedCluster.start({ name: `plain-yaml-${process.pid}`, nodes: 1, images: [path] });
+    client = staged.client;
+    kubectl = await Kubectl.open(staged.kubeconfig);
   });
-  after(async () => {
-    client?.close();
-    await cluster?.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
+  after(() => staged?.[Symbol.asyncDispose]());
 
   const available = (name: string) =>
-    waitUntil(
-      `Deployment ${name}`,
-      async () => {
-        const { status } = await client.get(deployments, { namespace, name });
-        return status?.availableReplicas === 1;
-      },
-      { timeoutMs: 240_000 },
-    );
+    until(`Deployment ${name}`, async () => {
+      const { status } = await client.get(deployments, { namespace, name });
+      return status?.availableReplicas === 1;
+    });
 
   it('one apply, and both programs are ready', async () => {
     await kubectl.run(['apply', '--server-side', '-f', file]);
@@ -142,13 +123,10 @@ describe('the plain YAML on localcluster', {
     const long = await apply(controller('a-name-that-is-fine-by-itself-here', {}));
     assert.match(long.stderr, /which has more than 40 characters: set spec\.clusterName/);
     assert.equal((await apply(controller('good', {}))).exitCode, 0);
-    await waitUntil(
-      'the operator to say what is missing',
-      async () =>
-        (await kubectl.say('get', 'controllers.slinky.slurm.net', 'good', '-o', 'yaml')).includes(
-          'SecretNotFound',
-        ),
-      { timeoutMs: 240_000 },
+    await until('the operator to say what is missing', async () =>
+      (await kubectl.say('get', 'controllers.slinky.slurm.net', 'good', '-o', 'yaml')).includes(
+        'SecretNotFound',
+      ),
     );
   });
 
@@ -158,7 +136,7 @@ describe('the plain YAML on localcluster', {
       input: JSON.stringify(mutatingConfiguration({ name: 'slurm-operator-webhook', service })),
     });
     await kubectl.run(['-n', namespace, 'scale', 'deploy/slurm-operator-webhook', '--replicas=0']);
-    await waitUntil(
+    await until(
       'the webhook to be gone',
       async () =>
         (
@@ -167,7 +145,6 @@ describe('the plain YAML on localcluster', {
             labelSelector: 'app.kubernetes.io/name=slurm-operator-webhook',
           })
         ).items.length === 0,
-      { timeoutMs: 240_000 },
     );
     const pod = {
       apiVersion: 'v1',
@@ -184,25 +161,20 @@ describe('the plain YAML on localcluster', {
       },
     };
     await client.create(pods, pod as never);
-    await waitUntil(
+    await until(
       'a pod that runs',
       async () =>
         (await client.get(pods, { namespace: 'default', name: 'bystander' })).status?.phase === 'Running',
-      { timeoutMs: 240_000 },
     );
   });
 
   it('nothing was refused to either program, and deleting the file removes it all', async () => {
-    const refused = cluster.server.audit
-      .find(({ user, status }) => user.startsWith(`system:serviceaccount:${namespace}:`) && status === 403)
-      .map(({ user, verb, resource }) => `${user} ${verb} ${resource}`);
-    assert.deepEqual([...new Set(refused)], []);
+    assertNothingRefused(staged.cluster.server);
     await kubectl.run(['delete', 'pod', 'bystander', '--grace-period=0', '--force']);
     await kubectl.run(['delete', '--wait=false', '-f', file]);
-    await waitUntil(
+    await until(
       'its namespace to be gone',
       async () => !(await kubectl.say('get', 'namespaces')).includes(namespace),
-      { timeoutMs: 240_000 },
     );
     assert.doesNotMatch(await kubectl.say('get', 'clusterroles,crds'), /slurm-operator|slinky/);
   });

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { waitUntil } from '@slurm-operator/sandbox';
+import { needsRoot } from './src/needs-root.ts';
 
 const program = fileURLToPath(new URL('src/soak.ts', import.meta.url));
-const root = process.getuid?.() === 0;
 let soak: ChildProcess | undefined;
 let directory = '';
 afterEach(() => {
@@ -67,7 +67,7 @@ async function startSoak(): Promise<{ child: ChildProcess; pids: number[] }> {
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const)
   test(`after ${signal} of a soak neither its operator nor its cluster goes on`, {
-    skip: root ? false : 'needs root: it runs containers',
+    ...needsRoot,
     timeout: 900_000,
   }, async () => {
     const { child, pids } = await startSoak();

@@ -5,11 +5,12 @@
 import { conditionType } from '@slurm-operator/api';
 import { pods, type Resource } from '@slurm-operator/kube';
 import { accountings, clusters, controllers, loginSets, restApis, tokens } from '@slurm-operator/operator';
-import { ControlPlane } from '../src/control-plane.ts';
-import { connectFromOutside, faults, runFault } from '../src/faults.ts';
+import { ControlPlane } from '../src/control-plane/control-plane.ts';
+import { connectFromOutside, faults, runFault } from '../src/control-plane/faults.ts';
+import { takeOver } from '../src/control-plane/take-over.ts';
 import { operatorUser } from '../src/operator-rights.ts';
 import { namespace } from '../src/slurm-stage.ts';
-import { takeOver } from '../src/take-over.ts';
+import { until } from '../src/until.ts';
 import { wantedSlurm } from '../src/wanted-slurm.ts';
 
 interface Figure {
@@ -41,7 +42,7 @@ const writes = (plane: ControlPlane) =>
 /** Resolves when the operator has written nothing for two seconds. */
 async function settled(plane: ControlPlane): Promise<void> {
   let [count, since] = [writes(plane).length, Date.now()];
-  await plane.eventually('the operator to keep still', async () => {
+  await until('the operator to keep still', async () => {
     const now = writes(plane).length;
     if (now !== count) [count, since] = [now, Date.now()];
     return Date.now() - since > 2000;
@@ -53,11 +54,10 @@ async function confChange(plane: ControlPlane, value: number): Promise<number> {
   const extraConf = `${(spec.extraConf ?? '').replace(/\nMessageTimeout=\d+/, '')}\nMessageTimeout=${value}`;
   const began = performance.now();
   await plane.patch(controllers, 'slurm', { spec: { extraConf } });
-  await plane.eventually(
+  await until(
     'the new value',
     async () => (await plane.slurmctld('scontrol', 'show', 'config')).includes(`= ${value} sec\n`),
-    60,
-    50,
+    { seconds: 60, everyMs: 50 },
   );
   return secondsSince(began);
 }
@@ -81,7 +81,7 @@ async function secondReconcile(plane: ControlPlane): Promise<number> {
 {
   await using plane = await open('bench-control', false);
   await plane.prepare();
-  await plane.eventually('the database and the directory', async () =>
+  await until('the database and the directory', async () =>
     (await plane.stage.client.list(pods, { namespace })).items.every(({ status }) =>
       status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True'),
     ),
@@ -111,10 +111,7 @@ async function secondReconcile(plane: ControlPlane): Promise<number> {
   await plane.prepare();
   await plane.apply();
   await plane.untilReady();
-  await plane.eventually(
-    'the standby',
-    async () => (await plane.condition(controllers, 'slurm', conditionType.degraded))?.status === 'False',
-  );
+  await plane.says(controllers, 'slurm', { type: conditionType.degraded, status: 'False' });
   const { seconds } = await takeOver(plane);
   note('the standby answers after the machine was lost (s)', 'takeover_seconds', seconds);
 }

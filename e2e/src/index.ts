@@ -1,6 +1,2 @@
-/** A stage for tests of the whole. */
-
+/** What the doors of the repository use of it. */
 export * as demo from './demo/index.ts';
-export { OperatorProcess } from './operator-process.ts';
-export { operatorUser } from './operator-rights.ts';
-export { namespace, SlurmStage, type StageOptions } from './slurm-stage.ts';

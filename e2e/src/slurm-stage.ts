@@ -1,11 +1,10 @@
 /** A cluster of this machine with our operator and a Slurm on it, and handles to change and to hurt it. Needs root. */
 import { randomBytes } from 'node:crypto';
-import { globSync } from 'node:fs';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   type Controller,
+  conditionType,
   customResourceDefinition,
   kinds,
   type NodeSet,
@@ -15,34 +14,33 @@ import { buildImage, type SlurmVersion } from '@slurm-operator/images';
 import {
   type Client,
   configMaps,
-  createClient,
   customResourceDefinitions,
   type Draft,
   type KubeObject,
-  NotFoundError,
   namespaces,
   type Pod,
   pods,
   type Resource,
   secrets,
   services,
-  sleep,
 } from '@slurm-operator/kube';
-import { type LocalCluster, startLocalCluster } from '@slurm-operator/localcluster';
+import type { Patience } from '@slurm-operator/kube/testing';
+import type { LocalCluster } from '@slurm-operator/localcluster';
 import { controllers, nodeSets, restApis } from '@slurm-operator/operator';
 import { SlurmClient, signedToken } from '@slurm-operator/slurm';
+import { currentCondition } from './current-condition.ts';
 import { OperatorProcess } from './operator-process.ts';
 import { assertNothingRefused, grantOperator } from './operator-rights.ts';
+import { smallMachineLines } from './small-machine-conf.ts';
+import { StagedCluster } from './staged-cluster.ts';
+import { until } from './until.ts';
 import { wantedSlurm } from './wanted-slurm.ts';
 
 export const namespace = 'slurm';
 
-/** For containers that share one small machine: no cgroups, sizes as claimed, and a scheduler that does not dawdle. */
 const extraConf = [
-  'SlurmdParameters=config_overrides',
-  'ProctrackType=proctrack/linuxproc',
+  ...smallMachineLines,
   'JobAcctGatherType=jobacct_gather/none',
-  'SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1',
   'SlurmdTimeout=60',
   'PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=INFINITE',
 ].join('\n');
@@ -63,25 +61,19 @@ export class SlurmStage implements AsyncDisposable {
   readonly client: Client;
   readonly operator: OperatorProcess;
   readonly directory: string;
-  readonly #version: SlurmVersion;
   /** What tokens are signed with. */
-  readonly jwtKey: Buffer;
+  readonly jwtKey = randomBytes(32);
+  readonly #staged: StagedCluster;
+  readonly #version: SlurmVersion;
   #slurm: SlurmClient | undefined;
 
-  private constructor(parts: {
-    cluster: LocalCluster;
-    client: Client;
-    operator: OperatorProcess;
-    directory: string;
-    version: SlurmVersion;
-    jwtKey: Buffer;
-  }) {
-    this.cluster = parts.cluster;
-    this.client = parts.client;
-    this.operator = parts.operator;
-    this.directory = parts.directory;
-    this.#version = parts.version;
-    this.jwtKey = parts.jwtKey;
+  private constructor(staged: StagedCluster, operator: OperatorProcess, version: SlurmVersion) {
+    this.cluster = staged.cluster;
+    this.client = staged.client;
+    this.directory = staged.directory;
+    this.operator = operator;
+    this.#staged = staged;
+    this.#version = version;
   }
 
   static async open({
@@ -97,26 +89,23 @@ export class SlurmStage implements AsyncDisposable {
     for (const image of ['slurmctld', 'slurmrestd', 'slurmd'] as const)
       images.push((await buildImage(image, version, signal === undefined ? {} : { signal })).path);
     signal?.throwIfAborted();
-    const directory = await mkdtemp(join(tmpdir(), 'slurm-operator-stage-'));
-    const cluster = await startLocalCluster({
-      name,
-      nodes,
-      directory: join(directory, 'cluster'),
-      images,
-      ...(nodeGraceMs === undefined ? {} : { nodeGraceMs }),
-      progress,
-    });
-    const client = createClient(cluster.config, {
-      rateLimit: false,
-      fieldManager: 'stage',
-      userAgent: 'stage',
-    });
+    await using undo = new AsyncDisposableStack();
+    const staged = undo.use(
+      await StagedCluster.start({
+        name,
+        nodes,
+        images,
+        ...(nodeGraceMs === undefined ? {} : { nodeGraceMs }),
+        progress,
+      }),
+    );
+    const { client, cluster, directory } = staged;
     const kubeconfig = join(directory, 'operator.kubeconfig');
     await writeFile(kubeconfig, await grantOperator(cluster.server, client), { mode: 0o600 });
     const operator = new OperatorProcess({ kubeconfig, log: join(directory, 'operator.log') });
-    const jwtKey = randomBytes(32);
-    const stage = new SlurmStage({ cluster, client, operator, directory, version, jwtKey });
+    const stage = new SlurmStage(staged, operator, version);
     await stage.#prepare();
+    undo.move();
     return stage;
   }
 
@@ -144,15 +133,7 @@ export class SlurmStage implements AsyncDisposable {
       metadata: { name: 'cgroup', namespace },
       data: { 'cgroup.conf': 'CgroupPlugin=disabled\n' },
     });
-    await this.until('the kinds are served', async () => {
-      try {
-        await this.client.list(nodeSets, { namespace });
-        return true;
-      } catch (error) {
-        if (error instanceof NotFoundError) return false;
-        throw error;
-      }
-    });
+    await until('the kinds are served', () => this.client.list(nodeSets, { namespace }));
   }
 
   /** slurmctld and slurmrestd, and the operator that runs them. */
@@ -226,62 +207,30 @@ export class SlurmStage implements AsyncDisposable {
   /** Ready, with so many workers, all of the newest revision. */
   async isReady(name: string, replicas: number): Promise<boolean> {
     const set = await this.nodeSet(name);
-    const status = set?.status;
-    const ready = status?.conditions?.some(
-      (condition) => condition.type === 'Ready' && condition.status === 'True',
-    );
+    const counts = [set?.status?.replicas, set?.status?.readyReplicas, set?.status?.updatedReplicas];
     return (
-      ready === true &&
-      status?.observedGeneration === set?.metadata.generation &&
-      status?.readyReplicas === replicas &&
-      status?.updatedReplicas === replicas &&
-      status?.replicas === replicas
+      set !== undefined &&
+      currentCondition(set, conditionType.ready)?.status === 'True' &&
+      counts.every((count) => count === replicas)
     );
   }
 
-  async untilReady(name: string, replicas: number, timeout = 300_000): Promise<void> {
-    await this.until(
-      `NodeSet ${name} is ready with ${replicas} workers`,
-      () => this.isReady(name, replicas),
-      timeout,
-      async () => JSON.stringify((await this.nodeSet(name))?.status?.conditions),
-    );
+  async untilReady(name: string, replicas: number, patience: Patience = {}): Promise<void> {
+    await until(`NodeSet ${name} is ready with ${replicas} workers`, () => this.isReady(name, replicas), {
+      ...patience,
+      seen: () => this.conditionsOf(name),
+    });
   }
 
-  /** Waits for a condition; fails with its name, and what was seen instead, at the deadline. */
-  async until(
-    what: string,
-    holds: () => boolean | Promise<boolean>,
-    timeout = 180_000,
-    seen?: () => Promise<string>,
-    every = 200,
-  ): Promise<void> {
-    const deadline = Date.now() + timeout;
-    while (!(await holds())) {
-      if (Date.now() > deadline)
-        throw new Error(
-          `waited ${timeout / 1000} s in vain until ${what}${seen === undefined ? '' : `; seen: ${await seen()}`}`,
-        );
-      await sleep(every, AbortSignal.timeout(5_000));
-    }
+  /** What a NodeSet says of itself, in a line, for whoever waited in vain. */
+  async conditionsOf(name: string): Promise<string> {
+    return JSON.stringify((await this.nodeSet(name))?.status?.conditions);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.operator.stop();
     this.#slurm?.close();
-    this.client.close();
-    const keep = process.env['KEEP_STAGE'] !== undefined;
-    // The cluster takes the logs of its containers with it.
-    if (keep) await keepLogs(this.directory);
-    await this.cluster.stop();
+    await this.#staged[Symbol.asyncDispose]();
     assertNothingRefused(this.cluster.server);
-    if (!keep) await rm(this.directory, { recursive: true, force: true });
-  }
-}
-
-async function keepLogs(directory: string): Promise<void> {
-  for (const logs of globSync('cluster/nodes/*/logs', { cwd: directory })) {
-    const node = basename(dirname(logs));
-    await cp(join(directory, logs), join(directory, 'logs', node), { recursive: true });
   }
 }

@@ -1,6 +1,6 @@
 /** `make soak OPS=200 SEED=1`, or `make soak CRASH=all`: the last line is JSON. */
-import { runCrashSoak } from './crash-soak.ts';
-import { runSoak } from './run-soak.ts';
+import { runCrashSoak } from './soak/crash-soak.ts';
+import { runSoak } from './soak/run-soak.ts';
 
 const number = (name: string, otherwise: number) => {
   const text = process.env[name] ?? '';

@@ -1,3 +1,4 @@
+/** The images, for programs: what they are called, and how each is built without Docker. */
 export { buildAllImages } from './build-all-images.ts';
 export { type BuiltImage, buildImage, imageTag } from './build-image.ts';
 export { buildOperatorImage, operatorImage } from './operator/build-operator-image.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createSandbox, type RootFile, type Sandbox } from '@slurm-operator/sandbox';
+import { password, people, sssdConf } from '../testing/people.ts';
 import { controllerAddress, SlurmBoxes } from '../testing/slurm-boxes.ts';
 import { slurmVersions } from './slurm-version.ts';
 
@@ -9,47 +10,10 @@ after(async () => {
   for (const sandbox of sandboxes) await sandbox.stop(500);
 });
 
-const password = 'correct horse';
-
-const seed = `dn: dc=example,dc=org
-objectClass: dcObject
-objectClass: organization
-o: example
-dc: example
-
-dn: uid=alice,dc=example,dc=org
-objectClass: inetOrgPerson
-objectClass: posixAccount
-uid: alice
-cn: Alice
-sn: A
-uidNumber: 5001
-gidNumber: 5001
-homeDirectory: /home/alice
-loginShell: /bin/bash
-userPassword: ${password}
-
-dn: cn=alice,dc=example,dc=org
-objectClass: posixGroup
-cn: alice
-gidNumber: 5001
-`;
-
-const sssdConf = (ldap: string): RootFile => ({
+const sssd = (ldap: string): RootFile => ({
   path: '/etc/sssd/sssd.conf',
   mode: 0o440,
-  content: `[sssd]
-services = nss, pam
-domains = people
-
-[domain/people]
-id_provider = ldap
-auth_provider = ldap
-ldap_uri = ldap://${ldap}:1389
-ldap_search_base = dc=example,dc=org
-ldap_id_use_start_tls = false
-ldap_auth_disable_tls_never_use_in_production = true
-`,
+  content: sssdConf(ldap),
 });
 
 for (const version of slurmVersions) {
@@ -60,13 +24,13 @@ for (const version of slurmVersions) {
     const ctld = await boxes.controller();
     const ldap = await boxes.run('ldap', 'ldap', {
       env: { LDAP_ADMIN_PASSWORD: 'secret' },
-      files: [{ path: '/seed/people.ldif', content: seed }],
+      files: [{ path: '/seed/people.ldif', content: people({ home: '/home/alice' }) }],
     });
     await ldap.waitForPort(1389);
-    await boxes.worker('worker-0', ctld, { files: [sssdConf(ldap.address)] });
+    await boxes.worker('worker-0', ctld, { files: [sssd(ldap.address)] });
     const login = await boxes.run('login', 'login', {
       env: { SACKD_OPTIONS: `--conf-server ${controllerAddress}:6817` },
-      files: [boxes.key(), sssdConf(ldap.address)],
+      files: [boxes.key(), sssd(ldap.address)],
     });
     await login.waitForPort(22);
     await login.waitFor('the configuration', async () => {

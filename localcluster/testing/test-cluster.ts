@@ -3,9 +3,9 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Client, createClient } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { stringify } from 'yaml';
 import {
   type LocalCluster,
@@ -98,16 +98,9 @@ export class TestCluster {
     return this.client.find(pods, { namespace, name });
   }
 
-  /** Asks until it is so; the last answer is in the error when it never is. */
-  async until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 180): Promise<T> {
-    const deadline = performance.now() + seconds * 1000;
-    for (;;) {
-      const found = await ask();
-      if (found !== undefined && found !== false) return found;
-      if (performance.now() > deadline)
-        throw new Error(`not within ${seconds} s: ${what}\n${await this.#picture()}`);
-      await delay(100);
-    }
+  /** Asks until it is so; whoever asked in vain is shown what there is instead. */
+  until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 180): Promise<T> {
+    return until(what, ask, { seconds, everyMs: 100, seen: () => this.#picture() });
   }
 
   untilReady(name: string, namespace = 'default', seconds = 180): Promise<Pod> {

@@ -1,5 +1,6 @@
 /** What the demo calls its own on a cluster, and how it knows it again. */
 import { imageTag, operatorImage, type SlurmVersion } from '@slurm-operator/images';
+import { slurmDaemons } from '../helm/installed-images.ts';
 
 export const demoNamespace = 'slurm-demo';
 export const demoOperatorNamespace = 'slurm-demo-operator';
@@ -23,10 +24,6 @@ export const inRegistry = (registry: string, image: string): string =>
 
 /** Every image that a pod of the demo wants. */
 export const demoImages = (registry = ''): string[] =>
-  [
-    operatorImage,
-    ...(['slurmctld', 'slurmrestd', 'slurmd', 'slurmdbd', 'login'] as const).map((name) =>
-      imageTag(name, slurmVersion),
-    ),
-    imageTag('mariadb'),
-  ].map((image) => inRegistry(registry, image));
+  [operatorImage, ...slurmDaemons.map((name) => imageTag(name, slurmVersion)), imageTag('mariadb')].map(
+    (image) => inRegistry(registry, image),
+  );

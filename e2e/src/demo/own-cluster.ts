@@ -1,6 +1,6 @@
 /** A cluster of this machine for the demo, with all images on it. Needs root. */
-import { buildImage, buildOperatorImage } from '@slurm-operator/images';
 import { down, findCluster, order, up } from '@slurm-operator/localcluster';
+import { installedImages } from '../helm/installed-images.ts';
 import { slurmVersion, workers } from './names.ts';
 
 export const clusterName = 'demo';
@@ -14,12 +14,7 @@ export interface OwnClusterOptions {
 /** Answers the path of its kubeconfig. One of an earlier run makes way. */
 export async function ownCluster({ step, say, signal }: OwnClusterOptions): Promise<string> {
   step(`images: Slurm ${slurmVersion}, MariaDB and the operator`);
-  const options = { progress: say, signal };
-  const images: string[] = [];
-  for (const image of ['slurmctld', 'slurmrestd', 'slurmd', 'slurmdbd', 'login'] as const)
-    images.push((await buildImage(image, slurmVersion, options)).path);
-  images.push((await buildImage('mariadb', undefined, options)).path);
-  images.push((await buildOperatorImage(options)).path);
+  const images = await installedImages(slurmVersion, { progress: say, signal });
   signal.throwIfAborted();
   step(`a cluster of ${workers} nodes on this machine`);
   if ((await findCluster(clusterName)).state !== 'none') await down(clusterName, say);

@@ -5,7 +5,7 @@ import { type Client, deployments, nodes, pods, secrets, sleep } from '@slurm-op
 import { installMariadb, installOperator, installSlurm } from '../helm/install.ts';
 import { Kubectl } from '../helm/kubectl.ts';
 import { LoginKey } from '../helm/login-session.ts';
-import { untilReady } from '../helm/slurm-kinds.ts';
+import { untilAllReady } from '../helm/slurm-kinds.ts';
 import { accountingRecords, inController, jobThroughRest, jobThroughSsh } from './demo-jobs.ts';
 import { demoValues } from './demo-values.ts';
 import { DemoRefusedError } from './errors.ts';
@@ -52,7 +52,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   await untilDeployed(client, demoOperatorNamespace, lookOut);
   const values = demoValues({ publicKey: key.publicKey, registry, machines: await machines(client) });
   await installSlurm(helm, { release: releases.slurm.name, namespace: demoNamespace, values });
-  const kinds = await untilReady(client, demoNamespace, {
+  const kinds = await untilAllReady(client, demoNamespace, {
     timeoutMs: 600_000,
     onReady: ({ kind, name }) => say(`${kind} ${name} is Ready`),
     lookOut,

@@ -1,23 +1,21 @@
 /** A cluster of this machine with nothing on it but images, and the programs a person would use: helm, kubectl, ssh. Needs root. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Helm } from '@slurm-operator/charts';
-import { buildImage, buildOperatorImage, type SlurmVersion } from '@slurm-operator/images';
+import { findHelm, Helm } from '@slurm-operator/charts';
+import type { SlurmVersion } from '@slurm-operator/images';
 import {
   type Client,
-  createClient,
   type KubeObject,
   type ObjectRef,
   type Pod,
   pods,
   type Resource,
   secrets,
-  sleep,
 } from '@slurm-operator/kube';
-import { type LocalCluster, startLocalCluster } from '@slurm-operator/localcluster';
-import { type Forwarded, Kubectl } from './kubectl.ts';
+import type { LocalCluster } from '@slurm-operator/localcluster';
+import { StagedCluster } from '../staged-cluster.ts';
+import { until } from '../until.ts';
+import { installedImages } from './installed-images.ts';
+import { Kubectl } from './kubectl.ts';
 import { RestSession } from './rest-session.ts';
 
 export interface HelmStageOptions {
@@ -33,43 +31,32 @@ export class HelmStage implements AsyncDisposable {
   readonly kubectl: Kubectl;
   readonly directory: string;
   readonly version: SlurmVersion;
-  readonly #doors: Forwarded[] = [];
+  readonly #undo: AsyncDisposableStack;
 
-  private constructor(parts: {
-    cluster: LocalCluster;
-    client: Client;
-    helm: Helm;
-    kubectl: Kubectl;
-    directory: string;
-    version: SlurmVersion;
-  }) {
-    this.cluster = parts.cluster;
-    this.client = parts.client;
-    this.helm = parts.helm;
-    this.kubectl = parts.kubectl;
-    this.directory = parts.directory;
-    this.version = parts.version;
+  private constructor(
+    { cluster, client, directory }: StagedCluster,
+    programs: { readonly helm: Helm; readonly kubectl: Kubectl },
+    version: SlurmVersion,
+    undo: AsyncDisposableStack,
+  ) {
+    this.cluster = cluster;
+    this.client = client;
+    this.directory = directory;
+    this.helm = programs.helm;
+    this.kubectl = programs.kubectl;
+    this.version = version;
+    this.#undo = undo;
   }
 
   static async open({ name, nodes, version = '26.05' }: HelmStageOptions): Promise<HelmStage> {
-    const images = [
-      ...(await Promise.all(
-        (['slurmctld', 'slurmrestd', 'slurmd', 'slurmdbd', 'login'] as const).map((image) =>
-          buildImage(image, version),
-        ),
-      )),
-      await buildImage('mariadb'),
-      await buildOperatorImage(),
-    ].map(({ path }) => path);
-    const directory = await mkdtemp(join(tmpdir(), 'slurm-operator-helm-stage-'));
-    const kubeconfig = join(directory, 'kubeconfig');
-    // helm first: when it cannot be built, nothing was started in vain.
-    const helm = await Helm.open({ kubeconfig, progress: console.log });
-    const cluster = await startLocalCluster({ name, nodes, directory: join(directory, 'cluster'), images });
-    await writeFile(kubeconfig, cluster.kubeconfig(), { mode: 0o600 });
-    const client = createClient(cluster.config, { userAgent: 'stage', rateLimit: false });
-    const kubectl = await Kubectl.open(kubeconfig);
-    return new HelmStage({ cluster, client, helm, kubectl, directory, version });
+    const images = await installedImages(version);
+    // When it cannot be built, nothing was started in vain.
+    await findHelm({ progress: console.log });
+    await using undo = new AsyncDisposableStack();
+    const staged = undo.use(await StagedCluster.start({ name, nodes, images }));
+    const helm = undo.use(await Helm.open({ kubeconfig: staged.kubeconfig }));
+    const kubectl = await Kubectl.open(staged.kubeconfig);
+    return new HelmStage(staged, { helm, kubectl }, version, undo.move());
   }
 
   /** What the chart slurm needs to run the images of this stage's release. */
@@ -87,7 +74,7 @@ export class HelmStage implements AsyncDisposable {
   /** slurmrestd of a cluster, with the token that a Secret holds. */
   async rest(cluster: string, ref: ObjectRef, version: string): Promise<RestSession> {
     const door = await this.kubectl.forward(ref.namespace ?? '', `service/${cluster}-restapi`, 6820);
-    this.#doors.push(door);
+    this.#undo.use(door);
     return new RestSession({ port: door.port, version, token: await this.token(ref) });
   }
 
@@ -117,37 +104,13 @@ export class HelmStage implements AsyncDisposable {
     namespace: string,
     names: readonly string[],
   ): Promise<void> {
-    await this.until(
-      `of the ${resource.plural} in ${namespace} only [${names.join(', ')}] are left`,
-      async () => {
-        assert.deepEqual(await this.names(resource, namespace), names);
-        return true;
-      },
-    );
+    await until(`of the ${resource.plural} in ${namespace} only [${names.join(', ')}] are left`, async () => {
+      assert.deepEqual(await this.names(resource, namespace), names);
+      return true;
+    });
   }
 
-  /** Waits until `look` finds something; fails with what it said last. */
-  async until<T>(what: string, look: () => Promise<T | undefined | false>, seconds = 240): Promise<T> {
-    const deadline = performance.now() + seconds * 1000;
-    let last: unknown = 'nothing';
-    for (;;) {
-      try {
-        const found = await look();
-        if (found !== undefined && found !== false) return found;
-      } catch (error) {
-        last = error;
-      }
-      if (performance.now() > deadline)
-        throw new Error(`waited ${seconds} s in vain until ${what}`, { cause: last });
-      await sleep(200, AbortSignal.timeout(5_000));
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const door of this.#doors) await door[Symbol.asyncDispose]();
-    this.client.close();
-    await this.helm[Symbol.asyncDispose]();
-    await this.cluster.stop();
-    if (process.env['KEEP_STAGE'] === undefined) await rm(this.directory, { recursive: true, force: true });
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#undo.disposeAsync();
   }
 }

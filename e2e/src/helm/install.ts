@@ -2,6 +2,8 @@
 import { chart, type Helm } from '@slurm-operator/charts';
 import { imageTag } from '@slurm-operator/images';
 import { stringify } from 'yaml';
+import { mariadb, neighbour } from '../neighbour.ts';
+import { smallMachineConf } from '../small-machine-conf.ts';
 import type { Kubectl } from './kubectl.ts';
 
 export const operatorNamespace = 'slinky';
@@ -45,76 +47,42 @@ export async function installSlurm(
   return stdout;
 }
 
-/** A MariaDB as slurmdbd wants it, with the names that the chart's defaults expect. For trying out: its data goes with its pod. */
+/** For trying out: its data goes with its pod. */
 export async function installMariadb(
   kubectl: Kubectl,
   namespace: string,
   password: string,
   inRegistry = (image: string) => image,
 ): Promise<void> {
-  const labels = { app: 'mariadb' };
-  const objects = [
-    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'mariadb-password' }, stringData: { password } },
-    {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name: 'mariadb' },
-      spec: { selector: labels, ports: [{ port: 3306 }] },
-    },
-    {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { name: 'mariadb', labels },
-      spec: {
-        replicas: 1,
-        selector: { matchLabels: labels },
-        template: {
-          metadata: { labels },
-          spec: {
-            containers: [
-              {
-                name: 'mariadb',
-                image: inRegistry(imageTag('mariadb')),
-                imagePullPolicy: 'IfNotPresent',
-                env: [
-                  { name: 'MARIADB_DATABASE', value: 'slurm_acct_db' },
-                  { name: 'MARIADB_USER', value: 'slurm' },
-                  {
-                    name: 'MARIADB_PASSWORD',
-                    valueFrom: { secretKeyRef: { name: 'mariadb-password', key: 'password' } },
-                  },
-                ],
-                readinessProbe: { tcpSocket: { port: 3306 }, periodSeconds: 1 },
-                volumeMounts: [{ name: 'data', mountPath: '/var/lib/mysql' }],
-              },
-            ],
-            volumes: [{ name: 'data', emptyDir: {} }],
-          },
-        },
-      },
-    },
-  ];
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'mariadb-password' },
+    stringData: { password },
+  };
+  const { service, deployment } = neighbour(
+    mariadb({
+      image: inRegistry(imageTag('mariadb')),
+      password: { name: secret.metadata.name, key: 'password' },
+      data: { emptyDir: {} },
+    }),
+  );
   await kubectl.run(['create', 'namespace', namespace], { allowFailure: true });
   await kubectl.run(['--namespace', namespace, 'apply', '-f', '-'], {
-    input: objects.map((object) => stringify(object)).join('---\n'),
+    input: [secret, service, deployment].map((object) => stringify(object)).join('---\n'),
   });
 }
 
-/**
- * For many containers on one small machine: no control groups inside, sizes as claimed, a scheduler that does not dawdle.
- * A real cluster needs none of it.
- */
+/** Values of the chart for many containers on one small machine. */
 export const smallMachine = {
   configFiles: { 'cgroup.conf': 'CgroupPlugin=disabled\n' },
   controller: {
     extraConfMap: {
-      SlurmdParameters: 'config_overrides',
-      ProctrackType: 'proctrack/linuxproc',
+      ...smallMachineConf,
       TaskPlugin: 'task/none',
       // Processors only: by default a job that says nothing about memory takes all of its node's.
       SelectTypeParameters: 'CR_CPU',
       JobAcctGatherType: 'jobacct_gather/none',
-      SchedulerParameters: ['batch_sched_delay=0', 'sched_interval=1', 'bf_interval=1'],
       SlurmdTimeout: 60,
     },
   },

@@ -1,6 +1,8 @@
 /** Whether everything that belongs to a Slurm cluster is Ready, and what it says if not. */
-import { type Client, findCondition, sleep } from '@slurm-operator/kube';
+import { conditionType } from '@slurm-operator/api';
+import { type Client, sleep } from '@slurm-operator/kube';
 import { everyKind } from '@slurm-operator/operator';
+import { currentCondition } from '../current-condition.ts';
 
 export interface KindState {
   readonly kind: string;
@@ -14,15 +16,11 @@ export async function slurmKinds(client: Client, namespace: string): Promise<Kin
   const states: KindState[] = [];
   for (const resource of everyKind)
     for (const object of (await client.list(resource, { namespace })).items) {
-      const { status } = object as unknown as {
-        status?: { observedGeneration?: number; conditions?: never[] };
-      };
-      const current = status?.observedGeneration === object.metadata.generation;
-      const found = findCondition(status?.conditions, 'Ready');
+      const found = currentCondition(object, conditionType.ready);
       states.push({
         kind: resource.kind,
         name: object.metadata.name,
-        ready: current && found?.status === 'True',
+        ready: found?.status === 'True',
         message: found === undefined ? 'it says nothing yet' : `${found.reason}: ${found.message}`,
       });
     }
@@ -30,7 +28,7 @@ export async function slurmKinds(client: Client, namespace: string): Promise<Kin
 }
 
 /** Waits until all of them are; tells each as it gets there, and who is not there yet when time is up. */
-export async function untilReady(
+export async function untilAllReady(
   client: Client,
   namespace: string,
   options: {

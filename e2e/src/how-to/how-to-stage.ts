@@ -1,14 +1,9 @@
 /** A cluster of this machine with the operator from the plain YAML, and what a person has who follows a page: kubectl, ssh. Needs root. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { conditionType } from '@slurm-operator/api';
-import { buildImage, buildOperatorImage } from '@slurm-operator/images';
+import { buildImage } from '@slurm-operator/images';
 import {
   type Client,
-  createClient,
-  findCondition,
+  type Condition,
   type KubeObject,
   type Pod,
   persistentVolumeClaims,
@@ -16,89 +11,45 @@ import {
   type Resource,
   secrets,
   services,
-  sleep,
 } from '@slurm-operator/kube';
-import { type LocalCluster, startLocalCluster } from '@slurm-operator/localcluster';
 import { nodeSets } from '@slurm-operator/operator';
 import { installMariadb } from '../helm/install.ts';
+import { installedImages } from '../helm/installed-images.ts';
 import { Kubectl } from '../helm/kubectl.ts';
 import { LoginKey } from '../helm/login-session.ts';
+import { StagedCluster } from '../staged-cluster.ts';
+import { untilCondition, untilReady } from '../until-condition.ts';
 
 export const namespace = 'slurm';
-
-/** For whatever must come: a deadline that is met costs nothing. */
-const patience = 300_000;
 
 export class HowToStage implements AsyncDisposable {
   readonly client: Client;
   readonly key: LoginKey;
-  readonly #cluster: LocalCluster;
   readonly #kubectl: Kubectl;
-  readonly #directory: string;
+  readonly #undo: AsyncDisposableStack;
 
-  private constructor(parts: {
-    cluster: LocalCluster;
-    client: Client;
-    kubectl: Kubectl;
-    key: LoginKey;
-    directory: string;
-  }) {
-    this.#cluster = parts.cluster;
-    this.client = parts.client;
-    this.#kubectl = parts.kubectl;
-    this.key = parts.key;
-    this.#directory = parts.directory;
+  private constructor(staged: StagedCluster, kubectl: Kubectl, key: LoginKey, undo: AsyncDisposableStack) {
+    this.client = staged.client;
+    this.#kubectl = kubectl;
+    this.key = key;
+    this.#undo = undo;
   }
 
   static async open(name: string): Promise<HowToStage> {
-    const images = [
-      ...(await Promise.all(
-        (['slurmctld', 'slurmrestd', 'slurmd', 'slurmdbd', 'login'] as const).map((image) =>
-          buildImage(image, '26.05'),
-        ),
-      )),
-      await buildImage('mariadb'),
-      await buildImage('ldap'),
-      await buildOperatorImage(),
-    ].map(({ path }) => path);
-    const directory = await mkdtemp(join(tmpdir(), 'slurm-operator-how-to-'));
-    const key = await LoginKey.make();
-    const cluster = await startLocalCluster({
-      name,
-      nodes: 4,
-      directory: join(directory, 'cluster'),
-      images,
-      // Nobody looks whether they are there: that is what the page about them is tried with.
-      capacity: { 'nvidia.com/gpu': '8' },
-    });
-    const client = createClient(cluster.config, { userAgent: 'stage', rateLimit: false });
-    const kubeconfig = join(directory, 'kubeconfig');
-    await writeFile(kubeconfig, cluster.kubeconfig(), { mode: 0o600 });
-    const stage = new HowToStage({
-      cluster,
-      client,
-      kubectl: await Kubectl.open(kubeconfig),
-      key,
-      directory,
-    });
-    try {
-      await stage.#install();
-    } catch (error) {
-      await stage[Symbol.asyncDispose]();
-      throw error;
-    }
-    return stage;
-  }
-
-  async #install(): Promise<void> {
-    const file = fileURLToPath(new URL('../../../deploy/slurm-operator.yaml', import.meta.url));
-    await this.#kubectl.run(['apply', '--server-side', '-f', file]);
-    await this.#kubectl.run(['create', 'namespace', namespace]);
-    await this.kubectl('create', 'configmap', 'small', '--from-literal=cgroup.conf=CgroupPlugin=disabled');
-    for (const name of ['slurm-operator', 'slurm-operator-webhook'])
-      await this.#kubectl.run(['-n', 'slinky', 'rollout', 'status', `deploy/${name}`, '--timeout=5m'], {
-        timeoutMs: 330_000,
-      });
+    await using undo = new AsyncDisposableStack();
+    const key = undo.use(await LoginKey.make());
+    const staged = undo.use(
+      await StagedCluster.start({
+        name,
+        nodes: 4,
+        images: [...(await installedImages('26.05')), (await buildImage('ldap')).path],
+        // Nobody looks whether they are there: that is what the page about them is tried with.
+        capacity: { 'nvidia.com/gpu': '8' },
+      }),
+    );
+    const kubectl = await Kubectl.open(staged.kubeconfig);
+    await installOperator(kubectl);
+    return new HowToStage(staged, kubectl, key, undo.move());
   }
 
   /** kubectl in the namespace of the cluster; answers what it says. */
@@ -145,57 +96,18 @@ export class HowToStage implements AsyncDisposable {
     return this.kubectl('exec', pod, '--container=slurmd', '--', 'sh', '-c', script);
   }
 
-  async condition<T extends KubeObject>(
-    resource: Resource<T>,
-    name: string,
-    type: string,
-    where = namespace,
-  ) {
-    const object = await this.client.get(resource, { namespace: where, name });
-    const { status } = object as unknown as {
-      status?: { observedGeneration?: number; conditions?: never[] };
-    };
-    const current = status?.observedGeneration === object.metadata.generation;
-    return current ? findCondition(status?.conditions, type) : undefined;
-  }
-
-  async ready<T extends KubeObject>(resource: Resource<T>, name: string, where = namespace): Promise<void> {
-    await this.until(`${resource.kind} ${name} to be Ready`, async () => {
-      const found = await this.condition(resource, name, conditionType.ready, where);
-      if (found?.status === 'True') return true;
-      throw new Error(found?.message ?? 'it says nothing yet');
-    });
+  ready<T extends KubeObject>(resource: Resource<T>, name: string, where = namespace): Promise<Condition> {
+    return untilReady(this.client, resource, { namespace: where, name });
   }
 
   /** Waits until the condition has that reason. */
-  async told<T extends KubeObject>(
+  told<T extends KubeObject>(
     resource: Resource<T>,
     name: string,
     type: string,
     reason: string,
-  ): Promise<void> {
-    await this.until(`${type} of ${resource.kind} ${name} to say ${reason}`, async () => {
-      const found = await this.condition(resource, name, type);
-      if (found?.reason === reason) return true;
-      throw new Error(`it says ${found?.reason ?? 'nothing'}: ${found?.message ?? ''}`);
-    });
-  }
-
-  /** What `look` finds, once it finds something and does not throw; at the deadline its last words. */
-  async until<T>(what: string, look: () => Promise<T | false>): Promise<T> {
-    let found: T | false = false;
-    let last: unknown;
-    const deadline = performance.now() + patience;
-    while (found === false) {
-      if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`, { cause: last });
-      try {
-        found = await look();
-      } catch (error) {
-        last = error;
-      }
-      if (found === false) await sleep(200, AbortSignal.timeout(60_000));
-    }
-    return found;
+  ): Promise<Condition> {
+    return untilCondition(this.client, resource, { namespace, name }, { type, reason });
   }
 
   /** The pods of a daemon that are not on their way out: name → identity. */
@@ -240,10 +152,20 @@ export class HowToStage implements AsyncDisposable {
     await this.client.mergePatch(nodeSets, { namespace, name }, { spec: { template } });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.client.close();
-    await this.key[Symbol.asyncDispose]();
-    await this.#cluster.stop();
-    if (process.env['KEEP_STAGE'] === undefined) await rm(this.#directory, { recursive: true, force: true });
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#undo.disposeAsync();
   }
+}
+
+/** As the page says, without helm; and what Slurm needs where containers have no control groups. */
+async function installOperator(kubectl: Kubectl): Promise<void> {
+  const file = fileURLToPath(new URL('../../../deploy/slurm-operator.yaml', import.meta.url));
+  await kubectl.run(['apply', '--server-side', '-f', file]);
+  await kubectl.run(['create', 'namespace', namespace]);
+  const small = ['configmap', 'small', '--from-literal=cgroup.conf=CgroupPlugin=disabled'];
+  await kubectl.run(['--namespace', namespace, 'create', ...small]);
+  for (const name of ['slurm-operator', 'slurm-operator-webhook'])
+    await kubectl.run(['-n', 'slinky', 'rollout', 'status', `deploy/${name}`, '--timeout=5m'], {
+      timeoutMs: 330_000,
+    });
 }

@@ -1,8 +1,9 @@
 /** Takes the machine of the active slurmctld away, and waits until the standby answers for it. */
 import { pods } from '@slurm-operator/kube';
 import { controllers } from '@slurm-operator/operator';
+import { namespace } from '../slurm-stage.ts';
+import { until } from '../until.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { namespace } from './slurm-stage.ts';
 
 export interface TakeOver {
   /** The pod that is active now. */
@@ -23,22 +24,15 @@ export async function takeOver(plane: ControlPlane): Promise<TakeOver> {
   await machine.stop();
   // Only an active slurmctld answers /readyz. A client would first try the lost one, and measure its own patience.
   if (plane.tellsWhoIsActive)
-    await plane.eventually(
-      'the standby to answer',
-      async () => {
-        const standby = await plane.stage.client.get(pods, { namespace, name: active });
-        return standby.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-      },
-      300,
-    );
+    await until('the standby to answer', async () => {
+      const standby = await plane.stage.client.get(pods, { namespace, name: active });
+      return standby.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+    });
   const ready = performance.now();
-  await plane.eventually(
-    'a command of a user',
-    async () =>
-      (await plane.run(active, 'slurmctld', ['timeout', '25', 'scontrol', 'show', 'partition'])).includes(
-        'PartitionName=compute',
-      ),
-    300,
+  await until('a command of a user', async () =>
+    (await plane.run(active, 'slurmctld', ['timeout', '25', 'scontrol', 'show', 'partition'])).includes(
+      'PartitionName=compute',
+    ),
   );
   const seconds = ((plane.tellsWhoIsActive ? ready : performance.now()) - began) / 1000;
   return { active, seconds, comeBack: () => machine.start() };

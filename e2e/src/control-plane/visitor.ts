@@ -1,9 +1,10 @@
 /** Somebody who comes from outside with a password: a pod of its own, and ssh in it. */
 import { imageTag, type SlurmVersion } from '@slurm-operator/images';
+import { password } from '@slurm-operator/images/testing';
 import { configMaps, pods } from '@slurm-operator/kube';
+import { namespace } from '../slurm-stage.ts';
+import { until } from '../until.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { password } from './people.ts';
-import { namespace } from './slurm-stage.ts';
 
 const name = 'visitor';
 
@@ -29,7 +30,7 @@ export class Visitor {
         volumes: [{ name: 'askpass', configMap: { name, defaultMode: 0o755 } }],
       },
     });
-    await plane.eventually(
+    await until(
       'the visitor',
       async () => (await plane.stage.client.get(pods, { namespace, name })).status?.phase === 'Running',
     );

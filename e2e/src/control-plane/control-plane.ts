@@ -1,11 +1,11 @@
 /** The whole control plane on real daemons: six kinds, a database and a directory of people, and handles to look at them. */
-import { conditionType } from '@slurm-operator/api';
 import { buildImage, imageTag, type SlurmVersion } from '@slurm-operator/images';
+import { people, sssdConf } from '@slurm-operator/images/testing';
 import {
+  type Condition,
   configMaps,
   deployments,
   exec,
-  findCondition,
   type KubeObject,
   type Pod,
   persistentVolumeClaims,
@@ -23,8 +23,11 @@ import {
   restApis,
   tokens,
 } from '@slurm-operator/operator';
-import { people, sssdConf } from './people.ts';
-import { namespace, SlurmStage, type StageOptions } from './slurm-stage.ts';
+import { currentCondition } from '../current-condition.ts';
+import { ldap, mariadb, type Neighbour, neighbour } from '../neighbour.ts';
+import { namespace, SlurmStage, type StageOptions } from '../slurm-stage.ts';
+import { smallMachineLines } from '../small-machine-conf.ts';
+import { untilCondition, untilReady } from '../until-condition.ts';
 
 export interface ControlPlaneOptions extends Omit<StageOptions, 'version'> {
   readonly version: SlurmVersion;
@@ -32,13 +35,7 @@ export interface ControlPlaneOptions extends Omit<StageOptions, 'version'> {
   readonly standby?: boolean;
 }
 
-/** What Slurm needs to run in containers that share one small machine. */
-const extraConf = [
-  'ProctrackType=proctrack/linuxproc',
-  'TaskPlugin=task/none',
-  'SlurmdParameters=config_overrides',
-  'SchedulerParameters=batch_sched_delay=0,sched_interval=1',
-];
+const extraConf = [...smallMachineLines, 'TaskPlugin=task/none'];
 
 const keyRefs = {
   slurmKeyRef: { name: 'keys', key: 'slurm.key' },
@@ -84,24 +81,19 @@ export class ControlPlane implements AsyncDisposable {
   /** What the six kinds refer to: a database, a directory, and their secrets. */
   async prepare(): Promise<void> {
     await this.secret('mariadb', { password: 'a pass#word\\' });
-    await this.create(configMaps, 'people', { data: { 'people.ldif': people } });
-    await this.#simple('mariadb', imageTag('mariadb'), 3306, {
-      env: [
-        { name: 'MARIADB_DATABASE', value: 'slurm_acct_db' },
-        { name: 'MARIADB_USER', value: 'slurm' },
-        { name: 'MARIADB_PASSWORD', valueFrom: { secretKeyRef: { name: 'mariadb', key: 'password' } } },
-      ],
-      group: 999,
-      // A claim, so that what is known of jobs outlives the database's pod.
-      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'mariadb' } }],
-      mounts: [{ name: 'data', mountPath: '/var/lib/mysql' }],
-    });
+    await this.create(configMaps, 'people', { data: { 'people.ldif': people() } });
+    await this.#createNeighbour(
+      mariadb({
+        image: imageTag('mariadb'),
+        password: { name: 'mariadb', key: 'password' },
+        // A claim, so that what is known of jobs outlives the database's pod.
+        data: { persistentVolumeClaim: { claimName: 'mariadb' } },
+        pod: { securityContext: { fsGroup: 999 } },
+      }),
+    );
     await this.#claim('mariadb', ['ReadWriteOnce']);
     if (this.#options.standby === true) await this.#claim('state', ['ReadWriteMany']);
-    await this.#simple('ldap', imageTag('ldap'), 1389, {
-      volumes: [{ name: 'seed', configMap: { name: 'people' } }],
-      mounts: [{ name: 'seed', mountPath: '/seed' }],
-    });
+    await this.#createNeighbour(ldap(imageTag('ldap'), 'people'));
     await this.secret('sssd', { 'sssd.conf': sssdConf(await this.addressOf('ldap')) });
   }
 
@@ -164,10 +156,10 @@ export class ControlPlane implements AsyncDisposable {
 
   create<T extends KubeObject>(resource: Resource<T>, name: string, rest: object) {
     return this.stage.client.create(resource, {
+      ...rest,
       apiVersion: resource.apiVersion,
       kind: resource.kind,
       metadata: { name, namespace },
-      ...rest,
     } as never);
   }
 
@@ -185,49 +177,21 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   async condition<T extends KubeObject>(resource: Resource<T>, name: string, type: string) {
-    const object = await this.stage.client.get(resource, { namespace, name });
-    const { status } = object as unknown as { status?: { conditions?: never[] } };
-    return findCondition(status?.conditions, type);
+    return currentCondition(await this.stage.client.get(resource, { namespace, name }), type);
   }
 
-  /** A worker that a killed slurmctld forgot is replaced only after the grace of some minutes: the default outlasts that. */
-  ready<T extends KubeObject>(resource: Resource<T>, name: string, seconds = 900) {
-    return this.eventually(
-      `${resource.kind} ${name} to be Ready`,
-      async () => {
-        const found = await this.condition(resource, name, conditionType.ready);
-        if (found?.status === 'True') return found;
-        throw new Error(found?.message ?? 'it says nothing');
-      },
-      seconds,
-    );
+  /** Waits until an object says so of itself. */
+  says<T extends KubeObject>(
+    resource: Resource<T>,
+    name: string,
+    wanted: { readonly type: string; readonly status?: string; readonly reason?: string },
+  ): Promise<Condition> {
+    return untilCondition(this.stage.client, resource, { namespace, name }, wanted);
   }
 
-  /** What `look` finds, once it finds something; at the deadline its last words. */
-  async eventually<T>(
-    what: string,
-    look: () => Promise<T | undefined | false>,
-    seconds = 240,
-    everyMs = 200,
-  ): Promise<T> {
-    let found: T | undefined | false;
-    let last: unknown;
-    await this.stage.until(
-      what,
-      async () => {
-        try {
-          found = await look();
-          last = undefined;
-        } catch (error) {
-          last = error;
-        }
-        return found !== undefined && found !== false;
-      },
-      seconds * 1000,
-      () => Promise.resolve(last instanceof Error ? last.message : 'nothing'),
-      everyMs,
-    );
-    return found as T;
+  /** A worker that a killed slurmctld forgot is replaced only after the grace of some minutes: this outlasts that. */
+  ready<T extends KubeObject>(resource: Resource<T>, name: string): Promise<Condition> {
+    return untilReady(this.stage.client, resource, { namespace, name }, { seconds: 900 });
   }
 
   /** Output of a command inside a container; throws with its complaint when it fails. */
@@ -289,39 +253,11 @@ export class ControlPlane implements AsyncDisposable {
     });
   }
 
-  /** A Deployment of one pod and a Service in front of it. */
-  async #simple(
-    name: string,
-    image: string,
-    port: number,
-    more: { env?: object[]; volumes?: object[]; mounts?: object[]; group?: number },
-  ): Promise<void> {
-    const labels = { 'app.kubernetes.io/name': name };
-    await this.create(services, name, { spec: { selector: labels, ports: [{ port }] } });
-    await this.create(deployments, name, {
-      spec: {
-        replicas: 1,
-        strategy: { type: 'Recreate' },
-        selector: { matchLabels: labels },
-        template: {
-          metadata: { labels },
-          spec: {
-            ...(more.group === undefined ? {} : { securityContext: { fsGroup: more.group } }),
-            ...(this.#options.standby === true && this.#besideDatabase()),
-            containers: [
-              {
-                name,
-                image,
-                env: more.env ?? [],
-                volumeMounts: more.mounts ?? [],
-                readinessProbe: { tcpSocket: { port }, periodSeconds: 1 },
-              },
-            ],
-            volumes: more.volumes ?? [],
-          },
-        },
-      },
-    });
+  async #createNeighbour(wanted: Neighbour): Promise<void> {
+    const pod = { ...wanted.pod, ...(this.#options.standby === true && this.#besideDatabase()) };
+    const { service, deployment } = neighbour({ ...wanted, pod });
+    await this.create(services, wanted.name, service);
+    await this.create(deployments, wanted.name, deployment);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

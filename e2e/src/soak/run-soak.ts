@@ -2,15 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { nodes, pods, sleep } from '@slurm-operator/kube';
 import { nodeSets } from '@slurm-operator/operator';
-import { SlurmError } from '@slurm-operator/slurm';
+import { operatorUser } from '../operator-rights.ts';
+import { namespace, SlurmStage } from '../slurm-stage.ts';
+import { until } from '../until.ts';
 import { type Account, account } from './account.ts';
 import { Administrator } from './administrator.ts';
 import { BlowLog } from './blow-log.ts';
 import { differences, endState } from './end-state.ts';
 import { operate } from './operations.ts';
-import { operatorUser } from './operator-rights.ts';
 import { Random } from './random.ts';
-import { namespace, SlurmStage } from './slurm-stage.ts';
 import { jobStarts, slurmctldLog } from './slurmctld-log.ts';
 import { soakTable } from './soak-table.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -40,7 +40,7 @@ export interface SoakResult extends Account {
 }
 
 /** For whatever must come in the end: a loaded machine takes its time, and a deadline that is met costs nothing. */
-const patience = 900_000;
+const patience = { seconds: 900 };
 
 /** Jobs that one worker has at a time; as many wait. */
 const jobsPerWorker = 4;
@@ -87,7 +87,7 @@ async function soakOn(stage: SlurmStage, options: SoakOptions): Promise<SoakResu
   // Awaited below; what it throws must not end the process before the stage is gone.
   busy.catch(() => undefined);
   try {
-    await stage.until('every worker is busy', () => load.allBusy(), patience);
+    await until('every worker is busy', () => load.allBusy(), patience);
     for (let op = 1; op <= ops; op += 1) {
       await load.sample();
       const { kind, what } = await operate({ stage, random, most: options.nodes, administrator, outages });
@@ -134,7 +134,7 @@ async function settle(
     await stage.client.mergePatch(nodes, { name: node.name }, { spec: { unschedulable: null } });
   await uncordonPods(stage);
   await stage.patchNodeSet('w', { replicas });
-  await stage.until(
+  await until(
     'the last job has ended',
     async () => {
       await load.look();
@@ -142,17 +142,15 @@ async function settle(
       await administrator.goRound([...load.jobs.values()], kills);
       return load.open.length === 0;
     },
-    patience,
-    async () => JSON.stringify(load.open.slice(0, 3)),
+    { ...patience, seen: () => JSON.stringify(load.open.slice(0, 3)) },
   );
-  await stage.until(
+  await until(
     'no worker is taken for busy',
     async () => {
       await administrator.goRound([...load.jobs.values()], kills);
       return stage.isReady('w', replicas);
     },
-    patience,
-    async () => JSON.stringify((await stage.nodeSet('w'))?.status?.conditions),
+    { ...patience, seen: () => stage.conditionsOf('w') },
   );
   await untilUndrained(stage);
 }
@@ -170,26 +168,19 @@ async function uncordonPods(stage: SlurmStage): Promise<void> {
 
 async function untilUndrained(stage: SlurmStage): Promise<void> {
   const slurm = await stage.slurm();
-  /** slurmctld may still be on its way back from the last operation. */
-  const list = async () => {
-    try {
-      return (await slurm.nodes.list()).items;
-    } catch (error) {
-      if (error instanceof SlurmError) return undefined;
-      throw error;
-    }
-  };
-  await stage.until(
+  await until(
     'nothing stays drained',
-    async () =>
-      (await list())?.every(
-        (node) => node.state.base === 'IDLE' && node.state.flags.size <= 1 && !node.state.flags.has('DRAIN'),
-      ) === true,
+    async () => {
+      const { items } = await slurm.nodes.list();
+      const notIdle = items.filter(
+        ({ state }) => state.base !== 'IDLE' || state.flags.size > 1 || state.flags.has('DRAIN'),
+      );
+      if (notIdle.length === 0) return true;
+      throw new Error(
+        JSON.stringify(notIdle.map(({ name, state, reason }) => [name, state.base, ...state.flags, reason])),
+      );
+    },
     patience,
-    async () =>
-      JSON.stringify(
-        (await list())?.map((node) => [node.name, node.state.base, ...node.state.flags, node.reason]),
-      ),
   );
 }
 
@@ -205,8 +196,8 @@ async function equalsFreshApply(
   const soaked = await endState(stage.client, slurm);
   const last = (await stage.nodeSet('w'))?.spec;
   await stage.client.delete(nodeSets, { namespace, name: 'w' });
-  await stage.until('the NodeSet is gone', async () => (await stage.nodeSet('w')) === undefined, patience);
-  await stage.until(
+  await until('the NodeSet is gone', async () => (await stage.nodeSet('w')) === undefined, patience);
+  await until(
     'its pods and records are gone',
     async () => (await stage.workers()).length === 0 && (await slurm.nodes.list()).items.length === 0,
     patience,
@@ -231,7 +222,7 @@ async function untilQuiet(stage: SlurmStage): Promise<void> {
     );
   let seen = writes();
   let since = Date.now();
-  await stage.until(
+  await until(
     'the operator writes no more',
     () => {
       const now = writes();

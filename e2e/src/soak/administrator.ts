@@ -4,8 +4,8 @@
  */
 import { KubeError, pods } from '@slurm-operator/kube';
 import { type SlurmClient, SlurmError } from '@slurm-operator/slurm';
+import { namespace, type SlurmStage } from '../slurm-stage.ts';
 import { forgottenEnd } from './account.ts';
-import { namespace, type SlurmStage } from './slurm-stage.ts';
 import type { TrackedJob } from './workload.ts';
 
 /** The reason of a drain by hand before a power cut. */

@@ -6,9 +6,10 @@ import { conditionType } from '@slurm-operator/api';
 import { deployments, nodes, pods } from '@slurm-operator/kube';
 import { accountings, clusters, controllers, restApis } from '@slurm-operator/operator';
 import { signJwt } from '@slurm-operator/slurm';
+import { pidsInCluster } from '../processes.ts';
+import { namespace } from '../slurm-stage.ts';
+import { until } from '../until.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { pidsInCluster } from './processes.ts';
-import { namespace } from './slurm-stage.ts';
 
 export interface Fault {
   readonly name: string;
@@ -175,7 +176,7 @@ export async function runFault(plane: ControlPlane, fault: Fault): Promise<Cours
   let knownAt: number | undefined;
   let toldAt: number | undefined;
   await fault.strike(plane);
-  await plane.eventually(
+  await until(
     `${fault.name} to be told`,
     async () => {
       knownAt ??= (await fault.known(plane)) ? performance.now() : undefined;
@@ -183,12 +184,11 @@ export async function runFault(plane: ControlPlane, fault: Fault): Promise<Cours
       toldAt ??= (await fault.told(plane)) ? performance.now() : undefined;
       return knownAt !== undefined && toldAt !== undefined;
     },
-    300,
-    50,
+    { everyMs: 50 },
   );
   await fault.mend(plane);
   const mended = performance.now();
-  await plane.eventually(`health after ${fault.name}`, () => fault.healed(plane), 300);
+  await until(`health after ${fault.name}`, () => fault.healed(plane));
   return {
     truthSeconds: Math.max(0, (toldAt ?? 0) - (knownAt ?? 0)) / 1000,
     healSeconds: (performance.now() - mended) / 1000,

@@ -1,10 +1,10 @@
 /** What may happen to a cluster at work. Each operation returns what it did, in words. */
 import { KubeError, nodes, pods, sleep } from '@slurm-operator/kube';
 import { type SlurmClient, SlurmError } from '@slurm-operator/slurm';
+import { pidsInCluster } from '../processes.ts';
+import { namespace, type SlurmStage } from '../slurm-stage.ts';
 import { type Administrator, giveBack, powerCut } from './administrator.ts';
-import { pidsInCluster } from './processes.ts';
 import type { Random } from './random.ts';
-import { namespace, type SlurmStage } from './slurm-stage.ts';
 
 export interface Soaking {
   readonly stage: SlurmStage;

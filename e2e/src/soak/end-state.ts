@@ -2,7 +2,7 @@
 import type { Client } from '@slurm-operator/kube';
 import { steady } from '@slurm-operator/operator/testing';
 import type { SlurmClient } from '@slurm-operator/slurm';
-import { namespace } from './slurm-stage.ts';
+import { namespace } from '../slurm-stage.ts';
 
 /** Identity, versions and times; where things were placed; and how often something was tried on the way. */
 const fleeting = new Set([

@@ -10,8 +10,8 @@ import {
   NodeSetStage,
   RealSlurm,
 } from '@slurm-operator/operator/testing';
+import { wantedSlurm } from '../wanted-slurm.ts';
 import { unlessAborted } from './unless-aborted.ts';
-import { wantedSlurm } from './wanted-slurm.ts';
 
 export interface CrashResult {
   readonly slurm: string;

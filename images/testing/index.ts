@@ -1,0 +1,2 @@
+/** What tests that run the images can use. */
+export { password, people, sssdConf } from './people.ts';
