@@ -35,7 +35,7 @@ export class Helm implements AsyncDisposable {
   static async open(options: FindHelmOptions & { readonly kubeconfig?: string } = {}): Promise<Helm> {
     return new Helm(
       await findHelm(options),
-      await mkdtemp(join(tmpdir(), 'slurm-operator-helm-')),
+      await mkdtemp(join(tmpdir(), `slurm-operator-helm-${process.pid}-`)),
       options.kubeconfig,
     );
   }
@@ -50,6 +50,7 @@ export class Helm implements AsyncDisposable {
         HELM_CACHE_HOME: join(this.#home, 'cache'),
         HELM_CONFIG_HOME: join(this.#home, 'config'),
         HELM_DATA_HOME: join(this.#home, 'data'),
+        KUBECACHEDIR: join(this.#home, 'kube'),
         KUBECONFIG: this.#kubeconfig ?? join(this.#home, 'none'),
       },
       timeoutMs: 300_000,

@@ -20,7 +20,7 @@ export class StagedCluster implements AsyncDisposable {
   }
 
   static async start(options: Omit<LocalClusterOptions, 'directory'>): Promise<StagedCluster> {
-    const directory = await mkdtemp(join(tmpdir(), 'slurm-operator-stage-'));
+    const directory = await mkdtemp(join(tmpdir(), `slurm-operator-stage-${process.pid}-`));
     try {
       const cluster = await startLocalCluster({ ...options, directory: join(directory, 'cluster') });
       const staged = new StagedCluster(cluster, directory);

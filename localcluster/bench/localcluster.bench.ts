@@ -81,7 +81,7 @@ async function measure(
   }
 }
 
-const scratch = await mkdtemp(join(tmpdir(), 'slurm-operator-localcluster-bench-'));
+const scratch = await mkdtemp(join(tmpdir(), `slurm-operator-localcluster-bench-${process.pid}-`));
 try {
   const image = await buildBusyboxImage(scratch);
   await down(name, quiet).catch(quiet);

@@ -18,8 +18,11 @@ for (const name of await cleanSandboxes()) console.log(`ended sandbox ${name}`);
 for (const group of globSync('/sys/fs/cgroup/{,*/}localcluster-*'))
   if (globSync(`${group}/**/cgroup.procs`).every((list) => readFileSync(list, 'utf8') === ''))
     await removeEmpty(group);
-// Of doors that were killed: those that end take theirs away themselves.
-const scratch = globSync(join(tmpdir(), 'slurm-operator-*'));
+// Of doors that were killed: those that end take theirs away themselves. The name tells whose it is.
+const scratch = globSync(join(tmpdir(), 'slurm-operator-*')).filter((directory) => {
+  const maker = /-(\d+)-[^-]*$/.exec(directory)?.[1];
+  return maker !== undefined && !existsSync(`/proc/${maker}`);
+});
 for (const directory of [dirname(stateDirectory()), cacheDirectory(), ...scratch]) {
   if (!existsSync(directory)) continue;
   await rm(directory, { recursive: true, force: true });

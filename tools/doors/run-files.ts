@@ -28,7 +28,7 @@ export async function runFiles(
   files: readonly string[],
   { isolation, live, limitMs = 40 * 60_000 }: RunFilesOptions,
 ): Promise<FilesResult> {
-  const scratch = mkdtempSync(join(tmpdir(), 'slurm-operator-tally-'));
+  const scratch = mkdtempSync(join(tmpdir(), `slurm-operator-tally-${process.pid}-`));
   const tallyFile = join(scratch, 'tally.json');
   const began = performance.now();
   const child = spawn(

@@ -28,7 +28,7 @@ export class LoginKey implements AsyncDisposable {
   /** ssh comes from Debian's archive, so that none need be installed. */
   static async make(): Promise<LoginKey> {
     const tools = await unpackTools({ suite: 'trixie', packages: ['openssh-client'] });
-    const directory = await mkdtemp(join(tmpdir(), 'slurm-operator-login-'));
+    const directory = await mkdtemp(join(tmpdir(), `slurm-operator-login-${process.pid}-`));
     const file = join(directory, 'key');
     await runCommand([tools.path('ssh-keygen'), '-q', '-t', 'ed25519', '-N', '', '-C', 'demo', '-f', file]);
     return new LoginKey(directory, await readFile(`${file}.pub`, 'utf8'), tools.path('ssh'));

@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 import { recordedCases, topicOf } from '../testing/contract/case.ts';
 import { EmbeddedRun } from '../testing/contract/embedded-run.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'slurm-operator-apiserver-bench-'));
+const scratch = mkdtempSync(join(tmpdir(), `slurm-operator-apiserver-bench-${process.pid}-`));
 const kubeconfigFile = join(scratch, 'kubeconfig');
 const main = join(import.meta.dirname, '../src/main.ts');
 

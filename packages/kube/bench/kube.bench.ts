@@ -136,7 +136,7 @@ function measureQueue(): number {
 
 /** An empty manager, bundled as an operator's image is, from the start of its process until it runs. */
 function measureStart() {
-  const directory = mkdtempSync(join(tmpdir(), 'slurm-operator-kube-bench-'));
+  const directory = mkdtempSync(join(tmpdir(), `slurm-operator-kube-bench-${process.pid}-`));
   try {
     const bundle = join(directory, 'start.mjs');
     buildSync({

@@ -70,7 +70,7 @@ export class BenchStage implements AsyncDisposable {
     const [{ kubeconfig }] = (await once(server, 'message', { signal: AbortSignal.timeout(30_000) })) as [
       { kubeconfig: string },
     ];
-    const directory = await mkdtemp(join(tmpdir(), 'slurm-operator-bench-nodeset-'));
+    const directory = await mkdtemp(join(tmpdir(), `slurm-operator-bench-nodeset-${process.pid}-`));
     await writeFile(join(directory, 'kubeconfig'), kubeconfig, { mode: 0o600 });
     const client = createClient(await kubeconfigConfig({ text: kubeconfig }), {
       userAgent: 'bench',
