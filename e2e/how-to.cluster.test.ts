@@ -8,8 +8,8 @@ import { conditionType } from '@slurm-operator/api';
 import { password } from '@slurm-operator/images/testing';
 import { accountings, clusters, controllers, loginSets, nodeSets } from '@slurm-operator/operator';
 import { HowToStage, namespace } from './src/how-to/how-to-stage.ts';
-import { claim, directory, small } from './src/how-to/neighbours.ts';
 import { blocks, type Manifest, manifests } from './src/how-to/page.ts';
+import { claim, directory, small } from './src/how-to/prerequisites.ts';
 import { needsRoot } from './src/needs-root.ts';
 import { until } from './src/until.ts';
 

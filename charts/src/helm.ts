@@ -1,8 +1,7 @@
 /** helm as a program: what it is asked, and what it says. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CommandResult, runCommand } from '@slurm-operator/sandbox';
+import { type CommandResult, runCommand, scratchDirectory } from '@slurm-operator/sandbox';
 import { parseAllDocuments } from 'yaml';
 import { type FindHelmOptions, findHelm } from './find-helm.ts';
 
@@ -33,11 +32,7 @@ export class Helm implements AsyncDisposable {
 
   /** With a kubeconfig it installs; without one it only renders. */
   static async open(options: FindHelmOptions & { readonly kubeconfig?: string } = {}): Promise<Helm> {
-    return new Helm(
-      await findHelm(options),
-      await mkdtemp(join(tmpdir(), `slurm-operator-helm-${process.pid}-`)),
-      options.kubeconfig,
-    );
+    return new Helm(await findHelm(options), scratchDirectory('helm'), options.kubeconfig);
   }
 
   /** Runs helm with settings and caches of its own, so that a person's are neither read nor written. */

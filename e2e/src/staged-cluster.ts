@@ -1,10 +1,10 @@
 /** What every stage stands on: a cluster of this machine, a client of it, and a directory that goes with it. Needs root. */
 import { globSync } from 'node:fs';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Client, createClient } from '@slurm-operator/kube';
 import { type LocalCluster, type LocalClusterOptions, startLocalCluster } from '@slurm-operator/localcluster';
+import { scratchDirectory } from '@slurm-operator/sandbox';
 
 export class StagedCluster implements AsyncDisposable {
   readonly cluster: LocalCluster;
@@ -20,7 +20,7 @@ export class StagedCluster implements AsyncDisposable {
   }
 
   static async start(options: Omit<LocalClusterOptions, 'directory'>): Promise<StagedCluster> {
-    const directory = await mkdtemp(join(tmpdir(), `slurm-operator-stage-${process.pid}-`));
+    const directory = scratchDirectory('stage');
     try {
       const cluster = await startLocalCluster({ ...options, directory: join(directory, 'cluster') });
       const staged = new StagedCluster(cluster, directory);

@@ -2,11 +2,10 @@
  * How quick and how large a cluster is: three nodes up, a hundred real pods, five thousand hollow ones. Each part is
  * measured in a process of its own, as a user would run it, so that one does not carry the memory of the other.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, createClient, kubeconfigConfig, pathOf } from '@slurm-operator/kube';
+import { scratchDirectory } from '@slurm-operator/sandbox';
 import { down, order, up } from '../src/index.ts';
 import { deployments, nodes, pods, replicaSets } from '../src/objects/objects.ts';
 import { buildBusyboxImage, busyboxImage } from '../testing/busybox-image.ts';
@@ -81,7 +80,7 @@ async function measure(
   }
 }
 
-const scratch = await mkdtemp(join(tmpdir(), `slurm-operator-localcluster-bench-${process.pid}-`));
+const scratch = scratchDirectory('localcluster-bench');
 try {
   const image = await buildBusyboxImage(scratch);
   await down(name, quiet).catch(quiet);

@@ -4,10 +4,9 @@
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { readdir, rm, rmdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { down, listClusters, stateDirectory } from '@slurm-operator/localcluster';
-import { cacheDirectory, cleanSandboxes } from '@slurm-operator/sandbox';
+import { abandonedScratch, cacheDirectory, cleanSandboxes } from '@slurm-operator/sandbox';
 
 for (const name of await listClusters()) {
   await down(name, () => {});
@@ -18,12 +17,7 @@ for (const name of await cleanSandboxes()) console.log(`ended sandbox ${name}`);
 for (const group of globSync('/sys/fs/cgroup/{,*/}localcluster-*'))
   if (globSync(`${group}/**/cgroup.procs`).every((list) => readFileSync(list, 'utf8') === ''))
     await removeEmpty(group);
-// Of doors that were killed: those that end take theirs away themselves. The name tells whose it is.
-const scratch = globSync(join(tmpdir(), 'slurm-operator-*')).filter((directory) => {
-  const maker = /-(\d+)-[^-]*$/.exec(directory)?.[1];
-  return maker !== undefined && !existsSync(`/proc/${maker}`);
-});
-for (const directory of [dirname(stateDirectory()), cacheDirectory(), ...scratch]) {
+for (const directory of [dirname(stateDirectory()), cacheDirectory(), ...abandonedScratch()]) {
   if (!existsSync(directory)) continue;
   await rm(directory, { recursive: true, force: true });
   console.log(`removed ${directory}`);

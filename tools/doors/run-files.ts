@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { scratchDirectory } from '@slurm-operator/sandbox';
 import type { Failure } from './failures.ts';
 import type { Tally } from './tally-reporter.ts';
 
@@ -28,7 +28,7 @@ export async function runFiles(
   files: readonly string[],
   { isolation, live, limitMs = 40 * 60_000 }: RunFilesOptions,
 ): Promise<FilesResult> {
-  const scratch = mkdtempSync(join(tmpdir(), `slurm-operator-tally-${process.pid}-`));
+  const scratch = scratchDirectory('tally');
   const tallyFile = join(scratch, 'tally.json');
   const began = performance.now();
   const child = spawn(

@@ -1,8 +1,7 @@
 /** A person at a login node: ssh with a key of their own, or a password. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CommandResult, runCommand, unpackTools } from '@slurm-operator/sandbox';
+import { type CommandResult, runCommand, scratchDirectory, unpackTools } from '@slurm-operator/sandbox';
 
 export interface LoginOptions {
   readonly input?: string;
@@ -28,7 +27,7 @@ export class LoginKey implements AsyncDisposable {
   /** ssh comes from Debian's archive, so that none need be installed. */
   static async make(): Promise<LoginKey> {
     const tools = await unpackTools({ suite: 'trixie', packages: ['openssh-client'] });
-    const directory = await mkdtemp(join(tmpdir(), `slurm-operator-login-${process.pid}-`));
+    const directory = scratchDirectory('login');
     const file = join(directory, 'key');
     await runCommand([tools.path('ssh-keygen'), '-q', '-t', 'ed25519', '-N', '', '-C', 'demo', '-f', file]);
     return new LoginKey(directory, await readFile(`${file}.pub`, 'utf8'), tools.path('ssh'));

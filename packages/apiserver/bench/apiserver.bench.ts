@@ -4,15 +4,15 @@
  * not share a heap or a thread.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { scratchDirectory } from '../../sandbox/src/scratch-directory.ts';
 import { recordedCases, topicOf } from '../testing/contract/case.ts';
 import { EmbeddedRun } from '../testing/contract/embedded-run.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), `slurm-operator-apiserver-bench-${process.pid}-`));
+const scratch = scratchDirectory('apiserver-bench');
 const kubeconfigFile = join(scratch, 'kubeconfig');
 const main = join(import.meta.dirname, '../src/main.ts');
 

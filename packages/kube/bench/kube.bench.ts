@@ -1,11 +1,11 @@
 /** `make bench BENCH=kube`: what the runtime costs. Each part runs in processes of its own. */
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
+import { scratchDirectory } from '../../sandbox/src/scratch-directory.ts';
 import { Queue } from '../src/index.ts';
 import { runCacheClient } from './cache-client.ts';
 import { measureCreates, median, runApiServer, type ServerAccess } from './create-rate.ts';
@@ -136,7 +136,7 @@ function measureQueue(): number {
 
 /** An empty manager, bundled as an operator's image is, from the start of its process until it runs. */
 function measureStart() {
-  const directory = mkdtempSync(join(tmpdir(), `slurm-operator-kube-bench-${process.pid}-`));
+  const directory = scratchDirectory('kube-bench');
   try {
     const bundle = join(directory, 'start.mjs');
     buildSync({

@@ -1,8 +1,7 @@
 /** An API server with hollow machines, a simulated Slurm whose nodes register when their pods run, and the operator between them. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -30,6 +29,7 @@ import {
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
 import { bundleProgram, runtimeFlag } from '../../../images/src/operator/bundle-programs.ts';
 import { operatorConfig } from '../../../images/src/operator/operator-files.ts';
+import { scratchDirectory } from '../../sandbox/src/scratch-directory.ts';
 import { clusters, controllers, nodeSets } from '../src/cache/resources.ts';
 import { inParallel, slowStart } from '../src/nodeset/act/in-parallel.ts';
 import { workerPod } from '../src/nodeset/worker/worker-pod.ts';
@@ -70,7 +70,7 @@ export class BenchStage implements AsyncDisposable {
     const [{ kubeconfig }] = (await once(server, 'message', { signal: AbortSignal.timeout(30_000) })) as [
       { kubeconfig: string },
     ];
-    const directory = await mkdtemp(join(tmpdir(), `slurm-operator-bench-nodeset-${process.pid}-`));
+    const directory = scratchDirectory('bench-nodeset');
     await writeFile(join(directory, 'kubeconfig'), kubeconfig, { mode: 0o600 });
     const client = createClient(await kubeconfigConfig({ text: kubeconfig }), {
       userAgent: 'bench',

@@ -25,4 +25,5 @@ export { createSandbox, type Sandbox, type SandboxOptions } from './sandbox/crea
 export type { Forward, ForwardTarget } from './sandbox/forwarder.ts';
 export type { ExitStatus } from './sandbox/held-process.ts';
 export type { Network } from './sandbox/network.ts';
+export { abandonedScratch, scratchDirectory } from './scratch-directory.ts';
 export { type Tools, type UnpackToolsOptions, unpackTools } from './unpack-tools.ts';
