@@ -66,6 +66,9 @@ const clusterRoleBindings = defineResource<Binding>({
   namespaced: false,
 });
 
+/** A cache is filled by its list; the watch that follows comes on a connection of its own, a moment later. */
+const watching = ({ server }: World) => until('our watch is open', () => server.faults.watches > 0);
+
 /** A token that lives as long as its Secret. */
 async function token(user: Client, name: string): Promise<string> {
   const annotations = { 'kubernetes.io/service-account.name': 'default' };
@@ -97,6 +100,7 @@ for (const streaming of [true, false]) {
     await churn(world, 5);
     const followed = follow(t, world, tuning, { config: await config() });
     await followed.informer.waitForSync({ timeout: 60_000 });
+    await watching(world);
 
     await world.user.delete(secrets, { namespace: 'default', name: 'one' });
     world.server.faults.cutWatches(OURS);
@@ -104,6 +108,7 @@ for (const streaming of [true, false]) {
     await until('the old token is refused', () => /\(401\)/.test(followed.informer.trouble ?? ''));
     write('token', await token(world.user, 'two'));
     await settles(world, followed);
+    await watching(world);
     // A rotation in good order is never noticed: the file is read again before the old token ends.
     write('token', await token(world.user, 'three'));
     by.monotonic += 11_000;
@@ -136,6 +141,7 @@ for (const streaming of [true, false]) {
     await churn(world, 5);
     const followed = follow(t, world, tuning, { config: await config() });
     await followed.informer.waitForSync({ timeout: 60_000 });
+    await watching(world);
 
     await renew(YEAR);
     by.monotonic += 11_000;
