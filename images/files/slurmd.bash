@@ -72,17 +72,28 @@ if [[ -e /etc/sssd/sssd.conf ]]; then
 fi
 
 # The key is a mounted file that changes when it is rotated. slurmd reads it once, and again on SIGHUP; jobs go on meanwhile.
+# With control groups of version 2 slurmd moves every process of the container when it starts, and ends if another one appears just
+# then: so nothing is started here for a file that is as old as before. One that is not may hold the same all the same.
 watch_key() {
-  local key=/etc/slurm/slurm.key before now
-  before=$(cksum <"$key") || return 0
-  while sleep 1; do
+  local key=$1 seen=$2 slurmd=$3 before=$4 now nothing
+  exec {nothing}<> <(:)
+  while kill -0 "$slurmd"; do
+    read -r -t 1 -u "$nothing" || true
+    if [[ ! $key -nt $seen && ! $key -ot $seen ]]; then continue; fi
+    # In this order: a file that comes in between is looked at once more.
+    touch --reference="$key" "$seen" 2>/dev/null || true
     now=$(cksum 2>/dev/null <"$key") || continue
     if [[ $now != "$before" ]]; then
       echo "the key has changed: slurmd reads it again" >&2
       before=$now
-      kill -HUP "$1" || return 0
+      kill -HUP "$slurmd" || return 0
     fi
   done
 }
-if [[ -r /etc/slurm/slurm.key ]]; then watch_key "$$" & fi
+key=/etc/slurm/slurm.key
+seen=/run/slurm-key-seen
+if [[ -r $key ]]; then
+  touch --reference="$key" "$seen" || true
+  watch_key "$key" "$seen" "$$" "$(cksum <"$key")" &
+fi
 exec slurmd "${options[@]}"

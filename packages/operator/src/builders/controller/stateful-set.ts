@@ -113,9 +113,10 @@ function slurmctld({ controller, around }: ControllerWorkloadInput): IContainer 
     name: app.controller,
     image,
     ports: [{ name: app.controller, containerPort: slurmctldPort(controller), protocol: 'TCP' }],
-    startupProbe: { ...probe('/livez'), failureThreshold: 30, periodSeconds: 2 },
-    livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10 },
-    readinessProbe: { ...probe('/readyz'), periodSeconds: 3 },
+    // A slurmctld of thousands of nodes may think for seconds; Kubernetes would give it one.
+    startupProbe: { ...probe('/livez'), failureThreshold: 30, periodSeconds: 2, timeoutSeconds: 5 },
+    livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10, timeoutSeconds: 10 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 3, timeoutSeconds: 5 },
     // Its last words say why it died; the operator passes them on.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: {
