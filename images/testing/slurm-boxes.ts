@@ -14,6 +14,12 @@ export interface RunImageOptions {
 /** The cluster's addresses are fixed: the network's first box is slurmctld. */
 export const controllerAddress = '10.79.0.2';
 
+/** A container runtime writes this. Without it slurmctld asks ten times a second apart for its own name when a srun beside it ends. */
+const hosts: RootFile = {
+  path: '/etc/hosts',
+  content: `127.0.0.1 localhost\n::1 localhost\n${controllerAddress} ctld\n`,
+};
+
 export class SlurmBoxes {
   readonly sandbox: Sandbox;
   readonly network: Network;
@@ -37,7 +43,7 @@ export class SlurmBoxes {
       command: [...entrypoint, ...(options.args ?? [])],
       env: { ...env, ...options.env },
       ...(user !== undefined && { user }),
-      files: options.files ?? [],
+      files: [hosts, ...(options.files ?? [])],
       mounts: options.mounts ?? [],
     });
   }
