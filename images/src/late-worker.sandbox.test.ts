@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Box, createSandbox, type Sandbox } from '@slurm-operator/sandbox';
-import { controllerAddress, SlurmBoxes, slurmConf } from '../testing/slurm-boxes.ts';
-import { buildImage } from './build-image.ts';
+import { dynamicWorker, SlurmBoxes, slurmConf } from '../testing/slurm-boxes.ts';
 import { slurmVersions } from './slurm-version.ts';
 
 const sandboxes: Sandbox[] = [];
@@ -32,20 +31,14 @@ for (const version of slurmVersions)
     const knowsOf = (box: Box) => succeeds(box, 'grep', '-q', 'Contain', '/run/slurm/conf/slurm.conf');
     const hasJoined = (box: Box) => succeeds(ctld, 'scontrol', 'show', 'node', box.name);
     const patience = { timeoutMs: 120_000 };
-    const { description, rootfs } = await buildImage('slurmd', version);
     // One may be quicker than the watch on it, on a machine that is busy: then it is no late one, and the next is.
     let late: Box | undefined;
     for (let n = 0; late === undefined; n += 1) {
       assert.ok(n < 6, 'not one slurmd was stopped before it joined');
-      const box = await sandbox.startBox({
-        name: `late-${n}`,
-        rootfs,
-        networks: [boxes.network],
-        command: ['/bin/bash', '-c', standstill, 'bash', '--conf', 'CPUs=2 RealMemory=2000'],
-        env: {
-          ...description.config.env,
-          SLURMD_OPTIONS: `-Z -b --conf-server '${controllerAddress}:6817'`,
-        },
+      const box = await boxes.run('slurmd', `late-${n}`, {
+        entrypoint: ['/bin/bash', '-c', standstill, 'bash'],
+        args: ['--conf', 'CPUs=2 RealMemory=2000'],
+        env: { SLURMD_OPTIONS: dynamicWorker },
         files: [boxes.key()],
       });
       await box.waitFor('slurmd to stand still', () => succeeds(box, 'test', '-e', '/tmp/still'), patience);

@@ -5,6 +5,8 @@ import { buildImage } from '../src/build-image.ts';
 import type { ImageName } from '../src/recipes.ts';
 
 export interface RunImageOptions {
+  /** @default that of the image */
+  readonly entrypoint?: readonly string[];
   readonly args?: readonly string[];
   readonly files?: readonly RootFile[];
   readonly env?: Readonly<Record<string, string>>;
@@ -13,6 +15,9 @@ export interface RunImageOptions {
 
 /** The cluster's addresses are fixed: the network's first box is slurmctld. */
 export const controllerAddress = '10.79.0.2';
+
+/** Options of a slurmd that brings its node along, and gets its files from slurmctld. */
+export const dynamicWorker = `-Z -b --conf-server '${controllerAddress}:6817'`;
 
 /** A container runtime writes this. Without it slurmctld asks ten times a second apart for its own name when a srun beside it ends. */
 const hosts: RootFile = {
@@ -35,7 +40,8 @@ export class SlurmBoxes {
   async run(image: ImageName, name: string, options: RunImageOptions = {}): Promise<Box> {
     const slurm = ['mariadb', 'ldap', 'curl'].includes(image) ? undefined : this.#version;
     const { description, rootfs } = await buildImage(image, slurm);
-    const { entrypoint = [], env, user } = description.config;
+    const { env, user } = description.config;
+    const entrypoint = options.entrypoint ?? description.config.entrypoint ?? [];
     return this.sandbox.startBox({
       name,
       rootfs,
@@ -68,7 +74,7 @@ export class SlurmBoxes {
 
   async worker(name: string, controller: Box, options: RunImageOptions = {}): Promise<Box> {
     const box = await this.run('slurmd', name, {
-      env: { SLURMD_OPTIONS: `-Z -b --conf-server '${controllerAddress}:6817'`, ...options.env },
+      env: { SLURMD_OPTIONS: dynamicWorker, ...options.env },
       args: options.args ?? ['--conf', 'CPUs=2 RealMemory=2000'],
       files: [this.key(), ...(options.files ?? [])],
     });

@@ -6,11 +6,10 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '@slurm-operator/kube/testing';
 import { aController, surroundings } from '../../../testing/objects.ts';
 import { reconfigureContainer } from './reconfigure.ts';
 
-const patience = 60_000;
 const running: { readonly process: ChildProcess; readonly directory: string }[] = [];
 afterEach(async () => {
   for (const { process, directory } of running.splice(0)) {
@@ -66,13 +65,6 @@ async function start({ told, version }: Past) {
   });
   const lines = async (file: string) =>
     (await readFile(file, 'utf8').catch(() => '')).split('\n').slice(0, -1);
-  const until = async (what: string, isSo: () => Promise<boolean>) => {
-    const deadline = performance.now() + patience;
-    while (!(await isSo())) {
-      assert.ok(performance.now() < deadline, `waited in vain until ${what}`);
-      await pause(20);
-    }
-  };
   return {
     configure,
     /** Everything that was told until `last` was for the second time, and in the turns after that. */
