@@ -12,6 +12,7 @@ import { useServiceNetwork } from './builtins/service/allocate-service.ts';
 import { createCustomResources } from './crd/custom-resources.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import { Faults } from './faults/faults.ts';
+import { keepNamespacesFilled } from './housekeeping/namespace-content.ts';
 import { followQuotas } from './housekeeping/quota-status.ts';
 import { Listener } from './http/listener.ts';
 import { serve } from './http/pipeline.ts';
@@ -123,6 +124,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   if (kept !== undefined) store.restore(kept);
   bootstrap(parts);
   followQuotas(parts);
+  keepNamespacesFilled(parts);
   // Nobody can have seen what came before the first request, so nobody may resume from it.
   store.compact();
   await parts.customResources.start();

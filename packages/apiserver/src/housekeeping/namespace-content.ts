@@ -6,6 +6,21 @@ const ROOT_CA = 'kube-root-ca.crt';
 const ROOT_CA_DESCRIPTION =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
+/** Puts a deleted ServiceAccount `default` or root CA back, as the controllers of a cluster do, unless the namespace is going. */
+export function keepNamespacesFilled(parts: ServerParts): void {
+  parts.store.subscribe(({ type, resource, object }) => {
+    const { name, namespace } = object.metadata;
+    if (type !== 'DELETED' || namespace === undefined) return;
+    if (name !== (resource === '/serviceaccounts' ? 'default' : resource === '/configmaps' ? ROOT_CA : ''))
+      return;
+    setImmediate(() => {
+      const holder = parts.store.get('/namespaces', undefined, namespace);
+      if (holder !== undefined && holder.metadata.deletionTimestamp === undefined)
+        fillNamespace(parts, namespace);
+    });
+  });
+}
+
 /** Stores what is missing; what is there is left alone. */
 export function fillNamespace(parts: ServerParts, namespace: string): void {
   store(parts, '/serviceaccounts', {

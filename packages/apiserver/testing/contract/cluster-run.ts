@@ -10,7 +10,7 @@ import { WebhookStandIn } from './webhook-stand-in.ts';
 
 export type Outcome =
   | { readonly result: 'passed' }
-  | { readonly result: 'failed' | 'not run'; readonly why: string };
+  | { readonly result: 'failed' | 'known difference' | 'not run'; readonly why: string };
 
 /** Cases that others build on: what they made is needed until the end. */
 const foundations = new Set(Object.values(needs).flat());

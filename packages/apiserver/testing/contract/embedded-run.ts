@@ -25,7 +25,10 @@ export class EmbeddedRun {
   }
 
   /** The first difference of a case, or undefined. */
-  async replay(recorded: RecordedCase): Promise<string | undefined> {
+  async replay(
+    recorded: RecordedCase,
+    onDifference?: (difference: string) => void,
+  ): Promise<string | undefined> {
     const server = await startApiServer({ authority: this.#authority });
     const caller = new Caller({
       name: 'embedded',
@@ -44,7 +47,11 @@ export class EmbeddedRun {
         const found = await replay(one, { caller, webhooks: this.#webhooks });
         if (found !== undefined) return `${one.name}, on which this case builds: ${found}`;
       }
-      return await replay(recorded, { caller, webhooks: this.#webhooks });
+      return await replay(recorded, {
+        caller,
+        webhooks: this.#webhooks,
+        ...(onDifference === undefined ? {} : { onDifference }),
+      });
     } finally {
       caller.close();
       await server.stop();

@@ -16,6 +16,8 @@ export interface ReplayOptions {
   readonly signal?: AbortSignal;
   /** How long a controller may take, and how long an event may be on its way. */
   readonly patience?: number;
+  /** Told of a step that differs; the replay then goes on with the next one and answers the first difference at the end. */
+  readonly onDifference?: (difference: string) => void;
 }
 
 /** The first difference, or undefined when everything was as recorded. */
@@ -59,6 +61,7 @@ class Replay {
       answers.push(parsed(answer.text));
     }
     await this.#settled();
+    let first: string | undefined;
     for (const [index, step] of this.#case.steps.entries()) {
       this.step = index + 1;
       await this.#stage.before?.(this.step, {
@@ -69,10 +72,13 @@ class Replay {
         webhooks: this.#options.webhooks,
       });
       const found = (await this.#one(step)) ?? (await this.#closeDue());
-      if (found !== undefined)
-        return `step ${this.step}${at(step, 'request') === undefined ? '' : ` ${step.request?.method} ${step.request?.path}`}: ${found}`;
+      if (found === undefined) continue;
+      const difference = `step ${this.step}${at(step, 'request') === undefined ? '' : ` ${step.request?.method} ${step.request?.path}`}: ${found}`;
+      if (this.#options.onDifference === undefined) return difference;
+      this.#options.onDifference(difference);
+      first ??= difference;
     }
-    return undefined;
+    return first;
   }
 
   closeWatches(): void {
