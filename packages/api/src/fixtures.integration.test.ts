@@ -12,7 +12,13 @@ import {
   namespaces,
   type Resource,
 } from '@slurm-operator/kube';
-import { type Fixture, loadFixtures, loadUserManifests, type Manifest } from '../testing/index.ts';
+import {
+  type Fixture,
+  loadFixtures,
+  loadUserManifests,
+  type Manifest,
+  plantUnguardedRule,
+} from '../testing/index.ts';
 import { applyDefaults } from './apply-defaults.ts';
 import { clusterNamePolicy } from './cluster-name-policy.ts';
 import { kinds } from './kinds/index.ts';
@@ -80,6 +86,25 @@ for (const manifest of loadUserManifests())
     assert.ok(definition);
     await client.create(resourceOf(definition), placed(manifest));
   });
+
+test('the server refuses the NodeSet definition whose default fails its own rule, as a real one does', async () => {
+  const crd = plantUnguardedRule();
+  crd.metadata.name = 'planted.unguarded.example.org';
+  crd.spec.group = 'unguarded.example.org';
+  crd.spec.names = { ...crd.spec.names, plural: 'planted', singular: 'plant', shortNames: [] };
+  await assert.rejects(client.create(customResourceDefinitions, crd as never), (error) => {
+    assert.ok(error instanceof InvalidError, String(error));
+    assert.deepEqual(error.causes, [
+      {
+        reason: 'FieldValueInvalid',
+        message:
+          'Invalid value: "object": no such key: type evaluating rule: scheduledUpdate.startTime and scheduledUpdate.duration are required when type is ScheduledUpdate',
+        field: 'spec.validation.openAPIV3Schema.properties[spec].properties[updateStrategy].default',
+      },
+    ]);
+    return true;
+  });
+});
 
 test('the API server fills in exactly what the defaulting function does', async () => {
   for (const fixture of loadFixtures().filter(

@@ -29,6 +29,24 @@ export function judge(
   return complaints;
 }
 
+/**
+ * What an API server says to a default when it is given the definition. The default is taken as written: nested defaults are
+ * not filled in first, and only rules at its own level and below apply.
+ */
+export function judgeDefault(schema: StructuralSchema): string[] {
+  const complaints: string[] = [];
+  checkShape(schema, schema.default, '', complaints);
+  if (complaints.length > 0) return complaints;
+  try {
+    checkRules(schema, schema.default, undefined, '', { complaints, asked: () => undefined });
+  } catch (error) {
+    complaints.push(
+      `: a rule cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  return complaints;
+}
+
 function checkShape(schema: StructuralSchema, value: unknown, path: string, out: string[]): void {
   const say = (text: string): void => void out.push(`${path}: ${text}`);
   if (value === null) {

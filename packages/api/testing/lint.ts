@@ -6,7 +6,7 @@
 
 import { type SchemaNode, walk } from '../src/schema/paths.ts';
 import type { StructuralSchema } from '../src/schema/structural.ts';
-import { judge } from './judge.ts';
+import { judgeDefault } from './judge.ts';
 
 /** Every breach, each as `path: text`. */
 export function lint(root: StructuralSchema): string[] {
@@ -67,9 +67,7 @@ function checkMerging(schema: StructuralSchema, say: Say): void {
 
 function checkDefault({ schema }: SchemaNode, say: Say): void {
   if (schema.default === undefined) return;
-  // The whole field's own words are not at issue here, and an empty reference is refused where it is used.
-  const { 'x-kubernetes-validations': _rules, ...shape } = schema;
-  for (const complaint of judge(shape, schema.default)) say(`its default is not valid: ${complaint}`);
+  for (const complaint of judgeDefault(schema)) say(`its default is not valid: ${complaint}`);
 }
 
 function checkDescription({ schema, path }: SchemaNode, say: Say): void {

@@ -1,5 +1,6 @@
 /** An embedded Kubernetes API server for development and tests. */
 export type { AuditEntry, AuditLog, AuditQuery } from './audit/audit-log.ts';
+export { definitionFaults } from './crd/definition-hooks.ts';
 export type { FaultScope } from './faults/fault-scope.ts';
 export type { Faults, Heal } from './faults/faults.ts';
 export { type ApiServer, type ApiServerOptions, startApiServer } from './server.ts';

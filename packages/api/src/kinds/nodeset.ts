@@ -108,7 +108,8 @@ const updateStrategy = object(
     default: {},
     rules: [
       {
-        rule: "self.type != 'ScheduledUpdate' || (has(self.scheduledUpdate) && has(self.scheduledUpdate.startTime) && has(self.scheduledUpdate.duration))",
+        // Without has(), an API server refuses the default {}: it checks a default before it fills in nested ones.
+        rule: "!has(self.type) || self.type != 'ScheduledUpdate' || (has(self.scheduledUpdate) && has(self.scheduledUpdate.startTime) && has(self.scheduledUpdate.duration))",
         message:
           'scheduledUpdate.startTime and scheduledUpdate.duration are required when type is ScheduledUpdate',
       },

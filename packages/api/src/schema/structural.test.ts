@@ -57,6 +57,28 @@ const planted: readonly {
     found: /default is not valid/,
   },
   {
+    breach: 'a default that breaks a rule of its own schema',
+    schema: {
+      ...described,
+      type: 'string',
+      maxLength: 9,
+      default: 'b',
+      'x-kubernetes-validations': [{ rule: "self == 'a'", message: 'must be a' }],
+    },
+    found: /default is not valid: : must be a/,
+  },
+  {
+    breach: 'a default whose rule reads a nested default',
+    schema: {
+      ...described,
+      type: 'object',
+      default: {},
+      properties: { type: { ...described, type: 'string', maxLength: 9, default: 'A' } },
+      'x-kubernetes-validations': [{ rule: "self.type != 'B'", message: 'must not be B' }],
+    },
+    found: /default is not valid: : a rule cannot be evaluated: No such key: type/,
+  },
+  {
     breach: 'a required field that is not there',
     schema: { ...described, type: 'object', required: ['name'] },
     found: /requires name/,

@@ -61,14 +61,23 @@ export const definitionHooks: ResourceHooks = {
   },
 };
 
+/** What an API server would say to this definition, one text per fault; none means accepted. Needs no server. */
+export function definitionFaults(definition: object): string[] {
+  const crd = clone(definition) as CustomResourceDefinition;
+  definitionHooks.default?.(crd, 'body');
+  crd.status.storedVersions = crd.spec.versions.filter(({ storage }) => storage).map(({ name }) => name);
+  return validateDefinition(crd).map(({ field, message }) => `${field}: ${message}`);
+}
+
 /** Objects are the same in all versions here; a webhook that makes them differ would be ignored in silence. */
 function refuseConversion({ spec }: CustomResourceDefinition): void {
   if (spec.conversion?.strategy === 'Webhook')
     throw notImplemented('conversion webhooks of custom resources');
 }
 
-/** An empty map or list in a schema says nothing and is not kept. */
+/** An empty map or list in a schema says nothing and is not kept, nor is a default of null. */
 function dropEmptyParts(schema: Schema): void {
+  if (schema.default === null) delete schema.default;
   for (const key of ['properties', 'required', 'enum', 'allOf', 'anyOf', 'oneOf'] as const) {
     const part = schema[key];
     if (part !== undefined && Object.keys(part).length === 0) delete schema[key];

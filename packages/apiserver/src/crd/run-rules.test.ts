@@ -44,10 +44,10 @@ test('a rule speaks in its own words, about the field it points at', () => {
   assert.deepEqual(faults({ spec: { min: 2, max: 1 } }), ['spec.max: Required value: at least 2']);
 });
 
-test('a rule that cannot be run is a fault that says so', () => {
-  assert.deepEqual(faults({ spec: { min: 2 } }), [
-    'spec.max: Required value: no such key: max evaluating rule: self.min <= self.max',
-  ]);
+test('a rule that cannot be evaluated is a fault of its own field, also where nothing changed', () => {
+  const expected = ['spec: Invalid value: "object": no such key: max evaluating rule: self.min <= self.max'];
+  assert.deepEqual(faults({ spec: { min: 2 } }), expected);
+  assert.deepEqual(faults({ spec: { min: 2 } }, { spec: { min: 2 } }), expected);
 });
 
 test('transition rules follow an item by its key, not by its place', () => {

@@ -8,6 +8,7 @@ import { type CelValue, Optional } from '../cel/values.ts';
 import type { FieldFault } from '../errors.ts';
 import { isObject, type Json, jsonEqual, own, type Schema } from '../schema/schema.ts';
 import { type CompiledRule, rulesOf } from './compiled-rules.ts';
+import { invalidValue } from './faults.ts';
 import { correlate } from './validate-value.ts';
 
 export interface RuleFindings {
@@ -16,9 +17,15 @@ export interface RuleFindings {
   readonly warnings: string[];
 }
 
-export function runRules(value: Json, schema: Schema, old: Json | undefined): RuleFindings {
+/** `at` is where the value is found when it is not a whole object. */
+export function runRules(
+  value: Json,
+  schema: Schema,
+  old: Json | undefined,
+  at: { readonly path: string; readonly isRoot: boolean } = { path: '', isRoot: true },
+): RuleFindings {
   const found: RuleFindings = { faults: [], warnings: [] };
-  walk(value, schema, old, '', true, found);
+  walk(value, schema, old, at.path, at.isRoot, found);
   return found;
 }
 
@@ -88,25 +95,34 @@ function runHere(
     const frame = new Map<string, CelValue>([['self', self]]);
     if (isOptional) frame.set('oldSelf', new Optional(before));
     else if (before !== undefined) frame.set('oldSelf', before);
-    const detail = failureOf(compiled, frame);
-    if (detail === undefined) continue;
-    const fault = ruleFault(compiled, path, value, detail);
+    const failure = failureOf(compiled, frame);
+    if (failure === undefined) continue;
+    if ('error' in failure) {
+      found.faults.push(invalidValue(path === '' ? '<nil>' : path, schema.type ?? '', failure.error));
+      continue;
+    }
+    const fault = ruleFault(compiled, path, value, failure.detail);
     if (isSame && !compiled.isTransition) found.warnings.push(`${fault.field}: ${fault.message}`);
     else found.faults.push(fault);
   }
 }
 
-function failureOf(compiled: CompiledRule, frame: Map<string, CelValue>): string | undefined {
+/** A rule answers false (`detail`), or cannot be evaluated (`error`): the second is reported with the schema's type. */
+type RuleFailure = { readonly detail: string } | { readonly error: string };
+
+function failureOf(compiled: CompiledRule, frame: Map<string, CelValue>): RuleFailure | undefined {
   const { rule, program, fault } = compiled;
-  if (!program) return `rule compile error: ${fault}`;
+  if (!program) return { error: `rule compile error: ${fault}` };
   try {
-    return program.run(frame) === true ? undefined : messageOf(compiled, frame);
+    return program.run(frame) === true ? undefined : { detail: messageOf(compiled, frame) };
   } catch (error) {
     if (!(error instanceof CelRuntimeError)) throw error;
-    const said = rule.message ?? rule.rule.trim();
+    const said = (rule.message || rule.rule).trim();
     if (error.message.startsWith('no such overload'))
-      return `'${error.message}': call arguments did not match a supported operator, function or macro signature for rule: ${said}`;
-    return `${error.message} evaluating rule: ${said}`;
+      return {
+        error: `'${error.message}': call arguments did not match a supported operator, function or macro signature for rule: ${said}`,
+      };
+    return { error: `${error.message} evaluating rule: ${said}` };
   }
 }
 
@@ -119,7 +135,7 @@ function messageOf({ rule, message }: CompiledRule, frame: Map<string, CelValue>
       if (!(error instanceof CelRuntimeError)) throw error;
     }
   }
-  return rule.message ?? `failed rule: ${rule.rule.trim()}`;
+  return rule.message?.trim() || `failed rule: ${rule.rule.trim()}`;
 }
 
 function ruleFault({ rule }: CompiledRule, path: string, value: Json, detail: string): FieldFault {

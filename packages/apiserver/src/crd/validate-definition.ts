@@ -4,6 +4,7 @@ import { equal } from '../json.ts';
 import type { Json } from '../schema/schema.ts';
 import { type CustomResourceDefinition, type CustomVersion, isEstablished } from './definition.ts';
 import { invalidValue, requiredValue, unsupportedValue } from './faults.ts';
+import { validateDefaults } from './validate-defaults.ts';
 import { validateRules } from './validate-rules.ts';
 import { forbiddenParts, validateStructure } from './validate-structure.ts';
 
@@ -140,7 +141,9 @@ function validateSchemas(
     const forbidden = forbiddenParts(schema, path);
     if (forbidden.length > 0) return forbidden;
     const structure = validateStructure(schema, path);
-    return structure.length > 0 ? structure : validateRules(schema, path);
+    if (structure.length > 0) return structure;
+    const rules = validateRules(schema, path);
+    return rules.length > 0 ? rules : validateDefaults(schema, path);
   });
 }
 

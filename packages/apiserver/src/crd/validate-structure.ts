@@ -1,11 +1,7 @@
 /** Whether a CRD's schema is structural: every field has one type, and junctors only restrict. */
 import type { FieldFault } from '../errors.ts';
-import { clone } from '../json.ts';
 import type { Schema } from '../schema/schema.ts';
-import { defaultValue } from './default-value.ts';
 import { forbiddenField, invalidValue, requiredValue } from './faults.ts';
-import { pruneValue } from './prune-value.ts';
-import { validateValue } from './validate-value.ts';
 
 const types = new Set(['object', 'array', 'string', 'integer', 'number', 'boolean']);
 
@@ -149,7 +145,6 @@ function checkNode(schema: Schema, path: string, isRoot: boolean, faults: FieldF
     );
   if (schema.type === 'array' && !schema.items)
     faults.push(requiredValue(`${path}.items`, 'must be specified'));
-  if (schema.default !== undefined) faults.push(...checkDefault(schema, path));
   checkJunctors(schema, path, faults);
   for (const [name, child] of Object.entries(schema.properties ?? {})) {
     const at = `${path}.properties[${name}]`;
@@ -209,15 +204,4 @@ function checkRestriction(schema: Schema, path: string, faults: FieldFault[]): v
     if (schema[key] !== undefined)
       faults.push(forbiddenField(`${path}.${key}`, 'must be empty to be structural'));
   checkJunctors(schema, path, faults);
-}
-
-/** A default must itself be what the schema asks for, and hold nothing the schema would prune. */
-function checkDefault(schema: Schema, path: string): FieldFault[] {
-  const value = clone(schema.default ?? null);
-  const pruned = clone(value);
-  pruneValue(pruned, schema);
-  if (JSON.stringify(pruned) !== JSON.stringify(value))
-    return [invalidValue(`${path}.default`, value, 'must not have unknown fields')];
-  defaultValue(value, schema);
-  return validateValue(value, schema, undefined, `${path}.default`);
 }
