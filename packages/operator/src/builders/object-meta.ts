@@ -1,4 +1,4 @@
-/** `metadata` of what we make: the labels of the custom resource and of the user's part below our own. */
+/** `metadata` of built objects, and of the pod templates inside them. */
 import { type Component, label } from '@slurm-operator/api';
 import { objectLabels } from './labels.ts';
 import type { Read } from './read.ts';
@@ -28,6 +28,7 @@ export interface BuiltMeta {
 const notInherited =
   /^(kubectl\.kubernetes\.io|meta\.helm\.sh|helm\.sh|argocd\.argoproj\.io|kustomize\.toolkit\.fluxcd\.io)\/|^slinky\.slurm\.net\/generate-/;
 
+/** The labels and annotations of the custom resource and of the user's part, below our own. Changes in place, so it may follow both. */
 export function builtMeta(
   name: string,
   of: Component,
@@ -52,10 +53,26 @@ export function builtMeta(
   };
 }
 
-/** A chart's version in a pod's labels would roll every pod at each release of the chart. */
+/** A chart's version describes the custom resource, not what the operator builds from it. */
 const withoutVersions = (labels: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(labels).filter(
       ([key]) => !/^helm\.sh\/chart$|\/version$/.test(key) && key !== label.managedBy,
     ),
   );
+
+/**
+ * `metadata` of a pod template. Every change of it restarts a daemon, so it follows `spec.template.metadata` alone: GitOps and backup
+ * tools write labels and annotations to custom resources at any time.
+ */
+export function templateMeta(
+  of: Component,
+  owner: Read<Owner>,
+  cluster: string,
+  user: Read<UserMetadata> = {},
+): Pick<BuiltMeta, 'labels' | 'annotations'> {
+  return {
+    labels: { ...user.labels, ...objectLabels(of, owner.metadata.name, cluster) },
+    annotations: { ...user.annotations },
+  };
+}

@@ -23,6 +23,7 @@ import { type Digests, digestBehind, digestsOf, refTroubles } from '../cache/ref
 import { controllers, loginSets } from '../cache/resources.ts';
 import { keysVerdict } from '../keys/keys-verdict.ts';
 import { slurmKeyDigest } from '../keys/slurm-key.ts';
+import { keepTemplateMetadata } from '../reconcile/keep-template-metadata.ts';
 import { leaveRollingUpdate } from '../reconcile/leave-rolling-update.ts';
 import { type ReconcilerNeeds, reconcileObject } from '../reconcile/reconcile-object.ts';
 import type { Steps } from '../reconcile/steps.ts';
@@ -103,7 +104,7 @@ export class LoginSetReconciler {
     await steps.run(`Deployment ${deployment.metadata.name}`, async () => {
       const live = cache.get(deployments, deployment.metadata);
       await leaveRollingUpdate(client, deployments, loginSet, live, deployment, signal);
-      await owned.apply(deployments, loginSet, deployment, { signal });
+      await owned.apply(deployments, loginSet, keepTemplateMetadata(live, deployment), { signal });
     });
     return troubles;
   }

@@ -1,5 +1,6 @@
 /** Makes a StatefulSet what it should be, also where Kubernetes lets nobody change it. */
 import { type Live, type Manager, type StatefulSet, statefulSets } from '@slurm-operator/kube';
+import { keepTemplateMetadata } from './keep-template-metadata.ts';
 import { leaveRollingUpdate } from './leave-rolling-update.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client' | 'owned'>;
@@ -17,7 +18,7 @@ export async function applyStatefulSet(
 ): Promise<void> {
   const live = cache.get(statefulSets, wanted.metadata);
   if (live === undefined || !isFixedOtherwise(live, wanted) || !isOwnedBy(live, owner)) {
-    const named = withStrategy(wanted);
+    const named = keepTemplateMetadata(live, withStrategy(wanted));
     await leaveRollingUpdate(client, statefulSets, owner, live, named, signal);
     await owned.apply(statefulSets, owner, named, { signal });
     return;

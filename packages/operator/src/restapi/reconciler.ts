@@ -4,6 +4,7 @@ import { deployments, type Live, type ReconcileContext, type Request, services }
 import { buildRestApiDeployment, buildRestApiService } from '../builders/restapi/restapi.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { controllers, restApis } from '../cache/resources.ts';
+import { keepTemplateMetadata } from '../reconcile/keep-template-metadata.ts';
 import { type ReconcilerNeeds, reconcileObject } from '../reconcile/reconcile-object.ts';
 import type { Steps } from '../reconcile/steps.ts';
 import { controllerNotFound } from '../status/controller-not-found.ts';
@@ -59,7 +60,7 @@ export class RestApiReconciler {
       const live = cache.get(deployments, deployment.metadata);
       if (!waitsForConfig(controller, live, deployment))
         await steps.run(`Deployment ${service.metadata.name}`, () =>
-          owned.apply(deployments, owner, deployment, { signal }),
+          owned.apply(deployments, owner, keepTemplateMetadata(live, deployment), { signal }),
         );
     }
     return { controller };

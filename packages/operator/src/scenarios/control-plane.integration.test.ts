@@ -153,6 +153,35 @@ test('a second reconcile of everything writes nothing', async () => {
   );
 });
 
+test('a label of a Controller reaches its children in place and restarts nothing', async () => {
+  const [set, service] = [
+    { namespace, name: 'slurm-controller' },
+    { namespace, name: 'slurm-controller-0' },
+  ];
+  const before = await world.client.get(statefulSets, set);
+  await world.client.mergePatch(
+    controllers,
+    { namespace, name: 'slurm' },
+    { metadata: { labels: { team: 'hpc' } } },
+  );
+  await until('the label on the StatefulSet and a Service', async () => {
+    const children = [await world.client.get(statefulSets, set), await world.client.get(services, service)];
+    return children.every(({ metadata }) => metadata.labels?.['team'] === 'hpc') || undefined;
+  });
+  const labelled = await world.client.get(statefulSets, set);
+  assert.equal(labelled.metadata.generation, before.metadata.generation, 'its specification did not change');
+  assert.deepEqual(labelled.spec?.template, before.spec?.template);
+  await world.client.mergePatch(
+    controllers,
+    { namespace, name: 'slurm' },
+    { metadata: { labels: { team: null } } },
+  );
+  await until('the label gone', async () => {
+    const { metadata } = await world.client.get(statefulSets, set);
+    return metadata.labels?.['team'] === undefined || undefined;
+  });
+});
+
 test('a successor changes nothing: it asks once for each object, and the server has nothing to do', async () => {
   await operator.stop();
   const versions = async () => {

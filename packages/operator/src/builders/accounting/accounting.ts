@@ -6,7 +6,7 @@ import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { jwksSource, keySources } from '../key-sources.ts';
 import { selectorLabels } from '../labels.ts';
 import { mergeContainer, mergePodSpec } from '../merge-template.ts';
-import { builtMeta } from '../object-meta.ts';
+import { builtMeta, templateMeta } from '../object-meta.ts';
 import type { Read } from '../read.ts';
 import { buildService } from '../service.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -52,6 +52,7 @@ export function buildAccountingStatefulSet(input: AccountingWorkloadInput): Stat
   const { accounting, hashes } = input;
   const { template } = accounting.spec;
   const metadata = meta(accounting, template?.metadata);
+  const podMeta = templateMeta('accounting', accounting, accounting.metadata.name, template?.metadata);
   return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
@@ -64,9 +65,9 @@ export function buildAccountingStatefulSet(input: AccountingWorkloadInput): Stat
       selector: { matchLabels: selectorLabels('accounting', accounting.metadata.name) },
       template: {
         metadata: {
-          labels: metadata.labels,
+          labels: podMeta.labels,
           annotations: {
-            ...metadata.annotations,
+            ...podMeta.annotations,
             [annotation.defaultContainer]: app.accounting,
             [annotation.slurmKeyHash]: hashes.slurmKey,
             [annotation.jwtKeyHash]: hashes.jwtKey,

@@ -181,7 +181,7 @@ test('a user’s cgroup.conf takes the place of ours', () => {
   assert.deepEqual(config(true), ['slurm.conf']);
 });
 
-test('labels of a chart that change with its version do not reach the pods', () => {
+test('labels that describe a chart are not passed on, other labels of the custom resource are', () => {
   const controller = aController(
     {},
     {
@@ -193,13 +193,13 @@ test('labels of a chart that change with its version do not reach the pods', () 
       },
     },
   );
-  const { template } = buildControllerStatefulSet({ controller, around: surroundings, hashes }).spec ?? {};
-  const labels = template?.metadata?.labels ?? {};
+  const { metadata } = buildControllerStatefulSet({ controller, around: surroundings, hashes });
+  const labels = metadata.labels ?? {};
   assert.equal(labels['team'], 'hpc');
   assert.equal(labels['helm.sh/chart'], undefined);
   assert.equal(labels['app.kubernetes.io/version'], undefined);
   assert.equal(labels[label.managedBy], 'slurm-operator');
-  const annotations = template?.metadata?.annotations ?? {};
+  const annotations = metadata.annotations ?? {};
   assert.equal(annotations['note'], 'y');
   assert.equal(
     Object.keys(annotations).some((key) => /helm|last-applied/.test(key)),

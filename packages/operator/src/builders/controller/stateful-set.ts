@@ -8,7 +8,7 @@ import type { IVolume } from 'kubernetes-models/v1/Volume';
 import { jwksSource, keySources, type ProjectedSource } from '../key-sources.ts';
 import { selectorLabels } from '../labels.ts';
 import { mergeContainer, mergePodSpec } from '../merge-template.ts';
-import { builtMeta } from '../object-meta.ts';
+import { builtMeta, templateMeta } from '../object-meta.ts';
 import type { Read } from '../read.ts';
 import { servesHttp } from '../slurm-version.ts';
 import { controllerReplicas } from '../slurmctld-endpoints.ts';
@@ -39,6 +39,7 @@ export function buildControllerStatefulSet(input: ControllerWorkloadInput): Stat
   const { name } = controller.metadata;
   const { template } = controller.spec;
   const meta = builtMeta(resourceName.controller(name), 'controller', controller, name, template?.metadata);
+  const podMeta = templateMeta('controller', controller, name, template?.metadata);
   const claim = claimTemplate(controller);
   return {
     apiVersion: 'apps/v1',
@@ -55,9 +56,9 @@ export function buildControllerStatefulSet(input: ControllerWorkloadInput): Stat
       selector: { matchLabels: selectorLabels('controller', name) },
       template: {
         metadata: {
-          labels: meta.labels,
+          labels: podMeta.labels,
           annotations: {
-            ...meta.annotations,
+            ...podMeta.annotations,
             [annotation.defaultContainer]: app.controller,
             [annotation.slurmKeyHash]: hashes.slurmKey,
             [annotation.jwtKeyHash]: hashes.jwtKey,

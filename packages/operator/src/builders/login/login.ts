@@ -15,7 +15,7 @@ import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { digestOf } from '../digest.ts';
 import { selectorLabels } from '../labels.ts';
 import { mergeContainer, mergePodSpec } from '../merge-template.ts';
-import { builtMeta } from '../object-meta.ts';
+import { builtMeta, templateMeta } from '../object-meta.ts';
 import type { Read } from '../read.ts';
 import { buildService } from '../service.ts';
 import { slurmctldEndpoints } from '../slurmctld-endpoints.ts';
@@ -81,6 +81,7 @@ export function buildLoginDeployment(input: LoginWorkloadInput): Deployment {
   const { name } = loginSet.metadata;
   const { template, strategy, replicas } = loginSet.spec;
   const metadata = meta(loginSet, resourceName.login(name), template?.metadata);
+  const podMeta = templateMeta('login', loginSet, loginSet.spec.controllerRef.name, template?.metadata);
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -93,9 +94,9 @@ export function buildLoginDeployment(input: LoginWorkloadInput): Deployment {
       strategy: { type: 'RollingUpdate', ...strategy } as NonNullable<Deployment['spec']>['strategy'],
       template: {
         metadata: {
-          labels: metadata.labels,
+          labels: podMeta.labels,
           annotations: {
-            ...metadata.annotations,
+            ...podMeta.annotations,
             [annotation.defaultContainer]: app.login,
             [annotation.slurmKeyHash]: hashes.slurmKey,
             [annotation.sssdConfHash]: hashes.sssdConf,

@@ -7,7 +7,7 @@ import { clusterNameOf } from '../controller/cluster-name.ts';
 import { digestOf } from '../digest.ts';
 import { selectorLabels } from '../labels.ts';
 import { mergeContainer, mergePodSpec } from '../merge-template.ts';
-import { builtMeta } from '../object-meta.ts';
+import { builtMeta, templateMeta } from '../object-meta.ts';
 import type { Read } from '../read.ts';
 import { buildService } from '../service.ts';
 import { slurmctldEndpoints } from '../slurmctld-endpoints.ts';
@@ -49,6 +49,7 @@ export function buildRestApiDeployment(input: RestApiInput): Deployment {
     controller.metadata.name,
     template?.metadata,
   );
+  const podMeta = templateMeta('restapi', restApi, controller.metadata.name, template?.metadata);
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -59,9 +60,9 @@ export function buildRestApiDeployment(input: RestApiInput): Deployment {
       selector: { matchLabels: selectorLabels('restapi', name) },
       template: {
         metadata: {
-          labels: meta.labels,
+          labels: podMeta.labels,
           annotations: {
-            ...meta.annotations,
+            ...podMeta.annotations,
             [annotation.defaultContainer]: app.restapi,
             // slurmrestd reads slurm.conf once; this is what it takes from it.
             [annotation.slurmConfigHash]: digestOf({
