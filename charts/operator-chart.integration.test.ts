@@ -77,3 +77,67 @@ test('rights: in some namespaces only, nothing cluster-wide but what has no name
     'ClusterRole',
   );
 });
+
+const programs = ['slurm-operator', 'slurm-operator-webhook'];
+const nodeLoss = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+
+test('by default two replicas of each program are spread over nodes, leave a lost node after 30 s, and have a budget', async () => {
+  const manifests = await stage.operator({});
+  for (const name of programs) {
+    const { replicas, selector, template } = one(manifests, 'Deployment', name).spec;
+    assert.equal(replicas, 2);
+    assert.deepEqual(
+      template.spec.tolerations.map((each: Any) => [each.key, each.effect, each.tolerationSeconds]),
+      nodeLoss.map((key) => [key, 'NoExecute', 30]),
+    );
+    const [spread] = template.spec.topologySpreadConstraints;
+    assert.deepEqual(
+      [spread.topologyKey, spread.whenUnsatisfiable, spread.labelSelector],
+      ['kubernetes.io/hostname', 'ScheduleAnyway', selector],
+    );
+    assert.ok(template.spec.containers[0].resources.requests.memory);
+    const budget = one(manifests, 'PodDisruptionBudget', name).spec;
+    assert.deepEqual(budget.selector, selector);
+    assert.equal(budget.minAvailable, 1);
+    assert.equal(budget.unhealthyPodEvictionPolicy, 'AlwaysAllow');
+  }
+});
+
+test('one replica has no budget, which would block every drain', async () => {
+  none(await stage.operator({ operator: { replicas: 1 }, webhook: { replicas: 1 } }), 'PodDisruptionBudget');
+});
+
+test('tolerations of the user come first, and replace ours for the same taint', async () => {
+  const tolerations = async (operator: object) =>
+    one(await stage.operator({ operator }), 'Deployment', 'slurm-operator').spec.template.spec
+      .tolerations as Any[];
+  const mine = { key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' };
+  assert.deepEqual(
+    (await tolerations({ tolerations: [mine] })).map(({ key }) => key as string),
+    ['dedicated', ...nodeLoss],
+  );
+  const longer = { key: nodeLoss[0], operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 90 };
+  assert.deepEqual(
+    (await tolerations({ tolerations: [longer] })).map((each) => [each.key, each.tolerationSeconds]),
+    [
+      [nodeLoss[0], 90],
+      [nodeLoss[1], 30],
+    ],
+  );
+  assert.equal((await tolerations({ tolerations: [{ operator: 'Exists' }] })).length, 1);
+  assert.equal(await tolerations({ nodeLossTolerationSeconds: null }), undefined);
+});
+
+test('only the operator elects a leader; the webhook has no right to a lease', async () => {
+  const manifests = await stage.operator({});
+  const leases = manifests.filter(
+    ({ kind, rules }) =>
+      kind.endsWith('Role') && (rules as Any[]).some((rule) => rule.resources?.includes('leases')),
+  );
+  assert.deepEqual(
+    leases.map(({ metadata }) => metadata.name),
+    ['slurm-operator-own'],
+  );
+  const { args } = one(manifests, 'Deployment', 'slurm-operator-webhook').spec.template.spec.containers[0];
+  assert.ok(!args.includes('--leader-elect'));
+});

@@ -34,6 +34,12 @@ const different: Record<string, Record<string, string>> = {
     'operator.imagePullPolicy': 'null: the chart’s own policy',
     'webhook.imagePullPolicy': 'null: the chart’s own policy',
     'certManager.enabled': 'the webhook makes its own certificate',
+    'operator.replicas': 'the operator survives the loss of a node',
+    'webhook.replicas': 'the webhook survives the loss of a node',
+    'operator.pdb.enabled': 'a drain takes one replica at a time',
+    'webhook.pdb.enabled': 'a drain takes one replica at a time',
+    'operator.resources': 'requests, so that the pods are not the first to be evicted',
+    'webhook.resources': 'requests, so that the pods are not the first to be evicted',
   },
   slurm: {},
 };

@@ -26,7 +26,13 @@ const program = (name: string): Record<string, Schema> => ({
   nodeSelector: mapOf('Labels of the nodes that fit.', text('Value of the label.')),
   affinity: anyMap('Affinity.'),
   tolerations: list('Tolerations.', { items: { type: 'object' } }),
-  topologySpreadConstraints: list('How pods are spread.', { items: { type: 'object' } }),
+  nodeLossTolerationSeconds: whole(
+    'Seconds until a pod is replaced whose node is not ready or unreachable; null for the default of the cluster.',
+    { minimum: 0 },
+  ),
+  topologySpreadConstraints: list('How pods are spread; empty: over nodes, where there are several.', {
+    items: { type: 'object' },
+  }),
   podSecurityContext: anyMap('Security settings of the pod.'),
   securityContext: anyMap('Security settings of the container.'),
   resources: anyMap('Requests and limits.'),

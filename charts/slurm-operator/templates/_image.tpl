@@ -30,15 +30,52 @@ imagePullSecrets:
 {{- with .root.Values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- range $field := list "nodeSelector" "affinity" "tolerations" "topologySpreadConstraints" }}
+{{- range $field := list "nodeSelector" "affinity" }}
 {{- with get $v $field }}
 {{ $field }}:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
+{{- with include "operator.tolerations" . | fromJsonArray }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+topologySpreadConstraints:
+{{- if $v.topologySpreadConstraints }}
+  {{- toYaml $v.topologySpreadConstraints | nindent 2 }}
+{{- else }}
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "operator.selector" . | nindent 8 }}
+    matchLabelKeys: [pod-template-hash]
+{{- end }}
 securityContext:
   {{- $base := dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault") }}
   {{- mergeOverwrite $base (deepCopy $v.podSecurityContext) | toYaml | nindent 2 }}
+{{- end -}}
+
+{{/*
+The user's tolerations, and one each for a node that is not ready or unreachable, unless the user's cover that taint. As JSON.
+Arguments: root, component.
+*/}}
+{{- define "operator.tolerations" -}}
+{{- $v := get .root.Values .component -}}
+{{- $all := $v.tolerations | default list -}}
+{{- if not (kindIs "invalid" $v.nodeLossTolerationSeconds) -}}
+{{- range $key := list "node.kubernetes.io/not-ready" "node.kubernetes.io/unreachable" -}}
+{{- $covered := false -}}
+{{- range $v.tolerations -}}
+{{- if and (has (.key | default "") (list "" $key)) (has (.effect | default "") (list "" "NoExecute")) -}}{{- $covered = true -}}{{- end -}}
+{{- end -}}
+{{- if not $covered -}}
+{{- $all = append $all (dict "key" $key "operator" "Exists" "effect" "NoExecute" "tolerationSeconds" $v.nodeLossTolerationSeconds) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $all -}}
 {{- end -}}
 
 {{- define "operator.container" -}}

@@ -20,7 +20,7 @@
 {{- if $v.metricsSecure }}
 - --metrics-secure
 {{- end }}
-{{- if $v.leaderElection }}
+{{- if and $v.leaderElection (eq .component "operator") }}
 - --leader-elect
 - --leader-elect-namespace={{ include "operator.namespace" .root }}
 {{- end }}
@@ -47,6 +47,8 @@ spec:
   {{- else }}
   minAvailable: {{ $v.pdb.minAvailable }}
   {{- end }}
+  # A replica that is not ready protects nothing: it may always be evicted.
+  unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:
       {{- include "operator.selector" . | nindent 6 }}

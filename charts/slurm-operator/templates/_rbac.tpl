@@ -28,7 +28,7 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{- end -}}
 {{- end -}}
 {{- if $v.metricsSecure -}}{{- $_ := set $files "cluster" (append $files.cluster "reviews") -}}{{- end -}}
-{{- if $v.leaderElection -}}{{- $_ := set $files "own" (append $files.own "lease") -}}{{- end -}}
+{{- if and $v.leaderElection (eq .component "operator") -}}{{- $_ := set $files "own" (append $files.own "lease") -}}{{- end -}}
 {{- if not (include "operator.namespaces" . | fromJsonArray) -}}
 {{- $_ := set $files "cluster" (concat $files.cluster $files.namespaced) -}}
 {{- end -}}

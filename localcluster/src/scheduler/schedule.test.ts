@@ -167,6 +167,30 @@ test('a hard spread constraint holds back what would tip the balance', () => {
   assert.deepEqual(place(pod, [{ node: a, pods: [aPod({}, { app: 'x' })] }, { node: b }]), { node: 'b' });
 });
 
+test('a soft spread constraint counts only pods with the same values of matchLabelKeys', () => {
+  const spread = {
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: 'host',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: { app: 'x' } },
+        matchLabelKeys: ['hash'],
+      },
+    ],
+  };
+  const host = (name: string) => aNode(name, { labels: { host: name } });
+  const [old, fresh] = ['old', 'new'].map((hash) => aPod({}, { app: 'x', hash }));
+  const pod = aPod(spread, { app: 'x', hash: 'new' });
+  assert.deepEqual(
+    place(pod, [
+      { node: host('a'), pods: [old, old] as Pod[] },
+      { node: host('b'), pods: [fresh] as Pod[] },
+    ]),
+    { node: 'a' },
+  );
+});
+
 test('a more important pod throws out the fewest of the least important', () => {
   const low = aPod({ priority: 1 }, {}, { cpu: '2' });
   const lower = aPod({ priority: 0 }, {}, { cpu: '2' });

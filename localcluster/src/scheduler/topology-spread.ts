@@ -16,6 +16,10 @@ export function spreadOf(pod: Pod, views: readonly NodeView[]): Spread[] {
   return (pod.spec.topologySpreadConstraints ?? []).map((constraint) => {
     const counts = new Map<string, number>();
     const selector = constraint.labelSelector;
+    const keys = (constraint.matchLabelKeys ?? []).filter((key) => pod.metadata.labels?.[key] !== undefined);
+    const matches = (other: Pod) =>
+      selectorMatches(selector, other.metadata.labels) &&
+      keys.every((key) => other.metadata.labels?.[key] === pod.metadata.labels?.[key]);
     for (const view of views) {
       const value = view.node.metadata.labels?.[constraint.topologyKey];
       if (value === undefined || !selectsNode(pod.spec, view.node)) continue;
@@ -24,7 +28,7 @@ export function spreadOf(pod: Pod, views: readonly NodeView[]): Spread[] {
         if (
           other.metadata.namespace === pod.metadata.namespace &&
           other.metadata.deletionTimestamp === undefined &&
-          selectorMatches(selector, other.metadata.labels)
+          matches(other)
         )
           found++;
       counts.set(value, (counts.get(value) ?? 0) + found);
@@ -33,7 +37,7 @@ export function spreadOf(pod: Pod, views: readonly NodeView[]): Spread[] {
       key: constraint.topologyKey,
       maxSkew: constraint.maxSkew,
       hard: constraint.whenUnsatisfiable === 'DoNotSchedule',
-      self: selectorMatches(selector, pod.metadata.labels) ? 1 : 0,
+      self: matches(pod) ? 1 : 0,
       counts,
       fewest: counts.size < (constraint.minDomains ?? 1) ? 0 : Math.min(...counts.values()),
     };

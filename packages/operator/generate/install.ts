@@ -33,6 +33,8 @@ interface Program {
   readonly memory: string;
 }
 
+const nodeLossTaints = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+
 const probe = (path: string, periodSeconds: number) => ({
   httpGet: { path, port: 'health' },
   periodSeconds,
@@ -45,13 +47,28 @@ function deployment({ name, command, args, ports, memory }: Program, image: stri
     kind: 'Deployment',
     metadata: { name, namespace, labels: labels(name) },
     spec: {
-      replicas: 1,
+      replicas: 2,
       revisionHistoryLimit: 2,
       selector: { matchLabels: { 'app.kubernetes.io/name': name } },
       template: {
         metadata: { labels: labels(name) },
         spec: {
           serviceAccountName: name,
+          tolerations: nodeLossTaints.map((key) => ({
+            key,
+            operator: 'Exists',
+            effect: 'NoExecute',
+            tolerationSeconds: 30,
+          })),
+          topologySpreadConstraints: [
+            {
+              maxSkew: 1,
+              topologyKey: 'kubernetes.io/hostname',
+              whenUnsatisfiable: 'ScheduleAnyway',
+              labelSelector: { matchLabels: { 'app.kubernetes.io/name': name } },
+              matchLabelKeys: ['pod-template-hash'],
+            },
+          ],
           securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
           containers: [
             {
@@ -75,6 +92,20 @@ function deployment({ name, command, args, ports, memory }: Program, image: stri
           ],
         },
       },
+    },
+  };
+}
+
+/** Keeps one replica through a drain; one that is not ready protects nothing and may always be evicted. */
+function budget(name: string): object {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name, namespace, labels: labels(name) },
+    spec: {
+      minAvailable: 1,
+      selector: { matchLabels: { 'app.kubernetes.io/name': name } },
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
     },
   };
 }
@@ -143,6 +174,7 @@ export function installObjects(image: string): object[] {
       },
       image,
     ),
+    budget(operator),
     service(operator, { metrics: [8080, 'metrics'], health: [8081, 'health'] }),
     deployment(
       {
@@ -158,6 +190,7 @@ export function installObjects(image: string): object[] {
       },
       image,
     ),
+    budget(webhook),
     service(webhook, { webhook: [443, 'webhook'] }),
     validatingConfiguration(places),
   ];

@@ -14,10 +14,11 @@ import { type WebhookFlags, webhookFlags } from './webhook-flags.ts';
 export const runWebhook: Program = async (args, env, signal) => {
   const flags = webhookFlags(args, env);
   if ('usage' in flags) return flags.usage;
-  const { manager, config } = await managerOf({ name: 'slurm-operator-webhook' }, flags);
+  // No election: every replica serves, and a lease that is lost would only restart one.
+  const serving = { ...flags.serving, leaderElection: undefined };
+  const { manager, config } = await managerOf({ name: 'slurm-operator-webhook' }, { ...flags, serving });
   const { namespaces, http2 } = flags.serving;
   const server = setupWebhooks({
-    // Every replica answers, whoever leads.
     client: manager.unguardedClient,
     log: manager.log,
     namespaces: namespaces && new Set(namespaces),

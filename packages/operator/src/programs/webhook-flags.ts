@@ -1,12 +1,13 @@
 /** The flags of the webhook program: upstream's names and defaults, and where its certificate is. */
 import { FlagError } from './errors.ts';
-import { type Address, address, text } from './flag-types.ts';
+import { type Address, address, text, toggle } from './flag-types.ts';
 import { type LogSettings, logSettings } from './log-flags.ts';
 import { parseFlags, usage } from './parse-flags.ts';
 import { type ServingSettings, servingFlags, servingSettings } from './serving-flags.ts';
 
 export const webhookFlagTable = {
   ...servingFlags({ metrics: '0' }),
+  'leader-elect': toggle(false, 'accepted for compatibility: every replica serves, so none is elected'),
   'server-addr': address(':9443', 'serve admission reviews there'),
   'cert-dir': text(
     '',
