@@ -60,6 +60,10 @@ const reasonTexts = {
   },
   WaitingForWindow: { meaning: 'The update waits for its maintenance window.', advice: '' },
   Reconfiguring: { meaning: 'Slurm is reading a new configuration.', advice: '' },
+  VolumeResizing: {
+    meaning: 'The volume of slurmctld is being enlarged.',
+    advice: 'Wait; if it lasts, look at the claim that the message names.',
+  },
   Deleting: { meaning: 'The object is being deleted.', advice: '' },
   KeyRotation: { meaning: 'Some daemons still use an old key.', advice: 'Wait; the message counts them.' },
 
@@ -99,6 +103,11 @@ const reasonTexts = {
   InvalidSpec: {
     meaning: 'The specification asks for something impossible.',
     advice: 'The message names the field and what to write.',
+  },
+  VolumeUnchangeable: {
+    meaning:
+      'spec.persistence asks for a volume that the existing one cannot become. Every other change is applied.',
+    advice: 'Set the field that the message names back, or move the state to another volume.',
   },
   ConfigRejected: {
     meaning: 'Slurm would refuse the new configuration. The old one stays in use.',

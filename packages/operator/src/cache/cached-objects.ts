@@ -60,7 +60,16 @@ export const nodeFields = project<Node>({
   share: ['metadata.annotations', 'spec.taints', 'status.conditions'],
 });
 
-export const claimFields = project<PersistentVolumeClaim>({ keep: ['metadata.annotations'] });
+export const claimFields = project<PersistentVolumeClaim>({
+  keep: [
+    'metadata.annotations',
+    'spec.resources.requests',
+    'status.phase',
+    'status.capacity',
+    ...of('status.conditions', ['type', 'message']),
+  ],
+  share: ['spec.resources', 'status.phase', 'status.capacity'],
+});
 
 const revisionFields = project<ControllerRevision>({ keep: ['revision'] });
 
@@ -79,6 +88,7 @@ export function setupCache(cache: Cache): void {
   cache.informer(pods, { labelSelector: ours, transform: podFields });
   cache.informer(nodes, { transform: nodeFields });
   const ofWorkers = `${label.name}=${app.worker}`;
-  cache.informer(persistentVolumeClaims, { labelSelector: ofWorkers, transform: claimFields });
+  const withClaims = `${label.name} in (${app.worker},${app.controller})`;
+  cache.informer(persistentVolumeClaims, { labelSelector: withClaims, transform: claimFields });
   cache.informer(controllerRevisions, { labelSelector: ofWorkers, transform: digestRevision });
 }

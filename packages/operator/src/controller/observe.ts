@@ -12,18 +12,24 @@ import {
   type Cache,
   configMaps,
   type Live,
+  persistentVolumeClaims,
   pods,
   type StatefulSet,
   statefulSets,
 } from '@slurm-operator/kube';
 import { refusedCode, trialAnnotation, trialName } from '../builders/controller/config-check.ts';
 import { withoutAccountingAnnotation } from '../builders/controller/config-map.ts';
-import { mountedConfigMaps, referencedConfigMaps } from '../builders/controller/stateful-set.ts';
+import {
+  mountedConfigMaps,
+  referencedConfigMaps,
+  stateClaimName,
+} from '../builders/controller/stateful-set.ts';
 import { type Digests, digestsOf } from '../cache/references.ts';
 import { accountings, clusters, nodeSets } from '../cache/resources.ts';
 import { type WorkerKey, workerKeys } from '../keys/slurm-key.ts';
 import { type PodFacts, podFacts, podsOf } from '../status/pods.ts';
 import type { Runs } from './accounting-order.ts';
+import type { StateClaim, StateVolume } from './state-volume.ts';
 import type { Trial } from './trial.ts';
 
 export interface ObservedController {
@@ -49,6 +55,7 @@ export interface ObservedController {
   };
   /** The slurm.conf that is in force is known to name no slurmdbd. */
   readonly withoutAccounting: boolean;
+  readonly volume: StateVolume;
   /** slurmdbd of the Accounting, where it runs here. */
   readonly slurmdbd: Runs;
 }
@@ -90,8 +97,35 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
       cache.get(configMaps, { namespace, name: resourceName.config(name) })?.metadata.annotations?.[
         withoutAccountingAnnotation
       ] === 'true',
+    volume: volumeOf(cache, set),
     slurmdbd: slurmdbdOf(cache, namespace, accountingRef?.name),
     workers: workerKeys(cache, controller),
+  };
+}
+
+function volumeOf(cache: Cache, set: Live<StatefulSet> | undefined): StateVolume {
+  const template = set?.spec?.volumeClaimTemplates?.at(0)?.spec;
+  if (set === undefined || template === undefined) return { template: undefined, names: [], claims: [] };
+  const names = Array.from({ length: set.spec?.replicas ?? 1 }, (_, ordinal) =>
+    stateClaimName(set.metadata.name, ordinal),
+  );
+  const { namespace } = set.metadata;
+  return { template, names, claims: names.flatMap((name) => claimOf(cache, namespace, name) ?? []) };
+}
+
+function claimOf(cache: Cache, namespace: string | undefined, name: string): StateClaim | undefined {
+  const claim = cache.get(persistentVolumeClaims, { namespace, name });
+  if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return undefined;
+  const { spec, status } = claim;
+  const storage = (of: Readonly<Record<string, string | number>> | undefined) =>
+    of?.['storage'] === undefined ? undefined : String(of['storage']);
+  return {
+    name,
+    uid: claim.metadata.uid,
+    requested: storage(spec?.resources?.requests),
+    capacity: storage(status?.capacity),
+    bound: status?.phase === 'Bound',
+    message: status?.conditions?.find(({ message }) => message)?.message,
   };
 }
 

@@ -34,6 +34,7 @@ const observed = (over: Partial<ObservedController> = {}): ObservedController =>
   trial: undefined,
   workers: [],
   withoutAccounting: false,
+  volume: { template: undefined, names: [], claims: [] },
   slurmdbd: { image: undefined, updating: true },
   statefulSet: current,
   ...over,

@@ -19,6 +19,7 @@ import type { Trouble } from '../status/judge.ts';
 import type { PodFacts } from '../status/pods.ts';
 import { accountingHold, accountingStart, type Hold } from './accounting-order.ts';
 import type { ObservedController } from './observe.ts';
+import { planStateVolume, type Resize } from './state-volume.ts';
 import { decideTrial, type TrialDecision } from './trial.ts';
 import { wantedKeys } from './wanted-keys.ts';
 
@@ -42,6 +43,8 @@ export interface ControllerPlan {
   readonly renew: PodFacts | undefined;
   /** What pods should have been started with: annotation → digest. */
   readonly keys: Readonly<Record<string, string>>;
+  /** Claims of the state that are to be enlarged. */
+  readonly resize: readonly Resize[];
   readonly troubles: readonly Trouble[];
   /** slurm.conf is not yet all that the specification asks for, and why. */
   readonly awaited: string | undefined;
@@ -86,6 +89,10 @@ export function planController(given: ObservedController, around: Surroundings):
     runs && config !== undefined && (observed.statefulSet.exists || troubles.every(isHarmless))
       ? buildControllerStatefulSet({ controller, around, hashes: hashes(observed) })
       : undefined;
+  const { resize, troubles: ofVolume } = planStateVolume(
+    statefulSet?.spec?.volumeClaimTemplates?.at(0)?.spec,
+    observed.volume,
+  );
   const otherFiles =
     statefulSet !== undefined &&
     observed.statefulSet.exists &&
@@ -121,7 +128,8 @@ export function planController(given: ObservedController, around: Surroundings):
       [annotation.slurmKeyHash]: hashes(observed).slurmKey,
       [annotation.jwtKeyHash]: hashes(observed).jwtKey,
     },
-    troubles,
+    resize,
+    troubles: [...troubles, ...ofVolume],
     awaited: start?.message,
   };
 }

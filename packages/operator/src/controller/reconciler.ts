@@ -19,7 +19,9 @@ import { clusters, controllers } from '../cache/resources.ts';
 import { applyStatefulSet } from '../reconcile/apply-stateful-set.ts';
 import type { ReconcilerNeeds } from '../reconcile/reconcile-object.ts';
 import { Steps } from '../reconcile/steps.ts';
+import type { Trouble } from '../status/judge.ts';
 import { writeStatus } from '../status/write-status.ts';
+import { ClaimResizer } from './claim-resizer.ts';
 import { ConfigPace } from './config-pace.ts';
 import { KeyMaker } from './key-maker.ts';
 import { observeController } from './observe.ts';
@@ -36,11 +38,13 @@ export class ControllerReconciler {
   readonly #pace = new ConfigPace();
   readonly #monitors = new ServiceMonitors();
   readonly #keys: KeyMaker;
+  readonly #claims: ClaimResizer;
 
   constructor(manager: ReconcilerNeeds, around: Surroundings) {
     this.#manager = manager;
     this.#around = around;
     this.#keys = new KeyMaker(manager);
+    this.#claims = new ClaimResizer(manager.client);
   }
 
   readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
@@ -74,6 +78,7 @@ export class ControllerReconciler {
       await steps.run(`StatefulSet ${statefulSet.metadata.name}`, () =>
         applyStatefulSet(this.#manager, owner, statefulSet, signal),
       );
+    const volume = await this.#resize(request.namespace ?? '', plan, steps, context);
     const { renew } = plan;
     if (renew !== undefined)
       await steps.run(`Pod ${renew.name}`, () =>
@@ -96,15 +101,29 @@ export class ControllerReconciler {
     const { fields, verdicts } = controllerStatus(
       observeController(cache, after),
       { ...plan, ...(enforced ? { enforced: plan.configHash } : {}) },
-      steps.failures,
+      [...steps.failures, ...volume.troubles],
     );
     await writeStatus(controllers, after, fields, verdicts, client, context);
     steps.throwFailures();
     if (pause > 0) return { requeueAfter: pause };
     const again = plan.decision.kind === 'replace' ? (plan.decision.notBefore ?? 0) : 0;
     if (again > context.clock.now()) return { requeueAfter: again - context.clock.now() };
-    if (prometheusAbsent) return { requeueAfter: lookForPrometheus };
+    const later = [...(prometheusAbsent ? [lookForPrometheus] : []), ...volume.again];
+    if (later.length > 0) return { requeueAfter: Math.min(...later) };
   };
+
+  async #resize(
+    namespace: string,
+    { resize }: ControllerPlan,
+    steps: Steps,
+    { signal, clock }: ReconcileContext,
+  ): Promise<{ troubles: readonly Trouble[]; again: readonly number[] }> {
+    let result: { troubles: readonly Trouble[]; again: readonly number[] } = { troubles: [], again: [] };
+    await steps.run('PersistentVolumeClaim of slurmctld', async () => {
+      result = await this.#claims.resize(namespace, resize, clock.now(), signal);
+    });
+    return result;
+  }
 
   /** Any change of a pod makes its kubelet bring its files up to date at once. */
   async #tellWorkers(

@@ -1,9 +1,10 @@
 /** Which changes make a Controller be looked at. */
-import { app } from '@slurm-operator/api';
+import { app, label } from '@slurm-operator/api';
 import {
   configMaps,
   type Manager,
   type ObjectRef,
+  persistentVolumeClaims,
   secrets,
   services,
   statefulSets,
@@ -51,6 +52,10 @@ export function setupControllers(manager: Manager, around: Surroundings, options
       { namespace: metadata.namespace, name: spec.controllerRef.name },
     ])
     .watches(accountings, ({ metadata }) => usingAccounting(metadata.namespace, metadata.name))
+    .watches(persistentVolumeClaims, ({ metadata: { namespace, labels } }) => {
+      const name = labels?.[label.name] === app.controller ? labels[label.instance] : undefined;
+      return name === undefined ? [] : [{ namespace, name }];
+    })
     // A slurmctld may wait for the upgrade of its slurmdbd.
     .watches(statefulSets, ({ metadata }) => {
       const owner = metadata.ownerReferences?.find(({ kind }) => kind === accountings.kind);

@@ -80,7 +80,8 @@ export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options
     .watches(controllers, (controller) => setsOf(controller.metadata.namespace, controller.metadata.name))
     .watches(persistentVolumeClaims, (claim) => {
       const set = claim.metadata.labels?.[label.instance];
-      return set === undefined ? [] : [{ namespace: claim.metadata.namespace, name: set }];
+      const isOfWorker = claim.metadata.labels?.[label.name] === app.worker;
+      return set === undefined || !isOfWorker ? [] : [{ namespace: claim.metadata.namespace, name: set }];
     })
     .watches(secrets, ({ metadata: { namespace, name } }) => setsWithSecret(namespace, name), {
       cache: { transform: digestData },

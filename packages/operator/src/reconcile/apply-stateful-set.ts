@@ -18,7 +18,7 @@ export async function applyStatefulSet(
 ): Promise<void> {
   const live = cache.get(statefulSets, wanted.metadata);
   if (live === undefined || !isFixedOtherwise(live, wanted) || !isOwnedBy(live, owner)) {
-    const named = keepTemplateMetadata(live, withStrategy(wanted));
+    const named = keepTemplateMetadata(live, withClaimTemplates(live, withStrategy(wanted)));
     await leaveRollingUpdate(client, statefulSets, owner, live, named, signal);
     await owned.apply(statefulSets, owner, named, { signal });
     return;
@@ -36,6 +36,21 @@ function withStrategy(wanted: StatefulSet): StatefulSet {
   const { spec } = wanted;
   if (spec === undefined || spec.updateStrategy !== undefined) return wanted;
   return { ...wanted, spec: { ...spec, updateStrategy: { type: 'RollingUpdate' } } };
+}
+
+/**
+ * Claim templates never change: one that differs would make Kubernetes refuse the whole StatefulSet, with every other change in it. What
+ * of the claims can change is changed on the claims themselves.
+ */
+function withClaimTemplates(live: Live<StatefulSet> | undefined, wanted: StatefulSet): StatefulSet {
+  const { spec } = wanted;
+  if (live?.spec === undefined || spec === undefined) return wanted;
+  const { volumeClaimTemplates: _, ...rest } = spec;
+  const templates = live.spec.volumeClaimTemplates?.map(({ status: _status, ...template }) => template);
+  return {
+    ...wanted,
+    spec: { ...rest, ...(templates === undefined ? {} : { volumeClaimTemplates: templates }) } as typeof spec,
+  };
 }
 
 const isFixedOtherwise = (live: Live<StatefulSet>, wanted: StatefulSet): boolean =>

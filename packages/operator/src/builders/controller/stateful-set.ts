@@ -25,6 +25,8 @@ export interface ControllerWorkloadInput {
 }
 
 const stateVolume = 'statesave';
+/** As the StatefulSet controller names it. */
+export const stateClaimName = (set: string, ordinal: number): string => `${stateVolume}-${set}-${ordinal}`;
 /** The volume with slurm.conf, the user's files and the keys. */
 const etcVolume = 'slurm-etc';
 
