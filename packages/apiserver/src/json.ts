@@ -1,4 +1,46 @@
-/** Plain JSON values: copy and compare. */
+/**
+ * Plain JSON values: read, write, copy and compare. A whole number that a JavaScript number cannot hold exactly is a
+ * bigint, as the real server keeps every int64; all others are numbers.
+ */
+
+declare global {
+  interface JSON {
+    /** A value that is written as the text says. */
+    rawJSON(text: string): object;
+  }
+}
+
+/** Long enough that a number may lose digits. */
+const maybeInexact = /[:[,\s]-?\d{16,}/;
+const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+
+/** As JSON.parse, but whole numbers within int64 are exact; beyond it they are floats, as on the real server. */
+export function parseExact(text: string): unknown {
+  if (!maybeInexact.test(text)) return JSON.parse(text);
+  return JSON.parse(text, function (_key, value: unknown, ...rest: { source?: string }[]) {
+    return typeof value === 'number' && !Number.isSafeInteger(value)
+      ? exactNumber(rest[0]?.source ?? '', value)
+      : value;
+  } as (key: string, value: unknown) => unknown);
+}
+
+function exactNumber(source: string, value: number): number | bigint {
+  if (!/^-?\d+$/.test(source)) return value;
+  const exact = BigInt(source);
+  return exact < int64.least || exact > int64.most ? value : exact;
+}
+
+/** As JSON.stringify, also with a bigint inside. */
+export function stringifyExact(value: unknown, indent = 0): string {
+  try {
+    return JSON.stringify(value, null, indent);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const raw = (_key: string, item: unknown) =>
+      typeof item === 'bigint' ? JSON.rawJSON(String(item)) : item;
+    return JSON.stringify(value, raw, indent);
+  }
+}
 
 /** A deep copy; much faster than structuredClone, and right because everything here came from JSON. */
 export function clone<T>(value: T): T {

@@ -1,6 +1,7 @@
 /** The shapes every room shares: objects as they travel in JSON, and who asks. */
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+/** Whole numbers beyond 2^53 are bigints. */
+export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
 export interface OwnerReference {

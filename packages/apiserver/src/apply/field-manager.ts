@@ -16,6 +16,7 @@ import { applyConflict } from './apply-conflict.ts';
 import { capManagers } from './cap-managers.ts';
 import { FieldSet } from './field-set.ts';
 import { fitToSchema } from './fit-to-schema.ts';
+import { conflictsBeyondLastApplied, kubectl, withLastApplied } from './last-applied.ts';
 import {
   decodeManagers,
   ManagedFieldsError,
@@ -71,19 +72,29 @@ export function createFieldManager(parts: ServerParts): FieldManager {
       if (managers.size === 0)
         managers = noteUpdate(schema, blank, before, managers, request, beforeFirstApply);
       const applier = managerOf(request, 'Apply', request.manager);
-      const outcome = ownersAfterApply(
-        schema,
-        before,
-        applied,
-        managers,
-        applier,
-        managerKey(applier),
-        ignoredBy(request),
-        request.force,
-      );
-      if (outcome.conflicts.length > 0) throw applyConflict(outcome.conflicts);
+      const outcomeOf = (force: boolean) =>
+        ownersAfterApply(
+          schema,
+          before,
+          applied,
+          managers,
+          applier,
+          managerKey(applier),
+          ignoredBy(request),
+          force,
+        );
+      const fromKubectl = applier.manager === kubectl;
+      let outcome = outcomeOf(request.force);
+      if (outcome.conflicts.length > 0) {
+        const left = fromKubectl
+          ? conflictsBeyondLastApplied(schema, before, outcome.conflicts)
+          : outcome.conflicts;
+        if (left.length > 0) throw applyConflict(left);
+        outcome = outcomeOf(true);
+      }
       // Whoever gets it may change it, and it may hold parts of what is stored.
-      const object = clone((outcome.value === undefined ? before : outcome.value) as JsonObject);
+      let object = clone((outcome.value === undefined ? before : outcome.value) as JsonObject);
+      if (fromKubectl) object = withLastApplied(object, applied);
       return withManagers(object, outcome.managers) as unknown as KubeObject;
     },
   };

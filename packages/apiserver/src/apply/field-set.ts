@@ -6,6 +6,7 @@
  * members themselves and the sets below them. Sets are never changed once handed out: operations make new ones and
  * share what did not change. Only a builder that made a set with `new FieldSet()` may `insert` into it.
  */
+import { parseExact, stringifyExact } from '../json.ts';
 import { isObject, type Json, type JsonObject } from '../schema/schema.ts';
 
 export type Path = readonly string[];
@@ -105,14 +106,11 @@ export class FieldSet {
     return this.difference(other).empty && other.difference(this).empty;
   }
 
-  /** Every path that is a member, in the order of `toFieldsV1`. */
+  /** Every path that is a member: at each level first the members, then what is below, as messages list them. */
   *paths(prefix: Path = []): Generator<Path> {
-    const elements = [...this.members.union(this.children)].toSorted(byElement);
-    for (const element of elements) {
-      const path = [...prefix, element];
-      if (this.members.has(element)) yield path;
-      yield* this.below(element).paths(path);
-    }
+    for (const element of [...this.members].toSorted(byElement)) yield [...prefix, element];
+    for (const element of [...this.children.keys()].toSorted(byElement))
+      yield* this.below(element).paths([...prefix, element]);
   }
 
   toFieldsV1(): JsonObject {
@@ -164,19 +162,19 @@ export function keyElement(keys: { readonly [key: string]: Json | undefined }): 
     const value = keys[key];
     if (value !== undefined) known[key] = value;
   }
-  return `k:${JSON.stringify(known)}`;
+  return `k:${stringifyExact(known)}`;
 }
 
 export function valueElement(value: Json): string {
-  return `v:${JSON.stringify(value)}`;
+  return `v:${stringifyExact(value)}`;
 }
 
 /** Clients may write the keys of an item in another order or spacing; one item must have one name. */
 function canonicalElement(written: string): string {
   if (!written.startsWith('k:') && !written.startsWith('v:')) return written;
   try {
-    const parsed = JSON.parse(written.slice(2)) as Json;
-    return written.startsWith('k:') && isObject(parsed) ? keyElement(parsed) : `v:${JSON.stringify(parsed)}`;
+    const parsed = parseExact(written.slice(2)) as Json;
+    return written.startsWith('k:') && isObject(parsed) ? keyElement(parsed) : valueElement(parsed);
   } catch {
     return written;
   }
@@ -195,7 +193,7 @@ function showElement(element: string): string {
     case 'k': {
       const keys = keysIn(text);
       if (keys === undefined) return `[${text}]`;
-      const shown = Object.entries(keys).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+      const shown = Object.entries(keys).map(([key, value]) => `${key}=${stringifyExact(value)}`);
       return `[${shown.join(',')}]`;
     }
     case 'v':
@@ -208,7 +206,7 @@ function showElement(element: string): string {
 /** Clients may write managedFields; what they write need not make sense. */
 function keysIn(text: string): JsonObject | undefined {
   try {
-    const keys = JSON.parse(text) as Json;
+    const keys = parseExact(text) as Json;
     return isObject(keys) ? keys : undefined;
   } catch {
     return undefined;

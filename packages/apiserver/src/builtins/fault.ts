@@ -1,5 +1,6 @@
 /** What can be wrong with a field, worded as the API words it. */
 import type { FieldFault } from '../errors.ts';
+import { stringifyExact } from '../json.ts';
 
 export function required(field: string, detail?: string): FieldFault {
   return { reason: 'FieldValueRequired', field, message: withDetail('Required value', detail) };
@@ -47,5 +48,5 @@ function withDetail(text: string, detail: string | undefined): string {
 }
 
 function shown(value: unknown): string {
-  return JSON.stringify(value ?? null);
+  return stringifyExact(value ?? null);
 }

@@ -1,12 +1,13 @@
 /** Faults of fields, in the words of the API. */
 import type { FieldFault } from '../errors.ts';
+import { stringifyExact } from '../json.ts';
 import type { Json } from '../schema/schema.ts';
 
 export function invalidValue(field: string, value: Json | undefined, detail: string): FieldFault {
   return {
     reason: 'FieldValueInvalid',
     field,
-    message: `Invalid value: ${JSON.stringify(value ?? null)}: ${detail}`,
+    message: `Invalid value: ${stringifyExact(value ?? null)}: ${detail}`,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Between a watch and its socket: gathers what is written in one go, and is where events are dropped, held or torn. */
 import type { ServerResponse } from 'node:http';
 import type { StreamSink } from '../http/answer.ts';
+import { parseExact, stringifyExact } from '../json.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 
 /** What happens to the events of a watch just now. */
@@ -95,7 +96,7 @@ function coalesce(lines: readonly string[]): string[] {
   const byObject = new Map<string, { first: string; last: Line }>();
   const rest: string[] = [];
   for (const text of lines) {
-    const line = JSON.parse(text) as Line;
+    const line = parseExact(text) as Line;
     const uid = line.object.metadata?.uid;
     if (uid === undefined) rest.push(text);
     else byObject.set(uid, { first: byObject.get(uid)?.first ?? line.type, last: line });
@@ -103,7 +104,7 @@ function coalesce(lines: readonly string[]): string[] {
   const merged = [...byObject.values()].flatMap(({ first, last }) => {
     if (first === 'ADDED' && last.type === 'DELETED') return [];
     const type = last.type === 'DELETED' || first !== 'ADDED' ? last.type : 'ADDED';
-    return [`${JSON.stringify({ type, object: last.object })}\n`];
+    return [`${stringifyExact({ type, object: last.object })}\n`];
   });
   return [...merged, ...rest];
 }

@@ -1,6 +1,6 @@
 /** A request body as an object of the resource that the URL names. */
 import { ApiError, badRequest, invalid } from '../errors.ts';
-import { isObject } from '../json.ts';
+import { isObject, stringifyExact } from '../json.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { Schema } from '../ports/schema-source.ts';
 import { groupVersion, type ResourceDefinition } from '../registry/resource-definition.ts';
@@ -16,13 +16,17 @@ export async function decodeObject(
   definition: ResourceDefinition,
   options: Pick<WriteOptions, 'fieldValidation'>,
 ): Promise<KubeObject> {
-  const { value, duplicates } = await readBody(context, definition.kind);
+  const { value, duplicates, duplicatesPrefix = '' } = await readBody(context, definition.kind);
   const object = asObject(definition, value);
   const schema = context.parts.schemas.schemaOf(definition);
   const faults = decodeTyped(context, definition, schema, object, duplicates);
   if (faults.length > 0) {
     if (options.fieldValidation === 'Strict')
-      throw cannotHandle(definition, definition.kind, `strict decoding error: ${faults.join(', ')}`);
+      throw cannotHandle(
+        definition,
+        definition.kind,
+        `strict decoding error: ${duplicates.length === 0 ? '' : duplicatesPrefix}${faults.join(', ')}`,
+      );
     if (options.fieldValidation === 'Warn') context.warnings.push(...faults);
   }
   return checkCustomKind(definition, object);
@@ -40,18 +44,24 @@ export function decodeTyped(
   duplicates: readonly string[],
 ): string[] {
   fillKind(context, definition, object);
-  const said = duplicates.map((path) => `duplicate field "${path}"`);
-  if (schema === undefined) return said;
+  if (schema === undefined) return [...duplicates];
   // A custom resource is typed in its metadata only; the rest is for its schema to judge.
   const typed = definition.custom ? schema.properties?.['metadata'] : schema;
   const value = definition.custom ? (object.metadata as Record<string, unknown>) : object;
   const fault = typed === undefined ? undefined : typeFault(value, typed);
   if (fault !== undefined) throw cannotHandle(definition, definition.kind, fault);
+  if (definition.custom) dropEmptyMetadata(object);
   const unknown = dropUnknownFields(object, judging(context, definition, schema, object));
   return [
-    ...said,
+    ...duplicates,
     ...(definition.custom ? unknown.toSorted() : unknown).map((path) => `unknown field "${path}"`),
   ];
+}
+
+/** Metadata of a custom resource is typed: what is empty there is not said at all. */
+function dropEmptyMetadata({ metadata }: KubeObject): void {
+  for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const)
+    if (metadata[key] !== undefined && Object.keys(metadata[key] ?? {}).length === 0) delete metadata[key];
 }
 
 /** Of a version that is not served nothing is known but what every object has. */
@@ -73,23 +83,25 @@ async function readBody(context: RequestContext, kind: string) {
     if (error instanceof MalformedBody)
       throw unrecognized(
         kind,
-        `couldn't get version/kind; json parse error: ${error.message}`,
+        `${error.asJson ? "couldn't get version/kind; json parse error: " : ''}${error.message}`,
         await context.body(),
       );
     throw error;
   }
 }
 
-function asObject(definition: ResourceDefinition, value: unknown): KubeObject {
+function asObject(definition: ResourceDefinition, read: unknown): KubeObject {
+  // Null, such as an empty YAML document, is an object of which nothing is said.
+  const value = read === null && !definition.custom ? {} : read;
   if (!isObject(value)) {
     const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
     throw badRequest(
-      `the object provided is unrecognized (must be of type ${definition.kind}): couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (${summary(JSON.stringify(value))})`,
+      `the object provided is unrecognized (must be of type ${definition.kind}): couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (${summary(stringifyExact(value))})`,
     );
   }
   const object = value as unknown as KubeObject;
   if (definition.custom) {
-    const text = JSON.stringify(value);
+    const text = stringifyExact(value);
     for (const [field, name] of [
       ['kind', 'Kind'],
       ['apiVersion', 'apiVersion'],
@@ -149,9 +161,10 @@ function wrongKind({ parts }: RequestContext, definition: ResourceDefinition, ob
   const slash = apiVersion.indexOf('/');
   const group = slash < 0 ? '' : apiVersion.slice(0, slash);
   const version = apiVersion.slice(slash + 1);
-  const known = parts.registry.findKind(group, kind, version);
+  const isList = kind === 'List' && apiVersion === 'v1';
+  const known = parts.registry.findKind(group, kind.replace(/List$/, ''), version);
   const why =
-    known === undefined || known.custom
+    !isList && (known === undefined || known.custom)
       ? `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/api/legacyscheme/scheme.go:30"`
       : `converting (${version}.${kind}) to (${definition.group === '' ? 'core' : definition.group.split('.')[0]}.${definition.kind}): unknown conversion`;
   return cannotHandle(definition, kind, why);

@@ -1,21 +1,31 @@
 /** Request bodies: JSON or YAML text to a plain value. */
-import { parseDocument } from 'yaml';
 import { ApiError, notImplemented } from '../errors.ts';
+import { parseExact } from '../json.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import { duplicateKeys, JsonSyntaxError } from './json-scan.ts';
 import { decodeProtobuf, ProtobufFault } from './protobuf.ts';
+import { readYaml, YamlSyntaxError } from './yaml-text.ts';
 
 const protobufType = 'application/vnd.kubernetes.protobuf';
 
 /** What is wrong with a text, in the words of the real server. */
 export class MalformedBody extends Error {
   override readonly name = 'MalformedBody';
+  /** Whether the text was read as JSON, which the messages of the real server say. */
+  readonly asJson: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly asJson?: boolean } = {}) {
+    super(message, options);
+    this.asJson = options.asJson ?? true;
+  }
 }
 
 export interface Decoded {
   readonly value: unknown;
-  /** Paths of keys given twice; the last one counts. */
+  /** A sentence for each key given twice; the last one counts. */
   readonly duplicates: readonly string[];
+  /** What a strict reader says before those sentences. */
+  readonly duplicatesPrefix?: string;
 }
 
 export function mediaType(header: string | undefined): string {
@@ -59,10 +69,11 @@ function readProtobuf(body: Buffer): unknown {
 
 export function parseJson(text: string): Decoded {
   try {
-    const duplicates = duplicateKeys(text);
+    const duplicates = duplicateKeys(text).map((path) => `duplicate field "${path}"`);
     // The one key that a plain object cannot hold as others do.
     if (text.includes('"__proto__"')) throw notImplemented('objects with a key named __proto__');
-    return { value: JSON.parse(text), duplicates };
+    const value = parseExact(text);
+    return { value: loneSurrogate.test(text) ? wellFormed(value) : value, duplicates };
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw new MalformedBody(error.message, { cause: error });
     throw error;
@@ -72,19 +83,34 @@ export function parseJson(text: string): Decoded {
 export function parseYaml(text: string): Decoded {
   const quick = jsonOrNothing(text);
   if (quick !== undefined) return { value: quick, duplicates: [] };
-  const document = parseDocument(text, { uniqueKeys: false, version: '1.2' });
-  const [fault] = document.errors;
-  if (fault !== undefined)
-    throw new MalformedBody(`error converting YAML to JSON: yaml: ${fault.message.split('\n')[0] ?? ''}`);
-  return { value: document.toJS({ maxAliasCount: 100 }), duplicates: [] };
+  if (/^\s*"?__proto__"?\s*:/m.test(text)) throw notImplemented('objects with a key named __proto__');
+  try {
+    return { ...readYaml(text), duplicatesPrefix: 'yaml: unmarshal errors:\n  ' };
+  } catch (error) {
+    if (error instanceof YamlSyntaxError)
+      throw new MalformedBody(error.message, { cause: error, asJson: false });
+    throw error;
+  }
 }
 
 /** Most clients write their YAML as JSON, which is read many times faster. */
 function jsonOrNothing(text: string): unknown {
-  if (!/^\s*\{/.test(text)) return undefined;
+  if (!/^\s*\{/.test(text) || text.includes('"__proto__"')) return undefined;
   try {
-    return JSON.parse(text);
+    return duplicateKeys(text).length === 0 ? parseExact(text) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** A surrogate that is written as an escape may stand alone. */
+const loneSurrogate = /\\u[dD][89a-fA-F]/;
+
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]),
+  );
 }

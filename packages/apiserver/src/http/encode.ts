@@ -1,5 +1,6 @@
 /** Answers on the wire: JSON or YAML, whole objects, tables or metadata only. */
 import { stringify as stringifyYaml } from 'yaml';
+import { stringifyExact } from '../json.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import { groupVersion } from '../registry/resource-definition.ts';
 import type { KubeObject } from '../types.ts';
@@ -26,10 +27,18 @@ export function encode(context: RequestContext, answer: ObjectAnswer | ListAnswe
       headers: answer.headers ?? {},
     };
   const headers = answer.type === 'object' ? (answer.headers ?? {}) : {};
-  const form = answer.status < 400 ? negotiate(context) : plain;
+  const form = answer.status < 400 ? negotiate(context) : formOfError(context);
   const value =
     answer.type === 'object' ? oneObject(context, answer, form) : listObject(context, answer, form);
   return { status: answer.status, headers, ...serialize(value, form) };
+}
+
+function formOfError(context: RequestContext): Representation {
+  try {
+    return { ...negotiate(context), as: 'object' };
+  } catch {
+    return plain;
+  }
 }
 
 export function serialize(
@@ -43,7 +52,7 @@ export function serialize(
         // The real server's YAML does not quote the dot of fieldsV1.
         .replaceAll(/^(\s*)"\.":/gm, '$1.:'),
     };
-  return { contentType: 'application/json', text: `${JSON.stringify(value, null, pretty ? 2 : 0)}\n` };
+  return { contentType: 'application/json', text: `${stringifyExact(value, pretty ? 2 : 0)}\n` };
 }
 
 function oneObject(

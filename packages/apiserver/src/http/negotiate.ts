@@ -15,7 +15,7 @@ const protobuf = /^application\/vnd\.kubernetes\.protobuf\b/;
 /** The first representation in the Accept header that can be given; throws a 406 (or a 501) when there is none. */
 export function negotiate({ headers, query }: Pick<RequestContext, 'headers' | 'query'>): Representation {
   const pretty = query.get('pretty') === 'true';
-  const wanted = (headers.accept ?? '').split(',').map((one) => one.trim());
+  const wanted = byQuality((headers.accept ?? '').split(',').map((one) => one.trim()));
   let format: Representation['format'] | undefined;
   for (const one of wanted) {
     const [type = '', ...parameters] = one.split(';').map((part) => part.trim());
@@ -39,11 +39,17 @@ export function negotiate({ headers, query }: Pick<RequestContext, 'headers' | '
   throw new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${available}`);
 }
 
+/** The best first; what is wanted equally stays in order, named types before wildcards. */
+function byQuality(wanted: readonly string[]): string[] {
+  const quality = (one: string) => Number(/;\s*q=([\d.]+)/.exec(one)?.[1] ?? '1');
+  const wildness = (one: string) => (one.startsWith('*') ? 2 : /^[^;]*\/\*/.test(one) ? 1 : 0);
+  return wanted.toSorted((a, b) => quality(b) - quality(a) || wildness(a) - wildness(b));
+}
+
 function formatOf(type: string): Representation['format'] | undefined {
   switch (type) {
     case '':
     case '*/*':
-    case 'application/*':
     case 'application/json':
       return 'json';
     case 'application/yaml':

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AuditLog, askedFor } from '../audit/audit-log.ts';
-import { ApiError, internalError, notImplemented } from '../errors.ts';
+import { ApiError, badRequest, internalError, notImplemented } from '../errors.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
@@ -14,6 +14,7 @@ import { dispatch, pageNotFound } from '../verbs/dispatch.ts';
 import { grantAccess } from './access.ts';
 import type { Answer, StreamAnswer } from './answer.ts';
 import { encode } from './encode.ts';
+import { durationFault } from './query-values.ts';
 import { readBody } from './read-body.ts';
 import { requestInfo } from './request-info.ts';
 
@@ -81,6 +82,7 @@ export async function serve(
     });
   };
   try {
+    checkTimeout(info.verb, url.searchParams);
     await grantAccess(request, context, (becoming) => {
       user = becoming;
     });
@@ -109,6 +111,13 @@ export async function serve(
   } finally {
     record();
   }
+}
+
+/** `?timeout=`, as kubectl --request-timeout sends it; what lasts long by its nature takes no notice of it. */
+function checkTimeout(verb: string, query: URLSearchParams): void {
+  const timeout = query.get('timeout') ?? '';
+  const fault = timeout === '' || verb === 'watch' ? undefined : durationFault(timeout);
+  if (fault !== undefined) throw badRequest(`invalid timeout specified in the request URL - ${fault}`);
 }
 
 async function route(context: RequestContext): Promise<Answer> {

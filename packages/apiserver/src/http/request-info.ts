@@ -1,4 +1,5 @@
 /** What a path and method mean: verb, resource, namespace, name. */
+import { isTrue } from './query-values.ts';
 
 export interface RequestInfo {
   /** get, list, watch, create, update, patch, delete, deletecollection; the lower-case method off resources. */
@@ -79,17 +80,6 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
     name,
     rest: tail.join('/'),
   };
-}
-
-export function isTrue(value: string | null): boolean {
-  return (
-    value === 'true' ||
-    value === '1' ||
-    value === 't' ||
-    value === 'T' ||
-    value === 'TRUE' ||
-    value === 'True'
-  );
 }
 
 function decode(part: string): string {

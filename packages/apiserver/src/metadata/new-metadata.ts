@@ -32,8 +32,6 @@ export function placeInNamespace(
   object: KubeObject,
 ): void {
   if (!definition.namespaced) {
-    // A custom resource of the whole cluster loses a namespace silently, a built-in one is refused.
-    if (!definition.custom && (object.metadata.namespace ?? '') !== '') throw wrongNamespace();
     delete object.metadata.namespace;
     return;
   }

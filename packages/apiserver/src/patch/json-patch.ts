@@ -24,14 +24,15 @@ function applyOperation(root: { document: unknown }, operation: unknown): void {
   if (typeof path !== 'string') throw refused();
   switch (op) {
     case 'add':
-      add(root, path, clone(value));
+      // An operation without a value adds null.
+      add(root, path, clone(value ?? null));
       return;
     case 'remove':
       remove(root, path);
       return;
     case 'replace':
       if (Array.isArray(locate(root, path).container)) remove(root, path);
-      add(root, path, clone(value));
+      add(root, path, clone(value ?? null));
       return;
     case 'move': {
       const moved = read(root, String(from));

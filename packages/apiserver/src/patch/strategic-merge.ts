@@ -4,6 +4,7 @@
  */
 import { clone, equal, isObject } from '../json.ts';
 import type { Schema } from '../ports/schema-source.ts';
+import { goFormat } from './go-format.ts';
 
 type Value = Record<string, unknown>;
 
@@ -27,7 +28,7 @@ function mergeObject(target: Value, patch: Value, schema: Schema | undefined): V
   if (order === 'replace') return withoutDirectives(patch);
   if (order === 'delete') return {};
   if (order !== undefined && order !== 'merge')
-    throw new StrategicMergeError(`Unknown patch type found: ${JSON.stringify(order)}`);
+    throw new StrategicMergeError(`unknown patch type: ${goFormat(order)} in map: ${goFormat(patch)}`);
   const result: Value = { ...target };
   retain(result, patch);
   for (const [key, value] of Object.entries(patch)) {
@@ -60,6 +61,7 @@ function mergeField(target: unknown, value: unknown, schema: Schema | undefined,
   if (Array.isArray(value)) {
     const list = Array.isArray(target) ? target : [];
     if (!strategy.includes('merge') || schema === undefined) return withoutItemDirectives(value);
+    if (Array.isArray(order)) checkOrder(value, order, mergeKey(schema));
     const merged = mergeList(list, value, schema);
     // Without an order of its own, a patch is one: what it adds comes before what it does not know.
     return ordered(merged, list, order ?? value, mergeKey(schema));
@@ -68,6 +70,20 @@ function mergeField(target: unknown, value: unknown, schema: Schema | undefined,
   if (strategy === 'replace' || schema?.['x-kubernetes-preserve-unknown-fields'] === true)
     return clone(value);
   return mergeObject(isObject(target) ? target : {}, value, schema);
+}
+
+/** $setElementOrder must name what the patch brings, in the same order. */
+function checkOrder(patch: readonly unknown[], order: readonly unknown[], key: string | undefined): void {
+  const identity = (item: unknown) => (key !== undefined && isObject(item) ? item[key] : item);
+  let at = 0;
+  for (const item of patch) {
+    if (isObject(item) && item[directive] !== undefined) continue;
+    while (at < order.length && !equal(identity(order[at]), identity(item))) at += 1;
+    if (at === order.length)
+      throw new StrategicMergeError(
+        `The order in patch list:\n${goFormat(patch)}\n doesn't match ${elementOrder.slice(0, -1)} list:\n${goFormat(order)}\n`,
+      );
+  }
 }
 
 function mergeList(target: readonly unknown[], patch: readonly unknown[], schema: Schema): unknown[] {
@@ -83,9 +99,7 @@ function mergeList(target: readonly unknown[], patch: readonly unknown[], schema
     if (!isObject(item)) continue;
     const value = item[key];
     if (value === undefined)
-      throw new StrategicMergeError(
-        `map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`,
-      );
+      throw new StrategicMergeError(`map: ${goFormat(item)} does not contain declared merge key: ${key}`);
     const at = result.findIndex((one) => isObject(one) && equal(one[key], value));
     if (item[directive] === 'delete')
       result = result.filter((one) => !(isObject(one) && equal(one[key], value)));

@@ -1,12 +1,13 @@
 /** Snapshots on disk: one JSON file, written beside its place and renamed, so that a crash leaves the old or the new one. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
+import { parseExact, stringifyExact } from '../json.ts';
 import type { StoreSnapshot } from './store.ts';
 
 const format = 'apiserver-snapshot/1';
 
 export async function writeSnapshotFile(file: string, snapshot: StoreSnapshot): Promise<void> {
   const beside = `${file}.${process.pid}.new`;
-  await writeFile(beside, JSON.stringify({ format, ...snapshot }), { mode: 0o600 });
+  await writeFile(beside, stringifyExact({ format, ...snapshot }), { mode: 0o600 });
   await rename(beside, file);
 }
 
@@ -19,7 +20,7 @@ export async function readSnapshotFile(file: string): Promise<StoreSnapshot | un
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new Error(`cannot read the snapshot ${file}`, { cause: error });
   }
-  const parsed = JSON.parse(text) as StoreSnapshot & { format?: string };
+  const parsed = parseExact(text) as StoreSnapshot & { format?: string };
   if (parsed.format !== format)
     throw new Error(
       `${file} is no snapshot of this server: its format is ${String(parsed.format)}, not ${format}`,

@@ -2,6 +2,7 @@
 import { badRequest, invalid, notFound } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import { MalformedBody, parseYaml } from '../http/decode.ts';
+import { isTrue } from '../http/query-values.ts';
 import { clone, isObject } from '../json.ts';
 import { checkPlace } from '../metadata/new-metadata.ts';
 import type { FieldManagerRequest } from '../ports/field-manager.ts';
@@ -34,7 +35,7 @@ export async function apply(
     manager: options.manager,
     apiVersion: groupVersion(definition),
     time: timestamp(surroundings.now()),
-    force: context.query.get('force') === 'true',
+    force: isTrue(context.query.get('force')),
   };
   const applied = (live: KubeObject | undefined): KubeObject => {
     const placed = clone(configuration);

@@ -1,10 +1,20 @@
-import { conflict, objectModified } from '../errors.ts';
+/** A writer that names a resourceVersion means that one, and no later one. */
+import { ApiError, conflict, objectModified } from '../errors.ts';
 import { groupResource, type ResourceDefinition } from '../registry/resource-definition.ts';
 import type { KubeObject } from '../types.ts';
 
-/** A writer that names a resourceVersion means that one, and no later one. */
 export function checkRevision(definition: ResourceDefinition, written: KubeObject, live: KubeObject): void {
-  const expected = written.metadata.resourceVersion ?? '';
+  const expected = expectedVersion(written);
   if (expected !== '' && expected !== live.metadata.resourceVersion)
     throw conflict(groupResource(definition), live.metadata.name ?? '', objectModified);
+}
+
+/** The version that a body asks for; '' when any will do. */
+export function expectedVersion({ metadata }: KubeObject): string {
+  const { resourceVersion = '' } = metadata;
+  if (resourceVersion !== '' && !/^\d+$/.test(resourceVersion)) {
+    const shown = JSON.stringify(resourceVersion);
+    throw new ApiError(500, '', `strconv.ParseUint: parsing ${shown}: invalid syntax`);
+  }
+  return Number(resourceVersion) === 0 ? '' : resourceVersion;
 }

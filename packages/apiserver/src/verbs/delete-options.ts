@@ -2,6 +2,7 @@
 import { invalidValue, notSupported } from '../builtins/fault.ts';
 import { badRequest, type FieldFault, invalid } from '../errors.ts';
 import { decodeBody, MalformedBody } from '../http/decode.ts';
+import { isTrue, wholeNumber } from '../http/query-values.ts';
 import { isObject } from '../json.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { JsonObject } from '../types.ts';
@@ -61,18 +62,29 @@ function fromQuery(query: URLSearchParams): Sent {
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');
   return {
     ...(policy === null ? {} : { propagationPolicy: policy }),
-    ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
-    ...(orphan === null ? {} : { orphanDependents: orphan === 'true' }),
+    ...(grace === null ? {} : { gracePeriodSeconds: wholeNumber(query, 'gracePeriodSeconds') }),
+    ...(orphan === null ? {} : { orphanDependents: isTrue(orphan) }),
     ...(dryRun.length === 0 ? {} : { dryRun }),
   };
+}
+
+const fields = ['gracePeriodSeconds', 'preconditions', 'propagationPolicy', 'orphanDependents', 'dryRun'];
+
+/** Fields that nobody knows are dropped. */
+function known(options: Record<string, unknown>): Sent {
+  return Object.fromEntries(Object.entries(options).filter(([key]) => fields.includes(key)));
 }
 
 async function fromBody(context: RequestContext): Promise<Sent> {
   try {
     const { value } = await decodeBody(context);
     if (!isObject(value)) throw new MalformedBody('the options are not an object');
-    const { kind: _kind, apiVersion: _apiVersion, ...options } = value;
-    return options;
+    const { kind, apiVersion, ...options } = value;
+    if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions')
+      throw badRequest(
+        `no kind "${kind}" is registered for version "${typeof apiVersion === 'string' ? apiVersion : ''}" in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"`,
+      );
+    return known(options);
   } catch (error) {
     if (error instanceof MalformedBody)
       throw badRequest(

@@ -1,7 +1,7 @@
 /** The query options of lists and watches, checked as the real server checks them. */
 import { forbiddenField, notSupported } from '../builtins/fault.ts';
 import { ApiError, badRequest, type FieldFault, invalid } from '../errors.ts';
-import { isTrue } from '../http/request-info.ts';
+import { isTrue, wholeNumber } from '../http/query-values.ts';
 
 export interface ListOptions {
   /** '' when not given. */
@@ -13,6 +13,8 @@ export interface ListOptions {
 }
 
 export function listOptions(query: URLSearchParams): ListOptions {
+  const limit = wholeNumber(query, 'limit');
+  wholeNumber(query, 'timeoutSeconds');
   const resourceVersion = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';
   const continueToken = query.get('continue') ?? '';
@@ -35,7 +37,7 @@ export function listOptions(query: URLSearchParams): ListOptions {
   return {
     resourceVersion,
     match: match as ListOptions['match'],
-    limit: Math.max(0, Number.parseInt(query.get('limit') ?? '0', 10) || 0),
+    limit: Math.max(0, limit),
     continueToken,
   };
 }
@@ -49,6 +51,8 @@ export interface WatchOptions {
 }
 
 export function watchOptions(query: URLSearchParams): WatchOptions {
+  const timeoutSeconds = wholeNumber(query, 'timeoutSeconds');
+  wholeNumber(query, 'limit');
   const resourceVersion = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';
   const faults: FieldFault[] = [];
@@ -76,7 +80,7 @@ export function watchOptions(query: URLSearchParams): WatchOptions {
     resourceVersion,
     sendInitialEvents: isTrue(query.get('sendInitialEvents')),
     bookmarks: isTrue(query.get('allowWatchBookmarks')),
-    timeoutSeconds: Math.max(0, Number.parseInt(query.get('timeoutSeconds') ?? '0', 10) || 0),
+    timeoutSeconds: Math.max(0, timeoutSeconds),
   };
 }
 

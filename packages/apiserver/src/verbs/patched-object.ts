@@ -3,7 +3,8 @@ import { ApiError, badRequest, type FieldFault, invalid } from '../errors.ts';
 import { MalformedBody, parseJson } from '../http/decode.ts';
 import { decodeTyped } from '../http/decode-object.ts';
 import { typeFault } from '../http/typed-fields.ts';
-import { clone, isObject } from '../json.ts';
+import { clone, equal, isObject, stringifyExact } from '../json.ts';
+import { goFormat } from '../patch/go-format.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { mergePatch } from '../patch/merge-patch.ts';
 import { StrategicMergeError, strategicMerge } from '../patch/strategic-merge.ts';
@@ -87,13 +88,23 @@ function strategically(
     // A strategic patch is read value by value, so the words differ from those of a decoder.
     const fault = schema === undefined ? undefined : typeFault(merged, schema);
     const words = fault === undefined ? undefined : /cannot unmarshal (\w+).* of type (.+)$/.exec(fault);
-    if (words)
-      throw invalidPatch(goFormat(change), `cannot convert ${goKind(words[1] ?? '')} to ${words[2]}`);
+    if (words) throw invalidPatch(goFormat(change), cannotRestore(words[1] ?? '', words[2] ?? ''));
     return merged;
   } catch (error) {
-    if (error instanceof StrategicMergeError) throw badRequest(error.message);
+    if (error instanceof StrategicMergeError) throw new ApiError(500, '', error.message);
     throw error;
   }
+}
+
+/** What a reader that goes value by value says of one that its field cannot hold. */
+function cannotRestore(jsonType: string, goType: string): string {
+  const from = { object: 'map', array: 'slice', number: 'int64' }[jsonType] ?? jsonType;
+  if (goType.startsWith('[]')) return `cannot restore slice from ${from}`;
+  if (goType.startsWith('map[')) return `cannot restore map from ${from}`;
+  if (/^v\d/.test(goType)) return `cannot restore struct from: ${from}`;
+  return from === 'int64' && goType === 'string'
+    ? 'cannot convert int64 to string'
+    : `unrecognized type: ${goType}`;
 }
 
 function decodePatched(
@@ -158,13 +169,13 @@ const metadataOrder = [
 /** The patched object as messages show it: sorted, but for the parts of a built-in kind that the patch left alone. */
 function shown(patched: KubeObject, live: KubeObject, { custom }: PatchTarget): string {
   const sorted = sortKeys(patched) as Record<string, unknown>;
-  if (!custom && JSON.stringify(patched.metadata) === JSON.stringify(live.metadata)) {
+  if (!custom && equal(patched.metadata, live.metadata)) {
     const metadata = patched.metadata as Record<string, unknown>;
     sorted['metadata'] = Object.fromEntries(
       metadataOrder.filter((key) => metadata[key] !== undefined).map((key) => [key, metadata[key]]),
     );
   }
-  return JSON.stringify(sorted);
+  return stringifyExact(sorted);
 }
 
 function sortKeys(value: unknown): unknown {
@@ -175,26 +186,4 @@ function sortKeys(value: unknown): unknown {
       .toSorted()
       .map((key) => [key, sortKeys(value[key])]),
   );
-}
-
-function goKind(jsonType: string): string {
-  switch (jsonType) {
-    case 'number':
-      return 'int64';
-    case 'array':
-      return '[]interface {}';
-    case 'object':
-      return 'map[string]interface {}';
-    default:
-      return jsonType;
-  }
-}
-
-/** As Go prints a map: `map[a:1 b:[x y]]`. */
-function goFormat(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goFormat).join(' ')}]`;
-  if (!isObject(value))
-    return typeof value === 'string' ? value : value === null ? '<nil>' : JSON.stringify(value);
-  const keys = Object.keys(value).toSorted();
-  return `map[${keys.map((key) => `${key}:${goFormat(value[key])}`).join(' ')}]`;
 }

@@ -19,6 +19,7 @@ import {
 import { fromStorage, toStorage } from '../registry/storage-form.ts';
 import { objectKey } from '../store/store.ts';
 import { type JsonObject, type KubeObject, timestamp } from '../types.ts';
+import { checkRevision, expectedVersion } from './check-revision.ts';
 import { createObject } from './create.ts';
 import { type WriteOptions, writeOptions } from './write-options.ts';
 
@@ -62,7 +63,7 @@ export async function update(
           name,
           `StorageError: invalid object, Code: 4, Key: ${registryKey(definition, live)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${sent.metadata.uid}, UID in object meta: ${live.metadata.uid ?? ''}`,
         );
-      const expected = sent.metadata.resourceVersion ?? '';
+      const expected = expectedVersion(sent);
       if (expected === '' && definition.requireResourceVersion === true)
         throw invalid({ group: definition.group, kind: definition.plural }, name, [
           {
@@ -71,11 +72,10 @@ export async function update(
             message: 'Invalid value: 0: must be specified for an update',
           },
         ]);
-      if (expected !== '' && expected !== live.metadata.resourceVersion)
-        throw conflict(about, name, objectModified);
+      checkRevision(definition, sent, live);
       return manage(live, clone(sent));
     },
-    unconditional: (sent.metadata.resourceVersion ?? '') === '',
+    unconditional: expectedVersion(sent) === '',
   });
   return { type: 'object', status: 200, object, definition };
 }

@@ -1,6 +1,7 @@
 /** The query options that every write shares. */
 import { invalidValue, notSupported, tooLong } from '../builtins/fault.ts';
 import { type FieldFault, invalid } from '../errors.ts';
+import { isTrue } from '../http/query-values.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { JsonObject } from '../types.ts';
 
@@ -37,7 +38,7 @@ export function writeOptions(
       kind,
       apiVersion: 'meta.k8s.io/v1',
       ...(dryRun.length > 0 ? { dryRun: ['All'] } : {}),
-      ...(query.get('force') === 'true' ? { force: true } : {}),
+      ...(isTrue(query.get('force')) ? { force: true } : {}),
       ...(manager === '' ? {} : { fieldManager: manager }),
       ...(fieldValidation === '' ? {} : { fieldValidation }),
     },
@@ -51,10 +52,17 @@ export function dryRunFaults(dryRun: readonly string[]): FieldFault[] {
 }
 
 function managerFaults(manager: string): FieldFault[] {
-  if (Buffer.byteLength(manager) > 128) return [tooLong('fieldManager', 128)];
-  return /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(manager)
-    ? []
-    : [invalidValue('fieldManager', manager, 'should only contain printable characters')];
+  const faults: FieldFault[] = Buffer.byteLength(manager) > 128 ? [tooLong('fieldManager', 128)] : [];
+  let position = 0;
+  for (const character of manager) {
+    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+      const detail = `invalid character U+${code} (at position ${position})`;
+      faults.push(invalidValue('fieldManager', manager, detail));
+    }
+    position += Buffer.byteLength(character);
+  }
+  return faults;
 }
 
 function fieldValidationFaults(value: string): FieldFault[] {

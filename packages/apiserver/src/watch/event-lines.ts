@@ -1,6 +1,7 @@
 /** Watch events as lines of the stream, in the form the client asked for. */
 import type { Representation } from '../http/negotiate.ts';
 import { metadataOnly, table } from '../http/transform.ts';
+import { stringifyExact } from '../json.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import type { KubeObject } from '../types.ts';
@@ -18,7 +19,7 @@ export function eventLines(
   let first = true;
   return (type, object) => {
     if (as === 'object' || type === 'ERROR') return `{"type":"${type}","object":${textOf(object)}}\n`;
-    if (type === 'BOOKMARK') return `${JSON.stringify({ type, object: bookmark(object, as) })}\n`;
+    if (type === 'BOOKMARK') return `${stringifyExact({ type, object: bookmark(object, as) })}\n`;
     const shown =
       as === 'metadata'
         ? metadataOnly(object)
@@ -26,7 +27,7 @@ export function eventLines(
             withColumns: first,
           });
     first = false;
-    return `${JSON.stringify({ type, object: shown })}\n`;
+    return `${stringifyExact({ type, object: shown })}\n`;
   };
 }
 
@@ -46,7 +47,7 @@ function bookmark(object: KubeObject, as: Representation['as']): KubeObject {
 function textOf(object: KubeObject): string {
   if (last.object !== object) {
     last.object = object;
-    last.text = JSON.stringify(object);
+    last.text = stringifyExact(object);
   }
   return last.text;
 }

@@ -10,12 +10,6 @@ export interface KnownDifference {
 }
 
 export const knownDifferences: Readonly<Record<string, KnownDifference>> = {
-  'apply/41-kubectl-last-applied': {
-    weight: 'B',
-    reason:
-      'kubectl apply --server-side after client-side apply is a conflict here, taken over on a cluster; last-applied annotation not kept up',
-  },
-  'apply/45-crd-atomic-and-plain': { weight: 'C', reason: 'order of the conflicting fields in the text' },
   'builtins/29-pod-resize': { weight: 'B', reason: '501 (declared): pods/resize' },
   'builtins/31-pod-level-resources': {
     weight: 'A',
@@ -65,37 +59,11 @@ export const knownDifferences: Readonly<Record<string, KnownDifference>> = {
     weight: 'B',
     reason: 'DaemonSet with maxSurge and maxUnavailable; order of faults',
   },
-  'crud/42-delete-options': { weight: 'C', reason: 'bad delete options delete the object' },
-  'crud/44-namespace-of-body': {
-    weight: 'B',
-    reason: 'a ClusterRole or Namespace with metadata.namespace (common in charts) is 400, on a cluster 201',
-  },
-  'crud/46-unicode': { weight: 'C', reason: 'a lone surrogate is kept' },
-  'crud/49-bad-query-values': {
-    weight: 'C',
-    reason:
-      'bad limit and timeoutSeconds are ignored; watch=maybe and orphanDependents=maybe are not read as true',
-  },
-  'crud/51-accept-many': {
-    weight: 'C',
-    reason: 'application/* is 200; an error is JSON where YAML was asked for',
-  },
-  'crud/52-yaml-oddities': {
-    weight: 'B',
-    reason:
-      'YAML 1.2, not 1.1: yes/no/on/off and n are texts; duplicate keys are not seen; two documents are refused',
-  },
   'crud/53-status-by-main-path': {
     weight: 'A',
     reason:
       'labels and annotations are written through deployments/status; impossible replica counts are taken',
   },
-  'crud/54-generation-on-delete': { weight: 'C', reason: 'managedFields of the last answer' },
-  'crud/55-resource-version-on-get': {
-    weight: 'C',
-    reason: 'resourceVersion "0" on replace is a conflict, a word is 409',
-  },
-  'crud/56-timeout-parameter': { weight: 'C', reason: 'a bad timeout parameter is ignored' },
   'list-watch/29-field-selectors-other-kinds': {
     weight: 'B',
     reason:
@@ -116,21 +84,8 @@ export const knownDifferences: Readonly<Record<string, KnownDifference>> = {
   },
   'list-watch/38-table-pod-states': { weight: 'B', reason: 'kubectl get pods: SchedulingGated is not shown' },
   'list-watch/42-table-config': { weight: 'B', reason: 'kubectl get events: columns' },
-  'patch/22-json-patch-pointers': {
-    weight: 'A',
-    reason: 'a JSON patch add without value crashes into a 500',
-  },
   'patch/23-strategic-pod-lists': {
     weight: 'B',
     reason: 'no warnings about what a pod template says (spread without selector)',
-  },
-  'patch/24-strategic-errors': {
-    weight: 'C',
-    reason:
-      'strategic patch faults are 400, not 500, with other texts; $setElementOrder that does not fit is taken',
-  },
-  'patch/25-merge-custom-nulls': {
-    weight: 'C',
-    reason: 'null inside list entries of a merge patch is kept; a cluster drops it',
   },
 };

@@ -1,5 +1,6 @@
 /** Asks the webhooks of all configurations: mutating ones in turn, validating ones at once. */
 import { forbidden, internalError } from '../../errors.ts';
+import { stringifyExact } from '../../json.ts';
 import type { AdmissionAttributes } from '../../ports/admission-chain.ts';
 import type { RequestContext } from '../../ports/request-context.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
@@ -149,7 +150,7 @@ async function ask(
 ): Promise<Verdict | undefined> {
   const request = admissionRequest(attributes, context, matched);
   const resolved = resolveEndpoint(context.parts.store, webhook.clientConfig);
-  const body = JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request });
+  const body = stringifyExact({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request });
   const reading =
     'fault' in resolved
       ? { fault: `failed to call webhook: ${resolved.fault}` }

@@ -1,6 +1,6 @@
 /** What a webhook answered, checked and put into plain terms. */
 import { ApiError, type StatusDetails } from '../../errors.ts';
-import { isObject } from '../../json.ts';
+import { isObject, parseExact } from '../../json.ts';
 import type { CallOutcome } from './call.ts';
 
 export interface Verdict {
@@ -103,7 +103,7 @@ function readPatch(
     return { fault: `webhook returned invalid response.patchType of ${JSON.stringify(patchType)}` };
   try {
     return {
-      value: JSON.parse(Buffer.from(typeof patch === 'string' ? patch : '', 'base64').toString('utf8')),
+      value: parseExact(Buffer.from(typeof patch === 'string' ? patch : '', 'base64').toString('utf8')),
     };
   } catch {
     return { fault: 'webhook returned response.patch that is no JSON' };

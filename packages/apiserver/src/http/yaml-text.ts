@@ -1,0 +1,89 @@
+/**
+ * YAML as a Kubernetes API server, kubectl and helm read it: the plain scalars of YAML 1.1 (`yes`, `on` and `n` are
+ * booleans, `010` is eight) without its dates and base 60 numbers, the first document only, the last of two equal keys.
+ */
+import { isMap, isScalar, LineCounter, parseAllDocuments, visit, type YAMLMap } from 'yaml';
+
+export class YamlSyntaxError extends Error {
+  override readonly name = 'YamlSyntaxError';
+}
+
+export interface ReadYaml {
+  readonly value: unknown;
+  /** A sentence for each key that stands twice in a map. */
+  readonly duplicates: readonly string[];
+}
+
+/** Tags of YAML 1.1 that Go's reader leaves as text: dates, and numbers in base 60. */
+const unread = new Set(['TIME', 'tag:yaml.org,2002:timestamp']);
+
+export function readYaml(text: string): ReadYaml {
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, {
+    version: '1.1',
+    uniqueKeys: false,
+    intAsBigInt: true,
+    lineCounter: lines,
+    customTags: (tags) =>
+      tags.filter((tag) => typeof tag === 'string' || !(unread.has(tag.format ?? '') || unread.has(tag.tag))),
+  });
+  const document = 'empty' in documents ? undefined : documents[0];
+  if (document === undefined) return { value: null, duplicates: [] };
+  const [fault] = document.errors;
+  if (fault !== undefined) {
+    const line = lines.linePos(fault.pos[0]).line;
+    throw new YamlSyntaxError(`yaml: line ${line}: ${reason(fault.code, fault.message)}`);
+  }
+  const duplicates: string[] = [];
+  visit(document, {
+    Map: (_key, map) => {
+      duplicates.push(...duplicateKeysIn(map, lines));
+    },
+  });
+  return { value: plain(document.toJS({ maxAliasCount: 100 })), duplicates };
+}
+
+/** What Go's reader says of the same fault, where it can be told from the parser's code. */
+function reason(code: string, message: string): string {
+  switch (code) {
+    case 'TAB_AS_INDENT':
+      return 'found character that cannot start any token';
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return 'mapping values are not allowed in this context';
+    case 'MISSING_CHAR':
+    case 'MULTILINE_IMPLICIT_KEY':
+      return "could not find expected ':'";
+    case 'BAD_ALIAS':
+      return 'unknown anchor referenced';
+    default:
+      return message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? '';
+  }
+}
+
+function duplicateKeysIn(map: YAMLMap, lines: LineCounter): string[] {
+  const seen = new Set<string>();
+  const found: string[] = [];
+  for (const { key } of map.items) {
+    if (!isScalar(key) || isMap(key)) continue;
+    const name = String(key.value);
+    if (seen.has(name))
+      found.push(
+        `line ${lines.linePos(key.range?.[0] ?? 0).line}: key ${JSON.stringify(name)} already set in map`,
+      );
+    seen.add(name);
+  }
+  return found;
+}
+
+/** Whole numbers that fit into a number become one, and keys become text, as in JSON. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') {
+    const small = Number(value);
+    return Number.isSafeInteger(small) ? small : value >= -(2n ** 63n) && value < 2n ** 63n ? value : small;
+  }
+  if (Array.isArray(value)) return value.map(plain);
+  if (value instanceof Map)
+    return Object.fromEntries([...value].map(([key, item]) => [String(key), plain(item)]));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+}
