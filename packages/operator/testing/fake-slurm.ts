@@ -55,7 +55,7 @@ export class FakeSlurm implements StagedSlurm {
   register(name: string, instanceId: string, slurmdStartedAt: number): void {
     const known = this.nodes.get(name);
     this.nodes.set(name, {
-      ...(known ?? blank(name)),
+      ...(known ?? blankNode(name)),
       instanceId,
       slurmdStartedAt,
       state: known?.state ?? parseNodeState(['IDLE']),
@@ -181,7 +181,7 @@ function contentOf(view: NodesView): string {
     : JSON.stringify(view.nodes.map((node) => ({ ...node, state: [node.state.base, ...node.state.flags] })));
 }
 
-function blank(name: string): SlurmNode {
+export function blankNode(name: string): SlurmNode {
   return {
     name,
     hostname: name,

@@ -1,0 +1,104 @@
+/** One life of the operator: the product's own reconcilers of Controller and NodeSet on the simulated world. A crash is a new one. */
+import {
+  type AnyResource,
+  Cache,
+  type Clock,
+  configMaps,
+  controllerRevisions,
+  nodes,
+  OwnedApplier,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  type ReconcileContext,
+  secrets,
+  services,
+  silent,
+  statefulSets,
+} from '@slurm-operator/kube';
+import { Registry } from 'prom-client';
+import { setupCache } from '../../src/cache/cached-objects.ts';
+import { accountings, clusters, controllers, nodeSets } from '../../src/cache/resources.ts';
+import { ControllerReconciler } from '../../src/controller/reconciler.ts';
+import { NodeSetReconciler } from '../../src/nodeset/reconciler.ts';
+import { surroundings } from '../objects.ts';
+import { MemoryClient, type MemoryKube } from './memory-kube.ts';
+import type { ModelConnection } from './model-connection.ts';
+
+const watched: readonly AnyResource[] = [
+  secrets,
+  configMaps,
+  pods,
+  nodes,
+  persistentVolumeClaims,
+  controllerRevisions,
+  statefulSets,
+  services,
+  podDisruptionBudgets,
+  nodeSets,
+  controllers,
+  accountings,
+  clusters,
+];
+
+export interface ModelOperatorOptions {
+  readonly kube: MemoryKube;
+  readonly connection: ModelConnection;
+  readonly clock: Clock;
+  /** Asked before every write to Kubernetes. */
+  readonly spend: () => void;
+}
+
+export class ModelOperator {
+  readonly #kube: MemoryKube;
+  readonly #cache: Cache;
+  readonly #context: ReconcileContext;
+  readonly #controller: ControllerReconciler;
+  readonly #nodeSet: NodeSetReconciler;
+  /** What its watches have not told it yet: plural. */
+  readonly #unseen = new Set<string>(watched.map(({ plural }) => plural));
+
+  constructor({ kube, connection, clock, spend }: ModelOperatorOptions) {
+    this.#kube = kube;
+    const client = new MemoryClient(kube, spend);
+    this.#cache = new Cache(client);
+    setupCache(this.#cache);
+    for (const resource of watched) this.#cache.informer(resource);
+    this.#context = { signal: new AbortController().signal, log: silent, clock };
+    const recorder = { record: () => undefined, warning: () => undefined, normal: () => undefined };
+    const manager = {
+      cache: this.#cache,
+      client,
+      owned: new OwnedApplier(client, this.#cache),
+      recorder,
+      metrics: { registry: new Registry() },
+    } as never;
+    this.#controller = new ControllerReconciler(manager, surroundings);
+    this.#nodeSet = new NodeSetReconciler(manager, () => connection.gateway, {
+      clusterDomain: surroundings.clusterDomain,
+      defaultImage: surroundings.images.slurmd,
+      propagatedConditions: new Set(),
+      parallel: 4,
+    });
+  }
+
+  /** Its watches tell of everything that has changed. */
+  catchUp(): void {
+    for (const plural of this.#kube.takeChanged()) this.#unseen.add(plural);
+    for (const resource of watched) {
+      if (!this.#unseen.delete(resource.plural)) continue;
+      this.#cache.informer(resource).adopt(this.#kube.list(resource.plural) as never, this.#kube.version);
+    }
+  }
+
+  /** One reconcile; what it throws is for its queue. */
+  async reconcile(kind: 'controller' | 'nodeset', namespace: string, name: string): Promise<void> {
+    const request = { key: `${namespace}/${name}`, namespace, name } as never;
+    const { reconcile } = kind === 'controller' ? this.#controller : this.#nodeSet;
+    try {
+      await reconcile(request, this.#context);
+    } catch (error) {
+      if (error instanceof TypeError || error instanceof RangeError) throw error;
+    }
+  }
+}

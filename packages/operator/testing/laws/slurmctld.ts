@@ -1,0 +1,129 @@
+/** slurmctld as Kubernetes runs it: the StatefulSet's pod, the trials of its configuration, and when it reads a new one. */
+import { app, label, resourceName } from '@slurm-operator/api';
+import { trialApp } from '../../src/builders/controller/config-check.ts';
+import type { MemoryKube, StoredObject } from './memory-kube.ts';
+import type { Json } from './merge.ts';
+import type { ModelSlurm } from './model-slurm.ts';
+
+interface Template {
+  readonly metadata?: { readonly labels?: object; readonly annotations?: object };
+  readonly spec?: { readonly containers?: readonly { readonly name: string; readonly image?: string }[] };
+}
+
+export class Slurmctld {
+  readonly #kube: MemoryKube;
+  readonly #slurm: ModelSlurm;
+  /** Configurations that a trial has been made of. */
+  readonly #tried = new Set<string>();
+  readonly #revisions = new WeakMap<Template, string>();
+  /** It runs, with a configuration. */
+  answers = false;
+
+  constructor(kube: MemoryKube, slurm: ModelSlurm) {
+    this.#kube = kube;
+    this.#slurm = slurm;
+  }
+
+  work(now: number, breaks: (what: string) => void): void {
+    this.#runTrials(now);
+    const set = this.#kube.list('statefulsets')[0];
+    if (set === undefined) {
+      this.answers = false;
+      for (const pod of this.#pods()) this.#kube.remove('pods', pod);
+      return;
+    }
+    this.#runPod(set, now);
+    const [namespace = '', name = ''] = [set.metadata.namespace, set.metadata.labels?.[label.instance]];
+    const config = this.#kube.get('configmaps', namespace, resourceName.config(name));
+    const text = (config?.['data'] as Record<string, string> | undefined)?.['slurm.conf'];
+    if (text === undefined || text === this.#slurm.conf.text) return;
+    if (this.#slurm.conf.text !== '' && !this.#tried.has(text))
+      breaks('L13: slurmctld reads a configuration that was never tried');
+    this.#slurm.reconfigure(text);
+    this.answers = true;
+  }
+
+  #pods(): StoredObject[] {
+    return this.#kube.list('pods').filter(({ metadata }) => metadata.labels?.[label.name] === app.controller);
+  }
+
+  /** Whatever is tried is found good. */
+  #runTrials(now: number): void {
+    for (const pod of this.#kube.list('pods')) {
+      if (pod.metadata.labels?.[label.name] !== trialApp) continue;
+      if (pod.metadata.deletionTimestamp !== undefined) this.#kube.remove('pods', pod);
+      for (const map of this.#kube.list('configmaps')) {
+        const text = (map['data'] as Record<string, string> | undefined)?.['slurm.conf'];
+        if (text !== undefined) this.#tried.add(text);
+      }
+      const finishedAt = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+      const { containers = [] } = pod['spec'] as NonNullable<Template['spec']>;
+      this.#kube.change('pods', pod, (live) => ({
+        ...live,
+        status: {
+          phase: 'Succeeded',
+          containerStatuses: containers.map((container) => ({
+            name: container.name,
+            restartCount: 0,
+            state: { terminated: { exitCode: 0, finishedAt } },
+          })),
+        },
+      }));
+    }
+  }
+
+  #revisionOf(template: Template): string {
+    const known = this.#revisions.get(template) ?? `rev-${digest(JSON.stringify(template))}`;
+    this.#revisions.set(template, known);
+    return known;
+  }
+
+  /** One pod per StatefulSet: made again when its template changed. Its state outlives it. */
+  #runPod(set: StoredObject, now: number): void {
+    const spec = set['spec'] as { replicas?: number; template?: Template };
+    const revision = this.#revisionOf(spec.template ?? {});
+    const name = `${set.metadata.name}-0`;
+    const [live] = this.#pods().filter((pod) => pod.metadata.name === name);
+    if (live !== undefined && live.metadata.labels?.['controller-revision-hash'] !== revision)
+      this.#kube.remove('pods', live);
+    if (live?.metadata.labels?.['controller-revision-hash'] !== revision) {
+      const at = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+      const { containers = [] } = spec.template?.spec ?? {};
+      this.#kube.create('pods', {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: {
+          name,
+          namespace: set.metadata.namespace,
+          labels: { ...spec.template?.metadata?.labels, 'controller-revision-hash': revision },
+          annotations: { ...spec.template?.metadata?.annotations },
+        },
+        spec: { nodeName: 'machine-0', containers },
+        status: {
+          phase: 'Running',
+          conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: at }],
+          containerStatuses: containers.map((container) => ({
+            name: container.name,
+            restartCount: 0,
+            state: { running: { startedAt: at } },
+          })),
+        },
+      });
+    }
+    const status = {
+      observedGeneration: set.metadata.generation,
+      replicas: 1,
+      readyReplicas: 1,
+      updatedReplicas: 1,
+      updateRevision: revision,
+      currentRevision: revision,
+    };
+    this.#kube.change('statefulsets', set, (object): Json => ({ ...object, status }));
+  }
+}
+
+function digest(text: string): string {
+  let sum = 0;
+  for (let i = 0; i < text.length; i += 1) sum = (Math.imul(sum, 31) + text.charCodeAt(i)) >>> 0;
+  return sum.toString(16);
+}
