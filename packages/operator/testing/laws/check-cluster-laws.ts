@@ -147,7 +147,7 @@ async function checkRest(world: ClusterWorld): Promise<void> {
 
 /** The last objects, applied to an empty cluster of the same machines. */
 async function freshInstall(world: ClusterWorld): Promise<ClusterWorld> {
-  const { maxNodeCount, extraConf } = world.controller?.['spec'] as Record<string, unknown>;
+  const { maxNodeCount, extraConf } = (world.controller?.['spec'] ?? {}) as Json;
   const other = new ClusterWorld(world.machines.names.length, {
     extraConf,
     ...(maxNodeCount === undefined ? {} : { maxNodeCount }),
