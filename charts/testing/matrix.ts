@@ -121,6 +121,9 @@ export const slurmMatrix: Readonly<Record<string, object>> = {
     controller: { ha: { enabled: true, backups: 2 }, persistence: { existingClaim: 'shared' } },
   },
   'a priority class of the user': { priorityClass: { enabled: true, create: false, name: 'theirs' } },
+  'a volume that ignores fsGroup': {
+    controller: { persistence: { existingClaim: 'on-nfs', fixOwnership: true } },
+  },
   'no volume': { controller: { persistence: { enabled: false } } },
   'slurmctld elsewhere': {
     controller: { external: true, externalConfig: { host: 'head.example.com', port: 7817 } },

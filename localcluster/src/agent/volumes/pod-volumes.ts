@@ -2,6 +2,7 @@
 import { chmod, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { bytes } from '@slurm-operator/kube';
+import { ignoresFsGroup } from '../../controllers/storage/plan.ts';
 import type { Machine } from '../../machine/machine.ts';
 import type { Container, DataObject, Pod, Volume } from '../../objects/objects.ts';
 import { expand } from '../bundle/expand.ts';
@@ -117,8 +118,8 @@ export class PodVolumes {
       return this.#hostPath(volume.hostPath.path, volume.hostPath.type ?? '');
     if (volume.persistentVolumeClaim !== undefined) {
       const found = await this.#claimed(pod, volume.persistentVolumeClaim.claimName);
-      if (group !== undefined) await this.#giveToGroup(found, group);
-      return found;
+      if (group !== undefined && !found.ignoresFsGroup) await this.#giveToGroup(found.path, group);
+      return found.path;
     }
     throw new AgentError(
       'FailedMount',
@@ -159,7 +160,7 @@ export class PodVolumes {
     return path;
   }
 
-  async #claimed(pod: Pod, claimName: string): Promise<string> {
+  async #claimed(pod: Pod, claimName: string): Promise<{ path: string; ignoresFsGroup: boolean }> {
     const claim = await this.#around.api.claim(pod.metadata.namespace ?? '', claimName);
     if (claim === undefined)
       throw new AgentError('FailedMount', `persistentvolumeclaim "${claimName}" not found`);
@@ -174,7 +175,7 @@ export class PodVolumes {
         `volume ${volumeName} of PVC ${claimName} is of a kind that this cluster does not provide`,
       );
     await mkdir(path, { recursive: true });
-    return path;
+    return { path, ignoresFsGroup: volume?.metadata.annotations?.[ignoresFsGroup] === 'true' };
   }
 
   /** False when the volume's files do not come from the API. */

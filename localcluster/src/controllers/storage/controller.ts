@@ -12,7 +12,7 @@ import {
   volumes,
 } from '../../objects/objects.ts';
 import { isFinished, isTerminating } from '../../objects/pods.ts';
-import { buildVolume, chooseClass, findVolume, provisioner } from './plan.ts';
+import { buildVolume, chooseClass, findVolume, provisioner, unboundEvent } from './plan.ts';
 
 const claimProtection = 'kubernetes.io/pvc-protection';
 const volumeProtection = 'kubernetes.io/pv-protection';
@@ -48,6 +48,9 @@ export function addStorageController(manager: Manager, directory: string): void 
       const wanted = chooseClass(claim, cache.list(storageClasses));
       const ready = findVolume(claim, cache.list(volumes), wanted);
       if (ready !== undefined) return bind(claim, ready, wanted, signal);
+      const unbound = unboundEvent(claim, wanted);
+      if (unbound?.type === 'Warning') recorder.warning(claim, unbound.reason, unbound.message);
+      else if (unbound !== undefined) recorder.normal(claim, unbound.reason, unbound.message);
       if (wanted === undefined || wanted.provisioner !== provisioner) return;
       const left = delayLeft(claim, wanted);
       if (left > 0) {

@@ -3,6 +3,8 @@ import { bytes } from '@slurm-operator/kube';
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../objects/objects.ts';
 
 export const provisioner = 'localcluster/directory';
+/** On a volume whose owner and mode no pod's `fsGroup` changes, as with hostPath and many NFS servers. */
+export const ignoresFsGroup = 'localcluster/ignores-fs-group';
 const defaultAnnotation = 'storageclass.kubernetes.io/is-default-class';
 
 /** The class a claim names; the default one when it names none; none at all when it says "". */
@@ -14,6 +16,25 @@ export function chooseClass(
   if (name === '') return undefined;
   if (name !== undefined) return classes.find((entry) => entry.metadata.name === name);
   return classes.find((entry) => entry.metadata.annotations?.[defaultAnnotation] === 'true');
+}
+
+/** The event of a claim that finds neither a class nor a volume, in Kubernetes' words. */
+export function unboundEvent(
+  { spec }: PersistentVolumeClaim,
+  storageClass: StorageClass | undefined,
+): { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string } | undefined {
+  if (storageClass !== undefined) return undefined;
+  if (spec.storageClassName === undefined || spec.storageClassName === '')
+    return {
+      type: 'Normal',
+      reason: 'FailedBinding',
+      message: 'no persistent volumes available for this claim and no storage class is set',
+    };
+  return {
+    type: 'Warning',
+    reason: 'ProvisioningFailed',
+    message: `storageclass.storage.k8s.io "${spec.storageClassName}" not found`,
+  };
 }
 
 /** A volume that is this claim's already, or a free one that fits it, the smallest first. */
@@ -54,7 +75,10 @@ export function buildVolume(claim: PersistentVolumeClaim, storageClass: StorageC
     kind: 'PersistentVolume',
     metadata: {
       name: `pvc-${uid}`,
-      annotations: { 'pv.kubernetes.io/provisioned-by': provisioner },
+      annotations: {
+        'pv.kubernetes.io/provisioned-by': provisioner,
+        ...(storageClass.parameters?.['ignoreFsGroup'] === 'true' && { [ignoresFsGroup]: 'true' }),
+      },
       finalizers: ['kubernetes.io/pv-protection'],
     },
     spec: {

@@ -62,6 +62,12 @@ export const persistence = object(
         maxLength: 253,
       }),
     ),
+    fixOwnership: optional(
+      flag({
+        description:
+          'Runs an init container as root that gives the volume to the slurm user. For volumes that ignore fsGroup, such as hostPath and many NFS provisioners. Absent means false.',
+      }),
+    ),
     accessModes: optional(
       list(text({ description: 'One access mode.' }), {
         description: 'Access modes of the volume.',

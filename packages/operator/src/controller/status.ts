@@ -7,6 +7,7 @@ import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
 import { podTroubles } from '../status/pods.ts';
 import type { ObservedController } from './observe.ts';
 import type { ControllerPlan } from './plan.ts';
+import { unusableVolume } from './unusable-volume.ts';
 
 export interface ControllerStatusDraft {
   readonly fields: Readonly<Record<string, unknown>>;
@@ -32,6 +33,7 @@ export function controllerStatus(
   const troubles = [
     ...plan.troubles,
     ...failures,
+    ...(external ? [] : unusableVolume(observed)),
     ...(external ? [] : podTroubles(pods, controller.metadata.namespace, 'No slurmctld is active.')),
     ...(external ? [] : missingStandby(observed)),
   ];

@@ -29,6 +29,7 @@ const workloads = {
     persistence: { enabled: true, existingClaim: 'shared' },
   },
   'no-persistence': { persistence: { enabled: false } },
+  'fix-ownership': { persistence: { existingClaim: 'on-nfs', fixOwnership: true } },
   'own-claim': { persistence: { storageClassName: 'fast', resources: { requests: { storage: '10Gi' } } } },
   'custom-port': {
     service: { port: 16_817, nodePort: 30_817, spec: { type: 'NodePort', externalIPs: ['1.2.3.4'] } },
@@ -57,6 +58,26 @@ for (const [name, spec] of Object.entries(workloads))
       buildCluster(controller),
     ]);
   });
+
+test('fixOwnership adds an init container with two capabilities and the state volume, and nothing to the claim', () => {
+  const spec = (persistence: object) =>
+    buildControllerStatefulSet({ controller: aController({ persistence }), around: surroundings, hashes })
+      .spec;
+  const { template, volumeClaimTemplates } = spec({ fixOwnership: true }) ?? {};
+  const [container, ...others] = template?.spec?.initContainers ?? [];
+  assert.deepEqual(others, []);
+  assert.deepEqual(container?.securityContext?.capabilities, {
+    drop: ['ALL'],
+    add: ['CHOWN', 'DAC_OVERRIDE'],
+  });
+  assert.deepEqual(
+    container?.volumeMounts?.map(({ name }) => name),
+    ['statesave'],
+  );
+  assert.deepEqual(volumeClaimTemplates, spec({})?.volumeClaimTemplates);
+  for (const without of [{}, { fixOwnership: false }, { enabled: false, fixOwnership: true }])
+    assert.equal(spec(without)?.template.spec?.initContainers, undefined, JSON.stringify(without));
+});
 
 const configurations: Record<string, Partial<SlurmConfInput>> = {
   minimal: {},

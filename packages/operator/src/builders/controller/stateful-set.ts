@@ -14,6 +14,7 @@ import { servesHttp } from '../slurm-version.ts';
 import { controllerReplicas } from '../slurmctld-endpoints.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { clusterNameOf } from './cluster-name.ts';
+import { fixOwnershipContainer } from './fix-ownership.ts';
 import { approvedFile, configSeenAnnotation, reconfigureContainer } from './reconfigure.ts';
 import { slurmctldPort, stateSaveLocation } from './slurm-conf.ts';
 
@@ -75,7 +76,9 @@ export function buildControllerStatefulSet(input: ControllerWorkloadInput): Stat
 }
 
 function generatedSpec(input: ControllerWorkloadInput): IPodSpec {
-  const { controller } = input;
+  const { controller, around } = input;
+  const state = stateMount(controller);
+  const initContainers = fixOwnershipContainer({ controller, around, state });
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -88,10 +91,8 @@ function generatedSpec(input: ControllerWorkloadInput): IPodSpec {
       fsGroupChangePolicy: 'OnRootMismatch',
     },
     ...(controllerReplicas(controller) > 1 ? { affinity: apart(controller.metadata.name) } : {}),
-    containers: [
-      slurmctld(input),
-      reconfigureContainer({ controller, around: input.around, state: stateMount(controller) }),
-    ],
+    ...(initContainers.length > 0 ? { initContainers } : {}),
+    containers: [slurmctld(input), reconfigureContainer({ controller, around, state })],
     volumes: volumes(controller),
   };
 }
@@ -190,7 +191,7 @@ export function referencedConfigMaps({ spec }: Read<Controller>): string[] {
 }
 
 function claimTemplate({ spec }: Read<Controller>) {
-  const { enabled, existingClaim, ...claim } = spec.persistence;
+  const { enabled, existingClaim, fixOwnership: _, ...claim } = spec.persistence;
   if (!enabled || existingClaim) return undefined;
   const defaults: IPersistentVolumeClaimSpec = {
     accessModes: ['ReadWriteOnce'],
