@@ -24,7 +24,7 @@ $(INSTALLED): package.json package-lock.json $(wildcard */package.json packages/
 			exit 1; }
 	@touch $@
 
-demo: $(INSTALLED) ## run a whole Slurm cluster on this machine, or on the one that KUBECONFIG names (REGISTRY=…)
+demo: $(INSTALLED) ## run a whole Slurm cluster on this machine, or on the one that KUBECONFIG names (REGISTRY=…, VALUES=file.yaml)
 	@node tools/doors/demo.ts
 
 demo-down: $(INSTALLED) ## stop the demo and remove every trace of it

@@ -12,7 +12,7 @@ async function fromGiven(): Promise<void> {
   await using tools = new AsyncDisposableStack();
   tools.defer(() => client.close());
   const helm = async () => tools.use(await Helm.open({ kubeconfig, progress: say }));
-  const left = await demo.removeDemo({ client, kubeconfig, helm, step: say });
+  const left = await demo.removeDemo({ client, helm, step: say, say: (line) => say(`  ${line}`) });
   for (const what of left) console.log(`left: ${what}`);
   if (left.length === 0) console.log('the demo is gone');
 }

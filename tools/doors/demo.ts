@@ -1,8 +1,10 @@
 /**
  * `make demo`: a whole Slurm cluster from the charts, on a cluster of this machine or, with KUBECONFIG set, on that one (which
- * must be able to get the images: REGISTRY= says where from). Ends when a job through ssh and one through REST have
+ * must be able to get the images: REGISTRY= says where from). VALUES= names files of values for the chart slurm, PATIENCE= the
+ * seconds without progress after which it stops. Ends when a job through ssh and one through REST have
  * completed; its last line is JSON.
  */
+import { existsSync } from 'node:fs';
 import { Helm } from '@slurm-operator/charts';
 import { demo } from '@slurm-operator/e2e';
 import { explain } from '@slurm-operator/localcluster';
@@ -15,6 +17,9 @@ const step = (title: string) => console.log(bold(`▸ ${title}`));
 
 const given = process.env['KUBECONFIG'] ?? '';
 const registry = process.env['REGISTRY'] ?? '';
+const valuesFiles = (process.env['VALUES'] ?? '').split(',').filter((file) => file !== '');
+const patience = process.env['PATIENCE'] ?? '600';
+const kubectlCommand = given === '' ? `npx localcluster kubectl --name ${demo.clusterName}` : 'kubectl';
 
 /** helm and a cluster side by side: one is made of computing, the other of downloads. What fails first stops the other. */
 async function helmAndCluster(): Promise<{ helm: Helm; kubeconfig: string }> {
@@ -72,6 +77,12 @@ async function main(): Promise<demo.DemoResult> {
   const began = performance.now();
   // Before minutes are spent on anything else.
   if (given === '') requireRoot('A cluster of this machine');
+  if (!/^[1-9]\d*$/.test(patience))
+    throw new Error(
+      `PATIENCE is "${patience}": give the seconds without progress after which the demo stops.`,
+    );
+  for (const file of valuesFiles)
+    if (!existsSync(file)) throw new Error(`VALUES names ${file}, which does not exist.`);
   const { helm, kubeconfig } =
     given === '' ? await helmAndCluster() : { helm: await helmForGiven(), kubeconfig: given };
   const client = await demo.connect(kubeconfig);
@@ -85,6 +96,9 @@ async function main(): Promise<demo.DemoResult> {
       helm,
       // On a cluster of this machine the images are loaded, whatever registry others may use.
       registry: given === '' ? '' : registry,
+      valuesFiles,
+      kubectlCommand,
+      stallMs: Number(patience) * 1000,
       step,
       say: (line) => console.log(`${since()}  ${line}`),
     });
@@ -92,8 +106,7 @@ async function main(): Promise<demo.DemoResult> {
     client.close();
     await helm[Symbol.asyncDispose]();
   }
-  const kubectl = given === '' ? `npx localcluster kubectl --name ${demo.clusterName}` : 'kubectl';
-  const cluster = `${kubectl} --namespace ${demo.demoNamespace}`;
+  const cluster = `${kubectlCommand} --namespace ${demo.demoNamespace}`;
   console.log(`
 ${bold('What to try next')}
   scale      ${cluster} scale nodeset slurm-worker-short --replicas=1

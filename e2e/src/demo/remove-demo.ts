@@ -1,49 +1,62 @@
-/** Takes away what the demo put onto a cluster of somebody's own, and nothing else. */
+/** Takes away what the demo put onto a given cluster, and nothing else; says what it waits for. */
 import type { Helm } from '@slurm-operator/charts';
-import { type Client, customResourceDefinitions, namespaces, sleep } from '@slurm-operator/kube';
-import { Kubectl } from '../helm/kubectl.ts';
+import {
+  type AnyResource,
+  type Client,
+  customResourceDefinitions,
+  type DeepReadonly,
+  type KubeObject,
+  NotFoundError,
+  namespaces,
+  pods,
+  type Resource,
+} from '@slurm-operator/kube';
+import { everyKind } from '@slurm-operator/operator';
+import { awaitProgress } from '../waiting/await-progress.ts';
+import { notRemoved, type Remaining } from '../waiting/not-removed.ts';
 import { othersObjects, surveyGround } from './ground.ts';
+import { lookFurther } from './look-further.ts';
 import { demoNamespace, demoOperatorNamespace, releases } from './names.ts';
 
 export interface RemoveDemoOptions {
   readonly client: Client;
-  readonly kubeconfig: string;
   readonly helm: () => Promise<Helm>;
   readonly step: (title: string) => void;
+  readonly say: (line: string) => void;
+  /** How long nothing may advance before it stops. @default ten minutes */
+  readonly stallMs?: number;
 }
 
 /** What it left, and why; empty when the demo is gone altogether. */
-export async function removeDemo({ client, kubeconfig, helm, step }: RemoveDemoOptions): Promise<string[]> {
+export async function removeDemo(options: RemoveDemoOptions): Promise<string[]> {
+  const { client, step } = options;
   const ground = await surveyGround(client);
   const left = ground.foreignNamespaces.map((name) => `the namespace ${name}: the demo did not make it`);
   if (ground.ownNamespaces.length === 0 && ground.ownDefinitions.length === 0) {
     step('no demo is on this cluster');
     return left;
   }
-  const kubectl = await Kubectl.open(kubeconfig);
+  const helm = await options.helm();
+  const uninstall = async ({ name, namespace }: { readonly name: string; readonly namespace: string }) => {
+    if (ground.ownNamespaces.includes(namespace))
+      await helm.run(['uninstall', name, '--namespace', namespace, '--ignore-not-found']);
+  };
   const removeNamespace = async (name: string) => {
     if (!ground.ownNamespaces.includes(name)) return;
     step(`removing the namespace ${name}`);
-    await kubectl.run(['delete', 'namespace', name, '--ignore-not-found', '--timeout=5m'], {
-      timeoutMs: 330_000,
-    });
-  };
-  const tool = await helm();
-  const uninstall = async ({ name, namespace }: { readonly name: string; readonly namespace: string }) => {
-    if (!ground.ownNamespaces.includes(namespace)) return;
-    await tool.run([
-      'uninstall',
-      name,
-      '--namespace',
-      namespace,
-      '--ignore-not-found',
-      '--wait',
-      '--timeout',
-      '4m',
+    await client.delete(namespaces, { name });
+    await untilGone(options, async () => [
+      ...(await remainingOf(client, pods, name)),
+      ...(await remainingNamespace(client, name)),
     ]);
   };
+
   step('uninstalling the Slurm cluster');
   await uninstall(releases.slurm);
+  if (ground.ownNamespaces.includes(demoNamespace))
+    await untilGone(options, async () =>
+      (await Promise.all(everyKind.map((kind) => remainingOf(client, kind, demoNamespace)))).flat(),
+    );
   await removeNamespace(demoNamespace);
 
   const others = await othersObjects(client, ground);
@@ -60,14 +73,50 @@ export async function removeDemo({ client, kubeconfig, helm, step }: RemoveDemoO
   await uninstall(releases.customResources);
   for (const name of ground.ownDefinitions) await client.delete(customResourceDefinitions, { name });
   await removeNamespace(demoOperatorNamespace);
-  const deadline = performance.now() + 120_000;
-  for (const name of ground.ownDefinitions)
-    while ((await client.find(customResourceDefinitions, { name })) !== undefined) {
-      if (performance.now() > deadline) throw new Error(`${name} was deleted and is still there`);
-      await sleep(200, AbortSignal.timeout(5_000));
-    }
-  for (const name of ground.ownNamespaces)
-    if ((await client.find(namespaces, { name })) !== undefined)
-      left.push(`the namespace ${name}: it is still being removed`);
+  await untilGone(options, async () => {
+    const { items } = await client.list(customResourceDefinitions);
+    return items
+      .filter(({ metadata }) => ground.ownDefinitions.includes(metadata.name))
+      .map((object) => ({ kind: 'CustomResourceDefinition', object: object as DeepReadonly<KubeObject> }));
+  });
   return left;
+}
+
+async function untilGone(
+  { say, stallMs }: RemoveDemoOptions,
+  remaining: () => Promise<readonly Remaining[]>,
+): Promise<void> {
+  const seen = new Set<string>();
+  await awaitProgress({
+    observe: async () => {
+      const lines = notRemoved(await remaining());
+      const present = new Set(lines.map(({ subject }) => subject));
+      for (const subject of present) seen.add(subject);
+      return {
+        isDone: lines.length === 0,
+        lines,
+        milestones: [...seen]
+          .filter((subject) => !present.has(subject))
+          .map((subject) => `${subject} is gone`),
+      };
+    },
+    say,
+    lookFurther: lookFurther('kubectl'),
+    ...(stallMs === undefined ? {} : { stallMs }),
+  });
+}
+
+async function remainingOf(client: Client, resource: AnyResource, namespace: string): Promise<Remaining[]> {
+  try {
+    const { items } = await client.list(resource as Resource, { namespace });
+    return items.map((object) => ({ kind: resource.kind, object }));
+  } catch (error) {
+    if (error instanceof NotFoundError) return [];
+    throw error;
+  }
+}
+
+async function remainingNamespace(client: Client, name: string): Promise<Remaining[]> {
+  const object = await client.find(namespaces, { name });
+  return object === undefined ? [] : [{ kind: 'Namespace', object: object }];
 }

@@ -1,14 +1,19 @@
 /** The demo: a whole Slurm cluster from the charts, a job through ssh and one through REST, and a look around. */
 import { randomBytes } from 'node:crypto';
 import type { Helm } from '@slurm-operator/charts';
-import { type Client, deployments, nodes, pods, secrets, sleep } from '@slurm-operator/kube';
+import { type Client, nodes, secrets } from '@slurm-operator/kube';
 import { installMariadb, installOperator, installSlurm } from '../helm/install.ts';
 import { Kubectl } from '../helm/kubectl.ts';
 import { LoginKey } from '../helm/login-session.ts';
-import { untilAllReady } from '../helm/slurm-kinds.ts';
+import { isEverythingReady } from '../helm/slurm-kinds.ts';
+import { awaitProgress } from '../waiting/await-progress.ts';
+import { type Evidence, gatherEvidence } from '../waiting/evidence.ts';
+import { milestones } from '../waiting/milestones.ts';
+import { notReady } from '../waiting/not-ready.ts';
 import { accountingRecords, inController, jobThroughRest, jobThroughSsh } from './demo-jobs.ts';
 import { demoValues } from './demo-values.ts';
 import { DemoRefusedError } from './errors.ts';
+import { lookFurther } from './look-further.ts';
 import { explainMissing, missingImages } from './missing-images.ts';
 import { demoNamespace, demoOperatorNamespace, inRegistry, releases, restVersion } from './names.ts';
 
@@ -25,6 +30,12 @@ export interface DemoOptions {
   readonly helm: Helm;
   /** In front of every image. @default none */
   readonly registry?: string;
+  /** Files of values that are laid over the demo's own for the chart slurm. */
+  readonly valuesFiles?: readonly string[];
+  /** How a person calls kubectl for this cluster. */
+  readonly kubectlCommand: string;
+  /** How long nothing may advance before it stops. @default ten minutes */
+  readonly stallMs?: number;
   /** A step begins. */
   readonly step: (title: string) => void;
   /** Something happened, or a program spoke. */
@@ -33,11 +44,10 @@ export interface DemoOptions {
 
 /** On ground that is taken already. Runs as often as one likes: what is there is brought back to what it should be. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
-  const { client, kubeconfig, helm, registry = '', step, say } = options;
+  const { client, kubeconfig, helm, registry = '', valuesFiles = [], step, say } = options;
   const began = performance.now();
   const kubectl = await Kubectl.open(kubeconfig);
   await using key = await LoginKey.make();
-  const lookOut = () => refuseMissingImages(client);
   const show = (text: string) => {
     for (const line of text.trimEnd().split('\n')) say(line);
   };
@@ -49,13 +59,17 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   await installMariadb(kubectl, demoNamespace, await databasePassword(client), (image) =>
     inRegistry(registry, image),
   );
-  await untilDeployed(client, demoOperatorNamespace, lookOut);
+  await untilDone(options, [demoOperatorNamespace], isOperatorAvailable);
   const values = demoValues({ publicKey: key.publicKey, registry, machines: await machines(client) });
-  await installSlurm(helm, { release: releases.slurm.name, namespace: demoNamespace, values });
-  const kinds = await untilAllReady(client, demoNamespace, {
-    timeoutMs: 600_000,
-    onReady: ({ kind, name }) => say(`${kind} ${name} is Ready`),
-    lookOut,
+  await installSlurm(helm, { release: releases.slurm.name, namespace: demoNamespace, values, valuesFiles });
+  const announced = new Set<string>();
+  const { objects } = await untilDone(options, [demoOperatorNamespace, demoNamespace], (evidence) => {
+    for (const { kind, name, isReady } of evidence.objects)
+      if (isReady && !announced.has(`${kind} ${name}`)) {
+        announced.add(`${kind} ${name}`);
+        say(`${kind} ${name} is Ready`);
+      }
+    return isEverythingReady(evidence);
   });
   const ready = (performance.now() - began) / 1000;
 
@@ -78,7 +92,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   return {
     ready_seconds: Number(ready.toFixed(1)),
     jobs_completed: completed,
-    kinds_ready: new Set(kinds.map(({ kind }) => kind)).size,
+    kinds_ready: new Set(objects.map(({ kind }) => kind)).size,
   };
 }
 
@@ -109,37 +123,40 @@ async function machines(client: Client): Promise<number> {
   ).length;
 }
 
-/** Machines that have some of the images may still lack others. */
-async function refuseMissingImages(client: Client): Promise<void> {
-  for (const namespace of [demoOperatorNamespace, demoNamespace]) {
-    const missing = (await client.list(pods, { namespace })).items
-      .flatMap((pod) => missingImages(pod))
-      .filter(({ why }) => why.startsWith('ImagePullBackOff') || why.startsWith('ErrImageNeverPull'));
-    if (missing.length > 0) throw new DemoRefusedError(explainMissing(missing));
-  }
+const isOperatorAvailable = ({ deployments }: Evidence): boolean =>
+  deployments.length > 0 &&
+  deployments.every(
+    ({ metadata, spec, status }) =>
+      status?.observedGeneration === metadata.generation &&
+      (status?.updatedReplicas ?? 0) >= (spec?.replicas ?? 1) &&
+      (status?.availableReplicas ?? 0) >= (spec?.replicas ?? 1),
+  );
+
+/** The evidence that it was done by; says all the while what is missing. */
+async function untilDone(
+  { client, say, kubectlCommand, stallMs }: DemoOptions,
+  namespaces: readonly string[],
+  isDone: (evidence: Evidence) => boolean,
+): Promise<Evidence> {
+  let evidence: Evidence | undefined;
+  await awaitProgress({
+    observe: async () => {
+      evidence = await gatherEvidence(client, namespaces);
+      refuseMissingImages(evidence);
+      return { isDone: isDone(evidence), lines: notReady(evidence), milestones: milestones(evidence) };
+    },
+    say,
+    lookFurther: lookFurther(kubectlCommand),
+    ...(stallMs === undefined ? {} : { stallMs }),
+  });
+  if (evidence === undefined) throw new Error('the cluster was not observed');
+  return evidence;
 }
 
-async function untilDeployed(
-  client: Client,
-  namespace: string,
-  lookOut: () => Promise<void>,
-  timeoutMs = 300_000,
-): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const { items } = await client.list(deployments, { namespace });
-    const waiting = items.filter(
-      ({ metadata, spec, status }) =>
-        status?.observedGeneration !== metadata.generation ||
-        (status?.updatedReplicas ?? 0) < (spec?.replicas ?? 1) ||
-        (status?.availableReplicas ?? 0) < (spec?.replicas ?? 1),
-    );
-    if (items.length > 0 && waiting.length === 0) return;
-    await lookOut();
-    if (performance.now() > deadline)
-      throw new Error(
-        `not available within ${timeoutMs / 1000} s: ${waiting.map(({ metadata }) => metadata.name).join(', ')}; see kubectl --namespace ${namespace} get pods`,
-      );
-    await sleep(300, AbortSignal.timeout(5_000));
-  }
+/** Nodes that have some of the images may still lack others. */
+function refuseMissingImages({ pods }: Evidence): void {
+  const missing = pods
+    .flatMap((pod) => missingImages(pod))
+    .filter(({ why }) => why.startsWith('ImagePullBackOff') || why.startsWith('ErrImageNeverPull'));
+  if (missing.length > 0) throw new DemoRefusedError(explainMissing(missing));
 }

@@ -30,9 +30,15 @@ export async function installOperator(
 
 export async function installSlurm(
   helm: Helm,
-  options: { readonly release: string; readonly namespace: string; readonly values: object },
+  options: {
+    readonly release: string;
+    readonly namespace: string;
+    readonly values: object;
+    /** Files that are laid over them, the last one wins. */
+    readonly valuesFiles?: readonly string[];
+  },
 ): Promise<string> {
-  const { release, namespace, values } = options;
+  const { release, namespace, values, valuesFiles = [] } = options;
   const { stdout } = await helm.run([
     'upgrade',
     '--install',
@@ -43,6 +49,7 @@ export async function installSlurm(
     '--create-namespace',
     '--values',
     await helm.file(values),
+    ...valuesFiles.flatMap((file) => ['--values', file]),
   ]);
   return stdout;
 }
