@@ -141,7 +141,7 @@ export function invalid(
     details: {
       ...(name === '' ? {} : { name }),
       ...(kind.group === '' ? {} : { group: kind.group }),
-      kind: kind.kind,
+      ...(kind.kind === '' ? {} : { kind: kind.kind }),
       causes: faults.map(({ reason, field, message }) => ({ reason, message, field })),
     },
   });

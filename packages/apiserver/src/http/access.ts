@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { ApiError, forbidden } from '../errors.ts';
+import type { RequestContext } from '../ports/request-context.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
 import type { UserInfo } from '../types.ts';
 import type { RequestInfo } from './request-info.ts';
@@ -35,6 +36,13 @@ export async function grantAccess(
     ...(info.isResource ? { resource: { ...info, name: nameOf(access) } } : {}),
   });
   if (!decision.allowed) throw refusal(access, actor, info.verb);
+}
+
+/** For requests that turn out to need another right than their own verb: apply and replace that create. */
+export async function requireRight(context: RequestContext, verb: string): Promise<void> {
+  const { parts, info, path, query, user } = context;
+  const { allowed } = await parts.authorizer.authorize({ user, verb, path, resource: info });
+  if (!allowed) throw refusal({ parts, info, path, query }, user, verb);
 }
 
 /** The one object a request is about: by its path, or by a field selector that names it. */

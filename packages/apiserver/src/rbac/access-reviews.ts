@@ -1,7 +1,7 @@
 /** The review kinds: may somebody do something, what may I do, who am I. Nothing is stored. */
 import { groupOf } from '../builtins/define.ts';
 import { invalidValue } from '../builtins/fault.ts';
-import { ApiError, badRequest, invalid } from '../errors.ts';
+import { badRequest, type FieldFault, invalid } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import { decodeObject } from '../http/decode-object.ts';
 import type { RequestContext } from '../ports/request-context.ts';
@@ -142,38 +142,42 @@ const specOf = (review: KubeObject) => (review['spec'] ?? {}) as AccessSpec;
 
 function subjectOf(review: KubeObject): UserInfo {
   const { user = '', groups = [] } = specOf(review);
-  if (user === '' && groups.length === 0)
-    throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', [
-      invalidValue('spec.user', '', 'at least one of user or group must be specified'),
-    ]);
   return { name: user, groups };
 }
 
-function reviewAccess(review: KubeObject, user: UserInfo, { parts, info }: RequestContext): KubeObject {
-  const spec = specOf(review);
-  const { resourceAttributes, nonResourceAttributes } = spec;
-  if ((resourceAttributes === undefined) === (nonResourceAttributes === undefined))
-    throw new ApiError(
-      422,
-      'Invalid',
-      '.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
-      {
-        details: {
-          group: 'authorization.k8s.io',
-          causes: [
-            {
-              reason: 'FieldValueInvalid',
-              message:
-                'Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
-              field: 'spec.resourceAttributes',
-            },
-          ],
-        },
-      },
+function validateReview(review: KubeObject): FieldFault[] {
+  const { resourceAttributes, nonResourceAttributes, user = '', groups = [] } = specOf(review);
+  const faults: FieldFault[] = [];
+  const shown = nonResourceAttributes && {
+    Path: nonResourceAttributes.path ?? '',
+    Verb: nonResourceAttributes.verb ?? '',
+  };
+  const fault = (field: string, value: unknown, detail: string): void => {
+    faults.push(invalidValue(`spec.${field}`, value, detail));
+  };
+  if (resourceAttributes && nonResourceAttributes)
+    fault('nonResourceAttributes', shown, 'cannot be specified in combination with resourceAttributes');
+  if (!resourceAttributes && !nonResourceAttributes)
+    fault(
+      'resourceAttributes',
+      null,
+      'exactly one of nonResourceAttributes or resourceAttributes must be specified',
     );
-  if (info.namespace !== '' && resourceAttributes?.namespace !== info.namespace)
-    throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${info.namespace}`);
-  const decision = authorize(rbacObjects(parts.store), user, attributesOf(spec));
+  if (review.kind !== 'SelfSubjectAccessReview' && user === '' && groups.length === 0)
+    fault('user', '', 'at least one of user or group must be specified');
+  if (review.kind !== 'LocalSubjectAccessReview') return faults;
+  const { namespace = '' } = resourceAttributes ?? {};
+  if (resourceAttributes && namespace !== review.metadata.namespace)
+    fault('resourceAttributes.namespace', namespace, 'must match metadata.namespace');
+  if (nonResourceAttributes) fault('nonResourceAttributes', shown, 'disallowed on this kind of request');
+  return faults;
+}
+
+function reviewAccess(review: KubeObject, user: UserInfo, { parts, info }: RequestContext): KubeObject {
+  if (info.namespace !== '') review.metadata.namespace ??= info.namespace;
+  const faults = validateReview(review);
+  if (faults.length > 0) throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', faults);
+  const decision = authorize(rbacObjects(parts.store), user, attributesOf(specOf(review)));
   return {
     ...review,
     status: { allowed: decision.allowed, ...(decision.reason === '' ? {} : { reason: decision.reason }) },

@@ -37,10 +37,9 @@ export const token: ActionSubresource = {
     const request = await admitActionObject(context, definition, KIND, read);
     const spec = (request as unknown as TokenRequest).spec ?? {};
     const seconds = spec.expirationSeconds ?? DEFAULT_SECONDS;
-    if (seconds < MINIMUM_SECONDS)
-      throw invalid(KIND, info.name, [
-        invalidValue('spec.expirationSeconds', seconds, 'may not specify a duration less than 10 minutes'),
-      ]);
+    const unfit = unfitExpiry(seconds);
+    if (unfit !== undefined)
+      throw invalid(KIND, '', [invalidValue('spec.expirationSeconds', seconds, unfit)]);
     const audiences = spec.audiences?.length ? spec.audiences : [TOKEN_ISSUER];
     const issued = Math.floor(parts.surroundings.now() / 1000);
     const claims: TokenClaims = {
@@ -78,6 +77,11 @@ export const token: ActionSubresource = {
   },
 };
 
+function unfitExpiry(seconds: number): string | undefined {
+  if (seconds < MINIMUM_SECONDS) return 'may not specify a duration less than 10 minutes';
+  return seconds > 2 ** 32 ? 'may not specify a duration larger than 2^32 seconds' : undefined;
+}
+
 type Bound = Partial<Pick<TokenClaims['kubernetes.io'], 'pod' | 'secret' | 'node'>>;
 
 function boundClaims(
@@ -89,12 +93,12 @@ function boundClaims(
   const { kind = '', name = '', uid } = reference;
   const resource = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' }[kind];
   if (resource === undefined)
-    throw badRequest(`cannot bind token to object of type ${kind} in version ${reference.apiVersion ?? ''}`);
+    throw badRequest(`cannot bind token to object of type ${typeText(reference.apiVersion ?? '', kind)}`);
   const object = parts.store.get(`/${resource}`, kind === 'Node' ? undefined : info.namespace, name);
   if (object === undefined) throw notFound({ group: '', resource }, name);
   if (uid !== undefined && uid !== object.metadata.uid)
     throw conflict(
-      { group: '', resource },
+      { group: '', resource: kind },
       name,
       `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
     );
@@ -113,4 +117,9 @@ function boundClaims(
       ? {}
       : { node: { name: node.metadata.name, uid: node.metadata.uid ?? '' } }),
   };
+}
+
+/** A kind with its group and version, as the real server prints it: the core group is empty. */
+function typeText(apiVersion: string, kind: string): string {
+  return `${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`;
 }

@@ -1,5 +1,6 @@
 /** POST to a collection. */
 import { alreadyExists, invalid, notFound } from '../errors.ts';
+import { requireRight } from '../http/access.ts';
 import type { Answer } from '../http/answer.ts';
 import { decodeObject } from '../http/decode-object.ts';
 import { prepareNewMetadata } from '../metadata/new-metadata.ts';
@@ -58,6 +59,8 @@ export async function createObject(
     ...(definition.hooks.validate?.(object, context) ?? []),
   ];
   if (faults.length > 0) throw invalid(definition, object.metadata.name ?? '', faults);
+  // Apply and replace create what does not exist, for those who may create.
+  if (context.info.verb !== 'create') await requireRight(context, 'create');
   await admission.validate({ ...attributes, object }, context);
   const name = object.metadata.name ?? '';
   const existing = store.get(definition.storage, object.metadata.namespace, name);
