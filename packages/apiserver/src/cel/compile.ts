@@ -23,7 +23,7 @@ export function compile(source: string, scope: Scope): Program {
   const evaluate = compileExpr(tree);
   return {
     type,
-    cost: estimateCost(tree),
+    cost: estimateCost(tree, scope.get('self')),
     uses: namesIn(source, scope),
     run: (frame) => runBounded(evaluate, frame),
   };

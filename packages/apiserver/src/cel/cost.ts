@@ -1,148 +1,282 @@
 /**
- * How much work an expression can be, from the sizes its schema allows. An upper bound in the units Kubernetes uses:
- * 1 for a step, a tenth for a character read. Sizes that are not bounded count as large as a request can be.
+ * How much work an expression can be, from the sizes its schema allows: an upper bound in the units of Kubernetes, which
+ * refuses definitions whose rules could cost too much. So this must neither under- nor overestimate.
  */
-import type { Call, Expr, Macro } from './ast.ts';
+import type { Bind, Call, Expr, Macro, Select } from './ast.ts';
+import { namespaced } from './checker.ts';
+import { functionCost, type Sizes } from './function-cost.ts';
+import {
+  type EntrySize,
+  eitherEntry,
+  eitherSize,
+  exactly,
+  plus,
+  type Size,
+  times,
+  unknownSize,
+} from './size-estimate.ts';
 import type { CelType } from './types.ts';
 
-const perCharacter = 0.1;
-const unbounded = 2 ** 62;
+/** The cost of evaluating the expression once, at most. `root` is the type of `self`, whose sizes come from the schema. */
+export function estimateCost(expr: Expr, root: CelType | undefined): number {
+  return new Coster(root).cost(expr);
+}
 
-/** The cost of evaluating the expression once, at most. */
-export function estimateCost(expr: Expr): number {
-  switch (expr.node) {
-    case 'literal':
-      return 0;
-    case 'ident':
-      return 1;
-    case 'select':
-      return estimateCost(expr.operand) + 1;
-    case 'list':
-      return 10 + total(expr.items.map(({ value }) => value));
-    case 'map':
-      return 30 + total(expr.entries.flatMap(({ key, value }) => [key, value]));
-    case 'bind':
-      return estimateCost(expr.value) + estimateCost(expr.body) + 10;
-    case 'macro':
-      return macroCost(expr);
-    case 'call':
-      return callCost(expr);
+/** A way through the schema: the variable, then fields, `@items`, `@values` or `@keys`. */
+type Path = readonly string[];
+
+interface Local {
+  readonly path: Path;
+  readonly size: Size | undefined;
+  readonly entry: EntrySize | undefined;
+}
+
+const listCost = 10;
+const mapCost = 30;
+
+class Coster implements Sizes {
+  readonly #root: CelType | undefined;
+  readonly #paths = new Map<Expr, Path>();
+  readonly #sizes = new Map<Expr, Size>();
+  readonly #entries = new Map<Expr, EntrySize>();
+  readonly #locals = new Map<string, Local[]>();
+
+  constructor(root: CelType | undefined) {
+    this.#root = root;
+  }
+
+  cost(expr: Expr): number {
+    switch (expr.node) {
+      case 'literal':
+        return 0;
+      case 'ident':
+        this.#paths.set(expr, this.#local(expr.name)?.path ?? [expr.name]);
+        return 1;
+      case 'select':
+        return this.#select(expr);
+      case 'list':
+        return this.#list(
+          expr.items.map(({ value }) => value),
+          expr,
+        );
+      case 'map':
+        return this.#map(expr);
+      case 'bind':
+        return this.#bind(expr);
+      case 'macro':
+        return this.#macro(expr);
+      case 'call':
+        return this.#call(expr);
+    }
+  }
+
+  of(expr: Expr): Size {
+    return this.#sizeOf(expr) ?? unknownSize;
+  }
+
+  ofItems(list: Expr): Size {
+    const path = this.#paths.get(list);
+    return (path && this.#sizeAt([...path, '@items'])) ?? unknownSize;
+  }
+
+  #select(expr: Select): number {
+    const operand = this.cost(expr.operand);
+    if (expr.test) return operand;
+    if (expr.optional) return plus(operand, 1);
+    this.#paths.set(expr, [...this.#pathOf(expr.operand), expr.field]);
+    const kind = expr.operand.type?.kind;
+    return kind === 'map' || kind === 'object' || kind === 'param' ? plus(operand, 1) : operand;
+  }
+
+  #list(items: readonly Expr[], expr: Expr): number {
+    let cost = listCost;
+    let value: Size | undefined;
+    for (const item of items) {
+      cost = plus(cost, this.cost(item));
+      value = value === undefined ? this.of(item) : eitherSize(value, this.of(item));
+    }
+    this.#entries.set(expr, { kind: 'list', key: exactly(1), value: value ?? exactly(0) });
+    return cost;
+  }
+
+  #map(expr: Extract<Expr, { node: 'map' }>): number {
+    let cost = mapCost;
+    let key: Size | undefined;
+    let value: Size | undefined;
+    for (const entry of expr.entries) {
+      cost = plus(cost, plus(this.cost(entry.key), this.cost(entry.value)));
+      key = key === undefined ? this.of(entry.key) : eitherSize(key, this.of(entry.key));
+      value = value === undefined ? this.of(entry.value) : eitherSize(value, this.of(entry.value));
+    }
+    this.#entries.set(expr, { kind: 'map', key: key ?? exactly(0), value: value ?? exactly(0) });
+    return cost;
+  }
+
+  #bind(expr: Bind): number {
+    const value = this.cost(expr.value);
+    const local = {
+      path: this.#pathOf(expr.value),
+      size: this.#sizeOf(expr.value),
+      entry: this.#entryOf(expr.value),
+    };
+    const body = this.#within([[expr.name, local]], () => this.cost(expr.body));
+    this.#copySizes(expr.body, expr);
+    return plus(listCost, plus(value, body));
+  }
+
+  #call(expr: Call): number {
+    const isMethod = expr.target !== undefined && !namespaced.has(expr);
+    const argCosts = expr.args.map((arg) => this.cost(arg));
+    const [first] = expr.args;
+    if (expr.name === 'dyn' && first !== undefined && !isMethod) {
+      this.#copySizes(first, expr);
+      return plus(1, argCosts[0] ?? 0);
+    }
+    const target = isMethod && expr.target ? this.cost(expr.target) : 0;
+    const { cost, size } = functionCost(expr, this, argCosts);
+    let result = size;
+    if (expr.name === '_[_]' && first !== undefined) {
+      result = this.#entryOf(first)?.value;
+      this.#paths.set(expr, [...this.#pathOf(first), first.type?.kind === 'map' ? '@values' : '@items']);
+    }
+    if (expr.name === '_?_:_' || expr.name === '_+_') {
+      const [a, b] = expr.args.slice(-2);
+      const entry = a && b && eitherEntry(this.#entryOf(a), this.#entryOf(b));
+      if (entry) this.#entries.set(expr, entry);
+    }
+    result ??= this.#sizeOf(expr);
+    if (result) this.#sizes.set(expr, result);
+    return plus(target, cost);
+  }
+
+  /** What each turn of a loop costs beside its body: asking whether to go on, and keeping the result. */
+  #macro(expr: Macro): number {
+    const range = this.cost(expr.range);
+    if (expr.name === 'optMap' || expr.name === 'optFlatMap') return this.#optional(expr, range);
+    const rangeSize = this.of(expr.range);
+    const bodies = this.#within(this.#loopVariables(expr), () => ({
+      body: this.cost(expr.body),
+      filter: expr.filter ? this.cost(expr.filter) : 0,
+      value: this.of(expr.body),
+      item: this.#sizeOfLocal(expr.variables[0] ?? '', expr.range.type),
+    }));
+    const { start, turn } = loopCosts[expr.name];
+    if (expr.name === 'map' || expr.name === 'filter') {
+      const kept = expr.name === 'map' ? bodies.value : bodies.item;
+      this.#sizes.set(expr, rangeSize);
+      this.#entries.set(expr, { kind: 'list', key: exactly(1), value: eitherSize(exactly(0), kept) });
+    } else this.#sizes.set(expr, exactly(1));
+    const perTurn = plus(plus(bodies.body, bodies.filter), turn);
+    return plus(plus(range, start), times(rangeSize.max, perTurn));
+  }
+
+  /** `x.optMap(v, e)` asks whether there is a value, binds it, and wraps the result again. */
+  #optional(expr: Macro, range: number): number {
+    const local: Local = { path: [], size: undefined, entry: undefined };
+    const body = this.#within([[expr.variables[0] ?? '', local]], () => this.cost(expr.body));
+    const fixed = expr.name === 'optMap' ? 3 + listCost : 2 + listCost;
+    return plus(plus(times(range, 2), body), fixed);
+  }
+
+  #loopVariables(expr: Macro): [string, Local][] {
+    const [one = '', two] = expr.variables;
+    const entry = this.#entryOf(expr.range);
+    const kind = entry?.kind ?? expr.range.type?.kind;
+    const path = this.#pathOf(expr.range);
+    const local = (step: string, size: Size | undefined): Local => ({
+      path: [...path, step],
+      size,
+      entry: undefined,
+    });
+    if (two === undefined)
+      return [[one, kind === 'list' ? local('@items', entry?.value) : local('@keys', entry?.key)]];
+    return [
+      [one, local(kind === 'list' ? '@indices' : '@keys', entry?.key)],
+      [two, local(kind === 'list' ? '@items' : '@values', entry?.value)],
+    ];
+  }
+
+  #within<T>(locals: readonly (readonly [string, Local])[], run: () => T): T {
+    for (const [name, local] of locals) this.#locals.set(name, [...(this.#locals.get(name) ?? []), local]);
+    const result = run();
+    for (const [name] of locals) this.#locals.get(name)?.pop();
+    return result;
+  }
+
+  #local(name: string): Local | undefined {
+    return this.#locals.get(name)?.at(-1);
+  }
+
+  #sizeOfLocal(name: string, range: CelType | undefined): Size {
+    const local = this.#local(name);
+    const item = range?.kind === 'list' ? range.item : range?.kind === 'map' ? range.key : undefined;
+    const known = local && (this.#sizeAt(local.path) ?? (isScalar(item) ? exactly(1) : local.size));
+    return known ?? unknownSize;
+  }
+
+  #pathOf(expr: Expr): Path {
+    return this.#paths.get(expr) ?? [];
+  }
+
+  #entryOf(expr: Expr): EntrySize | undefined {
+    const known = this.#entries.get(expr);
+    return known ?? (expr.node === 'ident' ? this.#local(expr.name)?.entry : undefined);
+  }
+
+  #copySizes(from: Expr, to: Expr): void {
+    const size = this.#sizeOf(from);
+    if (size) this.#sizes.set(to, size);
+    const entry = this.#entryOf(from);
+    if (entry) this.#entries.set(to, entry);
+  }
+
+  /** What the expression says of its own size, then what the schema says, then what every value of the type has. */
+  #sizeOf(expr: Expr): Size | undefined {
+    const known = this.#sizes.get(expr) ?? literalSize(expr) ?? this.#sizeAt(this.#pathOf(expr));
+    if (known) return known;
+    if (isScalar(expr.type)) return exactly(1);
+    return expr.node === 'ident' ? this.#local(expr.name)?.size : undefined;
+  }
+
+  /** The first step is a variable, and every variable is taken for `self`, as the real estimator does. */
+  #sizeAt(path: Path): Size | undefined {
+    if (path.length === 0 || this.#root === undefined) return undefined;
+    let type: CelType | undefined = this.#root;
+    for (const step of path.slice(1)) type = type && stepInto(type, step);
+    return type && { min: 0, max: type.max ?? 0 };
   }
 }
 
-function total(exprs: readonly Expr[]): number {
-  return exprs.reduce((sum, expr) => sum + estimateCost(expr), 0);
-}
+const loopCosts: Readonly<
+  Record<Exclude<Macro['name'], 'optMap' | 'optFlatMap'>, { readonly start: number; readonly turn: number }>
+> = {
+  all: { start: 1, turn: 3 },
+  exists: { start: 1, turn: 4 },
+  exists_one: { start: 2, turn: 2 },
+  map: { start: listCost + 1, turn: 12 },
+  filter: { start: listCost + 1, turn: 13 },
+};
 
-/** Each turn costs the body and keeping the result; then the result is read. */
-function macroCost(expr: Macro): number {
-  const range = estimateCost(expr.range);
-  if (expr.name === 'optMap' || expr.name === 'optFlatMap') return range + estimateCost(expr.body) + 3;
-  const body = estimateCost(expr.body) + (expr.filter ? estimateCost(expr.filter) : 0);
-  const perTurn: Record<Exclude<Macro['name'], 'optMap' | 'optFlatMap'>, number> = {
-    all: 3,
-    exists: 4,
-    exists_one: 2,
-    map: 12,
-    filter: 13,
-  };
-  const start = expr.name === 'map' || expr.name === 'filter' ? 11 : 1;
-  return range + start + sizeOf(expr.range) * (body + perTurn[expr.name]);
-}
-
-/** The most elements or bytes the value of an expression can have. */
-function sizeOf(expr: Expr): number {
-  if (expr.node === 'literal') return typeof expr.value === 'string' ? Buffer.byteLength(expr.value) : 1;
-  if (expr.node === 'list') return expr.items.length;
-  if (expr.node === 'map') return expr.entries.length;
-  if (expr.node === 'call' && expr.name === '_+_')
-    return expr.args.reduce((sum, arg) => sum + sizeOf(arg), 0);
-  if (expr.node === 'call' && expr.target && keepsSize.has(expr.name)) return sizeOf(expr.target);
-  return sizeOfType(expr.type);
-}
-
-const keepsSize = new Set(['lowerAscii', 'upperAscii', 'trim', 'reverse', 'substring', 'charAt', 'find']);
-
-function sizeOfType(type: CelType | undefined): number {
-  if (type === undefined) return unbounded;
-  if (type.max !== undefined) return type.max;
-  switch (type.kind) {
-    case 'string':
-    case 'bytes':
-    case 'list':
-    case 'map':
-    case 'dyn':
-    case 'param':
-      return unbounded;
-    case 'optional':
-      return sizeOfType(type.of);
-    default:
-      return 1;
+function stepInto(type: CelType, step: string): CelType | undefined {
+  if (step === '@items' || step === '@values') {
+    if (type.kind === 'list') return type.item;
+    return type.kind === 'map' ? type.value : undefined;
   }
+  if (step === '@keys') return type.kind === 'map' ? type.key : undefined;
+  return type.kind === 'object' ? type.fields.get(step) : undefined;
 }
 
-function callCost(expr: Call): number {
-  const { name, target, args } = expr;
-  const [first, second] = args;
-  const before = (target ? estimateCost(target) : 0) + total(args);
-  switch (name) {
-    case '_&&_':
-    case '_||_':
-      return before;
-    case '_?_:_':
-      return args[0] && args[1] && args[2]
-        ? estimateCost(args[0]) + Math.max(estimateCost(args[1]), estimateCost(args[2]))
-        : before;
-    case '_==_':
-    case '_!=_':
-    case '_<_':
-    case '_<=_':
-    case '_>_':
-    case '_>=_':
-      if (!first || !second) return before + 1;
-      return before + Math.max(1, Math.ceil(Math.min(sizeOf(first), sizeOf(second)) * perCharacter));
-    case '@in':
-      return before + (second?.type?.kind === 'list' ? sizeOf(second) : 1);
-    case 'startsWith':
-    case 'endsWith':
-      return before + Math.ceil((first ? sizeOf(first) : 1) * perCharacter);
-    case 'contains':
-    case 'replace':
-    case 'split':
-      return before + readsOf(target) * readsOf(first);
-    case 'matches':
-    case 'find':
-    case 'findAll':
-      return (
-        before +
-        Math.ceil(((target ? sizeOf(target) : sizeOf(first as Expr)) + 1) * perCharacter) *
-          Math.ceil(sizeOf((target ? first : second) ?? expr) * 0.25)
-      );
-    case '_+_':
-      return before + (expr.type?.kind === 'string' ? Math.ceil(sizeOf(expr) * perCharacter) : 1);
-    default:
-      return before + (traversing.has(name) && target ? Math.max(1, readsOf(target)) : 1);
-  }
+function literalSize(expr: Expr): Size | undefined {
+  if (expr.node === 'list') return exactly(expr.items.length);
+  if (expr.node === 'map') return exactly(expr.entries.length);
+  if (expr.node !== 'literal') return undefined;
+  if (typeof expr.value === 'string') return exactly(Array.from(expr.value).length);
+  return exactly(expr.value instanceof Uint8Array ? expr.value.length : 1);
 }
 
-const traversing = new Set([
-  'lowerAscii',
-  'upperAscii',
-  'trim',
-  'reverse',
-  'substring',
-  'indexOf',
-  'lastIndexOf',
-  'join',
-  'format',
-  'isSorted',
-  'sum',
-  'min',
-  'max',
-]);
+const scalars = new Set<CelType['kind']>(['bool', 'double', 'duration', 'int', 'timestamp', 'uint']);
 
-function readsOf(expr: Expr | undefined): number {
-  if (!expr) return 1;
-  const factor = expr.type?.kind === 'list' ? 1 : perCharacter;
-  return Math.ceil(sizeOf(expr) * factor);
+function isScalar(type: CelType | undefined): boolean {
+  if (type === undefined) return false;
+  return type.kind === 'optional' ? isScalar(type.of) : scalars.has(type.kind);
 }

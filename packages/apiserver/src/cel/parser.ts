@@ -164,7 +164,10 @@ class Parser {
         const optional = this.#takeIf('?') !== undefined;
         const name = this.#take();
         if (name.kind !== 'name')
-          throw new ParseFault(name.at, `Syntax error: mismatched input '${name.text}' expecting IDENTIFIER`);
+          throw new ParseFault(
+            name.at,
+            `Syntax error: no viable alternative at input '.${optional ? '?' : ''}${name.text === '<EOF>' ? '' : name.text}'`,
+          );
         const open = optional || name.quoted ? undefined : this.#takeIf('(');
         expr = open
           ? memberCall(expr, name.text, open.at, this.#arguments())

@@ -8,33 +8,37 @@ import { type CelValue, markUnordered } from './values.ts';
 /** The largest request the server takes; nothing in it can be larger. */
 const largestRequest = 3 * 1024 * 1024;
 
+const longestText: CelType = { ...string, max: largestRequest - 2 };
 const metadataFields = new Map<string, CelType>([
-  ['name', { ...string, max: 253 }],
-  ['generateName', { ...string, max: 253 }],
+  ['name', longestText],
+  ['generateName', longestText],
 ]);
-const metadataType: CelType = { kind: 'object', name: 'object.metadata', fields: metadataFields };
+const metadataType: CelType = { kind: 'object', name: 'object.metadata', fields: metadataFields, max: 0 };
 
-/** Undefined for content no rule can look into. `isRoot` adds apiVersion, kind and the name. */
+/**
+ * Undefined for content no rule can look into. `isRoot` adds apiVersion, kind and the name. Numbers and objects have no
+ * size (`max` 0): comparing them costs nothing.
+ */
 export function schemaType(schema: Schema, isRoot: boolean, name = 'object'): CelType | undefined {
-  if (schema['x-kubernetes-int-or-string']) return { ...dyn, max: largestRequest - 2 };
+  if (schema['x-kubernetes-int-or-string']) return { ...dyn, max: longest({ ...schema, enum: [] }) };
   switch (schema.type) {
     case 'array': {
       const item =
         schema.items &&
         schemaType(schema.items, Boolean(schema.items['x-kubernetes-embedded-resource']), `${name}.@idx`);
       if (!item || !schema.items) return undefined;
-      return listOf(item, schema.maxItems ?? mostItems(smallest(schema.items)));
+      return listOf(item, schema.maxItems ?? mostItems(smallestSize(schema.items)));
     }
     case 'object':
       return objectType(schema, isRoot, name);
     case 'string':
       return stringType(schema);
     case 'boolean':
-      return bool;
+      return { ...bool, max: 0 };
     case 'number':
-      return double;
+      return { ...double, max: 0 };
     case 'integer':
-      return int;
+      return { ...int, max: 0 };
     default:
       return undefined;
   }
@@ -44,8 +48,9 @@ function objectType(schema: Schema, isRoot: boolean, name: string): CelType | un
   if (typeof schema.additionalProperties === 'object') {
     const value = schemaType(schema.additionalProperties, false, `${name}.@prop`);
     if (!value) return undefined;
-    const most = schema.maxProperties ?? mostItems(smallest(schema.additionalProperties) + 4);
-    return mapOf({ ...string, max: largestRequest }, value, most);
+    // Beside each value a key of its own: quotes, colon, comma.
+    const most = schema.maxProperties ?? mostItems(smallestSize(schema.additionalProperties) + 5);
+    return mapOf({ ...string, max: 0 }, value, most);
   }
   const fields = new Map<string, CelType>();
   for (const [property, child] of Object.entries(schema.properties ?? {})) {
@@ -54,28 +59,31 @@ function objectType(schema: Schema, isRoot: boolean, name: string): CelType | un
     if (escaped !== undefined && type) fields.set(escaped, type);
   }
   if (isRoot || schema['x-kubernetes-embedded-resource']) {
-    fields.set('apiVersion', string).set('kind', string).set('metadata', metadataType);
+    fields.set('apiVersion', longestText).set('kind', longestText).set('metadata', metadataType);
   }
-  return { kind: 'object', name, fields };
+  return { kind: 'object', name, fields, max: 0 };
 }
+
+/** The most characters of dates and durations, quotes included. */
+const longestTime = { date: 12, 'date-time': 32, duration: 32 } as const;
 
 function stringType(schema: Schema): CelType {
   switch (schema.format) {
     case 'byte':
-      return { kind: 'bytes', max: schema.maxLength ?? Math.floor((largestRequest - 2) * 0.75) };
+      return { kind: 'bytes', max: schema.maxLength ?? largestRequest - 2 };
     case 'duration':
-      return { kind: 'duration' };
+      return { kind: 'duration', max: longestTime.duration };
     case 'date':
     case 'date-time':
-      return { kind: 'timestamp' };
+      return { kind: 'timestamp', max: longestTime[schema.format] };
     default:
       return { ...string, max: longest(schema) };
   }
 }
 
 function longest(schema: Schema): number {
-  if (schema.maxLength !== undefined) return schema.maxLength * 4;
-  if (schema.enum !== undefined)
+  if (schema.maxLength !== undefined) return Math.max(0, schema.maxLength) * 4;
+  if (schema.enum !== undefined && schema.enum.length > 0)
     return Math.max(
       0,
       ...schema.enum.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0)),
@@ -87,8 +95,13 @@ function mostItems(smallestItem: number): number {
   return Math.floor((largestRequest - 2) / (smallestItem + 1));
 }
 
+/** How often a value of the schema can occur in one object when nothing bounds the lists and maps around it. */
+export function mostOccurrences(schema: Schema): number {
+  return Math.floor(largestRequest / (smallestSize(schema) + 1));
+}
+
 /** The fewest bytes a value of the schema takes in a request. */
-function smallest(schema: Schema): number {
+function smallestSize(schema: Schema): number {
   if (schema['x-kubernetes-int-or-string']) return 1;
   switch (schema.type) {
     case 'boolean':
@@ -97,14 +110,15 @@ function smallest(schema: Schema): number {
     case 'integer':
       return 1;
     case 'string':
-      return 2;
+      return smallestText[schema.format ?? ''] ?? 2;
     case 'array':
       return 2;
     case 'object': {
       let size = 2;
+      if (typeof schema.additionalProperties === 'object') return size;
       for (const name of schema.required ?? []) {
-        const child = schema.properties?.[name];
-        if (child && child.default === undefined) size += name.length + smallest(child) + 4;
+        const child = own(schema.properties, name);
+        if (child && child.default === undefined) size += name.length + smallestSize(child) + 4;
       }
       return size;
     }
@@ -112,6 +126,8 @@ function smallest(schema: Schema): number {
       return 0;
   }
 }
+
+const smallestText: Readonly<Record<string, number>> = { date: 12, 'date-time': 21, duration: 3 };
 
 /** Null and content without a type are left out: a rule sees them as absent. */
 export function toCel(value: Json, schema: Schema): CelValue | undefined {

@@ -1,9 +1,11 @@
 /** Checks the rules a definition brings along: that they compile, answer a bool, and cannot cost too much. */
+
+import { mostOccurrences } from '../cel/schema-types.ts';
 import type { FieldFault } from '../errors.ts';
 import type { Json, Schema, ValidationRule } from '../schema/schema.ts';
 import { type CompiledRule, rulesOf } from './compiled-rules.ts';
 import { forbiddenField, invalidValue, requiredValue, unsupportedValue } from './faults.ts';
-import { mostValues } from './most-values.ts';
+import { validFieldPath } from './field-path.ts';
 
 const ruleLimit = 10_000_000;
 const totalLimit = 100_000_000;
@@ -47,18 +49,18 @@ export function validateRules(schema: Schema, root: string): FieldFault[] {
 
 interface Surrounding {
   readonly isRoot: boolean;
-  /** How many values of this schema one object can hold. */
-  readonly times: number;
+  /** How many values of this schema one object can hold; undefined where a list or map above has no bound. */
+  readonly times: number | undefined;
   /** The list above whose items cannot be told apart, if there is one. */
   readonly uncorrelatable: string | undefined;
 }
 
 function visit(schema: Schema, path: string, around: Surrounding, survey: Survey): void {
   for (const [index, compiled] of rulesOf(schema, around.isRoot).entries())
-    checkRule(compiled, `${path}.x-kubernetes-validations[${index}]`, around, survey);
+    checkRule(compiled, schema, `${path}.x-kubernetes-validations[${index}]`, around, survey);
   for (const [name, property] of Object.entries(schema.properties ?? {}))
     visit(property, `${path}.properties[${name}]`, { ...around, isRoot: false }, survey);
-  const times = around.times * mostValues(schema);
+  const times = inside(around.times, schema.items ? schema.maxItems : schema.maxProperties);
   if (schema.items) {
     const isKeyed = schema['x-kubernetes-list-type'] === 'map';
     const uncorrelatable = around.uncorrelatable ?? (isKeyed ? undefined : path);
@@ -73,8 +75,13 @@ function visit(schema: Schema, path: string, around: Surrounding, survey: Survey
     );
 }
 
+function inside(times: number | undefined, most: number | undefined): number | undefined {
+  return times === undefined || most === undefined ? undefined : times * most;
+}
+
 function checkRule(
   compiled: CompiledRule,
+  schema: Schema,
   path: string,
   around: Surrounding,
   { faults, costs }: Survey,
@@ -85,16 +92,22 @@ function checkRule(
     faults.push(requiredValue(field, 'rule is not specified'));
     return;
   }
-  faults.push(...checkTexts(rule, path));
+  const texts = checkTexts(rule, schema, path);
+  if (texts.length > 0) {
+    faults.push(...texts);
+    return;
+  }
   if (!program) {
     faults.push(invalidValue(field, shownRule(rule), `compilation failed: ${compiled.fault}`));
-  } else if (program.type.kind !== 'bool' && program.type.kind !== 'dyn') {
+    checkMessage(compiled, `${path}.messageExpression`, { faults, costs });
+  } else if (program.type.kind !== 'bool') {
     faults.push(invalidValue(field, shownRule(rule), 'cel expression must evaluate to a bool'));
   } else {
-    const cost = program.cost * around.times;
+    const cost = program.cost * (around.times ?? mostOccurrences(schema));
     costs.push({ field, cost });
     if (cost > ruleLimit)
       faults.push(forbiddenField(field, overBudget('estimated rule cost', cost, ruleLimit)));
+    checkMessage(compiled, `${path}.messageExpression`, { faults, costs });
     if (compiled.isTransition && around.uncorrelatable !== undefined)
       faults.push(
         invalidValue(
@@ -103,40 +116,60 @@ function checkRule(
           `oldSelf cannot be used on the uncorrelatable portion of the schema within ${around.uncorrelatable}`,
         ),
       );
+    if (!compiled.isTransition && rule.optionalOldSelf !== undefined)
+      faults.push(
+        invalidValue(
+          `${path}.optionalOldSelf`,
+          rule.optionalOldSelf,
+          'may not be set if oldSelf is not used in rule',
+        ),
+      );
   }
-  checkMessage(compiled, `${path}.messageExpression`, around, faults);
 }
 
-function checkMessage(
-  compiled: CompiledRule,
-  field: string,
-  around: Surrounding,
-  faults: FieldFault[],
-): void {
+function checkMessage(compiled: CompiledRule, field: string, { faults, costs }: Survey): void {
   const { rule, message, messageFault } = compiled;
   if (messageFault !== undefined)
     faults.push(
       invalidValue(field, shownRule(rule), `messageExpression compilation failed: ${messageFault}`),
     );
-  else if (message && message.type.kind !== 'string' && message.type.kind !== 'dyn')
+  else if (message && message.type.kind !== 'string')
     faults.push(invalidValue(field, shownRule(rule), 'messageExpression must evaluate to a string'));
-  else if (message && message.cost * around.times > ruleLimit)
-    faults.push(
-      forbiddenField(
-        field,
-        overBudget('estimated messageExpression cost', message.cost * around.times, ruleLimit),
-      ),
-    );
+  else if (message) {
+    // A message is made once, so it counts once, however often the rule can run.
+    costs.push({ field, cost: message.cost });
+    if (message.cost > ruleLimit)
+      faults.push(
+        forbiddenField(field, overBudget('estimated messageExpression cost', message.cost, ruleLimit)),
+      );
+  }
 }
 
-function checkTexts({ message, reason }: ValidationRule, path: string): FieldFault[] {
+function checkTexts(
+  { rule, message = '', messageExpression = '', reason, fieldPath = '' }: ValidationRule,
+  schema: Schema,
+  path: string,
+): FieldFault[] {
   const faults: FieldFault[] = [];
-  if (message !== undefined && message !== '' && message.trim() === '')
+  const said = message.trim();
+  if (message !== '' && said === '')
     faults.push(invalidValue(`${path}.message`, message, 'message must be non-empty if specified'));
-  if (message?.includes('\n'))
+  else if (/[\n\r]/.test(said))
     faults.push(invalidValue(`${path}.message`, message, 'message must not contain line breaks'));
+  else if (/[\n\r]/.test(rule.trim()) && said === '')
+    faults.push(requiredValue(`${path}.message`, 'message must be specified if rule contains line breaks'));
+  if (messageExpression !== '' && messageExpression.trim() === '')
+    faults.push(
+      requiredValue(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'),
+    );
   if (reason !== undefined && !reasons.includes(reason))
     faults.push(unsupportedValue(`${path}.reason`, reason, reasons.toSorted()));
+  if (fieldPath !== '' && fieldPath.trim() === '')
+    faults.push(invalidValue(`${path}.fieldPath`, fieldPath, 'must be non-empty if specified'));
+  if (/[\n\r]/.test(fieldPath))
+    faults.push(invalidValue(`${path}.fieldPath`, fieldPath, 'must not contain line breaks'));
+  if (fieldPath !== '' && 'fault' in validFieldPath(fieldPath, schema))
+    faults.push(invalidValue(`${path}.fieldPath`, fieldPath, 'must be a valid path'));
   return faults;
 }
 
