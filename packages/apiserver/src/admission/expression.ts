@@ -1,8 +1,10 @@
 /** Expressions over a request: match conditions of webhooks, rules of admission policies. */
 import { compile, type Program } from '../cel/compile.ts';
 import { CelCompileError, CelRuntimeError } from '../cel/errors.ts';
-import { type CelType, dyn } from '../cel/types.ts';
+import { type CelType, dyn, showType } from '../cel/types.ts';
 import type { CelValue } from '../cel/values.ts';
+import { notImplemented } from '../errors.ts';
+import { baseScope } from './expression-scope.ts';
 
 /** What an expression may look at. */
 export interface ExpressionInput {
@@ -30,13 +32,41 @@ function programOf(source: string): Program {
   return program;
 }
 
-/** Why an expression cannot be used; nothing when it can. */
-export function expressionFault(source: string): string | undefined {
+/**
+ * Why an expression cannot be used where a value of `type` is wanted; nothing when it can. `variables` are the expressions
+ * of a policy's variables, in order; without them there is no `variables` to look at.
+ */
+export function expressionFault(
+  source: string,
+  type: 'bool' | 'string' | 'any',
+  variables?: ReadonlyMap<string, unknown>,
+): string | undefined {
+  if (/\bauthorizer\b/.test(source)) throw notImplemented('the authorizer in expressions of admission');
   try {
-    programOf(source);
-    return undefined;
+    const { type: given } = compile(source, typedScope(variables));
+    if (type === 'any' || given.kind === type) return undefined;
+    return `must evaluate to ${type} but got ${showType(given)}`;
   } catch (error) {
     if (error instanceof CelCompileError) return `compilation failed: ${error.message}`;
+    throw error;
+  }
+}
+
+function typedScope(variables: ReadonlyMap<string, unknown> | undefined): Map<string, CelType> {
+  const scope = new Map(baseScope);
+  if (variables === undefined) return scope;
+  const fields = new Map<string, CelType>();
+  scope.set('variables', { kind: 'object', name: 'kubernetes.variables', fields });
+  for (const [name, source] of variables) fields.set(name, typeOf(String(source), scope));
+  return scope;
+}
+
+/** A variable that does not compile has been refused by itself; what uses it is not blamed again. */
+function typeOf(source: string, scope: ReadonlyMap<string, CelType>): CelType {
+  try {
+    return compile(source, scope).type;
+  } catch (error) {
+    if (error instanceof CelCompileError) return dyn;
     throw error;
   }
 }

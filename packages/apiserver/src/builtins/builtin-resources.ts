@@ -4,6 +4,7 @@ import type { ServerParts } from '../ports/server-parts.ts';
 import { accessReviews } from '../rbac/access-reviews.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import { scaleOf } from '../subresources/scale.ts';
+import { admissionPolicyBindingHooks, admissionPolicyHooks } from './admission-policy-kinds.ts';
 import { coreResources } from './core-resources.ts';
 import { groupOf } from './define.ts';
 import { eventsGroupHooks, fromCoreEvent, toCoreEvent } from './event-kinds.ts';
@@ -11,11 +12,7 @@ import { disruptionBudgetHooks, endpointSliceHooks, leaseHooks, priorityClassHoo
 import { clusterRoleBindingHooks, clusterRoleHooks, roleBindingHooks, roleHooks } from './rbac-kinds.ts';
 import { fieldTexts } from './selectable-fields.ts';
 import { storageClassHooks } from './volume-kinds.ts';
-import {
-  admissionPolicyBindingHooks,
-  admissionPolicyHooks,
-  webhookConfigurationHooks,
-} from './webhook-kinds.ts';
+import { webhookConfigurationHooks } from './webhook-kinds.ts';
 import { deploymentHooks } from './workloads/deployment.ts';
 import { cronJobHooks, jobHooks } from './workloads/jobs.ts';
 import { controllerRevisionHooks, daemonSetHooks, replicaSetHooks } from './workloads/other-workloads.ts';
@@ -194,7 +191,7 @@ function admissionRegistration(parts: ServerParts): ResourceDefinition[] {
       singular: 'validatingadmissionpolicy',
       ...common,
       status: true,
-      hooks: admissionPolicyHooks,
+      hooks: admissionPolicyHooks(expressionFault),
     }),
     of({
       kind: 'ValidatingAdmissionPolicyBinding',

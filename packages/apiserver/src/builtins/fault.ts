@@ -43,6 +43,14 @@ export function tooLong(field: string, maximum: number): FieldFault {
   };
 }
 
+export function tooMany(field: string, count: number, maximum: number): FieldFault {
+  return {
+    reason: 'FieldValueTooMany',
+    field,
+    message: `Too many: ${count}: must have at most ${maximum} item${maximum === 1 ? '' : 's'}`,
+  };
+}
+
 function withDetail(text: string, detail: string | undefined): string {
   return detail === undefined || detail === '' ? text : `${text}: ${detail}`;
 }

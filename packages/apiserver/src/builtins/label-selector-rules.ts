@@ -1,6 +1,6 @@
 /** Label selectors inside objects: do they match, and are they well formed? */
 import type { FieldFault } from '../errors.ts';
-import { forbiddenField, invalidValue, notSupported, required } from './fault.ts';
+import { forbiddenField, invalidValue, required } from './fault.ts';
 import { labelValue, qualifiedName } from './name-rules.ts';
 
 export interface LabelSelectorObject {
@@ -64,7 +64,8 @@ export function validateLabelSelector(selector: LabelSelectorObject | undefined,
   }
   for (const [index, { key, operator, values = [] }] of (selector?.matchExpressions ?? []).entries()) {
     const at = `${path}.matchExpressions[${index}]`;
-    if (!OPERATORS.includes(operator)) faults.push(notSupported(`${at}.operator`, operator, OPERATORS));
+    if (!OPERATORS.includes(operator))
+      faults.push(invalidValue(`${at}.operator`, operator, 'not a valid selector operator'));
     if ((operator === 'In' || operator === 'NotIn') && values.length === 0)
       faults.push(required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
     if ((operator === 'Exists' || operator === 'DoesNotExist') && values.length > 0)
@@ -72,6 +73,8 @@ export function validateLabelSelector(selector: LabelSelectorObject | undefined,
         forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
       );
     for (const text of qualifiedName(key)) faults.push(invalidValue(`${at}.key`, key, text));
+    for (const [place, value] of values.entries())
+      for (const text of labelValue(value)) faults.push(invalidValue(`${at}.values[${place}]`, value, text));
   }
   return faults;
 }

@@ -2,6 +2,8 @@
 
 const DNS_LABEL_MESSAGE =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const DNS_1035_MESSAGE =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const DNS_SUBDOMAIN_MESSAGE =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const QUALIFIED_NAME_MESSAGE =
@@ -12,6 +14,7 @@ const ENV_NAME_MESSAGE =
   "a valid environment variable name must consist only of printable ASCII characters other than '='";
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const LABEL_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const NAME_PART = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
@@ -22,6 +25,12 @@ export type NameRule = (text: string) => string[];
 export const dnsLabel: NameRule = (text) => [
   ...tooLongFaults(text, 63),
   ...(LABEL.test(text) ? [] : [DNS_LABEL_MESSAGE]),
+];
+
+/** As dnsLabel, but it begins with a letter. */
+export const dnsLabel1035: NameRule = (text) => [
+  ...tooLongFaults(text, 63),
+  ...(LABEL_1035.test(text) ? [] : [DNS_1035_MESSAGE]),
 ];
 
 export const dnsSubdomain: NameRule = (text) => [

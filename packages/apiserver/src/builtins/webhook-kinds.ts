@@ -1,15 +1,13 @@
-/** Webhook configurations and admission policies: defaults and rules. */
+/** Webhook configurations: defaults and rules. */
 import type { IMutatingWebhook } from 'kubernetes-models/admissionregistration.k8s.io/v1/MutatingWebhook';
-import type { IValidatingAdmissionPolicy } from 'kubernetes-models/admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy';
-import type { IValidatingAdmissionPolicyBinding } from 'kubernetes-models/admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding';
 import { type FieldFault, notImplemented } from '../errors.ts';
 import type { KubeObject } from '../types.ts';
+import { type ExpressionCheck, enumFault, validateMatchConditions, validateRule } from './admission-rules.ts';
 import type { BuiltinHooks } from './define.ts';
-import { duplicate, invalidValue, notSupported, required } from './fault.ts';
-import { dnsSubdomain } from './name-rules.ts';
-
-/** Says what is wrong with an expression, or nothing. */
-export type ExpressionCheck = (expression: string) => string | undefined;
+import { duplicate, invalidValue, required } from './fault.ts';
+import { validateLabelSelector } from './label-selector-rules.ts';
+import { dnsLabel1035, dnsSubdomain } from './name-rules.ts';
+import { validateWebhookService, validateWebhookUrl } from './webhook-client.ts';
 
 type Webhook = Partial<IMutatingWebhook>;
 
@@ -32,37 +30,37 @@ export function webhookConfigurationHooks(mutating: boolean, check: ExpressionCh
     },
     validate(object) {
       const names = new Set<string>();
-      return webhooksOf(object).flatMap((webhook, index) => {
+      const faults = webhooksOf(object).flatMap((webhook, index) => {
         const at = `webhooks[${index}]`;
-        const faults = webhookFaults(webhook, at, check);
-        if (names.has(webhook.name ?? '')) faults.push(duplicate(`${at}.name`, webhook.name));
-        names.add(webhook.name ?? '');
-        return faults;
+        const found = [
+          ...webhookFaults(webhook, at, check),
+          ...reviewVersionFaults(webhook.admissionReviewVersions ?? [], `${at}.admissionReviewVersions`),
+        ];
+        const { name = '' } = webhook;
+        if (name !== '' && names.has(name)) found.push(duplicate(`${at}.name`, name));
+        names.add(name);
+        return found;
       });
+      // A webhook that was made for exec and the like, and is never asked about them, would protect nothing.
+      if (
+        faults.length === 0 &&
+        webhooksOf(object).some(({ rules }) =>
+          rules?.some(({ operations }) => operations?.includes('CONNECT')),
+        )
+      )
+        throw notImplemented('webhooks for CONNECT');
+      return faults;
     },
   };
 }
 
 function webhookFaults(webhook: Webhook, at: string, check: ExpressionCheck): FieldFault[] {
-  const faults: FieldFault[] = [];
-  const { name = '' } = webhook;
-  if (!name) faults.push(required(`${at}.name`));
-  else if (name.split('.').length < 3)
-    faults.push(
-      invalidValue(`${at}.name`, name, 'should be a domain with at least three segments separated by dots'),
-    );
-  else faults.push(...dnsSubdomain(name).map((text) => invalidValue(`${at}.name`, name, text)));
-  for (const [index, rule] of (webhook.rules ?? []).entries()) {
-    const path = `${at}.rules[${index}]`;
-    if (!rule.operations?.length) faults.push(required(`${path}.operations`));
-    // A webhook that was made for exec and the like, and is never asked about them, would protect nothing.
-    if (rule.operations?.includes('CONNECT')) throw notImplemented('webhooks for CONNECT');
-    if (!rule.apiGroups?.length) faults.push(required(`${path}.apiGroups`));
-    if (!rule.apiVersions?.length) faults.push(required(`${path}.apiVersions`));
-    if (!rule.resources?.length) faults.push(required(`${path}.resources`));
-  }
-  faults.push(...enumFault(webhook.failurePolicy, `${at}.failurePolicy`, ['Fail', 'Ignore']));
-  faults.push(...enumFault(webhook.matchPolicy, `${at}.matchPolicy`, ['Equivalent', 'Exact']));
+  const faults: FieldFault[] = [
+    ...nameFaults(webhook.name ?? '', `${at}.name`),
+    ...(webhook.rules ?? []).flatMap((rule, index) => validateRule(rule, `${at}.rules[${index}]`)),
+    ...enumFault(webhook.failurePolicy, `${at}.failurePolicy`, ['Fail', 'Ignore']),
+    ...enumFault(webhook.matchPolicy, `${at}.matchPolicy`, ['Equivalent', 'Exact']),
+  ];
   if (webhook.sideEffects === undefined)
     faults.push(required(`${at}.sideEffects`, 'must specify one of None, NoneOnDryRun'));
   else faults.push(...enumFault(webhook.sideEffects, `${at}.sideEffects`, ['None', 'NoneOnDryRun']));
@@ -71,66 +69,44 @@ function webhookFaults(webhook: Webhook, at: string, check: ExpressionCheck): Fi
     faults.push(
       invalidValue(`${at}.timeoutSeconds`, seconds, 'the timeout value must be between 1 and 30 seconds'),
     );
-  faults.push(...clientFaults(webhook, `${at}.clientConfig`));
-  if (!webhook.admissionReviewVersions?.length)
-    faults.push(required(`${at}.admissionReviewVersions`, 'must specify one of v1, v1beta1'));
-  for (const [index, condition] of (webhook.matchConditions ?? []).entries()) {
-    const fault = check(condition.expression);
-    if (fault !== undefined)
-      faults.push(invalidValue(`${at}.matchConditions[${index}].expression`, condition.expression, fault));
-  }
+  faults.push(
+    ...validateLabelSelector(webhook.namespaceSelector, `${at}.namespaceSelector`),
+    ...validateLabelSelector(webhook.objectSelector, `${at}.objectSelector`),
+    ...enumFault(webhook.reinvocationPolicy, `${at}.reinvocationPolicy`, ['IfNeeded', 'Never']),
+    ...clientFaults(webhook, `${at}.clientConfig`),
+    ...validateMatchConditions(webhook.matchConditions ?? [], `${at}.matchConditions`, check),
+  );
   return faults;
+}
+
+function nameFaults(name: string, field: string): FieldFault[] {
+  if (name === '') return [required(field)];
+  const texts = dnsSubdomain(name);
+  if (texts.length > 0) return [invalidValue(field, name, texts.join(','))];
+  return name.split('.').length < 3
+    ? [invalidValue(field, name, 'should be a domain with at least three segments separated by dots')]
+    : [];
 }
 
 function clientFaults({ clientConfig }: Webhook, at: string): FieldFault[] {
   const { url, service } = clientConfig ?? {};
   if ((url === undefined) === (service === undefined))
     return [required(at, 'exactly one of url or service is required')];
-  if (service) {
-    const faults: FieldFault[] = [];
-    if (!service.name) faults.push(required(`${at}.service.name`, 'service name is required'));
-    if (!service.namespace) faults.push(required(`${at}.service.namespace`, 'service namespace is required'));
-    return faults;
-  }
-  const format = 'desired format: https://host[/path]';
-  if (!URL.canParse(url ?? '')) return [required(`${at}.url`, `url must be a valid URL: ${format}`)];
-  const { protocol } = new URL(url ?? '');
-  return protocol === 'https:'
-    ? []
-    : [invalidValue(`${at}.url`, protocol.slice(0, -1), `'https' is the only allowed URL scheme; ${format}`)];
+  if (service) return validateWebhookService(service, `${at}.service`);
+  return validateWebhookUrl(url ?? '', `${at}.url`);
 }
 
-function enumFault(value: string | undefined, path: string, supported: readonly string[]): FieldFault[] {
-  return value === undefined || supported.includes(value) ? [] : [notSupported(path, value, supported)];
+const reviewVersions = ['v1', 'v1beta1'];
+
+function reviewVersionFaults(versions: readonly string[], at: string): FieldFault[] {
+  if (versions.length === 0) return [required(at, `must specify one of ${reviewVersions.join(', ')}`)];
+  const faults: FieldFault[] = [];
+  for (const [index, version] of versions.entries())
+    if (versions.indexOf(version) < index)
+      faults.push(invalidValue(`${at}[${index}]`, version, 'duplicate version'));
+    else
+      for (const text of dnsLabel1035(version)) faults.push(invalidValue(`${at}[${index}]`, version, text));
+  if (!versions.some((version) => reviewVersions.includes(version)))
+    faults.push(invalidValue(at, versions, `must include at least one of ${reviewVersions.join(', ')}`));
+  return faults;
 }
-
-export const admissionPolicyHooks: BuiltinHooks = {
-  default(object) {
-    const { spec } = object as unknown as Partial<IValidatingAdmissionPolicy>;
-    if (!spec) return;
-    spec.failurePolicy ??= 'Fail';
-    const match = spec.matchConstraints;
-    if (!match) return;
-    match.matchPolicy ??= 'Equivalent';
-    match.namespaceSelector ??= {};
-    match.objectSelector ??= {};
-    for (const rule of [...(match.resourceRules ?? []), ...(match.excludeResourceRules ?? [])])
-      rule.scope ??= '*';
-  },
-  validate(object) {
-    const { spec } = object as unknown as Partial<IValidatingAdmissionPolicy>;
-    if (spec?.paramKind) throw notImplemented('parameters of admission policies');
-    if (spec?.auditAnnotations?.length) throw notImplemented('audit annotations of admission policies');
-    return [];
-  },
-};
-
-export const admissionPolicyBindingHooks: BuiltinHooks = {
-  validate(object) {
-    const { spec } = object as unknown as Partial<IValidatingAdmissionPolicyBinding>;
-    if (spec?.paramRef) throw notImplemented('parameters of admission policies');
-    if (spec?.validationActions?.includes('Audit'))
-      throw notImplemented('the action Audit of admission policies');
-    return [];
-  },
-};
