@@ -22,7 +22,6 @@ export const definitionHooks: ResourceHooks = {
   },
   prepareForCreate(object) {
     const crd = asDefinition(object);
-    refuseConversion(crd);
     const storage = crd.spec.versions.find((version) => version.storage);
     crd.status = {
       conditions: null,
@@ -33,14 +32,17 @@ export const definitionHooks: ResourceHooks = {
   },
   prepareForUpdate(object, old) {
     const crd = asDefinition(object);
-    refuseConversion(crd);
     crd.status = clone((old as CustomResourceDefinition).status);
     const storage = crd.spec.versions.find((version) => version.storage)?.name;
     const stored = crd.status.storedVersions ?? [];
     if (storage !== undefined && !stored.includes(storage)) crd.status.storedVersions = [...stored, storage];
   },
-  validate: (object, _context, old) =>
-    validateDefinition(object as CustomResourceDefinition, old as CustomResourceDefinition | undefined),
+  validate(object, _context, old) {
+    const crd = object as CustomResourceDefinition;
+    const faults = validateDefinition(crd, old as CustomResourceDefinition | undefined);
+    if (faults.length === 0) refuseConversion(crd);
+    return faults;
+  },
   validateUpdate: (object, old) =>
     validateDefinitionUpdate(object as CustomResourceDefinition, old as CustomResourceDefinition),
   prepareForDelete(object, context) {

@@ -38,13 +38,24 @@ export interface CustomCondition {
   message: string;
 }
 
+export interface CustomConversion {
+  strategy: string;
+  webhook?: {
+    clientConfig?: {
+      url?: string;
+      service?: { name?: string; namespace?: string; path?: string; port?: number };
+    };
+    conversionReviewVersions?: string[];
+  };
+}
+
 export interface CustomResourceDefinition extends KubeObject {
   spec: {
     group: string;
     names: CustomNames;
     scope: string;
     versions: CustomVersion[];
-    conversion?: { strategy: string };
+    conversion?: CustomConversion;
     preserveUnknownFields?: boolean;
   };
   status: {
