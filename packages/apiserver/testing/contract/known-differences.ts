@@ -88,4 +88,58 @@ export const knownDifferences: Readonly<Record<string, KnownDifference>> = {
     weight: 'B',
     reason: 'no warnings about what a pod template says (spread without selector)',
   },
+  'admission/23-service-of-webhook-missing': {
+    weight: 'C',
+    reason: 'the refusal does not name the URL that would have been called',
+  },
+  'admission/27-limit-range': {
+    weight: 'B',
+    reason: 'maxLimitRequestRatio is not held; a LimitRange that contradicts itself is stored',
+  },
+  'admission/28-priority-class': {
+    weight: 'B',
+    reason: 'the system classes do not exist; two global defaults are taken; the generation of a class moves',
+  },
+  'admission/30-pod-security-baseline': {
+    weight: 'C',
+    reason: 'another order of the reasons; pods of a namespace are not grouped in the warning',
+  },
+  'admission/34-quota-of-pods': {
+    weight: 'C',
+    reason: 'text of several missing resources',
+  },
+  'crd/37-versions-own-schemas': {
+    weight: 'A',
+    reason:
+      'versions with different schemas: what the storage version does not know is kept here, lost on a cluster',
+  },
+  'crd/39-numbers': {
+    weight: 'A',
+    reason: 'whole numbers beyond 2^53 lose digits; int64 overflow is taken',
+  },
+  'crd/42-strict-custom': {
+    weight: 'B',
+    reason:
+      'unknown fields below an object without properties and duplicate YAML keys are not seen by fieldValidation=Strict',
+  },
+  'crd/45-metadata-in-schema': {
+    weight: 'C',
+    reason: 'after Too long a cluster does not judge the pattern',
+  },
+  'crd/47-scale-paths': {
+    weight: 'B',
+    reason: 'scale of a custom kind: no Table, takes strategic patches and another name in the body',
+  },
+  'discovery/10-apiservices': {
+    weight: 'B',
+    reason: '501 (declared): APIServices',
+  },
+  'discovery/12-openapi-documents': {
+    weight: 'B',
+    reason: 'kubectl explain: PodTemplateSpec is referred to in a group where it is not; version',
+  },
+  'discovery/14-openid-and-others': {
+    weight: 'B',
+    reason: '501 (declared): OpenID documents',
+  },
 };
