@@ -10,7 +10,7 @@ import { dnsSubdomain } from './name-rules.ts';
 
 type PolicySpec = Partial<NonNullable<IValidatingAdmissionPolicy['spec']>>;
 type MatchResources = NonNullable<PolicySpec['matchConstraints']>;
-type Validation = NonNullable<PolicySpec['validations']>[number];
+type Validation = Partial<NonNullable<PolicySpec['validations']>[number]>;
 type Variable = NonNullable<PolicySpec['variables']>[number];
 
 function defaultMatch(match: MatchResources | undefined): void {

@@ -1,7 +1,8 @@
 /** What a version of a definition has beside its schema: scale paths, printer columns, selectable fields. */
 import type { FieldFault } from '../errors.ts';
+import type { PrinterColumn } from '../registry/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
-import type { CustomVersion } from './definition.ts';
+import type { CustomVersion, ScalePaths } from './definition.ts';
 import { duplicateValue, invalidValue, requiredValue, tooMany } from './faults.ts';
 import { validFieldPath } from './field-path.ts';
 
@@ -11,7 +12,11 @@ const mostSelectable = 8;
 
 export function validateSubresources(parts: CustomVersion['subresources'], path: string): FieldFault[] {
   if (!parts?.scale) return [];
-  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = parts.scale;
+  const {
+    specReplicasPath = '',
+    statusReplicasPath = '',
+    labelSelectorPath = '',
+  } = parts.scale as Partial<ScalePaths>;
   return [
     ...scalePath(specReplicasPath, `${path}.scale.specReplicasPath`, ['.spec'], true),
     ...scalePath(statusReplicasPath, `${path}.scale.statusReplicasPath`, ['.status'], true),
@@ -37,19 +42,21 @@ export function validateColumns(
   columns: CustomVersion['additionalPrinterColumns'],
   path: string,
 ): FieldFault[] {
-  return (columns ?? []).flatMap(({ name = '', type = '', format = '', jsonPath = '' }, index) => {
-    const at = `${path}.additionalPrinterColumns[${index}]`;
-    const faults: FieldFault[] = [];
-    const oneOf = (words: readonly string[]): string => `must be one of ${words.join(',')}`;
-    if (name === '') faults.push(requiredValue(`${at}.name`));
-    if (type === '') faults.push(requiredValue(`${at}.type`, oneOf(columnTypes)));
-    else if (!columnTypes.includes(type)) faults.push(invalidValue(`${at}.type`, type, oneOf(columnTypes)));
-    if (format !== '' && !columnFormats.includes(format))
-      faults.push(invalidValue(`${at}.format`, format, oneOf(columnFormats)));
-    if (jsonPath === '') faults.push(requiredValue(`${at}.JSONPath`));
-    else faults.push(...simpleJsonPath(jsonPath, `${at}.JSONPath`));
-    return faults;
-  });
+  return ((columns ?? []) as Partial<PrinterColumn>[]).flatMap(
+    ({ name = '', type = '', format = '', jsonPath = '' }, index) => {
+      const at = `${path}.additionalPrinterColumns[${index}]`;
+      const faults: FieldFault[] = [];
+      const oneOf = (words: readonly string[]): string => `must be one of ${words.join(',')}`;
+      if (name === '') faults.push(requiredValue(`${at}.name`));
+      if (type === '') faults.push(requiredValue(`${at}.type`, oneOf(columnTypes)));
+      else if (!columnTypes.includes(type)) faults.push(invalidValue(`${at}.type`, type, oneOf(columnTypes)));
+      if (format !== '' && !columnFormats.includes(format))
+        faults.push(invalidValue(`${at}.format`, format, oneOf(columnFormats)));
+      if (jsonPath === '') faults.push(requiredValue(`${at}.JSONPath`));
+      else faults.push(...simpleJsonPath(jsonPath, `${at}.JSONPath`));
+      return faults;
+    },
+  );
 }
 
 export function validateSelectableFields(
@@ -60,7 +67,7 @@ export function validateSelectableFields(
   if (!fields?.length || schema === undefined) return [];
   const faults: FieldFault[] = [];
   const seen = new Set<string>();
-  for (const [index, { jsonPath = '' }] of fields.entries()) {
+  for (const [index, { jsonPath = '' }] of (fields as { jsonPath?: string }[]).entries()) {
     const field = `${path}.selectableFields[${index}].jsonPath`;
     if (jsonPath === '') {
       faults.push(requiredValue(field));
