@@ -15,6 +15,8 @@ export class FakeSlurm implements StagedSlurm {
   readonly nodes = new Map<string, SlurmNode>();
   /** Every change that was asked for, in order. */
   readonly asked: string[] = [];
+  /** Why the jobs are not known; undefined: they are. */
+  jobsUnknown: string | undefined;
   /** The topologies there are; undefined: any. */
   topologies: ReadonlySet<string> | undefined;
   readonly #onChange: () => void;
@@ -170,6 +172,8 @@ export class FakeSlurm implements StagedSlurm {
       at: strictlyLater(),
       nodes: [...this.nodes.values()],
       deadlines: new Map(this.#deadlines),
+      jobsUnknown: this.jobsUnknown,
+      jobsAfterNodes: true,
       controllerStartedAt: 0,
     };
   }

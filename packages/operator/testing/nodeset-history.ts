@@ -42,6 +42,12 @@ export const event: fc.Arbitrary<Event> = fc.oneof(
         'uncordon-pod',
         'admin-drain',
         'admin-undrain',
+        'foreign-node',
+        'foreign-node-gone',
+        'suspend-job',
+        'resume-job',
+        'jobs-unlisted',
+        'jobs-listed',
         'time',
         'budget',
         'partition',
@@ -110,6 +116,7 @@ export function happen(world: SimulatedWorld, { does, n: i }: Event): void {
   const machine = machines[i % Math.max(1, machines.length)];
   const nodes = [...world.slurm.nodes.values()];
   const node = nodes[i % Math.max(1, nodes.length)];
+  const job = world.slurm.jobs[i % Math.max(1, world.slurm.jobs.length)];
   const { spec } = world;
   switch (does) {
     case 'operator':
@@ -187,6 +194,25 @@ export function happen(world: SimulatedWorld, { does, n: i }: Event): void {
         node.flags.delete('DRAIN');
         node.reason = '';
       }
+      break;
+    case 'foreign-node':
+      // The name that the next worker will have, of either mode.
+      world.slurm.addForeign(i % 2 === 0 ? `workers-${pods.length}` : (machine?.name ?? ''), world.now);
+      break;
+    case 'foreign-node-gone':
+      world.slurm.removeForeign();
+      break;
+    case 'suspend-job':
+      if (job) job.suspended = true;
+      break;
+    case 'resume-job':
+      if (job) job.suspended = false;
+      break;
+    case 'jobs-unlisted':
+      world.slurm.listsJobs = false;
+      break;
+    case 'jobs-listed':
+      world.slurm.listsJobs = true;
       break;
     case 'time':
       world.now += i * 60_000;
@@ -288,6 +314,9 @@ function looksDrained(node: SlurmNode | undefined): boolean {
 /** Lets everything heal and the operator work until nothing is left to do. */
 export function settle(world: SimulatedWorld, rounds = 200): Plan {
   world.slurm.reachable = true;
+  world.slurm.removeForeign();
+  world.slurm.listsJobs = true;
+  for (const job of world.slurm.jobs) job.suspended = false;
   world.imageComes = true;
   world.cacheCatchesUp();
   for (const machine of world.kubeNodes.values())

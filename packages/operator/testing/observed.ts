@@ -113,6 +113,7 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
       kind: 'known',
       at: now,
       nodes: new Map(nodes.map((node) => [node.name, node])),
+      jobsUnknown: undefined,
       controllerStartedAt: 0,
     },
     lastWrites: new Map(),
@@ -121,4 +122,10 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
     pruneRecords: 'Never',
     ...over,
   };
+}
+
+/** The same, while the jobs have not been listed. */
+export function withoutJobs(given: Observed): Observed {
+  if (given.slurm.kind === 'unknown') return given;
+  return { ...given, slurm: { ...given.slurm, jobsUnknown: 'the jobs have not been listed yet' } };
 }

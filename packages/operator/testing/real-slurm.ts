@@ -147,7 +147,15 @@ export class RealSlurm implements StagedSlurm, AsyncDisposable {
     const at = strictlyLater();
     try {
       const nodes = await this.truth();
-      return { kind: 'known', at, nodes, deadlines: new Map(), controllerStartedAt: 0 };
+      return {
+        kind: 'known',
+        at,
+        nodes,
+        deadlines: new Map(),
+        jobsUnknown: undefined,
+        jobsAfterNodes: true,
+        controllerStartedAt: 0,
+      };
     } catch (error) {
       if (!(error instanceof SlurmError)) throw error;
       return { kind: 'unknown', since: at, why: error.message };

@@ -7,6 +7,8 @@ interface Job {
   readonly id: number;
   readonly node: string;
   readonly ends: number;
+  /** Slurm lists its node as idle, but its processes are there. */
+  suspended?: boolean;
 }
 
 type Record = { -readonly [K in keyof SlurmNode]: SlurmNode[K] } & { flags: Set<string> };
@@ -15,6 +17,8 @@ export class SimulatedSlurm {
   readonly nodes = new Map<string, Record>();
   jobs: Job[] = [];
   reachable = true;
+  /** False: nodes are listed, jobs are not. */
+  listsJobs = true;
   readonly #controllerStartedAt = 0;
   #submitted = 0;
   #registrations = 0;
@@ -28,7 +32,13 @@ export class SimulatedSlurm {
         { ...node, flags: new Set(node.flags), ...this.#load(node) },
       ]),
     );
-    return { kind: 'known', at: now, nodes, controllerStartedAt: this.#controllerStartedAt };
+    return {
+      kind: 'known',
+      at: now,
+      nodes,
+      jobsUnknown: this.listsJobs ? undefined : 'the jobs are not known',
+      controllerStartedAt: this.#controllerStartedAt,
+    };
   }
 
   /** Carries out a change that the operator asks for. */
@@ -39,6 +49,7 @@ export class SimulatedSlurm {
   ): void {
     const node = this.nodes.get(action.slurmName);
     if (node === undefined) return; // gone means done
+    if (!node.ours) throw new LawBroken(`L15: ${action.kind} of ${node.name}, which is not ours`);
     switch (action.kind) {
       case 'drain':
         node.flags.add('DRAIN');
@@ -75,7 +86,7 @@ export class SimulatedSlurm {
   /** The slurmd of these pods run and can be reached: they register, and work starts where it may. */
   work(pods: readonly Worker[], alive: ReadonlySet<string>, submit: number, now: number): void {
     for (const pod of pods) this.#register(pod, now);
-    this.jobs = this.jobs.filter((job) => job.ends > now);
+    this.jobs = this.jobs.filter((job) => job.suspended || job.ends > now);
     let left = submit;
     for (const node of this.nodes.values())
       if (left > 0 && alive.has(node.name) && this.#begins(node, now)) left -= 1;
@@ -95,6 +106,21 @@ export class SimulatedSlurm {
     if (known !== undefined && known.address === pod.address) known.slurmdStartedAt = now;
   }
 
+  /** A node of somebody else's that has the name of a worker. No slurmd of ours can register under it. */
+  addForeign(name: string, now: number): void {
+    if (this.nodes.has(name)) return;
+    const pod = { slurmName: name, address: '192.0.2.1', uid: 'not-a-pod' };
+    this.nodes.set(name, { ...freshNode(pod, now), ours: false });
+  }
+
+  removeForeign(): void {
+    for (const { name, ours } of this.nodes.values())
+      if (!ours) {
+        this.nodes.delete(name);
+        this.jobs = this.jobs.filter((job) => job.node !== name);
+      }
+  }
+
   #begins(node: Record, now: number): boolean {
     if (node.flags.has('DRAIN') || node.base === 'DOWN' || this.isBusy(node.name)) return false;
     this.jobs.push({ id: (this.#submitted += 1), node: node.name, ends: now + 50_000 });
@@ -107,6 +133,7 @@ export class SimulatedSlurm {
 
   #register(pod: Worker, now: number): void {
     const known = this.nodes.get(pod.slurmName);
+    if (known?.ours === false) return;
     const fresh = freshNode(pod, now);
     if (known === undefined) this.nodes.set(pod.slurmName, fresh);
     else if (known.address !== pod.address) {
@@ -118,17 +145,17 @@ export class SimulatedSlurm {
   }
 
   /** Allocation and deadline as a list shows them. */
-  #load({ name, base }: Record): Pick<SlurmNode, 'base' | 'deadline' | 'ours'> {
-    const ends = this.jobs.filter((job) => job.node === name).map((job) => job.ends);
+  #load({ name, base }: Record): Pick<SlurmNode, 'base' | 'deadline'> {
+    const shown = this.jobs.filter((job) => job.node === name && (this.listsJobs || !job.suspended));
+    const ends = shown.map((job) => (job.suspended ? Number.POSITIVE_INFINITY : job.ends));
     return {
       base: ends.length > 0 && base !== 'DOWN' ? 'ALLOCATED' : base,
       deadline: ends.length > 0 ? Math.max(...ends) : undefined,
-      ours: true,
     };
   }
 }
 
-function freshNode(pod: Worker, now: number): Record {
+function freshNode(pod: Pick<Worker, 'slurmName' | 'address' | 'uid'>, now: number): Record {
   return {
     name: pod.slurmName,
     base: 'IDLE',

@@ -272,7 +272,9 @@ export class SimulatedWorld {
     if (!this.slurm.reachable) return false;
     const node = this.slurm.nodes.get(slurmName);
     if (node === undefined) return because === 'unknown-to-slurm';
-    return !this.slurm.isBusy(slurmName) && node.flags.has('DRAIN');
+    // Without the jobs a node whose only work is suspended looks as idle as any other.
+    const seenBusy = this.slurm.listsJobs ? this.slurm.isBusy(slurmName) : true;
+    return !seenBusy && node.flags.has('DRAIN');
   }
 
   /** A slurmd that has only just been started joins, and is given work, while a delete of its pod is on the way. */

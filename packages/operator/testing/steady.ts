@@ -10,6 +10,7 @@ export function steady(value: unknown, fleeting: ReadonlySet<string>): unknown {
   if (typeof value === 'string')
     return value
       .replaceAll(/"nodeSetUID":"[^"]*"/g, '')
+      .replace(/^(slinky\.slurm\.net\/nodeset:).*/, '$1?')
       .replace(/^(w-)[a-z0-9]{5}$/, '$1?')
       .replaceAll(/"podName":"w-[a-z0-9]{5}"/g, '');
   if (typeof value !== 'object' || value === null) return value;

@@ -25,7 +25,8 @@ import { controllerOfSet, observe } from './observe/observe.ts';
 import { pins, pinsForStatus } from './pins.ts';
 import type { Action } from './plan/actions.ts';
 import { keptRevision } from './plan/kept-revision.ts';
-import { type Observed, slotKey } from './plan/observed.ts';
+import { isOwn } from './plan/node-state.ts';
+import { type Observed, slotKey, type Worker } from './plan/observed.ts';
 import { type Plan, plan } from './plan/plan.ts';
 import { syncReservation } from './reservation.ts';
 import { syncRevisions } from './revisions.ts';
@@ -149,7 +150,7 @@ export class NodeSetReconciler {
     if (made.length > 0) context.log.info({ slots: compressHostlist(made) }, 'workers created');
     const registered =
       observed.slurm.kind === 'known'
-        ? observed.workers.map((worker) => worker.slurmName).filter((name) => isListed(observed, name))
+        ? observed.workers.filter((worker) => isListed(observed, worker)).map((worker) => worker.slurmName)
         : [];
     const reserve = async () => {
       window = await syncReservation(nodeSet, registered, gateway, now, context.signal);
@@ -224,8 +225,9 @@ interface Outcome {
   readonly window: Verdict | undefined;
 }
 
-function isListed(observed: Observed, name: string): boolean {
-  return observed.slurm.kind === 'known' && observed.slurm.nodes.has(name);
+function isListed({ slurm }: Observed, worker: Worker): boolean {
+  const node = slurm.kind === 'known' ? slurm.nodes.get(worker.slurmName) : undefined;
+  return node !== undefined && isOwn(node, worker);
 }
 
 function troubleOf(failure: unknown): Trouble | undefined {

@@ -14,6 +14,13 @@ export type NodesView =
       readonly at: number;
       readonly nodes: readonly SlurmNode[];
       readonly deadlines: ReadonlyMap<string, Deadline>;
+      /**
+       * Why a node that is listed as idle may still hold a suspended job; undefined once every suspended job is known, and the
+       * nodes of these are shown as busy.
+       */
+      readonly jobsUnknown: string | undefined;
+      /** The jobs were listed after the nodes had been: no job was suspended between the two lists. */
+      readonly jobsAfterNodes: boolean;
       readonly controllerStartedAt: number | undefined;
     }
   | { readonly kind: 'unknown'; readonly since: number; readonly why: string };

@@ -3,9 +3,10 @@ import { annotation, conditionType, type NodeSet, type Reason } from '@slurm-ope
 import type { Verdict } from '../status/judge.ts';
 import { hasOldKeys, isAvailable, isCurrent, isHealthy } from './plan/availability.ts';
 import { standingRefusal } from './plan/facts.ts';
-import { hasDrain, isBusy, isForeign } from './plan/node-state.ts';
+import { askAbout, hasDrain, isBusy, isForeign, isOwn } from './plan/node-state.ts';
 import type { Observed, SlurmNode, Worker, WorkerSize } from './plan/observed.ts';
 import type { Plan } from './plan/plan.ts';
+import { foreignNode } from './plan/safe-to-delete.ts';
 
 export interface StatusDraft {
   readonly counts: Required<
@@ -42,9 +43,7 @@ export function nodeSetStatus(
 ): StatusDraft {
   const { workers } = observed;
   const nodes =
-    observed.slurm.kind === 'known'
-      ? workers.flatMap((worker) => nodeOf(observed, worker.slurmName) ?? [])
-      : [];
+    observed.slurm.kind === 'known' ? workers.flatMap((worker) => nodeOf(observed, worker) ?? []) : [];
   const available = workers.filter((worker) => isAvailable(worker, observed, now)).length;
   const counts = {
     replicas: workers.length,
@@ -107,8 +106,10 @@ function ready(observed: Observed, counts: Counts, trouble: Trouble | undefined)
   }
   const missing = counts.desired - counts.availableReplicas;
   if (missing > 0) return { type, status: 'False', ...notAvailable(observed, counts) };
+  const conflicts = nameConflicts(observed);
+  if (conflicts !== undefined) return { type, status: 'False', reason: 'NameConflict', message: conflicts };
   const unregistered = observed.workers.filter(
-    (worker) => isHealthy(worker) && nodeOf(observed, worker.slurmName) === undefined,
+    (worker) => isHealthy(worker) && nodeOf(observed, worker) === undefined,
   );
   if (unregistered.length > 0) {
     return {
@@ -124,6 +125,17 @@ function ready(observed: Observed, counts: Counts, trouble: Trouble | undefined)
     reason: 'Ready',
     message: `All ${counts.desired} workers are available and registered in Slurm.`,
   };
+}
+
+/** Workers whose name in Slurm is taken by a node that is not theirs. Such nodes are never drained, changed or deleted. */
+function nameConflicts(observed: Observed): string | undefined {
+  const found = observed.workers.flatMap((worker) => {
+    const answer = askAbout(worker, observed);
+    return answer.kind === 'foreign' && isHealthy(worker) ? [foreignNode(worker, answer.node)] : [];
+  });
+  const [first] = found;
+  if (first === undefined) return undefined;
+  return found.length === 1 ? `${first}.` : `${first}. The same holds for ${found.length - 1} more workers.`;
 }
 
 const troubleReasons = {
@@ -189,7 +201,7 @@ function rolloutProgress(observed: Observed, counts: Counts): string | undefined
 }
 
 function hasWork(observed: Observed, worker: Worker): boolean {
-  const node = nodeOf(observed, worker.slurmName);
+  const node = nodeOf(observed, worker);
   return node !== undefined && isBusy(node);
 }
 
@@ -251,8 +263,9 @@ function degraded(
   return { type, status: 'False', reason: 'AsExpected', message: 'Nothing is wrong.' };
 }
 
-function nodeOf(observed: Observed, name: string): SlurmNode | undefined {
-  return observed.slurm.kind === 'known' ? observed.slurm.nodes.get(name) : undefined;
+function nodeOf({ slurm }: Observed, worker: Worker): SlurmNode | undefined {
+  const node = slurm.kind === 'known' ? slurm.nodes.get(worker.slurmName) : undefined;
+  return node !== undefined && isOwn(node, worker) ? node : undefined;
 }
 
 function names(list: readonly { readonly name: string }[]): string {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { SlurmClient, SlurmWatch } from '@slurm-operator/slurm';
 import { WatchedGateway } from './watched-gateway.ts';
 
@@ -35,11 +35,59 @@ test('a node whose only work is suspended is not idle, whatever Slurm calls it',
   };
   const running = new Map([job('n[1-2]', 'SUSPENDED'), job('n3', 'RUNNING')]);
   const missing = new Set();
-  assert.deepEqual(states(gatewayOf({ kind: 'known', running, missing })), [
+  const at = 1;
+  assert.deepEqual(states(gatewayOf({ kind: 'known', at, running, missing })), [
     'IDLE+DRAIN',
     'MIXED+DRAIN',
     'ALLOCATED+DRAIN',
     'IDLE+DRAIN',
   ]);
   assert.equal(states(gatewayOf({ kind: 'unknown', since: 0, why: { message: '' } })).length, 4);
+});
+
+describe('while a suspended job may be hidden behind an idle node, the view says so', () => {
+  const gatewayOf = (jobs: object) =>
+    new WatchedGateway({
+      client: {} as SlurmClient,
+      watch: {
+        nodes: { view: { kind: 'known', at: 5, answeredAt: 6, nodes: new Map() } },
+        jobs: { view: jobs },
+      } as unknown as SlurmWatch,
+      controllerStartedAt: () => undefined,
+      now: () => 7,
+    });
+  const jobs = (at: number, missing: readonly string[], states: Record<string, string>) => ({
+    kind: 'known',
+    at,
+    running: new Map(),
+    missing: new Set(missing),
+    states: new Map(Object.entries(states).map(([id, state]) => [id, [state]])),
+  });
+  const cases: readonly [
+    what: string,
+    jobs: object,
+    expected: [jobsUnknown: RegExp | undefined, after: boolean],
+  ][] = [
+    [
+      'jobs were never listed',
+      { kind: 'unknown', since: 0, why: { message: 'not listed yet' } },
+      [/not listed yet/, false],
+    ],
+    [
+      'the nodes of a suspended job are still to be read',
+      jobs(7, ['4'], { 4: 'SUSPENDED' }),
+      [/job 4/, true],
+    ],
+    ['the nodes of a running job are still to be read', jobs(7, ['4'], { 4: 'RUNNING' }), [undefined, true]],
+    ['jobs were listed before the nodes', jobs(6, [], {}), [undefined, false]],
+    ['jobs were listed after the nodes', jobs(7, [], {}), [undefined, true]],
+  ];
+  for (const [what, view, [jobsUnknown, after]] of cases)
+    test(what, () => {
+      const seen = gatewayOf(view).view();
+      assert.ok(seen.kind === 'known');
+      if (jobsUnknown === undefined) assert.equal(seen.jobsUnknown, undefined);
+      else assert.match(seen.jobsUnknown ?? '', jobsUnknown);
+      assert.equal(seen.jobsAfterNodes, after);
+    });
 });

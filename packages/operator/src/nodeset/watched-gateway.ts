@@ -5,6 +5,7 @@ import {
   expandHostlist,
   isBusy,
   type KnownJobs,
+  type KnownNodes,
   type NodeUpdate,
   type ReservationWrite,
   type SlurmClient,
@@ -48,14 +49,17 @@ export class WatchedGateway implements SlurmGateway {
   view(): NodesView {
     const { view } = this.#options.watch.nodes;
     if (view.kind === 'unknown') return { kind: 'unknown', since: view.since, why: view.why.message };
-    return this.#known(view.at, view.nodes);
+    return this.#known(view);
   }
 
   async freshView(signal: AbortSignal): Promise<NodesView> {
     const since = this.#options.now();
+    const { nodes, jobs } = this.#options.watch;
     try {
-      const view = await this.#options.watch.nodes.listSince(since, { signal });
-      return this.#known(view.at, view.nodes);
+      const view = await nodes.listSince(since, { signal });
+      // A job that was suspended while the nodes were listed is only in a list of jobs that began after their answer.
+      const later = await jobs.listSince(view.answeredAt, { signal }).catch(unknownJobs);
+      return this.#known(view, later);
     } catch (error) {
       if (!(error instanceof SlurmError)) throw error;
       return { kind: 'unknown', since, why: error.message };
@@ -106,11 +110,17 @@ export class WatchedGateway implements SlurmGateway {
     if (nodes.view.kind === 'known' && nodes.view.nodes.has(name)) nodes.distrust();
   }
 
-  #known(at: number, nodes: ReadonlyMap<string, SlurmNode>): NodesView {
-    const jobs = this.#options.watch.jobs.view;
+  #known({ at, answeredAt, nodes }: KnownNodes, jobs: JobsOrWhy = this.#options.watch.jobs.view): NodesView {
     const { listed, deadlines } = this.#read(nodes, jobs.kind === 'known' ? jobs : undefined);
-    const controllerStartedAt = this.#options.controllerStartedAt();
-    return { kind: 'known', at, nodes: listed, deadlines, controllerStartedAt };
+    return {
+      kind: 'known',
+      at,
+      nodes: listed,
+      deadlines,
+      jobsUnknown: whyUnknown(jobs),
+      jobsAfterNodes: jobs.kind === 'known' && jobs.at > answeredAt,
+      controllerStartedAt: this.#options.controllerStartedAt(),
+    };
   }
 
   /** Views are replaced, never changed: as long as both are the same ones, so is what they say. */
@@ -126,6 +136,20 @@ export class WatchedGateway implements SlurmGateway {
     this.#last = { nodes, running: jobs?.running, listed, deadlines };
     return this.#last;
   }
+}
+
+type JobsOrWhy = KnownJobs | { readonly kind: 'unknown'; readonly why: { readonly message: string } };
+
+function unknownJobs(error: unknown): JobsOrWhy {
+  if (!(error instanceof SlurmError)) throw error;
+  return { kind: 'unknown', why: error };
+}
+
+/** A suspended job whose nodes are still to be read may be on any of them; every other job is shown by its node. */
+function whyUnknown(jobs: JobsOrWhy): string | undefined {
+  if (jobs.kind === 'unknown') return `the jobs are not known: ${jobs.why.message}`;
+  const hidden = [...jobs.missing].find((id) => jobs.states.get(id)?.includes('SUSPENDED'));
+  return hidden === undefined ? undefined : `the nodes of suspended job ${hidden} are not known yet`;
 }
 
 function nodesOfSuspended(jobs: KnownJobs | undefined): ReadonlySet<string> {

@@ -61,7 +61,7 @@ test('nothing is known before the first list; then what it showed, true of the m
   lister.start();
   clock.advance(700);
   await answer(1);
-  assert.deepEqual(lister.view, { kind: 'known', at: 1_000_000, value: 1 });
+  assert.deepEqual(lister.view, { kind: 'known', at: 1_000_000, answeredAt: 1_000_700, value: 1 });
   await lister.stop();
 });
 
@@ -85,7 +85,7 @@ test('a failed list makes the view unknown, since when it began, with the reason
   );
   await advance(2000);
   await answer(2);
-  assert.deepEqual(lister.view, { kind: 'known', at: 1_008_000, value: 2 });
+  assert.deepEqual(lister.view, { kind: 'known', at: 1_008_000, answeredAt: 1_008_000, value: 2 });
   await lister.stop();
 });
 

@@ -159,7 +159,7 @@ export class Lister<Content extends object> {
         );
         if (signal.aborted) return;
         failures = 0;
-        this.#show({ ...content, kind: 'known', at: beganAt });
+        this.#show({ ...content, kind: 'known', at: beganAt, answeredAt: this.#clock.now() });
         rest = this.#options.pace.afterList(bytes, this.#waiting());
       } catch (error) {
         if (signal.aborted) return;

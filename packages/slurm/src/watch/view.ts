@@ -8,6 +8,8 @@ export type Known<Content> = Content & {
   readonly kind: 'known';
   /** When the list that shows this was asked for: the content is true of this moment or a later one. */
   readonly at: number;
+  /** When its answer was there: the content is true of this moment or an earlier one. */
+  readonly answeredAt: number;
 };
 
 export interface Unknown<Content> {

@@ -15,7 +15,15 @@ describe('what a delete is confirmed by', () => {
     state: { base: 'IDLE', flags: new Set(flags) },
   });
   const list = (at: number, nodes: object[]): NodesView =>
-    ({ kind: 'known', at, nodes, deadlines: new Map(), controllerStartedAt: 0 }) as unknown as NodesView;
+    ({
+      kind: 'known',
+      at,
+      nodes,
+      deadlines: new Map(),
+      jobsUnknown: undefined,
+      jobsAfterNodes: true,
+      controllerStartedAt: 0,
+    }) as unknown as NodesView;
   const drained = [node(['DRAIN'])];
   const resumed = [node([])];
   const theirs = [node(['DRAIN'], 'bad GPU')];
@@ -46,6 +54,20 @@ describe('what a delete is confirmed by', () => {
       'drained',
       list(11_000, drained),
       list(10_000, resumed),
+      false,
+    ],
+    [
+      'a young list whose jobs were listed before it is asked for again',
+      'drained',
+      { ...list(9_000, drained), jobsAfterNodes: false } as NodesView,
+      list(10_000, resumed),
+      false,
+    ],
+    [
+      'the jobs are not known: its only job may be suspended',
+      'drained',
+      list(8_000, drained),
+      { ...list(10_000, drained), jobsUnknown: 'a list of jobs failed' } as NodesView,
       false,
     ],
     ['an old list is asked for again', 'drained', list(8_000, drained), list(10_000, resumed), false],
@@ -116,6 +138,8 @@ test('an absence is asked for anew for as many deletes as are sent at once', asy
     at: 1,
     nodes: [],
     deadlines: new Map(),
+    jobsUnknown: undefined,
+    jobsAfterNodes: true,
     controllerStartedAt: 0,
   };
   const gateway = {
@@ -159,7 +183,7 @@ test('what we drained is looked at again for as many deletes as are sent at once
       state: { base: 'IDLE', flags: new Set(flags) },
     }));
   const gateway = {
-    view: () => ({ kind: 'known', at: 0, nodes: nodes(resumed ? [] : ['DRAIN']) }),
+    view: () => ({ kind: 'known', at: 0, jobsAfterNodes: true, nodes: nodes(resumed ? [] : ['DRAIN']) }),
   } as unknown as SlurmGateway;
   const going = (name: string): Action => ({
     kind: 'delete-worker',
@@ -224,6 +248,7 @@ test('many deletes are confirmed by one reading of the list', async () => {
       at: 0,
       nodes,
       deadlines: new Map(),
+      jobsAfterNodes: true,
       controllerStartedAt: 0,
     } as unknown as NodesView;
     let deleted = 0;

@@ -1,7 +1,7 @@
 import type { SlurmNode } from '@slurm-operator/slurm';
 import type { NodesView } from '../slurm-gateway.ts';
 import type { ActContext, Of } from './act.ts';
-import { isSlurmsWord, stillSafe } from './still-safe.ts';
+import { type FreshList, isSlurmsWord, stillSafe } from './still-safe.ts';
 
 /** What we drained gets no work, so a list of this age still tells the truth about it. */
 const stillFresh = 2_000;
@@ -31,9 +31,10 @@ export async function* confirmedBatches(
     yield confirmed(batch, byName(await freshView(context)));
 }
 
-type ByName = ReadonlyMap<string, SlurmNode>;
-
-function confirmed(deletes: readonly Of<'delete-worker'>[], list: ByName | undefined): Of<'delete-worker'>[] {
+function confirmed(
+  deletes: readonly Of<'delete-worker'>[],
+  list: FreshList | undefined,
+): Of<'delete-worker'>[] {
   return deletes.filter((action) => stillSafe(action, list));
 }
 
@@ -44,13 +45,13 @@ function inBatches<T>(all: readonly T[], size: number): T[][] {
 }
 
 /** Thousands of nodes are put in order once for each list, not for each batch. */
-function namesOnce(): (view: NodesView) => ByName | undefined {
-  let known: { readonly nodes: readonly SlurmNode[]; readonly names: ByName } | undefined;
+function namesOnce(): (view: NodesView) => FreshList | undefined {
+  let known: { readonly nodes: readonly SlurmNode[]; readonly names: FreshList['nodes'] } | undefined;
   return (view) => {
     if (view.kind === 'unknown') return undefined;
     const { nodes } = view;
     if (known?.nodes !== nodes) known = { nodes, names: new Map(nodes.map((node) => [node.name, node])) };
-    return known.names;
+    return { nodes: known.names, jobsKnown: view.jobsUnknown === undefined };
   };
 }
 
@@ -58,7 +59,8 @@ async function drainedView(context: ActContext): Promise<NodesView> {
   const newest = context.gateway?.view();
   const age = newest?.kind === 'known' ? context.now() - newest.at : Number.NaN;
   // Below zero: the clock was set back, and nobody knows how old it is.
-  return newest !== undefined && age >= 0 && age < stillFresh ? newest : freshView(context);
+  const isFresh = age >= 0 && age < stillFresh;
+  return newest?.kind === 'known' && isFresh && newest.jobsAfterNodes ? newest : freshView(context);
 }
 
 async function freshView({ gateway, signal }: ActContext): Promise<NodesView> {

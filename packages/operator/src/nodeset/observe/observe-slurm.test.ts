@@ -3,9 +3,11 @@ import { describe, test } from 'node:test';
 import type { SlurmNode } from '@slurm-operator/slurm';
 import { observeSlurmNode } from './observe-slurm.ts';
 
-const set = { namespace: 'slurm', name: 'gpu', uid: 'set', feature: 'gpu', prefix: 'gpu-' };
+const set = { namespace: 'slurm', name: 'gpu', uid: 'set' };
 const comment = (over: object = {}) =>
   JSON.stringify({ namespace: 'slurm', nodeSetName: 'gpu', nodeSetUID: 'set', ...over });
+
+const instanceType = 'slinky.slurm.net/nodeset:set';
 
 function listed(over: Partial<SlurmNode>): SlurmNode {
   const state = { base: 'IDLE', flags: new Set() };
@@ -19,11 +21,10 @@ describe('a record is a worker’s of this very set', () => {
     ['not by a comment of another set', { comment: comment({ nodeSetName: 'cpu' }) }, false],
     ['not by one of another namespace', { comment: comment({ namespace: 'hpc' }) }, false],
     ['not by one of a set of this name that is gone', { comment: comment({ nodeSetUID: 'old' }) }, false],
-    ['by its name and feature, before it has a comment', {}, true],
-    ['not by its name alone', { features: [] }, false],
-    ['not by its feature alone', { name: 'cpu-0' }, false],
-    ['not by a name that only begins like ours', { name: 'gpu-login' }, false],
-    ['not where somebody wrote a comment of their own', { comment: 'do not touch' }, false],
+    ['by what its slurmd registered with, before it has a comment', { instanceType }, true],
+    ['not by its name and feature', {}, false],
+    ['not by what a slurmd of another set registered with', { instanceType: `${instanceType}x` }, false],
+    ['not where a person wrote a comment of their own', { instanceType, comment: 'do not touch' }, false],
     ['not where the comment cannot be read', { comment: '{"namespace":' }, false],
   ];
   for (const [reason, over, ours] of cases)

@@ -1,16 +1,12 @@
 /** A Slurm node, as the plan sees it. */
 import type { Deadline, SlurmNode as ListedNode } from '@slurm-operator/slurm';
 import type { SlurmNode } from '../plan/observed.ts';
-import { gpusIn } from '../worker/slurmd-conf.ts';
+import { gpusIn, instanceTypeOf } from '../worker/slurmd-conf.ts';
 
 export interface SetIdentity {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** The feature that every worker of the set has in Slurm. */
-  readonly feature: string;
-  /** What the names of its StatefulSet-mode workers begin with. */
-  readonly prefix: string;
 }
 
 export function observeSlurmNode(
@@ -36,17 +32,13 @@ export function observeSlurmNode(
   };
 }
 
-/** Whether a record was made by a worker of this set: its comment says so, or, before it has one, its name and feature do. */
+/** Law L15: a record is of this set if its comment says so, or, before it has one, the instance type that its slurmd registered with. */
 function isOurs(node: ListedNode, set: SetIdentity): boolean {
   const info = parseComment(node.comment);
-  if (info !== undefined)
-    return (
-      info['namespace'] === set.namespace &&
-      info['nodeSetName'] === set.name &&
-      info['nodeSetUID'] === set.uid
-    );
-  const named = node.name.startsWith(set.prefix) && /^\d+$/.test(node.name.slice(set.prefix.length));
-  return node.comment === '' && named && node.features.includes(set.feature);
+  if (info === undefined) return node.comment === '' && node.instanceType === instanceTypeOf(set.uid);
+  return (
+    info['namespace'] === set.namespace && info['nodeSetName'] === set.name && info['nodeSetUID'] === set.uid
+  );
 }
 
 function parseComment(text: string): Record<string, unknown> | undefined {

@@ -15,7 +15,7 @@ import type { Observed, Refusal } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import type { NodesView } from '../slurm-gateway.ts';
 import { currentRevision } from '../worker/revision.ts';
-import { slurmSetName, workerSize } from '../worker/slurmd-conf.ts';
+import { workerSize } from '../worker/slurmd-conf.ts';
 import { workerPlacement } from '../worker/worker-placement.ts';
 import { hostnamePrefix } from '../worker/worker-pod.ts';
 import { workerSelector } from '../worker/worker-template.ts';
@@ -64,7 +64,7 @@ export function observe(
     spec.scalingMode === 'StatefulSet'
       ? spec.replicas
       : [...observedNodes.values()].filter((node) => node.eligible).length;
-  const set = { namespace, name, uid, feature: slurmSetName(nodeSet), prefix: hostnamePrefix(nodeSet) };
+  const set = { namespace, name, uid };
   const { rollingUpdate, type } = spec.updateStrategy;
   return {
     namespace,
@@ -102,6 +102,7 @@ export function observe(
         : {
             kind: 'known',
             at: view.at,
+            jobsUnknown: view.jobsUnknown,
             controllerStartedAt: view.controllerStartedAt,
             nodes: new Map(
               view.nodes.map((node) => [node.name, seen.slurmNode(node, view.deadlines.get(node.name), set)]),

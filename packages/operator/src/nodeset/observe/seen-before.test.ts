@@ -70,6 +70,8 @@ function world() {
         at: now,
         nodes: state.slurm as never,
         deadlines: state.deadlines,
+        jobsUnknown: undefined,
+        jobsAfterNodes: true,
         controllerStartedAt: 0,
       },
       { lastWrites: new Map(), backoff: new Map(), refusals: new Map(), seen: memory },

@@ -5,7 +5,7 @@
  */
 import type { WhyGone } from './actions.ts';
 import { isAvailable, isCurrent, isDead, isHealthy } from './availability.ts';
-import { askSlurm } from './node-state.ts';
+import { askAbout } from './node-state.ts';
 import type { Observed, Worker } from './observed.ts';
 import type { SlotPlan } from './slots.ts';
 import { victimOrder } from './victim-order.ts';
@@ -91,7 +91,7 @@ function mayUpdate(observed: Observed, worker: Worker): boolean {
       return worker.slot.mode === 'DaemonSet' || worker.slot.ordinal >= update.partition;
     case 'ScheduledUpdate': {
       if (!isHealthy(worker)) return true;
-      const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+      const answer = askAbout(worker, observed);
       return (
         answer.kind === 'present' &&
         answer.node.flags.has('MAINTENANCE') &&
@@ -139,9 +139,7 @@ function condemnUnregistered(
   const healthy = slots.kept.filter(
     (worker) => isAvailable(worker, observed, now) && worker.nodeReachable && !going.has(worker),
   );
-  const absent = healthy.filter(
-    (worker) => askSlurm(slurm, worker.slurmName, observed.lastWrites).kind === 'absent',
-  );
+  const absent = healthy.filter((worker) => askAbout(worker, observed).kind === 'absent');
   if (absent.length === 0) return { withheld: [], wakeAt: undefined };
   if (slurm.controllerStartedAt === undefined || now - slurm.controllerStartedAt < controllerYouth) {
     const wakeAt =

@@ -3,7 +3,7 @@ import { reasonPrefix } from '@slurm-operator/api';
 import type { Action } from './actions.ts';
 import { isHealthy } from './availability.ts';
 import type { DrainTarget } from './drain-target.ts';
-import { askSlurm, isBusy, isForeign, isOfDead, isOurDrain, isRegisteredBy } from './node-state.ts';
+import { askAbout, isBusy, isForeign, isOfDead, isOurDrain, isRegisteredBy } from './node-state.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 
 export interface DrainStep {
@@ -16,13 +16,13 @@ const nothing: DrainStep = { actions: [], withheld: undefined };
 
 export function drainActions(worker: Worker, target: DrainTarget, observed: Observed): DrainStep {
   if (worker.terminating) return nothing;
-  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+  const answer = askAbout(worker, observed);
   if (answer.kind === 'unknown')
     return {
       actions: [],
       withheld: target.drain ? `cannot drain ${worker.slurmName}: ${answer.why}` : undefined,
     };
-  if (answer.kind === 'absent') return nothing;
+  if (answer.kind === 'absent' || answer.kind === 'foreign') return nothing; // law L15
   const { node } = answer;
   if (isForeign(node)) return nothing; // law L2
   if (!target.drain) return { actions: undrain(worker, node), withheld: undefined };

@@ -1,7 +1,7 @@
 /** Whether a worker should be drained now, by whose will, and in which words. */
 import { reasonPrefix } from '@slurm-operator/api';
 import type { WhyGone } from './actions.ts';
-import { askSlurm, isOurDrain } from './node-state.ts';
+import { askAbout, isOurDrain } from './node-state.ts';
 import type { CordonCause, Observed, Worker } from './observed.ts';
 
 export type DrainTarget =
@@ -56,7 +56,7 @@ function leavesCordon(worker: Worker, why: WhyGone): boolean {
 }
 
 function inheritsCordon(worker: Worker, observed: Observed): boolean {
-  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+  const answer = askAbout(worker, observed);
   return answer.kind === 'present' && isOurDrain(answer.node) && answer.node.reason.endsWith(cordonedBefore);
 }
 

@@ -1,7 +1,7 @@
 /** What is noted on a worker's Slurm node, and what becomes of it when Slurm refuses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kubeNode, now, observed, slurmNode, worker } from '../../../testing/observed.ts';
+import { kubeNode, now, observed, slurmNode, withoutJobs, worker } from '../../../testing/observed.ts';
 import { slurmFacts, standingRefusal } from './facts.ts';
 import type { KubeNode, Observed, Refusal, SlurmNode } from './observed.ts';
 import { plan } from './plan.ts';
@@ -106,4 +106,16 @@ test('a busy worker is protected from eviction, unless the user does not want th
     );
   assert.ok(protects({}));
   assert.ok(!protects({ protectBusyPods: false }));
+});
+
+test('the protection and the deadline of a pod stay while its only job may be suspended', () => {
+  const noted = worker(0, {
+    protectedFromEviction: true,
+    deadline: now + 60_000,
+    writtenDeadline: now + 60_000,
+  });
+  const idle = observed([noted], [slurmNode(0)]);
+  const patches = (from: Observed) => plan(from, now).actions.filter(({ kind }) => kind === 'patch-worker');
+  assert.equal(patches(idle).length, 1);
+  assert.deepEqual(patches(withoutJobs(idle)), []);
 });

@@ -3,7 +3,7 @@ import { featurePrefix } from '@slurm-operator/api';
 import type { Action } from './actions.ts';
 import { isHealthy } from './availability.ts';
 import { type DrainTarget, isCordonedByPerson } from './drain-target.ts';
-import { askSlurm, isBusy, isRegisteredBy } from './node-state.ts';
+import { askAbout, isBusy, isRegisteredBy } from './node-state.ts';
 import type { Observed, Refusal, SlurmNode, Worker } from './observed.ts';
 
 type Patch = Extract<Action, { kind: 'patch-worker' }>;
@@ -23,7 +23,7 @@ export function podFacts(
   const changes = { ...cordonChange(worker, target), ...slurmChange(worker, observed) };
   const topology = topologyChange(worker, observed);
   const settlesAt = (worker.placedAt ?? 0) + settling;
-  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+  const answer = askAbout(worker, observed);
   if (answer.kind !== 'present' && settlesAt > now && Object.keys(changes).length === 0) {
     return { actions: [], wakeAt: topology.topology === undefined ? undefined : settlesAt };
   }
@@ -49,10 +49,13 @@ function cordonChange(worker: Worker, target: DrainTarget): Pick<Patch, 'cordon'
 
 /** While Slurm's view is unknown the last facts stay: a protection is never lifted on a guess. */
 function slurmChange(worker: Worker, observed: Observed): Pick<Patch, 'deadline' | 'protect'> {
-  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
-  if (answer.kind === 'unknown') return {};
+  const answer = askAbout(worker, observed);
+  if (answer.kind === 'unknown' || answer.kind === 'foreign') return {};
   const node = answer.kind === 'present' ? answer.node : undefined;
-  const protect = node !== undefined && isBusy(node) && observed.protectBusyPods;
+  const jobsKnown = observed.slurm.kind === 'known' && observed.slurm.jobsUnknown === undefined;
+  // An idle node may hold a suspended job as long as the jobs are unknown.
+  const busy = node !== undefined && (isBusy(node) || (!jobsKnown && worker.protectedFromEviction));
+  const protect = busy && observed.protectBusyPods;
   return {
     ...(worker.deadline === worker.writtenDeadline ? {} : { deadline: worker.deadline ?? null }),
     ...(protect === worker.protectedFromEviction ? {} : { protect }),
@@ -77,7 +80,7 @@ export function slurmFacts(
   observed: Observed,
   now: number,
 ): { readonly actions: readonly Action[]; readonly wakeAt: number | undefined } {
-  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+  const answer = askAbout(worker, observed);
   if (answer.kind !== 'present' || !isHealthy(worker) || !isRegisteredBy(answer.node, worker))
     return { actions: [], wakeAt: undefined };
   const changes = slurmChanges(worker, answer.node, observed);

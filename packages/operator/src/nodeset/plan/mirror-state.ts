@@ -1,6 +1,6 @@
 /** What Slurm says of a node, as conditions of its pod: so that `kubectl` shows a drain, and why, without asking Slurm. */
 import type { Action } from './actions.ts';
-import { askSlurm } from './node-state.ts';
+import { askAbout } from './node-state.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 
 /** Every condition of ours on a pod begins with this. */
@@ -36,8 +36,8 @@ export function stateConditions(node: SlurmNode): ReadonlyMap<string, string> {
 
 /** While the view is unknown the last conditions stay: they say when they were written. */
 export function mirrorState(worker: Worker, observed: Observed): Action[] {
-  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
-  if (answer.kind === 'unknown' || worker.terminating) return [];
+  const answer = askAbout(worker, observed);
+  if (answer.kind === 'unknown' || answer.kind === 'foreign' || worker.terminating) return [];
   const wanted = answer.kind === 'present' ? stateConditions(answer.node) : new Map<string, string>();
   const known = worker.slurmConditions;
   const conditions = new Map([...wanted].filter(([type, message]) => known.get(type) !== message));

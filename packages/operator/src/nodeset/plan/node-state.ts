@@ -1,7 +1,7 @@
 /** What a Slurm node's state means for the worker behind it. */
 import { reasonPrefix } from '@slurm-operator/api';
 import { isBusy as isBusyState } from '@slurm-operator/slurm';
-import type { SlurmNode, SlurmView, Worker } from './observed.ts';
+import type { Observed, SlurmNode, SlurmView, Worker } from './observed.ts';
 
 /** All that these questions need of a node: a plan and a list spell the rest in their own ways. */
 type State = Pick<SlurmNode, 'base' | 'flags'>;
@@ -30,17 +30,36 @@ export function isForeign(node: State & Pick<SlurmNode, 'reason'>): boolean {
   return hasDrain(node) && !node.reason.startsWith(reasonPrefix);
 }
 
-/** The slurmd behind this record is the one in this very pod, not its predecessor's ghost. */
+/**
+ * Law L15: the record was made by this worker, or by another worker of its NodeSet. Its name proves nothing: a static node, a worker of
+ * another set or a slurmd outside of Kubernetes may have the same.
+ */
+export function isOwn(node: SlurmNode, worker: Worker): boolean {
+  return node.ours || node.instanceId === worker.uid || isAtAddressOf(node, worker);
+}
+
+/** The slurmd behind this record is the one in this very pod, not the one of its predecessor. */
 export function isRegisteredBy(node: SlurmNode, worker: Worker): boolean {
   if (!responds(node)) return false;
-  if (node.instanceId === worker.uid) return true;
-  if (worker.startedAt === undefined || node.slurmdStartedAt === undefined) return false;
-  // Slurm counts whole seconds, the kubelet too: allow for both being cut off.
-  const late = node.slurmdStartedAt + 1000 - worker.startedAt;
-  if (late < 0) return false;
+  if (node.instanceId === worker.uid || isAtAddressOf(node, worker)) return true;
+  const late = startedAfter(node, worker);
+  if (!node.ours || late === undefined || late < 0) return false;
   // slurmd tells its instance id once, at its first registration. Where slurmctld misses that one, the record keeps the
   // predecessor's id for good (seen in about 1 of 10 quick replacements on 26.05), so another id alone proves nothing.
-  return node.instanceId === undefined || node.address === worker.address || late <= startsWithin;
+  return node.instanceId === undefined || late <= startsWithin;
+}
+
+/** A slurmd that started with this pod's container, or later, registered from this pod's address. */
+function isAtAddressOf(node: SlurmNode, worker: Worker): boolean {
+  return (
+    worker.address !== undefined && node.address === worker.address && (startedAfter(node, worker) ?? -1) >= 0
+  );
+}
+
+/** How long after the container its slurmd started; Slurm and the kubelet both count whole seconds. */
+function startedAfter(node: SlurmNode, worker: Worker): number | undefined {
+  if (worker.startedAt === undefined || node.slurmdStartedAt === undefined) return undefined;
+  return node.slurmdStartedAt + 1000 - worker.startedAt;
 }
 
 /**
@@ -51,7 +70,7 @@ export function isOfDead(node: Pick<SlurmNode, 'slurmdStartedAt'>, endedAt: numb
   return node.slurmdStartedAt === undefined || node.slurmdStartedAt < endedAt;
 }
 
-/** slurmd is the container's first process: one that started much later than the container is somebody else's. */
+/** slurmd is the container's first process: one that started much later than the container is another one. */
 const startsWithin = 60_000;
 
 function responds(node: State): boolean {
@@ -69,8 +88,22 @@ export type NodeAnswer =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unknown'; readonly why: string };
 
+/** What Slurm says of a worker's own node. `foreign`: it has a node of that name that is not known to be the worker's. */
+export type WorkerAnswer = NodeAnswer | { readonly kind: 'foreign'; readonly node: SlurmNode };
+
+/** The only way to ask about the node of a worker. */
+export function askAbout(
+  worker: Worker,
+  { slurm, lastWrites }: Pick<Observed, 'slurm' | 'lastWrites'>,
+): WorkerAnswer {
+  const answer = askSlurm(slurm, worker.slurmName, lastWrites);
+  return answer.kind === 'present' && !isOwn(answer.node, worker)
+    ? { kind: 'foreign', node: answer.node }
+    : answer;
+}
+
 /**
- * The only way to ask about a node. A list that began before our last change of the node is as good as no list:
+ * Asks about a node by its name. A list that began before our last change of the node is as good as no list:
  * it may show a state that we have ended ourselves (law L1).
  */
 export function askSlurm(view: SlurmView, name: string, lastWrites: ReadonlyMap<string, number>): NodeAnswer {

@@ -153,6 +153,8 @@ export type SlurmView =
       readonly kind: 'known';
       readonly at: number;
       readonly nodes: ReadonlyMap<string, SlurmNode>;
+      /** Why a node that is listed as idle may still hold a suspended job; undefined once all of these are known. */
+      readonly jobsUnknown: string | undefined;
       /** When slurmctld started; a young one may not have heard from all its nodes. */
       readonly controllerStartedAt: number | undefined;
     }

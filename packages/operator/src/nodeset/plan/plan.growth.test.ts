@@ -92,6 +92,7 @@ function reads(scene: Scene): number {
     slurm: {
       kind: 'known',
       at: now,
+      jobsUnknown: undefined,
       controllerStartedAt: 0,
       nodes: counted.map((scene.slurmNodes ?? []).map((node) => [node.name, node])),
     },

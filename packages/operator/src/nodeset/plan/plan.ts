@@ -12,7 +12,7 @@ import { drainTarget } from './drain-target.ts';
 import { podFacts, slurmFacts } from './facts.ts';
 import { keptRevision, olderRevisionFor } from './kept-revision.ts';
 import { mirrorState } from './mirror-state.ts';
-import { askSlurm, isOurDrain } from './node-state.ts';
+import { askAbout, isOurDrain, isOwn } from './node-state.ts';
 import { type Claim, type Observed, type Stranger, slotKey, type Worker } from './observed.ts';
 import { recordActions } from './records.ts';
 import { type Safety, safeToDelete } from './safe-to-delete.ts';
@@ -192,8 +192,10 @@ function withCurrentDeadlines(observed: Observed): Observed {
   const { slurm } = observed;
   if (slurm.kind === 'unknown') return observed;
   const workers = observed.workers.map((worker) => {
-    const listed = slurm.nodes.get(worker.slurmName)?.deadline;
-    const deadline = listed === 'unknown' ? undated(worker) : listed;
+    const node = slurm.nodes.get(worker.slurmName);
+    if (node !== undefined && !isOwn(node, worker)) return worker;
+    if (node !== undefined && node.deadline === undefined && slurm.jobsUnknown !== undefined) return worker;
+    const deadline = node?.deadline === 'unknown' ? undated(worker) : node?.deadline;
     return deadline === worker.deadline ? worker : { ...worker, deadline };
   });
   return { ...observed, workers };
@@ -258,12 +260,14 @@ function slurmIsBehindUs({ slurm, lastWrites }: Observed): boolean {
 /** Something about a worker is still to be heard from Slurm: that a change of ours took effect, that it joined, that it may be undrained. */
 function awaitsNews(observed: Observed): boolean {
   return observed.workers.some((worker) => {
-    const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+    const answer = askAbout(worker, observed);
     switch (answer.kind) {
       case 'unknown':
         return true;
       case 'absent':
         return worker.ready;
+      case 'foreign':
+        return false; // a person has to decide
       case 'present':
         return isOurDrain(answer.node);
       default:

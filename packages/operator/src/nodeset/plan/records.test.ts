@@ -1,7 +1,7 @@
 /** What becomes of records in Slurm whose worker is gone. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { kubeNode, now, observed, slurmNode } from '../../../testing/observed.ts';
+import { kubeNode, now, observed, slurmNode, withoutJobs } from '../../../testing/observed.ts';
 import type { Observed, SlurmNode } from './observed.ts';
 import { plan } from './plan.ts';
 
@@ -80,4 +80,9 @@ describe('a record whose worker is gone', () => {
       );
       assert.equal(made.waitsForSlurm, waits);
     });
+});
+
+test('a drained record stays while its only job may be suspended: Slurm would end that job with it', () => {
+  const made = plan(withoutJobs(observed([], [slurmNode(0, ours)])), now);
+  assert.deepEqual([made.actions, made.waitsForSlurm], [[], true]);
 });

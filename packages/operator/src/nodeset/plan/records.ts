@@ -34,8 +34,11 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
     if (!mayPrune(observed, machines.has(node.name), isOurDrain(node))) continue;
     left += 1;
     if (isBusy(node)) continue; // Slurm itself must notice the loss; we know nothing of the containers (L11)
-    if (hasDrain(node) || node.base === 'DOWN') actions.push({ kind: 'delete-record', slurmName: node.name });
-    else
+    // Its only job may be suspended, and Slurm would end that job with the record.
+    const mayDelete = observed.slurm.jobsUnknown === undefined;
+    if (hasDrain(node) || node.base === 'DOWN') {
+      if (mayDelete) actions.push({ kind: 'delete-record', slurmName: node.name });
+    } else
       actions.push({
         kind: 'drain',
         slurmName: node.name,

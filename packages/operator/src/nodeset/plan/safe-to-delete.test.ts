@@ -7,6 +7,9 @@ import type { Observed, SlurmNode, Worker } from './observed.ts';
 import { joinsWithin, safeToDelete } from './safe-to-delete.ts';
 
 const unknown = { slurm: { kind: 'unknown', since: 0, why: 'slurmrestd is paused' } } as const;
+const jobsUnknown = {
+  slurm: { kind: 'known', at: now, nodes: new Map(), jobsUnknown: 'not listed yet', controllerStartedAt: 0 },
+} as const;
 const drain = { flags: new Set(['DRAIN']), reason: 'slurm-operator: going' };
 
 interface Case {
@@ -21,7 +24,12 @@ interface Case {
 function check({ reason, worker: w, node, over, because }: Case): void {
   test(reason, () => {
     const records = node === undefined ? [] : [slurmNode(0, node)];
-    const safety = safeToDelete(worker(0, w), observed([worker(0, w)], records, over), now);
+    const seen = observed([worker(0, w)], records);
+    const slurm =
+      over?.slurm?.kind === 'known' && records.length > 0
+        ? { ...over.slurm, nodes: new Map(records.map((record) => [record.name, record])) }
+        : (over?.slurm ?? seen.slurm);
+    const safety = safeToDelete(worker(0, w), { ...seen, ...over, slurm }, now);
     assert.equal(safety.safe ? safety.because : safety.blind ? 'blind' : 'unsafe', because);
   });
 }
@@ -33,6 +41,17 @@ describe('a worker that has started', () => {
       reason: 'is drained by somebody else',
       node: { ...drain, reason: 'bad GPU' },
       because: 'drained-by-other',
+    },
+    {
+      reason: 'is drained, but may hold a suspended job: the jobs are not known',
+      node: drain,
+      over: jobsUnknown,
+      because: 'blind',
+    },
+    {
+      reason: 'is unknown to Slurm, whatever jobs there are',
+      over: jobsUnknown,
+      because: 'unknown-to-slurm',
     },
     { reason: 'drains', node: { ...drain, base: 'ALLOCATED' }, because: 'unsafe' },
     { reason: 'waits for its epilog', node: { flags: new Set(['DRAIN', 'COMPLETING']) }, because: 'unsafe' },
@@ -52,7 +71,15 @@ describe('a worker that has started', () => {
     },
     {
       reason: 'is unknown to a slurmctld that has only just started',
-      over: { slurm: { kind: 'known', at: now, nodes: new Map(), controllerStartedAt: now - 30_000 } },
+      over: {
+        slurm: {
+          kind: 'known',
+          at: now,
+          nodes: new Map(),
+          jobsUnknown: undefined,
+          controllerStartedAt: now - 30_000,
+        },
+      },
       because: 'unsafe',
     },
     {

@@ -1,6 +1,6 @@
 import type { SafeBecause } from './actions.ts';
-import { askSlurm, isDrained, isForeign } from './node-state.ts';
-import type { Observed, Worker } from './observed.ts';
+import { askAbout, isDrained, isForeign } from './node-state.ts';
+import type { Observed, SlurmNode, Worker } from './observed.ts';
 
 export type Safety =
   | { readonly safe: true; readonly because: SafeBecause }
@@ -29,7 +29,7 @@ export function safeToDelete(worker: Worker, observed: Observed, now: number): S
   const untold = !worker.everStarted;
   if (untold && worker.nodeName === undefined) return { safe: true, because: 'never-started' };
   const cannotStart = untold && worker.cannotStart && worker.nodeReachable;
-  const answer = askSlurm(observed.slurm, worker.slurmName, observed.lastWrites);
+  const answer = askAbout(worker, observed);
   switch (answer.kind) {
     case 'unknown':
       if (cannotStart) return { safe: true, because: 'never-started' };
@@ -55,7 +55,16 @@ export function safeToDelete(worker: Worker, observed: Observed, now: number): S
         why: `Slurm knows it as ${elsewhere} and not as ${worker.slurmName}: give slurmd no other name, and its machine that of its Node`,
       };
     }
+    case 'foreign':
+      if (cannotStart) return { safe: true, because: 'never-started' };
+      return { safe: false, blind: false, why: foreignNode(worker, answer.node) };
     case 'present':
+      if (isDrained(answer.node) && jobsUnknown(observed) !== undefined)
+        return {
+          safe: false,
+          blind: true,
+          why: `${worker.slurmName} is drained, but may hold a suspended job: ${jobsUnknown(observed)}`,
+        };
       if (isDrained(answer.node))
         return { safe: true, because: isForeign(answer.node) ? 'drained-by-other' : 'drained' };
       return {
@@ -66,6 +75,17 @@ export function safeToDelete(worker: Worker, observed: Observed, now: number): S
     default:
       return answer satisfies never;
   }
+}
+
+/** Whether this worker is behind that node is not known, so its work may be the worker's. */
+export function foreignNode(worker: Worker, node: Pick<SlurmNode, 'name' | 'comment'>): string {
+  const owner = node.comment === '' ? 'it has no comment' : `its comment is ${node.comment.slice(0, 200)}`;
+  return `Slurm node ${node.name} is not known to be the one of pod ${worker.name} (${owner}): give the NodeSet another hostname, or remove that node from Slurm`;
+}
+
+/** Slurm lists a node whose only job is suspended as idle, so without the jobs a drained node proves nothing. */
+function jobsUnknown({ slurm }: Observed): string | undefined {
+  return slurm.kind === 'known' ? slurm.jobsUnknown : undefined;
 }
 
 /**

@@ -10,6 +10,11 @@ export function slurmSetName(nodeSet: Read<NodeSet>): string {
   return hostname.replace(/^-+|-+$/g, '') || nodeSet.metadata.name;
 }
 
+/** What every slurmd of a NodeSet registers with, so that its record can be told from one of the same name before it has a comment. */
+export function instanceTypeOf(nodeSetUid: string): string {
+  return `slinky.slurm.net/nodeset:${nodeSetUid}`;
+}
+
 /** What slurmd presents to Slurm: from the pod's limits, or what the user says instead. */
 export function workerSize(nodeSet: NodeSet): WorkerSize {
   const pairs = conf(nodeSet);

@@ -15,7 +15,7 @@ import { objectLabels, selectorLabels } from '../../builders/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../builders/merge-template.ts';
 import { servesHttp } from '../../builders/slurm-version.ts';
 import { slurmctldEndpoints } from '../../builders/slurmctld-endpoints.ts';
-import { slurmdConf } from './slurmd-conf.ts';
+import { instanceTypeOf, slurmdConf } from './slurmd-conf.ts';
 import { workerToleration } from './worker-placement.ts';
 import { workerSsh } from './worker-ssh.ts';
 
@@ -126,6 +126,8 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
       '$(POD_UID)',
       '--conf-server',
       servers,
+      '--instance-type',
+      instanceTypeOf(nodeSet.metadata.uid),
       '--conf',
       slurmdConf(nodeSet),
     ],

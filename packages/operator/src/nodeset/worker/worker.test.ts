@@ -258,9 +258,9 @@ test('upstream item 25: what a user adds to the configuration is one argument an
   const { args = [], command } =
     workerTemplate(nodeSetOf({ extraConf: nasty }), controller, around).spec.containers[0] ?? {};
   assert.equal(command, undefined, 'the image is started as it is');
-  assert.equal(args.length, 8);
-  assert.equal(args[6], '--conf');
-  assert.equal(args[7], 'Comment=`id`;reboot|x Feature=gpu Gres=gpu:$(rm) Weight=5');
+  assert.equal(args.length, 10);
+  assert.equal(args[8], '--conf');
+  assert.equal(args[9], 'Comment=`id`;reboot|x Feature=gpu Gres=gpu:$(rm) Weight=5');
 });
 
 test('a revision that says the same keeps its name, whoever wrote it; one that says something else does not', () => {
