@@ -14,10 +14,8 @@ const unfixed = [
   'change the hostname',
   'change extraConf',
   'set maxNodeCount',
-  'add an external node',
   'slurmctld loses its state',
   'change the scaling mode',
   'create a NodeSet',
   'change the update strategy',
-  'suspend a job',
 ];

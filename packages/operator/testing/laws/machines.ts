@@ -46,7 +46,7 @@ export class Machines {
   addExternal(name: string, features: readonly string[], now: number): void {
     const instanceId = `external-${name}`;
     if (this.#slurm.nodes.has(name) || this.#slurmds.has(instanceId)) return;
-    const slurmd = { name, features, instanceId, address: `external-${name}`, startedAt: now };
+    const slurmd = { name, features, instanceId, instanceType: '', address: `external-${name}`, startedAt: now };
     this.#slurmds.set(instanceId, { ...slurmd, owner: 'external', registered: false, machine: '' });
   }
 
@@ -153,6 +153,7 @@ export class Machines {
       name: hostname,
       address,
       instanceId: pod.metadata.uid,
+      instanceType: flagOf(containers, '--instance-type'),
       features: featuresOf(containers),
       startedAt: Date.parse(at),
       owner: pod.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeSet')?.uid ?? 'orphan',
@@ -198,7 +199,11 @@ export class Machines {
 }
 
 function featuresOf(containers: NonNullable<PodSpec['containers']>): string[] {
-  const { args = [] } = containers.find((container) => container.args?.includes('--conf')) ?? {};
-  const conf = args[args.indexOf('--conf') + 1] ?? '';
-  return /Feature=(\S+)/.exec(conf)?.[1]?.replaceAll("'", '').split(',') ?? [];
+  return /Feature=(\S+)/.exec(flagOf(containers, '--conf'))?.[1]?.replaceAll("'", '').split(',') ?? [];
+}
+
+/** What slurmd was given behind a flag. */
+function flagOf(containers: NonNullable<PodSpec['containers']>, flag: string): string {
+  const { args = [] } = containers.find((container) => container.args?.includes(flag)) ?? {};
+  return args[args.indexOf(flag) + 1] ?? '';
 }

@@ -80,7 +80,7 @@ export class ModelConnection {
     const { slurm, tick } = this.#options;
     const at = tick();
     const nodes = [...slurm.nodes.values()].map((node) => [node.name, toSlurmNode(node, slurm)] as const);
-    return { kind: 'known', at, nodes: new Map(nodes) };
+    return { kind: 'known', at, answeredAt: tick(), nodes: new Map(nodes) };
   }
 
   #listedJobs(incomplete: boolean): Extract<JobsView, { kind: 'known' }> {
@@ -91,6 +91,7 @@ export class ModelConnection {
     return {
       kind: 'known',
       at,
+      answeredAt: tick(),
       states: new Map(jobs.map(({ id, state }) => [String(id), state])),
       running: new Map(incomplete ? [] : holding.map((job) => [String(job.id), job])),
       missing: new Set(incomplete ? holding.map(({ id }) => String(id)) : []),
@@ -208,6 +209,7 @@ function toSlurmNode(node: ModelNode, slurm: ModelSlurm): SlurmNode {
     partitions: [...slurm.conf.partitions.keys()].filter((name) => slurm.isIn(node, name)),
     topology: node.topology,
     instanceId: node.instanceId,
+    instanceType: node.instanceType,
     slurmdStartedAt: node.slurmdStartedAt,
     reservation: reservation?.write.name ?? '',
   };

@@ -27,6 +27,7 @@ export interface ModelNode {
   topology: string;
   address: string;
   instanceId: string;
+  instanceType: string;
   slurmdStartedAt: number;
   /** Whose slurmd registered last: the uid of a NodeSet, or `external`. Slurm does not know it; the laws do. */
   owner: string;
@@ -36,6 +37,7 @@ export interface Slurmd {
   readonly name: string;
   readonly address: string;
   readonly instanceId: string;
+  readonly instanceType: string;
   readonly features: readonly string[];
   readonly startedAt: number;
   readonly owner: string;
@@ -98,9 +100,10 @@ export class ModelSlurm {
     const known = this.nodes.get(name);
     if (known === undefined) {
       if (this.nodes.size >= this.conf.maxNodeCount) return false;
-      const { address, instanceId, features, startedAt: slurmdStartedAt } = slurmd;
+      const { address, instanceId, instanceType, features, startedAt: slurmdStartedAt } = slurmd;
       const fresh = { down: false, drained: false, reason: '', comment: '', topology: '' };
-      this.nodes.set(name, { name, owner, address, instanceId, features, slurmdStartedAt, ...fresh });
+      const registered = { address, instanceId, instanceType, features, slurmdStartedAt };
+      this.nodes.set(name, { name, owner, ...registered, ...fresh });
       return true;
     }
     // ReturnToService=2: whatever was DOWN is back when it registers. A drain stays.
@@ -108,6 +111,7 @@ export class ModelSlurm {
       owner,
       address: slurmd.address,
       instanceId: slurmd.instanceId,
+      instanceType: slurmd.instanceType,
       slurmdStartedAt: slurmd.startedAt,
       down: false,
     });
