@@ -185,7 +185,7 @@ export const operatorMatrix: Readonly<Record<string, object>> = {
     },
     webhook: {
       podsBinding: true,
-      validating: { failurePolicy: 'Ignore' },
+      validating: { failurePolicy: 'Fail' },
       serverPort: 19443,
       image: 'images.example/operator:x',
     },

@@ -91,17 +91,26 @@ export class WebhookServer {
     const { server, closeIdle } = this.#makeServer();
     const failed = Promise.withResolvers<never>();
     server.on('error', (cause) => failed.reject(new Error('the webhook server failed', { cause })));
+    let opening: Promise<void> | undefined;
     const following = this.#options.certificates.run((certificate) => {
+      if (signal.aborted) return;
       // Checked before use: a key that does not fit throws here and the old pair stays.
       createSecureContext(certificate);
       server.setSecureContext(certificate);
-      if (!server.listening)
-        server.listen(this.#options.port ?? 9443, this.#options.host, () => this.#listening(server));
+      if (opening === undefined)
+        opening = new Promise((resolve) => {
+          server.listen(this.#options.port ?? 9443, this.#options.host, () => {
+            this.#listening(server);
+            resolve();
+          });
+        });
       else this.#log.info({}, 'serving with a new certificate');
     }, signal);
     await Promise.race([following, failed.promise]);
+    if (opening === undefined) return;
+    // A server that is about to listen cannot be closed yet, and would then keep the program running.
+    await Promise.race([opening, failed.promise]);
     await new Promise<void>((resolve) => {
-      if (!server.listening) return resolve();
       server.close(() => resolve());
       closeIdle();
     });

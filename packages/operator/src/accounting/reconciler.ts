@@ -16,6 +16,9 @@ import { keysVerdict } from '../keys/keys-verdict.ts';
 import { applyStatefulSet } from '../reconcile/apply-stateful-set.ts';
 import { type ReconcilerNeeds, reconcileObject } from '../reconcile/reconcile-object.ts';
 import type { Steps } from '../reconcile/steps.ts';
+import { cachedFacts } from '../rules/cached-facts.ts';
+import { specTroubles } from '../rules/findings.ts';
+import { specRules } from '../rules/spec-rules.ts';
 import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';
@@ -41,9 +44,12 @@ export class AccountingReconciler {
         const answers = slurmsAnswers(cache, namespace, name);
         if (accounting.spec.external) return { verdicts: externalVerdicts(accounting, answers) };
         const found = podsOf(cache, 'accounting', namespace, name);
+        const inSpec = specTroubles(
+          specRules.Accounting(accounting, cachedFacts(cache, accounting.metadata)),
+        );
         return {
           verdicts: [
-            ...ownVerdicts(accounting, [...troubles, ...failures], found, answers),
+            ...ownVerdicts(accounting, [...troubles, ...failures, ...inSpec], found, answers),
             keysVerdict(found, this.#wanted(accounting)),
           ],
         };

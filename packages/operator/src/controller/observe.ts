@@ -58,6 +58,8 @@ export interface ObservedController {
   readonly volume: StateVolume;
   /** slurmdbd of the Accounting, where it runs here. */
   readonly slurmdbd: Runs;
+  /** The access modes of the claim that standbys share; undefined where there is none, or it was not read. */
+  readonly claimModes?: readonly string[] | undefined;
 }
 
 export function observeController(cache: Cache, controller: Live<Controller>): ObservedController {

@@ -13,6 +13,8 @@ import { servesHttp } from '../builders/slurm-version.ts';
 import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { digestBehind, refTroubles } from '../cache/references.ts';
+import { type Finding, specTroubles } from '../rules/findings.ts';
+import { reservedFiles, specRules } from '../rules/spec-rules.ts';
 import type { RenderedConf } from '../slurm-conf/conf-file.ts';
 import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';
@@ -212,6 +214,9 @@ const isHarmless = ({ reason }: Trouble): boolean =>
 
 function render(observed: ObservedController, image: string, troubles: Trouble[]): RenderedConf | undefined {
   const { controller, accounting, nodeSets } = observed;
+  // A file of the user's with that name would take the place of ours in the pod, untried.
+  if (observed.configMaps.some(({ keys }) => reservedFiles.some((file) => keys?.[file] !== undefined)))
+    return undefined;
   // Dropping accounting because its object is missing for a moment would make slurmctld forget it.
   if (controller.spec.accountingRef?.name && accounting === undefined) return undefined;
   try {
@@ -237,6 +242,24 @@ function scriptsOf({ controller, configMaps }: ObservedController): Scripts {
   };
 }
 
+/** What the webhook would say of this Controller. */
+export function controllerFindings({
+  controller,
+  configMaps,
+  claimModes,
+}: ObservedController): readonly Finding[] {
+  const keysOf = (map: string) => configMaps.find(({ name }) => name === map)?.keys;
+  return specRules.Controller(controller, {
+    configMapKeys: (name) => {
+      const keys = keysOf(name);
+      return keys && Object.keys(keys);
+    },
+    claimModes: () => claimModes,
+    hasController: () => true,
+    nodeSets: () => [],
+  });
+}
+
 function missing(observed: ObservedController): Trouble[] {
   const { controller, accounting } = observed;
   const { slurmKeyRef, jwtKeyRef, jwtHs256KeyRef, jwksKeyRef, accountingRef } = controller.spec;
@@ -248,15 +271,18 @@ function missing(observed: ObservedController): Trouble[] {
     ...refTroubles('Secret', jwt, jwtKeyRef ?? jwtHs256KeyRef, observed.secrets, namespace),
     ...refTroubles('ConfigMap', 'jwksKeyRef', jwksKeyRef, observed.configMaps, namespace),
   ];
+  troubles.push(...specTroubles(controllerFindings(observed)));
+  // Of ConfigMaps with configuration files the rules have spoken; these hold scripts.
+  const files = new Set(controller.spec.configFileRefs?.map(({ name }) => name));
   for (const { name, keys } of observed.configMaps)
-    if (keys === undefined && name !== jwksKeyRef?.name)
+    if (keys === undefined && name !== jwksKeyRef?.name && !files.has(name))
       troubles.push({
         reason: 'ConfigMapNotFound',
         message: `the specification refers to ConfigMap ${name}, which does not exist in namespace ${namespace}: create it.`,
       });
   for (const { name, keys } of observed.configMaps)
-    for (const reservedFile of ['slurm.conf', 'slurmdbd.conf'])
-      if (keys?.[reservedFile] !== undefined)
+    for (const reservedFile of reservedFiles)
+      if (keys?.[reservedFile] !== undefined && !files.has(name))
         troubles.push({
           reason: 'InvalidSpec',
           message: `ConfigMap ${name} holds ${reservedFile}, which the operator writes itself: put your lines into extraConf.`,

@@ -19,13 +19,16 @@ import { clusters, controllers } from '../cache/resources.ts';
 import { applyStatefulSet } from '../reconcile/apply-stateful-set.ts';
 import type { ReconcilerNeeds } from '../reconcile/reconcile-object.ts';
 import { Steps } from '../reconcile/steps.ts';
+import { specHints } from '../rules/findings.ts';
+import { SpecHints } from '../rules/spec-hints.ts';
 import type { Trouble } from '../status/judge.ts';
 import { writeStatus } from '../status/write-status.ts';
+import { ClaimModes } from './claim-modes.ts';
 import { ClaimResizer } from './claim-resizer.ts';
 import { ConfigPace } from './config-pace.ts';
 import { KeyMaker } from './key-maker.ts';
 import { observeController } from './observe.ts';
-import { type ControllerPlan, planController } from './plan.ts';
+import { type ControllerPlan, controllerFindings, planController } from './plan.ts';
 import { ServiceMonitors } from './service-monitors.ts';
 import { controllerStatus } from './status.ts';
 
@@ -39,12 +42,16 @@ export class ControllerReconciler {
   readonly #monitors = new ServiceMonitors();
   readonly #keys: KeyMaker;
   readonly #claims: ClaimResizer;
+  readonly #claimModes: ClaimModes;
+  readonly #hints: SpecHints;
 
   constructor(manager: ReconcilerNeeds, around: Surroundings) {
     this.#manager = manager;
     this.#around = around;
     this.#keys = new KeyMaker(manager);
     this.#claims = new ClaimResizer(manager.client);
+    this.#claimModes = new ClaimModes(manager.client);
+    this.#hints = new SpecHints(manager.recorder);
   }
 
   readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
@@ -52,13 +59,19 @@ export class ControllerReconciler {
     const controller = cache.get(controllers, request);
     if (controller === undefined || controller.metadata.deletionTimestamp !== undefined) {
       this.#pace.forget(request.key);
+      this.#hints.forget(request.key);
       return this.#monitors.forget(request.key);
     }
     const owner = controller as unknown as Live;
     const { signal } = context;
     const steps = new Steps(owner, this.#manager.recorder, signal);
     await this.#keys.make(observeController(cache, controller), steps, signal);
-    const observed = observeController(cache, controller);
+    let claimModes: readonly string[] | undefined;
+    await steps.run('claim of the state', async () => {
+      claimModes = await this.#claimModes.of(controller, context.clock, signal);
+    });
+    const observed = { ...observeController(cache, controller), claimModes };
+    this.#hints.say(controller, specHints(controllerFindings(observed)));
     const plan = planController(observed, this.#around);
 
     for (const service of plan.services)

@@ -27,7 +27,9 @@ import { keepTemplateMetadata } from '../reconcile/keep-template-metadata.ts';
 import { leaveRollingUpdate } from '../reconcile/leave-rolling-update.ts';
 import { type ReconcilerNeeds, reconcileObject } from '../reconcile/reconcile-object.ts';
 import type { Steps } from '../reconcile/steps.ts';
-import { controllerNotFound } from '../status/controller-not-found.ts';
+import { cachedFacts } from '../rules/cached-facts.ts';
+import { specTroubles } from '../rules/findings.ts';
+import { specRules } from '../rules/spec-rules.ts';
 import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
 import { podsOf, podTroubles } from '../status/pods.ts';
 import { deploymentTroubles } from '../status/workload.ts';
@@ -59,7 +61,10 @@ export class LoginSetReconciler {
             readyReplicas: deployment?.status?.readyReplicas ?? 0,
             selector: `${label.name}=${app.login},${label.instance}=${name}`,
           },
-          verdicts: [...verdicts(troubles, 'Users can log in.'), this.#keysCurrent(loginSet)],
+          verdicts: [
+            ...verdicts([...troubles, ...this.#specTroubles(loginSet)], 'Users can log in.'),
+            this.#keysCurrent(loginSet),
+          ],
         };
       },
     });
@@ -78,7 +83,7 @@ export class LoginSetReconciler {
     await steps.run(`Service ${service.metadata.name}`, () =>
       owned.apply(services, loginSet, service, { signal }),
     );
-    if (controller === undefined) return [controllerNotFound(loginSet)];
+    if (controller === undefined) return this.#specTroubles(loginSet);
     const { slurmKeyRef } = controller.spec;
     const names = [sssdConfRef.name, ...(slurmKeyRef === undefined ? [] : [slurmKeyRef.name])];
     const known: Digests[] = names.map((one) => digestsOf(cache, 'Secret', namespace, one));
@@ -107,6 +112,10 @@ export class LoginSetReconciler {
       await owned.apply(deployments, loginSet, keepTemplateMetadata(live, deployment), { signal });
     });
     return troubles;
+  }
+
+  #specTroubles(loginSet: Live<LoginSet>): Trouble[] {
+    return specTroubles(specRules.LoginSet(loginSet, cachedFacts(this.#manager.cache, loginSet.metadata)));
   }
 
   /** The key and sssd.conf are copied when a login node starts: a new one takes a new node. */

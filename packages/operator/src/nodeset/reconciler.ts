@@ -1,5 +1,5 @@
 /** The NodeSet controller: observe, plan, act, and say how it went. */
-import { app, conditionType, label, type NodeSet } from '@slurm-operator/api';
+import { app, label, type NodeSet } from '@slurm-operator/api';
 import {
   explain,
   ForbiddenError,
@@ -21,6 +21,7 @@ import { NameConflictError } from './errors.ts';
 import { eventsFor } from './events.ts';
 import { NodeSetMemories } from './memory.ts';
 import { NodeSetMetrics } from './metrics.ts';
+import { specTroublesOf } from './observe/name-conflict.ts';
 import { controllerOfSet, observe } from './observe/observe.ts';
 import { pins, pinsForStatus } from './pins.ts';
 import type { Action } from './plan/actions.ts';
@@ -85,6 +86,7 @@ export class NodeSetReconciler {
     const began = context.clock.monotonic();
     const rest = memory.restLeft(began);
     if (rest > 0) return { requeueAfter: rest };
+    const [inSpec] = specTroublesOf(cache, nodeSet);
     const observed = this.#observe(nodeSet, gateway, now);
     memory.noticeFailures(observed.workers, now);
     memory.forgetRefusalsOfOthers(observed.workers);
@@ -113,8 +115,9 @@ export class NodeSetReconciler {
     const blueprints =
       controller && new Blueprints(nodeSet, observed.updateRevision, controller, this.#options, client);
     const claims = new Set(observed.claims.map((claim) => claim.name));
+    const mayCreate = blueprints !== undefined && inSpec === undefined;
     const most = somebodyGoes ? mostCreations.whileSomebodyGoes : mostCreations.otherwise;
-    const postponed = new Set<Action>(creations.slice(blueprints === undefined ? 0 : most));
+    const postponed = new Set<Action>(creations.slice(mayCreate ? most : 0));
     await step(
       act(
         decided.actions.filter((action) => !postponed.has(action)),
@@ -125,7 +128,7 @@ export class NodeSetReconciler {
           signal: context.signal,
           now: () => context.clock.now(),
           parallel: this.#options.parallel,
-          moreToCreate: blueprints !== undefined && postponed.size > 0,
+          moreToCreate: mayCreate && postponed.size > 0,
           createWorker: async ({ slot, revision }, signal) => {
             const blueprint = await blueprints?.of(revision, signal);
             if (blueprint !== undefined)
@@ -157,12 +160,12 @@ export class NodeSetReconciler {
     };
     await step(reserve());
     const [failure] = failures;
-    const trouble = controller === undefined ? missingController(nodeSet) : troubleOf(failure);
+    const trouble = inSpec ?? troubleOf(failure);
     for (const { type, reason, note } of eventsFor(done, decided.desired))
       this.#manager.recorder.record({ regarding: nodeSet, type, reason, note });
     await this.#report(nodeSet, { decided, trouble, window }, context, now);
     if (failure !== undefined) throw failure;
-    const wakeAt = blueprints !== undefined && postponed.size > 0 ? now : decided.wakeAt;
+    const wakeAt = mayCreate && postponed.size > 0 ? now : decided.wakeAt;
     return { requeueAfter: Math.min(lookAgain, Math.max(100, (wakeAt ?? Number.POSITIVE_INFINITY) - now)) };
   };
 
@@ -240,13 +243,6 @@ function troubleOf(failure: unknown): Trouble | undefined {
           ? failure.code
           : 'ApplyFailed',
     message: explain(failure),
-  };
-}
-
-function missingController(nodeSet: NodeSet): Trouble {
-  return {
-    reason: 'ControllerNotFound',
-    message: `spec.controllerRef.name is "${nodeSet.spec.controllerRef.name}", and there is no such Controller in namespace ${nodeSet.metadata.namespace}: create it, or correct the name (${conditionType.ready} follows by itself).`,
   };
 }
 

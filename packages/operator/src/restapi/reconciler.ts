@@ -7,7 +7,9 @@ import { controllers, restApis } from '../cache/resources.ts';
 import { keepTemplateMetadata } from '../reconcile/keep-template-metadata.ts';
 import { type ReconcilerNeeds, reconcileObject } from '../reconcile/reconcile-object.ts';
 import type { Steps } from '../reconcile/steps.ts';
-import { controllerNotFound } from '../status/controller-not-found.ts';
+import { cachedFacts } from '../rules/cached-facts.ts';
+import { specTroubles } from '../rules/findings.ts';
+import { specRules } from '../rules/spec-rules.ts';
 import { verdicts } from '../status/judge.ts';
 import { deploymentTroubles } from '../status/workload.ts';
 import { waitsForConfig } from './waits-for-config.ts';
@@ -28,15 +30,14 @@ export class RestApiReconciler {
       report: (restApi, { controller }, failures) => {
         const deployment = cache.get(deployments, buildRestApiService(restApi).metadata);
         const troubles =
-          controller === undefined
-            ? [controllerNotFound(restApi)]
-            : deploymentTroubles(deployment, restApi.spec.replicas);
+          controller === undefined ? [] : deploymentTroubles(deployment, restApi.spec.replicas);
+        const inSpec = specTroubles(specRules.RestApi(restApi, cachedFacts(cache, restApi.metadata)));
         return {
           fields: {
             replicas: deployment?.status?.replicas ?? 0,
             readyReplicas: deployment?.status?.readyReplicas ?? 0,
           },
-          verdicts: verdicts([...failures, ...troubles], 'slurmrestd answers.'),
+          verdicts: verdicts([...failures, ...troubles, ...inSpec], 'slurmrestd answers.'),
         };
       },
     });

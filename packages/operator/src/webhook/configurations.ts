@@ -58,9 +58,11 @@ export function validatingConfiguration({ name, service }: WebhookPlace) {
       matchConditions: reviewConditions,
       matchPolicy: 'Equivalent',
       namespaceSelector: notOfKubernetes,
-      failurePolicy: 'Fail',
+      // The controllers apply the same rules to what is stored: a request never depends on the webhook.
+      failurePolicy: 'Ignore',
       sideEffects: 'None',
-      timeoutSeconds: 10,
+      // An endpoint on a node that lost power does not refuse, it is silent; this long it may delay an edit.
+      timeoutSeconds: 3,
     })),
   };
 }

@@ -4,16 +4,14 @@ import {
   type AdmissionRequest,
   allow,
   type Client,
-  configMaps,
   deny,
   type KubeObject,
-  persistentVolumeClaims,
   type Validator,
 } from '@slurm-operator/kube';
-import { controllers, nodeSets } from '../cache/resources.ts';
+import type { Finding, SpecFacts } from '../rules/findings.ts';
+import { specRules } from '../rules/spec-rules.ts';
 import type { ReviewedKind } from './endpoints.ts';
-import type { Findings, Surroundings } from './review.ts';
-import { rules, workerOf } from './rules.ts';
+import { gatherFacts } from './gather-facts.ts';
 
 type Reviewed = KubeObject & { readonly spec?: unknown };
 
@@ -24,12 +22,14 @@ export interface ValidatorOptions {
 }
 
 export function validatorOf(kind: ReviewedKind, options: ValidatorOptions): Validator<Reviewed> {
-  const judge = rules[kind] as (object: unknown, around: Surroundings) => Promise<Findings>;
+  const judge = specRules[kind] as (object: unknown, facts: SpecFacts) => readonly Finding[];
   return async (request, signal) => {
     const { object, namespace = '' } = request;
     if (object === undefined || !isNews(request)) return allow();
     if (options.namespaces?.has(namespace) === false) return allow();
-    const { errors, warnings } = await judge(object, surroundings(options.client, namespace, signal));
+    const findings = judge(object, await gatherFacts(kind, object, options.client, { namespace, signal }));
+    const errors = findings.filter(({ severity }) => severity === 'error').map(({ message }) => message);
+    const warnings = findings.filter(({ severity }) => severity !== 'error').map(({ message }) => message);
     return errors.length === 0 ? allow(...warnings) : deny(errors.join('; '), ...warnings);
   };
 }
@@ -42,24 +42,4 @@ function isNews({ operation, object, oldObject }: AdmissionRequest<Reviewed>): b
   if (operation === 'CREATE') return true;
   if (operation !== 'UPDATE' || object?.metadata.deletionTimestamp !== undefined) return false;
   return !isDeepStrictEqual(object?.spec, oldObject?.spec);
-}
-
-function surroundings(client: Client, namespace: string, signal: AbortSignal): Surroundings {
-  return {
-    async configMapKeys(name) {
-      const map = await client.find(configMaps, { namespace, name }, { signal });
-      return map && [...Object.keys(map.data ?? {}), ...Object.keys(map.binaryData ?? {})];
-    },
-    async claimModes(name) {
-      const claim = await client.find(persistentVolumeClaims, { namespace, name }, { signal });
-      return claim && (claim.spec?.accessModes ?? []);
-    },
-    async hasController(name) {
-      return (await client.find(controllers, { namespace, name }, { signal })) !== undefined;
-    },
-    async nodeSets() {
-      const { items } = await client.list(nodeSets, { namespace, signal });
-      return items.map(workerOf);
-    },
-  };
 }

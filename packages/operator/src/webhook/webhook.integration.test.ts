@@ -12,7 +12,6 @@ import {
   createClient,
   customResourceDefinitions,
   kubeconfigConfig,
-  leases,
   mutatingWebhookConfigurations,
   namespaces,
   nodes,
@@ -24,7 +23,7 @@ import {
 } from '@slurm-operator/kube';
 import { until } from '@slurm-operator/kube/testing';
 import { freePort } from '../../testing/free-port.ts';
-import { aController, aLoginSet, aNodeSet, aRestApi, aToken } from '../../testing/objects.ts';
+import { aController, aLoginSet, aNodeSet, aRestApi } from '../../testing/objects.ts';
 import type { Manifest } from '../../testing/operator-world.ts';
 import { granted, used } from '../../testing/permissions.ts';
 import { accountName, refusals, restrictedConfig } from '../../testing/restricted-config.ts';
@@ -36,7 +35,6 @@ import {
   bindingNamespaceRules,
   certificateClusterRules,
   certificateNamespaceRules,
-  leaseRules,
   webhookNamespaceRules,
 } from '../rbac/rules.ts';
 import { mutatingConfiguration, validatingConfiguration } from './configurations.ts';
@@ -56,7 +54,7 @@ const everywhere = [
   ...bindingClusterRules,
   ...certificateClusterRules({ validating: 'hooks', mutating: 'hooks' }),
 ];
-const atHome = [...leaseRules, ...certificateNamespaceRules({ secret: 'hook-certs' })];
+const atHome = certificateNamespaceRules({ secret: 'hook-certs' });
 
 function start(...flags: string[]): void {
   const stop = new AbortController();
@@ -131,10 +129,7 @@ before(async () => {
       webhooks?.every(({ clientConfig }) => clientConfig.caBundle !== undefined),
     );
   });
-  await until('the webhook to answer', async () => {
-    const { status } = await create('tokens', aToken({}, { name: 'probe' }));
-    return status === 201;
-  });
+  await untilAnswers();
 });
 after(async () => {
   await program?.stop();
@@ -142,6 +137,15 @@ after(async () => {
   await server.stop();
   await rm(directory, { recursive: true });
 });
+
+/** Without an answer everything is accepted: only a refusal shows that it was asked. */
+const untilAnswers = () =>
+  until('the webhook to refuse what it must', async () => {
+    const probe = aController({ configFileRefs: [{ name: 'missing' }] }, { name: 'probe' });
+    const { status, message } = await create('controllers', probe);
+    if (status === 201) await client.delete(controllers, { namespace, name: 'probe' });
+    return status === 403 && message.includes('there is no ConfigMap "missing"');
+  });
 
 const at = (plural: string) => `/apis/slinky.slurm.net/v1beta1/namespaces/${namespace}/${plural}`;
 const create = (plural: string, { apiVersion, kind, metadata, spec }: Manifest) =>
@@ -242,7 +246,7 @@ test('addresses of nodes are ignored, and said to be; a Controller that is not t
   assert.equal(early.status, 201);
   assert.match(
     early.warnings.join(),
-    /there is no Controller .*tomorrow.* yet; nothing starts before there is/,
+    /spec\.controllerRef\.name is .*tomorrow.*, and there is no such Controller in namespace hpc: create it/,
   );
 });
 
@@ -306,17 +310,12 @@ test('a worker is bound even if its machine cannot be read', async () => {
 });
 
 test('the certificate is the Secret’s, and comes back when somebody deletes it', async () => {
-  const lease = await client.get(leases, { namespace: 'slinky', name: 'slurm-operator-webhook' });
-  assert.notEqual(lease.spec?.holderIdentity ?? '', '', 'with --leader-elect there is a leader here too');
   const first = await client.get(secrets, { namespace: 'slinky', name: 'hook-certs' });
   assert.deepEqual(Object.keys(first.data ?? {}).toSorted(), ['ca.crt', 'ca.key', 'tls.crt', 'tls.key']);
   await program?.stop();
   await client.delete(secrets, { namespace: 'slinky', name: 'hook-certs' });
   start(...own);
-  await until('a new authority is known and answers', async () => {
-    const answer = await create('tokens', aToken({}, { name: `t${Date.now()}` }));
-    return answer.status === 201;
-  });
+  await untilAnswers();
   const second = await client.get(secrets, { namespace: 'slinky', name: 'hook-certs' });
   assert.notEqual(second.data?.['ca.crt'], first.data?.['ca.crt']);
 });
@@ -336,23 +335,20 @@ test('a certificate of others, from files; objects of other namespaces are admit
       webhooks: webhooks.map((hook) => ({ ...hook, clientConfig: { ...hook.clientConfig, caBundle } })),
     },
   );
+  start(`--cert-dir=${certificates}`);
+  await untilAnswers();
+  await program?.stop();
   start(`--cert-dir=${certificates}`, '--namespaces=elsewhere');
-  await until('it answers', async () => {
-    const answer = await create(
-      'controllers',
-      aController({ configFileRefs: [{ name: 'gone' }] }, { name: 'unseen' }),
-    );
-    return answer.status === 201;
-  });
+  const unseen = aController({ configFileRefs: [{ name: 'gone' }] }, { name: 'unseen' });
+  assert.equal((await create('controllers', unseen)).status, 201);
 });
 
 test('with the webhook away pods are bound as before, and objects of ours can still go', async () => {
   await program?.stop();
   await pod('after', { [label.name]: 'slurmd' });
   assert.equal((await bind('after', 'm')).status, 201, 'it is ignored');
-  const refused = await create('controllers', aController({}, { name: 'unchecked' }));
-  assert.equal(refused.status, 500, 'new objects of ours wait for it');
-  assert.match(refused.message, /failed calling webhook/);
+  const unchecked = aController({ configFileRefs: [{ name: 'gone' }] }, { name: 'unchecked' });
+  assert.equal((await create('controllers', unchecked)).status, 201, 'the controllers apply the same rules');
   assert.equal(
     (await change('nodesets', 'gpu', { metadata: { finalizers: ['example.org/x'] } })).status,
     200,

@@ -20,6 +20,7 @@ import { workerPlacement } from '../worker/worker-placement.ts';
 import { hostnamePrefix } from '../worker/worker-pod.ts';
 import { workerSelector } from '../worker/worker-template.ts';
 import { belonging } from './belonging.ts';
+import { specTroublesOf } from './name-conflict.ts';
 import { observeClaim } from './observe-claim.ts';
 import { isNodeReachable } from './observe-node.ts';
 import { resolveMaxUnavailable } from './resolve-max-unavailable.ts';
@@ -88,7 +89,10 @@ export function observe(
       paused: rollingUpdate.paused,
       reservation: type === 'ScheduledUpdate' ? resourceName.reservation(name) : undefined,
     },
-    updateHeld: versionHold(slurmVersionOf(spec.slurmd?.image), releaseVersion(release)),
+    updateHeld:
+      versionHold(slurmVersionOf(spec.slurmd?.image), releaseVersion(release)) ??
+      // Replacements could not be created.
+      specTroublesOf(cache, nodeSet).find(({ reason }) => reason === 'InvalidSpec')?.message,
     protectBusyPods: spec.workloadDisruptionProtection,
     retention: spec.persistentVolumeClaimRetentionPolicy,
     claimTemplates: (spec.volumeClaimTemplates ?? []).flatMap((template) => template.metadata?.name ?? []),

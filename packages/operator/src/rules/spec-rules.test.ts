@@ -1,30 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Surroundings } from './review.ts';
-import { rules } from './rules.ts';
+import type { Finding, SpecFacts } from './findings.ts';
+import { specRules } from './spec-rules.ts';
 
-const around = (over: Partial<Surroundings> = {}): Surroundings => ({
-  configMapKeys: () => Promise.resolve(undefined),
-  claimModes: () => Promise.resolve(undefined),
-  hasController: () => Promise.resolve(true),
-  nodeSets: () => Promise.resolve([]),
+const around = (over: Partial<SpecFacts> = {}): SpecFacts => ({
+  configMapKeys: () => undefined,
+  claimModes: () => undefined,
+  hasController: () => true,
+  nodeSets: () => [],
   ...over,
 });
-const keys = (...names: string[]) => around({ configMapKeys: () => Promise.resolve(names) });
-const modes = (...names: string[]) => around({ claimModes: () => Promise.resolve(names) });
+const keys = (...names: string[]) => around({ configMapKeys: () => names });
+const modes = (...names: string[]) => around({ claimModes: () => names });
 const twin = (over: object = {}) =>
-  around({
-    nodeSets: () => Promise.resolve([{ name: 'other', controller: 'slurm', prefix: 'compute-', ...over }]),
-  });
+  around({ nodeSets: () => [{ name: 'other', controller: 'slurm', prefix: 'compute-', ...over }] });
 const outside = { service: { spec: { externalIPs: ['192.0.2.1'] } } };
 const standby = { ha: { enabled: true }, persistence: { existingClaim: 'state' } };
 const ref = { controllerRef: { name: 'slurm' } };
 
 const cases: readonly {
   readonly reason: string;
-  readonly kind: keyof typeof rules;
+  readonly kind: keyof typeof specRules;
   readonly spec: object;
-  readonly around?: Surroundings;
+  readonly around?: SpecFacts;
   readonly error?: RegExp;
   readonly warning?: RegExp;
 }[] = [
@@ -85,8 +83,8 @@ const cases: readonly {
     reason: `a ${kind} before its Controller`,
     kind,
     spec: ref,
-    around: around({ hasController: () => Promise.resolve(false) }),
-    warning: /there is no Controller "slurm" in this namespace yet/,
+    around: around({ hasController: () => false }),
+    warning: /spec\.controllerRef\.name is "slurm", and there is no such Controller in namespace hpc/,
   })),
   ...(['LoginSet', 'NodeSet', 'RestApi'] as const).map((kind) => ({
     reason: `a ${kind} of a Controller`,
@@ -119,14 +117,13 @@ const cases: readonly {
 ];
 
 for (const { reason, kind, spec, around: place = around(), error, warning } of cases)
-  test(`${kind}: ${reason} ${error === undefined ? (warning === undefined ? 'passes' : 'is warned of') : 'is refused'}`, async () => {
-    const judge = rules[kind] as (
-      object: unknown,
-      around: Surroundings,
-    ) => Promise<{ errors: string[]; warnings: string[] }>;
-    const found = await judge({ metadata: { name: 'compute', namespace: 'hpc' }, spec }, place);
-    if (error === undefined) assert.deepEqual(found.errors, []);
-    else assert.match(found.errors.join('; '), error);
-    if (warning === undefined) assert.deepEqual(found.warnings, []);
-    else assert.match(found.warnings.join('; '), warning);
+  test(`${kind}: ${reason} ${error === undefined ? (warning === undefined ? 'passes' : 'is warned of') : 'is refused'}`, () => {
+    const judge = specRules[kind] as (object: unknown, facts: SpecFacts) => readonly Finding[];
+    const found = judge({ metadata: { name: 'compute', namespace: 'hpc' }, spec }, place);
+    const said = (isError: boolean) =>
+      found.filter(({ severity }) => (severity === 'error') === isError).map(({ message }) => message);
+    if (error === undefined) assert.deepEqual(said(true), []);
+    else assert.match(said(true).join('; '), error);
+    if (warning === undefined) assert.deepEqual(said(false), []);
+    else assert.match(said(false).join('; '), warning);
   });

@@ -1,0 +1,35 @@
+/** What a rule finds in a specification: one sentence, said by the webhook at the request and by a condition afterwards. */
+import type { Trouble } from '../status/judge.ts';
+
+export interface Finding extends Trouble {
+  /**
+   * `error`: the webhook refuses the request. `warning`: it lets it pass and says so. `hint`: the same, but nothing is known to be
+   * wrong, so that the controllers say it in an event and not in a condition.
+   */
+  readonly severity: 'error' | 'warning' | 'hint';
+}
+
+/** What a rule may look at besides the object. */
+export interface SpecFacts {
+  /** The keys of a ConfigMap; undefined when there is none of that name. */
+  readonly configMapKeys: (name: string) => readonly string[] | undefined;
+  /** The access modes of a claim; undefined when there is none of that name. */
+  readonly claimModes: (name: string) => readonly string[] | undefined;
+  readonly hasController: (name: string) => boolean;
+  /** The NodeSets that take precedence where two give their Slurm nodes the same names. */
+  readonly nodeSets: () => readonly WorkerNames[];
+}
+
+/** What of a NodeSet decides how its Slurm nodes are called. */
+export interface WorkerNames {
+  readonly name: string;
+  readonly controller: string;
+  readonly prefix: string;
+}
+
+/** What belongs into the conditions of the object: everything but hints. */
+export const specTroubles = (findings: readonly Finding[]): Trouble[] =>
+  findings.flatMap(({ severity, ...trouble }) => (severity === 'hint' ? [] : [trouble]));
+
+export const specHints = (findings: readonly Finding[]): string[] =>
+  findings.flatMap(({ severity, message }) => (severity === 'hint' ? [message] : []));

@@ -1,0 +1,149 @@
+/**
+ * The rules that CEL in the CRDs cannot state, because they look at other objects or only warn. Pure. The webhook applies them to
+ * a request, the controllers to the stored object, so that they hold as well when the webhook was not reached.
+ */
+import type { Accounting, Controller, LoginSet, NodeSet, RestApi } from '@slurm-operator/api';
+import type { DeepReadonly } from '@slurm-operator/kube';
+import { controllerNotFound } from '../status/controller-not-found.ts';
+import type { Finding, SpecFacts, WorkerNames } from './findings.ts';
+
+type Rule<T> = (object: DeepReadonly<T>, facts: SpecFacts) => readonly Finding[];
+
+/** Files that the operator writes: a second writer would win or lose by chance. */
+export const reservedFiles: readonly string[] = ['slurm.conf', 'slurmdbd.conf'];
+
+/** What Slurm reads from its configuration directory. */
+const knownFiles = new Set([
+  'acct_gather.conf',
+  'burst_buffer.conf',
+  'cgroup.conf',
+  'cli_filter.lua',
+  'gres.conf',
+  'helpers.conf',
+  'job_container.conf',
+  'job_submit.lua',
+  'mpi.conf',
+  'namespace.yaml',
+  'oci.conf',
+  'plugstack.conf',
+  'topology.conf',
+  'topology.yaml',
+]);
+
+const configFiles: Rule<Controller> = ({ spec }, facts) =>
+  (spec.configFileRefs ?? []).flatMap(({ name }, index): Finding[] => {
+    const field = `spec.configFileRefs[${index}]`;
+    const keys = facts.configMapKeys(name);
+    if (keys === undefined)
+      return [
+        {
+          severity: 'error',
+          reason: 'ConfigMapNotFound',
+          message: `${field}: there is no ConfigMap "${name}" in this namespace; create it first`,
+        },
+      ];
+    return keys.flatMap((key) => fileFindings(field, name, key));
+  });
+
+function fileFindings(field: string, map: string, key: string): Finding[] {
+  if (reservedFiles.includes(key))
+    return [
+      {
+        severity: 'error',
+        reason: 'InvalidSpec',
+        message: `${field}: key "${key}" of ConfigMap "${map}" is reserved for slurm-operator use; put the settings into spec.extraConf`,
+      },
+    ];
+  if (knownFiles.has(key)) return [];
+  return [
+    {
+      severity: 'hint',
+      reason: 'InvalidSpec',
+      message: `${field}: Slurm is not known to read "${key}" of ConfigMap "${map}"; check its spelling`,
+    },
+  ];
+}
+
+const sharedState: Rule<Controller> = ({ spec }, facts) => {
+  const claim = spec.persistence?.existingClaim ?? '';
+  if (spec.ha?.enabled !== true || claim === '') return [];
+  const modes = facts.claimModes(claim);
+  // A claim that does not exist yet may still become the right one.
+  if (modes === undefined || modes.includes('ReadWriteMany')) return [];
+  return [
+    {
+      severity: 'error',
+      reason: 'InvalidSpec',
+      message: `spec.persistence.existingClaim: claim "${claim}" has the access modes ${modes.join(', ') || 'none'}; spec.ha.enabled needs ReadWriteMany, because all slurmctld pods share it`,
+      stillReady: true,
+    },
+  ];
+};
+
+/** An address of a node that anybody may claim takes the traffic of others: it is left out of the Service. */
+const externalAddresses: Rule<{
+  readonly spec: { readonly service?: { readonly spec?: { readonly externalIPs?: unknown } } };
+}> = ({ spec }) => {
+  const given = spec.service?.spec?.externalIPs;
+  if (!Array.isArray(given) || given.length === 0) return [];
+  return [
+    {
+      severity: 'warning',
+      reason: 'InvalidSpec',
+      message:
+        'spec.service.spec.externalIPs is ignored: use a Service of type LoadBalancer, or spec.service.nodePort',
+      stillReady: true,
+    },
+  ];
+};
+
+const controllerExists: Rule<Parameters<typeof controllerNotFound>[0]> = (object, facts) => {
+  const { name } = object.spec.controllerRef;
+  if (name === '' || facts.hasController(name)) return [];
+  return [{ severity: 'warning', ...controllerNotFound(object) }];
+};
+
+/** Two sets whose Slurm nodes have the same names would take each other's nodes away. */
+const distinctNodeNames: Rule<NodeSet> = (nodeSet, facts) => {
+  const me = workerNames(nodeSet);
+  if (me.prefix === '') return [];
+  const other = facts
+    .nodeSets()
+    .find(
+      ({ name, controller, prefix }) =>
+        name !== me.name && controller === me.controller && prefix === me.prefix,
+    );
+  if (other === undefined) return [];
+  return [
+    {
+      severity: 'error',
+      reason: 'InvalidSpec',
+      message: `spec.template.spec.hostname: the Slurm nodes of NodeSet "${other.name}" begin with "${me.prefix}" as well; choose another beginning, because both sets would fight for the same names`,
+    },
+  ];
+};
+
+/** Workers in DaemonSet mode are called after their node: they have no prefix. */
+export function workerNames({ metadata, spec }: DeepReadonly<NodeSet>): WorkerNames {
+  const hostname = spec.template?.spec?.hostname ?? '';
+  return {
+    name: metadata.name,
+    controller: spec.controllerRef.name,
+    prefix: spec.scalingMode === 'DaemonSet' ? '' : hostname === '' ? `${metadata.name}-` : hostname,
+  };
+}
+
+const all =
+  <T>(...rules: readonly Rule<T>[]): Rule<T> =>
+  (object, facts) =>
+    rules.flatMap((rule) => rule(object, facts));
+
+/** Every rule of each kind. A Token has none: CEL says it all. */
+export const specRules = {
+  Controller: all<Controller>(configFiles, sharedState, externalAddresses),
+  Accounting: all<Accounting>(externalAddresses),
+  LoginSet: all<LoginSet>(controllerExists, externalAddresses),
+  NodeSet: all<NodeSet>(controllerExists, distinctNodeNames),
+  RestApi: all<RestApi>(controllerExists, externalAddresses),
+  Token: all<object>(),
+};
