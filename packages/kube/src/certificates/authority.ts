@@ -10,7 +10,7 @@ export interface KeyPair {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 /** Certificates are valid a little before they are made, for readers whose clocks are behind. */
-const SKEW = 3_600_000;
+export const SKEW = 3_600_000;
 
 async function library() {
   // The library's own need; it must come first.

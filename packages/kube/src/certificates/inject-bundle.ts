@@ -19,12 +19,19 @@ interface ClientConfig {
   readonly caBundle?: string;
 }
 
-/** Writes the bundle where it differs; a target that does not exist (yet) is left alone. Answers whether it wrote. */
+/**
+ * Writes the bundle where it differs; a target that does not exist (yet) is left alone. `isCurrent` is asked between the read of
+ * the target and the write: with `false` nothing is written. Together with the resourceVersion of the target this keeps a replica
+ * that read the bundle before another one replaced it from writing the old one back. Answers whether the target has the bundle.
+ */
 export async function injectBundle(
   client: Client,
   target: InjectionTarget,
   caCert: string,
-  signal?: AbortSignal,
+  {
+    isCurrent,
+    signal,
+  }: { readonly isCurrent: () => Promise<boolean>; readonly signal?: AbortSignal | undefined },
 ): Promise<boolean> {
   const resource: AnyResource =
     target.kind === 'validating'
@@ -33,13 +40,14 @@ export async function injectBundle(
         ? mutatingWebhookConfigurations
         : customResourceDefinitions;
   const live: Live | undefined = await client.find(resource, { name: target.name }, { signal });
-  if (live === undefined) return false;
+  if (live === undefined) return true;
   const wanted = Buffer.from(caCert).toString('base64');
   const places = clientConfigs(live);
   const changes = places
     .filter(({ config }) => config.caBundle !== wanted)
     .map(({ path }) => ({ op: 'add' as const, path: `${path}/caBundle`, value: wanted }));
-  if (changes.length === 0) return false;
+  if (changes.length === 0) return true;
+  if (!(await isCurrent())) return false;
   const { resourceVersion } = live.metadata;
   const body: JsonPatch = [
     { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },

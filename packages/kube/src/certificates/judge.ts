@@ -1,6 +1,7 @@
 /** What to do with stored certificates, as a pure function of them and of the time. */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { SKEW } from './authority.ts';
 
 /** The content of the Secret. `caCert` holds the newest authority first and those it replaces after it. */
 export interface StoredCertificates {
@@ -20,6 +21,9 @@ export type Judgement =
 /** A certificate is replaced when this part of its life is left: early enough for many tries. */
 const REMAINING = 1 / 3;
 
+/** Milliseconds from a new authority to the first certificate that it signs. */
+const SPREAD = 30_000;
+
 export function judgeCertificates(
   stored: StoredCertificates | undefined,
   dnsNames: readonly string[],
@@ -34,8 +38,14 @@ export function judgeCertificates(
   const serving = parse(stored.cert);
   if (serving === undefined || stored.key === '')
     return { verdict: 'new-serving', why: 'the stored certificate cannot be read' };
-  if (!serving.verify(authority.publicKey))
+  if (!serving.verify(authority.publicKey)) {
+    const signer = signerOf(stored);
+    const spread = Date.parse(authority.validFrom) + SKEW + SPREAD;
+    // While the one before is valid and trusted, every API server gets time to hear of the new authority.
+    if (signer !== undefined && now < spread && Date.parse(serving.validTo) > now)
+      return { verdict: 'keep', until: spread };
     return { verdict: 'new-serving', why: 'the certificate is not of the newest authority' };
+  }
   const missing = dnsNames.find(
     (name) => (isIP(name) === 0 ? serving.checkHost(name) : serving.checkIP(name)) === undefined,
   );
@@ -49,6 +59,15 @@ export function judgeCertificates(
 /** The certificates of a PEM bundle. */
 export function bundle(text: string): string[] {
   return text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----\n?/g) ?? [];
+}
+
+/** The authority of the stored bundle that signed the stored certificate. */
+export function signerOf({ caCert, cert }: Pick<StoredCertificates, 'caCert' | 'cert'>): string | undefined {
+  const serving = parse(cert);
+  return bundle(caCert).find((pem) => {
+    const authority = parse(pem);
+    return authority !== undefined && serving?.verify(authority.publicKey) === true;
+  });
 }
 
 /** The bundle that clients should trust from now on: the new authority and those before it that are still valid. */

@@ -26,7 +26,7 @@ export interface SelfMadeOptions {
   readonly lifetime?: number;
   /** Milliseconds that an authority is valid. @default 5 years */
   readonly authorityLifetime?: number;
-  /** Milliseconds between looks at the Secret. @default 60_000 */
+  /** Milliseconds between looks at the Secret: so late a replica serves what another one renewed. @default 10_000 */
   readonly period?: number;
 }
 
@@ -51,8 +51,10 @@ export class SelfMadeCertificates implements CertificateSource {
   async run(use: (certificate: ServingCertificate) => void, signal: AbortSignal): Promise<void> {
     let last = '';
     while (!signal.aborted) {
+      let settled = false;
       try {
         const current = await this.ensure(signal);
+        settled = current !== undefined;
         if (current !== undefined && current.cert !== last) {
           use(current);
           last = current.cert;
@@ -61,25 +63,32 @@ export class SelfMadeCertificates implements CertificateSource {
         if (!signal.aborted)
           this.#log.error({ reason: explain(error) }, 'cannot keep the certificates current');
       }
-      const period = last === '' ? 1_000 : (this.#options.period ?? 60_000);
+      const period = settled ? (this.#options.period ?? 10_000) : 1_000;
       await sleep(period * (0.9 + 0.2 * this.#clock.random()), signal, this.#clock).catch(() => undefined);
     }
   }
 
-  /** One look: makes what is due, makes it known, and answers what to serve with (undefined: another replica was faster). */
+  /**
+   * One look: makes what is due, makes it known, and answers what to serve with. Undefined: another replica was faster, or the API
+   * server does not trust it yet; what was served before goes on.
+   */
   async ensure(signal?: AbortSignal): Promise<ServingCertificate | undefined> {
     const { secret, dnsNames } = this.#options;
     const now = this.#clock.now();
-    const live = await this.#client.find(secrets, secret, { signal });
+    let live = await this.#client.find(secrets, secret, { signal });
     let stored = live === undefined ? undefined : read(live);
     const judgement = judgeCertificates(stored, dnsNames, now);
     if (judgement.verdict !== 'keep') {
       this.#log.info({ why: judgement.why }, judgement.verdict);
       stored = await this.#renew(judgement.verdict, stored, now);
-      if (!(await this.#save(live, stored, signal))) return undefined;
+      live = await this.#save(live, stored, signal);
     }
-    if (stored === undefined) return undefined;
-    for (const target of this.#options.inject ?? []) await this.#inject(target, stored.caCert, signal);
+    if (live === undefined || stored === undefined) return undefined;
+    const { resourceVersion } = live.metadata;
+    const isCurrent = async () =>
+      (await this.#client.find(secrets, secret, { signal }))?.metadata.resourceVersion === resourceVersion;
+    for (const target of this.#options.inject ?? [])
+      if (!(await this.#inject(target, stored.caCert, { isCurrent, signal }))) return undefined;
     return { cert: stored.cert, key: stored.key };
   }
 
@@ -112,7 +121,7 @@ export class SelfMadeCertificates implements CertificateSource {
     live: Live<Secret> | undefined,
     stored: StoredCertificates,
     signal?: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<Live<Secret> | undefined> {
     const encode = (text: string) => Buffer.from(text).toString('base64');
     const data = {
       'ca.crt': encode(stored.caCert),
@@ -123,25 +132,30 @@ export class SelfMadeCertificates implements CertificateSource {
     try {
       if (live === undefined) {
         const metadata = this.#options.secret;
-        await this.#client.create(
+        return await this.#client.create(
           secrets,
           { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data },
           { signal },
         );
-      } else await this.#client.replace(secrets, { ...live, data: { ...live.data, ...data } }, { signal });
-      return true;
+      }
+      return await this.#client.replace(secrets, { ...live, data: { ...live.data, ...data } }, { signal });
     } catch (error) {
-      if (error instanceof ConflictError || error instanceof AlreadyExistsError) return false;
+      if (error instanceof ConflictError || error instanceof AlreadyExistsError) return undefined;
       throw error;
     }
   }
 
-  async #inject(target: InjectionTarget, caCert: string, signal?: AbortSignal): Promise<void> {
+  async #inject(
+    target: InjectionTarget,
+    caCert: string,
+    options: Parameters<typeof injectBundle>[3],
+  ): Promise<boolean> {
     try {
-      await injectBundle(this.#client, target, caCert, signal);
+      return await injectBundle(this.#client, target, caCert, options);
     } catch (error) {
-      // Someone changed it at the same moment: the next look tries again.
+      // Changed at the same moment: the next look tries again.
       if (!(error instanceof ConflictError) && !(error instanceof InvalidError)) throw error;
+      return false;
     }
   }
 }
