@@ -41,7 +41,11 @@ interface ServiceObject {
   };
 }
 
-export function resolveEndpoint(store: Store, { url, service }: ClientConfig): Resolution {
+export function resolveEndpoint(
+  store: Store,
+  { url, service }: ClientConfig,
+  random: () => number = Math.random,
+): Resolution {
   if (url !== undefined) {
     const parsed = new URL(url);
     return { endpoint: { url: parsed, serverName: parsed.hostname.replace(/^\[|\]$/g, '') } };
@@ -56,15 +60,20 @@ export function resolveEndpoint(store: Store, { url, service }: ClientConfig): R
   const shown = new URL(
     `https://${serverName}:${port}${path.startsWith('/') || path === '' ? path : `/${path}`}`,
   );
+  const candidates: { readonly address: string; readonly port: number }[] = [];
   for (const object of store.list('discovery.k8s.io/endpointslices', namespace)) {
     if (object.metadata.labels?.['kubernetes.io/service-name'] !== name) continue;
     const slice = object as unknown as Slice;
     const target = slice.ports?.find(
       (candidate) => (candidate.name ?? '') === (servicePort.name ?? ''),
     )?.port;
-    const address = slice.endpoints?.find((candidate) => candidate.conditions?.ready !== false)?.addresses[0];
-    if (address !== undefined && target !== undefined)
-      return { endpoint: { url: shown, address, port: target, serverName } };
+    if (target === undefined) continue;
+    for (const { addresses, conditions } of slice.endpoints ?? [])
+      if (conditions?.ready !== false && addresses[0] !== undefined)
+        candidates.push({ address: addresses[0], port: target });
   }
-  return { fault: `no endpoints available for service "${name}"` };
+  // As a Service does it: by chance, and without knowing which of them still answers.
+  const chosen = candidates[Math.floor(random() * candidates.length)];
+  if (chosen === undefined) return { fault: `no endpoints available for service "${name}"` };
+  return { endpoint: { url: shown, ...chosen, serverName } };
 }
