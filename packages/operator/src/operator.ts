@@ -8,6 +8,7 @@ import { ConnectionPool } from './connection/pool.ts';
 import type { ConnectionSettings } from './connection/reconciler.ts';
 import { setupClusters } from './connection/setup.ts';
 import { setupControllers } from './controller/setup.ts';
+import { setupDisruptionBudgets } from './disruption/setup.ts';
 import { setupLoginSets } from './loginset/setup.ts';
 import { setupNodeSets } from './nodeset/setup.ts';
 import { setupRestApis } from './restapi/setup.ts';
@@ -53,6 +54,7 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
     propagatedConditions: options.propagatedConditions,
     parallel: options.nodeSetParallel,
   });
+  setupDisruptionBudgets(manager);
   exposeObjects(manager.cache, manager.metrics.registry);
   manager.add(
     {

@@ -11,8 +11,8 @@ import {
 } from '../../objects/objects.ts';
 import { controllerOf } from '../../objects/pods.ts';
 import { writeStatus } from '../write-status.ts';
-import { CustomScales } from './custom-scale.ts';
-import { planDisruption } from './plan.ts';
+import { CustomScales, UnknownKindError } from './custom-scale.ts';
+import { countsByScale, failSafe, planDisruption } from './plan.ts';
 
 const builtIn = new Set(['StatefulSet', 'ReplicaSet', 'Job']);
 
@@ -46,7 +46,15 @@ export function addDisruptionController(manager: Manager): void {
           ? []
           : [owner];
       });
-      if (custom.length > 0) await scales.learn(custom, namespace, signal);
+      try {
+        if (custom.length > 0 && countsByScale(budget)) await scales.learn(custom, namespace, signal);
+      } catch (error) {
+        if (!(error instanceof UnknownKindError)) throw error;
+        // Nothing may go, and nobody tries again before the budget or one of its pods changes.
+        const failed = failSafe(budget, error.message, clock.now());
+        await writeStatus(client, disruptionBudgets, budget, failed, { signal, exact: true });
+        return undefined;
+      }
       const status = planDisruption({ budget, pods: all, scaleOf }, clock.now());
       // Evictions write the same status: neither may undo the other.
       await writeStatus(client, disruptionBudgets, budget, status, { signal, exact: true });

@@ -8,6 +8,9 @@ export interface Scale {
   readonly replicas: number;
 }
 
+/** The kind of an owner is not known (yet): what exists is asked for every half minute only, as the real controller does it. */
+export class UnknownKindError extends Error {}
+
 const rememberMs = 2000;
 const rediscoverMs = 30_000;
 
@@ -50,7 +53,10 @@ export class CustomScales {
     const resource = (await this.#resources(signal)).find(
       (entry) => entry.kind === owner.kind && groupOf(entry.apiVersion) === groupOf(owner.apiVersion),
     );
-    if (resource === undefined) return undefined;
+    if (resource === undefined)
+      throw new UnknownKindError(
+        `no matches for kind "${owner.kind}" in group "${groupOf(owner.apiVersion) ?? ''}"`,
+      );
     const path = pathOf(resource, { namespace, name: owner.name, subresource: 'scale' });
     const answer = await this.#client
       .json<{ spec?: { replicas?: number } }>('GET', path, { signal, timeout: 5000 })

@@ -57,6 +57,34 @@ export function planDisruption({ budget, pods, scaleOf }: Observed, now: number)
   };
 }
 
+/** Whether the size of the owners of the pods is asked for: a plain number to stay needs no such thing. */
+export const countsByScale = ({ spec }: PodDisruptionBudget): boolean =>
+  typeof spec.minAvailable !== 'number';
+
+/** The status of a budget whose pods cannot be counted: nothing may go. */
+export function failSafe(budget: PodDisruptionBudget, message: string, now: number): Status {
+  const before = budget.status?.conditions?.find((entry) => entry.type === 'DisruptionAllowed');
+  const at = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  return {
+    ...budget.status,
+    currentHealthy: budget.status?.currentHealthy ?? 0,
+    desiredHealthy: budget.status?.desiredHealthy ?? 0,
+    expectedPods: budget.status?.expectedPods ?? 0,
+    disruptionsAllowed: 0,
+    observedGeneration: budget.metadata.generation ?? 0,
+    conditions: [
+      {
+        type: 'DisruptionAllowed',
+        status: 'False',
+        observedGeneration: budget.metadata.generation ?? 0,
+        lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime : at,
+        reason: 'SyncFailed',
+        message,
+      },
+    ],
+  };
+}
+
 function goals(budget: PodDisruptionBudget, pods: readonly Pod[], scaleOf: Observed['scaleOf']) {
   const { minAvailable, maxUnavailable } = budget.spec;
   if (typeof minAvailable === 'number') return { expected: pods.length, desired: minAvailable };

@@ -61,8 +61,8 @@ export function validatingConfiguration({ name, service }: WebhookPlace) {
       // The controllers apply the same rules to what is stored: a request never depends on the webhook.
       failurePolicy: 'Ignore',
       sideEffects: 'None',
-      // An endpoint on a node that lost power does not refuse, it is silent; this long it may delay an edit.
-      timeoutSeconds: 3,
+      // An endpoint on a node that lost power is silent. An edit may meet it twice, if the object changed meanwhile.
+      timeoutSeconds: 2,
     })),
   };
 }

@@ -46,7 +46,14 @@ export class Machines {
   addExternal(name: string, features: readonly string[], now: number): void {
     const instanceId = `external-${name}`;
     if (this.#slurm.nodes.has(name) || this.#slurmds.has(instanceId)) return;
-    const slurmd = { name, features, instanceId, instanceType: '', address: `external-${name}`, startedAt: now };
+    const slurmd = {
+      name,
+      features,
+      instanceId,
+      instanceType: '',
+      address: `external-${name}`,
+      startedAt: now,
+    };
     this.#slurmds.set(instanceId, { ...slurmd, owner: 'external', registered: false, machine: '' });
   }
 
