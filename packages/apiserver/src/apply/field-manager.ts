@@ -40,6 +40,26 @@ export function createFieldManager(parts: ServerParts): FieldManager {
     schema: parts.schemas.schemaOf(definition) ?? anything,
     blank: builtinSchema(definition.group, definition.version, definition.kind)?.blank ?? {},
   });
+  /**
+   * Who owns what in another version is followed by reading the object in that version. Where it does not fit, the real
+   * server gives up and drops all owners; entries of versions that are gone are dropped alone.
+   */
+  const fitsOtherVersions = (
+    managers: Map<string, Manager>,
+    objects: readonly JsonObject[],
+    { definition, apiVersion }: FieldManagerRequest,
+  ): boolean => {
+    if (!definition.custom) return true;
+    for (const [key, manager] of managers) {
+      if (manager.apiVersion === apiVersion) continue;
+      const [group = '', version = ''] = manager.apiVersion.split('/');
+      const other = parts.registry.find(group, version, definition.plural);
+      const schema = other && parts.schemas.schemaOf(other);
+      if (schema === undefined) managers.delete(key);
+      else if (objects.some((object) => typedErrors(schema, object) !== undefined)) return false;
+    }
+    return true;
+  };
   return {
     update(live, next, request) {
       const { schema, blank } = kindOf(request);
@@ -48,6 +68,7 @@ export function createFieldManager(parts: ServerParts): FieldManager {
       // An object that came to exist without owners stays without, until someone applies.
       if (managers.size === 0 && live?.metadata.uid !== undefined) return bare as unknown as KubeObject;
       const before = live === undefined ? blank : withoutManagers(live as JsonObject);
+      if (!fitsOtherVersions(managers, [before, bare], request)) return bare as unknown as KubeObject;
       const owners = noteUpdate(schema, before, bare, managers, request, request.manager);
       return withManagers(bare, owners) as unknown as KubeObject;
     },
