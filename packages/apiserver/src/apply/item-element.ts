@@ -1,4 +1,5 @@
 /** The path element that names one item of a keyed list or a set. */
+import { stringifyExact } from '../json.ts';
 import { isObject, type Json, type Schema } from '../schema/schema.ts';
 import { itemKeys } from '../schema/shape.ts';
 import { keyElement, valueElement } from './field-set.ts';
@@ -19,7 +20,7 @@ export function itemElement(listSchema: Schema, item: Json): string | ItemFault 
   if (missing.length > 0 && missing.length === Object.keys(keys).length)
     return {
       fault: `associative list with keys has an element that omits key field ${missing
-        .map((key) => JSON.stringify(key))
+        .map((key) => stringifyExact(key))
         .join(', ')} (and doesn't have default value)`,
     };
   return keyElement(keys);

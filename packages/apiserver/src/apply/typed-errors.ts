@@ -1,4 +1,5 @@
 /** Faults of a value against its schema, in the words apply reports them with (the answer is a 500). */
+import { stringifyExact } from '../json.ts';
 import { isObject, type Json, type Schema } from '../schema/schema.ts';
 import { fieldOf, itemsOf, shapeOf } from '../schema/shape.ts';
 import { showPath } from './field-set.ts';
@@ -33,7 +34,7 @@ function check(schema: Schema, value: Json, path: string, faults: string[]): voi
       return;
     case 'integer':
     case 'number':
-      if (typeof value !== 'number')
+      if (typeof value !== 'number' && typeof value !== 'bigint')
         faults.push(`${prefix}expected numeric (int or float), got ${goType(value)}`);
       return;
     case 'boolean':
@@ -81,10 +82,11 @@ function checkList(schema: Schema, items: readonly Json[], path: string, faults:
 function goType(value: Json): string {
   if (typeof value === 'string') return 'string';
   if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'bigint') return 'int64';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
 }
 
 function show(value: Json): string {
-  return JSON.stringify(value);
+  return stringifyExact(value);
 }

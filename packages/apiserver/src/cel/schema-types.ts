@@ -132,6 +132,7 @@ const smallestText: Readonly<Record<string, number>> = { date: 12, 'date-time': 
 /** Null and content without a type are left out: a rule sees them as absent. */
 export function toCel(value: Json, schema: Schema): CelValue | undefined {
   if (value === null) return schema.nullable ? null : undefined;
+  if (typeof value === 'bigint') return schema.type === 'number' ? Number(value) : value;
   if (typeof value === 'number')
     return schema.type === 'number' || !Number.isInteger(value) ? value : BigInt(value);
   if (typeof value === 'string') return textToCel(value, schema.format);

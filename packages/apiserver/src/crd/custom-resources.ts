@@ -4,7 +4,7 @@
  * Every step is one write by `kube-apiserver` through the status door, made in a later turn of the event loop: who
  * created a definition sees it first without conditions, as on a real server.
  */
-import { clone, equal } from '../json.ts';
+import { clone, equal, stringifyExact } from '../json.ts';
 import type { CustomResources } from '../ports/custom-resources.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
 import { groupVersion, type ResourceDefinition } from '../registry/resource-definition.ts';
@@ -211,7 +211,7 @@ class DefinitionController {
     const name = crd.metadata.name ?? '';
     if (!isEstablished(crd)) return this.#unserve(name);
     // Status writes come often; the resources change with the specification only.
-    const key = JSON.stringify([crd.metadata.uid, crd.spec, crd.status.acceptedNames]);
+    const key = stringifyExact([crd.metadata.uid, crd.spec, crd.status.acceptedNames]);
     if (this.#served.get(name)?.key === key) return;
     const isTerminating = (): boolean =>
       this.#parts.store.get(definitionsStorage, undefined, name)?.metadata.deletionTimestamp !== undefined;

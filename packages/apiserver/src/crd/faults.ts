@@ -15,7 +15,7 @@ export function typeInvalid(field: string, value: Json, detail: string): FieldFa
   return {
     reason: 'FieldValueTypeInvalid',
     field,
-    message: `Invalid value: ${JSON.stringify(value)}: ${detail}`,
+    message: `Invalid value: ${stringifyExact(value)}: ${detail}`,
   };
 }
 
@@ -33,17 +33,17 @@ export function forbiddenField(field: string, detail: string): FieldFault {
 
 export function unsupportedValue(field: string, value: Json, supported: readonly Json[]): FieldFault {
   const shown = supported.map((each) =>
-    JSON.stringify(typeof each === 'string' ? each : JSON.stringify(each)),
+    stringifyExact(typeof each === 'string' ? each : stringifyExact(each)),
   );
   return {
     reason: 'FieldValueNotSupported',
     field,
-    message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${shown.join(', ')}`,
+    message: `Unsupported value: ${stringifyExact(value)}: supported values: ${shown.join(', ')}`,
   };
 }
 
 export function duplicateValue(field: string, value: Json): FieldFault {
-  return { reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${JSON.stringify(value)}` };
+  return { reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${stringifyExact(value)}` };
 }
 
 export function tooLong(field: string, most: number): FieldFault {

@@ -2,10 +2,12 @@
  * Runs the rules of a schema on a value. Faults in parts that did not change become warnings: they were stored before.
  * Transition rules (those that use oldSelf) always count.
  */
+
 import { CelRuntimeError } from '../cel/errors.ts';
 import { toCel } from '../cel/schema-types.ts';
 import { type CelValue, Optional } from '../cel/values.ts';
 import type { FieldFault } from '../errors.ts';
+import { stringifyExact } from '../json.ts';
 import { isObject, type Json, jsonEqual, own, type Schema } from '../schema/schema.ts';
 import { type CompiledRule, rulesOf } from './compiled-rules.ts';
 import { invalidValue } from './faults.ts';
@@ -140,7 +142,7 @@ function messageOf({ rule, message }: CompiledRule, frame: Map<string, CelValue>
 
 function ruleFault({ rule }: CompiledRule, path: string, value: Json, detail: string): FieldFault {
   const field = fieldOfRule(path, rule.fieldPath);
-  const shown = typeof value === 'object' ? '' : `${JSON.stringify(value)}: `;
+  const shown = typeof value === 'object' ? '' : `${stringifyExact(value)}: `;
   switch (rule.reason) {
     case 'FieldValueRequired':
       return { reason: rule.reason, field, message: `Required value: ${detail}` };

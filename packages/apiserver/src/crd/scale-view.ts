@@ -1,16 +1,34 @@
 /** The scale subresource of a custom resource, at the paths its definition names. */
 import { ApiError } from '../errors.ts';
-import type { ViewSubresource } from '../registry/resource-definition.ts';
+import type { PrinterColumn, ViewSubresource } from '../registry/resource-definition.ts';
+import { descriptions } from '../schema/generated/descriptions.ts';
 import type { KubeObject } from '../types.ts';
 import type { ScalePaths } from './definition.ts';
 import { invalidValue } from './faults.ts';
 import { readPath, writePath } from './json-path.ts';
+
+const printerColumns: readonly PrinterColumn[] = [
+  { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas', description: 'Number of desired replicas' },
+  {
+    name: 'Available',
+    type: 'integer',
+    jsonPath: '.status.replicas',
+    description: 'Number of actual replicas',
+  },
+  {
+    name: 'Age',
+    type: 'date',
+    jsonPath: '.metadata.creationTimestamp',
+    description: descriptions['V1ObjectMeta.creationTimestamp'],
+  },
+];
 
 export function scaleView(paths: ScalePaths): ViewSubresource {
   return {
     type: 'view',
     verbs: ['get', 'patch', 'update'],
     kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+    printerColumns,
     read(object) {
       const replicas = readPath(object, paths.specReplicasPath);
       if (typeof replicas !== 'number')

@@ -1,6 +1,6 @@
 /** Checks the defaults that a definition brings along, each exactly as written. */
 import type { FieldFault } from '../errors.ts';
-import { clone } from '../json.ts';
+import { clone, stringifyExact } from '../json.ts';
 import type { Json, Schema } from '../schema/schema.ts';
 import { invalidValue } from './faults.ts';
 import { pruneValue } from './prune-value.ts';
@@ -24,7 +24,7 @@ function checkDefault(value: Json, schema: Schema, path: string, isRoot: boolean
   const faults: FieldFault[] = [];
   const pruned = clone(value);
   pruneValue(pruned, schema);
-  if (JSON.stringify(pruned) !== JSON.stringify(value))
+  if (stringifyExact(pruned) !== stringifyExact(value))
     faults.push(invalidValue(field, value, 'must not have unknown fields'));
   const invalid = validateValue(value, schema, undefined, field);
   if (invalid.length > 0) return [...faults, ...invalid];

@@ -1,5 +1,7 @@
 /** Lists of type set or map hold no two equal items. */
+
 import type { FieldFault } from '../errors.ts';
+import { stringifyExact } from '../json.ts';
 import { isObject, type Json, type JsonObject, jsonEqual, own, type Schema } from '../schema/schema.ts';
 import { itemKeys } from '../schema/shape.ts';
 import { duplicateValue } from './faults.ts';
@@ -32,7 +34,7 @@ function duplicates(items: readonly Json[], schema: Schema, path: string): Field
   const faults: FieldFault[] = [];
   for (const [index, item] of items.entries()) {
     const key = listType === 'map' && isObject(item) ? (itemKeys(schema, item) as JsonObject) : item;
-    const text = JSON.stringify(key);
+    const text = stringifyExact(key);
     if (seen.has(text)) faults.push(duplicateValue(`${path}[${index}]`, key));
     seen.add(text);
   }

@@ -116,3 +116,18 @@ test('a set holds nothing twice, a keyed list no key twice', () => {
   ]);
   assert.deepEqual(validateLists({ x: ['a', 'a'] }, schema, { x: ['a', 'a'] }), []);
 });
+
+test('whole numbers are exact within int64; what is beyond, or was written as a fraction, is no integer', () => {
+  const int64: Schema = { type: 'integer', format: 'int64', maximum: 2 ** 62 };
+  assert.deepEqual(texts({ x: 2n ** 60n + 1n }, spec(int64)), []);
+  assert.equal(texts({ x: 2n ** 62n + 1n }, spec(int64)).length, 1);
+  assert.deepEqual(texts({ x: 2 ** 63 }, spec({ type: 'integer', format: 'int64' })), [
+    'x: Invalid value: "float64": x in body must be of type int64: "float64"',
+    '<nil>: Invalid value: "": Checked value must be of type integer with format int64 in x',
+  ]);
+});
+
+test('of length and pattern the first that fails is told', () => {
+  const schema: Schema = { type: 'string', maxLength: 2, pattern: '^a+$' };
+  assert.deepEqual(texts({ x: 'bbb' }, spec(schema)), ['x: Too long: may not be more than 2 bytes']);
+});

@@ -2,8 +2,10 @@
  * Checks a value against a structural schema; the texts are those of the real server.
  * With an old value, a part that is the same as before is not checked again: what was stored may stay.
  */
+
 import { regularExpression } from '../cel/regular-expression.ts';
 import type { FieldFault } from '../errors.ts';
+import { stringifyExact } from '../json.ts';
 import { isObject, type Json, type JsonObject, jsonEqual, own, type Schema } from '../schema/schema.ts';
 import { itemKeys } from '../schema/shape.ts';
 import {
@@ -49,7 +51,7 @@ function check(value: Json, schema: Schema, at: Place, old: Json | undefined): F
   checkType(value, schema, at, faults);
   if (value !== null) checkJunctors(value, schema, at, faults);
   if (typeof value === 'string') checkString(value, schema, at, faults);
-  else if (typeof value === 'number') checkNumber(value, schema, at, faults);
+  else if (typeof value === 'number' || typeof value === 'bigint') checkNumber(value, schema, at, faults);
   else if (Array.isArray(value)) checkList(value, schema, at, old, faults);
   if (schema.enum && value !== null && !schema.enum.some((each) => jsonEqual(each, value)))
     faults.push(unsupportedValue(fieldAt(at), value, schema.enum));
@@ -60,7 +62,9 @@ function check(value: Json, schema: Schema, at: Place, old: Json | undefined): F
 function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (typeof value === 'bigint') return 'integer';
+  // Beyond what is exact a number was written as a fraction, or is too large for an integer.
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number';
   return typeof value === 'object' ? 'object' : typeof value;
 }
 
@@ -78,40 +82,47 @@ function checkType(value: Json, schema: Schema, at: Place, faults: FieldFault[])
   }
   const wanted = schema.type ?? '';
   if (wanted === '' || wanted === actual || (wanted === 'number' && actual === 'integer')) return;
-  wrong(wanted);
+  const { format = '' } = schema;
+  if (format === '' || value === null || actual === 'string' || actual === 'array') return wrong(wanted);
+  // Where there is a format, the formats are compared.
+  const given = formats[actual] ?? '';
+  faults.push(typeInvalid(fieldAt(at), given, `${at.path} in body must be of type ${format}: "${given}"`));
 }
+
+const formats: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' };
 
 function checkString(value: string, schema: Schema, at: Place, faults: FieldFault[]): void {
   const field = fieldAt(at);
   const { maxLength, minLength, pattern, format } = schema;
   const length = Array.from(value).length;
+  // The first of these that does not hold is the only one reported.
   if (maxLength !== undefined && length > maxLength) faults.push(tooLong(field, maxLength));
-  if (minLength !== undefined && length < minLength)
+  else if (minLength !== undefined && length < minLength)
     faults.push(invalidValue(field, value, `${at.path} in body should be at least ${minLength} chars long`));
-  if (pattern !== undefined && !regularExpression(pattern).test(value))
+  else if (pattern !== undefined && !regularExpression(pattern).test(value))
     faults.push(invalidValue(field, value, `${at.path} in body should match '${pattern}'`));
   if (format !== undefined && !fitsFormat(value, format))
     faults.push(
-      typeInvalid(field, value, `${at.path} in body must be of type ${format}: ${JSON.stringify(value)}`),
+      typeInvalid(field, value, `${at.path} in body must be of type ${format}: ${stringifyExact(value)}`),
     );
 }
 
-const formatLimits: Readonly<Record<string, readonly [number, number]>> = {
+const formatLimits: Readonly<Record<string, readonly [number | bigint, number | bigint]>> = {
   int32: [-(2 ** 31), 2 ** 31 - 1],
   uint32: [0, 2 ** 32 - 1],
-  int64: [-(2 ** 63), 2 ** 63],
-  uint64: [0, 2 ** 64],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint64: [0, 2n ** 64n - 1n],
 };
 
-function checkNumber(value: number, schema: Schema, at: Place, faults: FieldFault[]): void {
+function checkNumber(value: number | bigint, schema: Schema, at: Place, faults: FieldFault[]): void {
   const field = fieldAt(at);
   const { minimum, maximum, multipleOf, format } = schema;
-  if (schema.type === 'integer' && !Number.isInteger(value))
+  if (schema.type === 'integer' && typeof value === 'number' && !Number.isInteger(value))
     faults.push(nowhere(`Checked value must be of type integer (default format) in ${at.path}`));
   const limits = format === undefined ? undefined : formatLimits[format];
   if (limits && schema.type === 'integer' && (value < limits[0] || value > limits[1]))
     faults.push(nowhere(`Checked value must be of type integer with format ${format} in ${at.path}`));
-  if (multipleOf !== undefined && value % multipleOf !== 0)
+  if (multipleOf !== undefined && Number(value) % multipleOf !== 0)
     faults.push(invalidValue(field, value, `${at.path} in body should be a multiple of ${multipleOf}`));
   if (maximum !== undefined && (schema.exclusiveMaximum ? value >= maximum : value > maximum)) {
     const than = schema.exclusiveMaximum ? 'less than' : 'less than or equal to';
@@ -148,9 +159,9 @@ function checkList(
 export function correlate(schema: Schema, old: Json | undefined): (item: Json) => Json | undefined {
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return () => undefined;
   const byKey = new Map(
-    old.filter(isObject).map((each) => [JSON.stringify(itemKeys(schema, each)), each as Json] as const),
+    old.filter(isObject).map((each) => [stringifyExact(itemKeys(schema, each)), each as Json] as const),
   );
-  return (each) => (isObject(each) ? byKey.get(JSON.stringify(itemKeys(schema, each))) : undefined);
+  return (each) => (isObject(each) ? byKey.get(stringifyExact(itemKeys(schema, each))) : undefined);
 }
 
 function checkObject(

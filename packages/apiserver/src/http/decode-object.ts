@@ -51,7 +51,7 @@ export function decodeTyped(
   const fault = typed === undefined ? undefined : typeFault(value, typed);
   if (fault !== undefined) throw cannotHandle(definition, definition.kind, fault);
   if (definition.custom) dropEmptyMetadata(object);
-  const unknown = dropUnknownFields(object, judging(context, definition, schema, object));
+  const unknown = dropUnknownFields(object, judging(context, definition, schema, object), definition.custom);
   return [
     ...duplicates,
     ...(definition.custom ? unknown.toSorted() : unknown).map((path) => `unknown field "${path}"`),

@@ -20,8 +20,14 @@ const schema: Schema = {
 
 test('unknown fields go, at any depth, and are named in order', () => {
   const object = { bogus: 1, data: { any: 'x' }, items: [{ name: 'a', odd: 1 }], free: { kept: { too: 1 } } };
-  assert.deepEqual(dropUnknownFields(object, schema), ['bogus', 'items[0].odd']);
+  assert.deepEqual(dropUnknownFields(object, schema, false), ['bogus', 'items[0].odd']);
   assert.deepEqual(object, { data: { any: 'x' }, items: [{ name: 'a' }], free: { kept: { too: 1 } } });
+});
+
+test('in the schema of a definition an object without properties has no fields', () => {
+  const closed: Schema = { type: 'object', properties: { o: { type: 'object' } } };
+  assert.deepEqual(dropUnknownFields({ o: { a: 1 } }, closed, true), ['o.a']);
+  assert.deepEqual(dropUnknownFields({ o: { a: 1 } }, closed, false), []);
 });
 
 const faults: readonly [object: Record<string, unknown>, fault: string | undefined][] = [

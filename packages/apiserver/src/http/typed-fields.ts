@@ -1,14 +1,35 @@
 /** Holds a decoded object against the schema of its kind: fields nobody knows, and values of the wrong type. */
 import { isObject } from '../json.ts';
 import type { Schema } from '../ports/schema-source.ts';
+import { fieldOf } from '../schema/shape.ts';
 
 type Value = Record<string, unknown>;
 
 /** Takes unknown fields out of the object, in place, and answers their paths in the order they stand in. */
-export function dropUnknownFields(object: Value, schema: Schema): string[] {
+export function dropUnknownFields(object: Value, schema: Schema, custom: boolean): string[] {
   const dropped: string[] = [];
-  dropIn(object, schema, '', dropped);
+  if (custom) dropInCustom(object, schema, '', dropped);
+  else dropIn(object, schema, '', dropped);
   return dropped;
+}
+
+/** In the schema of a definition an object without properties has no fields; in a built-in one it has any. */
+function dropInCustom(value: unknown, schema: Schema, path: string, dropped: string[]): void {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (items !== undefined)
+      for (const [index, item] of value.entries()) dropInCustom(item, items, `${path}[${index}]`, dropped);
+    return;
+  }
+  if (!isObject(value) || (schema.type !== 'object' && schema.properties === undefined)) return;
+  for (const key of Object.keys(value)) {
+    const field = fieldOf(schema, key);
+    if (field !== undefined) dropInCustom(value[key], field.schema, join(path, key), dropped);
+    else {
+      dropped.push(join(path, key));
+      delete value[key];
+    }
+  }
 }
 
 function dropIn(value: unknown, schema: Schema, path: string, dropped: string[]): void {

@@ -66,6 +66,8 @@ export interface ViewSubresource {
   write(view: KubeObject, object: KubeObject): void;
   validate?(view: KubeObject): readonly FieldFault[];
   readonly schema?: Schema;
+  /** Columns of its table; without them it is never shown as one. */
+  readonly printerColumns?: readonly PrinterColumn[];
   /** Where in the object the value lies that `write` changes; spec.replicas by default. */
   readonly ownedPath?: readonly string[];
 }

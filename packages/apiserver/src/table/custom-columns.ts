@@ -1,4 +1,5 @@
 /** Columns that a CustomResourceDefinition asks for. */
+import { stringifyExact } from '../json.ts';
 import type { TableColumn } from '../ports/table-printer.ts';
 import type { PrinterColumn } from '../registry/resource-definition.ts';
 import { descriptions } from '../schema/generated/descriptions.ts';
@@ -44,6 +45,6 @@ function cell({ type }: PrinterColumn, found: readonly unknown[], now: number): 
     case 'date':
       return typeof first === 'string' ? ageOf(first, now) : null;
     default:
-      return found.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ');
+      return found.map((value) => (typeof value === 'string' ? value : stringifyExact(value))).join(' ');
   }
 }

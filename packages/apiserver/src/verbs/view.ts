@@ -4,6 +4,7 @@ import type { Answer } from '../http/answer.ts';
 import { MalformedBody, mediaType, parseYaml } from '../http/decode.ts';
 import { decodeObject } from '../http/decode-object.ts';
 import { clone, isObject } from '../json.ts';
+import { checkPlace } from '../metadata/new-metadata.ts';
 import type { RequestContext } from '../ports/request-context.ts';
 import {
   groupVersion,
@@ -24,8 +25,13 @@ export async function viewVerb(
   definition: ResourceDefinition,
   view: ViewSubresource,
 ): Promise<Answer> {
-  if (context.info.verb === 'get')
-    return { type: 'object', status: 200, object: view.read(existing(context, definition)) };
+  const answer = (object: KubeObject): Answer => ({
+    type: 'object',
+    status: 200,
+    object: view.read(object),
+    ...(view.printerColumns ? { definition: asTable(definition, view) } : {}),
+  });
+  if (context.info.verb === 'get') return answer(existing(context, definition));
   const { subresource, name } = context.info;
   const patching = context.info.verb === 'patch';
   const options = writeOptions(context, patching ? 'PatchOptions' : 'UpdateOptions');
@@ -59,7 +65,14 @@ export async function viewVerb(
       return next;
     },
   });
-  return { type: 'object', status: 200, object: view.read(written) };
+  return answer(written);
+}
+
+function asTable(
+  definition: ResourceDefinition,
+  { kind, printerColumns = [] }: ViewSubresource,
+): ResourceDefinition {
+  return { ...definition, ...kind, printerColumns };
 }
 
 /** From the view as it is to the view as the client wants it, with its owners noted. */
@@ -80,6 +93,8 @@ async function changeOf(
   };
   if (context.info.verb !== 'patch') {
     const sent = await decodeObject(context, own, options);
+    sent.metadata.name ??= context.info.name;
+    checkPlace(context, own, sent);
     return (before) => withoutOwnersOfZero(fieldManager.update(before, placed(before, clone(sent)), request));
   }
   const type = mediaType(context.headers['content-type']);
@@ -92,7 +107,7 @@ async function changeOf(
   }
   const change = patcher(
     context,
-    { definition: own, schema: schemas.schemaOf(own), custom: false },
+    { definition: own, schema: schemas.schemaOf(own), custom: definition.custom },
     type,
     text,
     options,

@@ -108,28 +108,6 @@ export const knownDifferences: Readonly<Record<string, KnownDifference>> = {
     weight: 'C',
     reason: 'text of several missing resources',
   },
-  'crd/37-versions-own-schemas': {
-    weight: 'A',
-    reason:
-      'versions with different schemas: what the storage version does not know is kept here, lost on a cluster',
-  },
-  'crd/39-numbers': {
-    weight: 'A',
-    reason: 'whole numbers beyond 2^53 lose digits; int64 overflow is taken',
-  },
-  'crd/42-strict-custom': {
-    weight: 'B',
-    reason:
-      'unknown fields below an object without properties and duplicate YAML keys are not seen by fieldValidation=Strict',
-  },
-  'crd/45-metadata-in-schema': {
-    weight: 'C',
-    reason: 'after Too long a cluster does not judge the pattern',
-  },
-  'crd/47-scale-paths': {
-    weight: 'B',
-    reason: 'scale of a custom kind: no Table, takes strategic patches and another name in the body',
-  },
   'discovery/10-apiservices': {
     weight: 'B',
     reason: '501 (declared): APIServices',
