@@ -12,7 +12,7 @@ export const conditionType = {
   degraded: 'Degraded',
   /** Controller: the operator speaks with its Slurm. */
   slurmConnected: 'SlurmConnected',
-  /** Controller: the configuration that is wanted is the one that runs. */
+  /** Controller: the configuration that is wanted is the one that runs. NodeSet: what slurm.conf says of it is what is wanted. */
   configApplied: 'ConfigApplied',
   /** Accounting, and the Cluster that asks it: the database answers. */
   databaseReachable: 'DatabaseReachable',
@@ -63,6 +63,12 @@ const reasonTexts = {
   VolumeResizing: {
     meaning: 'The volume of slurmctld is being enlarged.',
     advice: 'Wait; if it lasts, look at the claim that the message names.',
+  },
+  ConfigHeld: {
+    meaning:
+      'Part of the new slurm.conf waits, because Slurm would lose jobs with it, or does not say whether it would. Everything else of it is in use.',
+    advice:
+      'Wait, move or cancel the jobs that the message names, or force it with the command that it gives.',
   },
   Deleting: { meaning: 'The object is being deleted.', advice: '' },
   KeyRotation: { meaning: 'Some daemons still use an old key.', advice: 'Wait; the message counts them.' },

@@ -59,6 +59,8 @@ export const annotation = {
   generateSlurmKey: 'slinky.slurm.net/generate-slurm-key',
   /** The same for the JWT key. */
   generateJwtKey: 'slinky.slurm.net/generate-jwt-key',
+  /** On a Controller: put the configuration in force that this token names, whatever jobs it costs. See `status.heldConfig`. Ours. */
+  forceConfig: 'slinky.slurm.net/force-config',
 } as const;
 
 export const finalizer = {

@@ -7,6 +7,7 @@ import { type DebugVars, debugVars } from './connection/debug-vars.ts';
 import { ConnectionPool } from './connection/pool.ts';
 import type { ConnectionSettings } from './connection/reconciler.ts';
 import { setupClusters } from './connection/setup.ts';
+import { WorkSurvey } from './connection/work-survey.ts';
 import { setupControllers } from './controller/setup.ts';
 import { setupDisruptionBudgets } from './disruption/setup.ts';
 import { setupLoginSets } from './loginset/setup.ts';
@@ -41,7 +42,10 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
   setupCache(manager.cache);
   manager.owned.inheritFrom(predecessors);
   setupClusters(manager, pool, { ...options, workers: workers.slurmclient });
-  setupControllers(manager, options, { workers: workers.controller });
+  setupControllers(manager, options, {
+    workers: workers.controller,
+    survey: new WorkSurvey((key) => pool.get(key), manager.clock),
+  });
   setupRestApis(manager, options, { workers: workers.restapi });
   setupAccountings(manager, options, { workers: workers.accounting });
   setupLoginSets(manager, options, { workers: workers.loginset });

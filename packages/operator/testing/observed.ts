@@ -92,6 +92,7 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
     minReadySeconds: 0,
     deleting: false,
     deletionPolicy: 'Drain',
+    configLines: { state: 'external', held: [] },
     controllerExists: true,
     hasFinalizer: true,
     updateRevision: 'r1',

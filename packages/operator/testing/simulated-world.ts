@@ -73,6 +73,7 @@ export class SimulatedWorld {
       name: 'workers',
       uid: 'nodeset-uid',
       naming: { prefix: 'workers-', padding: 0 },
+      configLines: { state: 'external', held: [] },
       controllerExists: this.controllerExists,
       hasFinalizer: this.hasFinalizer,
       updateHeld: undefined,

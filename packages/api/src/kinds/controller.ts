@@ -1,7 +1,9 @@
 /** Controller: slurmctld and the configuration of the cluster. */
 import {
+  choice,
   flag,
   integer,
+  list,
   nullableList,
   nullableMap,
   nullableObject,
@@ -217,6 +219,48 @@ const spec = object(
   { description: 'The cluster that is wanted.', rules: specRules },
 );
 
+const heldConfig = object(
+  {
+    since: optional(text({ description: 'When it began to wait.', format: 'date-time' })),
+    token: optional(
+      text({
+        description:
+          'Value of the annotation slinky.slurm.net/force-config that puts this configuration in force at once, at the cost of the jobs.',
+      }),
+    ),
+    items: optional(
+      list(
+        object(
+          {
+            kind: optional(
+              choice(['Partition', 'NodeSet', 'Node', 'Setting', 'Configuration'], {
+                description: 'What is held. Configuration means all of it.',
+              }),
+            ),
+            name: optional(text({ description: 'Its name in slurm.conf.' })),
+            cause: optional(
+              choice(['jobs', 'unknown', 'closing', 'workers', 'nodes', 'referenced'], {
+                description:
+                  'Why: jobs need it, Slurm does not answer, it is being closed to new jobs, workers or nodes still exist, or another line names it.',
+              }),
+            ),
+            nodeSet: optional(text({ description: 'The NodeSet that it comes from.' })),
+            runningJobs: count('How many running or suspended jobs need it.'),
+            pendingJobs: count('How many pending jobs need it.'),
+            message: optional(text({ description: 'What is held, why, and what to do.' })),
+          },
+          { description: 'One part of slurm.conf that is held.' },
+        ),
+        { description: 'What is held.', merge: 'atomic', maxItems: 64 },
+      ),
+    ),
+  },
+  {
+    description:
+      'The part of the new slurm.conf that waits, so that no job is lost. Absent when nothing waits.',
+  },
+);
+
 const status = object(
   {
     ...commonStatus,
@@ -226,6 +270,7 @@ const status = object(
     readyReplicas: count('How many slurmctld pods run and answer, standbys included.'),
     activeController: optional(text({ description: 'The pod whose slurmctld is active.' })),
     configHash: optional(text({ description: 'Hash of the configuration that slurmctld runs with.' })),
+    heldConfig: optional(heldConfig),
   },
   { description: 'What was seen last.' },
 );

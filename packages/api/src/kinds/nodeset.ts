@@ -281,9 +281,9 @@ const spec = object(
       description: 'Whether several workers may share one Kubernetes node.',
       default: false,
     }),
-    deletionPolicy: choice(['Drain', 'Delete'], {
+    deletionPolicy: choice(['Drain', 'CancelPending', 'Delete'], {
       description:
-        'What happens when the NodeSet is deleted. Drain lets running jobs end first; Delete removes the workers at once and their jobs die.',
+        'What happens to jobs when the NodeSet is deleted. Drain lets running jobs end first and waits until pending jobs of its partition are moved or cancelled. CancelPending lets running jobs end first and cancels pending jobs of its partition. Delete removes the workers at once, and all jobs end.',
       default: 'Drain',
     }),
   },

@@ -27,14 +27,19 @@ import {
 import { type Digests, digestsOf } from '../cache/references.ts';
 import { accountings, clusters, nodeSets } from '../cache/resources.ts';
 import { type WorkerKey, workerKeys } from '../keys/slurm-key.ts';
+import { slurmSetName } from '../nodeset/worker/slurmd-conf.ts';
 import { type PodFacts, podFacts, podsOf } from '../status/pods.ts';
 import type { Runs } from './accounting-order.ts';
+import type { LeavingNodeSet } from './config-hold.ts';
 import type { StateClaim, StateVolume } from './state-volume.ts';
 import type { Trial } from './trial.ts';
 
 export interface ObservedController {
   readonly controller: Live<Controller>;
+  /** Those that stay. */
   readonly nodeSets: readonly Live<NodeSet>[];
+  /** Those that are being deleted: their lines go last, when nothing needs them any more. */
+  readonly leaving: readonly LeavingNodeSet[];
   readonly accounting: Live<Accounting> | undefined;
   readonly cluster: Live<Cluster> | undefined;
   readonly secrets: readonly Digests[];
@@ -68,11 +73,13 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
   const secretNames = [slurmKeyRef?.name, (jwtKeyRef ?? jwtHs256KeyRef)?.name];
   const mapNames = [...referencedConfigMaps(controller), jwksKeyRef?.name];
   const set = cache.get(statefulSets, { namespace, name: resourceName.controller(name) });
+  const sets = cache.list(nodeSets, { namespace }).filter((one) => one.spec.controllerRef.name === name);
   return {
     controller,
-    nodeSets: cache
-      .list(nodeSets, { namespace })
-      .filter((one) => one.spec.controllerRef.name === name && one.metadata.deletionTimestamp === undefined),
+    nodeSets: sets.filter((one) => one.metadata.deletionTimestamp === undefined),
+    leaving: sets
+      .filter((one) => one.metadata.deletionTimestamp !== undefined)
+      .map((one) => leavingNodeSet(cache, one)),
     accounting: accountingRef?.name
       ? cache.get(accountings, { namespace, name: accountingRef.name })
       : undefined,
@@ -128,6 +135,18 @@ function claimOf(cache: Cache, namespace: string | undefined, name: string): Sta
     capacity: storage(status?.capacity),
     bound: status?.phase === 'Bound',
     message: status?.conditions?.find(({ message }) => message)?.message,
+  };
+}
+
+function leavingNodeSet(cache: Cache, set: Live<NodeSet>): LeavingNodeSet {
+  const { namespace, name, uid } = set.metadata;
+  return {
+    name,
+    setName: slurmSetName(set),
+    deletionPolicy: set.spec.deletionPolicy,
+    workers: cache
+      .list(pods, { namespace })
+      .filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid)).length,
   };
 }
 

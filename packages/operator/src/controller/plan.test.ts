@@ -23,6 +23,7 @@ const current = {
 const observed = (over: Partial<ObservedController> = {}): ObservedController => ({
   controller: single,
   nodeSets: [],
+  leaving: [],
   accounting: undefined,
   cluster: undefined,
   secrets: [

@@ -13,6 +13,7 @@ import { servesHttp } from '../builders/slurm-version.ts';
 import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { digestBehind, refTroubles } from '../cache/references.ts';
+import { slurmSetName } from '../nodeset/worker/slurmd-conf.ts';
 import { type Finding, specTroubles } from '../rules/findings.ts';
 import { reservedFiles, specRules } from '../rules/spec-rules.ts';
 import type { RenderedConf } from '../slurm-conf/conf-file.ts';
@@ -20,6 +21,14 @@ import { UnsafeValueError } from '../slurm-conf/errors.ts';
 import type { Trouble } from '../status/judge.ts';
 import type { PodFacts } from '../status/pods.ts';
 import { accountingHold, accountingStart, type Hold } from './accounting-order.ts';
+import { noEvidence } from './config-evidence.ts';
+import {
+  type ConfigEvidence,
+  type ConfigHold,
+  describeHold,
+  holdConfig,
+  type Owners,
+} from './config-hold.ts';
 import type { ObservedController } from './observe.ts';
 import { planStateVolume, type Resize } from './state-volume.ts';
 import { decideTrial, type TrialDecision } from './trial.ts';
@@ -50,20 +59,43 @@ export interface ControllerPlan {
   readonly troubles: readonly Trouble[];
   /** slurm.conf is not yet all that the specification asks for, and why. */
   readonly awaited: string | undefined;
+  /** What of the desired slurm.conf waits, so that no job is lost. */
+  readonly configHold: ConfigHold | undefined;
   readonly decision: TrialDecision;
 }
 
-export function planController(given: ObservedController, around: Surroundings): ControllerPlan {
+/** slurm.conf as the specification asks for it, whatever that would cost; undefined while it cannot be rendered. */
+export function desiredSlurmConf(given: ObservedController, around: Surroundings): string | undefined {
+  const { observed } = asItMayBe(given, around);
+  return render(observed, imageOf(observed, around), [])?.text;
+}
+
+/** The Controller with what waits for its Accounting left out. */
+function asItMayBe(given: ObservedController, around: Surroundings) {
   const hold = holdOf(given, around);
   const start = startOf(given);
   const known = start === undefined ? given : withoutAccounting(given);
-  const observed = hold === undefined ? known : withImageThatRuns(known);
+  return { hold, start, observed: hold === undefined ? known : withImageThatRuns(known) };
+}
+
+const imageOf = ({ controller }: ObservedController, around: Surroundings): string =>
+  controller.spec.slurmctld?.image ?? around.images.slurmctld;
+
+export function planController(
+  given: ObservedController,
+  around: Surroundings,
+  { evidence, now }: { readonly evidence: ConfigEvidence; readonly now: number } = {
+    evidence: noEvidence,
+    now: 0,
+  },
+): ControllerPlan {
+  const { hold, start, observed } = asItMayBe(given, around);
   const { controller } = observed;
   const troubles: Trouble[] = [...missing(observed)];
   if (hold !== undefined)
     troubles.push({ reason: 'AccountingOlder', ...hold, stillReady: given.statefulSet.exists });
   if (start !== undefined) troubles.push({ reason: 'AccountingStarting', ...start, stillReady: true });
-  const image = controller.spec.slurmctld?.image ?? around.images.slurmctld;
+  const image = imageOf(observed, around);
   const rendered = render(observed, image, troubles);
   for (const message of rendered?.complaints ?? [])
     troubles.push({ reason: 'InvalidSpec', message, stillReady: true });
@@ -73,12 +105,31 @@ export function planController(given: ObservedController, around: Surroundings):
       message: `spec.metrics.enabled is true, but slurmctld has metrics since Slurm 25.11, and ${image} is older: use a newer image, or set it to false.`,
       stillReady: true,
     });
+  const configHold =
+    rendered === undefined || controller.spec.external
+      ? undefined
+      : holdConfig({
+          controller,
+          desired: rendered.text,
+          owners: ownersOf(observed),
+          leaving: observed.leaving,
+          evidence,
+          now,
+        });
+  if (configHold?.waiting !== undefined)
+    troubles.push({
+      reason: 'ConfigHeld',
+      message: describeHold(configHold.waiting, controller.metadata),
+      passing: true,
+      stillReady: true,
+    });
   const built =
     rendered === undefined
       ? undefined
       : buildControllerConfig({
           controller,
-          slurmConf: rendered.text,
+          slurmConf: configHold?.text ?? rendered.text,
+          nodeSets: configHold?.owners ?? {},
           accounting: observed.accounting !== undefined,
           userCgroupConf: observed.configMaps.some(({ keys }) => keys?.['cgroup.conf'] !== undefined),
         });
@@ -133,8 +184,12 @@ export function planController(given: ObservedController, around: Surroundings):
     resize,
     troubles: [...troubles, ...ofVolume],
     awaited: start?.message,
+    configHold,
   };
 }
+
+const ownersOf = ({ nodeSets }: ObservedController): Owners =>
+  Object.fromEntries(nodeSets.map((set) => [slurmSetName(set), set.metadata.name]));
 
 function startOf({ controller, accounting, withoutAccounting: without, slurmdbd }: ObservedController) {
   if (controller.spec.external || accounting === undefined || accounting.spec.external) return undefined;
@@ -210,7 +265,7 @@ function nextToRenew({ controller, pods, statefulSet }: ObservedController): Pod
 
 /** Troubles that do not keep slurmctld from running. */
 const isHarmless = ({ reason }: Trouble): boolean =>
-  reason === 'AccountingNotFound' || reason === 'InvalidSpec';
+  reason === 'AccountingNotFound' || reason === 'InvalidSpec' || reason === 'ConfigHeld';
 
 function render(observed: ObservedController, image: string, troubles: Trouble[]): RenderedConf | undefined {
   const { controller, accounting, nodeSets } = observed;

@@ -16,6 +16,7 @@ import { buildTrialConfig, buildTrialPod, trialName } from '../builders/controll
 import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { clusters, controllers } from '../cache/resources.ts';
+import type { SlurmSurvey } from '../config-guard/slurm-work.ts';
 import { applyStatefulSet } from '../reconcile/apply-stateful-set.ts';
 import type { ReconcilerNeeds } from '../reconcile/reconcile-object.ts';
 import { Steps } from '../reconcile/steps.ts';
@@ -25,15 +26,19 @@ import type { Trouble } from '../status/judge.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { ClaimModes } from './claim-modes.ts';
 import { ClaimResizer } from './claim-resizer.ts';
+import { gatherEvidence, noEvidence } from './config-evidence.ts';
+import { type ConfigEvidence, holdEvents } from './config-hold.ts';
 import { ConfigPace } from './config-pace.ts';
 import { KeyMaker } from './key-maker.ts';
-import { observeController } from './observe.ts';
-import { type ControllerPlan, controllerFindings, planController } from './plan.ts';
+import { type ObservedController, observeController } from './observe.ts';
+import { type ControllerPlan, controllerFindings, desiredSlurmConf, planController } from './plan.ts';
 import { ServiceMonitors } from './service-monitors.ts';
 import { controllerStatus } from './status.ts';
 
 /** The kind ServiceMonitor may be installed at any time, and nothing tells us. */
 const lookForPrometheus = 60_000;
+/** While part of a configuration waits for jobs; the survey decides how often Slurm is really asked. */
+const askAgain = 2_000;
 
 export class ControllerReconciler {
   readonly #manager: ReconcilerNeeds;
@@ -44,10 +49,12 @@ export class ControllerReconciler {
   readonly #claims: ClaimResizer;
   readonly #claimModes: ClaimModes;
   readonly #hints: SpecHints;
+  readonly #survey: SlurmSurvey;
 
-  constructor(manager: ReconcilerNeeds, around: Surroundings) {
+  constructor(manager: ReconcilerNeeds, around: Surroundings, survey: SlurmSurvey) {
     this.#manager = manager;
     this.#around = around;
+    this.#survey = survey;
     this.#keys = new KeyMaker(manager);
     this.#claims = new ClaimResizer(manager.client);
     this.#claimModes = new ClaimModes(manager.client);
@@ -60,6 +67,7 @@ export class ControllerReconciler {
     if (controller === undefined || controller.metadata.deletionTimestamp !== undefined) {
       this.#pace.forget(request.key);
       this.#hints.forget(request.key);
+      this.#survey.forget(request.namespace ?? '', request.name);
       return this.#monitors.forget(request.key);
     }
     const owner = controller as unknown as Live;
@@ -72,7 +80,11 @@ export class ControllerReconciler {
     });
     const observed = { ...observeController(cache, controller), claimModes };
     this.#hints.say(controller, specHints(controllerFindings(observed)));
-    const plan = planController(observed, this.#around);
+    const now = context.clock.now();
+    const plan = planController(observed, this.#around, {
+      evidence: await this.#evidence(observed, signal),
+      now,
+    });
 
     for (const service of plan.services)
       await steps.run(`Service ${service.metadata.name}`, () =>
@@ -117,11 +129,17 @@ export class ControllerReconciler {
       [...steps.failures, ...volume.troubles],
     );
     await writeStatus(controllers, after, fields, verdicts, client, context);
+    for (const { type, reason, note } of holdEvents(after.status?.heldConfig, plan.configHold))
+      this.#manager.recorder.record({ regarding: owner, type, reason, note });
     steps.throwFailures();
     if (pause > 0) return { requeueAfter: pause };
     const again = plan.decision.kind === 'replace' ? (plan.decision.notBefore ?? 0) : 0;
     if (again > context.clock.now()) return { requeueAfter: again - context.clock.now() };
-    const later = [...(prometheusAbsent ? [lookForPrometheus] : []), ...volume.again];
+    const later = [
+      ...(plan.configHold?.waiting === undefined ? [] : [askAgain]),
+      ...(prometheusAbsent ? [lookForPrometheus] : []),
+      ...volume.again,
+    ];
     if (later.length > 0) return { requeueAfter: Math.min(...later) };
   };
 
@@ -136,6 +154,16 @@ export class ControllerReconciler {
       result = await this.#claims.resize(namespace, resize, clock.now(), signal);
     });
     return result;
+  }
+
+  /** What is in force, and what Slurm would lose with the desired configuration. */
+  async #evidence(observed: ObservedController, signal: AbortSignal): Promise<ConfigEvidence> {
+    const { cache, client } = this.#manager;
+    const { controller } = observed;
+    const desired = controller.spec.external ? undefined : desiredSlurmConf(observed, this.#around);
+    if (desired === undefined) return noEvidence;
+    const survey = this.#survey;
+    return gatherEvidence({ cache, client, survey, controller: controller.metadata, desired, signal });
   }
 
   /** Any change of a pod makes its kubelet bring its files up to date at once. */

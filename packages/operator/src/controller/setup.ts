@@ -13,12 +13,18 @@ import { referencedConfigMaps } from '../builders/controller/stateful-set.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { digestData } from '../cache/digest-data.ts';
 import { accountings, clusters, controllers, nodeSets } from '../cache/resources.ts';
+import type { SlurmSurvey } from '../config-guard/slurm-work.ts';
 import { watchPods } from '../status/watch-pods.ts';
 import { ControllerReconciler } from './reconciler.ts';
 
-export function setupControllers(manager: Manager, around: Surroundings, options: { workers: number }): void {
+export interface ControllerSetup {
+  readonly workers: number;
+  readonly survey: SlurmSurvey;
+}
+
+export function setupControllers(manager: Manager, around: Surroundings, options: ControllerSetup): void {
   const { cache } = manager;
-  const reconciler = new ControllerReconciler(manager, around);
+  const reconciler = new ControllerReconciler(manager, around, options.survey);
   const inNamespace = (namespace: string | undefined) =>
     cache.list(controllers, namespace === undefined ? {} : { namespace });
   const usingSecret = (namespace: string | undefined, name: string): ObjectRef[] =>

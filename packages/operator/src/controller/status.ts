@@ -5,6 +5,7 @@ import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
 import { keysVerdict } from '../keys/keys-verdict.ts';
 import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
 import { podTroubles } from '../status/pods.ts';
+import { describeHold, type Waiting } from './config-hold.ts';
 import type { ObservedController } from './observe.ts';
 import type { ControllerPlan } from './plan.ts';
 import { unusableVolume } from './unusable-volume.ts';
@@ -20,7 +21,7 @@ export interface ControllerStatusDraft {
  */
 export function controllerStatus(
   observed: ObservedController,
-  plan: Pick<ControllerPlan, 'troubles' | 'awaited' | 'configHash' | 'decision' | 'keys'> & {
+  plan: Pick<ControllerPlan, 'troubles' | 'awaited' | 'configHash' | 'configHold' | 'decision' | 'keys'> & {
     readonly enforced?: string;
   },
   failures: readonly Trouble[],
@@ -39,7 +40,7 @@ export function controllerStatus(
   ];
   const connected = connection(observed);
   const configInForce = plan.enforced ?? controller.status?.configHash;
-  const config = configVerdict(plan, configInForce);
+  const config = configVerdict(plan, configInForce, controller.metadata);
   return {
     fields: {
       clusterName: clusterNameOf(controller),
@@ -51,6 +52,9 @@ export function controllerStatus(
             readyReplicas: answering.length,
             ...(configInForce === undefined ? {} : { configHash: configInForce }),
             ...(active === undefined ? {} : { activeController: active.name }),
+            ...(plan.configHold?.waiting === undefined
+              ? {}
+              : { heldConfig: heldConfig(plan.configHold.waiting) }),
           }),
     },
     verdicts: [
@@ -113,14 +117,36 @@ function connection({ cluster }: ObservedController): Verdict {
 const rejection = (words: string): string =>
   `slurmctld would refuse the new configuration, so the old one stays in force: ${words}`;
 
+/** Lists in a status are bounded; the condition counts what is left out. */
+const mostItems = 64;
+
+const heldConfig = ({ since, token, items }: Waiting) => ({
+  since,
+  token,
+  items: items.slice(0, mostItems).map(({ jobs, ...item }) => ({
+    ...item,
+    runningJobs: jobs.active,
+    pendingJobs: jobs.pending,
+  })),
+});
+
 function configVerdict(
-  { decision, configHash, awaited }: Pick<ControllerPlan, 'decision' | 'configHash' | 'awaited'>,
+  {
+    decision,
+    configHash,
+    awaited,
+    configHold,
+  }: Pick<ControllerPlan, 'decision' | 'configHash' | 'configHold' | 'awaited'>,
   inForce: string | undefined,
+  controller: { readonly name: string; readonly namespace: string },
 ): Verdict {
   const type = conditionType.configApplied;
   if (decision.kind === 'reject')
     return { type, status: 'False', reason: 'ConfigRejected', message: rejection(decision.message) };
   if (awaited !== undefined) return { type, status: 'False', reason: 'AccountingStarting', message: awaited };
+  const waits = configHold?.waiting === undefined ? '' : describeHold(configHold.waiting, controller);
+  if (inForce === configHash && waits !== '')
+    return { type, status: 'False', reason: 'ConfigHeld', message: waits };
   if (inForce === configHash)
     return {
       type,
@@ -134,6 +160,6 @@ function configVerdict(
     type,
     status: 'False',
     reason: 'Reconfiguring',
-    message: `The new configuration is being tried before slurmctld reads it.${trouble}`,
+    message: `The new configuration is being tried before slurmctld reads it.${trouble}${waits === '' ? '' : ` ${waits}`}`,
   };
 }

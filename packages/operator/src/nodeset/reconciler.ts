@@ -1,5 +1,5 @@
 /** The NodeSet controller: observe, plan, act, and say how it went. */
-import { app, label, type NodeSet } from '@slurm-operator/api';
+import { app, conditionType, label, type NodeSet } from '@slurm-operator/api';
 import {
   explain,
   ForbiddenError,
@@ -198,7 +198,23 @@ export class NodeSetReconciler {
       selector: `${label.name}=${app.worker},${label.instance}=${current.metadata.name}`,
       ...(collisionCount === undefined ? {} : { collisionCount }),
     };
+    this.#tellHold(current, status.conditions);
     await writeStatus(nodeSets, current as unknown as Live<NodeSet>, fields, conditions, client, context);
+  }
+
+  /** Told once when its lines begin to wait for jobs, and when they no longer do. */
+  #tellHold(nodeSet: NodeSet, conditions: readonly Verdict[]): void {
+    const type = conditionType.configApplied;
+    const before = nodeSet.status?.conditions?.find((one) => one.type === type);
+    const now = conditions.find((one) => one.type === type);
+    const [was, is] = [before?.reason === 'ConfigHeld', now?.reason === 'ConfigHeld'];
+    if (was === is || now === undefined) return;
+    this.#manager.recorder.record({
+      regarding: nodeSet,
+      type: 'Normal',
+      reason: is ? 'ConfigHeld' : 'ConfigReleased',
+      note: is ? now.message : 'No job needs the old lines of this NodeSet in slurm.conf any more.',
+    });
   }
 
   #observe(nodeSet: NodeSet, gateway: SlurmGateway | undefined, now: number): Observed {

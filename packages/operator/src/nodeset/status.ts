@@ -65,11 +65,30 @@ export function nodeSetStatus(
       progressing(observed, plan, counts),
       degraded(observed, plan, nodes, trouble),
       keysCurrent(observed),
+      configApplied(observed),
     ],
   };
 }
 
 type Counts = StatusDraft['counts'];
+
+function configApplied({ configLines: { state, held }, deleting, controllerExists }: Observed): Verdict {
+  const type = conditionType.configApplied;
+  if (held.length > 0) return { type, status: 'False', reason: 'ConfigHeld', message: held.join(' ') };
+  if (!controllerExists)
+    return { type, status: 'Unknown', reason: 'ControllerNotFound', message: 'There is no Controller.' };
+  if (state === 'external')
+    return { type, status: 'True', reason: 'External', message: 'slurm.conf is written elsewhere.' };
+  const applied = deleting ? state === 'absent' : state !== 'absent';
+  return applied
+    ? { type, status: 'True', reason: 'Applied', message: 'slurm.conf says of this NodeSet what is desired.' }
+    : {
+        type,
+        status: 'False',
+        reason: 'Reconfiguring',
+        message: `slurm.conf does not yet ${deleting ? 'leave out' : 'name'} this NodeSet; see the Controller.`,
+      };
+}
 
 function keysCurrent(observed: Observed): Verdict {
   const type = conditionType.keysCurrent;
@@ -93,7 +112,12 @@ function ready(observed: Observed, counts: Counts, trouble: Trouble | undefined)
   const type = conditionType.ready;
   if (trouble !== undefined) return { type, status: 'False', ...trouble };
   if (observed.deleting)
-    return { type, status: 'False', reason: 'Deleting', message: 'The NodeSet is being deleted.' };
+    return {
+      type,
+      status: 'False',
+      reason: 'Deleting',
+      message: ['The NodeSet is being deleted.', ...observed.configLines.held].join(' '),
+    };
   if (counts.desired === 0)
     return { type, status: 'True', reason: 'ScaledToZero', message: 'No worker is asked for.' };
   if (observed.slurm.kind === 'unknown') {
@@ -188,6 +212,8 @@ function progressing(observed: Observed, plan: Plan, counts: Counts): Verdict {
       message: `${counts.replicas} workers are there, ${counts.desired} are wanted.`,
     };
   }
+  const { held } = observed.configLines;
+  if (held.length > 0) return { type, status: 'True', reason: 'ConfigHeld', message: held.join(' ') };
   return { type, status: 'False', reason: 'Idle', message: 'Nothing is in progress.' };
 }
 

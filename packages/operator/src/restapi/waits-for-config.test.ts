@@ -38,3 +38,12 @@ test('a slurmctld elsewhere has its slurm.conf elsewhere', () => {
   const controller = aController({ external: true, externalConfig: { host: 'head' } }) as never;
   assert.equal(waitsForConfig(controller, deployment('old'), deployment('new') as never), false);
 });
+
+test('slurmrestd does not wait for jobs that keep old lines in slurm.conf', () => {
+  const status = {
+    observedGeneration: 1,
+    conditions: [{ type: conditionType.configApplied, status: 'False', reason: 'ConfigHeld' }],
+  };
+  const controller = { ...aController(), status } as never;
+  assert.equal(waitsForConfig(controller, deployment('old'), deployment('new') as never), false);
+});

@@ -1,5 +1,5 @@
 import { annotation, type Controller, conditionType } from '@slurm-operator/api';
-import { type Deployment, isTrue, type Live } from '@slurm-operator/kube';
+import { type Deployment, findCondition, type Live } from '@slurm-operator/kube';
 import type { Read } from '../builders/read.ts';
 
 /**
@@ -17,5 +17,7 @@ export function waitsForConfig(
   if (reads(live) === reads(wanted)) return false;
   const { status, metadata } = controller;
   const current = status?.observedGeneration === metadata.generation;
-  return !current || !isTrue(status?.conditions, conditionType.configApplied);
+  const applied = findCondition(status?.conditions, conditionType.configApplied);
+  // What is held back are old lines for jobs: slurmctld has read everything else.
+  return !current || (applied?.status !== 'True' && applied?.reason !== 'ConfigHeld');
 }

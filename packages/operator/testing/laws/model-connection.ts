@@ -137,7 +137,10 @@ export class ModelConnection {
           }),
       },
       partitions: {
-        list: () => ask(() => ({ items: [...slurm.conf.partitions.keys()].map((name) => ({ name })) })),
+        list: () =>
+          ask(() => ({
+            items: [...slurm.conf.partitions].map(([name, { state }]) => ({ name, state: [state] })),
+          })),
       },
       reservations: {
         list: () => ask(() => ({ items: reservations(), beganAt: tick() })),
@@ -228,6 +231,7 @@ function toSlurmJob(job: ModelJob): SlurmJob {
     stateReason: job.held ? 'JobHeldUser' : '',
     stateDescription: '',
     nodes: runs ? job.node : '',
+    requiredNodes: '',
     nodeCount: 1,
     cpus: 1,
     priority: job.held ? 0 : 1,

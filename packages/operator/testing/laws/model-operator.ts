@@ -19,6 +19,7 @@ import {
 import { Registry } from 'prom-client';
 import { setupCache } from '../../src/cache/cached-objects.ts';
 import { accountings, clusters, controllers, nodeSets } from '../../src/cache/resources.ts';
+import { WorkSurvey } from '../../src/connection/work-survey.ts';
 import { ControllerReconciler } from '../../src/controller/reconciler.ts';
 import { NodeSetReconciler } from '../../src/nodeset/reconciler.ts';
 import { surroundings } from '../objects.ts';
@@ -73,7 +74,11 @@ export class ModelOperator {
       recorder,
       metrics: { registry: new Registry() },
     } as never;
-    this.#controller = new ControllerReconciler(manager, surroundings);
+    this.#controller = new ControllerReconciler(
+      manager,
+      surroundings,
+      new WorkSurvey(() => connection as never, clock),
+    );
     this.#nodeSet = new NodeSetReconciler(manager, () => connection.gateway, {
       clusterDomain: surroundings.clusterDomain,
       defaultImage: surroundings.images.slurmd,

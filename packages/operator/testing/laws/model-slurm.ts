@@ -80,11 +80,15 @@ export class ModelSlurm {
   }
 
   submit(partitions: string[], now: number, held = false): ModelJob | undefined {
-    if (partitions.length === 0 || !partitions.every((name) => this.conf.partitions.has(name)))
-      return undefined;
+    if (!partitions.every((name) => this.conf.partitions.has(name))) return undefined;
+    // A partition that is closed takes no new job; one that asks for several gets those that are open.
+    const open = partitions.filter((name) =>
+      ['UP', 'DOWN'].includes(this.conf.partitions.get(name)?.state ?? ''),
+    );
+    if (open.length === 0) return undefined;
     const job: ModelJob = {
       id: (this.#lastJob += 1),
-      partitions,
+      partitions: open,
       state: 'PENDING',
       held,
       node: '',
@@ -183,7 +187,7 @@ export class ModelSlurm {
   #placeFor(job: ModelJob, alive: ReadonlySet<string>): { partition: string; node: string } | undefined {
     for (const partition of job.partitions) {
       const found = this.conf.partitions.get(partition);
-      if (found === undefined || found.state !== 'UP') continue;
+      if (found === undefined || !['UP', 'DRAIN'].includes(found.state)) continue;
       for (const node of this.nodes.values())
         if (this.isIn(node, partition) && this.#isFree(node) && alive.has(node.name))
           return { partition, node: node.name };

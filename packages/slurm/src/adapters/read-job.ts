@@ -20,6 +20,7 @@ export interface WireJob {
   readonly state_reason?: string;
   readonly state_description?: string;
   readonly nodes?: string;
+  readonly required_nodes?: string;
   readonly node_count?: WireNumber;
   readonly cpus?: WireNumber;
   readonly priority?: WireNumber;
@@ -56,6 +57,7 @@ export function readJob(raw: WireJob): SlurmJob {
     stateReason: raw.state_reason ?? '',
     stateDescription: raw.state_description ?? '',
     nodes: raw.nodes ?? '',
+    requiredNodes: raw.required_nodes ?? '',
     nodeCount: numberOf(raw.node_count),
     cpus: numberOf(raw.cpus),
     priority: numberOf(raw.priority),

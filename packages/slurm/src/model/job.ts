@@ -18,6 +18,8 @@ export interface SlurmJob {
   readonly stateDescription: string;
   /** Hostlist of the nodes it has. */
   readonly nodes: string;
+  /** Hostlist of the nodes that it asks for by name. */
+  readonly requiredNodes: string;
   readonly nodeCount: number | undefined;
   readonly cpus: number | undefined;
   readonly priority: number | undefined;

@@ -99,6 +99,7 @@ export class WireFormat {
       hold: job.held,
       priority: number(job.held ? 0 : 1),
       nodes: compressHostlist(job.nodes),
+      required_nodes: compressHostlist(job.requiredNodes),
       node_count: number(job.wantedNodes),
       submit_time: seconds(job.submittedAt),
       start_time: seconds(job.startedAt),

@@ -11,6 +11,8 @@ export interface ConfigInput {
   readonly accounting: boolean;
   /** Whether one of the user's files is called cgroup.conf. */
   readonly userCgroupConf: boolean;
+  /** Slurm's name of a set in that slurm.conf → the NodeSet that it comes from. */
+  readonly nodeSets?: Readonly<Record<string, string>>;
 }
 
 /** Finds out the version of cgroups by itself; there is no systemd in the pod to ask. */
@@ -21,6 +23,9 @@ const cgroupConf = 'CgroupPlugin=autodetect\nIgnoreSystemd=yes\n';
  * nothing, is never taken for one without accounting.
  */
 export const withoutAccountingAnnotation = 'slinky.slurm.net/without-accounting';
+
+/** On the ConfigMap: the NodeSets that have lines in its slurm.conf, as JSON, by their names in Slurm. A NodeSet goes after its lines. */
+export const nodeSetsAnnotation = 'controller.slinky.slurm.net/nodesets';
 
 /** Names the configuration in the volume, so that a pod can tell when all of it has arrived. */
 export const versionFile = '.config-version';
@@ -35,18 +40,27 @@ export function buildControllerConfig({
   slurmConf,
   accounting,
   userCgroupConf,
+  nodeSets = {},
 }: ConfigInput): ConfigMap {
   const { name } = controller.metadata;
   const metadata = builtMeta(resourceName.config(name), 'controller', controller, name);
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: accounting
-      ? metadata
-      : { ...metadata, annotations: { ...metadata.annotations, [withoutAccountingAnnotation]: 'true' } },
+    metadata: {
+      ...metadata,
+      annotations: {
+        ...metadata.annotations,
+        ...(accounting ? {} : { [withoutAccountingAnnotation]: 'true' }),
+        [nodeSetsAnnotation]: JSON.stringify(sorted(nodeSets)),
+      },
+    },
     data: {
       'slurm.conf': slurmConf,
       ...(userCgroupConf || controller.spec.external ? {} : { 'cgroup.conf': cgroupConf }),
     },
   };
 }
+
+const sorted = (record: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -20,6 +20,7 @@ import { workerPlacement } from '../worker/worker-placement.ts';
 import { hostnamePrefix } from '../worker/worker-pod.ts';
 import { workerSelector } from '../worker/worker-template.ts';
 import { belonging } from './belonging.ts';
+import { configLines } from './config-lines.ts';
 import { specTroublesOf } from './name-conflict.ts';
 import { observeClaim } from './observe-claim.ts';
 import { isNodeReachable } from './observe-node.ts';
@@ -77,6 +78,7 @@ export function observe(
     minReadySeconds: spec.minReadySeconds ?? 0,
     deleting: nodeSet.metadata.deletionTimestamp !== undefined,
     deletionPolicy: spec.deletionPolicy,
+    configLines: configLines(cache, nodeSet),
     controllerExists: controllerOfSet(cache, nodeSet) !== undefined,
     hasFinalizer: nodeSet.metadata.finalizers?.includes(finalizer.drain) ?? false,
     hashes: workerHashes(cache, nodeSet),

@@ -160,6 +160,18 @@ export type SlurmView =
     }
   | { readonly kind: 'unknown'; readonly since: number; readonly why: string };
 
+export interface ConfigLines {
+  /**
+   * - `external`: another slurm.conf than ours counts, or none
+   * - `absent`: the slurm.conf in force does not name it
+   * - `present`: it does
+   * - `stuck`: it does, and nothing removes it before the Controller is corrected
+   */
+  readonly state: 'external' | 'absent' | 'present' | 'stuck';
+  /** What the Controller holds back of them, so that no job is lost: a sentence each. */
+  readonly held: readonly string[];
+}
+
 export interface UpdatePolicy {
   readonly type: 'RollingUpdate' | 'OnDelete' | 'ScheduledUpdate';
   /** Resolved from the number or percentage against the desired count, rounded up, at least 1. */
@@ -182,7 +194,9 @@ export interface Observed {
   readonly replicas: number;
   readonly minReadySeconds: number;
   readonly deleting: boolean;
-  readonly deletionPolicy: 'Drain' | 'Delete';
+  readonly deletionPolicy: 'Drain' | 'CancelPending' | 'Delete';
+  /** What slurm.conf says of this NodeSet. */
+  readonly configLines: ConfigLines;
   /** The Controller object exists. When it does not, there is no Slurm left to ask. */
   readonly controllerExists: boolean;
   readonly hasFinalizer: boolean;

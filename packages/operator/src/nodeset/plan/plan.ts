@@ -113,7 +113,12 @@ export function plan(observed: Observed, now: number): Plan {
   const records = recordActions(current, slots);
   // Who is still to be let go would be collected with the NodeSet, and the work in it with them.
   const nobodyLeft = current.workers.length === 0 && current.released.length === 0;
-  const finished = current.deleting && nobodyLeft && recordsAreGone(current, records.left);
+  // The Controller removes its lines from slurm.conf when no job needs them any more; until then it shows which ones do.
+  const finished =
+    current.deleting &&
+    nobodyLeft &&
+    recordsAreGone(current, records.left) &&
+    current.configLines.state !== 'present';
   const finalizer: Action[] = finished && current.hasFinalizer ? [{ kind: 'remove-finalizer' }] : [];
 
   const actions = [

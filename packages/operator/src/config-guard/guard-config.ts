@@ -1,0 +1,243 @@
+/**
+ * The guard of every configuration change: what may be put in force now, so that no job is lost. What would cost a job stays
+ * beside the desired lines until Slurm reports that nothing needs it any more. Pure: text and facts in, text and holds out.
+ */
+import {
+  type ConfContent,
+  type ConfEntry,
+  namesIn,
+  readConf,
+  renderEntry,
+  valueOf,
+  withValues,
+} from './conf-content.ts';
+import { describeJobs, type Hold, heldJobs, moveOrCancel, noJobs } from './hold.ts';
+import { settingHolds } from './settings-that-cost-jobs.ts';
+import type { Change, SlurmWork, WorkJob } from './slurm-work.ts';
+import { heldNodes, type StaticNodeChange, staticNodeChange } from './static-nodes.ts';
+
+export interface GuardInput {
+  /** The slurm.conf that slurmctld was told to read last; undefined before the first. */
+  readonly inForce: string | undefined;
+  readonly desired: string;
+  readonly slurm: SlurmWork;
+  /** Partitions whose jobs the user gave up: all of them, or those that do not run yet. */
+  readonly released?: Released;
+  /** Slurm's name of a NodeSet that is being deleted → how many workers it still has. */
+  readonly workers?: ReadonlyMap<string, number>;
+}
+
+export type Released = ReadonlyMap<string, 'all' | 'pending'>;
+
+export interface GuardedConfig {
+  /** What may be put in force now. */
+  readonly text: string;
+  /** What of it is not as desired, and why; empty when the text is the desired one. */
+  readonly holds: readonly Hold[];
+}
+
+export function guardConfig(input: GuardInput): GuardedConfig {
+  const { inForce, desired, slurm } = input;
+  if (inForce === undefined || inForce === desired) return { text: desired, holds: [] };
+  const change: Change = { from: readConf(inForce), to: readConf(desired), slurm };
+
+  // 1. What cannot stand beside the desired lines: then everything waits.
+  const whole = [...partitionsOfSlurmAlone(change), ...staticNodeHolds(staticNodeChange(change))];
+  if (whole.length > 0) return { text: inForce, holds: whole };
+
+  // 2. Partitions that have jobs, or may get some while they go.
+  const { released = new Map(), workers = new Map() } = input;
+  const leaving = new Map([...workers].filter(([name, count]) => count > 0 && released.get(name) !== 'all'));
+  const partitions = partitionHolds(change, released, leaving);
+  const heldPartitions = partitions.map(({ name }) => closed(entryOf(change.from.partitions, name)));
+
+  // 3. What those partitions refer to, and what lines that stay refer to.
+  const nodeSets = nodeSetHolds(change, heldPartitions, leaving);
+  const heldSets = nodeSets.map(({ name }) => entryOf(change.from.nodeSets, name));
+  const nodes = heldNodes(change, [...heldPartitions, ...heldSets]);
+
+  // 4. Keys whose change makes Slurm lose jobs or nodes.
+  const settings = settingHolds(change);
+
+  const holds = [...partitions, ...nodeSets, ...nodes.holds, ...settings.map(({ hold }) => hold)];
+  if (holds.length === 0) return { text: desired, holds };
+  return {
+    holds,
+    text: compose(
+      desired,
+      [
+        ...nodes.entries.map((entry) => renderEntry('NodeName', entry)),
+        ...heldSets.map((entry) => renderEntry('NodeSet', entry)),
+        ...heldPartitions.map((entry) => renderEntry('PartitionName', entry)),
+      ],
+      settings.map(({ key, value }) => `${key}=${value}`),
+    ),
+  };
+}
+
+/** Whether Slurm must be asked before the desired configuration may be put in force. */
+export function needsSlurm(inForce: string | undefined, desired: string): boolean {
+  const { holds } = guardConfig({ inForce, desired, slurm: { kind: 'unknown', why: '' } });
+  return holds.some(({ cause }) => cause === 'unknown');
+}
+
+/**
+ * Held lines come first, because a DEFAULT line of the user counts for everything after it; held settings come last, because
+ * the last value counts.
+ */
+function compose(desired: string, records: readonly string[], settings: readonly string[]): string {
+  const why = '# The operator keeps these until Slurm no longer needs them: see the condition ConfigApplied.';
+  return [
+    ...(records.length === 0 ? [] : ['### HELD BACK ###', why, ...records, '']),
+    desired.trimEnd(),
+    ...(settings.length === 0 ? [] : ['#', '### HELD BACK ###', why, ...settings]),
+    '',
+  ].join('\n');
+}
+
+function partitionHolds(
+  { from, to, slurm }: Change,
+  released: Released,
+  leaving: ReadonlyMap<string, number>,
+): Hold[] {
+  const gone = [...from.partitions.keys()].filter((name) => !to.partitions.has(name));
+  const target = moveTarget(from, to);
+  return gone.flatMap((name): Hold[] => {
+    const givenUp = released.get(name);
+    if (givenUp === 'all') return [];
+    if (slurm.kind === 'unknown')
+      return [
+        {
+          kind: 'Partition',
+          name,
+          cause: 'unknown',
+          jobs: noJobs,
+          message: `Partition ${name} stays, closed to new jobs, because Slurm does not say whether it has jobs: ${slurm.why}`,
+        },
+      ];
+    const blocking = slurm.jobs.filter((job) => isIn(job, name) && (job.active || givenUp === undefined));
+    if (blocking.length > 0) {
+      const jobs = heldJobs(blocking);
+      return [
+        {
+          kind: 'Partition',
+          name,
+          cause: 'jobs',
+          jobs,
+          message: `Partition ${name} stays, closed to new jobs, because it has ${describeJobs(jobs)}. ${moveOrCancel(name, jobs, target)}`,
+        },
+      ];
+    }
+    const workers = leaving.get(name);
+    if (workers !== undefined)
+      return [
+        {
+          kind: 'Partition',
+          name,
+          cause: 'workers',
+          jobs: noJobs,
+          message: `Partition ${name} stays, closed to new jobs, until the ${workers} remaining workers of its NodeSet are gone.`,
+        },
+      ];
+    if (slurm.partitions.get(name) !== true || givenUp !== undefined) return [];
+    return [
+      {
+        kind: 'Partition',
+        name,
+        cause: 'closing',
+        jobs: noJobs,
+        message: `Partition ${name} has no jobs and is closed to new ones before it is removed. If it stays open, close it with "scontrol update partition=${name} state=drain".`,
+      },
+    ];
+  });
+}
+
+/** A job that waits in several partitions is lost with the first that goes on 24.11; 26.05 lets it stay in the others. */
+const isIn = (job: WorkJob, partition: string): boolean => job.partitions.includes(partition);
+
+/** Where jobs could move: the partition that is new, after a rename; otherwise the default one. */
+function moveTarget(from: ConfContent, to: ConfContent): string | undefined {
+  const added = [...to.partitions.keys()].filter((name) => !from.partitions.has(name));
+  if (added.length === 1) return added[0];
+  return [...to.partitions.values()].find((one) => /^yes$/i.test(valueOf(one, 'Default') ?? ''))?.name;
+}
+
+/** Jobs that are there go on and those that wait may start, but no new ones are accepted; seen on 24.11 and 26.05. */
+function closed(partition: ConfEntry): ConfEntry {
+  const state = valueOf(partition, 'State')?.toUpperCase();
+  return withValues(partition, {
+    Default: 'NO',
+    State: state === 'DOWN' || state === 'INACTIVE' ? 'INACTIVE' : 'DRAIN',
+  });
+}
+
+/** slurmctld ends on a partition that names a NodeSet that is not there. */
+function nodeSetHolds(
+  { from, to }: Change,
+  heldPartitions: readonly ConfEntry[],
+  leaving: ReadonlyMap<string, number>,
+): Hold[] {
+  const gone = [...from.nodeSets.keys()].filter((name) => !to.nodeSets.has(name));
+  return gone.flatMap((name): Hold[] => {
+    const names = (one: ConfEntry): boolean => namesIn(valueOf(one, 'Nodes') ?? '').includes(name);
+    const held = heldPartitions.find(names);
+    const user = held ?? [...to.partitions.values()].find(names);
+    const hold = { kind: 'NodeSet', name, jobs: noJobs } as const;
+    if (user === undefined && leaving.has(name))
+      return [
+        {
+          ...hold,
+          cause: 'workers',
+          message: `NodeSet ${name} stays until its ${leaving.get(name)} remaining workers are gone.`,
+        },
+      ];
+    if (user === undefined) return [];
+    const advice = held === undefined ? ': remove it from spec.extraConf, or correct it' : '';
+    return [
+      {
+        ...hold,
+        cause: 'referenced',
+        message: `NodeSet ${name} stays, because partition ${user.name} names it${advice}.`,
+      },
+    ];
+  });
+}
+
+/** Partitions that were made with scontrol: a reconfigure forgets them, with their jobs. */
+function partitionsOfSlurmAlone({ from, to, slurm }: Change): Hold[] {
+  if (slurm.kind === 'unknown') return [];
+  const alone = [...slurm.partitions.keys()].filter(
+    (name) => !from.partitions.has(name) && !to.partitions.has(name),
+  );
+  return alone.flatMap((name): Hold[] => {
+    const jobs = heldJobs(slurm.jobs.filter((job) => isIn(job, name)));
+    if (jobs.ids.length === 0) return [];
+    return [
+      {
+        kind: 'Configuration',
+        name,
+        cause: 'jobs',
+        jobs,
+        message: `The configuration stays as it is, because Slurm would forget partition ${name}, which slurm.conf does not name, with its ${describeJobs(jobs)}. Add the partition to spec.extraConf, or move or cancel the jobs.`,
+      },
+    ];
+  });
+}
+
+const staticNodeHolds = (changed: readonly StaticNodeChange[]): Hold[] =>
+  changed.map(({ node, keys, jobs, why }) => ({
+    kind: 'Configuration',
+    name: node,
+    cause: why === undefined ? 'jobs' : 'unknown',
+    jobs,
+    message:
+      why === undefined
+        ? `The configuration stays as it is, because ${keys.join(' and ')} of node ${node} would change under its ${describeJobs(jobs)}, and Slurm ends them. It changes when they have ended.`
+        : `The configuration stays as it is, because ${keys.join(' and ')} of node ${node} would change, and Slurm does not say whether it has jobs: ${why}`,
+  }));
+
+function entryOf(entries: ReadonlyMap<string, ConfEntry>, name: string): ConfEntry {
+  const entry = entries.get(name);
+  if (entry === undefined) throw new Error(`${name} is not in the configuration in force`);
+  return entry;
+}

@@ -1,0 +1,136 @@
+/** Keys of slurm.conf whose change makes Slurm lose jobs, each with what was seen on real daemons. Pure. */
+import { describeJobs, type Hold, heldJobs, noJobs } from './hold.ts';
+import type { Change, WorkJob } from './slurm-work.ts';
+
+export interface HeldSetting {
+  readonly key: string;
+  /** The value in force. */
+  readonly value: string;
+  readonly hold: Hold;
+}
+
+interface CostlyKey {
+  readonly key: string;
+  /** What Slurm takes where the key is missing; undefined: only two values that are written can differ. */
+  readonly fallback: string | undefined;
+  /** What happens to jobs, as a sentence. */
+  readonly cost: string;
+  /** Whether a change between these values costs jobs at all. */
+  readonly when?: (from: string, to: string) => boolean;
+  /** The jobs that a change would cost. */
+  readonly loses: (job: WorkJob, from: string, to: string, jobCount: number) => boolean;
+}
+
+const everyJob = (): boolean => true;
+const activeJobs = ({ active }: WorkJob): boolean => active;
+const isSmaller = (from: string, to: string): boolean => Number(to) < Number(from);
+
+/** Tried on 24.11 and 26.05 with jobs that ran, waited and were held (docs/configuration-changes.md). */
+const costlyKeys: readonly CostlyKey[] = [
+  {
+    key: 'ClusterName',
+    fallback: undefined,
+    cost: 'slurmctld ends, because its state has another name',
+    loses: everyJob,
+  },
+  { key: 'StateSaveLocation', fallback: undefined, cost: 'slurmctld forgets every job', loses: everyJob },
+  { key: 'SelectType', fallback: 'select/cons_tres', cost: 'slurmctld forgets every job', loses: everyJob },
+  {
+    key: 'SlurmdSpoolDir',
+    fallback: '/var/spool/slurmd',
+    cost: 'workers no longer find the jobs that they run',
+    loses: activeJobs,
+  },
+  {
+    key: 'MaxJobCount',
+    fallback: '10000',
+    cost: 'slurmctld forgets every job where it remembers more than that',
+    when: isSmaller,
+    loses: (_job, _from, to, jobCount) => jobCount > Number(to),
+  },
+  {
+    key: 'MaxArraySize',
+    fallback: '1001',
+    cost: 'tasks of job arrays disappear',
+    when: isSmaller,
+    loses: ({ array }) => array,
+  },
+  {
+    key: 'GresTypes',
+    fallback: '',
+    cost: 'Slurm no longer tracks the generic resources that jobs hold or ask for',
+    when: (from, to) => namesOf(from).some((name) => !namesOf(to).includes(name)),
+    loses: ({ gres }, from, to) =>
+      gres.some((name) => namesOf(from).includes(name) && !namesOf(to).includes(name)),
+  },
+];
+
+export function settingHolds({ from, to, slurm }: Change): HeldSetting[] {
+  const held = costlyKeys.flatMap(({ key, fallback, cost, when = differs, loses }): HeldSetting[] => {
+    const before = from.settings.get(key.toLowerCase()) ?? fallback;
+    const after = to.settings.get(key.toLowerCase()) ?? fallback;
+    if (before === undefined || after === undefined || before === after || !when(before, after)) return [];
+    const stays = `${key} stays ${before} instead of ${after}, because with the change ${cost}`;
+    const hold = { kind: 'Setting', name: key } as const;
+    if (slurm.kind === 'unknown')
+      return [
+        {
+          key,
+          value: before,
+          hold: {
+            ...hold,
+            cause: 'unknown',
+            jobs: noJobs,
+            message: `${stays}, and Slurm does not say which jobs it has: ${slurm.why}`,
+          },
+        },
+      ];
+    const jobs = heldJobs(slurm.jobs.filter((job) => loses(job, before, after, slurm.jobCount)));
+    if (jobs.ids.length === 0) return [];
+    const message = `${stays}: ${describeJobs(jobs)}. It changes when they have ended.`;
+    return [{ key, value: before, hold: { ...hold, cause: 'jobs', jobs, message } }];
+  });
+  return [...held, ...maxNodeCountHold({ from, to, slurm })];
+}
+
+/** Slurm drops the records of nodes that no longer fit, and with them their jobs and the jobs that ask for them by name. */
+function maxNodeCountHold({ from, to, slurm }: Change): HeldSetting[] {
+  const before = from.settings.get('maxnodecount');
+  // Without the key Slurm drops every node that registered itself.
+  const after = to.settings.get('maxnodecount') ?? '0';
+  if (before === undefined || !isSmaller(before, after)) return [];
+  const stays = `MaxNodeCount stays ${before} instead of ${after}`;
+  const hold = { kind: 'Setting', name: 'MaxNodeCount', jobs: noJobs } as const;
+  if (slurm.kind === 'unknown')
+    return [
+      {
+        key: 'MaxNodeCount',
+        value: before,
+        hold: {
+          ...hold,
+          cause: 'unknown',
+          message: `${stays}, because Slurm does not say how many nodes it has: ${slurm.why}`,
+        },
+      },
+    ];
+  if (slurm.nodeCount <= Number(after)) return [];
+  return [
+    {
+      key: 'MaxNodeCount',
+      value: before,
+      hold: {
+        ...hold,
+        cause: 'nodes',
+        message: `${stays}, because Slurm has ${slurm.nodeCount} nodes and would drop those that do not fit, with their jobs. It shrinks when they are gone.`,
+      },
+    },
+  ];
+}
+
+const differs = (from: string, to: string): boolean => from !== to;
+
+const namesOf = (list: string): string[] =>
+  list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');

@@ -1,0 +1,168 @@
+/** What of the desired slurm.conf waits, for how long already, and by which command a person puts it in force all the same. Pure. */
+import { annotation, type Controller } from '@slurm-operator/api';
+import type { Live } from '@slurm-operator/kube';
+import { digestOf } from '../builders/digest.ts';
+import { type GuardedConfig, guardConfig, type Released } from '../config-guard/guard-config.ts';
+import type { Hold } from '../config-guard/hold.ts';
+import type { SlurmWork } from '../config-guard/slurm-work.ts';
+
+/** What is known of the configuration in force, and what Slurm would lose with it. */
+export interface ConfigEvidence {
+  /** Undefined before the first. */
+  readonly inForce: InForce | undefined;
+  readonly slurm: SlurmWork;
+}
+
+export interface InForce {
+  readonly text: string;
+  /** Slurm's name of a set → the NodeSet that it comes from. */
+  readonly owners: Owners;
+}
+
+export type Owners = Readonly<Record<string, string>>;
+
+/** A NodeSet that is being deleted. */
+export interface LeavingNodeSet {
+  readonly name: string;
+  /** Its name in Slurm, which is also the one of its partition. */
+  readonly setName: string;
+  readonly deletionPolicy: 'Drain' | 'CancelPending' | 'Delete';
+  /** Worker pods that still exist. */
+  readonly workers: number;
+}
+
+export interface HoldInput {
+  readonly controller: Live<Controller>;
+  readonly desired: string;
+  /** Of the NodeSets that stay. */
+  readonly owners: Owners;
+  readonly leaving: readonly LeavingNodeSet[];
+  readonly evidence: ConfigEvidence;
+  readonly now: number;
+}
+
+export interface ConfigHold extends GuardedConfig {
+  /** Of every NodeSet that has lines in this text. */
+  readonly owners: Owners;
+  /** Why it is not the desired text; undefined when it is. */
+  readonly waiting: Waiting | undefined;
+  /** A person asked for the desired text although something would be lost. */
+  readonly forced: boolean;
+}
+
+export interface Waiting {
+  /** When the first of what is held began to wait. */
+  readonly since: string;
+  /** Names this desired configuration during this wait: no other one, and not the same one at another time. */
+  readonly token: string;
+  readonly items: readonly HeldItem[];
+}
+
+export type HeldItem = Pick<Hold, 'kind' | 'name' | 'cause' | 'jobs' | 'message'> & {
+  readonly nodeSet?: string;
+};
+
+export function holdConfig({ controller, desired, owners, leaving, evidence, now }: HoldInput): ConfigHold {
+  const { inForce, slurm } = evidence;
+  const guarded = guardConfig({
+    inForce: inForce?.text,
+    desired,
+    slurm,
+    released: releasedBy(leaving),
+    workers: new Map(leaving.map(({ setName, workers }) => [setName, workers])),
+  });
+  const free = { text: desired, holds: [], owners, waiting: undefined };
+  if (guarded.holds.length === 0) return { ...free, forced: false };
+  const since = controller.status?.heldConfig?.since ?? new Date(now).toISOString();
+  const token = digestOf({ desired, since }).slice(0, 12);
+  if (controller.metadata.annotations?.[annotation.forceConfig] === token) return { ...free, forced: true };
+  const known: Owners = { ...inForce?.owners, ...owners };
+  const items = guarded.holds.map(({ kind, name, cause, jobs, message }): HeldItem => {
+    const nodeSet = kind === 'Partition' || kind === 'NodeSet' ? known[name] : undefined;
+    return { kind, name, cause, jobs, message, ...(nodeSet === undefined ? {} : { nodeSet }) };
+  });
+  return {
+    ...guarded,
+    owners: { ...owners, ...heldOwners(items, known) },
+    waiting: { since, token, items },
+    forced: false,
+  };
+}
+
+/** A NodeSet line that only the user's own lines need belongs to no NodeSet object any more. */
+function heldOwners(items: readonly HeldItem[], known: Owners): Owners {
+  const partitions = new Set(items.flatMap(({ kind, name }) => (kind === 'Partition' ? name : [])));
+  return Object.fromEntries(
+    items.flatMap(({ kind, name, cause }): (readonly [string, string])[] => {
+      const owner = known[name];
+      const counts =
+        kind === 'Partition' || (kind === 'NodeSet' && (cause === 'workers' || partitions.has(name)));
+      return owner === undefined || !counts ? [] : [[name, owner]];
+    }),
+  );
+}
+
+function releasedBy(leaving: readonly LeavingNodeSet[]): Released {
+  return new Map(
+    leaving.flatMap(({ setName, deletionPolicy }): (readonly [string, 'all' | 'pending'])[] => {
+      switch (deletionPolicy) {
+        case 'Drain':
+          return [];
+        case 'CancelPending':
+          return [[setName, 'pending']];
+        case 'Delete':
+          return [[setName, 'all']];
+        default:
+          return deletionPolicy satisfies never;
+      }
+    }),
+  );
+}
+
+/** One or two of what is held, in a sentence each, and the way out. */
+export function describeHold(
+  { items, token }: Waiting,
+  controller: { readonly name: string; readonly namespace: string },
+): string {
+  const shown = items
+    .filter(({ cause }) => cause !== 'referenced')
+    .concat(items)
+    .slice(0, 2);
+  const unique = [...new Set(shown.map(({ message }) => message))];
+  const more = items.length > unique.length ? ` (${items.length} items wait; see status.heldConfig.)` : '';
+  return `Part of the new configuration waits, so that no job is lost. ${unique.join(' ')}${more} To put it in force at once and lose what it costs: kubectl annotate controller ${controller.name} -n ${controller.namespace} --overwrite ${annotation.forceConfig}=${token}`;
+}
+
+/** Told once when something begins to wait, when it is in force after all, and when a person forced it. */
+export function holdEvents(
+  before: NonNullable<Live<Controller>['status']>['heldConfig'],
+  hold: ConfigHold | undefined,
+): { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly note: string }[] {
+  if (hold === undefined) return [];
+  const old = new Set((before?.items ?? []).map(({ kind, name }) => `${kind} ${name}`));
+  const added = (hold.waiting?.items ?? []).filter(
+    ({ kind, name, cause }) => cause !== 'referenced' && !old.has(`${kind} ${name}`),
+  );
+  if (hold.waiting !== undefined)
+    return added.slice(0, 5).map(({ message }) => ({ type: 'Normal', reason: 'ConfigHeld', note: message }));
+  if (before === undefined) return [];
+  const names = (before.items ?? [])
+    .map(({ kind, name }) => `${kind} ${name}`)
+    .slice(0, 5)
+    .join(', ');
+  return hold.forced
+    ? [
+        {
+          type: 'Warning',
+          reason: 'ConfigForced',
+          note: `A person forced the configuration that waited for: ${names}.`,
+        },
+      ]
+    : [
+        {
+          type: 'Normal',
+          reason: 'ConfigReleased',
+          note: `Nothing needs the held configuration any more: ${names}.`,
+        },
+      ];
+}
