@@ -19,9 +19,34 @@ export function bootstrap(parts: ServerParts): void {
     storeMissing(parts, '/namespaces', namespace);
     fillNamespace(parts, name);
   }
+  for (const object of systemPriorityClasses())
+    storeMissing(parts, 'scheduling.k8s.io/priorityclasses', object);
   for (const { resource, object } of bootstrapRbacObjects())
     storeMissing(parts, resource, object as unknown as KubeObject);
   refreshAggregates(parts.store);
+}
+
+function systemPriorityClasses(): KubeObject[] {
+  const of = (name: string, value: number, description: string): KubeObject => ({
+    kind: 'PriorityClass',
+    apiVersion: 'scheduling.k8s.io/v1',
+    metadata: { name, generation: 1 },
+    value,
+    description,
+    preemptionPolicy: 'PreemptLowerPriority',
+  });
+  return [
+    of(
+      'system-cluster-critical',
+      2_000_000_000,
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+    ),
+    of(
+      'system-node-critical',
+      2_000_001_000,
+      'Used for system critical pods that must not be moved from their current node.',
+    ),
+  ];
 }
 
 function storeMissing({ store, surroundings }: ServerParts, resource: string, object: KubeObject): void {

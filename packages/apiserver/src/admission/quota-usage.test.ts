@@ -69,8 +69,8 @@ describe('checkQuota', () => {
       { exceeded: ['cpu', 'pods'], requested: 'cpu=1,pods=1', used: 'cpu=2,pods=2', limited: 'cpu=2,pods=2' },
     );
   });
-  it('a pod must say what the quota counts', () =>
-    assert.deepEqual(checkQuota({ 'limits.memory': '1Gi', pods: '9' }, new Map(), one, true).unsaid, [
+  it('a pod must say what the quota counts of CPU and memory', () =>
+    assert.deepEqual(checkQuota({ 'limits.memory': '1Gi', pods: '9' }, new Map(), one, true).mustSay, [
       'limits.memory',
     ]));
   it('a quota about other things does not matter', () =>

@@ -129,8 +129,8 @@ export interface QuotaCheck {
   readonly requested: string;
   readonly used: string;
   readonly limited: string;
-  /** Amounts the quota counts and the request does not say. */
-  readonly unsaid: readonly string[];
+  /** Amounts the quota counts, which every container of a pod must then say. */
+  readonly mustSay: readonly string[];
 }
 
 const MUST_SAY = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']);
@@ -155,7 +155,7 @@ export function checkQuota(
     requested: list((name) => text(asked.get(name))),
     used: list((name) => text(used.get(name))),
     limited: list((name) => text(parse(hard[name] ?? 0))),
-    unsaid: isPod ? names.filter((name) => MUST_SAY.has(name) && !asked.has(name)) : [],
+    mustSay: isPod ? names.filter((name) => MUST_SAY.has(name)) : [],
   };
 }
 

@@ -246,7 +246,6 @@ function others(parts: ServerParts): ResourceDefinition[] {
       plural: 'priorityclasses',
       shortNames: ['pc'],
       ...cluster,
-      ...counts,
       hooks: priorityClassHooks,
     }),
     groupOf(

@@ -5,14 +5,9 @@ import type { KubeObject } from '../types.ts';
 import { configMapHooks, secretHooks } from './config-kinds.ts';
 import type { BuiltinHooks } from './define.ts';
 import { fromCoreEvent, toCoreEvent } from './event-kinds.ts';
+import { limitRangeHooks } from './limit-range-kind.ts';
 import { nodeHooks } from './node-kind.ts';
-import {
-  disruptionBudgetHooks,
-  endpointSliceHooks,
-  leaseHooks,
-  limitRangeHooks,
-  priorityClassHooks,
-} from './policy-kinds.ts';
+import { disruptionBudgetHooks, endpointSliceHooks, leaseHooks, priorityClassHooks } from './policy-kinds.ts';
 import { validateService, validateServiceUpdate } from './service/validate-service.ts';
 import { claimHooks, storageClassHooks } from './volume-kinds.ts';
 import { webhookConfigurationHooks } from './webhook-kinds.ts';

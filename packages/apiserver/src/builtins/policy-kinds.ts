@@ -1,9 +1,8 @@
-/** Disruption budgets, leases, priority classes, limit ranges and endpoint slices: small kinds with small rules. */
+/** Disruption budgets, leases, priority classes, quotas and endpoint slices: small kinds with small rules. */
 import type { ILease } from 'kubernetes-models/coordination.k8s.io/v1/Lease';
 import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1/EndpointSlice';
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import type { IPriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1/PriorityClass';
-import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
 import type { IResourceQuota } from 'kubernetes-models/v1/ResourceQuota';
 import { type FieldFault, notImplemented } from '../errors.ts';
 import type { KubeObject } from '../types.ts';
@@ -17,7 +16,6 @@ const HIGHEST_USER_PRIORITY = 1_000_000_000;
 const budget = (object: KubeObject) => (object as unknown as IPodDisruptionBudget).spec;
 const lease = (object: KubeObject) => (object as unknown as ILease).spec;
 const priorityClass = (object: KubeObject) => object as unknown as IPriorityClass;
-const limitRange = (object: KubeObject) => (object as unknown as ILimitRange).spec;
 const slice = (object: KubeObject) => object as unknown as IEndpointSlice;
 
 export const disruptionBudgetHooks: BuiltinHooks = {
@@ -85,6 +83,9 @@ export const priorityClassHooks: BuiltinHooks = {
   default(object) {
     priorityClass(object).preemptionPolicy ??= 'PreemptLowerPriority';
   },
+  prepareForCreate(object) {
+    object.metadata.generation = 1;
+  },
   validate(object) {
     const { value = 0, metadata } = priorityClass(object);
     const system = metadata?.name?.startsWith('system-') ?? false;
@@ -92,7 +93,7 @@ export const priorityClassHooks: BuiltinHooks = {
       return [
         forbiddenField(
           'metadata.name',
-          "priority class names with 'system-' prefix are reserved for system use only. error: unknown",
+          `priority class names with 'system-' prefix are reserved for system use only. error: ${metadata?.name} is not a known system priority class`,
         ),
       ];
     return !system && value > HIGHEST_USER_PRIORITY
@@ -113,18 +114,6 @@ export const priorityClassHooks: BuiltinHooks = {
           ? forbiddenField('value', 'may not be changed in an update.')
           : invalidValue('preemptionPolicy', priorityClass(object).preemptionPolicy, 'field is immutable'),
       );
-  },
-};
-
-export const limitRangeHooks: BuiltinHooks = {
-  default(object) {
-    for (const item of limitRange(object)?.limits ?? []) {
-      if (item.type !== 'Container') continue;
-      // What is not said follows from what is: the maximum is the default limit, the default limit the request.
-      if (item.max) item.default = { ...item.max, ...item.default };
-      if (item.default || item.min)
-        item.defaultRequest = { ...item.min, ...item.default, ...item.defaultRequest };
-    }
   },
 };
 

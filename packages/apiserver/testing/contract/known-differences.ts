@@ -88,26 +88,6 @@ export const knownDifferences: Readonly<Record<string, KnownDifference>> = {
     weight: 'B',
     reason: 'no warnings about what a pod template says (spread without selector)',
   },
-  'admission/23-service-of-webhook-missing': {
-    weight: 'C',
-    reason: 'the refusal does not name the URL that would have been called',
-  },
-  'admission/27-limit-range': {
-    weight: 'B',
-    reason: 'maxLimitRequestRatio is not held; a LimitRange that contradicts itself is stored',
-  },
-  'admission/28-priority-class': {
-    weight: 'B',
-    reason: 'the system classes do not exist; two global defaults are taken; the generation of a class moves',
-  },
-  'admission/30-pod-security-baseline': {
-    weight: 'C',
-    reason: 'another order of the reasons; pods of a namespace are not grouped in the warning',
-  },
-  'admission/34-quota-of-pods': {
-    weight: 'C',
-    reason: 'text of several missing resources',
-  },
   'discovery/10-apiservices': {
     weight: 'B',
     reason: '501 (declared): APIServices',

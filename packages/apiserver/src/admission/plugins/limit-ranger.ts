@@ -57,7 +57,7 @@ export const limitRanger: AdmissionPlugin = {
     if (claim) {
       const asked = claim.spec?.resources?.requests ?? {};
       for (const item of itemsOf(context, namespace, 'PersistentVolumeClaim'))
-        faults.push(...limitFaults(item, asked, asked));
+        faults.push(...minimumFaults(item, asked, {}), ...maximumOfClaim(item, asked));
     }
     if (faults.length === 0) return;
     const plural = pod ? 'pods' : 'persistentvolumeclaims';
@@ -94,24 +94,63 @@ function fillContainer(container: IContainer, item: ILimitRangeItem): string[] {
 }
 
 function limitFaults(item: ILimitRangeItem, requests: Amounts, limits: Amounts): string[] {
+  return [
+    ...minimumFaults(item, requests, limits),
+    ...maximumFaults(item, requests, limits),
+    ...ratioFaults(item, requests, limits),
+  ];
+}
+
+function minimumFaults({ min, type }: ILimitRangeItem, requests: Amounts, limits: Amounts): string[] {
   const faults: string[] = [];
-  for (const [name, bound] of Object.entries(item.min ?? {})) {
-    const least = parse(bound);
-    const asked = requests[name];
-    if (asked === undefined)
-      faults.push(`minimum ${name} usage per ${item.type} is ${bound}.  No request is specified`);
-    else if (compareQuantities(parse(asked), least) < 0)
-      faults.push(`minimum ${name} usage per ${item.type} is ${bound}, but request is ${asked}`);
-  }
-  for (const [name, bound] of Object.entries(item.max ?? {})) {
-    const most = parse(bound);
-    const limit = limits[name];
-    if (limit === undefined)
-      faults.push(`maximum ${name} usage per ${item.type} is ${bound}.  No limit is specified`);
-    else if (compareQuantities(parse(limit), most) > 0)
-      faults.push(`maximum ${name} usage per ${item.type} is ${bound}, but limit is ${limit}`);
+  for (const [name, bound] of Object.entries(min ?? {})) {
+    const least = `minimum ${name} usage per ${type} is ${bound}`;
+    const below = (amount: string | number | undefined) =>
+      amount !== undefined && compareQuantities(parse(amount), parse(bound)) < 0;
+    if (requests[name] === undefined) faults.push(`${least}.  No request is specified`);
+    else if (below(requests[name])) faults.push(`${least}, but request is ${requests[name]}`);
+    else if (below(limits[name])) faults.push(`${least}, but limit is ${limits[name]}`);
   }
   return faults;
+}
+
+const above = (amount: string | number | undefined, bound: string | number): boolean =>
+  amount !== undefined && compareQuantities(parse(amount), parse(bound)) > 0;
+
+function maximumFaults({ max, type }: ILimitRangeItem, requests: Amounts, limits: Amounts): string[] {
+  const faults: string[] = [];
+  for (const [name, bound] of Object.entries(max ?? {})) {
+    const most = `maximum ${name} usage per ${type} is ${bound}`;
+    if (limits[name] === undefined) faults.push(`${most}.  No limit is specified`);
+    else if (above(limits[name], bound)) faults.push(`${most}, but limit is ${limits[name]}`);
+    else if (above(requests[name], bound)) faults.push(`${most}, but request is ${requests[name]}`);
+  }
+  return faults;
+}
+
+/** A claim has no limit of its own: what it asks for is held against the maximum. */
+function maximumOfClaim({ max, type }: ILimitRangeItem, asked: Amounts): string[] {
+  return Object.entries(max ?? {}).flatMap(([name, bound]) => {
+    const most = `maximum ${name} usage per ${type} is ${bound}`;
+    if (asked[name] === undefined) return [`${most}.  No request is specified`];
+    return above(asked[name], bound) ? [`${most}, but request is ${asked[name]}`] : [];
+  });
+}
+
+function ratioFaults(
+  { maxLimitRequestRatio, type }: ILimitRangeItem,
+  requests: Amounts,
+  limits: Amounts,
+): string[] {
+  return Object.entries(maxLimitRequestRatio ?? {}).flatMap(([name, bound]) => {
+    const most = `${name} max limit to request ratio per ${type} is ${bound}`;
+    const number = (amount: string | number | undefined): number =>
+      amount === undefined ? 0 : Number(parse(amount).nanos);
+    if (number(requests[name]) === 0) return [`${most}, but no request is specified or request is 0`];
+    if (number(limits[name]) === 0) return [`${most}, but no limit is specified or limit is 0`];
+    const ratio = number(limits[name]) / number(requests[name]);
+    return ratio > number(bound) / 1e9 ? [`${most}, but provided ratio is ${ratio.toFixed(6)}`] : [];
+  });
 }
 
 function total(list: readonly Amounts[]): Amounts {

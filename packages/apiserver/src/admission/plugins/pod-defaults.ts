@@ -59,4 +59,17 @@ export const priority: AdmissionPlugin = {
     spec.priority = value;
     spec.preemptionPolicy ??= chosen?.preemptionPolicy ?? 'PreemptLowerPriority';
   },
+  validate({ operation, definition, subresource, object, name }, { parts }) {
+    const { plural, group } = definition;
+    if (plural !== 'priorityclasses' || group !== 'scheduling.k8s.io' || subresource !== '') return;
+    if (operation === 'DELETE' || (object as unknown as IPriorityClass).globalDefault !== true) return;
+    const classes = parts.store.list(PRIORITY_CLASSES) as unknown as readonly IPriorityClass[];
+    const other = classes.find((one) => one.globalDefault === true && one.metadata?.name !== name);
+    if (other)
+      throw forbidden(
+        { group, resource: plural },
+        name,
+        `PriorityClass ${other.metadata?.name} is already marked as default. Only one default can exist`,
+      );
+  },
 };

@@ -25,10 +25,10 @@ export const resourceQuota: AdmissionPlugin = {
       const { spec } = stored as unknown as Quota;
       const hard = spec?.hard ?? {};
       const used = usedIn(context.parts, namespace, Object.keys(hard));
-      const { exceeded, requested, used: usedText, limited, unsaid } = checkQuota(hard, used, asked, isPod);
+      const { exceeded, requested, used: usedText, limited, mustSay } = checkQuota(hard, used, asked, isPod);
       const quotaName = stored.metadata.name ?? '';
-      if (unsaid.length > 0)
-        throw refuse(`failed quota: ${quotaName}: must specify ${unsaid.join(',')}${forContainers(object)}`);
+      const unsaid = mustSay.flatMap((resource) => missingIn(object, resource));
+      if (unsaid.length > 0) throw refuse(`failed quota: ${quotaName}: must specify ${unsaid.join('; ')}`);
       if (exceeded.length > 0)
         throw refuse(
           `exceeded quota: ${quotaName}, requested: ${requested}, used: ${usedText}, limited: ${limited}`,
@@ -37,8 +37,21 @@ export const resourceQuota: AdmissionPlugin = {
   },
 };
 
-function forContainers(pod: KubeObject): string {
-  const { spec } = pod as unknown as { spec?: { containers?: readonly { name: string }[] } };
-  const names = (spec?.containers ?? []).map(({ name }) => name);
-  return names.length === 0 ? '' : ` for: ${names.join(',')}`;
+interface PodObject {
+  readonly spec?: Partial<Record<'containers' | 'initContainers', readonly ContainerObject[]>>;
+}
+
+interface ContainerObject {
+  readonly name: string;
+  readonly resources?: Partial<Record<'requests' | 'limits', Readonly<Record<string, unknown>>>>;
+}
+
+/** Which containers do not say how much they want of what is counted, as one text; none when all do. */
+function missingIn(pod: KubeObject, resource: string): string[] {
+  const { spec } = pod as unknown as PodObject;
+  const [, part = 'requests', name = resource] = /^(requests|limits)\.(.+)$/.exec(resource) ?? [];
+  const silent = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
+    .filter(({ resources }) => resources?.[part as 'requests' | 'limits']?.[name] === undefined)
+    .map((container) => container.name);
+  return silent.length === 0 ? [] : [`${resource} for: ${silent.toSorted().join(',')}`];
 }

@@ -19,6 +19,12 @@ export function labelFaults({ metadata: { labels = {} } }: KubeObject): FieldFau
   return faults;
 }
 
+/** Pods with the same faults are told together. */
+function firstOf([first = '', ...others]: readonly string[]): string {
+  if (others.length === 0) return first;
+  return `${first} (and ${others.length} other pod${others.length === 1 ? '' : 's'})`;
+}
+
 /** Offenders that are told one by one. */
 const MOST = 10;
 
@@ -30,13 +36,16 @@ export function tighteningWarnings(
 ): string[] {
   const { level, text } = policyOf(after, 'enforce');
   if (policyOf(before, 'enforce').level === level) return [];
-  const offenders = pods.flatMap((object) => {
+  const byReasons = new Map<string, string[]>();
+  for (const object of pods) {
     const pod = podOf('pods', object);
     const found = pod === undefined ? [] : violations(level, pod);
-    const reasons = found.map((one) => one.slice(0, one.indexOf(' (')));
-    return found.length === 0 ? [] : [`${object.metadata.name}: ${reasons.join(', ')}`];
-  });
-  if (offenders.length === 0) return [];
+    if (found.length === 0) continue;
+    const reasons = found.map((one) => one.slice(0, one.indexOf(' ('))).join(', ');
+    byReasons.set(reasons, [...(byReasons.get(reasons) ?? []), object.metadata.name ?? '']);
+  }
+  if (byReasons.size === 0) return [];
+  const offenders = [...byReasons].map(([reasons, names]) => `${firstOf(names)}: ${reasons}`);
   return [
     `existing pods in namespace "${after.metadata.name}" violate the new PodSecurity enforce level "${text}"`,
     ...offenders.slice(0, MOST),

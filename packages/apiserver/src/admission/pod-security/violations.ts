@@ -1,5 +1,5 @@
 /** Whether a pod keeps to a security standard, and in what it does not. Pure. */
-import { baselineChecks, baselineOnlyChecks } from './baseline.ts';
+import { baselineChecks, replacedByRestricted } from './baseline.ts';
 import type { Check, PodView } from './pod-view.ts';
 import { restrictedChecks } from './restricted.ts';
 
@@ -8,8 +8,11 @@ export type Level = (typeof levels)[number];
 
 const checks: Readonly<Record<Level, readonly Check[]>> = {
   privileged: [],
-  baseline: [...baselineChecks, ...baselineOnlyChecks],
-  restricted: [...baselineChecks, ...restrictedChecks],
+  baseline: baselineChecks,
+  restricted: [
+    ...baselineChecks.filter((check) => !replacedByRestricted.includes(check)),
+    ...restrictedChecks,
+  ],
 };
 
 /** Each violation as `reason (detail)`; none when the pod may run. */

@@ -21,7 +21,8 @@ export interface Endpoint {
   readonly serverName: string;
 }
 
-export type Resolution = { readonly endpoint: Endpoint } | { readonly fault: string };
+/** `url` is what would have been called. */
+export type Resolution = { readonly endpoint: Endpoint } | { readonly fault: string; readonly url?: URL };
 
 interface Slice {
   readonly endpoints?: readonly {
@@ -52,14 +53,15 @@ export function resolveEndpoint(
   }
   if (service === undefined) return { fault: 'neither url nor service is set' };
   const { namespace, name, path = '', port = 443 } = service;
-  const found = store.get('/services', namespace, name) as ServiceObject | undefined;
-  if (found === undefined) return { fault: `service "${name}" not found` };
-  const servicePort = found.spec?.ports?.find((candidate) => candidate.port === port);
-  if (servicePort === undefined) return { fault: `no service port ${port} found for service "${name}"` };
   const serverName = `${name}.${namespace}.svc`;
   const shown = new URL(
     `https://${serverName}:${port}${path.startsWith('/') || path === '' ? path : `/${path}`}`,
   );
+  const found = store.get('/services', namespace, name) as ServiceObject | undefined;
+  if (found === undefined) return { fault: `service "${name}" not found`, url: shown };
+  const servicePort = found.spec?.ports?.find((candidate) => candidate.port === port);
+  if (servicePort === undefined)
+    return { fault: `no service port ${port} found for service "${name}"`, url: shown };
   const candidates: { readonly address: string; readonly port: number }[] = [];
   for (const object of store.list('discovery.k8s.io/endpointslices', namespace)) {
     if (object.metadata.labels?.['kubernetes.io/service-name'] !== name) continue;
@@ -74,6 +76,6 @@ export function resolveEndpoint(
   }
   // As a Service does it: by chance, and without knowing which of them still answers.
   const chosen = candidates[Math.floor(random() * candidates.length)];
-  if (chosen === undefined) return { fault: `no endpoints available for service "${name}"` };
+  if (chosen === undefined) return { fault: `no endpoints available for service "${name}"`, url: shown };
   return { endpoint: { url: shown, ...chosen, serverName } };
 }

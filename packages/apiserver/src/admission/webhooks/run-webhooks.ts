@@ -150,13 +150,14 @@ async function ask(
 ): Promise<Verdict | undefined> {
   const request = admissionRequest(attributes, context, matched);
   const resolved = resolveEndpoint(context.parts.store, webhook.clientConfig);
+  const { timeoutSeconds = 10 } = webhook;
   const body = stringifyExact({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request });
   const reading =
     'fault' in resolved
-      ? { fault: `failed to call webhook: ${resolved.fault}` }
+      ? { fault: `failed to call webhook: ${unreachable(resolved, timeoutSeconds)}` }
       : readVerdict(
           await callWebhook(resolved.endpoint, body, {
-            timeoutSeconds: webhook.timeoutSeconds ?? 10,
+            timeoutSeconds,
             caPem: caOf(webhook.clientConfig),
             signal: context.signal,
           }),
@@ -173,6 +174,13 @@ async function ask(
     context.annotations[`${webhook.name}/${key}`] = value;
   if (!verdict.allowed) throw refusalOf(webhook.name, verdict);
   return verdict;
+}
+
+/** With the port, which a URL leaves out where it is the usual one. */
+function unreachable({ fault, url }: { fault: string; url?: URL }, timeoutSeconds: number): string {
+  if (url === undefined) return fault;
+  const where = `${url.hostname}:${url.port === '' ? 443 : url.port}${url.pathname}`;
+  return `Post "https://${where}?timeout=${timeoutSeconds}s": ${fault}`;
 }
 
 function caOf({ caBundle }: ClientConfig): string | undefined {
