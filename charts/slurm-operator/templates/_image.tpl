@@ -106,4 +106,8 @@ env:
     valueFrom:
       fieldRef:
         fieldPath: metadata.namespace
+  - name: NODE_NAME
+    valueFrom:
+      fieldRef:
+        fieldPath: spec.nodeName
 {{- end -}}

@@ -18,9 +18,9 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{- $v := get .root.Values .component -}}
 {{- $files := dict "cluster" (list "manager-cluster") "namespaced" (list "manager-namespace") "own" list -}}
 {{- if eq .component "webhook" -}}
-{{- $files = dict "cluster" list "namespaced" (list "webhook-namespace") "own" list -}}
+{{- $files = dict "cluster" (list "webhook-cluster") "namespaced" (list "webhook-namespace") "own" list -}}
 {{- if $v.podsBinding -}}
-{{- $files = dict "cluster" (list "binding-cluster") "namespaced" (list "webhook-namespace" "binding-namespace") "own" list -}}
+{{- $files = dict "cluster" (list "webhook-cluster" "binding-cluster") "namespaced" (list "webhook-namespace" "binding-namespace") "own" list -}}
 {{- end -}}
 {{- if not .root.Values.certManager.enabled -}}
 {{- $_ := set $files "cluster" (append $files.cluster "certificates-cluster") -}}

@@ -12,6 +12,7 @@ import {
   type PolicyRule,
   peopleRules,
   reviewRules,
+  webhookClusterRules,
   webhookNamespaceRules,
 } from '../src/rbac/rules.ts';
 import { alertRules } from './alerts.ts';
@@ -35,6 +36,7 @@ const rulesFiles: Readonly<
   'manager-cluster': { about: 'manager, of the whole cluster', rules: managerClusterRules },
   lease: { about: 'both programs, in their own namespace, with --leader-elect', rules: leaseRules },
   reviews: { about: 'both programs, of the whole cluster, with --metrics-secure', rules: reviewRules },
+  'webhook-cluster': { about: 'webhook, of the whole cluster', rules: webhookClusterRules },
   'webhook-namespace': { about: 'webhook, in every namespace it reviews', rules: webhookNamespaceRules },
   'binding-namespace': {
     about: 'webhook with pods/binding, in every namespace with workers',

@@ -9,6 +9,7 @@ import {
   managerClusterRules,
   managerNamespaceRules,
   peopleRules,
+  webhookClusterRules,
   webhookNamespaceRules,
 } from '../src/rbac/rules.ts';
 import { validatingConfiguration } from '../src/webhook/configurations.ts';
@@ -76,7 +77,9 @@ function deployment({ name, command, args, ports, memory }: Program, image: stri
               image,
               command: [command],
               args,
-              env: [{ name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }],
+              env: Object.entries({ POD_NAMESPACE: 'metadata.namespace', NODE_NAME: 'spec.nodeName' }).map(
+                ([variable, fieldPath]) => ({ name: variable, valueFrom: { fieldRef: { fieldPath } } }),
+              ),
               ports: Object.entries(ports).map(([port, containerPort]) => ({ name: port, containerPort })),
               livenessProbe: probe('/healthz', 20),
               readinessProbe: probe('/readyz', 5),
@@ -157,7 +160,11 @@ export function installObjects(image: string): object[] {
     ...grantObjects({ name: webhook, namespace }, [
       {
         name: webhook,
-        rules: [...webhookNamespaceRules, ...certificateClusterRules({ validating: webhook })],
+        rules: [
+          ...webhookNamespaceRules,
+          ...webhookClusterRules,
+          ...certificateClusterRules({ validating: webhook }),
+        ],
       },
       { name: webhook, rules: certificateNamespaceRules({ secret }), namespace },
     ]),

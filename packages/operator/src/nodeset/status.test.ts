@@ -59,6 +59,16 @@ test('what Slurm refuses to note is told in its words, with the worker and what 
   });
 });
 
+test('a worker on a node that Kubernetes does not reach is named together with that node', () => {
+  const lost = worker(1, { nodeReachable: false, ready: false });
+  const { Ready } = conditions(observed([worker(0), lost], [slurmNode(0), slurmNode(1)]));
+  assert.equal(Ready?.reason, 'PodsNotReady');
+  assert.match(
+    Ready?.message ?? '',
+    /^1 of 2 workers are available\. Kubernetes does not reach node n1, and w-1 is there: .*kubectl delete node\.$/,
+  );
+});
+
 describe('Slurm that sees other resources than the pod was given is told of', () => {
   const size = { cpus: 8, memory: 16_000, gpus: 2 };
   const cases: readonly [string, Parameters<typeof slurmNode>[1], RegExp | undefined][] = [

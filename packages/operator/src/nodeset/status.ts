@@ -172,12 +172,21 @@ const troubleReasons = {
 function notAvailable(observed: Observed, counts: Counts): Trouble {
   const base = `${counts.availableReplicas} of ${counts.desired} workers are available`;
   const first = observed.workers.find((worker) => worker.trouble !== undefined);
-  if (first?.trouble === undefined) return { reason: 'PodsNotReady', message: `${base}.` };
+  if (first?.trouble === undefined)
+    return { reason: 'PodsNotReady', message: `${base}.${lostNodes(observed)}` };
   const alike = observed.workers.filter((worker) => worker.trouble?.kind === first.trouble?.kind);
   return {
     reason: troubleReasons[first.trouble.kind],
     message: `${base}. ${names(alike)}: ${first.trouble.message}`,
   };
+}
+
+/** Names the nodes that Kubernetes does not hear from, for the workers that are missing because of them. */
+function lostNodes(observed: Observed): string {
+  const lost = observed.workers.filter((worker) => !worker.nodeReachable && !isHealthy(worker));
+  const where = [...new Set(lost.flatMap(({ nodeName }) => nodeName ?? []))].map((name) => ({ name }));
+  if (where.length === 0) return '';
+  return ` Kubernetes does not reach node ${names(where)}, and ${names(lost)} ${lost.length === 1 ? 'is' : 'are'} there: workers on other nodes go on, and these come back with their node. If a node is gone for good, delete it with kubectl delete node.`;
 }
 
 function progressing(observed: Observed, plan: Plan, counts: Counts): Verdict {

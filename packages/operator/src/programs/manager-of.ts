@@ -3,6 +3,7 @@ import { type ClusterConfig, createLog, createManager, loadConfig, type Manager 
 import { FlagError } from './errors.ts';
 import type { LogSettings } from './log-flags.ts';
 import type { ServingSettings } from './serving-flags.ts';
+import { StepAside } from './step-aside.ts';
 
 export interface Named {
   /** Of the program, its field manager and its lease. */
@@ -28,6 +29,12 @@ export async function managerOf(
     ...(health === undefined ? {} : { health }),
     ...(metrics === undefined ? {} : { metrics: { ...metrics, http2 } }),
   });
+  const { node } = settings.serving;
+  if (node !== undefined) {
+    const aside = new StepAside(manager.unguardedClient, node, manager);
+    manager.health.addReadyCheck('drain', aside.check);
+    manager.add(aside, { everywhere: true });
+  }
   return { manager, config };
 }
 

@@ -22,6 +22,8 @@ export interface ServingSettings {
   readonly health: Address | undefined;
   readonly metrics: (Address & { readonly secure: boolean }) | undefined;
   readonly http2: boolean;
+  /** The node that the program runs on, where its pod is told. */
+  readonly node: string | undefined;
 }
 
 export function servingSettings(
@@ -39,5 +41,6 @@ export function servingSettings(
     health: flags['health-addr'],
     metrics: metrics === undefined ? undefined : { ...metrics, secure: flags['metrics-secure'] },
     http2: flags['enable-http2'],
+    node: env['NODE_NAME'] || undefined,
   };
 }

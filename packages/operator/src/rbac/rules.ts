@@ -77,6 +77,9 @@ export const webhookNamespaceRules: readonly PolicyRule[] = [
   rule(group, ['nodesets'], ['list']),
 ];
 
+/** The webhook, of the whole cluster: whether its node is drained, and whether there is another one. */
+export const webhookClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], ['list'])];
+
 /** With the pods/binding webhook on: in every namespace with workers. */
 export const bindingNamespaceRules: readonly PolicyRule[] = [rule('', ['pods'], ['get', 'patch'])];
 export const bindingClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], ['get'])];

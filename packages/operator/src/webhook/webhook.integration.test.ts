@@ -35,6 +35,7 @@ import {
   bindingNamespaceRules,
   certificateClusterRules,
   certificateNamespaceRules,
+  webhookClusterRules,
   webhookNamespaceRules,
 } from '../rbac/rules.ts';
 import { mutatingConfiguration, validatingConfiguration } from './configurations.ts';
@@ -50,6 +51,7 @@ let program: { stop: () => Promise<unknown> } | undefined;
 
 const everywhere = [
   ...webhookNamespaceRules,
+  ...webhookClusterRules,
   ...bindingNamespaceRules,
   ...bindingClusterRules,
   ...certificateClusterRules({ validating: 'hooks', mutating: 'hooks' }),
@@ -65,7 +67,7 @@ function start(...flags: string[]): void {
     `--server-addr=127.0.0.1:${port}`,
     ...flags,
   ];
-  const ended = runWebhook(args, { POD_NAMESPACE: 'slinky' }, stop.signal);
+  const ended = runWebhook(args, { POD_NAMESPACE: 'slinky', NODE_NAME: 'm' }, stop.signal);
   ended.catch(() => undefined);
   program = {
     stop: () => {
