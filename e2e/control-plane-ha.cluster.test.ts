@@ -6,11 +6,11 @@ import { conditionType } from '@slurm-operator/api';
 import { controllers } from '@slurm-operator/operator';
 import { ControlPlane } from './src/control-plane/control-plane.ts';
 import { takeOver } from './src/control-plane/take-over.ts';
-import { needsRoot } from './src/needs-root.ts';
+import { needsCluster, needsThisMachine } from './src/given/given-cluster.ts';
 import { until } from './src/until.ts';
 import { wantedSlurm } from './src/wanted-slurm.ts';
 
-describe(`two slurmctld of Slurm ${wantedSlurm()}`, needsRoot, () => {
+describe(`two slurmctld of Slurm ${wantedSlurm()}`, needsCluster(3), () => {
   let plane: ControlPlane;
   beforeAll(async () => {
     plane = await ControlPlane.open({
@@ -57,7 +57,9 @@ describe(`two slurmctld of Slurm ${wantedSlurm()}`, needsRoot, () => {
     );
   });
 
-  it('when the machine of the active one is lost, the standby takes over, and says who it is', async () => {
+  it('when the machine of the active one is lost, the standby takes over, and says who it is', {
+    ...needsThisMachine('it powers off a node'),
+  }, async () => {
     const { active, seconds, comeBack } = await takeOver(plane);
     console.log(`${active} answers ${seconds.toFixed(1)} s after the machine of the other was lost`);
     await plane.ready(controllers, 'slurm');

@@ -3,20 +3,19 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before as beforeAll, describe, it } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
-import { pods, type Resource, secrets, services } from '@slurm-operator/kube';
+import { pods, type Resource, secrets } from '@slurm-operator/kube';
 import { accountings, clusters, controllers, loginSets } from '@slurm-operator/operator';
 import { SlurmClient, staticToken } from '@slurm-operator/slurm';
 import { ControlPlane } from './src/control-plane/control-plane.ts';
 import { Visitor } from './src/control-plane/visitor.ts';
-import { needsRoot } from './src/needs-root.ts';
-import { operatorUser } from './src/operator-rights.ts';
+import { needsCluster } from './src/given/given-cluster.ts';
 import { namespace } from './src/slurm-stage.ts';
 import { until } from './src/until.ts';
 import { wantedSlurm } from './src/wanted-slurm.ts';
 
 const version = wantedSlurm();
 
-describe(`the control plane with Slurm ${version}`, needsRoot, () => {
+describe(`the control plane with Slurm ${version}`, needsCluster(3), () => {
   let plane: ControlPlane;
   beforeAll(async () => {
     plane = await ControlPlane.open({ name: `e2e-control-${process.pid}`, nodes: 3, version });
@@ -46,10 +45,9 @@ describe(`the control plane with Slurm ${version}`, needsRoot, () => {
 
   it('a token from the Secret of a Token lists nodes through the Service of the RestApi', async () => {
     const { data } = await plane.stage.client.get(secrets, { namespace, name: 'alice-jwt-alice' });
-    const service = await plane.stage.client.get(services, { namespace, name: 'slurm-restapi' });
     const token = Buffer.from(data?.['SLURM_JWT'] ?? '', 'base64').toString();
     using client = new SlurmClient({
-      server: `http://${service.spec?.clusterIP}:${service.spec?.ports?.[0]?.port}`,
+      server: await plane.stage.reach('slurm-restapi', 6820),
       token: staticToken(token),
     });
     const nodes = await client.nodes.list();
@@ -128,11 +126,7 @@ describe(`the control plane with Slurm ${version}`, needsRoot, () => {
         .map(({ metadata }) => `${metadata.name} ${metadata.uid}`)
         .toSorted();
     const before = await running();
-    const requests = () => plane.stage.cluster.server.audit.count({ user: operatorUser });
-    const count = requests();
-    await plane.stage.operator.kill();
-    plane.stage.operator.start();
-    await until('the operator at work again', async () => requests() > count + 10);
+    await plane.stage.replaceOperator();
     await plane.ready(clusters, 'slurm');
     assert.deepEqual(await running(), before);
   });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { slurmVersion } from './src/demo/names.ts';
+import { isGiven, loadsImages, needsCluster, needsThisMachine } from './src/given/given-cluster.ts';
 import { installedImages } from './src/helm/installed-images.ts';
-import { needsRoot } from './src/needs-root.ts';
 import { StagedCluster } from './src/staged-cluster.ts';
 import { until } from './src/until.ts';
 
@@ -52,7 +52,7 @@ class Run {
 }
 
 describe('the demo on a cluster where something is wrong', {
-  ...needsRoot,
+  ...needsCluster(),
   concurrency: false,
   timeout: 2_400_000,
 }, () => {
@@ -77,8 +77,9 @@ describe('the demo on a cluster where something is wrong', {
     staged = await StagedCluster.start({
       name: `demo-faults-${process.pid}`,
       nodes: 1,
-      images: await installedImages(slurmVersion),
+      images: loadsImages ? await installedImages(slurmVersion) : [],
     });
+    if (isGiven) return;
     await staged.client.json('POST', '/apis/storage.k8s.io/v1/storageclasses', {
       body: {
         apiVersion: 'storage.k8s.io/v1',
@@ -117,7 +118,9 @@ describe('the demo on a cluster where something is wrong', {
     await down();
   });
 
-  it('a volume that ignores fsGroup: the field that helps is named, and with it the demo runs', async () => {
+  it('a volume that ignores fsGroup: the field that helps is named, and with it the demo runs', {
+    ...needsThisMachine('needs a StorageClass whose volumes ignore fsGroup'),
+  }, async () => {
     const persistence = { storageClassName: 'root-owned' };
     const broken = start('demo', { VALUES: await values('owner', { persistence }) });
     const seconds = await broken.seconds(

@@ -12,16 +12,29 @@ import { findCondition, pods, secrets } from '@slurm-operator/kube';
 import { clusters, restApis, tokens } from '@slurm-operator/operator';
 import { runCommand, unpackTools } from '@slurm-operator/sandbox';
 import { parse, stringify } from 'yaml';
+import {
+  givenRegistry,
+  inGivenRegistry,
+  isGiven,
+  loadsImages,
+  needsCluster,
+  needsTestImages,
+} from './src/given/given-cluster.ts';
+import { createNamespace } from './src/given/ground.ts';
 import { buildClientImage, clientImage } from './src/helm/client-image.ts';
 import { HelmStage } from './src/helm/helm-stage.ts';
 import { installMariadb, installOperator, installSlurm, smallMachine } from './src/helm/install.ts';
 import { untilAllReady } from './src/helm/slurm-kinds.ts';
-import { needsRoot } from './src/needs-root.ts';
-import { pidsInCluster } from './src/processes.ts';
+import { signalDaemon } from './src/signal-daemon.ts';
 import { until } from './src/until.ts';
 import { untilCondition } from './src/until-condition.ts';
 
-const file = (path: string) => readFileSync(new URL(`testdata/example/${path}`, import.meta.url), 'utf8');
+/** The namespace of the guide. On a cluster of others it has another name: `default` may be in use. */
+const home = isGiven ? 'slurm-example' : 'default';
+const file = (path: string) =>
+  readFileSync(new URL(`testdata/example/${path}`, import.meta.url), 'utf8')
+    .replaceAll(/\bdefault\b/g, home)
+    .replaceAll(clientImage, inGivenRegistry(clientImage));
 /** The release that the guide's version of the REST interface belongs to, and one where only that version changes. */
 const releases = { '24.11': 'v0.0.41', '26.05': 'v0.0.45' } as const;
 
@@ -47,7 +60,7 @@ const volumes = [{ name: 'users', configMap: { name: 'users' } }];
 
 for (const version of ['24.11', '26.05'] as const)
   describe(`the example on four nodes with Slurm ${version}`, {
-    ...needsRoot,
+    ...(loadsImages ? needsCluster(4) : needsTestImages),
     concurrency: false,
     timeout: 1_500_000,
   }, () => {
@@ -63,6 +76,7 @@ for (const version of ['24.11', '26.05'] as const)
       return {
         ...given,
         ...smallMachine,
+        registry: givenRegistry,
         controller: {
           ...(given as { controller?: { slurmctld?: object } }).controller,
           ...smallMachine.controller,
@@ -72,7 +86,7 @@ for (const version of ['24.11', '26.05'] as const)
           {
             apiVersion: 'v1',
             kind: 'ConfigMap',
-            metadata: { name: 'users', namespace: 'default' },
+            metadata: { name: 'users', namespace: home },
             data: { passwd },
           },
         ],
@@ -108,12 +122,13 @@ for (const version of ['24.11', '26.05'] as const)
       return ran.stdout;
     };
     const connected = async () => {
-      const { status } = await stage.client.get(clusters, { namespace: 'default', name: 'my-cluster' });
+      const { status } = await stage.client.get(clusters, { namespace: home, name: 'my-cluster' });
       return findCondition(status?.conditions, 'SlurmConnected');
     };
-    /** Debian's slurmctld goes by its full name after it has read a new configuration. */
-    const slurmctlds = () =>
-      ['slurmctld', 'slurmctld-wlm'].flatMap((program) => pidsInCluster(name, program));
+    const signal = async (daemon: string, which: 'STOP' | 'CONT') => {
+      for (const { metadata } of await stage.pods(home, daemon))
+        await signalDaemon(stage.client, metadata, daemon, which);
+    };
     const told = (reason: RegExp) =>
       until(`the connection to say ${reason}`, async () => {
         const found = await connected();
@@ -123,7 +138,11 @@ for (const version of ['24.11', '26.05'] as const)
 
     beforeAll(async () => {
       stage = await HelmStage.open({ name, nodes: 4, version });
-      await stage.cluster.loadImage(await buildClientImage(stage.directory));
+      if (loadsImages) await stage.staged.loadImage(await buildClientImage(stage.directory));
+      if (isGiven) {
+        await createNamespace(stage.client, home);
+        await stage.kubectl.run(['config', 'set-context', '--current', '--namespace', home]);
+      }
       const tools = await unpackTools({ suite: 'trixie', packages: ['jq', 'curl'] });
       path = `${stage.kubectl.program.replace(/\/kubectl$/, '')}:${tools.bin}:${process.env['PATH'] ?? ''}`;
       // So that what does not answer is told soon.
@@ -132,7 +151,7 @@ for (const version of ['24.11', '26.05'] as const)
     after(() => stage?.[Symbol.asyncDispose]());
 
     it('the complete values install and become Ready', async () => {
-      await installMariadb(stage.kubectl, 'default', 'password');
+      await installMariadb(stage.kubectl, home, 'password');
       const given = await stage.helm.file(withUsers());
       await stage.helm.run([
         'install',
@@ -141,20 +160,20 @@ for (const version of ['24.11', '26.05'] as const)
         '-f',
         given,
         '-n',
-        'default',
+        home,
         '--create-namespace',
       ]);
       const key = await until('the generated key', () =>
-        stage.client.find(secrets, { namespace: 'default', name: 'my-cluster-auth-jwths256' }),
+        stage.client.find(secrets, { namespace: home, name: 'my-cluster-auth-jwths256' }),
       );
       // The guide leaves its key open: here it is the cluster's own.
       await stage.client.create(secrets, {
         apiVersion: 'v1',
         kind: 'Secret',
-        metadata: { name: 'slurm-jwt-key', namespace: 'default' },
+        metadata: { name: 'slurm-jwt-key', namespace: home },
         data: { ...key.data },
       });
-      await untilAllReady(stage.client, 'default', { timeoutMs: 400_000 });
+      await untilAllReady(stage.client, home, { timeoutMs: 400_000 });
       // The same without helm: what it renders, for whoever applies files.
       const rendered = await stage.helm.run([
         'template',
@@ -163,20 +182,18 @@ for (const version of ['24.11', '26.05'] as const)
         '-f',
         given,
         '-n',
-        'default',
+        home,
       ]);
       await writeFile(join(stage.directory, 'slurm-cluster.yaml'), rendered.stdout);
-      assert.equal((await stage.pods('default', 'slurmd')).length, 4);
-      assert.equal((await stage.pods('default', 'slurmrestd')).length, 2);
+      assert.equal((await stage.pods(home, 'slurmd')).length, 4);
+      assert.equal((await stage.pods(home, 'slurmrestd')).length, 2);
     });
 
     it('its Token becomes a Secret', async () => {
       await stage.kubectl.run(['apply', '-f', '-'], { input: file('token.yaml') });
-      const jwt = await until('the token', () =>
-        stage.token({ namespace: 'default', name: 'admin-jwt-secret' }),
-      );
+      const jwt = await until('the token', () => stage.token({ namespace: home, name: 'admin-jwt-secret' }));
       assert.match(jwt, /^[\w-]+\.[\w-]+\.[\w-]+$/);
-      const ref = { namespace: 'default', name: 'admin-token' };
+      const ref = { namespace: home, name: 'admin-token' };
       const degraded = await untilCondition(stage.client, tokens, ref, { type: 'Degraded' });
       assert.match(degraded.message, /is the JWT key of no Controller/, 'the odd key is told');
     });
@@ -184,7 +201,7 @@ for (const version of ['24.11', '26.05'] as const)
     it('its curl script and its Python client run as they are', async () => {
       await stage.kubectl.run(['apply', '-f', '-'], { input: clientPod() });
       await until('the client', async () => {
-        const pod = await stage.client.get(pods, { namespace: 'default', name: 'client' });
+        const pod = await stage.client.get(pods, { namespace: home, name: 'client' });
         return pod.status?.phase === 'Running';
       });
       const said = documents(await inClient(['bash', '-s'], script('rest.sh')));
@@ -238,12 +255,12 @@ for (const version of ['24.11', '26.05'] as const)
         });
 
       it('the token that was deleted is made again', async () => {
-        const ref = { namespace: 'default', name: 'admin-jwt-secret' };
+        const ref = { namespace: home, name: 'admin-jwt-secret' };
         await until('a new token', async () => (await stage.token(ref)) !== '');
       });
 
       it('READY is false: slurmrestd does not run, and it says so; it heals by itself', async () => {
-        const ref = { namespace: 'default', name: 'my-cluster' };
+        const ref = { namespace: home, name: 'my-cluster' };
         await stage.client.mergePatch(restApis, ref, { spec: { replicas: 0 } });
         const found = await told(/ConnectionRefused|ConnectionTimeout/);
         assert.match(found.message, /my-cluster-restapi/);
@@ -254,26 +271,25 @@ for (const version of ['24.11', '26.05'] as const)
       });
 
       it('a timeout: slurmrestd does not answer, and it says so; it heals by itself', async () => {
-        await until('one slurmrestd', async () => (await stage.pods('default', 'slurmrestd')).length === 1);
-        const frozen = pidsInCluster(name, 'slurmrestd');
-        for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+        await until('one slurmrestd', async () => (await stage.pods(home, 'slurmrestd')).length === 1);
+        await signal('slurmrestd', 'STOP');
         try {
           assert.match((await told(/Timeout/)).message, /my-cluster-restapi/);
         } finally {
-          for (const pid of pidsInCluster(name, 'slurmrestd')) process.kill(pid, 'SIGCONT');
+          await signal('slurmrestd', 'CONT');
         }
         await told(/^Connected$/);
       });
 
       it('a token that Slurm refuses: it says so', async () => {
-        const namespace = 'default';
+        const namespace = home;
         await stage.client.create(secrets, {
           apiVersion: 'v1',
           kind: 'Secret',
           metadata: { name: 'bad-token', namespace },
           data: { SLURM_JWT: Buffer.from('no.good.token').toString('base64') },
         });
-        const server = 'http://my-cluster-restapi.default:6820';
+        const server = `http://my-cluster-restapi.${home}:6820`;
         await stage.client.create(clusters, {
           apiVersion: 'slinky.slurm.net/v1beta1',
           kind: 'Cluster',
@@ -285,15 +301,15 @@ for (const version of ['24.11', '26.05'] as const)
       });
 
       it('state out of step: with slurmctld silent nothing is believed and nothing is taken away', async () => {
-        const before = await stage.identities('default', 'slurmd');
-        for (const pid of slurmctlds()) process.kill(pid, 'SIGSTOP');
+        const before = await stage.identities(home, 'slurmd');
+        await signal('slurmctld', 'STOP');
         try {
           await told(/^(?!Connected$)/);
         } finally {
-          for (const pid of slurmctlds()) process.kill(pid, 'SIGCONT');
+          await signal('slurmctld', 'CONT');
         }
         await told(/^Connected$/);
-        assert.deepEqual(await stage.identities('default', 'slurmd'), before);
+        assert.deepEqual(await stage.identities(home, 'slurmd'), before);
       });
     }
   });
@@ -311,7 +327,7 @@ function documents(text: string): Record<string, unknown>[] {
 
 /** A pod that may read what the scripts read. */
 function clientPod(): string {
-  const metadata = { name: 'client', namespace: 'default' };
+  const metadata = { name: 'client', namespace: home };
   const apiGroup = 'rbac.authorization.k8s.io';
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
@@ -326,13 +342,16 @@ function clientPod(): string {
       kind: 'RoleBinding',
       metadata,
       roleRef: { apiGroup, kind: 'Role', name: 'client' },
-      subjects: [{ kind: 'ServiceAccount', name: 'client', namespace: 'default' }],
+      subjects: [{ kind: 'ServiceAccount', name: 'client', namespace: home }],
     },
     {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata,
-      spec: { serviceAccountName: 'client', containers: [{ name: 'client', image: clientImage }] },
+      spec: {
+        serviceAccountName: 'client',
+        containers: [{ name: 'client', image: inGivenRegistry(clientImage) }],
+      },
     },
   ]
     .map((object) => stringify(object))

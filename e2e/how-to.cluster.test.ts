@@ -7,17 +7,19 @@ import { after, before as beforeAll, describe, it } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import { password } from '@slurm-operator/images/testing';
 import { accountings, clusters, controllers, loginSets, nodeSets } from '@slurm-operator/operator';
+import { givenRegistry, needsCluster, needsThisMachine } from './src/given/given-cluster.ts';
 import { HowToStage, namespace } from './src/how-to/how-to-stage.ts';
 import { blocks, type Manifest, manifests } from './src/how-to/page.ts';
 import { claim, directory, small } from './src/how-to/prerequisites.ts';
-import { needsRoot } from './src/needs-root.ts';
 import { until } from './src/until.ts';
 
 const set = (object: Manifest, fields: object) => Object.assign((object.spec ??= {}), fields);
 const nodeSet = 'nodeset.slinky.slurm.net';
 
 describe('the pages of docs/how-to on a cluster at work', {
-  ...needsRoot,
+  ...(givenRegistry === ''
+    ? needsCluster(4)
+    : needsThisMachine('the pages name images that must be on the nodes, not in a registry')),
   concurrency: false,
   timeout: 1_800_000,
 }, () => {
@@ -120,7 +122,7 @@ describe('the pages of docs/how-to on a cluster at work', {
       manifests('how-to/login', 0, {
         Secret: (secret) => {
           const text = secret.stringData?.['sssd.conf'] ?? '';
-          const here = text.replace('ldaps://ldap.example.com', `ldap://ldap.${namespace}.svc.cluster.local`);
+          const here = text.replace('ldaps://ldap.example.com', `ldap://ldap.${namespace}.svc`);
           assert.notEqual(here, text);
           secret.stringData = { 'sssd.conf': `${here}${settings.join('\n')}\n` };
         },
@@ -132,11 +134,15 @@ describe('the pages of docs/how-to on a cluster at work', {
     await stage.ready(nodeSets, 'compute');
     await stage.ready(loginSets, 'login');
     await untilConfig(/PrologFlags\s+= \S*Contain/);
-    const login = { user: 'alice', host: await stage.serviceAddress('login') };
-    const worker = { user: 'alice', host: await stage.podAddress('compute-0'), password };
-    const { stdout: name } = await until('a key lets her in', () => stage.key.run(22, 'id -un', login));
+    const { port: loginPort, ...loginHost } = await stage.sshTo('service', 'login');
+    const { port: workerPort, ...workerHost } = await stage.sshTo('pod', 'compute-0');
+    const login = { user: 'alice', ...loginHost };
+    const worker = { user: 'alice', ...workerHost, password };
+    const { stdout: name } = await until('a key lets her in', () =>
+      stage.key.run(loginPort, 'id -un', login),
+    );
     assert.equal(name, 'alice\n');
-    const visit = () => stage.key.run(22, 'echo "in job $SLURM_JOB_ID"', worker);
+    const visit = () => stage.key.run(workerPort, 'echo "in job $SLURM_JOB_ID"', worker);
     await until('she is refused without a job', async () => {
       await assert.rejects(visit(), /you have no active jobs on this node/);
       return true;
@@ -147,7 +153,7 @@ describe('the pages of docs/how-to on a cluster at work', {
     );
     const options = '--parsable --time=15 --nodelist=compute-0 --output=/dev/null';
     const sbatch = `cd /tmp && sbatch ${options} --wrap "sleep 600"`;
-    const job = (await stage.key.run(22, sbatch, login)).stdout.trim();
+    const job = (await stage.key.run(loginPort, sbatch, login)).stdout.trim();
     const { stdout: adopted } = await until('a job lets her in', visit);
     assert.equal(adopted, `in job ${job}\n`);
     await stage.slurmctld('scancel', job);
@@ -245,7 +251,9 @@ describe('the pages of docs/how-to on a cluster at work', {
     await stage.remove(nodeSet, 'compute');
   });
 
-  it('gpus: a worker without its GPUs is told of', async () => {
+  it('gpus: a worker without its GPUs is told of', {
+    ...needsThisMachine('needs nodes that claim to have GPUs'),
+  }, async () => {
     const [files = '', controller = '', workers = ''] = manifests('how-to/gpus', 0, {
       Controller: (object) => set(small(object), { accountingRef: { name: 'slurm' } }),
       NodeSet: (object) => {

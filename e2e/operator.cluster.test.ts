@@ -1,17 +1,16 @@
 /** The whole: our operator makes the pods, real Slurm runs the jobs. */
 import assert from 'node:assert/strict';
-import { chownSync, copyFileSync, existsSync, globSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { pods } from '@slurm-operator/kube';
+import { exec, KubeError, pods } from '@slurm-operator/kube';
 import { hasEnded, type SlurmClient } from '@slurm-operator/slurm';
-import { needsRoot } from './src/needs-root.ts';
-import { pidsInCluster } from './src/processes.ts';
+import { needsCluster } from './src/given/given-cluster.ts';
+import { forDaemon } from './src/signal-daemon.ts';
 import { namespace, SlurmStage } from './src/slurm-stage.ts';
 import { until } from './src/until.ts';
 import { wantedSlurm } from './src/wanted-slurm.ts';
 
-describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
-  ...needsRoot,
+describe(`the operator with Slurm ${wantedSlurm()}`, {
+  ...needsCluster(3),
   concurrency: false,
   timeout: 1_500_000,
 }, () => {
@@ -81,8 +80,7 @@ describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
     await until('the first worker was replaced', async () =>
       (await stage.workers()).some((pod) => !old.has(pod.metadata.uid)),
     );
-    await stage.operator.kill();
-    stage.operator.start();
+    await stage.replaceOperator();
     await stage.untilReady('w', 3);
     assert.ok(
       (await stage.workers()).every((pod) => !old.has(pod.metadata.uid)),
@@ -96,20 +94,25 @@ describe(`the operator on localcluster with Slurm ${wantedSlurm()}`, {
 
   it('a slurmctld that is killed between the two renames of a save forgets no job', async () => {
     const id = await submit('sleep 6', { name: 'exchanged' });
-    const [pid] = ['slurmctld', 'slurmctld-wlm'].flatMap((program) =>
-      pidsInCluster(stage.cluster.name, program),
+    const inSlurmctld = (script: string) =>
+      exec(stage.client, { namespace, name: 'main-controller-0' }, ['bash', '-c', script], {
+        container: 'slurmctld',
+        timeout: 60_000,
+      });
+    const file = '/var/spool/slurmctld/*/job_state';
+    await until(
+      'the job is saved',
+      async () => (await inSlurmctld(`grep -q exchanged ${file}`)).exitCode === 0,
     );
-    assert.ok(pid !== undefined);
-    const [file] = globSync(`/proc/${pid}/root/var/spool/slurmctld/*/job_state`);
-    assert.ok(file !== undefined);
-    await until('the job is saved', async () => existsSync(file) && readFileSync(file).includes('exchanged'));
-    process.kill(pid, 'SIGSTOP');
     // As 26.05 leaves it: the file of before is away, the next one is there under its other name.
-    const { uid, gid } = statSync(file);
-    renameSync(file, `${file}.old`);
-    copyFileSync(`${file}.old`, `${file}.new`);
-    chownSync(`${file}.new`, uid, gid);
-    process.kill(pid, 'SIGKILL');
+    const rename = 'mv "$file" "$file.old"; cp "$file.old" "$file.new"';
+    const between = `file=$(echo ${file}); kill -STOP "$pid"; ${rename}; kill -KILL "$pid"`;
+    const { stderr } = await inSlurmctld(forDaemon('slurmctld', between)).catch((error: unknown) => {
+      // The container ended, and the connection with it.
+      if (error instanceof KubeError) return { stderr: '' };
+      throw error;
+    });
+    assert.equal(stderr, '');
     await until('another slurmctld answers', () => slurm.jobs.list());
     assert.equal(await end(id), 'COMPLETED');
   });

@@ -1,40 +1,51 @@
 /** The plain YAML on a cluster: what `kubectl apply` of one file brings, without helm, and what stays when the webhook is gone. */
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before as beforeAll, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildOperatorImage, operatorImage } from '@slurm-operator/images';
 import { type Client, deployments, pods } from '@slurm-operator/kube';
 import { mutatingConfiguration } from '@slurm-operator/operator';
+import { inGivenRegistry, loadsImages, needsCluster } from './src/given/given-cluster.ts';
+import { createNamespace } from './src/given/ground.ts';
 import { Kubectl } from './src/helm/kubectl.ts';
-import { needsRoot } from './src/needs-root.ts';
-import { assertNothingRefused } from './src/operator-rights.ts';
 import { StagedCluster } from './src/staged-cluster.ts';
 import { until } from './src/until.ts';
 
-const file = fileURLToPath(new URL('../deploy/slurm-operator.yaml', import.meta.url));
+const plain = fileURLToPath(new URL('../deploy/slurm-operator.yaml', import.meta.url));
 const namespace = 'slinky';
+/** Where somebody has objects of their own. */
+const team = 'team';
 
-describe('the plain YAML on localcluster', {
-  ...needsRoot,
+describe('the plain YAML on a cluster', {
+  ...needsCluster(),
   concurrency: false,
   timeout: 900_000,
 }, () => {
   let staged: StagedCluster;
   let client: Client;
   let kubectl: Kubectl;
+  let file: string;
 
   beforeAll(async () => {
-    const { path } = await buildOperatorImage();
-    staged = await StagedCluster.start({ name: `plain-yaml-${process.pid}`, nodes: 1, images: [path] });
+    const images = loadsImages ? [(await buildOperatorImage()).path] : [];
+    staged = await StagedCluster.start({ name: `plain-yaml-${process.pid}`, nodes: 1, images });
     client = staged.client;
+    await createNamespace(client, team);
+    file = join(staged.directory, 'slurm-operator.yaml');
+    await writeFile(
+      file,
+      (await readFile(plain, 'utf8')).replaceAll(operatorImage, inGivenRegistry(operatorImage)),
+    );
     kubectl = await Kubectl.open(staged.kubeconfig);
   });
   after(() => staged?.[Symbol.asyncDispose]());
 
   const available = (name: string) =>
     until(`Deployment ${name}`, async () => {
-      const { status } = await client.get(deployments, { namespace, name });
-      return status?.availableReplicas === 1;
+      const { spec, status } = await client.get(deployments, { namespace, name });
+      return status?.availableReplicas === spec?.replicas;
     });
 
   it('one apply, and both programs are ready', async () => {
@@ -105,7 +116,7 @@ describe('the plain YAML on localcluster', {
     JSON.stringify({
       apiVersion: 'slinky.slurm.net/v1beta1',
       kind: 'Controller',
-      metadata: { name, namespace: 'default' },
+      metadata: { name, namespace: team },
       spec: {
         slurmKeyRef: { name: 'k', key: 'slurm.key' },
         jwtKeyRef: { name: 'k', key: 'jwt.key' },
@@ -120,11 +131,11 @@ describe('the plain YAML on localcluster', {
     assert.match(missing.stderr, /there is no ConfigMap "nowhere" in this namespace/);
     const name = await apply(controller('a', { clusterName: 'not good' }));
     assert.match(name.stderr, /clusterName must have 1 to 40 characters/);
-    const long = await apply(controller('a-name-that-is-fine-by-itself-here', {}));
+    const long = await apply(controller('a-name-that-is-fine-by-itself-here-too', {}));
     assert.match(long.stderr, /which has more than 40 characters: set spec\.clusterName/);
     assert.equal((await apply(controller('good', {}))).exitCode, 0);
     await until('the operator to say what is missing', async () =>
-      (await kubectl.say('get', 'controllers.slinky.slurm.net', 'good', '-o', 'yaml')).includes(
+      (await kubectl.say('-n', team, 'get', 'controllers.slinky.slurm.net', 'good', '-o', 'yaml')).includes(
         'SecretNotFound',
       ),
     );
@@ -149,12 +160,12 @@ describe('the plain YAML on localcluster', {
     const pod = {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name: 'bystander', namespace: 'default', labels: { 'app.kubernetes.io/name': 'slurmd' } },
+      metadata: { name: 'bystander', namespace: team, labels: { 'app.kubernetes.io/name': 'slurmd' } },
       spec: {
         containers: [
           {
             name: 'c',
-            image: operatorImage,
+            image: inGivenRegistry(operatorImage),
             command: ['/usr/bin/node', '-e', 'setInterval(() => {}, 1000)'],
           },
         ],
@@ -164,13 +175,13 @@ describe('the plain YAML on localcluster', {
     await until(
       'a pod that runs',
       async () =>
-        (await client.get(pods, { namespace: 'default', name: 'bystander' })).status?.phase === 'Running',
+        (await client.get(pods, { namespace: team, name: 'bystander' })).status?.phase === 'Running',
     );
   });
 
   it('nothing was refused to either program, and deleting the file removes it all', async () => {
-    assertNothingRefused(staged.cluster.server);
-    await kubectl.run(['delete', 'pod', 'bystander', '--grace-period=0', '--force']);
+    staged.assertNothingRefused();
+    await kubectl.run(['-n', team, 'delete', 'pod', 'bystander', '--grace-period=0', '--force']);
     await kubectl.run(['delete', '--wait=false', '-f', file]);
     await until(
       'its namespace to be gone',

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { waitUntil } from '@slurm-operator/sandbox';
-import { needsRoot } from './src/needs-root.ts';
+import { needsThisMachine } from './src/given/given-cluster.ts';
 
 const program = fileURLToPath(new URL('src/soak.ts', import.meta.url));
 let soak: ChildProcess | undefined;
@@ -67,7 +67,7 @@ async function startSoak(): Promise<{ child: ChildProcess; pids: number[] }> {
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const)
   test(`after ${signal} of a soak neither its operator nor its cluster goes on`, {
-    ...needsRoot,
+    ...needsThisMachine('it is about processes of this machine'),
     timeout: 900_000,
   }, async () => {
     const { child, pids } = await startSoak();

@@ -1,14 +1,14 @@
 /** Thirty random operations under load, every time; `make soak OPS=200` is the long form. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { needsRoot } from './src/needs-root.ts';
+import { needsThisMachine } from './src/given/given-cluster.ts';
 import { runSoak } from './src/soak/run-soak.ts';
 
 /** Chance finds more than one history, but a failure must be one that can be had again. */
 const seed = 20_260;
 
 test('thirty random operations under load lose no job by the operator’s hand, and end where a fresh apply ends', {
-  ...needsRoot,
+  ...needsThisMachine('it cuts the power of nodes, pauses processes and reads the audit log'),
   timeout: 2_700_000,
 }, async () => {
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** A cluster of this machine with our operator and a Slurm on it, and handles to change and to hurt it. Needs root. */
+/** A cluster with our operator and a Slurm on it, and handles to change and to hurt it: of this machine (needs root), or a given one. */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,14 +10,15 @@ import {
   type NodeSet,
   type RestApi,
 } from '@slurm-operator/api';
-import { buildImage, type SlurmVersion } from '@slurm-operator/images';
+import { Helm } from '@slurm-operator/charts';
+import { buildImage, buildOperatorImage, imageTag, type SlurmVersion } from '@slurm-operator/images';
 import {
   type Client,
   configMaps,
   customResourceDefinitions,
   type Draft,
   type KubeObject,
-  namespaces,
+  leases,
   type Pod,
   pods,
   type Resource,
@@ -29,8 +30,14 @@ import type { LocalCluster } from '@slurm-operator/localcluster';
 import { controllers, nodeSets, restApis } from '@slurm-operator/operator';
 import { SlurmClient, signedToken } from '@slurm-operator/slurm';
 import { currentCondition } from './current-condition.ts';
+import { inGivenRegistry, isGiven, loadsImages } from './given/given-cluster.ts';
+import { createNamespace } from './given/ground.ts';
+import { InstalledOperator } from './given/installed-operator.ts';
+import { ServiceTunnel } from './given/service-tunnel.ts';
+import { operatorNamespace } from './helm/install.ts';
+import { Kubectl } from './helm/kubectl.ts';
 import { OperatorProcess } from './operator-process.ts';
-import { assertNothingRefused, grantOperator } from './operator-rights.ts';
+import { grantOperator, operatorUser } from './operator-rights.ts';
 import { smallMachineLines } from './small-machine-conf.ts';
 import { StagedCluster } from './staged-cluster.ts';
 import { until } from './until.ts';
@@ -57,22 +64,25 @@ export interface StageOptions {
 }
 
 export class SlurmStage implements AsyncDisposable {
-  readonly cluster: LocalCluster;
   readonly client: Client;
-  readonly operator: OperatorProcess;
   readonly directory: string;
   /** What tokens are signed with. */
   readonly jwtKey = randomBytes(32);
-  readonly #staged: StagedCluster;
+  readonly staged: StagedCluster;
+  readonly #operator: OperatorProcess | InstalledOperator;
+  readonly #undo = new AsyncDisposableStack();
   readonly #version: SlurmVersion;
   #slurm: SlurmClient | undefined;
 
-  private constructor(staged: StagedCluster, operator: OperatorProcess, version: SlurmVersion) {
-    this.cluster = staged.cluster;
+  private constructor(
+    staged: StagedCluster,
+    operator: OperatorProcess | InstalledOperator,
+    version: SlurmVersion,
+  ) {
     this.client = staged.client;
     this.directory = staged.directory;
-    this.operator = operator;
-    this.#staged = staged;
+    this.#operator = operator;
+    this.staged = staged;
     this.#version = version;
   }
 
@@ -86,8 +96,11 @@ export class SlurmStage implements AsyncDisposable {
   }: StageOptions): Promise<SlurmStage> {
     progress(`images of Slurm ${version}`);
     const images: string[] = [];
-    for (const image of ['slurmctld', 'slurmrestd', 'slurmd'] as const)
-      images.push((await buildImage(image, version, signal === undefined ? {} : { signal })).path);
+    if (loadsImages) {
+      for (const image of ['slurmctld', 'slurmrestd', 'slurmd'] as const)
+        images.push((await buildImage(image, version, signal === undefined ? {} : { signal })).path);
+      if (isGiven) images.push((await buildOperatorImage()).path);
+    }
     signal?.throwIfAborted();
     await using undo = new AsyncDisposableStack();
     const staged = undo.use(
@@ -99,10 +112,7 @@ export class SlurmStage implements AsyncDisposable {
         progress,
       }),
     );
-    const { client, cluster, directory } = staged;
-    const kubeconfig = join(directory, 'operator.kubeconfig');
-    await writeFile(kubeconfig, await grantOperator(cluster.server, client), { mode: 0o600 });
-    const operator = new OperatorProcess({ kubeconfig, log: join(directory, 'operator.log') });
+    const operator = await (isGiven ? installed(staged) : asProcess(staged));
     const stage = new SlurmStage(staged, operator, version);
     await stage.#prepare();
     undo.move();
@@ -110,13 +120,11 @@ export class SlurmStage implements AsyncDisposable {
   }
 
   async #prepare(): Promise<void> {
-    for (const kind of kinds)
-      await this.client.create(customResourceDefinitions, customResourceDefinition(kind) as never);
-    await this.client.create(namespaces, {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: namespace },
-    });
+    // On a given cluster the chart has brought them.
+    if (!isGiven)
+      for (const kind of kinds)
+        await this.client.create(customResourceDefinitions, customResourceDefinition(kind) as never);
+    await createNamespace(this.client, namespace);
     const data = {
       'slurm.key': randomBytes(768).toString('base64'),
       'jwt.key': this.jwtKey.toString('base64'),
@@ -136,14 +144,54 @@ export class SlurmStage implements AsyncDisposable {
     await until('the kinds are served', () => this.client.list(nodeSets, { namespace }));
   }
 
+  /** The localcluster of this stage; tests that need it are not run on a given cluster. */
+  get cluster(): LocalCluster {
+    return this.staged.cluster;
+  }
+
+  /** The operator as a process of this machine; on a given cluster it is what its chart installs. */
+  get operator(): OperatorProcess {
+    if (this.#operator instanceof OperatorProcess) return this.#operator;
+    throw new Error('the operator is no process of this machine');
+  }
+
+  async startOperator(): Promise<void> {
+    await this.#operator.start();
+  }
+
+  /** Kills the operator and starts it again; comes back when the new one is at work. */
+  async replaceOperator(): Promise<void> {
+    const isAtWork = await this.#operatorWatch();
+    await this.#operator.kill();
+    await this.#operator.start();
+    await until('the new operator is at work', isAtWork);
+  }
+
+  /** Whether another operator than now has acted: by what it asked for, or where that is not shown by who leads. */
+  async #operatorWatch(): Promise<() => Promise<boolean>> {
+    if (this.#operator instanceof OperatorProcess) {
+      const requests = () => this.cluster.server.audit.count({ user: operatorUser });
+      const before = requests();
+      return async () => requests() > before + 10;
+    }
+    const leader = async () => {
+      const { items } = await this.client.list(leases, { namespace: operatorNamespace });
+      return items.map(({ spec }) => spec?.holderIdentity ?? '').join();
+    };
+    const before = await leader();
+    return async () => (await leader()) !== before;
+  }
+
   /** slurmctld and slurmrestd, and the operator that runs them. */
   async startSlurm(): Promise<void> {
-    this.operator.start();
+    await this.startOperator();
     const keys = {
       slurmKeyRef: { name: 'keys', key: 'slurm.key' },
       jwtKeyRef: { name: 'keys', key: 'jwt.key' },
     };
-    const image = (name: string) => ({ image: `slurm-operator/${name}:${this.#version}` });
+    const image = (name: 'slurmctld' | 'slurmrestd') => ({
+      image: inGivenRegistry(imageTag(name, this.#version)),
+    });
     const controller = {
       ...keys,
       slurmctld: image('slurmctld'),
@@ -163,7 +211,7 @@ export class SlurmStage implements AsyncDisposable {
   }
 
   async createNodeSet(name: string, spec: object): Promise<void> {
-    const slurmd = { image: `slurm-operator/slurmd:${this.#version}` };
+    const slurmd = { image: inGivenRegistry(imageTag('slurmd', this.#version)) };
     await this.create(nodeSets, 'NodeSet', name, { controllerRef: { name: 'main' }, slurmd, ...spec });
   }
 
@@ -196,12 +244,23 @@ export class SlurmStage implements AsyncDisposable {
   /** A client of the Slurm inside, through its Service. */
   async slurm(): Promise<SlurmClient> {
     if (this.#slurm !== undefined) return this.#slurm;
-    const service = await this.client.get(services, { namespace, name: 'main-restapi' });
     this.#slurm = new SlurmClient({
-      server: `http://${service.spec?.clusterIP ?? ''}:6820`,
+      server: await this.reach('main-restapi', 6820),
       token: signedToken({ key: this.jwtKey, user: 'slurm' }),
     });
     return this.#slurm;
+  }
+
+  /** The address of a Service for a program of this machine. */
+  async reach(service: string, port: number): Promise<string> {
+    if (isGiven) {
+      const kubectl = await Kubectl.open(this.staged.kubeconfig);
+      const tunnel = await ServiceTunnel.open(kubectl, namespace, `service/${service}`, port);
+      this.#undo.use(tunnel);
+      return `http://127.0.0.1:${tunnel.port}`;
+    }
+    const { spec } = await this.client.get(services, { namespace, name: service });
+    return `http://${spec?.clusterIP ?? ''}:${port}`;
   }
 
   /** Ready, with so many workers, all of the newest revision. */
@@ -228,9 +287,22 @@ export class SlurmStage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.operator.stop();
+    // A given cluster is cleared while its operator runs, so that it lets go of its objects.
+    if (this.#operator instanceof OperatorProcess) await this.#operator.stop();
     this.#slurm?.close();
-    await this.#staged[Symbol.asyncDispose]();
-    assertNothingRefused(this.cluster.server);
+    await this.#undo.disposeAsync();
+    await this.staged[Symbol.asyncDispose]();
+    this.staged.assertNothingRefused();
   }
+}
+
+async function asProcess({ client, cluster, directory }: StagedCluster): Promise<OperatorProcess> {
+  const kubeconfig = join(directory, 'operator.kubeconfig');
+  await writeFile(kubeconfig, await grantOperator(cluster.server, client), { mode: 0o600 });
+  return new OperatorProcess({ kubeconfig, log: join(directory, 'operator.log') });
+}
+
+async function installed({ client, kubeconfig }: StagedCluster): Promise<InstalledOperator> {
+  await using helm = await Helm.open({ kubeconfig });
+  return await InstalledOperator.install(client, helm);
 }

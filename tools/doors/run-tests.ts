@@ -23,6 +23,8 @@ export interface TestRun {
   /** Types, lint, format, dead code and drift too? */
   readonly checks: boolean;
   readonly files: ReadonlyMap<Tier, readonly string[]>;
+  /** One file at a time. @default as many as the machine can take */
+  readonly isSerial?: boolean;
 }
 
 export interface TestRunResult {
@@ -34,7 +36,7 @@ export interface TestRunResult {
 }
 
 /** Runs checks, preparations and test files in one pool, and adds up what happened. */
-export async function runTests({ checks, files }: TestRun): Promise<TestRunResult> {
+export async function runTests({ checks, files, isSerial = false }: TestRun): Promise<TestRunResult> {
   const failures: Failure[] = [];
   const times = new Map<string, number>();
   const tiers = [...files].map(
@@ -68,7 +70,8 @@ export async function runTests({ checks, files }: TestRun): Promise<TestRunResul
   ];
   const cores = availableParallelism();
   const crowd = new Crowd(cores);
-  await runPool(pool, { room: () => roomFor(cores, crowd.perCore) });
+  const one = { computing: 1, waiting: 1, preparing: 2 };
+  await runPool(pool, { room: () => (isSerial ? one : roomFor(cores, crowd.perCore)) });
   crowd.stop();
   return { failures, tiers, times };
 }

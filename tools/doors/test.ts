@@ -1,7 +1,12 @@
-/** `make test`: everything that `make check` does, and every tier of tests, side by side. `ONLY=part/of/path` narrows, `TIER=name` picks one. */
+/**
+ * `make test`: everything that `make check` does, and every tier of tests, side by side. `ONLY=part/of/path` narrows, `TIER=name` picks one.
+ * `KUBECONFIG=… [REGISTRY=…] make test TIER=cluster` runs the tests of that tier on the cluster that KUBECONFIG names.
+ */
 import './end-with-parent.ts';
 import './kubectl-cache.ts';
 import { writeFileSync } from 'node:fs';
+import { given } from '@slurm-operator/e2e';
+import { explain } from '@slurm-operator/localcluster';
 import { describeFailures } from './failures.ts';
 import { runTests } from './run-tests.ts';
 import { bold, dim, duration, green, red, yellow } from './terminal.ts';
@@ -18,14 +23,27 @@ const chosen = (wanted === undefined ? Object.keys(tiers) : [wanted]) as Tier[];
 const only = process.env['ONLY'] ?? '';
 const narrowed = wanted !== undefined || only !== '';
 
+/** Only a tier that was asked for by name: a KUBECONFIG that happens to be set is nobody's consent. */
+const kubeconfig = wanted === 'cluster' ? (process.env['KUBECONFIG'] ?? '') : '';
+const givenRun = kubeconfig === '' ? undefined : await openGiven();
+/** On a given cluster there is nothing to see of the cluster that this repository brings. */
+const ofLocalcluster =
+  givenRun === undefined ? [] : testFiles('cluster', only).filter((file) => file.startsWith('localcluster/'));
+
 /** Tests on a cluster say themselves what they need: with a given one that is not root. */
 const withoutRoot = process.getuid?.() === 0 ? [] : testFiles('sandbox', only);
 const run = await runTests({
   checks: !narrowed,
   files: new Map(
-    chosen.map((tier) => [tier, testFiles(tier, only).filter((file) => !withoutRoot.includes(file))]),
+    chosen.map((tier) => [
+      tier,
+      testFiles(tier, only).filter((file) => !withoutRoot.includes(file) && !ofLocalcluster.includes(file)),
+    ]),
   ),
+  // Two operators on one cluster would fight.
+  isSerial: givenRun !== undefined,
 });
+const leftBehind = (await givenRun?.close()) ?? { left: [], gone: [], objects: 0 };
 const results = run.tiers;
 
 console.log(
@@ -39,11 +57,26 @@ for (const result of results) {
 }
 const skipped = [
   ...results.flatMap((result) => result.skipped),
+  ...ofLocalcluster.map((file) => `${file} (not run here: it is about localcluster itself)`),
   ...withoutRoot.map((file) => `${file} (needs root: run this as root)`),
 ];
 if (skipped.length > 0)
   console.log(yellow(`\nNot covered by this run:\n${skipped.map((name) => `  – ${name}`).join('\n')}`));
-const failures = [...run.failures, ...results.flatMap((result) => result.failures)];
+const { left, gone, objects } = leftBehind;
+const failures = [
+  ...run.failures,
+  ...results.flatMap((result) => result.failures),
+  ...left.map((path) => ({
+    name: `left behind: ${path}`,
+    where: '',
+    error: 'the cluster did not have it before',
+  })),
+  ...gone.map((path) => ({ name: `gone: ${path}`, where: '', error: 'the cluster had it before' })),
+];
+if (givenRun !== undefined && left.length + gone.length === 0)
+  console.log(
+    green(`\nThe given cluster has the ${objects} objects that it had before: nothing was left behind.`),
+  );
 if (failures.length > 0) console.log(`\n${describeFailures(failures)}`);
 if (process.env['TIMES'] === 'write') writeTimes(run.times);
 console.log(dim(`\nmake test took ${duration(performance.now() - began)}`));
@@ -58,4 +91,20 @@ function writeTimes(measured: ReadonlyMap<string, number>): void {
     .map(([name, seconds]) => [name, Math.round(seconds)] as const);
   const table = Object.fromEntries([...new Map(long)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   writeFileSync(timesFile, `${JSON.stringify(table, null, 2)}\n`);
+}
+
+async function openGiven(): Promise<given.GivenRun> {
+  console.log(bold(`▸ the cluster that KUBECONFIG names: ${kubeconfig}`));
+  try {
+    const opened = await given.openGivenRun({
+      kubeconfig,
+      registry: process.env['REGISTRY'] ?? '',
+      say: (line) => console.log(dim(`  ${line}`)),
+    });
+    Object.assign(process.env, opened.env);
+    return opened;
+  } catch (error) {
+    console.error(red(`✘ ${explain(error)}`));
+    process.exit(1);
+  }
 }

@@ -24,6 +24,7 @@ import {
   tokens,
 } from '@slurm-operator/operator';
 import { currentCondition } from '../current-condition.ts';
+import { inGivenRegistry, loadsImages } from '../given/given-cluster.ts';
 import { ldap, mariadb, type Neighbour, neighbour } from '../neighbour.ts';
 import { namespace, SlurmStage, type StageOptions } from '../slurm-stage.ts';
 import { smallMachineLines } from '../small-machine-conf.ts';
@@ -56,26 +57,35 @@ const parts: readonly (readonly [Resource<never>, string])[] = [
 export class ControlPlane implements AsyncDisposable {
   readonly stage: SlurmStage;
   readonly #options: ControlPlaneOptions;
+  /**
+   * The node of slurmdbd and its database, which no slurmctld shares: one that has never saved what it knows of accounts cannot take
+   * over while slurmdbd is away, so that both must not be lost at once.
+   */
+  readonly #databaseNode: string;
 
   /** Since 25.11 a standby does not answer /readyz; before, nothing tells Kubernetes which of two slurmctld is active. */
   get tellsWhoIsActive(): boolean {
     return this.#options.version !== '24.11';
   }
 
-  private constructor(stage: SlurmStage, options: ControlPlaneOptions) {
+  private constructor(stage: SlurmStage, options: ControlPlaneOptions, databaseNode: string) {
     this.stage = stage;
+    this.#databaseNode = databaseNode;
     this.#options = options;
   }
 
   static async open(options: ControlPlaneOptions): Promise<ControlPlane> {
     const stage = await SlurmStage.open(options);
     const { version } = options;
-    for (const name of ['slurmdbd', 'login'] as const)
-      await stage.cluster.loadImage((await buildImage(name, version)).path);
-    for (const name of ['mariadb', 'ldap', 'curl'] as const)
-      await stage.cluster.loadImage((await buildImage(name)).path);
-    stage.operator.start();
-    return new ControlPlane(stage, options);
+    if (loadsImages) {
+      for (const name of ['slurmdbd', 'login'] as const)
+        await stage.staged.loadImage((await buildImage(name, version)).path);
+      for (const name of ['mariadb', 'ldap', 'curl'] as const)
+        await stage.staged.loadImage((await buildImage(name)).path);
+    }
+    await stage.startOperator();
+    const nodes = await stage.staged.nodeNames();
+    return new ControlPlane(stage, options, nodes.at(-1) ?? '');
   }
 
   /** What the six kinds refer to: a database, a directory, and their secrets. */
@@ -84,7 +94,7 @@ export class ControlPlane implements AsyncDisposable {
     await this.create(configMaps, 'people', { data: { 'people.ldif': people() } });
     await this.#createNeighbour(
       mariadb({
-        image: imageTag('mariadb'),
+        image: inGivenRegistry(imageTag('mariadb')),
         password: { name: 'mariadb', key: 'password' },
         // A claim, so that what is known of jobs outlives the database's pod.
         data: { persistentVolumeClaim: { claimName: 'mariadb' } },
@@ -93,7 +103,7 @@ export class ControlPlane implements AsyncDisposable {
     );
     await this.#claim('mariadb', ['ReadWriteOnce']);
     if (this.#options.standby === true) await this.#claim('state', ['ReadWriteMany']);
-    await this.#createNeighbour(ldap(imageTag('ldap'), 'people'));
+    await this.#createNeighbour(ldap(inGivenRegistry(imageTag('ldap')), 'people'));
     await this.secret('sssd', { 'sssd.conf': sssdConf(await this.addressOf('ldap')) });
   }
 
@@ -123,7 +133,7 @@ export class ControlPlane implements AsyncDisposable {
         ...(standby
           ? {
               ha: { enabled: true, backups: 1 },
-              template: { spec: { affinity: { nodeAffinity: awayFrom(this.#databaseMachine()) } } },
+              template: { spec: { affinity: { nodeAffinity: awayFrom(this.#databaseNode) } } },
               persistence: { enabled: true, existingClaim: 'state' },
             }
           : {}),
@@ -232,19 +242,11 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   #image(name: 'slurmctld' | 'slurmd' | 'slurmdbd' | 'slurmrestd' | 'login') {
-    return { [name]: { image: imageTag(name, this.#options.version) } };
-  }
-
-  /**
-   * The machine of slurmdbd and its database, which no slurmctld shares: one that has never saved what it knows of accounts cannot take
-   * over while slurmdbd is away, so that both must not be lost at once.
-   */
-  #databaseMachine(): string {
-    return this.stage.cluster.nodes.at(-1)?.name ?? '';
+    return { [name]: { image: inGivenRegistry(imageTag(name, this.#options.version)) } };
   }
 
   #besideDatabase() {
-    return { nodeSelector: { 'kubernetes.io/hostname': this.#databaseMachine() } };
+    return { nodeSelector: { 'kubernetes.io/hostname': this.#databaseNode } };
   }
 
   #claim(name: string, accessModes: readonly string[]) {

@@ -6,13 +6,16 @@ import { conditionType } from '@slurm-operator/api';
 import { deployments, nodes, pods } from '@slurm-operator/kube';
 import { accountings, clusters, controllers, restApis } from '@slurm-operator/operator';
 import { signJwt } from '@slurm-operator/slurm';
-import { pidsInCluster } from '../processes.ts';
+import { isGiven } from '../given/given-cluster.ts';
+import { signalDaemon } from '../signal-daemon.ts';
 import { namespace } from '../slurm-stage.ts';
 import { until } from '../until.ts';
 import type { ControlPlane } from './control-plane.ts';
 
 export interface Fault {
   readonly name: string;
+  /** It needs more than the Kubernetes API, and why. */
+  readonly needsMachine?: string;
   strike(plane: ControlPlane): Promise<void>;
   /** Kubernetes knows it. */
   known(plane: ControlPlane): Promise<boolean>;
@@ -48,20 +51,33 @@ const allReady = async (plane: ControlPlane): Promise<boolean> => {
   return says(plane, clusters, conditionType.degraded, 'False');
 };
 
-/** No node takes new pods, so that a pod that is deleted stays away. */
-const cordon = async (plane: ControlPlane, unschedulable: boolean): Promise<void> => {
-  for (const { name } of plane.stage.cluster.nodes)
-    await plane.stage.client.mergePatch(nodes, { name }, { spec: { unschedulable } });
+/** A pod that is deleted stays away: no node takes new ones, or on a cluster of others, no quota allows them. */
+const refusePods = async (plane: ControlPlane, isRefused: boolean): Promise<void> => {
+  const { client } = plane.stage;
+  if (!isGiven) {
+    for (const { name } of plane.stage.cluster.nodes)
+      await client.mergePatch(nodes, { name }, { spec: { unschedulable: isRefused } });
+    return;
+  }
+  const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
+  const body = {
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'no-pods' },
+    spec: { hard: { pods: '0' } },
+  };
+  if (isRefused) await client.json('POST', path, { body });
+  else await client.json('DELETE', `${path}/no-pods`);
 };
 
 const withoutRoom = (app: string): Pick<Fault, 'strike' | 'known' | 'mend' | 'healed'> => ({
   async strike(plane) {
-    await cordon(plane, true);
+    await refusePods(plane, true);
     for (const { metadata } of await plane.podsOf(app))
       await plane.stage.client.delete(pods, { namespace, name: metadata.name }, { gracePeriodSeconds: 1 });
   },
   known: async (plane) => !(await anyReady(plane, app)),
-  mend: (plane) => cordon(plane, false),
+  mend: (plane) => refusePods(plane, false),
   healed: allReady,
 });
 
@@ -76,7 +92,8 @@ const slurmctldKilled: Fault = {
   name: 'slurmctld_killed',
   async strike(plane) {
     [killedAt, restartsBefore] = [Math.floor(Date.now() / 1000) * 1000, await restarts(plane)];
-    for (const pid of pidsInCluster(plane.stage.cluster.name, 'slurmctld')) process.kill(pid, 'SIGKILL');
+    const ref = { namespace, name: 'slurm-controller-0' };
+    await signalDaemon(plane.stage.client, ref, 'slurmctld', 'KILL');
   },
   known: async (plane) => !(await anyReady(plane, 'slurmctld')) || (await restarts(plane)) > restartsBefore,
   async told(plane) {
@@ -89,6 +106,7 @@ const slurmctldKilled: Fault = {
 
 const nodeLost: Fault = {
   name: 'slurmctld_node_lost',
+  needsMachine: 'it powers off a node',
   async strike(plane) {
     const pod = await plane.stage.client.get(pods, { namespace, name: 'slurm-controller-0' });
     lostNode = pod.spec?.nodeName ?? '';

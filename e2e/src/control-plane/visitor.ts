@@ -2,6 +2,7 @@
 import { imageTag, type SlurmVersion } from '@slurm-operator/images';
 import { password } from '@slurm-operator/images/testing';
 import { configMaps, pods } from '@slurm-operator/kube';
+import { inGivenRegistry } from '../given/given-cluster.ts';
 import { namespace } from '../slurm-stage.ts';
 import { until } from '../until.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -22,7 +23,7 @@ export class Visitor {
         containers: [
           {
             name,
-            image: imageTag('login', version),
+            image: inGivenRegistry(imageTag('login', version)),
             command: ['sleep', 'infinity'],
             volumeMounts: [{ name: 'askpass', mountPath: '/askpass' }],
           },

@@ -1,4 +1,4 @@
-/** A cluster of this machine with nothing on it but images, and the programs a person would use: helm, kubectl, ssh. Needs root. */
+/** A cluster with nothing of ours on it but images, and the programs a person would use: helm, kubectl, ssh. Needs root, or a given cluster. */
 import assert from 'node:assert/strict';
 import { findHelm, Helm } from '@slurm-operator/charts';
 import type { SlurmVersion } from '@slurm-operator/images';
@@ -12,8 +12,11 @@ import {
   secrets,
 } from '@slurm-operator/kube';
 import type { LocalCluster } from '@slurm-operator/localcluster';
+import { givenRegistry, isGiven, loadsImages } from '../given/given-cluster.ts';
+import { createNamespace } from '../given/ground.ts';
 import { StagedCluster } from '../staged-cluster.ts';
 import { until } from '../until.ts';
+import { operatorNamespace } from './install.ts';
 import { installedImages } from './installed-images.ts';
 import { Kubectl } from './kubectl.ts';
 import { RestSession } from './rest-session.ts';
@@ -25,7 +28,7 @@ export interface HelmStageOptions {
 }
 
 export class HelmStage implements AsyncDisposable {
-  readonly cluster: LocalCluster;
+  readonly staged: StagedCluster;
   readonly client: Client;
   readonly helm: Helm;
   readonly kubectl: Kubectl;
@@ -34,14 +37,14 @@ export class HelmStage implements AsyncDisposable {
   readonly #undo: AsyncDisposableStack;
 
   private constructor(
-    { cluster, client, directory }: StagedCluster,
+    staged: StagedCluster,
     programs: { readonly helm: Helm; readonly kubectl: Kubectl },
     version: SlurmVersion,
     undo: AsyncDisposableStack,
   ) {
-    this.cluster = cluster;
-    this.client = client;
-    this.directory = directory;
+    this.staged = staged;
+    this.client = staged.client;
+    this.directory = staged.directory;
     this.helm = programs.helm;
     this.kubectl = programs.kubectl;
     this.version = version;
@@ -49,20 +52,28 @@ export class HelmStage implements AsyncDisposable {
   }
 
   static async open({ name, nodes, version = '26.05' }: HelmStageOptions): Promise<HelmStage> {
-    const images = await installedImages(version);
+    const images = loadsImages ? await installedImages(version) : [];
     // When it cannot be built, nothing was started in vain.
     await findHelm({ progress: console.log });
     await using undo = new AsyncDisposableStack();
     const staged = undo.use(await StagedCluster.start({ name, nodes, images }));
     const helm = undo.use(await Helm.open({ kubeconfig: staged.kubeconfig }));
     const kubectl = await Kubectl.open(staged.kubeconfig);
+    if (isGiven)
+      for (const namespace of [operatorNamespace, 'slurm']) await createNamespace(staged.client, namespace);
     return new HelmStage(staged, { helm, kubectl }, version, undo.move());
+  }
+
+  /** The localcluster of this stage; what needs it is not run on a given cluster. */
+  get cluster(): LocalCluster {
+    return this.staged.cluster;
   }
 
   /** What the chart slurm needs to run the images of this stage's release. */
   get images(): object {
     const image = { tag: this.version };
     return {
+      registry: givenRegistry,
       controller: { slurmctld: { image } },
       restapi: { slurmrestd: { image } },
       accounting: { slurmdbd: { image } },

@@ -2,6 +2,7 @@
 import { chart, type Helm } from '@slurm-operator/charts';
 import { imageTag } from '@slurm-operator/images';
 import { stringify } from 'yaml';
+import { givenRegistry, inGivenRegistry } from '../given/given-cluster.ts';
 import { mariadb, neighbour } from '../neighbour.ts';
 import { smallMachineConf } from '../small-machine-conf.ts';
 import type { Kubectl } from './kubectl.ts';
@@ -23,7 +24,7 @@ export async function installOperator(
     chart('slurm-operator'),
     ...place,
     '--values',
-    await helm.file(values),
+    await helm.file({ registry: givenRegistry, ...values }),
     ...(wait ? ['--wait', '--timeout', '4m'] : []),
   ]);
 }
@@ -59,7 +60,7 @@ export async function installMariadb(
   kubectl: Kubectl,
   namespace: string,
   password: string,
-  inRegistry = (image: string) => image,
+  inRegistry: (image: string) => string = inGivenRegistry,
 ): Promise<void> {
   const secret = {
     apiVersion: 'v1',

@@ -1,4 +1,4 @@
-/** A cluster of this machine with the operator from the plain YAML, and what a person has who follows a page: kubectl, ssh. Needs root. */
+/** A cluster with the operator from the plain YAML, and what a person has who follows a page: kubectl, ssh. Needs root, or a given cluster. */
 import { fileURLToPath } from 'node:url';
 import { buildImage } from '@slurm-operator/images';
 import {
@@ -13,6 +13,9 @@ import {
   services,
 } from '@slurm-operator/kube';
 import { nodeSets } from '@slurm-operator/operator';
+import { isGiven, loadsImages } from '../given/given-cluster.ts';
+import { createNamespace } from '../given/ground.ts';
+import { ServiceTunnel } from '../given/service-tunnel.ts';
 import { installMariadb } from '../helm/install.ts';
 import { installedImages } from '../helm/installed-images.ts';
 import { Kubectl } from '../helm/kubectl.ts';
@@ -42,13 +45,13 @@ export class HowToStage implements AsyncDisposable {
       await StagedCluster.start({
         name,
         nodes: 4,
-        images: [...(await installedImages('26.05')), (await buildImage('ldap')).path],
+        images: loadsImages ? [...(await installedImages('26.05')), (await buildImage('ldap')).path] : [],
         // Nobody looks whether they are there: that is what the page about them is tried with.
         capacity: { 'nvidia.com/gpu': '8' },
       }),
     );
     const kubectl = await Kubectl.open(staged.kubeconfig);
-    await installOperator(kubectl);
+    await installOperator(kubectl, staged.client);
     return new HowToStage(staged, kubectl, key, undo.move());
   }
 
@@ -67,7 +70,7 @@ export class HowToStage implements AsyncDisposable {
   }
 
   async namespace(name: string): Promise<void> {
-    await this.#kubectl.run(['create', 'namespace', name]);
+    await createNamespace(this.client, name);
   }
 
   /** The Secret of the same name and content in another namespace. */
@@ -130,12 +133,19 @@ export class HowToStage implements AsyncDisposable {
     return (items as Pod[]).flatMap(({ spec }) => spec?.nodeName ?? []);
   }
 
-  async podAddress(name: string): Promise<string> {
-    return (await this.client.get(pods, { namespace, name })).status?.podIP ?? '';
-  }
-
-  async serviceAddress(name: string): Promise<string> {
-    return (await this.client.get(services, { namespace, name })).spec?.clusterIP ?? '';
+  /** Where ssh reaches a pod or a Service: at its address, or on a given cluster through the API server. */
+  async sshTo(kind: 'pod' | 'service', name: string): Promise<{ host: string; port: number }> {
+    if (isGiven) {
+      const tunnel = await ServiceTunnel.open(this.#kubectl, namespace, `${kind}/${name}`, 22);
+      this.#undo.use(tunnel);
+      return { host: '127.0.0.1', port: tunnel.port };
+    }
+    const ref = { namespace, name };
+    const host =
+      kind === 'pod'
+        ? (await this.client.get(pods, ref)).status?.podIP
+        : (await this.client.get(services, ref)).spec?.clusterIP;
+    return { host: host ?? '', port: 22 };
   }
 
   async claims(): Promise<string[]> {
@@ -158,10 +168,10 @@ export class HowToStage implements AsyncDisposable {
 }
 
 /** As the page says, without helm; and what Slurm needs where containers have no control groups. */
-async function installOperator(kubectl: Kubectl): Promise<void> {
+async function installOperator(kubectl: Kubectl, client: Client): Promise<void> {
   const file = fileURLToPath(new URL('../../../deploy/slurm-operator.yaml', import.meta.url));
   await kubectl.run(['apply', '--server-side', '-f', file]);
-  await kubectl.run(['create', 'namespace', namespace]);
+  await createNamespace(client, namespace);
   const small = ['configmap', 'small', '--from-literal=cgroup.conf=CgroupPlugin=disabled'];
   await kubectl.run(['--namespace', namespace, 'create', ...small]);
   for (const name of ['slurm-operator', 'slurm-operator-webhook'])

@@ -1,0 +1,64 @@
+/** `KUBECONFIG=… make test TIER=cluster` on a localcluster that somebody else started: it works there, and leaves nothing. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Client, namespaces } from '@slurm-operator/kube';
+import { type ClusterRecord, down, up } from '@slurm-operator/localcluster';
+import { type CommandResult, runCommand } from '@slurm-operator/sandbox';
+import { connect } from './src/demo/connect.ts';
+import { added, clusterContents } from './src/given/cluster-contents.ts';
+import { needsThisMachine } from './src/given/given-cluster.ts';
+import { until } from './src/until.ts';
+
+const program = fileURLToPath(new URL('../tools/doors/test.ts', import.meta.url));
+const name = `given-${process.pid}`;
+
+describe('the cluster tests on a given cluster', {
+  ...needsThisMachine('it starts the cluster that it gives'),
+  concurrency: false,
+  timeout: 1_200_000,
+}, () => {
+  let record: ClusterRecord | undefined;
+  let client: Client;
+
+  const run = (only: string): Promise<CommandResult> => {
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    return runCommand([process.execPath, program], {
+      env: { ...env, KUBECONFIG: record?.kubeconfig ?? '', TIER: 'cluster', ONLY: only },
+      allowFailure: true,
+      timeoutMs: 900_000,
+    });
+  };
+
+  before(async () => {
+    record = await up({ name, nodes: 1, progress: () => {} });
+    client = await connect(record.kubeconfig);
+  });
+  after(async () => {
+    client?.close();
+    if (record !== undefined) await down(name, () => {});
+  });
+
+  it('runs what needs the API alone, names what does not run there, and leaves the cluster as it was', async () => {
+    const untouched = await clusterContents(client);
+    const { exitCode, stdout, stderr } = await run('plain-yaml');
+    assert.equal(exitCode, 0, `${stdout}\n${stderr}`);
+    assert.match(stdout, /nothing was left behind/);
+    assert.match(stdout, /[1-9]\d* passed, 0 failed/);
+    assert.deepEqual(added(untouched, await clusterContents(client)), []);
+    const { stdout: told } = await run('-ha.');
+    assert.match(told, /two slurmctld.*not run here: needs 3 nodes, the cluster has 1/);
+    assert.match(told, /\b0 passed, 0 failed, [1-9]/, 'what does not run is not counted as passed');
+  });
+
+  it('changes nothing where an operator for Slurm is installed, or a namespace is taken', async () => {
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'slinky' } });
+    const taken = await clusterContents(client);
+    const { exitCode, stderr } = await run('plain-yaml');
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /the namespace slinky already.*Nothing was changed/);
+    assert.deepEqual(added(taken, await clusterContents(client)), []);
+    await client.delete(namespaces, { name: 'slinky' });
+    await until('it is gone', async () => (await client.find(namespaces, { name: 'slinky' })) === undefined);
+  });
+});

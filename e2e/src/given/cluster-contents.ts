@@ -1,0 +1,74 @@
+/** Every object of a cluster by name, to show that a run left nothing behind. */
+import { ApiError, type Client } from '@slurm-operator/kube';
+
+export interface Content {
+  /** Its path in the API, which names it and can be deleted. */
+  readonly path: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+interface ResourceList {
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly namespaced: boolean;
+    readonly verbs: readonly string[];
+  }[];
+}
+
+/** Kinds that come and go without anybody's doing, and copies of others. */
+const passing = new Set(['Event', 'ComponentStatus', 'PodMetrics', 'NodeMetrics', 'Lease']);
+
+export async function clusterContents(client: Client): Promise<Map<string, Content>> {
+  const { groups } = (await client.json('GET', '/apis')) as {
+    groups: readonly { readonly preferredVersion: { readonly groupVersion: string } }[];
+  };
+  const roots = [
+    '/api/v1',
+    ...groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`),
+  ];
+  const contents = new Map<string, Content>();
+  for (const root of roots) {
+    const { resources = [] } = (await client.json('GET', root)) as ResourceList;
+    for (const { name, kind, namespaced, verbs } of resources) {
+      if (name.includes('/') || passing.has(kind) || !verbs.includes('list')) continue;
+      for (const metadata of await listMetadata(client, `${root}/${name}`)) {
+        const { namespace = '' } = metadata;
+        const place = namespaced ? `namespaces/${namespace}/` : '';
+        const path = `${root}/${place}${name}/${metadata.name}`;
+        contents.set(path, { path, kind, namespace, name: metadata.name });
+      }
+    }
+  }
+  return contents;
+}
+
+interface Page {
+  readonly metadata?: { readonly continue?: string };
+  readonly items?: readonly { readonly metadata: { readonly name: string; readonly namespace?: string } }[];
+}
+
+async function listMetadata(client: Client, path: string) {
+  const found: { readonly name: string; readonly namespace?: string }[] = [];
+  for (let token = ''; ; ) {
+    const query = `limit=500${token === '' ? '' : `&continue=${encodeURIComponent(token)}`}`;
+    const page = (await client.json('GET', `${path}?${query}`).catch(notServed)) as Page;
+    found.push(...(page.items ?? []).map(({ metadata }) => metadata));
+    token = page.metadata?.continue ?? '';
+    if (token === '') return found;
+  }
+}
+
+/** Discovery names kinds that a server then does not serve: an aggregated API that is away, or the embedded one. */
+function notServed(error: unknown): Page {
+  if (error instanceof ApiError && [404, 405, 501, 503].includes(error.status)) return {};
+  throw error;
+}
+
+/** What is there now and was not before. */
+export const added = (
+  before: ReadonlyMap<string, Content>,
+  now: ReadonlyMap<string, Content>,
+): readonly Content[] => [...now].filter(([path]) => !before.has(path)).map(([, content]) => content);

@@ -1,0 +1,80 @@
+/** A run of the cluster tests on a given cluster: what is asked before the first test, and shown after the last. */
+import { type Client, namespaces, nodes } from '@slurm-operator/kube';
+import { connect } from '../demo/connect.ts';
+import { checkImages } from '../demo/missing-images.ts';
+import { demoImages } from '../demo/names.ts';
+import { until } from '../until.ts';
+import { added, clusterContents } from './cluster-contents.ts';
+import { localClusterOf } from './given-cluster.ts';
+import { checkGround, createNamespace } from './ground.ts';
+
+export interface GivenRunOptions {
+  /** The value of KUBECONFIG. */
+  readonly kubeconfig: string;
+  readonly registry: string;
+  readonly say: (line: string) => void;
+}
+
+export interface GivenRun {
+  /** For the processes of the tests. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What the tests left behind, and what is gone that was there before. */
+  close(): Promise<{
+    readonly left: readonly string[];
+    readonly gone: readonly string[];
+    readonly objects: number;
+  }>;
+}
+
+/** Throws with the reason when the tests cannot run there. */
+export async function openGivenRun({ kubeconfig, registry, say }: GivenRunOptions): Promise<GivenRun> {
+  const client = await connect(kubeconfig);
+  await checkGround(client);
+  const { items } = await client.list(nodes);
+  const schedulable = items.filter(
+    ({ spec }) => spec?.unschedulable !== true && (spec?.taints ?? []).length === 0,
+  );
+  const before = await clusterContents(client);
+  const isLocal = registry === '' && (await localClusterOf(kubeconfig)) !== undefined;
+  say(`${schedulable.length} nodes that take pods, ${before.size} objects`);
+  say(
+    isLocal
+      ? 'a localcluster of this machine: the tests load their images into it'
+      : `images: ${registry === '' ? 'on its nodes' : `from ${registry}`}`,
+  );
+  if (!isLocal) await checkAllImages(client, registry, say);
+  const settled = async () => {
+    const now = await clusterContents(client);
+    return { left: paths(added(before, now)), gone: paths(added(now, before)), objects: now.size };
+  };
+  return {
+    env: {
+      GIVEN_KUBECONFIG: kubeconfig,
+      GIVEN_NODES: String(schedulable.length),
+      GIVEN_LOADS_IMAGES: isLocal ? '1' : '0',
+    },
+    async close() {
+      // What a deleted object owned is collected a moment after it.
+      await until('nothing is left', async () => (await settled()).left.length === 0, {
+        seconds: 60,
+        everyMs: 1_000,
+      }).catch(() => {});
+      const result = await settled();
+      client.close();
+      return result;
+    },
+  };
+}
+
+const paths = (contents: readonly { readonly path: string }[]): string[] => contents.map(({ path }) => path);
+
+async function checkAllImages(client: Client, registry: string, say: (line: string) => void): Promise<void> {
+  const name = 'team';
+  await createNamespace(client, name);
+  try {
+    await checkImages(client, { namespace: name, images: demoImages(registry), say });
+  } finally {
+    await client.delete(namespaces, { name });
+    await until('its namespace is gone', async () => (await client.find(namespaces, { name })) === undefined);
+  }
+}
