@@ -119,6 +119,11 @@ const reasonTexts = {
     meaning: 'Slurm would refuse the new configuration. The old one stays in use.',
     advice: 'Correct the line that the message quotes.',
   },
+  ConfigUntried: {
+    meaning: 'The new configuration could not be tried yet. The old one stays in use.',
+    advice:
+      'Remove what the message names; it is tried again by itself. The message has the command to do without the trial.',
+  },
   UserNotAllowed: {
     meaning: 'The user that the Token names may not be given a token here.',
     advice: 'Choose another user, or have an administrator allow it.',

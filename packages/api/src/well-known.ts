@@ -61,6 +61,8 @@ export const annotation = {
   generateJwtKey: 'slinky.slurm.net/generate-jwt-key',
   /** On a Controller: put the configuration in force that this token names, whatever jobs it costs. See `status.heldConfig`. Ours. */
   forceConfig: 'slinky.slurm.net/force-config',
+  /** On a Controller: put the configuration in force that this token names, without its trial. Ours. */
+  skipConfigTrial: 'slinky.slurm.net/skip-config-trial',
 } as const;
 
 export const finalizer = {

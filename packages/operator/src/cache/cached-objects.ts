@@ -30,6 +30,7 @@ export const podFields = project<Pod>({
     'spec.hostname',
     'spec.hostNetwork',
     'spec.containers.name',
+    'spec.containers.image',
     'spec.volumes.persistentVolumeClaim',
     'status.phase',
     'status.podIP',

@@ -5,6 +5,7 @@ import {
   app,
   type Cluster,
   type Controller,
+  label,
   type NodeSet,
   resourceName,
 } from '@slurm-operator/api';
@@ -17,13 +18,15 @@ import {
   type StatefulSet,
   statefulSets,
 } from '@slurm-operator/kube';
-import { refusedCode, trialAnnotation, trialName } from '../builders/controller/config-check.ts';
-import { withoutAccountingAnnotation } from '../builders/controller/config-map.ts';
+import { trialAnnotation, trialName } from '../builders/controller/config-check.ts';
+import { filesDigestAnnotation, withoutAccountingAnnotation } from '../builders/controller/config-map.ts';
 import {
   mountedConfigMaps,
   referencedConfigMaps,
   stateClaimName,
 } from '../builders/controller/stateful-set.ts';
+import { refusedCode } from '../builders/controller/trial-scripts.ts';
+import type { TrialWorker } from '../builders/controller/trial-worker.ts';
 import { type Digests, digestsOf } from '../cache/references.ts';
 import { accountings, clusters, nodeSets } from '../cache/resources.ts';
 import { type WorkerKey, workerKeys } from '../keys/slurm-key.ts';
@@ -47,6 +50,8 @@ export interface ObservedController {
   readonly pods: readonly PodFacts[];
   readonly trial: Trial | undefined;
   readonly workers: readonly WorkerKey[];
+  /** Workers whose slurmd runs, each with its image. */
+  readonly running: readonly TrialWorker[];
   readonly statefulSet: {
     readonly exists: boolean;
     readonly updating: boolean;
@@ -60,6 +65,8 @@ export interface ObservedController {
   };
   /** The slurm.conf that is in force is known to name no slurmdbd. */
   readonly withoutAccounting: boolean;
+  /** A digest of the site's own files that the configuration in force was read with. */
+  readonly filesInForce: string | undefined;
   readonly volume: StateVolume;
   /** slurmdbd of the Accounting, where it runs here. */
   readonly slurmdbd: Runs;
@@ -74,6 +81,7 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
   const mapNames = [...referencedConfigMaps(controller), jwksKeyRef?.name];
   const set = cache.get(statefulSets, { namespace, name: resourceName.controller(name) });
   const sets = cache.list(nodeSets, { namespace }).filter((one) => one.spec.controllerRef.name === name);
+  const inForce = cache.get(configMaps, { namespace, name: resourceName.config(name) })?.metadata.annotations;
   return {
     controller,
     nodeSets: sets.filter((one) => one.metadata.deletionTimestamp === undefined),
@@ -102,13 +110,12 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
       files: set === undefined ? [] : mountedConfigMaps(set),
       image: imageOf(set, app.controller),
     },
-    withoutAccounting:
-      cache.get(configMaps, { namespace, name: resourceName.config(name) })?.metadata.annotations?.[
-        withoutAccountingAnnotation
-      ] === 'true',
+    withoutAccounting: inForce?.[withoutAccountingAnnotation] === 'true',
+    filesInForce: inForce?.[filesDigestAnnotation],
     volume: volumeOf(cache, set),
     slurmdbd: slurmdbdOf(cache, namespace, accountingRef?.name),
     workers: workerKeys(cache, controller),
+    running: runningWorkers(cache, controller),
   };
 }
 
@@ -171,10 +178,30 @@ const unique = (names: readonly (string | undefined)[]): string[] => [
   ...new Set(names.filter((name): name is string => name !== undefined && name !== '')),
 ];
 
+function runningWorkers(cache: Cache, { metadata: { namespace, name } }: Live<Controller>): TrialWorker[] {
+  return cache
+    .list(pods, { namespace })
+    .filter(
+      ({ metadata: { labels } }) => labels?.[label.name] === app.worker && labels[label.cluster] === name,
+    )
+    .flatMap(({ metadata, spec, status }) => {
+      const isRunning = status?.containerStatuses?.some(
+        (one) => one.name === app.worker && one.state?.running !== undefined,
+      );
+      const image = spec?.containers.find((one) => one.name === app.worker)?.image;
+      const nodeSet = cache.get(nodeSets, { namespace, name: metadata.labels?.[label.instance] ?? '' });
+      return isRunning && image !== undefined && nodeSet !== undefined ? [{ image, nodeSet }] : [];
+    });
+}
+
 function trialOf(cache: Cache, namespace: string, controller: string): Trial | undefined {
   const pod = cache.get(pods, { namespace, name: trialName(controller) });
   if (pod === undefined) return undefined;
-  const ended = pod.status?.containerStatuses?.[0]?.state?.terminated;
+  const statuses = pod.status?.containerStatuses ?? [];
+  const ended = statuses.find((one) => one.name === app.controller)?.state?.terminated;
+  const broken = statuses.find(
+    (one) => one.name !== app.controller && (one.state?.terminated?.exitCode ?? 0) !== 0,
+  );
   const { waiting, waitingMessage, unschedulable } = podFacts(pod, undefined);
   const last = ended?.message?.trim().replaceAll(/\s+/g, ' ').slice(0, 1000) || pod.status?.message;
   return {
@@ -182,8 +209,23 @@ function trialOf(cache: Cache, namespace: string, controller: string): Trial | u
     uid: pod.metadata.uid,
     phase: pod.status?.phase ?? 'Pending',
     refused: ended?.exitCode === refusedCode,
-    message: last ?? unschedulable ?? waitingMessage ?? waiting,
+    message: last ?? unschedulable ?? waitingMessage ?? waiting ?? brokenWords(broken),
     terminating: pod.metadata.deletionTimestamp !== undefined,
     createdAt: Date.parse(pod.metadata.creationTimestamp ?? '') || 0,
   };
+}
+
+/** A container of a worker image that cannot even start the script: another architecture, or an image without bash. */
+function brokenWords(
+  status: { name: string; state?: { terminated?: Ended } } | undefined,
+): string | undefined {
+  const end = status?.state?.terminated;
+  if (status === undefined || end === undefined) return undefined;
+  return `container ${status.name} ended with ${end.exitCode}: ${end.message ?? end.reason ?? 'no explanation'}`;
+}
+
+interface Ended {
+  readonly exitCode: number;
+  readonly message?: string;
+  readonly reason?: string;
 }

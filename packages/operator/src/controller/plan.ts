@@ -8,6 +8,7 @@ import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
 import { buildControllerServices } from '../builders/controller/services.ts';
 import { buildExternalSlurmConf, buildSlurmConf, type Scripts } from '../builders/controller/slurm-conf.ts';
 import { buildControllerStatefulSet, mountedConfigMaps } from '../builders/controller/stateful-set.ts';
+import { distinctTrialWorkers, type TrialWorkers } from '../builders/controller/trial-worker.ts';
 import { digestOf } from '../builders/digest.ts';
 import { servesHttp } from '../builders/slurm-version.ts';
 import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
@@ -31,7 +32,7 @@ import {
 } from './config-hold.ts';
 import type { ObservedController } from './observe.ts';
 import { planStateVolume, type Resize } from './state-volume.ts';
-import { decideTrial, type TrialDecision } from './trial.ts';
+import { decideTrial, skipToken, type TrialDecision } from './trial.ts';
 import { wantedKeys } from './wanted-keys.ts';
 
 export interface ControllerPlan {
@@ -62,6 +63,8 @@ export interface ControllerPlan {
   /** What of the desired slurm.conf waits, so that no job is lost. */
   readonly configHold: ConfigHold | undefined;
   readonly decision: TrialDecision;
+  /** Worker images that take part in the trial. */
+  readonly trialWorkers: TrialWorkers;
 }
 
 /** slurm.conf as the specification asks for it, whatever that would cost; undefined while it cannot be rendered. */
@@ -135,7 +138,8 @@ export function planController(
         });
   // Keys are not part of it: new ones restart slurmctld, and their files are no configuration.
   const configHash = digestOf({ own: built?.data, users: observed.configMaps });
-  const config = built === undefined ? undefined : withVersion(built, configHash);
+  const files = digestOf(observed.configMaps);
+  const config = built === undefined ? undefined : withVersion(built, configHash, files);
   const runs = !controller.spec.external;
   // Without a configuration, or with files missing, a pod would only hang or crash; a running one stays as it is.
   const statefulSet =
@@ -169,6 +173,7 @@ export function planController(
       // Elsewhere there is no slurmctld of ours that could be hurt.
       inForce: runs ? controller.status?.configHash : undefined,
       trial: observed.trial,
+      skip: controller.metadata.annotations?.[annotation.skipConfigTrial] === skipToken(configHash),
     }),
     touch: unaware
       // One that lacks the files of the new configuration must not read it: its successor will.
@@ -185,6 +190,10 @@ export function planController(
     troubles: [...troubles, ...ofVolume],
     awaited: start?.message,
     configHold,
+    trialWorkers: {
+      workers: distinctTrialWorkers(observed.running),
+      compares: observed.filesInForce === files,
+    },
   };
 }
 

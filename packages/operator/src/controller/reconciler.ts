@@ -206,7 +206,7 @@ export class ControllerReconciler {
       case 'start': {
         const [trialConfig, pod] = [
           buildTrialConfig(controller, config),
-          buildTrialPod(plan.controller, this.#around, configHash),
+          buildTrialPod(plan.controller, this.#around, configHash, plan.trialWorkers),
         ];
         await steps.run(`trial of the configuration in pod ${trial.name}`, async () => {
           await owned.apply(configMaps, controller, trialConfig, { signal });
@@ -230,6 +230,13 @@ export class ControllerReconciler {
       case 'enforce':
         break;
     }
+    if (decision.note !== undefined)
+      this.#manager.recorder.warning(
+        controller,
+        'ConfigTrialIncomplete',
+        `The new configuration is put in force, but workers could not be tried where the trial ran: they fail there with the old one as well. ${decision.note}`,
+        'Reconfigure',
+      );
     const written = await steps.run(`ConfigMap ${config.metadata.name}`, () =>
       owned.apply(configMaps, controller, config, { signal }),
     );

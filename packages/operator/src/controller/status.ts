@@ -8,6 +8,7 @@ import { podTroubles } from '../status/pods.ts';
 import { describeHold, type Waiting } from './config-hold.ts';
 import type { ObservedController } from './observe.ts';
 import type { ControllerPlan } from './plan.ts';
+import { describeRejection, describeUntried } from './trial.ts';
 import { unusableVolume } from './unusable-volume.ts';
 
 export interface ControllerStatusDraft {
@@ -37,6 +38,7 @@ export function controllerStatus(
     ...(external ? [] : unusableVolume(observed)),
     ...(external ? [] : podTroubles(pods, controller.metadata.namespace, 'No slurmctld is active.')),
     ...(external ? [] : missingStandby(observed)),
+    ...(external ? [] : untriedConfig(observed, plan)),
   ];
   const connected = connection(observed);
   const configInForce = plan.enforced ?? controller.status?.configHash;
@@ -100,6 +102,15 @@ function missingStandby({ controller, pods, statefulSet }: ObservedController): 
   ];
 }
 
+/** The old configuration does, and somebody has to look. */
+function untriedConfig(
+  { controller }: ObservedController,
+  { decision, configHash }: Pick<ControllerPlan, 'decision' | 'configHash'>,
+): Trouble[] {
+  const message = describeUntried(decision, controller.metadata, configHash);
+  return message === undefined ? [] : [{ reason: 'ConfigUntried', message, stillReady: true }];
+}
+
 /** Taken over from the Cluster object, which the connection is kept in. */
 function connection({ cluster }: ObservedController): Verdict {
   const type = conditionType.slurmConnected;
@@ -113,9 +124,6 @@ function connection({ cluster }: ObservedController): Verdict {
     };
   return { type, status: ready.status, reason: ready.reason as Verdict['reason'], message: ready.message };
 }
-
-const rejection = (words: string): string =>
-  `slurmctld would refuse the new configuration, so the old one stays in force: ${words}`;
 
 /** Lists in a status are bounded; the condition counts what is left out. */
 const mostItems = 64;
@@ -142,7 +150,12 @@ function configVerdict(
 ): Verdict {
   const type = conditionType.configApplied;
   if (decision.kind === 'reject')
-    return { type, status: 'False', reason: 'ConfigRejected', message: rejection(decision.message) };
+    return {
+      type,
+      status: 'False',
+      reason: 'ConfigRejected',
+      message: describeRejection(decision.message, controller, configHash),
+    };
   if (awaited !== undefined) return { type, status: 'False', reason: 'AccountingStarting', message: awaited };
   const waits = configHold?.waiting === undefined ? '' : describeHold(configHold.waiting, controller);
   if (inForce === configHash && waits !== '')
@@ -154,12 +167,12 @@ function configVerdict(
       reason: 'Applied',
       message: 'slurmctld runs with the configuration that is wanted.',
     };
-  const words = 'message' in decision ? decision.message : undefined;
-  const trouble = words === undefined ? '' : ` Its trial has come to no end yet: ${words}`;
+  const untried = describeUntried(decision, controller, configHash);
+  if (untried !== undefined) return { type, status: 'False', reason: 'ConfigUntried', message: untried };
   return {
     type,
     status: 'False',
     reason: 'Reconfiguring',
-    message: `The new configuration is being tried before slurmctld reads it.${trouble}${waits === '' ? '' : ` ${waits}`}`,
+    message: `The new configuration is being tried before slurmctld and the workers read it.${waits === '' ? '' : ` ${waits}`}`,
   };
 }

@@ -1,8 +1,8 @@
 /**
- * The trial of a configuration: a second slurmctld, in a pod of its own, on the new files and with other port, state
- * and pid. A foreground slurmctld dies on a file that it cannot use, so what it would refuse must never reach it.
+ * The trial of a configuration: a second slurmctld, in a pod of its own, on the new files and with other port, state and pid, and a slurmd
+ * of every worker image in use. Both end on a file that they cannot use, so what one would refuse must never reach it.
  */
-import { annotation, app, type Controller, uid } from '@slurm-operator/api';
+import { annotation, app, type Controller, label, resourceName, uid } from '@slurm-operator/api';
 import type { ConfigMap, Pod } from '@slurm-operator/kube';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import { jwksSource, keySources } from '../key-sources.ts';
@@ -10,66 +10,59 @@ import { builtMeta } from '../object-meta.ts';
 import type { Read } from '../read.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { referencedConfigMaps } from './stateful-set.ts';
+import { currentDirectory, imageSeconds, sharedDirectory, slurmctldScript } from './trial-scripts.ts';
+import { buildTrialWorker, type TrialWorkers } from './trial-worker.ts';
 
 /** `app.kubernetes.io/name` of the pod that tries a configuration. */
 export const trialApp = 'config-check';
-
-/** With this the trial says that slurmctld refuses the configuration. Every other bad end has another cause: no image, no memory, no machine. */
-export const refusedCode = 1;
 
 /** Names the configuration that a trial is about. */
 export const trialAnnotation = 'controller.slinky.slurm.net/config-trial';
 
 export const trialName = (controller: string): string => `${controller}-config-check`;
 
-/**
- * Where slurmctld runs is replaced, accounting is left out (it would register there), and the rest is as it will be.
- * A slurmctld that takes its office is content (that it listens says nothing: it does so before it reads partitions), and
- * so is one that lives for a while without a word; one that ends says why, and its last words become those of the pod.
- */
-const script = `set -u
-dir=/tmp/trial
-mkdir -p "$dir/state"
-cp -rL /etc/slurm/* "$dir/"
-chmod -R u+rwX,go-rwx "$dir"
-sed -E -i '/^[[:space:]]*(SlurmctldHost|SlurmctldAddr|SlurmctldPort|StateSaveLocation|SlurmctldPidFile|SlurmctldLogFile|AccountingStorage[A-Za-z]*)[[:space:]]*=/Id' "$dir/slurm.conf"
-printf '\\nSlurmctldHost=%s\\nSlurmctldPort=16817\\nStateSaveLocation=%s/state\\nSlurmctldPidFile=%s/pid\\nAccountingStorageType=accounting_storage/none\\n' "$(hostname)" "$dir" "$dir" >>"$dir/slurm.conf"
-slurmctld -D -f "$dir/slurm.conf" >"$dir/log" 2>&1 &
-pid=$!
-for _ in $(seq 80); do
-  if ! kill -0 "$pid" 2>/dev/null; then
-    grep -E 'error|fatal' "$dir/log" | tail -n 4 >&2 || cat "$dir/log" >&2
-    exit ${refusedCode}
-  fi
-  if grep -q 'Running as primary controller' "$dir/log"; then break; fi
-  sleep 0.1
-done
-kill -KILL "$pid"
-exit 0`;
-
 export function buildTrialConfig(controller: Read<Controller>, config: ConfigMap): ConfigMap {
   const { name } = controller.metadata;
   return { ...config, metadata: builtMeta(trialName(name), 'controller', controller, name) };
 }
 
-export function buildTrialPod(controller: Read<Controller>, around: Surroundings, digest: string): Pod {
+export function buildTrialPod(
+  controller: Read<Controller>,
+  around: Surroundings,
+  digest: string,
+  { workers, compares }: TrialWorkers = { workers: [], compares: false },
+): Pod {
   const { name, namespace } = controller.metadata;
   const { slurmctld, template } = controller.spec;
-  const { imagePullSecrets, nodeSelector, tolerations } = template?.spec ?? {};
+  const { nodeSelector, tolerations } = template?.spec ?? {};
+  const pullSecrets = allPullSecrets([template, ...workers.map(({ nodeSet }) => nodeSet.spec.template)]);
   const memory = { emptyDir: { medium: 'Memory' as const } };
+  const parts = workers.map(buildTrialWorker);
   const container: IContainer = {
     name: 'slurmctld',
     image: slurmctld?.image ?? around.images.slurmctld,
     ...(slurmctld?.imagePullPolicy === undefined ? {} : { imagePullPolicy: slurmctld.imagePullPolicy }),
-    command: ['/bin/bash', '-c', script],
-    // The last words of slurmctld are the verdict.
+    command: ['/bin/bash', '-c', slurmctldScript],
+    env: [
+      { name: 'TRIAL_WORKERS', value: String(workers.length) },
+      { name: 'TRIAL_COMPARES', value: compares ? 'yes' : 'no' },
+    ],
+    // The last lines of its log are the verdict.
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: uid.slurm,
+      runAsGroup: uid.slurm,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+    },
     volumeMounts: [
       { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },
       { name: 'run', mountPath: '/run' },
       { name: 'authsocket', mountPath: '/run/slurmctld' },
       { name: 'tmp', mountPath: '/tmp' },
+      { name: 'trial', mountPath: sharedDirectory },
+      { name: 'current', mountPath: currentDirectory, readOnly: true },
     ],
   };
   const labels = {
@@ -91,23 +84,19 @@ export function buildTrialPod(controller: Read<Controller>, around: Surroundings
     },
     spec: {
       restartPolicy: 'Never',
-      // The image may have to be fetched first, by a machine that never had it.
-      activeDeadlineSeconds: 600,
+      // Images may have to be fetched first, by a node that never had them.
+      activeDeadlineSeconds: imageSeconds + 120 + 240 * workers.length,
       terminationGracePeriodSeconds: 1,
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: uid.slurm,
-        runAsGroup: uid.slurm,
-        fsGroup: uid.slurm,
-      },
-      ...(imagePullSecrets === undefined
-        ? {}
-        : { imagePullSecrets: imagePullSecrets as { name?: string }[] }),
+      // Users and rights are those of each container.
+      securityContext: { fsGroup: uid.slurm },
+      ...(pullSecrets.length === 0 ? {} : { imagePullSecrets: pullSecrets }),
+      // Where workers run, the kernel and its control groups are those of workers.
+      ...(workers.length === 0 ? {} : { affinity: nearWorkers(name) }),
       ...(nodeSelector === undefined ? {} : { nodeSelector }),
       ...(tolerations === undefined ? {} : { tolerations: tolerations as object[] }),
-      containers: [container],
+      containers: [container, ...parts.map((part) => part.container)],
       volumes: [
         {
           name: 'slurm-etc',
@@ -124,7 +113,42 @@ export function buildTrialPod(controller: Read<Controller>, around: Surroundings
         { name: 'run', ...memory },
         { name: 'authsocket', ...memory },
         { name: 'tmp', ...memory },
+        { name: 'trial', ...memory },
+        {
+          name: 'current',
+          configMap: {
+            name: resourceName.config(name),
+            optional: true,
+            items: ['slurm.conf', 'cgroup.conf'].map((file) => ({ key: file, path: file })),
+          },
+        },
+        ...parts.flatMap(({ volumes }) => volumes),
       ],
     },
   };
 }
+
+interface Template {
+  readonly spec?: { readonly imagePullSecrets?: unknown };
+}
+
+function allPullSecrets(templates: readonly (Read<Template> | undefined)[]): { name: string }[] {
+  const names = templates.flatMap((template) =>
+    ((template?.spec?.imagePullSecrets ?? []) as { name?: string }[]).flatMap(({ name }) => name ?? []),
+  );
+  return [...new Set(names)].map((name) => ({ name }));
+}
+
+const nearWorkers = (cluster: string) => ({
+  podAffinity: {
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      {
+        weight: 100,
+        podAffinityTerm: {
+          topologyKey: 'kubernetes.io/hostname',
+          labelSelector: { matchLabels: { [label.name]: app.worker, [label.cluster]: cluster } },
+        },
+      },
+    ],
+  },
+});

@@ -30,9 +30,17 @@ export const nodeSetsAnnotation = 'controller.slinky.slurm.net/nodesets';
 /** Names the configuration in the volume, so that a pod can tell when all of it has arrived. */
 export const versionFile = '.config-version';
 
+/** A digest of the site's own files that belong to the configuration in this ConfigMap. */
+export const filesDigestAnnotation = 'slinky.slurm.net/config-files-digest';
+
 /** The same ConfigMap, saying which configuration it belongs to. */
-export function withVersion(config: ConfigMap, version: string): ConfigMap {
-  return { ...config, data: { ...config.data, [versionFile]: version } };
+export function withVersion(config: ConfigMap, version: string, files: string): ConfigMap {
+  const { metadata } = config;
+  return {
+    ...config,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [filesDigestAnnotation]: files } },
+    data: { ...config.data, [versionFile]: version },
+  };
 }
 
 export function buildControllerConfig({

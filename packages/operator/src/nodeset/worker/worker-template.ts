@@ -15,6 +15,7 @@ import { objectLabels, selectorLabels } from '../../builders/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../builders/merge-template.ts';
 import { servesHttp } from '../../builders/slurm-version.ts';
 import { slurmctldEndpoints } from '../../builders/slurmctld-endpoints.ts';
+import { workerSecurityContext } from '../../builders/worker-security-context.ts';
 import { instanceTypeOf, slurmdConf } from './slurmd-conf.ts';
 import { workerToleration } from './worker-placement.ts';
 import { workerSsh } from './worker-ssh.ts';
@@ -94,18 +95,6 @@ const oneWorkerPerNode = {
   },
 };
 
-const privileged = {
-  privileged: true,
-  capabilities: { add: ['BPF', 'NET_ADMIN', 'SYS_ADMIN', 'SYS_NICE'] },
-};
-
-/** The least with which slurmd runs and cancels jobs of every user; without cgroups, so CgroupPlugin=disabled belongs to it. */
-const unprivileged = {
-  privileged: false,
-  allowPrivilegeEscalation: false,
-  capabilities: { drop: ['ALL'], add: ['CHOWN', 'KILL', 'SETGID', 'SETUID'] },
-};
-
 function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: WorkerSurroundings): IContainer {
   const image = nodeSet.spec.slurmd?.image ?? around.defaultImage;
   const servers = slurmctldEndpoints(controller)
@@ -143,7 +132,7 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
     // A job may take every processor of the machine, and to kill a slurmd that is only slow to answer would kill that job.
     livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10, timeoutSeconds: 10 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 5 },
-    securityContext: nodeSet.spec.slurmd?.securityContext?.privileged === false ? unprivileged : privileged,
+    securityContext: workerSecurityContext(nodeSet),
     volumeMounts: [
       { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },
       { name: 'slurm-log', mountPath: '/var/log/slurm' },
