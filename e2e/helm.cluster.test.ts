@@ -236,7 +236,9 @@ describe('the charts with Slurm 26.05', {
       '--values',
       await stage.helm.file(values(compute)),
     ]);
-    const [operatorAfter] = await stage.pods(operatorNamespace, 'slurm-operator');
+    const [operatorAfter] = (await stage.pods(operatorNamespace, 'slurm-operator')).filter(
+      (pod) => pod.metadata.deletionTimestamp === undefined,
+    );
     assert.notEqual(operatorAfter?.metadata.uid, operatorBefore?.metadata.uid);
     assert.match(operatorAfter?.spec?.containers[0]?.image ?? '', /:9\.9\.9$/);
     const { metadata } = await stage.client.get(controllers, { namespace, name: 'slurm' });

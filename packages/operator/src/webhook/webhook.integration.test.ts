@@ -25,6 +25,7 @@ import { until } from '@slurm-operator/kube/testing';
 import { freePort } from '../../testing/free-port.ts';
 import { aController, aLoginSet, aNodeSet, aRestApi } from '../../testing/objects.ts';
 import type { Manifest } from '../../testing/operator-world.ts';
+import { patientConfiguration } from '../../testing/patient-configuration.ts';
 import { granted, used } from '../../testing/permissions.ts';
 import { accountName, refusals, restrictedConfig } from '../../testing/restricted-config.ts';
 import { sendManifest } from '../../testing/send-manifest.ts';
@@ -38,7 +39,7 @@ import {
   webhookClusterRules,
   webhookNamespaceRules,
 } from '../rbac/rules.ts';
-import { mutatingConfiguration, validatingConfiguration } from './configurations.ts';
+import { mutatingConfiguration } from './configurations.ts';
 
 const namespace = 'hpc';
 const account = 'slurm-operator-webhook';
@@ -119,7 +120,7 @@ before(async () => {
       ports: [{ name: 'webhook', port }],
     },
   });
-  await client.create(validatingWebhookConfigurations, validatingConfiguration(place) as never);
+  await client.create(validatingWebhookConfigurations, patientConfiguration(place) as never);
   await client.create(mutatingWebhookConfigurations, mutatingConfiguration(place) as never);
   start(...own);
   await until('our authority in both configurations', async () => {
@@ -329,7 +330,7 @@ test('a certificate of others, from files; objects of other namespaces are admit
   await writeFile(join(certificates, 'tls.crt'), pair.certificatePem);
   await writeFile(join(certificates, 'tls.key'), pair.keyPem);
   const caBundle = Buffer.from(server.caPem).toString('base64');
-  const { webhooks } = validatingConfiguration(place);
+  const { webhooks } = patientConfiguration(place);
   await client.mergePatch(
     validatingWebhookConfigurations,
     { name: 'hooks' },
