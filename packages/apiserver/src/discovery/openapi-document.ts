@@ -24,7 +24,7 @@ export function versionDocumentV3(registry: Registry, group: string, version: st
     openapi: '3.0.0',
     info: isCustom
       ? { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' }
-      : { title: 'Kubernetes', version: release.gitVersion },
+      : { title: 'Kubernetes', version: `${release.major}.${release.minor}` },
     paths,
     components: { schemas: components.schemas() },
   };
@@ -123,6 +123,7 @@ function operations(
         ? {
             requestBody: {
               content: Object.fromEntries(types.map((type) => [type, { schema: components.patch() }])),
+              required: true,
             },
           }
         : {}),

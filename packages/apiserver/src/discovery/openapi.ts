@@ -73,7 +73,11 @@ function documentOf(registry: Registry, name: string): JsonObject {
   if (head === 'api' && first !== undefined) return versionDocumentV3(registry, '', first);
   if (head === 'apis' && first !== undefined && second !== undefined)
     return versionDocumentV3(registry, first, second);
-  return { openapi: '3.0.0', info: { title: 'Kubernetes', version: release.gitVersion }, paths: {} };
+  return {
+    openapi: '3.0.0',
+    info: { title: 'Kubernetes', version: `${release.major}.${release.minor}` },
+    paths: {},
+  };
 }
 
 /** One document for everything. Clients that want it as protobuf are told that there is none. */

@@ -3,10 +3,11 @@
  * Field descriptions of built-in types are not part of it: the table they come from has none.
  */
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
+import { builtinKinds } from '../schema/builtin-kinds.ts';
 import { builtinSchema, objectMetaSchema } from '../schema/builtin-schemas.ts';
 import { descriptions } from '../schema/generated/descriptions.ts';
 import type { Schema } from '../schema/schema.ts';
-import type { JsonObject } from '../types.ts';
+import type { Json, JsonObject } from '../types.ts';
 import { metaSchemas } from './meta-schemas.ts';
 
 interface Kind {
@@ -36,6 +37,28 @@ function packageOf({ group, version }: Pick<Kind, 'group' | 'version'>): string 
   if (group === '' || group.endsWith('.k8s.io') || !group.includes('.'))
     return `io.k8s.api.${group === '' ? 'core' : (group.split('.')[0] ?? '')}.${version}`;
   return `${group.split('.').toReversed().join('.')}.${version}`;
+}
+
+let core: Set<string> | undefined;
+
+/** Types of the core group, which those of other groups are made of: a StatefulSet has a template for Pods. */
+function coreTypes(): ReadonlySet<string> {
+  if (core !== undefined) return core;
+  const found = new Set<string>();
+  const visit = (schema: Schema): void => {
+    const type = schema['x-type-name'];
+    if (type !== undefined && found.has(type)) return;
+    if (type !== undefined) found.add(type);
+    for (const child of Object.values(schema.properties ?? {})) visit(child);
+    if (schema.items) visit(schema.items);
+    if (typeof schema.additionalProperties === 'object') visit(schema.additionalProperties);
+  };
+  for (const { group, version, kind } of builtinKinds) {
+    const schema = group === '' ? builtinSchema(group, version, kind)?.schema : undefined;
+    if (schema) visit(schema);
+  }
+  core = found;
+  return found;
 }
 
 export class SchemaComponents {
@@ -125,12 +148,17 @@ export class SchemaComponents {
     const type = schema['x-type-name'] ?? '';
     let name = this.#names.get(type);
     if (name === undefined) {
-      name = `${metaTypes.has(type) ? metaPackage : this.#package}.${type.replace(/^[A-Za-z]*?V\d/, '')}`;
+      name = `${this.#packageOfType(type)}.${type.replace(/^[A-Za-z]*?V\d/, '')}`;
       this.#names.set(type, name);
       this.#schemas[name] ??= {};
       this.#schemas[name] = this.#convertType(schema);
     }
     return { $ref: `#/components/schemas/${name}` };
+  }
+
+  #packageOfType(type: string): string {
+    if (metaTypes.has(type)) return metaPackage;
+    return coreTypes().has(type) ? packageOf({ group: '', version: 'v1' }) : this.#package;
   }
 
   #convertType(schema: Schema): JsonObject {
@@ -139,6 +167,14 @@ export class SchemaComponents {
       ([key, child]) => [key, this.#convertField(child)] as const,
     );
     return { ...(rest as JsonObject), properties: Object.fromEntries(converted) };
+  }
+
+  /** An entry of a list or map is never absent, so documents say what an empty one is. */
+  #convertEntry(schema: Schema): JsonObject {
+    const empty = emptyValues[schema.type ?? ''];
+    const converted = this.#convertField(schema);
+    const isPlain = schema.type !== 'string' || schema.format === undefined;
+    return empty !== undefined && isPlain ? { ...converted, default: empty } : converted;
   }
 
   #convertField(schema: Schema): JsonObject {
@@ -157,12 +193,14 @@ export class SchemaComponents {
         ? { oneOf: [{ type: 'string' }, { type: 'number' }] }
         : { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] };
     if (schema['x-kubernetes-preserve-unknown-fields']) return { type: 'object' };
-    if (items) converted['items'] = this.#convertField(items);
+    if (items) converted['items'] = this.#convertEntry(items);
     if (typeof additionalProperties === 'object')
-      converted['additionalProperties'] = this.#convertField(additionalProperties);
+      converted['additionalProperties'] = this.#convertEntry(additionalProperties);
     return converted;
   }
 }
+
+const emptyValues: Readonly<Record<string, Json>> = { string: '', integer: 0, number: 0, boolean: false };
 
 function gvk({ group, version, kind }: Kind): JsonObject {
   return { group, kind, version };
