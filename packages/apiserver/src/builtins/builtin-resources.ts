@@ -10,13 +10,19 @@ import { groupOf } from './define.ts';
 import { eventsGroupHooks, fromCoreEvent, toCoreEvent } from './event-kinds.ts';
 import { disruptionBudgetHooks, endpointSliceHooks, leaseHooks, priorityClassHooks } from './policy-kinds.ts';
 import { clusterRoleBindingHooks, clusterRoleHooks, roleBindingHooks, roleHooks } from './rbac-kinds.ts';
-import { fieldTexts } from './selectable-fields.ts';
+import { jobFields, newEventFields } from './selectable-fields.ts';
 import { storageClassHooks } from './volume-kinds.ts';
 import { webhookConfigurationHooks } from './webhook-kinds.ts';
-import { deploymentHooks } from './workloads/deployment.ts';
+import { deploymentHooks, deploymentStatusHooks } from './workloads/deployment.ts';
 import { cronJobHooks, jobHooks } from './workloads/jobs.ts';
-import { controllerRevisionHooks, daemonSetHooks, replicaSetHooks } from './workloads/other-workloads.ts';
-import { statefulSetHooks } from './workloads/stateful-set.ts';
+import {
+  controllerRevisionHooks,
+  daemonSetHooks,
+  daemonSetStatusHooks,
+  replicaSetHooks,
+  replicaSetStatusHooks,
+} from './workloads/other-workloads.ts';
+import { statefulSetHooks, statefulSetStatusHooks } from './workloads/stateful-set.ts';
 
 const all = { categories: ['all'] };
 const counts = { countsGeneration: true };
@@ -52,7 +58,7 @@ function apps(parts: ServerParts): ResourceDefinition[] {
       shortNames: ['ds'],
       ...all,
       ...counts,
-      status: true,
+      status: daemonSetStatusHooks,
       hooks: daemonSetHooks,
     }),
     of({
@@ -61,7 +67,7 @@ function apps(parts: ServerParts): ResourceDefinition[] {
       shortNames: ['deploy'],
       ...all,
       ...counts,
-      status: true,
+      status: deploymentStatusHooks,
       hooks: deploymentHooks,
       ...scale,
     }),
@@ -71,10 +77,9 @@ function apps(parts: ServerParts): ResourceDefinition[] {
       shortNames: ['rs'],
       ...all,
       ...counts,
-      status: true,
+      status: replicaSetStatusHooks,
       hooks: replicaSetHooks,
       ...scale,
-      selectableFields: fieldTexts('status.replicas'),
     }),
     of({
       kind: 'StatefulSet',
@@ -82,7 +87,7 @@ function apps(parts: ServerParts): ResourceDefinition[] {
       shortNames: ['sts'],
       ...all,
       ...counts,
-      status: true,
+      status: statefulSetStatusHooks,
       hooks: statefulSetHooks,
       ...scale,
     }),
@@ -99,6 +104,7 @@ function events(parts: ServerParts): ResourceDefinition[] {
       ...put,
       hooks: eventsGroupHooks,
       storage: '/events',
+      selectableFields: newEventFields,
       fromStorage: fromCoreEvent,
       toStorage: toCoreEvent,
     }),
@@ -117,7 +123,15 @@ function batch(parts: ServerParts): ResourceDefinition[] {
       status: true,
       hooks: cronJobHooks,
     }),
-    of({ kind: 'Job', plural: 'jobs', ...all, ...counts, status: true, hooks: jobHooks }),
+    of({
+      kind: 'Job',
+      plural: 'jobs',
+      ...all,
+      ...counts,
+      status: true,
+      hooks: jobHooks,
+      selectableFields: jobFields,
+    }),
   ];
 }
 

@@ -4,6 +4,7 @@ import type { ISecret } from 'kubernetes-models/v1/Secret';
 import { TOKEN_ISSUER, type TokenClaims } from '../auth/service-account-token.ts';
 import { serviceAccountUsername } from '../auth/user-info.ts';
 import type { FieldFault } from '../errors.ts';
+import { duplicateKeys } from '../http/json-scan.ts';
 import { equal } from '../json.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
 import type { KubeObject } from '../types.ts';
@@ -71,6 +72,9 @@ export const secretHooks: BuiltinHooks = {
     const faults = keyFaults(data, 'data');
     if (decodedBytes(data) > MAXIMUM_BYTES) faults.push(tooLong('data', MAXIMUM_BYTES));
     for (const key of NEEDED[type] ?? []) if (!(key in data)) faults.push(required(`data[${key}]`));
+    for (const key of NEEDED[type] ?? [])
+      if (key.startsWith('.docker') && data[key] !== undefined)
+        faults.push(...jsonFaults(data[key], `data[${key}]`));
     if (type === 'kubernetes.io/basic-auth' && !('username' in data) && !('password' in data))
       faults.push(required('data[username]'), required('data[password]'));
     if (type === 'kubernetes.io/service-account-token' && !metadata?.annotations?.[ACCOUNT_NAME])
@@ -117,6 +121,17 @@ function fillAccountToken(parts: ServerParts, it: ISecret, account: string): voi
     token: base64(parts.authenticator.signToken(claims)),
     ...it.data,
   };
+}
+
+/** What is in a secret is not shown, only what is wrong with it. */
+function jsonFaults(base64: string, path: string): FieldFault[] {
+  try {
+    duplicateKeys(Buffer.from(base64, 'base64').toString('utf8'));
+    return [];
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : '';
+    return [invalidValue(path, '<secret contents redacted>', detail)];
+  }
 }
 
 function keyFaults(data: Readonly<Record<string, unknown>>, path: string): FieldFault[] {

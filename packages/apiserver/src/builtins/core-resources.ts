@@ -18,7 +18,7 @@ import { podHooks, podStatusHooks } from './pod/pod-hooks.ts';
 import { resourceQuotaHooks } from './policy-kinds.ts';
 import { eventFields, fieldTexts } from './selectable-fields.ts';
 import { serviceHooks } from './service/service-hooks.ts';
-import { claimHooks, volumeHooks } from './volume-kinds.ts';
+import { claimHooks, volumeHooks, volumeStatusHooks } from './volume-kinds.ts';
 
 const all = { categories: ['all'] };
 const counts = { countsGeneration: true };
@@ -82,7 +82,7 @@ export function coreResources(parts: ServerParts): ResourceDefinition[] {
       plural: 'persistentvolumes',
       shortNames: ['pv'],
       ...cluster,
-      status: true,
+      status: volumeStatusHooks,
       hooks: volumeHooks,
       deleteReturnsObject: true,
     }),

@@ -1,6 +1,7 @@
 /** Events: one resource, read and written through two API groups with different field names. */
 import type { FieldFault } from '../errors.ts';
 import { invalid } from '../errors.ts';
+import { equal } from '../json.ts';
 import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { invalidValue, required } from './fault.ts';
@@ -93,9 +94,21 @@ export const coreEventHooks: BuiltinHooks = {
   },
 };
 
+/** Of an event of the new API only its series may change. */
+const MUTABLE = ['metadata', 'series', 'kind', 'apiVersion'];
+
 export const eventsGroupHooks: BuiltinHooks = {
   validate(object) {
     check(toCoreEvent(object), true);
+    return [];
+  },
+  validateUpdate(object, old) {
+    const [now, before] = [toCoreEvent(object), toCoreEvent(old)];
+    const changed = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
+      (key) => !MUTABLE.includes(key) && !equal(now[key] ?? '', before[key] ?? ''),
+    );
+    const faults = changed.map((key) => invalidValue(key, now[key] ?? '', 'field is immutable'));
+    if (faults.length > 0) throw invalid({ group: '', kind: 'Event' }, now.metadata.name ?? '', faults);
     return [];
   },
 };

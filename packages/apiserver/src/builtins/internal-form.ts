@@ -7,7 +7,7 @@ import { equal } from '../json.ts';
 import { unifiedDiff } from './line-diff.ts';
 
 interface InternalType {
-  /** `GoName` or `GoName=jsonName`, with `:Type` for a struct and `[]:Type` for a list of them. */
+  /** `GoName` or `GoName=jsonName`, with `:Type` for a struct, `:*Type` for one that may be missing, `[]:Type` for a list. */
   readonly fields: readonly string[];
 }
 
@@ -38,15 +38,23 @@ const TYPES: Readonly<Record<string, InternalType>> = {
     type(`AccessModes Selector Resources:VolumeResources VolumeName StorageClassName VolumeMode
     DataSource DataSourceRef VolumeAttributesClassName`),
   VolumeResources: type('Limits Requests'),
+  PersistentVolumeSource:
+    type(`GCEPersistentDisk=gcePersistentDisk AWSElasticBlockStore=awsElasticBlockStore HostPath
+    Glusterfs NFS=nfs RBD=rbd Quobyte ISCSI=iscsi FlexVolume Cinder CephFS=cephfs FC=fc Flocker AzureFile VsphereVolume
+    AzureDisk PhotonPersistentDisk PortworxVolume ScaleIO=scaleIO Local StorageOS=storageos
+    CSI=csi:*CSIPersistentVolumeSource`),
+  CSIPersistentVolumeSource:
+    type(`Driver VolumeHandle ReadOnly FSType=fsType VolumeAttributes ControllerPublishSecretRef
+    NodeStageSecretRef NodePublishSecretRef ControllerExpandSecretRef NodeExpandSecretRef`),
 };
 
 const EMPTY_TEXT = new Set(
   `RestartPolicy DNSPolicy ServiceAccountName NodeName Hostname Subdomain SchedulerName PriorityClassName Name Image
-   WorkingDir Value Key Operator Effect TerminationMessagePath TerminationMessagePolicy ImagePullPolicy VolumeName`.split(
+   FSType WorkingDir Value Key Operator Effect TerminationMessagePath TerminationMessagePolicy ImagePullPolicy VolumeName`.split(
     /\s+/,
   ),
 );
-const FALSE = new Set(['HostNetwork', 'HostPID', 'HostIPC', 'Stdin', 'StdinOnce', 'TTY']);
+const FALSE = new Set(['ReadOnly', 'HostNetwork', 'HostPID', 'HostIPC', 'Stdin', 'StdinOnce', 'TTY']);
 
 /** The difference of two specs in internal form, as refusals append it; empty when they are equal. */
 export function internalDiff(typeName: string, before: unknown, after: unknown): string {
@@ -65,10 +73,12 @@ function internal(typeName: string, value: unknown): unknown {
   const source = value as Record<string, unknown>;
   const out: Record<string, unknown> = {};
   for (const field of known.fields) {
-    const [label = '', nested] = field.split(':');
+    const [label = '', type_] = field.split(':');
+    const nested = type_?.replace('*', '');
     const [name = '', json = jsonName(name)] = label.replace('[]', '').split('=');
     const item = name === 'SecurityContext' && typeName === 'PodSpec' ? hostSettings(source) : source[json];
-    out[name] = internalField(name, item, nested, label.includes('[]'), typeName);
+    const missing = item === undefined && type_?.startsWith('*') === true;
+    out[name] = missing ? null : internalField(name, item, nested, label.includes('[]'), typeName);
   }
   return out;
 }

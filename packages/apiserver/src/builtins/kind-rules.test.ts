@@ -9,17 +9,21 @@ import { limitRangeHooks } from './limit-range-kind.ts';
 import { nodeHooks } from './node-kind.ts';
 import { disruptionBudgetHooks, endpointSliceHooks, leaseHooks, priorityClassHooks } from './policy-kinds.ts';
 import { validateService, validateServiceUpdate } from './service/validate-service.ts';
-import { claimHooks, storageClassHooks } from './volume-kinds.ts';
+import { claimHooks, storageClassHooks, volumeHooks } from './volume-kinds.ts';
 import { webhookConfigurationHooks } from './webhook-kinds.ts';
 import { deploymentHooks } from './workloads/deployment.ts';
 import { jobHooks } from './workloads/jobs.ts';
 import { daemonSetHooks } from './workloads/other-workloads.ts';
 import { statefulSetHooks } from './workloads/stateful-set.ts';
 
-const context = {} as RequestContext;
+const context = { warnings: [] as string[] } as RequestContext;
 const object = (content: object): KubeObject => ({ metadata: { name: 'x' }, ...content });
 const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
 const selector = { matchLabels: { a: 'b' } };
+const claimTemplate = {
+  metadata: { name: 'd' },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+};
 
 function faultsOf(hooks: BuiltinHooks, now: object, old?: object): string[] {
   const made = object(structuredClone(now));
@@ -27,7 +31,7 @@ function faultsOf(hooks: BuiltinHooks, now: object, old?: object): string[] {
   const before = old === undefined ? undefined : object(structuredClone(old));
   if (before) hooks.default?.(before);
   const faults = [
-    ...(hooks.validate?.(made, context) ?? []),
+    ...(hooks.validate?.(made, context, before) ?? []),
     ...(before ? (hooks.validateUpdate?.(made, before, context) ?? []) : []),
   ];
   return faults.map(({ field, message }) => `${field}: ${message}`);
@@ -92,7 +96,7 @@ const cases: { reason: string; hooks: BuiltinHooks; now: object; old?: object; w
   {
     reason: 'its claims may not change',
     hooks: statefulSetHooks,
-    now: { spec: { selector, template, volumeClaimTemplates: [{ metadata: { name: 'd' }, spec: {} }] } },
+    now: { spec: { selector, template, volumeClaimTemplates: [claimTemplate] } },
     old: { spec: { selector, template } },
     want: [/^spec: Forbidden: updates to statefulset spec/],
   },
@@ -108,6 +112,54 @@ const cases: { reason: string; hooks: BuiltinHooks; now: object; old?: object; w
     },
     want: [
       /^spec.updateStrategy.rollingUpdate: Invalid value: .*: only allowed for updateStrategy 'RollingUpdate'$/,
+    ],
+  },
+  {
+    reason: 'the claims of a StatefulSet are checked as claims are',
+    hooks: statefulSetHooks,
+    now: { spec: { selector, template, volumeClaimTemplates: [{ metadata: { name: 'd' }, spec: {} }] } },
+    want: [
+      /^spec.volumeClaimTemplates\[0\].spec.accessModes: Required value: at least 1 access mode is required$/,
+      /^spec.volumeClaimTemplates\[0\].spec.resources\[storage\]: Required value$/,
+    ],
+  },
+  {
+    reason: 'a Deployment replaces pods in at least one way',
+    hooks: deploymentHooks,
+    now: { spec: { selector, template, strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 0 } } } },
+    want: [
+      /^spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0$/,
+    ],
+  },
+  {
+    reason: 'a DaemonSet replaces pods in one way',
+    hooks: daemonSetHooks,
+    now: {
+      spec: { selector, template, updateStrategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: 1 } } },
+    },
+    want: [
+      /^spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero$/,
+    ],
+  },
+  {
+    reason: 'a volume has one source and it stays',
+    hooks: volumeHooks,
+    now: {
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        nfs: { server: 's', path: '/b' },
+      },
+    },
+    old: {
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        nfs: { server: 's', path: '/a' },
+      },
+    },
+    want: [
+      /^spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n/,
     ],
   },
   {
@@ -247,6 +299,7 @@ describe('services', () => {
     assert.deepEqual(
       validateService({
         type: 'ClusterIP',
+        sessionAffinity: 'None',
         ports: [
           { name: 'a', port: 1, protocol: 'TCP', targetPort: 1 },
           { name: 'b', port: 1, protocol: 'UDP', targetPort: 1 },

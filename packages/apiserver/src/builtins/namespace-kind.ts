@@ -4,6 +4,8 @@ import { fillNamespace } from '../housekeeping/namespace-content.ts';
 import type { PartSubresource } from '../registry/resource-definition.ts';
 import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
+import { invalidValue } from './fault.ts';
+import { qualifiedName } from './name-rules.ts';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 const FINALIZER = 'kubernetes';
@@ -39,6 +41,20 @@ export const namespaceHooks: BuiltinHooks = {
     const finalizers = it.spec?.finalizers ?? [];
     it.spec = { finalizers: finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER] };
     it.status = { phase: 'Active' };
+  },
+  validate(object) {
+    return (namespace(object).spec?.finalizers ?? []).flatMap((name) => [
+      ...qualifiedName(name).map((text) => invalidValue('spec.finalizers', name, text)),
+      ...(name.includes('/') || name === FINALIZER
+        ? []
+        : [
+            invalidValue(
+              'spec.finalizers',
+              name,
+              'name is neither a standard finalizer name nor is it fully qualified',
+            ),
+          ]),
+    ]);
   },
   prepareForUpdate(object, old) {
     const { spec } = namespace(old);

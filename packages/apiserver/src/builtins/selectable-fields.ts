@@ -9,7 +9,7 @@ export function fieldTexts(...paths: readonly string[]): Readonly<Record<string,
 }
 
 const BOOLEAN = new Set(['spec.hostNetwork', 'spec.unschedulable']);
-const NUMBER = new Set(['status.replicas']);
+const NUMBER = new Set(['status.succeeded']);
 
 function reader(path: string): Reader {
   const unset = BOOLEAN.has(path) ? 'false' : NUMBER.has(path) ? '0' : '';
@@ -24,6 +24,25 @@ function reader(path: string): Reader {
 }
 
 const reporter = reader('reportingComponent');
+
+const succeeded = reader('status.succeeded');
+
+/** Selected by another name than it is stored under. */
+export const jobFields: Readonly<Record<string, Reader>> = { 'status.successful': succeeded };
+
+/** The same fields by the names of events.k8s.io. */
+export const newEventFields = fieldTexts(
+  'regarding.kind',
+  'regarding.namespace',
+  'regarding.name',
+  'regarding.uid',
+  'regarding.apiVersion',
+  'regarding.resourceVersion',
+  'regarding.fieldPath',
+  'reason',
+  'reportingController',
+  'type',
+);
 
 export const eventFields: Readonly<Record<string, Reader>> = {
   ...fieldTexts(

@@ -2,18 +2,17 @@
 import type { IStorageClass } from 'kubernetes-models/storage.k8s.io/v1/StorageClass';
 import type { IPersistentVolume } from 'kubernetes-models/v1/PersistentVolume';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
-import type { FieldFault } from '../errors.ts';
 import { clone, equal } from '../json.ts';
-import type { KubeObject } from '../types.ts';
+import { type KubeObject, timestamp } from '../types.ts';
 import { defaultClaim } from './default-claim.ts';
 import type { BuiltinHooks } from './define.ts';
-import { forbiddenField, invalidValue, notSupported, required } from './fault.ts';
+import { forbiddenField, required } from './fault.ts';
 import { internalDiff } from './internal-form.ts';
-import { compareQuantities, parseQuantity, ZERO_QUANTITY } from './quantity.ts';
+import { compareQuantities, parseQuantity } from './quantity.ts';
+import { accessModeFaults, claimSpecFaults } from './validate-claim.ts';
 
 const FIXED =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
-const ACCESS_MODES = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'];
 
 const claim = (object: KubeObject) => object as unknown as IPersistentVolumeClaim;
 const volume = (object: KubeObject) => object as unknown as IPersistentVolume;
@@ -22,14 +21,7 @@ const storageClass = (object: KubeObject) => object as unknown as IStorageClass;
 export const claimHooks: BuiltinHooks = {
   default: (object) => defaultClaim(claim(object)),
   validate(object) {
-    const { spec } = claim(object);
-    if (!spec) return [];
-    const faults: FieldFault[] = accessModeFaults(spec.accessModes, 'spec.accessModes');
-    const storage = spec.resources?.requests?.['storage'];
-    if (storage === undefined) faults.push(required('spec.resources[storage]'));
-    else if (compareQuantities(parseQuantity(storage) ?? ZERO_QUANTITY, ZERO_QUANTITY) <= 0)
-      faults.push(invalidValue('spec.resources[storage]', String(storage), 'must be greater than zero'));
-    return faults;
+    return claimSpecFaults(claim(object).spec, 'spec');
   },
   validateUpdate(object, old) {
     const before = claim(old);
@@ -61,13 +53,6 @@ function grows(wanted: string | number, had: string | number): boolean {
   return now !== undefined && then !== undefined && compareQuantities(now, then) >= 0;
 }
 
-function accessModeFaults(modes: readonly string[] | undefined, path: string): FieldFault[] {
-  if (!modes?.length) return [required(path, 'at least 1 access mode is required')];
-  return modes
-    .filter((mode) => !ACCESS_MODES.includes(mode))
-    .map((mode) => notSupported(path, mode, ACCESS_MODES));
-}
-
 export const volumeHooks: BuiltinHooks = {
   default(object) {
     const { spec, status } = volume(object);
@@ -78,13 +63,68 @@ export const volumeHooks: BuiltinHooks = {
     }
     if (status) status.phase ??= 'Pending';
   },
+  prepareForCreate(object, { parts }) {
+    const { status } = volume(object);
+    if (status) status.lastPhaseTransitionTime = timestamp(parts.surroundings.now());
+  },
   validate(object) {
-    const { spec } = volume(object);
-    const faults = accessModeFaults(spec?.accessModes, 'spec.accessModes');
-    if (!spec?.capacity || Object.keys(spec.capacity).length === 0) faults.push(required('spec.capacity'));
+    const { spec = {} } = volume(object);
+    const faults = accessModeFaults(spec.accessModes, 'spec.accessModes');
+    const capacity = Object.keys(spec.capacity ?? {});
+    if (capacity.length === 0) faults.push(required('spec.capacity'));
+    if (capacity.length !== 1 || capacity[0] !== 'storage')
+      faults.push({
+        reason: 'FieldValueNotSupported',
+        field: 'spec.capacity',
+        message: `Unsupported value: ${JSON.stringify(spec.capacity ?? null)}: supported values: "storage"`,
+      });
+    const [first, ...more] = sourcesOf(spec);
+    if (first === undefined) faults.push(required('spec', 'must specify a volume type'));
+    for (const extra of more)
+      faults.push(forbiddenField(`spec.${extra}`, 'may not specify more than 1 volume type'));
     return faults;
   },
+  validateUpdate(object, old) {
+    const [now, before] = [volume(object).spec ?? {}, volume(old).spec ?? {}];
+    const source = (spec: object) => pick(spec, volumeSources);
+    if (equal(source(now), source(before))) return [];
+    const diff = internalDiff('PersistentVolumeSource', source(before), source(now));
+    return [
+      forbiddenField(
+        'spec.persistentvolumesource',
+        `spec.persistentvolumesource is immutable after creation\n${diff}`,
+      ),
+    ];
+  },
 };
+
+/** A change of phase is stamped. */
+export const volumeStatusHooks: Pick<BuiltinHooks, 'prepareForUpdate'> = {
+  prepareForUpdate(object, old, { parts }) {
+    const { status } = volume(object);
+    const before = volume(old).status;
+    if (!status) return;
+    if (status.phase !== before?.phase) status.lastPhaseTransitionTime = timestamp(parts.surroundings.now());
+    else if (status.lastPhaseTransitionTime === undefined && before?.lastPhaseTransitionTime !== undefined)
+      status.lastPhaseTransitionTime = before.lastPhaseTransitionTime;
+  },
+};
+
+/** What a volume can be made of, in the order in which the API looks at them. */
+const volumeSources =
+  `hostPath gcePersistentDisk awsElasticBlockStore glusterfs flocker nfs rbd quobyte cephfs iscsi cinder
+  fc flexVolume azureFile vsphereVolume azureDisk photonPersistentDisk portworxVolume scaleIO local storageos csi`.split(
+    /\s+/,
+  );
+
+function sourcesOf(spec: object): string[] {
+  return Object.keys(pick(spec, volumeSources));
+}
+
+function pick(value: object, keys: readonly string[]): Record<string, unknown> {
+  const given = value as Record<string, unknown>;
+  return Object.fromEntries(keys.filter((key) => given[key] !== undefined).map((key) => [key, given[key]]));
+}
 
 export const storageClassHooks: BuiltinHooks = {
   default(object) {

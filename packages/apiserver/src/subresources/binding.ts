@@ -29,7 +29,7 @@ export const binding: ActionSubresource = {
     const object = await admitActionObject(context, definition, KIND, read);
     const target = targetOf(object as unknown as Binding);
     if (!read.options.dryRun) bind(context, object, target);
-    else checkBindable(context, podOf(context), object, target);
+    else checkBindable(context, podOf(context), object);
     return created();
   },
 };
@@ -57,7 +57,7 @@ function podOf({ parts, info }: RequestContext): KubeObject {
   return pod;
 }
 
-function checkBindable({ info }: RequestContext, pod: KubeObject, wanted: KubeObject, target: string): void {
+function checkBindable({ info }: RequestContext, pod: KubeObject, wanted: KubeObject): void {
   const refuse = (why: string) => conflict({ group: '', resource: 'pods/binding' }, info.name, why);
   // A scheduler that names the uid means that pod, not one of the same name that came after it.
   if (wanted.metadata.uid && wanted.metadata.uid !== pod.metadata.uid)
@@ -69,16 +69,13 @@ function checkBindable({ info }: RequestContext, pod: KubeObject, wanted: KubeOb
   const { nodeName } = (pod as unknown as BoundPod).spec;
   if (nodeName) throw refuse(`pod ${info.name} is already assigned to node ${JSON.stringify(nodeName)}`);
   const gates = (pod['spec'] as { schedulingGates?: unknown[] }).schedulingGates ?? [];
-  if (gates.length > 0)
-    throw refuse(
-      `pod ${info.name} has non-empty .spec.schedulingGates, cannot be assigned to node ${target}`,
-    );
+  if (gates.length > 0) throw refuse(`pod ${info.name} has non-empty .spec.schedulingGates`);
 }
 
 /** Reading and writing happen in one turn of the event loop, so no other write can come between. */
 function bind(context: RequestContext, object: KubeObject, target: string): void {
   const stored = podOf(context);
-  checkBindable(context, stored, object, target);
+  checkBindable(context, stored, object);
   const pod = clone(stored);
   const { spec, status } = pod as unknown as BoundPod;
   spec.nodeName = target;

@@ -141,8 +141,32 @@ function eventTime(event: KubeObject, now: number): string {
   return ageOf(last || textAt(event, 'eventTime') || event.metadata.creationTimestamp, now);
 }
 
+function eventBegin(event: KubeObject, now: number): string {
+  const first = textAt(event, 'firstTimestamp') || textAt(event, 'deprecatedFirstTimestamp');
+  return ageOf(first || textAt(event, 'eventTime') || event.metadata.creationTimestamp, now);
+}
+
+function eventCount(event: KubeObject): number {
+  const series = numberAt(event, 'series', 'count');
+  return series || numberAt(event, 'count') || numberAt(event, 'deprecatedCount') || 1;
+}
+
+function eventSource(event: KubeObject): string {
+  const source = at(event, 'source') ?? at(event, 'deprecatedSource');
+  const component =
+    textAt(source, 'component') ||
+    textAt(event, 'reportingComponent') ||
+    textAt(event, 'reportingController');
+  const host = textAt(source, 'host') || textAt(event, 'reportingInstance');
+  return [component, host].filter((part) => part !== '').join(', ');
+}
+
+function eventAbout(event: KubeObject): unknown {
+  return at(event, 'involvedObject') ?? at(event, 'regarding');
+}
+
 function eventObject(event: KubeObject): string {
-  const about = at(event, 'involvedObject') ?? at(event, 'regarding');
+  const about = eventAbout(event);
   return `${textAt(about, 'kind').toLowerCase()}/${textAt(about, 'name')}`;
 }
 
@@ -151,7 +175,11 @@ const eventColumns: readonly Column[] = [
   column('Type', (event) => textAt(event, 'type')),
   column('Reason', (event) => textAt(event, 'reason')),
   column('Object', eventObject),
+  column('Subobject', (event) => textAt(eventAbout(event), 'fieldPath'), { wide: true }),
+  column('Source', eventSource, { wide: true }),
   column('Message', (event) => (textAt(event, 'message') || textAt(event, 'note')).trim()),
+  column('First Seen', eventBegin, { wide: true }),
+  column('Count', eventCount, { wide: true }),
   column('Name', ({ metadata }) => metadata.name ?? '', { wide: true, format: 'name' }),
 ];
 

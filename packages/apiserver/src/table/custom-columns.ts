@@ -45,6 +45,7 @@ function cell({ type }: PrinterColumn, found: readonly unknown[], now: number): 
     case 'date':
       return typeof first === 'string' ? ageOf(first, now) : null;
     default:
-      return found.map((value) => (typeof value === 'string' ? value : stringifyExact(value))).join(' ');
+      // A path that finds several shows the first, as a cluster does.
+      return typeof first === 'string' ? first : stringifyExact(first);
   }
 }

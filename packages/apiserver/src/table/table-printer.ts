@@ -5,6 +5,7 @@ import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import { clusterColumns } from './cluster-columns.ts';
 import { ageColumn, type Column, nameColumn } from './columns.ts';
 import { customCells, customColumns } from './custom-columns.ts';
+import { networkColumns } from './network-columns.ts';
 import { podColumns } from './pod-columns.ts';
 import {
   cronJobColumns,
@@ -18,6 +19,7 @@ import {
 
 const builtin: Readonly<Record<string, readonly Column[]>> = {
   ...clusterColumns,
+  ...networkColumns,
   Pod: podColumns,
   Deployment: deploymentColumns,
   StatefulSet: statefulSetColumns,

@@ -117,6 +117,9 @@ export const cronJobColumns: readonly Column[] = [
   }),
   ageColumn,
   ...containers('spec', 'jobTemplate', ...template),
+  column('Selector', (job) => selectorText(at(job, 'spec', 'jobTemplate', 'spec', 'selector')), {
+    wide: true,
+  }),
 ];
 
 export const revisionColumns: readonly Column[] = [

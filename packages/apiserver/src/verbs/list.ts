@@ -19,7 +19,9 @@ export async function list(context: RequestContext, definition: ResourceDefiniti
   const { store } = context.parts;
   const selection = selectionOf(definition, context.query);
   const options = listOptions(context.query);
-  const { resourceVersion, continueToken, limit } = options;
+  const { resourceVersion, continueToken } = options;
+  // A list from the watch cache comes whole.
+  const limit = resourceVersion === '0' && continueToken === '' ? 0 : options.limit;
   if (continueToken !== '' && resourceVersion !== '' && resourceVersion !== '0')
     throw badRequest('specifying resource version is not allowed when using continue');
   const token = continueToken === '' ? undefined : readContinueToken(continueToken);

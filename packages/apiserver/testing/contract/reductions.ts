@@ -47,6 +47,8 @@ function reduceTo(how: string, recorded: unknown, actual: unknown): unknown {
       return isObject(recorded) && 'status' in recorded
         ? { status: at(actual, 'status') }
         : at(actual, 'status');
+    case 'reduced: no descriptions, of rows only the cells, without ages':
+      return project(recorded, withoutAges(recorded, actual));
     case 'reduced to path and schema names and the Widget schema':
       return openApiNames(recorded, actual);
     default:
@@ -64,6 +66,21 @@ function reduceTo(how: string, recorded: unknown, actual: unknown): unknown {
   }
 }
 
+/** Rows that are all text were recorded without the cell of their age. */
+function withoutAges(recorded: unknown, actual: unknown): unknown {
+  const columns = at(actual, 'columnDefinitions');
+  const rows = at(actual, 'rows');
+  if (!Array.isArray(columns) || !Array.isArray(rows)) return actual;
+  const age = columns.findIndex((column) => at(column, 'name') === 'Age');
+  const cut = (row: unknown, index: number): unknown => {
+    const cells = at(row, 'cells');
+    const wanted = at(recorded, 'rows', String(index), 'cells');
+    if (!Array.isArray(cells) || !Array.isArray(wanted) || wanted.length !== cells.length - 1) return row;
+    return { ...(row as object), cells: cells.filter((_cell, place) => place !== age) };
+  };
+  return { ...(actual as object), rows: rows.map(cut) };
+}
+
 /** Only the fields that were recorded; of a list with names only the entries that were recorded. */
 function project(recorded: unknown, actual: unknown): unknown {
   if (Array.isArray(recorded) && Array.isArray(actual)) {
@@ -71,7 +88,7 @@ function project(recorded: unknown, actual: unknown): unknown {
       recorded.every((item) => at(item, name) !== undefined || at(item, 'metadata', name) !== undefined),
     );
     const pick = (item: unknown) => at(item, key ?? '') ?? at(item, 'metadata', key ?? '');
-    if (recorded.every((item) => typeof item === 'string'))
+    if (recorded.every((item) => typeof item === 'string') && recorded.length !== actual.length)
       return actual.filter((item) => recorded.includes(item));
     if (key === undefined && recorded.length === actual.length)
       return actual.map((item, index) => project(recorded[index], item));

@@ -4,6 +4,9 @@ import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { IProbe } from 'kubernetes-models/v1/Probe';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
 
+import { formatQuantity } from '../quantity.ts';
+import { containerRequests, isPodLevel } from './validate-resources.ts';
+
 const DEFAULT_FILE_MODE = 0o644;
 
 /** What templates of workloads and Pods share. */
@@ -28,6 +31,16 @@ export function defaultPod(spec: IPodSpec): void {
     defaultRequests(container);
     if (spec.hostNetwork) for (const port of container.ports ?? []) port.hostPort ??= port.containerPort;
   }
+  if (spec.resources) defaultPodRequests(spec, spec.resources);
+}
+
+/** A pod as a whole asks for what its containers ask for together, else for what it is limited to. */
+function defaultPodRequests(spec: IPodSpec, resources: NonNullable<IPodSpec['resources']>): void {
+  const requests = { ...resources.requests };
+  for (const [name, total] of containerRequests(spec)) requests[name] ??= formatQuantity(total);
+  for (const [name, limit] of Object.entries(resources.limits ?? {}))
+    if (isPodLevel(name)) requests[name] ??= limit;
+  if (Object.keys(requests).length > 0) resources.requests = requests;
 }
 
 /** All containers of a pod: main, init and ephemeral ones. */
@@ -103,6 +116,7 @@ function defaultVolume(volume: IVolume): void {
   }
   const claim = volume.ephemeral?.volumeClaimTemplate?.spec;
   if (claim) claim.volumeMode ??= 'Filesystem';
+  if (volume.ephemeral?.volumeClaimTemplate) volume.ephemeral.volumeClaimTemplate.metadata ??= {};
 }
 
 function defaultFieldRefs(items: { fieldRef?: { apiVersion?: string } }[] | undefined): void {

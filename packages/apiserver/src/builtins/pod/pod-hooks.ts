@@ -1,10 +1,14 @@
 /** What is special about Pods. */
 import type { IPod } from 'kubernetes-models/v1/Pod';
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { ResourceHooks } from '../../registry/resource-definition.ts';
-import type { KubeObject } from '../../types.ts';
+import { type KubeObject, timestamp } from '../../types.ts';
+import { forbiddenField } from '../fault.ts';
 import { defaultPod } from './default-pod-spec.ts';
+import { warnOfPodSpec } from './pod-warnings.ts';
 import { qosClass } from './quality-of-service.ts';
 import { validatePodSpec } from './validate-pod-spec.ts';
+import { validatePodStatus } from './validate-pod-status.ts';
 import { validatePodUpdate } from './validate-pod-update.ts';
 
 export function asPod(object: KubeObject): IPod & KubeObject {
@@ -17,13 +21,23 @@ export const podHooks: ResourceHooks = {
     if (pod.spec) defaultPod(pod.spec);
     syncPodIPs(pod);
   },
-  prepareForCreate(object) {
+  prepareForCreate(object, { parts }) {
     const pod = asPod(object);
-    if (pod.spec) pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) };
+    if (!pod.spec) return;
+    pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) };
+    if (pod.spec.schedulingGates?.length)
+      pod.status.conditions = [gatedCondition(timestamp(parts.surroundings.now()))];
   },
-  validate(object) {
+  validate(object, context, old) {
     const { spec } = asPod(object);
-    return spec ? validatePodSpec(spec, 'spec') : [];
+    if (!spec) return [];
+    warnOfPodSpec(context, 'spec', { spec }, old && specOf(old));
+    const faults = validatePodSpec(spec, 'spec');
+    if (old === undefined && spec.nodeName && spec.schedulingGates?.length)
+      faults.push(
+        forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'),
+      );
+    return faults;
   },
   validateUpdate(object, old) {
     return validatePodUpdate(asPod(object), asPod(old));
@@ -37,11 +51,29 @@ export const podHooks: ResourceHooks = {
   },
 };
 
-export const podStatusHooks: Pick<ResourceHooks, 'prepareForUpdate'> = {
+function specOf(object: KubeObject): { readonly spec?: IPodSpec } {
+  const { spec } = asPod(object);
+  return spec === undefined ? {} : { spec };
+}
+
+function gatedCondition(now: string) {
+  return {
+    type: 'PodScheduled',
+    status: 'False',
+    lastProbeTime: null,
+    lastTransitionTime: now,
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+  } as unknown as NonNullable<NonNullable<IPod['status']>['conditions']>[number];
+}
+
+export const podStatusHooks: Pick<ResourceHooks, 'prepareForUpdate' | 'validateUpdate'> = {
+  validateUpdate: (object, old) => validatePodStatus(asPod(object), asPod(old)),
   prepareForUpdate(object, old) {
     const pod = asPod(object);
     const before = asPod(old);
-    if (pod.status && before.status?.qosClass !== undefined) pod.status.qosClass = before.status.qosClass;
+    if (pod.status && pod.status.qosClass === undefined && before.status?.qosClass !== undefined)
+      pod.status.qosClass = before.status.qosClass;
     const owners = before.metadata.ownerReferences;
     if (owners === undefined) delete pod.metadata.ownerReferences;
     else pod.metadata.ownerReferences = structuredClone(owners);

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { defaultPod, defaultPodSpec } from './default-pod-spec.ts';
+import { podSpecWarnings } from './pod-warnings.ts';
 import { qosClass } from './quality-of-service.ts';
 import { validatePodSpec } from './validate-pod-spec.ts';
+import { validatePodStatus } from './validate-pod-status.ts';
 import { validatePodUpdate } from './validate-pod-update.ts';
 
 const spec = (more: object = {}, container: object = {}): IPodSpec => ({
@@ -183,4 +185,157 @@ describe('validatePodUpdate', () => {
       if (want === undefined) assert.equal(text, '');
       else assert.match(text, want);
     });
+});
+
+describe('faults of what containers and pods hold', () => {
+  const cases: { reason: string; pod: IPodSpec; want: string[] }[] = [
+    {
+      reason: 'a subPath stays below its volume',
+      pod: spec(
+        { volumes: [{ name: 'v', emptyDir: {} }] },
+        { volumeMounts: [{ name: 'v', mountPath: '/a', subPath: '../x' }] },
+      ),
+      want: ['spec.containers[0].volumeMounts.subPath: Invalid value: "../x": must not contain \'..\''],
+    },
+    {
+      reason: 'an extended resource needs its limit',
+      pod: spec({}, { resources: { requests: { 'nvidia.com/gpu': '1' } } }),
+      want: [
+        'spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources',
+      ],
+    },
+    {
+      reason: 'an extended resource is whole, and asked for as limited',
+      pod: spec({}, { resources: { requests: { 'x.org/a': '1' }, limits: { 'x.org/a': '1500m' } } }),
+      want: [
+        'spec.containers[0].resources.limits[x.org/a]: Invalid value: "1500m": must be an integer',
+        'spec.containers[0].resources.requests: Invalid value: "1": must be equal to x.org/a limit of 1500m',
+      ],
+    },
+    {
+      reason: 'an init container that ends has no probe',
+      pod: spec({ initContainers: [{ name: 'i', image: 'i', startupProbe: { exec: { command: ['x'] } } }] }),
+      want: [
+        'spec.initContainers[0].startupProbe: Forbidden: may not be set for init containers without restartPolicy=Always',
+      ],
+    },
+    {
+      reason: 'a sidecar may have one',
+      pod: spec({
+        initContainers: [
+          { name: 'i', image: 'i', restartPolicy: 'Always', startupProbe: { exec: { command: ['x'] } } },
+        ],
+      }),
+      want: [],
+    },
+    {
+      reason: 'two containers cannot have one port of the node',
+      pod: spec({
+        containers: [0, 1].map((at) => ({
+          name: `c${at}`,
+          image: 'i',
+          ports: [{ containerPort: 1, hostPort: 8080, protocol: 'TCP' }],
+        })),
+      }),
+      want: ['spec.containers[1].ports[0].hostPort: Duplicate value: "TCP//8080"'],
+    },
+    {
+      reason: 'nameservers are addresses, and needed when there is no policy',
+      pod: spec({ dnsPolicy: 'None', dnsConfig: { nameservers: ['x'] } }),
+      want: [
+        'spec.dnsConfig.nameservers[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      ],
+    },
+    {
+      reason: 'a term of affinity has a topology',
+      pod: spec({
+        affinity: {
+          podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: '' }] },
+        },
+      }),
+      want: [
+        'spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Required value: can not be empty',
+      ],
+    },
+    {
+      reason: 'users are numbered from 0',
+      pod: spec({ securityContext: { runAsUser: -1 } }),
+      want: [
+        'spec.securityContext.runAsUser: Invalid value: -1: must be between 0 and 2147483647, inclusive',
+      ],
+    },
+  ];
+  for (const { reason, pod, want } of cases)
+    it(reason, () =>
+      assert.deepEqual(
+        validatePodSpec(pod, 'spec').map(({ field, message }) => `${field}: ${message}`),
+        want,
+      ),
+    );
+});
+
+describe('resources of the pod as a whole', () => {
+  it('ask for what the containers ask for together, else for the limit', () => {
+    const pod = spec(
+      { resources: { limits: { cpu: '4', memory: '1Gi' } } },
+      { resources: { requests: { cpu: '500m' } } },
+    );
+    defaultPod(pod);
+    assert.deepEqual(pod.resources?.requests, { cpu: '500m', memory: '1Gi' });
+    assert.equal(qosClass(pod), 'Burstable');
+  });
+  it('take the place of those of the containers for the class', () => {
+    const pod = spec({ resources: { limits: { cpu: '1', memory: '1Gi' } } });
+    defaultPod(pod);
+    assert.equal(qosClass(pod), 'Guaranteed');
+  });
+});
+
+describe('warnings', () => {
+  it('name what is allowed and hardly ever meant', () =>
+    assert.deepEqual(
+      podSpecWarnings(
+        spec(
+          {
+            topologySpreadConstraints: [
+              { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' },
+            ],
+            imagePullSecrets: [{}],
+          },
+          {
+            env: [
+              { name: 'A', value: '1' },
+              { name: 'A', value: '2' },
+            ],
+            resources: { requests: { memory: '100m' } },
+          },
+        ),
+        'spec',
+      ),
+      [
+        'spec.topologySpreadConstraints[0].labelSelector: a null labelSelector results in matching no pod',
+        'spec.imagePullSecrets[0]: invalid empty name ""',
+        'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',
+        'spec.containers[0].resources.requests[memory]: fractional byte value "100m" is invalid, must be an integer',
+      ],
+    ));
+});
+
+describe('a status write', () => {
+  const pod = (state: object) => ({
+    apiVersion: 'v1' as const,
+    kind: 'Pod' as const,
+    spec: spec({ restartPolicy: 'Never' }),
+    status: {
+      qosClass: 'BestEffort' as const,
+      containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0, state }],
+    },
+  });
+  it('does not start again what ended for good', () =>
+    assert.deepEqual(
+      validatePodStatus(pod({ running: {} }), pod({ terminated: { exitCode: 0 } })).map(({ field }) => field),
+      ['status.containerStatuses[0].state'],
+    ));
+  it('may end what runs', () =>
+    assert.deepEqual(validatePodStatus(pod({ terminated: { exitCode: 1 } }), pod({ running: {} })), []));
 });

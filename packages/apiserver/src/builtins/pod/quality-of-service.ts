@@ -6,7 +6,10 @@ const COUNTED = ['cpu', 'memory'] as const;
 
 /** Guaranteed: every container is limited in cpu and memory to just what it asks for. BestEffort: none asks at all. */
 export function qosClass(spec: IPodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
-  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  // Resources of the pod as a whole take the place of those of its containers.
+  const containers = spec.resources
+    ? [{ resources: spec.resources }]
+    : [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   let anything = false;
   let guaranteed = true;
   for (const { resources } of containers)

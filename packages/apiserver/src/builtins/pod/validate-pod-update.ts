@@ -29,9 +29,48 @@ export function validatePodUpdate(pod: IPod, old: IPod): FieldFault[] {
       ),
     );
   const munged = withMutableFieldsOf(spec, before);
+  if (before.schedulingGates?.length) {
+    // While gates hold the pod back, it may still be told where to run, more and more narrowly.
+    const narrowed = narrowingFaults(spec, before);
+    if (narrowed.length > 0) return [...faults, ...narrowed];
+    restore(munged, before, 'nodeSelector');
+    restore(munged, before, 'affinity');
+  }
+  const gates = gateFaults(spec, before);
+  if (gates.length > 0) return [...faults, ...gates];
+  restore(munged, before, 'schedulingGates');
   if (!equal(munged, before))
     faults.push(forbiddenField('spec', `${FIXED}\n${internalDiff('PodSpec', before, munged)}`));
   return faults;
+}
+
+/** Gates may go, and none may come. */
+function gateFaults(spec: IPodSpec, before: IPodSpec): FieldFault[] {
+  const known = new Set((before.schedulingGates ?? []).map(({ name }) => name));
+  return (spec.schedulingGates ?? []).flatMap(({ name }, index) =>
+    known.has(name)
+      ? []
+      : [
+          forbiddenField(
+            `spec.schedulingGates[${index}].name`,
+            `only deletion is allowed, but found new scheduling gate '${name}'`,
+          ),
+        ],
+  );
+}
+
+function narrowingFaults(spec: IPodSpec, before: IPodSpec): FieldFault[] {
+  const wanted = spec.nodeSelector ?? {};
+  const kept = Object.entries(before.nodeSelector ?? {}).every(([key, value]) => wanted[key] === value);
+  return kept
+    ? []
+    : [
+        invalidValue(
+          'spec.nodeSelector',
+          wanted,
+          'only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+        ),
+      ];
 }
 
 function count(list: readonly unknown[] | undefined): number {

@@ -50,7 +50,7 @@ function cursorOf(store: Store): Cursor {
 }
 
 /** Fills in addresses, families and ports of a new or changed Service; throws a 422 when one asked for is not free. */
-export function allocateService(service: IService, store: Store): void {
+export function allocateService(service: IService, store: Store, dryRun: boolean): void {
   const { spec } = service;
   if (!spec) return;
   if (spec.type === 'ExternalName') {
@@ -59,7 +59,7 @@ export function allocateService(service: IService, store: Store): void {
   }
   const others = otherServices(service, store);
   if (isHeadless(spec)) spec.clusterIPs = ['None'];
-  else allocateAddress(service, spec, others, store);
+  else allocateAddress(service, spec, others, store, dryRun);
   defaultFamilies(spec);
   if (reachableFromOutside(spec)) allocateNodePorts(spec, others, store);
 }
@@ -79,11 +79,15 @@ function allocateAddress(
   spec: IServiceSpec,
   others: readonly IServiceSpec[],
   store: Store,
+  dryRun: boolean,
 ): void {
   const used = new Set(others.map((other) => other.clusterIP));
   if (spec.clusterIP) {
     const why = !inNetwork(spec.clusterIP, networkOf(store))
-      ? 'the provided network does not match the current range'
+      ? // A dry run asks another allocator, which says more.
+        dryRun
+        ? `the provided IP (${spec.clusterIP}) is not in the valid range. The range of valid IPs is ${networkOf(store).cidr}`
+        : 'the provided network does not match the current range'
       : used.has(spec.clusterIP)
         ? 'provided IP is already allocated'
         : undefined;

@@ -21,7 +21,8 @@ export const serviceHooks: ResourceHooks = {
     if (!service.spec) return;
     syncClusterIPs(service.spec, undefined);
     // What validation will refuse must not take an address.
-    if (validateService(service.spec).length === 0) allocateService(service, context.parts.store);
+    if (validateService(service.spec).length === 0)
+      allocateService(service, context.parts.store, context.query.has('dryRun'));
   },
   prepareForUpdate(object, old, context) {
     const service = asService(object);
@@ -31,7 +32,7 @@ export const serviceHooks: ResourceHooks = {
     keepAllocated(service.spec, before);
     syncClusterIPs(service.spec, before);
     const faults = [...validateService(service.spec), ...validateServiceUpdate(service.spec, before)];
-    if (faults.length === 0) allocateService(service, context.parts.store);
+    if (faults.length === 0) allocateService(service, context.parts.store, context.query.has('dryRun'));
   },
   validate(object) {
     const { spec } = asService(object);

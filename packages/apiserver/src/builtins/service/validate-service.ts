@@ -1,63 +1,160 @@
 /** What is wrong with a Service, or with a change of one. */
+import { isIP } from 'node:net';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
 import type { FieldFault } from '../../errors.ts';
-import { duplicate, invalidValue, notSupported, required } from '../fault.ts';
-import { dnsLabel, dnsSubdomain, labelValue, portName, qualifiedName } from '../name-rules.ts';
-import { isHeadless } from './default-service.ts';
+import { forbiddenField, invalidValue, notSupported, required } from '../fault.ts';
+import { dnsSubdomain, labelValue, qualifiedName } from '../name-rules.ts';
+import { isHeadless, reachableFromOutside } from './default-service.ts';
+import { portFaults } from './validate-service-ports.ts';
 
-const PORT_RANGE = 'must be between 1 and 65535, inclusive';
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
+const POLICIES = ['Cluster', 'Local'];
+const IP_ADDRESS = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+const CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+/** The longest that a client may be sent to the same pod. */
+const MAXIMUM_AFFINITY_SECONDS = 86_400;
 
 export function validateService(spec: IServiceSpec): FieldFault[] {
   const faults: FieldFault[] = [];
   if (!spec.ports?.length && !isHeadless(spec) && spec.type !== 'ExternalName')
     faults.push(required('spec.ports'));
-  if (spec.type === 'ExternalName') {
-    if (!spec.externalName) faults.push(required('spec.externalName'));
-    else
-      faults.push(
-        ...dnsSubdomain(spec.externalName).map((text) =>
-          invalidValue('spec.externalName', spec.externalName, text),
-        ),
-      );
-  }
+  if (spec.type === 'LoadBalancer' && isHeadless(spec))
+    faults.push(
+      invalidValue('spec.clusterIPs[0]', 'None', "may not be set to 'None' for LoadBalancer services"),
+    );
+  if (spec.type === 'NodePort' && isHeadless(spec))
+    faults.push(invalidValue('spec.clusterIPs[0]', 'None', "may not be set to 'None' for NodePort services"));
+  if (spec.type === 'ExternalName') faults.push(...externalNameFaults(spec));
   faults.push(...portFaults(spec));
   for (const [key, value] of Object.entries(spec.selector ?? {})) {
     for (const text of qualifiedName(key)) faults.push(invalidValue('spec.selector', key, text));
     for (const text of labelValue(value)) faults.push(invalidValue('spec.selector', value, text));
   }
-  if (spec.sessionAffinity && !['ClientIP', 'None'].includes(spec.sessionAffinity))
-    faults.push(notSupported('spec.sessionAffinity', spec.sessionAffinity, ['ClientIP', 'None']));
-  if (spec.type && !TYPES.includes(spec.type)) faults.push(notSupported('spec.type', spec.type, TYPES));
+  faults.push(...affinityFaults(spec));
+  if (spec.type !== 'ExternalName') faults.push(...addressFaults(spec));
+  faults.push(...externalIpFaults(spec.externalIPs ?? []));
+  if (!spec.type) faults.push(required('spec.type'));
+  else if (!TYPES.includes(spec.type)) faults.push(notSupported('spec.type', spec.type, TYPES));
+  faults.push(...sourceRangeFaults(spec));
+  faults.push(...trafficFaults(spec));
   return faults;
 }
 
-function portFaults(spec: IServiceSpec): FieldFault[] {
+function externalNameFaults({ externalName, clusterIPs }: IServiceSpec): FieldFault[] {
   const faults: FieldFault[] = [];
-  const names = new Set<string>();
-  const numbers = new Set<string>();
-  const ports = spec.ports ?? [];
-  for (const [index, port] of ports.entries()) {
-    const at = `spec.ports[${index}]`;
-    if (!port.name) {
-      if (ports.length > 1) faults.push(required(`${at}.name`));
-    } else {
-      for (const text of dnsLabel(port.name)) faults.push(invalidValue(`${at}.name`, port.name, text));
-      if (names.has(port.name)) faults.push(duplicate(`${at}.name`, port.name));
-      names.add(port.name);
-    }
-    if (outOfRange(port.port)) faults.push(invalidValue(`${at}.port`, port.port, PORT_RANGE));
-    if (port.protocol && !['SCTP', 'TCP', 'UDP'].includes(port.protocol))
-      faults.push(notSupported(`${at}.protocol`, port.protocol, ['SCTP', 'TCP', 'UDP']));
-    const target = port.targetPort;
-    if (typeof target === 'number' && outOfRange(target))
-      faults.push(invalidValue(`${at}.targetPort`, target, PORT_RANGE));
-    if (typeof target === 'string')
-      for (const text of portName(target)) faults.push(invalidValue(`${at}.targetPort`, target, text));
-    const key = `${port.protocol}/${port.port}`;
-    if (numbers.has(key)) faults.push(duplicate(at, { port: port.port, protocol: port.protocol }));
-    numbers.add(key);
-  }
+  if (clusterIPs?.length)
+    faults.push(forbiddenField('spec.clusterIPs[0]', 'may not be set for ExternalName services'));
+  // A trailing dot is that of a name that is complete.
+  const name = externalName?.replace(/\.$/, '');
+  if (!name) faults.push(required('spec.externalName'));
+  else faults.push(...dnsSubdomain(name).map((text) => invalidValue('spec.externalName', name, text)));
+  return faults;
+}
+
+function affinityFaults({ sessionAffinity, sessionAffinityConfig }: IServiceSpec): FieldFault[] {
+  if (!sessionAffinity) return [required('spec.sessionAffinity')];
+  if (!['ClientIP', 'None'].includes(sessionAffinity))
+    return [notSupported('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None'])];
+  const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  if (
+    sessionAffinity === 'ClientIP' &&
+    seconds !== undefined &&
+    (seconds <= 0 || seconds > MAXIMUM_AFFINITY_SECONDS)
+  )
+    return [
+      invalidValue(
+        'spec.sessionAffinityConfig.clientIP.timeoutSeconds',
+        seconds,
+        `must be greater than 0 and less than ${MAXIMUM_AFFINITY_SECONDS}`,
+      ),
+    ];
+  return [];
+}
+
+/** One family, the fourth version, is what this server gives addresses of. */
+function addressFaults(spec: IServiceSpec): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
+  if (spec.ipFamilyPolicy && !policies.includes(spec.ipFamilyPolicy))
+    faults.push(notSupported('spec.ipFamilyPolicy', spec.ipFamilyPolicy, policies));
+  const families = spec.ipFamilies ?? [];
+  for (const [index, family] of families.entries())
+    if (!['IPv4', 'IPv6'].includes(family))
+      faults.push(notSupported(`spec.ipFamilies[${index}]`, family, ['IPv4', 'IPv6']));
+  for (const [index, address] of (spec.clusterIPs ?? []).entries())
+    if (address !== 'None' && isIP(address) === 0)
+      faults.push(invalidValue(`spec.clusterIPs[${index}]`, address, IP_ADDRESS));
+  if (faults.length > 0 || (isHeadless(spec) && !spec.selector)) return faults;
+  if (spec.ipFamilyPolicy === 'RequireDualStack')
+    faults.push(
+      invalidValue(
+        'spec.ipFamilyPolicy',
+        spec.ipFamilyPolicy,
+        'this cluster is not configured for dual-stack services',
+      ),
+    );
+  for (const [index, family] of families.entries())
+    if (family === 'IPv6')
+      faults.push(invalidValue(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster'));
+  return faults;
+}
+
+function externalIpFaults(addresses: readonly string[]): FieldFault[] {
+  return addresses.flatMap((address, index) => {
+    const at = `spec.externalIPs[${index}]`;
+    if (isIP(address) === 0) return [invalidValue(at, address, IP_ADDRESS)];
+    if (address === '0.0.0.0' || address === '::')
+      return [invalidValue(at, address, 'may not be unspecified (0.0.0.0 or ::)')];
+    if (address.startsWith('127.') || address === '::1')
+      return [invalidValue(at, address, 'may not be in the loopback range (127.0.0.0/8, ::1/128)')];
+    return address.startsWith('169.254.') || /^fe[89ab]/i.test(address)
+      ? [invalidValue(at, address, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)')]
+      : [];
+  });
+}
+
+/** The field is named as the real server names it, with a capital. */
+function sourceRangeFaults({ type, loadBalancerSourceRanges: ranges = [] }: IServiceSpec): FieldFault[] {
+  if (ranges.length === 0) return [];
+  const path = 'spec.LoadBalancerSourceRanges';
+  if (type !== 'LoadBalancer')
+    return [forbiddenField(path, "may only be used when `type` is 'LoadBalancer'")];
+  return ranges.flatMap((range, index) => {
+    const [address = '', bits = ''] = range.trim().split('/');
+    const family = isIP(address);
+    const isCidr = family !== 0 && /^\d+$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+    return isCidr ? [] : [invalidValue(`${path}[${index}]`, range, CIDR)];
+  });
+}
+
+function trafficFaults(spec: IServiceSpec): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const external = spec.externalTrafficPolicy;
+  const outside =
+    reachableFromOutside(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
+  if (external && !outside)
+    faults.push(
+      invalidValue(
+        'spec.externalTrafficPolicy',
+        external,
+        'may only be set for externally-accessible services',
+      ),
+    );
+  else if (external && !POLICIES.includes(external))
+    faults.push(notSupported('spec.externalTrafficPolicy', external, POLICIES));
+  else if (!external && reachableFromOutside(spec)) faults.push(required('spec.externalTrafficPolicy'));
+  const node = spec.healthCheckNodePort;
+  if (node && !(spec.type === 'LoadBalancer' && external === 'Local'))
+    faults.push(
+      invalidValue(
+        'spec.healthCheckNodePort',
+        node,
+        "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+      ),
+    );
+  const internal = spec.internalTrafficPolicy;
+  if (internal && !POLICIES.includes(internal))
+    faults.push(notSupported('spec.internalTrafficPolicy', internal, POLICIES));
   return faults;
 }
 
@@ -67,8 +164,4 @@ export function validateServiceUpdate(spec: IServiceSpec, old: IServiceSpec): Fi
   if (!before || old.type === 'ExternalName' || spec.type === 'ExternalName') return [];
   if (spec.clusterIPs?.[0] === before) return [];
   return [invalidValue('spec.clusterIPs[0]', spec.clusterIPs ?? null, 'may not change once set')];
-}
-
-function outOfRange(port: number): boolean {
-  return !Number.isInteger(port) || port < 1 || port > 65535;
 }

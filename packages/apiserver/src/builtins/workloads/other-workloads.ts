@@ -2,13 +2,15 @@
 import type { IControllerRevision } from 'kubernetes-models/apps/v1/ControllerRevision';
 import type { IDaemonSet } from 'kubernetes-models/apps/v1/DaemonSet';
 import type { IReplicaSet } from 'kubernetes-models/apps/v1/ReplicaSet';
+import type { FieldFault } from '../../errors.ts';
 import { equal } from '../../json.ts';
 import type { ResourceHooks } from '../../registry/resource-definition.ts';
 import type { KubeObject } from '../../types.ts';
 import { invalidValue, notSupported, required } from '../fault.ts';
 import { defaultPodSpec } from '../pod/default-pod-spec.ts';
-import { selectorIsFixed } from './deployment.ts';
-import { NOT_NEGATIVE, notNegative, validateSelectorAndTemplate } from './pod-template.ts';
+import { countFaults } from './count-faults.ts';
+import { amountFaults, isNothing, selectorIsFixed } from './deployment.ts';
+import { NOT_NEGATIVE, notNegative, validateSelectorAndTemplate, warnOfTemplate } from './pod-template.ts';
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
@@ -23,9 +25,10 @@ export const replicaSetHooks: ResourceHooks = {
     spec.replicas ??= 1;
     if (spec.template?.spec) defaultPodSpec(spec.template.spec);
   },
-  validate(object) {
+  validate(object, context, old) {
     const spec = replicaSet(object);
     if (!spec) return [];
+    warnOfTemplate(context, spec, old && replicaSet(old));
     return [...notNegative(spec.replicas, 'spec.replicas'), ...validateSelectorAndTemplate(spec, ['Always'])];
   },
   validateUpdate: (object, old) => selectorIsFixed(replicaSet(object)?.selector, replicaSet(old)?.selector),
@@ -54,16 +57,64 @@ export const daemonSetHooks: ResourceHooks = {
       [TEMPLATE_GENERATION]: String(before + (changed ? 1 : 0)),
     };
   },
-  validate(object) {
+  validate(object, context, old) {
     const spec = daemonSet(object);
     if (!spec) return [];
-    const faults = validateSelectorAndTemplate(spec, ['Always']);
+    const before = old && daemonSet(old);
+    warnOfTemplate(context, spec, before);
+    // The change of a selector is told before what follows from it.
+    const faults = before ? selectorIsFixed(spec.selector, before.selector) : [];
+    faults.push(...validateSelectorAndTemplate(spec, ['Always'], 'daemonset'));
     const type = spec.updateStrategy?.type ?? '';
     if (!['RollingUpdate', 'OnDelete'].includes(type))
       faults.push(notSupported('spec.updateStrategy.type', type, ['RollingUpdate', 'OnDelete']));
+    if (type === 'RollingUpdate') faults.push(...surgeFaults(spec.updateStrategy?.rollingUpdate ?? {}));
     return faults;
   },
-  validateUpdate: (object, old) => selectorIsFixed(daemonSet(object)?.selector, daemonSet(old)?.selector),
+};
+
+/** A node's pod is replaced either by stopping the old one first or by starting the new one first. */
+function surgeFaults({
+  maxUnavailable = 0,
+  maxSurge = 0,
+}: {
+  maxUnavailable?: string | number;
+  maxSurge?: string | number;
+}): FieldFault[] {
+  const path = 'spec.updateStrategy.rollingUpdate';
+  const faults = [
+    ...amountFaults(maxUnavailable, `${path}.maxUnavailable`),
+    ...amountFaults(maxSurge, `${path}.maxSurge`),
+  ];
+  if (!isNothing(maxUnavailable) && !isNothing(maxSurge))
+    faults.push(invalidValue(`${path}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero'));
+  if (isNothing(maxUnavailable) && isNothing(maxSurge))
+    faults.push(required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0'));
+  return faults;
+}
+
+export const replicaSetStatusHooks: Pick<ResourceHooks, 'validate'> = {
+  validate: (object) =>
+    countFaults(object, {
+      counts: ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
+      others: ['observedGeneration'],
+      bounded: ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
+      ready: 'readyReplicas',
+    }),
+};
+
+export const daemonSetStatusHooks: Pick<ResourceHooks, 'validate'> = {
+  validate: (object) =>
+    countFaults(object, {
+      counts: ['currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady'],
+      others: [
+        'observedGeneration',
+        'updatedNumberScheduled',
+        'numberAvailable',
+        'numberUnavailable',
+        'collisionCount',
+      ],
+    }),
 };
 
 export const controllerRevisionHooks: ResourceHooks = {

@@ -1,34 +1,49 @@
 /** What all workloads check about their selector and pod template. */
 import type { IPodTemplateSpec } from 'kubernetes-models/v1/PodTemplateSpec';
 import type { FieldFault } from '../../errors.ts';
+import type { RequestContext } from '../../ports/request-context.ts';
 import { invalidValue, notSupported, required } from '../fault.ts';
 import { type LabelSelectorObject, selectorMatches, validateLabelSelector } from '../label-selector-rules.ts';
+import { warnOfPodSpec } from '../pod/pod-warnings.ts';
 import { validatePodSpec } from '../pod/validate-pod-spec.ts';
 
 export const NOT_NEGATIVE = 'must be greater than or equal to 0';
 
+/** `kind` is the word that messages use, which is not always the kind. */
 export function validateSelectorAndTemplate(
   spec: { readonly selector?: LabelSelectorObject; readonly template?: IPodTemplateSpec },
   restartPolicies: readonly string[],
+  kind = 'deployment',
 ): FieldFault[] {
   const { selector, template } = spec;
   const faults: FieldFault[] = [];
+  const isEmpty = selector !== undefined && !selector.matchLabels && !selector.matchExpressions?.length;
   if (!selector) faults.push(required('spec.selector'));
   else {
     faults.push(...validateLabelSelector(selector, 'spec.selector'));
-    if (!selector.matchLabels && !selector.matchExpressions?.length)
-      faults.push(invalidValue('spec.selector', selector, 'empty selector is invalid for deployment'));
-    else if (!selectorMatches(selector, template?.metadata?.labels))
-      faults.push(
-        invalidValue(
-          'spec.template.metadata.labels',
-          template?.metadata?.labels ?? null,
-          '`selector` does not match template `labels`',
-        ),
-      );
+    if (isEmpty)
+      faults.push(invalidValue('spec.selector', selector, `empty selector is invalid for ${kind}`));
   }
+  // No selector selects nothing, an empty one everything.
+  if (!isEmpty && !selectorMatches(selector, template?.metadata?.labels))
+    faults.push(
+      invalidValue(
+        'spec.template.metadata.labels',
+        template?.metadata?.labels ?? null,
+        '`selector` does not match template `labels`',
+      ),
+    );
   faults.push(...validateTemplate(template, restartPolicies));
   return faults;
+}
+
+/** Warns of what a new or changed template says. */
+export function warnOfTemplate(
+  context: RequestContext,
+  spec: { readonly template?: IPodTemplateSpec } | undefined,
+  old: { readonly template?: IPodTemplateSpec } | undefined,
+): void {
+  warnOfPodSpec(context, 'spec.template.spec', spec?.template, old?.template);
 }
 
 export function validateTemplate(
@@ -36,7 +51,7 @@ export function validateTemplate(
   restartPolicies: readonly string[],
 ): FieldFault[] {
   const spec = template?.spec;
-  if (!spec) return [];
+  if (!spec) return [required('spec.template.spec.containers')];
   const faults = validatePodSpec(spec, 'spec.template.spec');
   if (spec.restartPolicy && !restartPolicies.includes(spec.restartPolicy))
     faults.push(notSupported('spec.template.spec.restartPolicy', spec.restartPolicy, restartPolicies));
