@@ -118,6 +118,14 @@ export interface Status {
 }
 
 /** The API server answered and said no. Subclasses name the refusals that callers tell apart. */
+interface ErrorAnswer {
+  readonly status: number;
+  readonly body?: Status;
+  readonly text?: string;
+  readonly retryAfter?: number;
+  readonly inWatch?: boolean;
+}
+
 export class ApiError extends KubeError {
   readonly status: number;
   readonly reason: string;
@@ -125,7 +133,9 @@ export class ApiError extends KubeError {
   readonly details: Status['details'];
   /** Milliseconds that the server asked us to wait. */
   readonly retryAfter: number | undefined;
-  constructor(doing: string, answer: { status: number; body?: Status; text?: string; retryAfter?: number }) {
+  /** It came as an event of a watch that had been accepted, not as the answer to a request. */
+  readonly inWatch: boolean;
+  constructor(doing: string, answer: ErrorAnswer) {
     const { body } = answer;
     const said = body?.message ?? answer.text?.trim().slice(0, 300) ?? '';
     super('KUBE_API', `${doing}: ${said === '' ? 'no explanation given' : said} (${answer.status})`);
@@ -134,6 +144,7 @@ export class ApiError extends KubeError {
     this.causes = body?.details?.causes ?? [];
     this.details = body?.details;
     const seconds = body?.details?.retryAfterSeconds;
+    this.inWatch = answer.inWatch ?? false;
     this.retryAfter = answer.retryAfter ?? (seconds === undefined ? undefined : seconds * 1000);
   }
 }
@@ -166,10 +177,7 @@ const byStatus: Readonly<Record<number, typeof ApiError>> = {
 };
 
 /** The right class for a refusal: the reason decides where it says more than the number. */
-export function apiError(
-  doing: string,
-  answer: { status: number; body?: Status; text?: string; retryAfter?: number },
-): ApiError {
+export function apiError(doing: string, answer: ErrorAnswer): ApiError {
   const reason = answer.body?.reason;
   if (reason === 'AlreadyExists') return new AlreadyExistsError(doing, answer);
   if (reason === 'Expired' || reason === 'Gone') return new GoneError(doing, answer);

@@ -88,6 +88,16 @@ export class Faults {
     });
   }
 
+  /** Streaming lists begin with 200 and end with an ERROR event of code 500, as with an etcd before 3.4.25. */
+  oldEtcd(scope: FaultScope = {}): Heal {
+    return this.#add({
+      scope: { ...scope, verb: 'watch' },
+      before: (context) => {
+        context.refusesInitialEvents = true;
+      },
+    });
+  }
+
   /** Events of watches vanish: what was missed is never told. */
   dropEvents(scope: FaultScope = {}): Heal {
     return this.#interfere('drop', scope);

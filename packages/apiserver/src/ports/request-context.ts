@@ -22,6 +22,8 @@ export interface RequestContext {
   readonly parts: ServerParts;
   /** Set by a fault: reads are answered from this old state. */
   readAt?: number;
+  /** Set by a fault: a watch with initial events gets an ERROR event in their place. */
+  refusesInitialEvents?: boolean;
   /** The whole body; 413 past the limit. */
   body(): Promise<Buffer>;
 }

@@ -1,5 +1,5 @@
 /** GET with watch=true: a stream of events, one JSON document per line. */
-import { expired } from '../errors.ts';
+import { expired, internalError } from '../errors.ts';
 import type { Answer, StreamSink } from '../http/answer.ts';
 import { negotiate } from '../http/negotiate.ts';
 import type { RequestContext } from '../ports/request-context.ts';
@@ -32,6 +32,16 @@ export async function watch(context: RequestContext, definition: ResourceDefinit
   const form = negotiate(context);
   if (options.sendInitialEvents && options.resourceVersion !== '')
     await freshEnough(context, Number(options.resourceVersion));
+  if (options.sendInitialEvents && context.refusesInitialEvents === true)
+    return {
+      type: 'stream',
+      contentType: 'application/json',
+      run(sink) {
+        const { status } = internalError('the store cannot report the progress of a watch');
+        sink.write(`${JSON.stringify({ type: 'ERROR', object: status })}\n`);
+        return Promise.resolve();
+      },
+    };
   return {
     type: 'stream',
     contentType: 'application/json',

@@ -18,6 +18,7 @@ import {
 import type { Log } from '../log.ts';
 import { compareResourceVersions, type KubeObject } from '../objects/object.ts';
 import { pathOf, type Resource } from '../objects/resource.ts';
+import type { Transport } from '../transport/transport.ts';
 import type { Replica } from './replica.ts';
 
 export interface ReflectorOptions<T extends KubeObject> extends ReflectorTuning {
@@ -65,6 +66,12 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /** The server took the request but does not know streaming lists. */
 class NoStreamingError extends Error {}
+
+/**
+ * Servers that accept a streaming list and then report an error of their own in its place: their store (an etcd before
+ * 3.4.25) cannot tell when the list is complete. That holds for every kind, so no other cache on the connection asks.
+ */
+const serversWithoutStreaming = new WeakSet<Transport>();
 
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
@@ -123,10 +130,11 @@ export class Reflector<T extends KubeObject> {
     if (!this.#mustList) return this.#watch(signal);
     replica.beginList();
     try {
-      // A stream that breaks off again and again is not tried for ever: pages get through where it does not.
-      if (this.#streaming && this.#failures < SUSPECT_AFTER) {
-        await this.#streamingList(signal);
-        return;
+      // A stream that breaks off again and again is given up: pages get through where it does not.
+      const { transport } = this.#options.client;
+      if (this.#streaming && !serversWithoutStreaming.has(transport) && this.#failures < SUSPECT_AFTER) {
+        if (await this.#streamingList(signal)) return;
+        replica.beginList();
       }
       let resourceVersion = '';
       for await (const page of this.#options.client.pages(this.#options.resource, {
@@ -145,9 +153,9 @@ export class Reflector<T extends KubeObject> {
     return this.#watch(signal);
   }
 
-  /** One watch that begins with the present objects and then goes on. */
-  async #streamingList(signal: AbortSignal): Promise<void> {
-    const { replica, clock } = this.#options;
+  /** One watch that begins with the present objects and then goes on. False when the server has no streaming lists. */
+  async #streamingList(signal: AbortSignal): Promise<boolean> {
+    const { replica, clock, client } = this.#options;
     let listing = true;
     let heard = clock.monotonic();
     const connection = new AbortController();
@@ -174,13 +182,16 @@ export class Reflector<T extends KubeObject> {
         }
       });
       if (listing) throw new MalformedError('the watch ended before the end of the initial events');
+      return true;
     } catch (error) {
       const refused = error instanceof BadRequestError || error instanceof InvalidError;
-      if (listing && (refused || connection.signal.reason instanceof NoStreamingError)) {
-        this.#streaming = false;
-        this.#options.log.info({ reason: explain(error) }, 'no streaming lists here; pages instead');
-      }
-      throw error;
+      const unsupported = error instanceof ApiError && error.inWatch && error.status === 500;
+      if (!listing || !(refused || unsupported || connection.signal.reason instanceof NoStreamingError))
+        throw error;
+      this.#streaming = false;
+      if (unsupported) serversWithoutStreaming.add(client.transport);
+      this.#options.log.info({ reason: explain(error) }, 'no streaming lists here; pages instead');
+      return false;
     } finally {
       cancel();
       signal.removeEventListener('abort', stop);

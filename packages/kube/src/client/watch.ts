@@ -52,7 +52,7 @@ export function readWatch<T extends KubeObject>(
     }
     if (event?.type === 'ERROR') {
       const body = event.object as Status;
-      fail(apiError(options.doing, { status: body?.code ?? 500, body }));
+      fail(apiError(options.doing, { status: body?.code ?? 500, body, inWatch: true }));
       return;
     }
     if (!isEvent<T>(event)) {

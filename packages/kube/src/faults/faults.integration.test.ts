@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { churn, configMap, follow, OURS, settles, setUp, type World } from '../../testing/fault-world.ts';
 import { type LineFate, until } from '../../testing/index.ts';
-import { AlreadyExistsError, ConnectionError, configMaps, type ReflectorTuning } from '../index.ts';
+import { AlreadyExistsError, ConnectionError, configMaps, type ReflectorTuning, secrets } from '../index.ts';
 
 const eachLine = (decide: (count: number) => LineFate): ((line: string) => LineFate) => {
   let count = 0;
@@ -190,6 +190,23 @@ test('a streaming list that the server refuses becomes pages', async (t) => {
   await churn(world, 5, 8);
   await settles(world, followed);
   assert.equal(world.gateway.seen.filter(({ path }) => path.includes('sendInitialEvents')).length, 1);
+});
+
+test('a server that cannot stream lists is asked once by all caches, and pages come without a pause', async (t) => {
+  const world = await setUp(t);
+  await churn(world, 8);
+  world.server.faults.oldEtcd(OURS);
+  const asked = () =>
+    world.gateway.seen.filter(({ path }) => path.includes('sendInitialEvents')).map(({ path }) => path);
+  // With a pause of a minute after any failure, only a cache that makes none is filled in time.
+  const patient = { pageSize: 3, backoff: { initial: 60_000, limit: 60_000 } };
+  const followed = follow(t, world, patient);
+  await followed.informer.waitForSync({ timeout: 30_000 });
+  assert.equal(asked().length, 1);
+  await followed.cache.informer(secrets).waitForSync({ timeout: 30_000 });
+  assert.equal(asked().length, 1, `the second cache asked again: ${asked().join(', ')}`);
+  await churn(world, 5, 8);
+  await settles(world, followed);
 });
 
 test('what is deleted while a streaming list is under way is not in it', async (t) => {
