@@ -68,7 +68,7 @@ function nameFaults(name: string, path: string): FieldFault[] {
       faults.push(invalidValue(path, name, 'must be a standard resource type or fully qualified'));
     if (!ofContainers.has(name) && !isHugePages(name))
       faults.push(invalidValue(path, name, 'must be a standard resource for containers'));
-  } else if (/^requests\./.test(name) && isExtended(name))
+  } else if (name.startsWith('requests.') && isExtended(name))
     faults.push(invalidValue(path, name, "doesn't follow extended resource name standard"));
   return faults;
 }
@@ -97,7 +97,7 @@ function requestFaults(
 
 /** Resources of the pod as a whole: only some may be given there, and the containers must fit into them. */
 export function validatePodLevelResources(spec: IPodSpec, path: string): FieldFault[] {
-  const resources = spec.resources as Resources | undefined;
+  const { resources } = spec;
   if (resources === undefined) return [];
   const at = `${path}.resources`;
   const foreign = (['limits', 'requests'] as const).flatMap((part) =>
@@ -126,7 +126,7 @@ function tooSmallFor(spec: IPodSpec, { requests = {} }: Resources, path: string)
 
 function tooLargeContainers(spec: IPodSpec, { limits = {} }: Resources, path: string): FieldFault[] {
   return (spec.containers ?? []).flatMap((container, index) =>
-    sorted((container.resources?.limits ?? {}) as Amounts).flatMap(([name, amount]) => {
+    sorted(container.resources?.limits ?? {}).flatMap(([name, amount]) => {
       const most = limits[name] === undefined ? undefined : parseQuantity(limits[name]);
       const own = parseQuantity(amount);
       if (most === undefined || own === undefined || compareQuantities(own, most) <= 0) return [];
