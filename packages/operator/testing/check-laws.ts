@@ -16,7 +16,7 @@ export function checkLaws(runs: number, seed: number): number {
       world.spec.update = { ...world.spec.update, paused: false, partition: 0 };
       settle(world);
       checkRest(world);
-      if (from.deleted) checkDeletion(world);
+      if (from.deleted) checkDeletion(world, from.machineOff ? 'machine-0' : undefined);
       checked += 1;
     }),
     { numRuns: runs, seed, endOnFailure: false },
@@ -59,12 +59,14 @@ function checkRest(world: ReturnType<typeof newWorld>): void {
     throw new LawBroken('L9: an unchanged NodeSet asks for something');
 }
 
-/** L6: deletion drains first, and leaves nothing behind in Slurm. */
-function checkDeletion(world: ReturnType<typeof newWorld>): void {
+/** L6, L16: deletion drains first, waits for nothing that cannot answer, and leaves nothing behind in Slurm. */
+function checkDeletion(world: ReturnType<typeof newWorld>, off: string | undefined): void {
   world.slurmWorks(3);
   world.spec.deleting = true;
-  settle(world);
+  settle(world, { off });
   if (!world.finalized) throw new LawBroken('L6: the finalizer stays');
-  if (world.pods.size > 0 || world.slurm.nodes.size > 0)
-    throw new LawBroken(`L6: ${world.pods.size} pods and ${world.slurm.nodes.size} Slurm records are left`);
+  // L16: a pod that terminates on a machine that is off stays there; nothing waits for it.
+  const pods = [...world.pods.values()].filter((pod) => pod.nodeName !== off);
+  if (pods.length > 0 || world.slurm.nodes.size > 0)
+    throw new LawBroken(`L6: ${pods.length} pods and ${world.slurm.nodes.size} Slurm records are left`);
 }

@@ -67,6 +67,8 @@ export const start = fc.record({
   machines: fc.integer({ min: 1, max: 6 }),
   scaledDelete: fc.boolean(),
   deleted: fc.boolean(),
+  /** A machine is off, and stays so, while the NodeSet is deleted. */
+  machineOff: fc.boolean(),
   warm: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
 });
 
@@ -312,7 +314,10 @@ function looksDrained(node: SlurmNode | undefined): boolean {
 }
 
 /** Lets everything heal and the operator work until nothing is left to do. */
-export function settle(world: SimulatedWorld, rounds = 200): Plan {
+export function settle(
+  world: SimulatedWorld,
+  { rounds = 200, off }: { rounds?: number; off?: string | undefined } = {},
+): Plan {
   world.slurm.reachable = true;
   world.slurm.removeForeign();
   world.slurm.listsJobs = true;
@@ -320,7 +325,7 @@ export function settle(world: SimulatedWorld, rounds = 200): Plan {
   world.imageComes = true;
   world.cacheCatchesUp();
   for (const machine of world.kubeNodes.values())
-    Object.assign(machine, { reachable: true, unschedulable: false });
+    Object.assign(machine, { reachable: machine.name !== off, unschedulable: false });
   for (const node of world.slurm.nodes.values())
     if (node.reason === 'bad disk') {
       node.flags.delete('DRAIN');

@@ -75,6 +75,7 @@ export class SimulatedWorld {
       naming: { prefix: 'workers-', padding: 0 },
       configLines: { state: 'external', held: [] },
       controllerExists: this.controllerExists,
+      controllerName: 'slurm',
       hasFinalizer: this.hasFinalizer,
       updateHeld: undefined,
       hashes: {},
@@ -219,6 +220,7 @@ export class SimulatedWorld {
       endedAt: undefined,
       trouble: undefined,
       terminating: false,
+      endsBy: undefined,
       createdAt: this.now,
       cordoned: false,
       cordonCause: undefined,
@@ -263,7 +265,7 @@ export class SimulatedWorld {
     if (action.because === 'never-started' && this.unseen.has(pod.uid))
       throw new LawBroken(`L1: ${pod.name} deleted as never started, though it runs`);
     if (!pod.everStarted && pod.nodeName === undefined) this.pods.delete(pod.name);
-    else pod.terminating = true;
+    else Object.assign(pod, { terminating: true, endsBy: this.now + gracePeriod });
   }
 
   /** `act` fetches a list for the purpose and looks once more. */
@@ -377,6 +379,8 @@ export class SimulatedWorld {
     return pod.nodeName === undefined || (this.kubeNodes.get(pod.nodeName)?.reachable ?? true);
   }
 }
+
+const gracePeriod = 30_000;
 
 /** How long after its start a slurmd has joined, or has failed to. */
 const aMoment = 50_000;

@@ -160,7 +160,8 @@ export class NodeSetReconciler {
     };
     await step(reserve());
     const [failure] = failures;
-    const trouble = inSpec ?? troubleOf(failure);
+    // A NodeSet that is being deleted needs neither its Controller nor the names in its spec any more.
+    const trouble = (observed.deleting ? undefined : inSpec) ?? troubleOf(failure);
     for (const { type, reason, note } of eventsFor(done, decided.desired))
       this.#manager.recorder.record({ regarding: nodeSet, type, reason, note });
     await this.#report(nodeSet, { decided, trouble, window }, context, now);

@@ -1,6 +1,7 @@
 /** What a NodeSet says about itself: counts, and conditions in words that tell what to do. */
 import { annotation, conditionType, type NodeSet, type Reason } from '@slurm-operator/api';
 import type { Verdict } from '../status/judge.ts';
+import { deletionMessage } from './deletion-message.ts';
 import { hasOldKeys, isAvailable, isCurrent, isHealthy } from './plan/availability.ts';
 import { standingRefusal } from './plan/facts.ts';
 import { askAbout, hasDrain, isBusy, isForeign, isOwn } from './plan/node-state.ts';
@@ -61,7 +62,7 @@ export function nodeSetStatus(
     counts,
     foreignDrains: nodes.filter(isForeign).length,
     conditions: [
-      ready(observed, counts, trouble),
+      ready(observed, plan, counts, trouble, now),
       progressing(observed, plan, counts),
       degraded(observed, plan, nodes, trouble),
       keysCurrent(observed),
@@ -108,7 +109,13 @@ function keysCurrent(observed: Observed): Verdict {
   };
 }
 
-function ready(observed: Observed, counts: Counts, trouble: Trouble | undefined): Verdict {
+function ready(
+  observed: Observed,
+  plan: Plan,
+  counts: Counts,
+  trouble: Trouble | undefined,
+  now: number,
+): Verdict {
   const type = conditionType.ready;
   if (trouble !== undefined) return { type, status: 'False', ...trouble };
   if (observed.deleting)
@@ -116,7 +123,7 @@ function ready(observed: Observed, counts: Counts, trouble: Trouble | undefined)
       type,
       status: 'False',
       reason: 'Deleting',
-      message: ['The NodeSet is being deleted.', ...observed.configLines.held].join(' '),
+      message: [deletionMessage(observed, plan, now), ...observed.configLines.held].join(' '),
     };
   if (counts.desired === 0)
     return { type, status: 'True', reason: 'ScaledToZero', message: 'No worker is asked for.' };

@@ -65,6 +65,7 @@ export function observeWorker(
     endedAt: isDead(pod) ? endOf(pod) : undefined,
     trouble: troubleOf(pod),
     terminating: metadata?.deletionTimestamp !== undefined,
+    endsBy: time(metadata?.deletionTimestamp),
     createdAt: time(metadata?.creationTimestamp) ?? 0,
     cordoned: notes[annotation.podCordon] === 'true',
     cordonCause: cause !== undefined && causes.has(cause) ? (cause as CordonCause) : undefined,

@@ -80,6 +80,7 @@ export function observe(
     deletionPolicy: spec.deletionPolicy,
     configLines: configLines(cache, nodeSet),
     controllerExists: controllerOfSet(cache, nodeSet) !== undefined,
+    controllerName: spec.controllerRef.name,
     hasFinalizer: nodeSet.metadata.finalizers?.includes(finalizer.drain) ?? false,
     hashes: workerHashes(cache, nodeSet),
     updateRevision: currentRevision(nodeSet, revisionsOf(cache, nodeSet)),

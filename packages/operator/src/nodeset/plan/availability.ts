@@ -18,6 +18,14 @@ export function isAvailable(
   );
 }
 
+/**
+ * Law L16: deleted, and its kubelet has not confirmed the end within the grace period because its machine does not respond. It ends when
+ * the machine is back; nothing that the operator does makes that sooner.
+ */
+export function isOutOfReach(worker: Worker, now: number): boolean {
+  return !worker.nodeReachable && worker.endsBy !== undefined && worker.endsBy <= now;
+}
+
 export function isDead(worker: Worker): boolean {
   return worker.phase === 'Failed' || worker.phase === 'Succeeded' || worker.containersDead;
 }

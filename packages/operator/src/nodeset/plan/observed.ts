@@ -58,6 +58,8 @@ export interface Worker {
   /** Why it does not come up, where Kubernetes says so. */
   readonly trouble: PodTrouble | undefined;
   readonly terminating: boolean;
+  /** When its grace period is over; undefined while nobody has deleted it. */
+  readonly endsBy: number | undefined;
   readonly createdAt: number;
   /** The pod-cordon annotation says exactly "true". */
   readonly cordoned: boolean;
@@ -199,6 +201,8 @@ export interface Observed {
   readonly configLines: ConfigLines;
   /** The Controller object exists. When it does not, there is no Slurm left to ask. */
   readonly controllerExists: boolean;
+  /** Its name, as the NodeSet refers to it. */
+  readonly controllerName: string;
   readonly hasFinalizer: boolean;
   readonly updateRevision: string;
   /** The revision before the rollout under way, as last noted; empty before anything was. See `keptRevision`. */

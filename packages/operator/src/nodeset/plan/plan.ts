@@ -3,7 +3,7 @@
  * No I/O, no clock, nothing remembered. The laws it keeps (L1 … L11) are property tests beside it.
  */
 import type { Action, SafeBecause, WhyGone } from './actions.ts';
-import { isAvailable } from './availability.ts';
+import { isAvailable, isOutOfReach } from './availability.ts';
 import { bystandersOf } from './bystanders.ts';
 import { claimActions, unmarkedSlots } from './claims.ts';
 import { condemn } from './condemned.ts';
@@ -110,9 +110,13 @@ export function plan(observed: Observed, now: number): Plan {
   }
 
   // 5. Claims and Slurm records of what is gone; at the very end the NodeSet itself.
-  const records = recordActions(current, slots);
-  // Who is still to be let go would be collected with the NodeSet, and the work in it with them.
-  const nobodyLeft = current.workers.length === 0 && current.released.length === 0;
+  const waitedFor = current.deleting
+    ? current.workers.filter((worker) => !isOutOfReach(worker, now))
+    : current.workers;
+  if (current.deleting) wakes.push(...waitedFor.map((worker) => worker.endsBy));
+  const records = recordActions({ ...current, workers: waitedFor }, slots);
+  // Released pods that still have their owner would be collected with the NodeSet, and the work in them with them.
+  const nobodyLeft = waitedFor.length === 0 && current.released.length === 0;
   // The Controller removes its lines from slurm.conf when no job needs them any more; until then it shows which ones do.
   const finished =
     current.deleting &&

@@ -1,0 +1,47 @@
+/** What the deletion of a NodeSet waits for, and what to do where waiting does not help. */
+import { isOutOfReach } from './plan/availability.ts';
+import type { Observed, Worker } from './plan/observed.ts';
+import type { Plan } from './plan/plan.ts';
+
+export function deletionMessage(observed: Observed, plan: Plan, now: number): string {
+  const { workers } = observed;
+  const lost = workers.filter((worker) => isOutOfReach(worker, now));
+  const waits = workers.filter((worker) => !lost.includes(worker));
+  const parts = [
+    waits.length === 0 ? '' : waitsFor(waits, observed, plan),
+    lost.length === 0 ? '' : outOfReach(lost, observed),
+  ].filter(Boolean);
+  if (parts.length === 0) parts.push(recordsLeft(observed));
+  return `The NodeSet is being deleted. ${parts.join(' ')}`;
+}
+
+function waitsFor(workers: readonly Worker[], observed: Observed, plan: Plan): string {
+  const one = workers.length === 1;
+  const count = one ? '1 worker' : `${workers.length} workers`;
+  if (observed.slurm.kind === 'unknown' && observed.controllerExists && observed.deletionPolicy === 'Drain')
+    return `${count} ${one ? 'stays' : 'stay'} until Slurm answers: ${observed.slurm.why}. If this Slurm is gone for good, delete Controller ${observed.controllerName}; to end the workers with their jobs, set spec.deletionPolicy to Delete.`;
+  const [first] = plan.withheld;
+  const ending = workers.filter((worker) => worker.terminating).length;
+  const why = first !== undefined ? `: ${first}` : ending > 0 ? `: ${ending} are terminating` : '';
+  return `${count} ${one ? 'remains' : 'remain'}${why}.`;
+}
+
+/** They do not hold the deletion up; but they are there until their machine is back, or a person says that it never will be. */
+function outOfReach(workers: readonly Worker[], { namespace }: Observed): string {
+  const [first] = workers;
+  if (first === undefined) return '';
+  const more = workers.length > 1 ? ` The same holds for ${workers.length - 1} more pods.` : '';
+  return `Pod ${first.name} is terminating on Node ${first.nodeName ?? 'unknown'}, which does not respond: it ends when the node is back, and the deletion does not wait for it. Once the node is powered off for good, remove the pod with "kubectl delete pod ${first.name} -n ${namespace} --force --grace-period=0".${more}`;
+}
+
+function recordsLeft(observed: Observed): string {
+  if (observed.slurm.kind === 'unknown')
+    return observed.controllerExists
+      ? `Its nodes may still be in Slurm, which does not answer: ${observed.slurm.why}. If this Slurm is gone for good, delete Controller ${observed.controllerName}.`
+      : 'Nothing is left to wait for.';
+  const left = [...observed.slurm.nodes.values()].filter((node) => node.ours).map(({ name }) => name);
+  if (left.length === 0) return 'Nothing is left to wait for.';
+  const names =
+    left.length > 3 ? `${left.slice(0, 3).join(', ')} and ${left.length - 3} more` : left.join(', ');
+  return `It waits until Slurm has no work on, and has removed, the nodes ${names}.`;
+}
