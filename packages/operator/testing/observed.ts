@@ -110,6 +110,7 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
     orphans: [],
     released: [],
     strangers: [],
+    takenNames: new Map(),
     claims: [],
     nodes: new Map(),
     slurm: {

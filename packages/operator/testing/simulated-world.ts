@@ -86,6 +86,7 @@ export class SimulatedWorld {
       orphans: [],
       released: [],
       strangers: [],
+      takenNames: new Map(),
       claims: [...this.claims.values()],
       nodes: new Map(this.kubeNodes),
       slurm: this.#view,

@@ -135,10 +135,10 @@ function ready(
       message: `The state of Slurm is not known: ${observed.slurm.why}. Nothing is taken away meanwhile; look at the Cluster.`,
     };
   }
+  const conflicts = nameConflicts(observed, plan);
+  if (conflicts !== undefined) return { type, status: 'False', reason: 'NameConflict', message: conflicts };
   const missing = counts.desired - counts.availableReplicas;
   if (missing > 0) return { type, status: 'False', ...notAvailable(observed, counts) };
-  const conflicts = nameConflicts(observed);
-  if (conflicts !== undefined) return { type, status: 'False', reason: 'NameConflict', message: conflicts };
   const unregistered = observed.workers.filter(
     (worker) => isHealthy(worker) && nodeOf(observed, worker) === undefined,
   );
@@ -158,8 +158,17 @@ function ready(
   };
 }
 
-/** Workers whose name in Slurm is taken by a node that is not theirs. Such nodes are never drained, changed or deleted. */
-function nameConflicts(observed: Observed): string | undefined {
+/** Workers whose name in Slurm belongs to another NodeSet, or is taken by a node that is not theirs. */
+function nameConflicts(observed: Observed, plan: Plan): string | undefined {
+  const [name] = plan.nameConflicts;
+  if (name !== undefined) {
+    const more = plan.nameConflicts.length > 1 ? ` and ${plan.nameConflicts.length - 1} more` : '';
+    return `Slurm node ${name}${more} would be a worker of this NodeSet and of NodeSet ${observed.takenNames.get(name)} as well; this one does not create it. ${
+      observed.scalingMode === 'DaemonSet'
+        ? 'Give the two NodeSets different machines by spec.template.spec.nodeSelector.'
+        : 'Set another spec.template.spec.hostname, so that no name of one is a name of the other.'
+    }`;
+  }
   const found = observed.workers.flatMap((worker) => {
     const answer = askAbout(worker, observed);
     return answer.kind === 'foreign' && isHealthy(worker) ? [foreignNode(worker, answer.node)] : [];

@@ -10,7 +10,7 @@ import {
 import { type Cache, controllerRevisions, nodes, persistentVolumeClaims, pods } from '@slurm-operator/kube';
 import { slurmVersionOf } from '../../builders/slurm-version.ts';
 import { digestBehind, digestsOf } from '../../cache/references.ts';
-import { controllers } from '../../cache/resources.ts';
+import { controllers, nodeSets } from '../../cache/resources.ts';
 import type { Observed, Refusal } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import type { NodesView } from '../slurm-gateway.ts';
@@ -26,6 +26,7 @@ import { observeClaim } from './observe-claim.ts';
 import { isNodeReachable } from './observe-node.ts';
 import { resolveMaxUnavailable } from './resolve-max-unavailable.ts';
 import { SeenBefore } from './seen-before.ts';
+import { takenNames } from './taken-names.ts';
 
 /** What is remembered of earlier looks; all of it may be lost. */
 export interface Remembered {
@@ -56,9 +57,8 @@ export function observe(
   const kubeNodes = new Map(cache.list(nodes).map((node) => [node.metadata.name, node]));
   const reachable = (node: string) => isNodeReachable(kubeNodes.get(node), now);
   const placement = workerPlacement(nodeSet);
-  const belongings = belonging(cache.list(pods, { namespace }), nodeSet, (pod) =>
-    seen.worker(pod, reachable),
-  );
+  const podsHere = cache.list(pods, { namespace });
+  const belongings = belonging(podsHere, nodeSet, (pod) => seen.worker(pod, reachable));
   const observedNodes = new Map(
     [...kubeNodes].map(([node, object]) => [node, seen.node(object, placement, propagatedConditions)]),
   );
@@ -101,6 +101,12 @@ export function observe(
     claimTemplates: (spec.volumeClaimTemplates ?? []).flatMap((template) => template.metadata?.name ?? []),
     size: workerSize(nodeSet),
     ...belongings,
+    takenNames: takenNames(nodeSet, {
+      nodeSets: cache.list(nodeSets, { namespace }) as readonly NodeSet[],
+      pods: podsHere,
+      nodes: kubeNodes,
+      hostnameOn: (node) => observedNodes.get(node)?.workerHostname,
+    }),
     claims: claimsOf(cache, nodeSet),
     nodes: observedNodes,
     slurm:

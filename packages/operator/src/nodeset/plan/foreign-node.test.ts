@@ -85,3 +85,41 @@ test('the condition names the pod, the node and what to do', () => {
   assert.equal(ready?.reason, 'NameConflict');
   assert.match(ready?.message ?? '', /Slurm node w-0 .* pod w-0 .*: give the NodeSet another hostname/);
 });
+
+describe('a name that belongs to another NodeSet', () => {
+  const takenNames = new Map([['w-1', 'older']]);
+  const given = observed([worker(0)], [slurmNode(0)], { replicas: 2, takenNames });
+  test('is not given to a worker', () => assert.deepEqual(plan(given, now).actions, []));
+  test('is named in the condition, with what to do', () => {
+    const [ready] = nodeSetStatus(given, plan(given, now), undefined, now).conditions;
+    assert.equal(ready?.reason, 'NameConflict');
+    assert.match(
+      ready?.message ?? '',
+      /Slurm node w-1 .* NodeSet older .* Set another spec.template.spec.hostname/,
+    );
+  });
+  test('says nothing where this NodeSet does not want it', () => {
+    const without = { ...given, replicas: 1 };
+    assert.deepEqual(plan(without, now).nameConflicts, []);
+  });
+});
+
+test('a worker that waits for its machine leaves the node of another NodeSet’s worker there alone', () => {
+  const slot = { mode: 'DaemonSet', nodeName: 'n0' } as const;
+  const pending = worker(0, {
+    slot,
+    slurmName: 'n0',
+    phase: 'Pending',
+    nodeName: undefined,
+    ready: false,
+    everStarted: false,
+  });
+  const theirs = slurmNode(0, { ...foreign, name: 'n0', instanceId: 'uid-of-theirs', base: 'ALLOCATED' });
+  for (const over of [{ deleting: true }, { nodes: new Map() }])
+    assert.deepEqual(
+      slurmActions(observed([pending], [theirs], { scalingMode: 'DaemonSet', ...over })).filter(
+        ({ kind }) => kind !== 'delete-worker',
+      ),
+      [],
+    );
+});

@@ -222,6 +222,8 @@ export interface Observed {
   readonly orphans: readonly Stranger[];
   readonly released: readonly Stranger[];
   readonly strangers: readonly Stranger[];
+  /** Names in Slurm that belong to another NodeSet of this Slurm → that NodeSet. */
+  readonly takenNames: ReadonlyMap<string, string>;
   readonly claims: readonly Claim[];
   readonly nodes: ReadonlyMap<string, KubeNode>;
   readonly slurm: SlurmView;

@@ -13,7 +13,15 @@ import { podFacts, slurmFacts } from './facts.ts';
 import { keptRevision, olderRevisionFor } from './kept-revision.ts';
 import { mirrorState } from './mirror-state.ts';
 import { askAbout, isOurDrain, isOwn } from './node-state.ts';
-import { type Claim, type Observed, type Stranger, slotKey, type Worker } from './observed.ts';
+import {
+  type Claim,
+  type Observed,
+  type Slot,
+  type Stranger,
+  slotKey,
+  slurmNameOf,
+  type Worker,
+} from './observed.ts';
 import { recordActions } from './records.ts';
 import { type Safety, safeToDelete } from './safe-to-delete.ts';
 import { planSlots } from './slots.ts';
@@ -24,6 +32,8 @@ export interface Plan {
   readonly desired: number;
   /** Decisions not taken, each with why: Slurm was unknown, a budget was used up, a claim is on its way out. */
   readonly withheld: readonly string[];
+  /** Names in Slurm that this NodeSet wants or has, and that belong to another one. */
+  readonly nameConflicts: readonly string[];
   /** How many of them because the state of Slurm is unknown. */
   readonly blind: number;
   /** Workers that are on their way out. */
@@ -99,7 +109,7 @@ export function plan(observed: Observed, now: number): Plan {
     current.claims.filter((claim) => claim.terminating).map((claim) => [slotKey(claim.slot), claim]),
   );
   for (const slot of slots.vacant) {
-    const obstacle = obstacleTo(slotKey(slot), current, leaving, now);
+    const obstacle = nameObstacle(slot, current) ?? obstacleTo(slotKey(slot), current, leaving, now);
     if (obstacle === undefined) {
       const revision = olderRevisionFor(slot, current, kept);
       creations.push({ kind: 'create-worker', slot, ...(revision === undefined ? {} : { revision }) });
@@ -141,6 +151,7 @@ export function plan(observed: Observed, now: number): Plan {
     actions,
     desired: slots.desired,
     withheld,
+    nameConflicts: nameConflicts(current, slots.vacant),
     blind,
     condemned: [...condemned.workers.keys()],
     waitsForSlurm: condemned.workers.size > 0 || records.left > 0 || awaitsNews(current),
@@ -152,6 +163,7 @@ const idle: Plan = {
   actions: [],
   desired: 0,
   withheld: [],
+  nameConflicts: [],
   blind: 0,
   condemned: [],
   waitsForSlurm: false,
@@ -232,6 +244,23 @@ function belonging({ orphans, released, deleting }: Observed): Action[] {
     ...(deleting ? [] : orphans.map(change('adopt-worker'))),
     ...released.map(change('release-worker')),
   ];
+}
+
+function nameConflicts(observed: Observed, vacant: readonly Slot[]): string[] {
+  if (observed.takenNames.size === 0) return [];
+  const names = [
+    ...observed.workers.map((worker) => worker.slurmName),
+    ...vacant.map((slot) => slurmNameOf(slot, observed) ?? ''),
+  ];
+  return names.filter((name) => observed.takenNames.has(name));
+}
+
+/** Two slurmd of one name would take each other's node. */
+function nameObstacle(slot: Slot, observed: Observed): { why: string; until: undefined } | undefined {
+  const name = slurmNameOf(slot, observed) ?? '';
+  const owner = observed.takenNames.get(name);
+  if (owner === undefined) return undefined;
+  return { why: `${name} is not created: NodeSet ${owner} has this name in Slurm`, until: undefined };
 }
 
 function obstacleTo(
