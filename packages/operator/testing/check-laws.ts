@@ -51,6 +51,10 @@ function checkRest(world: ReturnType<typeof newWorld>): void {
     'Slurm keeps a record of a worker that is gone',
   );
   expect(
+    pods.every((pod) => world.slurm.nodes.has(pod.slurmName)),
+    'Slurm does not know a worker',
+  );
+  expect(
     [...world.slurm.nodes.values()].every((node) => !isOurDrain(node)),
     'a node is still drained by us',
   );

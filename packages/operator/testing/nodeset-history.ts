@@ -44,6 +44,7 @@ export const event: fc.Arbitrary<Event> = fc.oneof(
         'admin-undrain',
         'foreign-node',
         'foreign-node-gone',
+        'state-lost',
         'suspend-job',
         'resume-job',
         'jobs-unlisted',
@@ -105,6 +106,8 @@ export function operate(world: SimulatedWorld, limit = Number.POSITIVE_INFINITY)
   const observed = world.observe();
   const made = plan(observed, world.now);
   checkPlan(observed, made, world.now);
+  if (observed.slurm.kind === 'known')
+    world.lostSince = made.lostState ? (world.lostSince ?? world.now) : undefined;
   for (const action of made.actions.slice(0, limit)) world.act(action);
   if (made.actions.length <= limit) world.currentRevision = keptRevision(world.observe());
   return made;
@@ -203,6 +206,9 @@ export function happen(world: SimulatedWorld, { does, n: i }: Event): void {
       break;
     case 'foreign-node-gone':
       world.slurm.removeForeign();
+      break;
+    case 'state-lost':
+      world.slurm.loseState(world.now);
       break;
     case 'suspend-job':
       if (job) job.suspended = true;
@@ -343,7 +349,10 @@ export function settle(
     world.refreshView();
     last = operate(world);
     quiet = last.actions.length === 0 ? quiet + 1 : 0;
-    if (quiet === 3) return last;
+    if (quiet !== 3) continue;
+    if (last.wakeAt === undefined) return last;
+    world.now = last.wakeAt;
+    quiet = 0;
   }
   throw new LawBroken(
     `L8: no rest after ${rounds} rounds; still wants ${JSON.stringify(last?.actions)}; withheld ${JSON.stringify(last?.withheld)}`,

@@ -123,6 +123,7 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
     lastWrites: new Map(),
     backoff: new Map(),
     refusals: new Map(),
+    lostSince: undefined,
     pruneRecords: 'Never',
     ...over,
   };

@@ -19,7 +19,9 @@ export class SimulatedSlurm {
   reachable = true;
   /** False: nodes are listed, jobs are not. */
   listsJobs = true;
-  readonly #controllerStartedAt = 0;
+  #controllerStartedAt = 0;
+  /** A slurmd registers once: those that did, by their pod. */
+  readonly #registered = new Set<string>();
   #submitted = 0;
   #registrations = 0;
 
@@ -101,9 +103,17 @@ export class SimulatedSlurm {
 
   /** Its slurmd ended and runs anew: it registers by and by, and what ran on it is over. */
   restarted(pod: Worker, now: number): void {
+    this.#registered.delete(pod.uid);
     this.jobs = this.jobs.filter((job) => job.node !== pod.slurmName);
     const known = this.nodes.get(pod.slurmName);
     if (known !== undefined && known.address === pod.address) known.slurmdStartedAt = now;
+  }
+
+  /** It starts with an empty state: nodes and jobs are forgotten, and no slurmd that runs registers again. */
+  loseState(now: number): void {
+    this.#controllerStartedAt = now;
+    this.nodes.clear();
+    this.jobs = [];
   }
 
   /** A node of somebody else's that has the name of a worker. No slurmd of ours can register under it. */
@@ -135,6 +145,8 @@ export class SimulatedSlurm {
     const known = this.nodes.get(pod.slurmName);
     if (known?.ours === false) return;
     const fresh = freshNode(pod, now);
+    if (known === undefined && this.#registered.has(pod.uid)) return;
+    this.#registered.add(pod.uid);
     if (known === undefined) this.nodes.set(pod.slurmName, fresh);
     else if (known.address !== pod.address) {
       const { instanceId, address, slurmdStartedAt } = fresh;

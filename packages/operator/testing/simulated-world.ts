@@ -50,6 +50,7 @@ export class SimulatedWorld {
   finalized = false;
   /** The operator's memory; lost when it crashes. */
   lastWrites = new Map<string, number>();
+  lostSince: number | undefined;
   /** What the operator's cache holds while its watch is behind; its own writes are always in it. */
   #cached: Map<string, Worker> | undefined;
   #view: SlurmView = { kind: 'unknown', since: 0, why: 'not asked yet' };
@@ -93,6 +94,7 @@ export class SimulatedWorld {
       lastWrites: new Map(this.lastWrites),
       backoff: new Map(),
       refusals: new Map(),
+      lostSince: this.lostSince,
       pruneRecords: 'NodeNotFound',
     };
   }
@@ -115,6 +117,7 @@ export class SimulatedWorld {
   crashOperator(): void {
     this.cacheCatchesUp();
     this.lastWrites = new Map();
+    this.lostSince = undefined;
     this.#view = { kind: 'unknown', since: this.now, why: 'not asked yet' };
   }
 

@@ -18,6 +18,7 @@ export class NodeSetMemory {
   readonly backoff = new Map<string, number>();
   readonly seen = new SeenBefore();
   readonly refusals = new Map<string, Refusal & { readonly count: number }>();
+  lostSince: number | undefined;
   #asked: SlurmGateway | undefined;
   #restUntil = Number.NEGATIVE_INFINITY;
   readonly #failures = new Map<string, { count: number; lastUid: string }>();
@@ -45,6 +46,11 @@ export class NodeSetMemory {
   looked(monotonic: number, workers: number): void {
     const rest = workers < manyWorkers ? 0 : Math.min(longestRest, workers * restPerWorker);
     this.#restUntil = monotonic + rest;
+  }
+
+  /** Whether most workers are unknown to Slurm now. */
+  noticeLoss(isLost: boolean, now: number): void {
+    this.lostSince = isLost ? Math.min(this.lostSince ?? now, now) : undefined;
   }
 
   /** The latest counts, also where it lies ahead. */

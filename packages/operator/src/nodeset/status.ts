@@ -3,6 +3,7 @@ import { annotation, conditionType, type NodeSet, type Reason } from '@slurm-ope
 import type { Verdict } from '../status/judge.ts';
 import { deletionMessage } from './deletion-message.ts';
 import { hasOldKeys, isAvailable, isCurrent, isHealthy } from './plan/availability.ts';
+import { hasLostState, replacedFrom, timeText, unregisteredOf } from './plan/condemned.ts';
 import { standingRefusal } from './plan/facts.ts';
 import { askAbout, hasDrain, isBusy, isForeign, isOwn } from './plan/node-state.ts';
 import type { Observed, SlurmNode, Worker, WorkerSize } from './plan/observed.ts';
@@ -142,6 +143,8 @@ function ready(
   const unregistered = observed.workers.filter(
     (worker) => isHealthy(worker) && nodeOf(observed, worker) === undefined,
   );
+  const lost = lostState(observed, now);
+  if (lost !== undefined) return { type, status: 'False', reason: 'NodesNotRegistered', message: lost };
   if (unregistered.length > 0) {
     return {
       type,
@@ -156,6 +159,23 @@ function ready(
     reason: 'Ready',
     message: `All ${counts.desired} workers are available and registered in Slurm.`,
   };
+}
+
+/** Most workers are unknown to slurmctld: what that means, until when they stay, and what to do before that. */
+function lostState(observed: Observed, now: number): string | undefined {
+  const { slurm } = observed;
+  if (slurm.kind === 'unknown' || slurm.controllerStartedAt === undefined) return undefined;
+  const { controllerStartedAt: startedAt } = slurm;
+  const workers = observed.workers.filter((worker) => !worker.terminating);
+  const { healthy, absent } = unregisteredOf(observed, workers, new Map(), now);
+  if (!hasLostState(healthy.length, absent.length)) return undefined;
+  const from = Math.min(...absent.map((worker) => replacedFrom(worker, observed, startedAt, true, now)));
+  const working = absent.filter((worker) => replacedFrom(worker, observed, startedAt, true, now) > from);
+  const waiting =
+    working.length === 0
+      ? ''
+      : ` ${working.length} of them had jobs when Slurm last knew them and stay until these must be over; to replace one now, delete its pod (${working[0]?.name}).`;
+  return `slurmctld, started at ${timeText(startedAt)}, does not know ${absent.length} of ${healthy.length} running workers: it has lost its state (was its volume lost, replaced or restored?). If you can restore the state, do it before ${timeText(from)}: from then on the operator replaces the workers.${waiting}`;
 }
 
 /** Workers whose name in Slurm belongs to another NodeSet, or is taken by a node that is not theirs. */

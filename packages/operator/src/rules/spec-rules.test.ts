@@ -113,6 +113,26 @@ const cases: readonly {
     spec: { ...ref, scalingMode: 'DaemonSet' },
     around: twin(),
   },
+  {
+    reason: 'one worker per machine beside another such set',
+    kind: 'NodeSet',
+    spec: { ...ref, scalingMode: 'DaemonSet' },
+    around: twin({ prefix: '' }),
+    warning: /NodeSet "other" is in DaemonSet mode as well.*nodeSelector/,
+  },
+  {
+    reason: 'a prefix that is another one with digits behind it',
+    kind: 'NodeSet',
+    spec: { ...ref, template: { spec: { hostname: 'gpu-1' } } },
+    around: twin({ prefix: 'gpu-' }),
+    warning: /"gpu-1" and "gpu-" of NodeSet "other" yield the same names/,
+  },
+  {
+    reason: 'a prefix that only begins like another one',
+    kind: 'NodeSet',
+    spec: { ...ref, template: { spec: { hostname: 'gpu-1-' } } },
+    around: twin({ prefix: 'gpu-' }),
+  },
   { reason: 'whatever a Token says', kind: 'Token', spec: {} },
 ];
 

@@ -106,22 +106,42 @@ const controllerExists: Rule<Parameters<typeof controllerNotFound>[0]> = (object
 /** Two sets whose Slurm nodes have the same names would take each other's nodes away. */
 const distinctNodeNames: Rule<NodeSet> = (nodeSet, facts) => {
   const me = workerNames(nodeSet);
-  if (me.prefix === '') return [];
-  const other = facts
+  const others = facts
     .nodeSets()
-    .find(
-      ({ name, controller, prefix }) =>
-        name !== me.name && controller === me.controller && prefix === me.prefix,
-    );
-  if (other === undefined) return [];
+    .filter(({ name, controller }) => name !== me.name && controller === me.controller);
+  const same = others.find(({ prefix }) => prefix === me.prefix);
+  if (same !== undefined && me.prefix === '')
+    return [
+      {
+        severity: 'hint',
+        reason: 'InvalidSpec',
+        message: `spec.scalingMode: NodeSet "${same.name}" is in DaemonSet mode as well, and workers of both are named after their node; select different nodes with spec.template.spec.nodeSelector, because only one of the two can have a worker on a node`,
+      },
+    ];
+  if (same !== undefined)
+    return [
+      {
+        severity: 'error',
+        reason: 'InvalidSpec',
+        message: `spec.template.spec.hostname: the Slurm nodes of NodeSet "${same.name}" begin with "${me.prefix}" as well; choose another beginning, because both sets would fight for the same names`,
+      },
+    ];
+  const close = others.find(({ prefix }) => meet(prefix, me.prefix));
+  if (close === undefined) return [];
   return [
     {
-      severity: 'error',
+      severity: 'hint',
       reason: 'InvalidSpec',
-      message: `spec.template.spec.hostname: the Slurm nodes of NodeSet "${other.name}" begin with "${me.prefix}" as well; choose another beginning, because both sets would fight for the same names`,
+      message: `spec.template.spec.hostname: "${me.prefix}" and "${close.prefix}" of NodeSet "${close.name}" yield the same names for some ordinals; end both with "-", because a name can be given only once`,
     },
   ];
 };
+
+/** One prefix is the other with digits behind it: `gpu-` and `gpu-1` both yield `gpu-10`. */
+function meet(one: string, other: string): boolean {
+  const [short = '', long = ''] = [one, other].toSorted((a, b) => a.length - b.length);
+  return short !== '' && long.startsWith(short) && /^\d+$/.test(long.slice(short.length));
+}
 
 /** Workers in DaemonSet mode are called after their node: they have no prefix. */
 export function workerNames({ metadata, spec }: DeepReadonly<NodeSet>): WorkerNames {

@@ -35,6 +35,8 @@ export interface Remembered {
   /** Without it everything is looked at anew. */
   readonly seen?: SeenBefore;
   readonly refusals: ReadonlyMap<string, Refusal>;
+  /** Since when most workers are unknown to Slurm. */
+  readonly lostSince?: number | undefined;
 }
 
 export interface Surroundings {
@@ -124,6 +126,7 @@ export function observe(
     lastWrites: memory.lastWrites,
     backoff: memory.backoff,
     refusals: memory.refusals,
+    lostSince: memory.lostSince,
     pruneRecords: spec.pruneSlurmNodeRecords,
   };
 }

@@ -1,8 +1,9 @@
 /** Who must go: rollouts, their budget, and workers that Slurm does not know. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
-import { controllerYouth, registrationGrace } from './condemned.ts';
+import { nodeSetStatus } from '../status.ts';
+import { controllerYouth, lossGrace, lossPatience, registrationGrace } from './condemned.ts';
 import type { Observed, Worker } from './observed.ts';
 import { plan } from './plan.ts';
 
@@ -27,8 +28,7 @@ test('upstream item 4 and law L10: unregistered workers are replaced late, few, 
   assert.deepEqual(plan(fresh, now).condemned, []);
   assert.equal(plan(fresh, now).wakeAt, now + 5, 'and the plan knows when to look again');
   const lost = plan(observed(three, []), now);
-  assert.deepEqual(lost.condemned, []);
-  assert.match(lost.withheld.join(), /lost its nodes/);
+  assert.deepEqual([lost.condemned, lost.lostState], [[], true]);
 });
 
 test('a broken image stops a rollout at its budget (law L3)', () => {
@@ -183,4 +183,73 @@ test('a worker whose containers have ended is replaced', () => {
     made.condemned.map((one) => one.name),
     ['w-0'],
   );
+});
+
+describe('law L10: a slurmctld that lost its state', () => {
+  const workers = [0, 1, 2, 3].map((ordinal) => worker(ordinal));
+  const startedAt = now - lossGrace;
+  const given = (known: number[], over: Partial<Observed> = {}, from = workers): Observed => {
+    const all = observed(
+      from,
+      known.map((ordinal) => slurmNode(ordinal)),
+      { lostSince: startedAt, ...over },
+    );
+    return { ...all, slurm: { ...all.slurm, controllerStartedAt: startedAt } as Observed['slurm'] };
+  };
+  const gone = (from: Observed, at = now) => plan(from, at).condemned.map(({ name }) => name);
+
+  test('gets its workers back: one is replaced first, after the grace period', () => {
+    assert.deepEqual(gone(given([]), now - 1), []);
+    assert.equal(plan(given([]), now - 1).wakeAt, now);
+    assert.deepEqual(gone(given([])), ['w-3']);
+  });
+  test('is given time from the moment that the loss was seen', () => {
+    assert.deepEqual(gone(given([], { lostSince: undefined })), []);
+    assert.equal(plan(given([], { lostSince: undefined }), now).wakeAt, now + lossGrace);
+  });
+  test('gets more at once, as many as are registered again', () => {
+    const twelve = Array.from({ length: 12 }, (_, ordinal) => worker(ordinal));
+    const back = [0, 1, 2].map((ordinal) => ({ ...slurmNode(ordinal) }));
+    assert.equal(
+      gone(
+        given(
+          back.map((_, ordinal) => ordinal),
+          {},
+          twelve,
+        ),
+      ).length,
+      4,
+    );
+  });
+  test('does not cost work that a worker had when Slurm last knew it', () => {
+    const busyOne = worker(3, {
+      deadline: now + 5_000,
+      writtenDeadline: now + 5_000,
+      protectedFromEviction: true,
+    });
+    const from = given([], {}, [...workers.slice(0, 3), busyOne]);
+    assert.deepEqual(gone(from), ['w-2']);
+    assert.ok(
+      !plan(from, now).actions.some((action) => action.kind === 'patch-worker' && action.name === 'w-3'),
+    );
+    const over = plan(from, now + 5_000);
+    assert.ok(over.condemned.some(({ name }) => name === 'w-3'));
+  });
+  test('does not wait for ever for work without a limit', () => {
+    const endless = { deadline: Number.POSITIVE_INFINITY, writtenDeadline: Number.POSITIVE_INFINITY };
+    const from = given(
+      [],
+      {},
+      workers.map((each) => ({ ...each, ...endless })),
+    );
+    assert.deepEqual(gone(from, startedAt + lossPatience - 1), []);
+    assert.equal(gone(from, startedAt + lossPatience).length, 1);
+  });
+  test('is named in the condition, with the time until which the state can be restored', () => {
+    const from = given([], { lostSince: now });
+    const [ready] = nodeSetStatus(from, plan(from, now), undefined, now).conditions;
+    assert.equal(ready?.reason, 'NodesNotRegistered');
+    assert.match(ready?.message ?? '', /does not know 4 of 4 running workers: it has lost its state/);
+    assert.ok(ready?.message.includes(`before ${new Date(now + lossGrace).toISOString().slice(0, 19)}Z`));
+  });
 });

@@ -15,10 +15,17 @@ export const registrationGrace = 3 * 60_000;
 /** A slurmctld younger than this may not have heard from all its nodes. */
 export const controllerYouth = 5 * 60_000;
 
+/** While most workers are unknown: a state that was only mislaid (a volume that was not mounted, say) can come back for this long. */
+export const lossGrace = 15 * 60_000;
+/** Work that a worker had when Slurm last knew it is waited for until its deadline, but no longer than this. */
+export const lossPatience = 24 * 3_600_000;
+
 export interface Condemned {
   readonly workers: ReadonlyMap<Worker, WhyGone>;
   /** Decisions not taken, and why: shown in metrics and conditions. */
   readonly withheld: readonly string[];
+  /** Most workers are unknown to Slurm. */
+  readonly lostState: boolean;
   /** When a decision that only time holds back may be taken. */
   readonly wakeAt: number | undefined;
 }
@@ -28,7 +35,7 @@ export function condemn(observed: Observed, slots: SlotPlan, now: number): Conde
   const withheld: string[] = [];
   if (observed.deleting) {
     for (const worker of observed.workers) going.set(worker, 'deletion');
-    return { workers: going, withheld, wakeAt: undefined };
+    return { workers: going, withheld, lostState: false, wakeAt: undefined };
   }
 
   for (const worker of slots.surplus) going.set(worker, 'scale-in');
@@ -48,7 +55,7 @@ export function condemn(observed: Observed, slots: SlotPlan, now: number): Conde
     if (budget.takeFor(worker)) going.set(worker, 'wrong-mode');
   const unregistered = condemnUnregistered(observed, slots, going, budget, now);
   withheld.push(...unregistered.withheld);
-  return { workers: going, withheld, wakeAt: unregistered.wakeAt };
+  return { workers: going, withheld, lostState: unregistered.lostState, wakeAt: unregistered.wakeAt };
 }
 
 /** Workers that the update strategy wants replaced now, budget aside, in the order they go. */
@@ -126,44 +133,79 @@ class Budget {
   }
 }
 
-/** Law L10: healthy, but unknown to Slurm. Replacing helps one worker; it never helps against a slurmctld that forgot them all. */
+/**
+ * Law L10: healthy, but unknown to Slurm. A slurmd registers once, so it stays unknown to a slurmctld that lost its state until its pod is
+ * replaced. That waits until a state that was only mislaid would be back, and for work that a worker had when Slurm last knew it.
+ */
 function condemnUnregistered(
   observed: Observed,
   slots: SlotPlan,
   going: Map<Worker, WhyGone>,
   budget: Budget,
   now: number,
-): { withheld: string[]; wakeAt: number | undefined } {
+): Pick<Condemned, 'withheld' | 'lostState' | 'wakeAt'> {
   const { slurm } = observed;
-  if (slurm.kind === 'unknown') return { withheld: [], wakeAt: undefined };
-  const healthy = slots.kept.filter(
-    (worker) => isAvailable(worker, observed, now) && worker.nodeReachable && !going.has(worker),
-  );
-  const absent = healthy.filter((worker) => askAbout(worker, observed).kind === 'absent');
-  if (absent.length === 0) return { withheld: [], wakeAt: undefined };
-  if (slurm.controllerStartedAt === undefined || now - slurm.controllerStartedAt < controllerYouth) {
-    const wakeAt =
-      slurm.controllerStartedAt === undefined ? undefined : slurm.controllerStartedAt + controllerYouth;
+  if (slurm.kind === 'unknown') return nobody;
+  const { healthy, absent } = unregisteredOf(observed, slots.kept, going, now);
+  if (absent.length === 0) return nobody;
+  const lostState = hasLostState(healthy.length, absent.length);
+  const { controllerStartedAt } = slurm;
+  if (controllerStartedAt === undefined || now - controllerStartedAt < controllerYouth) {
     return {
+      lostState,
       withheld: [`${absent.length} workers are not registered, but slurmctld has only just started`],
-      wakeAt,
-    };
-  }
-  if (healthy.length > 2 && absent.length * 2 > healthy.length) {
-    return {
-      withheld: [
-        `${absent.length} of ${healthy.length} workers are unknown to Slurm: slurmctld seems to have lost its nodes, so none is replaced`,
-      ],
-      wakeAt: undefined,
+      wakeAt: controllerStartedAt === undefined ? undefined : controllerStartedAt + controllerYouth,
     };
   }
   const withheld: string[] = [];
   let wakeAt: number | undefined;
+  // A replacement that registered shows that others will: as many as are registered may follow at once.
+  let proven = lostState ? healthy.length - absent.length - (slots.desired - healthy.length) : 0;
   for (const worker of absent.toSorted(victimOrder(now))) {
-    const ripeAt = (worker.readySince ?? now) + registrationGrace;
-    if (now < ripeAt) wakeAt = Math.min(wakeAt ?? ripeAt, ripeAt);
-    else if (budget.take()) going.set(worker, 'unregistered');
+    const eligibleAt = replacedFrom(worker, observed, controllerStartedAt, lostState, now);
+    if (now < eligibleAt) {
+      wakeAt = Math.min(wakeAt ?? eligibleAt, eligibleAt);
+      withheld.push(`${worker.name} is not registered in Slurm; it stays until ${timeText(eligibleAt)}`);
+    } else if (budget.take() || (proven -= 1) >= 0) going.set(worker, 'unregistered');
     else withheld.push(`${worker.name} is not registered in Slurm; it waits for the disruption budget`);
   }
-  return { withheld, wakeAt };
+  return { withheld, lostState, wakeAt };
 }
+
+const nobody = { withheld: [], lostState: false, wakeAt: undefined };
+
+/** The workers that should be in Slurm, and those of them that are not. */
+export function unregisteredOf(
+  observed: Observed,
+  workers: readonly Worker[],
+  going: ReadonlyMap<Worker, WhyGone>,
+  now: number,
+): { readonly healthy: readonly Worker[]; readonly absent: readonly Worker[] } {
+  const healthy = workers.filter(
+    (worker) => isAvailable(worker, observed, now) && worker.nodeReachable && !going.has(worker),
+  );
+  return { healthy, absent: healthy.filter((worker) => askAbout(worker, observed).kind === 'absent') };
+}
+
+/** So many at once are not missing by chance. */
+export function hasLostState(healthy: number, absent: number): boolean {
+  return healthy > 2 && absent * 2 > healthy;
+}
+
+/** When an unregistered worker is replaced at the earliest, budget aside. */
+export function replacedFrom(
+  worker: Worker,
+  { lostSince }: Pick<Observed, 'lostSince'>,
+  controllerStartedAt: number,
+  lost: boolean,
+  now: number,
+): number {
+  const work = Math.min(worker.writtenDeadline ?? 0, controllerStartedAt + lossPatience);
+  return Math.max(
+    (worker.readySince ?? now) + registrationGrace,
+    lost ? Math.max(controllerStartedAt, lostSince ?? now) + lossGrace : 0,
+    work,
+  );
+}
+
+export const timeText = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;

@@ -20,7 +20,7 @@ export function podFacts(
 ): { readonly actions: readonly Action[]; readonly wakeAt: number | undefined } {
   if (worker.terminating) return { actions: [], wakeAt: undefined };
   const { name, uid } = worker;
-  const changes = { ...cordonChange(worker, target), ...slurmChange(worker, observed) };
+  const changes = { ...cordonChange(worker, target), ...slurmChange(worker, observed, now) };
   const topology = topologyChange(worker, observed);
   const settlesAt = (worker.placedAt ?? 0) + settling;
   const answer = askAbout(worker, observed);
@@ -48,9 +48,11 @@ function cordonChange(worker: Worker, target: DrainTarget): Pick<Patch, 'cordon'
 }
 
 /** While Slurm's view is unknown the last facts stay: a protection is never lifted on a guess. */
-function slurmChange(worker: Worker, observed: Observed): Pick<Patch, 'deadline' | 'protect'> {
+function slurmChange(worker: Worker, observed: Observed, now: number): Pick<Patch, 'deadline' | 'protect'> {
   const answer = askAbout(worker, observed);
   if (answer.kind === 'unknown' || answer.kind === 'foreign') return {};
+  // A slurmctld that lost its state knows nothing of the work that was there, and it may be there yet.
+  if (answer.kind === 'absent' && (worker.writtenDeadline ?? 0) > now) return {};
   const node = answer.kind === 'present' ? answer.node : undefined;
   const jobsKnown = observed.slurm.kind === 'known' && observed.slurm.jobsUnknown === undefined;
   // An idle node may hold a suspended job as long as the jobs are unknown.

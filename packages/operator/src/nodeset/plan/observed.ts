@@ -231,6 +231,8 @@ export interface Observed {
   readonly lastWrites: ReadonlyMap<string, number>;
   /** Slot key → do not create there before this moment, because its last pods failed. */
   readonly backoff: ReadonlyMap<string, number>;
+  /** Since when most workers are unknown to Slurm; undefined while they are not, or nothing is remembered. */
+  readonly lostSince: number | undefined;
   /** Slurm node name → what Slurm refused last. */
   readonly refusals: ReadonlyMap<string, Refusal>;
   readonly pruneRecords: 'Never' | 'NodeNotFound';

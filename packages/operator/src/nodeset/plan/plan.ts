@@ -36,6 +36,8 @@ export interface Plan {
   readonly nameConflicts: readonly string[];
   /** How many of them because the state of Slurm is unknown. */
   readonly blind: number;
+  /** Most workers are unknown to Slurm. */
+  readonly lostState: boolean;
   /** Workers that are on their way out. */
   readonly condemned: readonly Worker[];
   /** Something waits for Slurm to change: ask it often. */
@@ -50,7 +52,7 @@ export function plan(observed: Observed, now: number): Plan {
     return { ...idle, desired: observed.replicas, actions: [{ kind: 'add-finalizer' }] };
 
   // 2. Who has a place, and who must go.
-  const current = withCurrentDeadlines(observed);
+  const current = withCurrentDeadlines(observed, now);
   const slots = planSlots(current, now);
   const condemned = condemn(current, slots, now);
   const withheld = [...condemned.withheld];
@@ -153,6 +155,7 @@ export function plan(observed: Observed, now: number): Plan {
     withheld,
     nameConflicts: nameConflicts(current, slots.vacant),
     blind,
+    lostState: condemned.lostState,
     condemned: [...condemned.workers.keys()],
     waitsForSlurm: condemned.workers.size > 0 || records.left > 0 || awaitsNews(current),
     wakeAt: future.length === 0 ? undefined : Math.min(...future),
@@ -165,6 +168,7 @@ const idle: Plan = {
   withheld: [],
   nameConflicts: [],
   blind: 0,
+  lostState: false,
   condemned: [],
   waitsForSlurm: false,
   wakeAt: undefined,
@@ -209,12 +213,12 @@ function safetyOf(worker: Worker, bystanders: ReadonlySet<Worker>, observed: Obs
 }
 
 /** Slurm's own word on how long work lasts is newer than what was last written on the pod. */
-function withCurrentDeadlines(observed: Observed): Observed {
+function withCurrentDeadlines(observed: Observed, now: number): Observed {
   const { slurm } = observed;
   if (slurm.kind === 'unknown') return observed;
   const workers = observed.workers.map((worker) => {
     const node = slurm.nodes.get(worker.slurmName);
-    if (node !== undefined && !isOwn(node, worker)) return worker;
+    if (node === undefined ? (worker.writtenDeadline ?? 0) > now : !isOwn(node, worker)) return worker;
     if (node !== undefined && node.deadline === undefined && slurm.jobsUnknown !== undefined) return worker;
     const deadline = node?.deadline === 'unknown' ? undated(worker) : node?.deadline;
     return deadline === worker.deadline ? worker : { ...worker, deadline };
