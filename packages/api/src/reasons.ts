@@ -39,6 +39,7 @@ const reasonTexts = {
   Connected: { meaning: 'Slurm answers and accepts our token.', advice: '' },
   Applied: { meaning: 'The configuration in use is the one that is wanted.', advice: '' },
   Created: { meaning: 'The reservation exists in Slurm.', advice: '' },
+  Creating: { meaning: 'The reservation is being created in Slurm.', advice: '' },
   NotExists: { meaning: 'The reservation does not exist in Slurm.', advice: '' },
   External: { meaning: 'The daemon runs elsewhere; nothing is started here.', advice: '' },
   ScaledToZero: { meaning: 'No replica is asked for.', advice: 'Raise spec.replicas to start some.' },
@@ -150,8 +151,21 @@ const reasonTexts = {
     advice: 'Upgrade slurmctld first, or correct the template; the old pods keep working.',
   },
   QuotaExceeded: {
-    meaning: 'Kubernetes refused an object because of a quota or policy.',
-    advice: 'Raise the quota.',
+    meaning: 'Kubernetes refused an object because of a ResourceQuota.',
+    advice: 'Raise the quota, or ask for less.',
+  },
+  PodSecurityViolation: {
+    meaning: 'The pod security standard of the namespace does not allow the pods.',
+    advice:
+      'Label the namespace with pod-security.kubernetes.io/enforce=privileged, or make the workers unprivileged.',
+  },
+  AccessDenied: {
+    meaning: 'The operator lacks a permission.',
+    advice: 'Install the roles of its chart, or add the namespace to its --namespaces.',
+  },
+  NamespaceTerminating: {
+    meaning: 'The namespace is being deleted, so nothing can be created in it.',
+    advice: '',
   },
   ApplyFailed: { meaning: 'Kubernetes refused an object that is needed.', advice: 'The message quotes why.' },
 

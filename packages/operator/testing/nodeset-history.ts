@@ -200,10 +200,12 @@ export function happen(world: SimulatedWorld, { does, n: i }: Event): void {
         node.reason = '';
       }
       break;
-    case 'foreign-node':
-      // The name that the next worker will have, of either mode.
-      world.slurm.addForeign(i % 2 === 0 ? `workers-${pods.length}` : (machine?.name ?? ''), world.now);
+    case 'foreign-node': {
+      // The name that the next worker will have, of either mode. Nobody can see a node that comes between a list and a write.
+      const name = i % 2 === 0 ? `workers-${pods.length}` : (machine?.name ?? '');
+      if (!world.lists(name)) world.slurm.addForeign(name, world.now);
       break;
+    }
     case 'foreign-node-gone':
       world.slurm.removeForeign();
       break;

@@ -105,6 +105,11 @@ export class SimulatedWorld {
     this.now += 1;
   }
 
+  /** Whether the list that the operator goes by has such a node. */
+  lists(slurmName: string): boolean {
+    return this.#view.kind === 'known' && this.#view.nodes.has(slurmName);
+  }
+
   /** From now on the operator hears nothing of what others do to pods. */
   cacheLags(): void {
     this.#cached ??= new Map([...this.pods].map(([name, pod]) => [name, { ...pod }]));

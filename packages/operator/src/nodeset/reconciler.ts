@@ -2,7 +2,6 @@
 import { app, conditionType, label, type NodeSet } from '@slurm-operator/api';
 import {
   explain,
-  ForbiddenError,
   type Live,
   type Manager,
   OwnedApplier,
@@ -13,6 +12,7 @@ import {
 import { compressHostlist } from '@slurm-operator/slurm';
 import { nodeSets } from '../cache/resources.ts';
 import type { Verdict } from '../status/judge.ts';
+import { refusedRequest } from '../status/refused-request.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { act } from './act/act.ts';
 import { createWorker } from './act/create-worker.ts';
@@ -29,7 +29,7 @@ import { keptRevision } from './plan/kept-revision.ts';
 import { isOwn } from './plan/node-state.ts';
 import { type Observed, slotKey, type Worker } from './plan/observed.ts';
 import { type Plan, plan } from './plan/plan.ts';
-import { syncReservation } from './reservation.ts';
+import { madeWindow, syncReservation } from './reservation.ts';
 import { syncRevisions } from './revisions.ts';
 import { syncShared } from './shared-objects.ts';
 import type { GatewayFinder, NodesView, SlurmGateway } from './slurm-gateway.ts';
@@ -112,6 +112,18 @@ export class NodeSetReconciler {
       const inUse = new Set([...observed.workers.map((worker) => worker.revision), keptRevision(observed)]);
       await step(syncRevisions(nodeSet, observed.updateRevision, inUse, this.#manager, context.signal));
     }
+    const registered =
+      observed.slurm.kind === 'known'
+        ? observed.workers.filter((worker) => isListed(observed, worker)).map((worker) => worker.slurmName)
+        : [];
+    const note = (intent: Verdict) => this.#noteCondition(nodeSet, intent, context);
+    const reserve = async () => {
+      window = await syncReservation(nodeSet, registered, gateway, now, note, context.signal);
+    };
+    // Without the NodeSet nothing would remember its reservation.
+    const reserved = madeWindow(nodeSet) !== undefined;
+    if (observed.deleting) await step(reserve());
+    const keepsFinalizer = reserved && controller !== undefined && window?.status !== 'False';
     // Without its Controller nothing can be built, but what is there can still be drained and deleted.
     const blueprints =
       controller && new Blueprints(nodeSet, observed.updateRevision, controller, this.#options, client);
@@ -121,7 +133,9 @@ export class NodeSetReconciler {
     const postponed = new Set<Action>(creations.slice(mayCreate ? most : 0));
     await step(
       act(
-        decided.actions.filter((action) => !postponed.has(action)),
+        decided.actions.filter(
+          (action) => !postponed.has(action) && !(keepsFinalizer && action.kind === 'remove-finalizer'),
+        ),
         {
           client,
           gateway,
@@ -152,14 +166,7 @@ export class NodeSetReconciler {
     );
     const made = done.flatMap((action) => (action.kind === 'create-worker' ? slotKey(action.slot) : []));
     if (made.length > 0) context.log.info({ slots: compressHostlist(made) }, 'workers created');
-    const registered =
-      observed.slurm.kind === 'known'
-        ? observed.workers.filter((worker) => isListed(observed, worker)).map((worker) => worker.slurmName)
-        : [];
-    const reserve = async () => {
-      window = await syncReservation(nodeSet, registered, gateway, now, context.signal);
-    };
-    await step(reserve());
+    if (!observed.deleting) await step(reserve());
     const [failure] = failures;
     // A NodeSet that is being deleted needs neither its Controller nor the names in its spec any more.
     const trouble = (observed.deleting ? undefined : inSpec) ?? troubleOf(failure);
@@ -219,6 +226,15 @@ export class NodeSetReconciler {
     });
   }
 
+  /** One condition, before the rest of the status is known. */
+  async #noteCondition(nodeSet: NodeSet, condition: Verdict, context: ReconcileContext): Promise<void> {
+    const { cache, client } = this.#manager;
+    const current = cache.get(nodeSets, nodeSet.metadata) as NodeSet | undefined;
+    if (current === undefined) return;
+    const { conditions: _conditions, observedGeneration: _generation, ...fields } = current.status ?? {};
+    await writeStatus(nodeSets, current as unknown as Live<NodeSet>, fields, [condition], client, context);
+  }
+
   #observe(nodeSet: NodeSet, gateway: SlurmGateway | undefined, now: number): Observed {
     const view: NodesView = gateway?.view() ?? {
       kind: 'unknown',
@@ -253,15 +269,8 @@ function isListed({ slurm }: Observed, worker: Worker): boolean {
 
 function troubleOf(failure: unknown): Trouble | undefined {
   if (failure === undefined) return undefined;
-  return {
-    reason:
-      failure instanceof ForbiddenError
-        ? 'QuotaExceeded'
-        : failure instanceof NameConflictError
-          ? failure.code
-          : 'ApplyFailed',
-    message: explain(failure),
-  };
+  const reason = failure instanceof NameConflictError ? failure.code : 'ApplyFailed';
+  return refusedRequest(failure) ?? { reason, message: explain(failure) };
 }
 
 /** A log is JSON, which has no maps. */

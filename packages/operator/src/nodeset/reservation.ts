@@ -2,7 +2,7 @@
 import { conditionType, type NodeSet, resourceName } from '@slurm-operator/api';
 import { expandHostlist } from '@slurm-operator/slurm';
 import type { Verdict } from '../status/judge.ts';
-import { planReservation, type Window } from './plan/reservation.ts';
+import { type MadeWindow, planReservation, type Window } from './plan/reservation.ts';
 import type { SlurmGateway } from './slurm-gateway.ts';
 
 const ownFlags = ['MAINT', 'IGNORE_JOBS'];
@@ -32,27 +32,36 @@ export function wantedWindow(nodeSet: NodeSet): Window | undefined {
   };
 }
 
-/** What the status remembers of the window that was made last. */
-function madeWindow(nodeSet: NodeSet): { name: string; startsAt: number } | undefined {
+/** What the status remembers of the window that was made last, or was about to be. */
+export function madeWindow(nodeSet: NodeSet): MadeWindow | undefined {
   const condition = nodeSet.status?.conditions?.find(
-    (each) => each.type === conditionType.reservationCreated && each.status === 'True',
+    (each) => each.type === conditionType.reservationCreated,
   );
   const match = /^Reservation (\S+) starts at (\S+?)\.?$/.exec(condition?.message ?? '');
-  return match === null ? undefined : { name: match[1] ?? '', startsAt: Date.parse(match[2] ?? '') };
+  if (match === null || condition?.status === 'False') return undefined;
+  return {
+    name: match[1] ?? '',
+    startsAt: Date.parse(match[2] ?? ''),
+    certain: condition?.status === 'True',
+  };
 }
 
-/** Returns the condition to show, or undefined when reservations play no part. */
+/**
+ * Returns the condition to show, or undefined when reservations play no part. Slurm keeps nothing of ours with a reservation, so that one
+ * is about to be made is noted first: after a crash between the two writes it is found, and removed where nobody wants it.
+ */
 export async function syncReservation(
   nodeSet: NodeSet,
   nodes: readonly string[],
   gateway: SlurmGateway | undefined,
   now: number,
+  note: (intent: Verdict) => Promise<void>,
   signal: AbortSignal,
 ): Promise<Verdict | undefined> {
   const wanted = wantedWindow(nodeSet);
   const made = madeWindow(nodeSet);
   if (wanted === undefined && made === undefined) return undefined;
-  if (gateway === undefined) return made === undefined ? undefined : created(made);
+  if (gateway === undefined) return made?.certain ? created(made) : made && aboutToCreate(made);
   const found = await gateway.reservation((wanted ?? made)?.name ?? '', signal);
   const live = found && {
     name: found.name,
@@ -72,6 +81,7 @@ export async function syncReservation(
       };
     case 'write': {
       const { name, startsAt, minutes, flags } = step.window;
+      if (made === undefined) await note(aboutToCreate({ name, startsAt: wanted?.startsAt ?? startsAt }));
       await gateway.writeReservation(
         { name, startsAt, durationMinutes: minutes, nodes: step.nodes, users: ['slurm'], flags },
         signal,
@@ -86,7 +96,7 @@ export async function syncReservation(
         message: `Slurm has a reservation ${step.name} for nodes of somebody else: rename this NodeSet, or delete that reservation.`,
       };
     case 'none':
-      if (made !== undefined) return created(made);
+      if (made !== undefined && (made.certain || live !== undefined)) return created(made);
       return {
         type: conditionType.reservationCreated,
         status: 'False',
@@ -98,12 +108,26 @@ export async function syncReservation(
   }
 }
 
-function created({ name, startsAt }: { name: string; startsAt: number }): Verdict {
+type NamedStart = Pick<MadeWindow, 'name' | 'startsAt'>;
+
+const sentence = ({ name, startsAt }: NamedStart): string =>
+  `Reservation ${name} starts at ${new Date(startsAt).toISOString().slice(0, 19)}Z.`;
+
+function created(window: NamedStart): Verdict {
   return {
     type: conditionType.reservationCreated,
     status: 'True',
     reason: 'Created',
-    message: `Reservation ${name} starts at ${new Date(startsAt).toISOString().slice(0, 19)}Z.`,
+    message: sentence(window),
+  };
+}
+
+function aboutToCreate(window: NamedStart): Verdict {
+  return {
+    type: conditionType.reservationCreated,
+    status: 'Unknown',
+    reason: 'Creating',
+    message: sentence(window),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The steps of one reconcile: each stands alone, so what fails is told and tried again and stops no other. */
 import { explain, type Live, type Manager, NotOwnedError } from '@slurm-operator/kube';
 import type { Trouble } from '../status/judge.ts';
+import { refusedRequest } from '../status/refused-request.ts';
 
 export class Steps {
   readonly failures: Trouble[] = [];
@@ -23,11 +24,10 @@ export class Steps {
     } catch (error) {
       if (this.#signal.aborted) throw error;
       this.#errors.push(error);
-      const message = `${name}: ${explain(error)}`;
-      this.failures.push({
-        reason: error instanceof NotOwnedError ? 'NameConflict' : 'ApplyFailed',
-        message,
-      });
+      const refused = refusedRequest(error);
+      const message = `${name}: ${refused?.message ?? explain(error)}`;
+      const reason = error instanceof NotOwnedError ? 'NameConflict' : 'ApplyFailed';
+      this.failures.push({ reason: refused?.reason ?? reason, message });
       this.#recorder.warning(this.#owner, 'SyncFailed', message, 'Sync');
       return false;
     }

@@ -1,14 +1,14 @@
 /** What the status of a Deployment means for the object that owns it. Pure. */
 import type { Deployment, Live } from '@slurm-operator/kube';
 import type { Trouble } from './judge.ts';
+import { refusedWords } from './refused-request.ts';
 
 export function deploymentTroubles(deployment: Live<Deployment> | undefined, replicas: number): Trouble[] {
   if (replicas === 0) return [{ reason: 'ScaledToZero', message: 'spec.replicas is 0: nothing runs.' }];
   const ready = deployment?.status?.readyReplicas ?? 0;
   const { conditions = [] } = deployment?.status ?? {};
   const failed = conditions.find((one) => one.type === 'ReplicaFailure' && one.status === 'True');
-  if (failed !== undefined)
-    return [{ reason: 'QuotaExceeded', message: failed.message ?? 'Kubernetes refuses to make the pods.' }];
+  if (failed !== undefined) return [refusedWords(failed.message ?? 'Kubernetes refuses to create the pods.')];
   const stuck = conditions.find((one) => one.type === 'Progressing' && one.status === 'False');
   if (stuck !== undefined)
     return [

@@ -1,6 +1,7 @@
 /** Who is drained, in which words, and who is undrained again. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { cleanReason } from '@slurm-operator/slurm';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../testing/observed.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 import { plan } from './plan.ts';
@@ -168,4 +169,49 @@ describe('law L11: what Slurm still counts on is set down', () => {
       const given = observed([worker(0, over)], [slurmNode(0, node)], { replicas: 0 });
       assert.equal(kinds(given).includes('set-down'), setDown);
     });
+});
+
+describe('a cordon that stays', () => {
+  const cordonReason = 'power supply of rack 17 is replaced by the vendor; '.repeat(8);
+  const cordoned = worker(0, { cordoned: true, cordonCause: 'node-cordon' });
+  const nodes = new Map([['n0', kubeNode('n0', { unschedulable: true, cordonReason })]]);
+  const first = plan(observed([worker(0)], [slurmNode(0)], { nodes }), now).actions.find(
+    ({ kind }) => kind === 'drain',
+  );
+  // What Slurm stores is what the client sends.
+  const stored = cleanReason(first?.kind === 'drain' ? first.reason : '');
+  const drained = (over: Partial<SlurmNode> = {}) =>
+    slurmNode(0, { flags: new Set(['DRAIN']), reason: stored, ...over });
+
+  test('with a reason that is longer than Slurm gets is written once', () => {
+    assert.ok(stored.length >= 250);
+    assert.deepEqual(kinds(observed([cordoned], [drained()], { nodes })), []);
+  });
+  test('is not polled for: nothing changes while it stays', () => {
+    assert.equal(plan(observed([cordoned], [drained()], { nodes }), now).waitsForSlurm, false);
+    const person = worker(0, { cordoned: true });
+    const reason = 'slurm-operator: Pod (slurm/w-0) was cordoned';
+    assert.equal(plan(observed([person], [drained({ reason })]), now).waitsForSlurm, false);
+  });
+  test('is polled for once it is over: the node is to be undrained', () => {
+    const missed = { slurmdStartedAt: 0, instanceId: 'uid-of-predecessor' };
+    assert.equal(plan(observed([worker(0)], [drained(missed)]), now).waitsForSlurm, true);
+  });
+});
+
+test('a long reason with the words that were there before is written once', () => {
+  const name = `w-${'x'.repeat(170)}-0`;
+  const going = worker(0, { name, cordoned: true, cordonCause: 'scale-in' });
+  const reason = `slurm-operator: Pod (slurm/${name}) is pending termination for scale-in`;
+  const before = slurmNode(0, {
+    base: 'DOWN',
+    reason: 'a disk is broken, and a ticket is open with the vendor of it',
+  });
+  const [drain] = plan(observed([going], [before], { replicas: 0 }), now).actions.filter(
+    ({ kind }) => kind === 'drain',
+  );
+  const stored = cleanReason(drain?.kind === 'drain' ? drain.reason : '');
+  assert.ok(stored.startsWith(reason));
+  const after = slurmNode(0, { base: 'ALLOCATED', flags: new Set(['DRAIN']), reason: stored });
+  assert.ok(!kinds(observed([going], [after], { replicas: 0 })).includes('drain'));
 });

@@ -1,5 +1,6 @@
 /** The Slurm requests that bring a worker's node to its drain target. */
 import { reasonPrefix } from '@slurm-operator/api';
+import { cleanReason } from '@slurm-operator/slurm';
 import type { Action } from './actions.ts';
 import { isHealthy } from './availability.ts';
 import type { DrainTarget } from './drain-target.ts';
@@ -35,6 +36,13 @@ function undrain(worker: Worker, node: SlurmNode): Action[] {
   return fit ? [{ kind: 'undrain', slurmName: worker.slurmName }] : [];
 }
 
+/** Whether a node's reason is this one, with or without the words that were there before; Slurm gets at most so much of both. */
+function says(reason: string, wanted: string): boolean {
+  const clean = cleanReason(wanted);
+  const kept = `${clean} (was: `;
+  return reason === clean || reason.startsWith(kept) || (reason.startsWith(clean) && kept.startsWith(reason));
+}
+
 function drain(worker: Worker, node: SlurmNode, target: DrainTarget & { drain: true }): Action[] {
   const { slurmName } = worker;
   if (!isOurDrain(node)) {
@@ -55,7 +63,6 @@ function drain(worker: Worker, node: SlurmNode, target: DrainTarget & { drain: t
     const reason = `${reasonPrefix}the containers of Pod (${worker.name}) have ended`;
     return [{ kind: 'set-down', slurmName, reason, endedAt }];
   }
-  if (node.reason !== target.reason && !node.reason.startsWith(`${target.reason} (was: `))
-    return [{ kind: 'drain', slurmName, reason: target.reason }];
+  if (!says(node.reason, target.reason)) return [{ kind: 'drain', slurmName, reason: target.reason }];
   return [];
 }

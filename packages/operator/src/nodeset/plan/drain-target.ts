@@ -1,5 +1,6 @@
 /** Whether a worker should be drained now, by whose will, and in which words. */
 import { reasonPrefix } from '@slurm-operator/api';
+import { cleanReason } from '@slurm-operator/slurm';
 import type { WhyGone } from './actions.ts';
 import { askAbout, isOurDrain } from './node-state.ts';
 import type { CordonCause, Observed, Worker } from './observed.ts';
@@ -37,7 +38,13 @@ export function drainTarget(worker: Worker, why: WhyGone | undefined, observed: 
   const node = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
   if (node?.unschedulable) {
     const reason = node.cordonReason ?? `Node (${node.name}) was cordoned, ${pod()} must be cordoned`;
-    return { drain: true, condemned: false, cause: 'node-cordon', reason: `${reasonPrefix}${reason}` };
+    // As Slurm gets it: a reason that is cut on its way would be written again at every look.
+    return {
+      drain: true,
+      condemned: false,
+      cause: 'node-cordon',
+      reason: cleanReason(`${reasonPrefix}${reason}`),
+    };
   }
   if (isCordonedByPerson(worker) || inheritsCordon(worker, observed)) {
     return { drain: true, condemned: false, cause: 'person', reason: `${reasonPrefix}${pod()} was cordoned` };

@@ -157,7 +157,7 @@ export function plan(observed: Observed, now: number): Plan {
     blind,
     lostState: condemned.lostState,
     condemned: [...condemned.workers.keys()],
-    waitsForSlurm: condemned.workers.size > 0 || records.left > 0 || awaitsNews(current),
+    waitsForSlurm: condemned.workers.size > 0 || records.left > 0 || awaitsNews(current, condemned.workers),
     wakeAt: future.length === 0 ? undefined : Math.min(...future),
   };
 }
@@ -300,7 +300,7 @@ function slurmIsBehindUs({ slurm, lastWrites }: Observed): boolean {
 }
 
 /** Something about a worker is still to be heard from Slurm: that a change of ours took effect, that it joined, that it may be undrained. */
-function awaitsNews(observed: Observed): boolean {
+function awaitsNews(observed: Observed, condemned: ReadonlyMap<Worker, WhyGone>): boolean {
   return observed.workers.some((worker) => {
     const answer = askAbout(worker, observed);
     switch (answer.kind) {
@@ -311,7 +311,8 @@ function awaitsNews(observed: Observed): boolean {
       case 'foreign':
         return false; // a person has to decide
       case 'present':
-        return isOurDrain(answer.node);
+        // A drain that is to stay brings no news.
+        return isOurDrain(answer.node) && !drainTarget(worker, condemned.get(worker), observed).drain;
       default:
         return answer satisfies never;
     }

@@ -32,7 +32,7 @@ test('a window is made once, kept in step with its nodes, and taken away when no
     },
     {
       reason: 'upstream item 14: one that was used is not made again',
-      input: { made: { name: window.name, startsAt: window.startsAt } },
+      input: { made: { name: window.name, startsAt: window.startsAt, certain: true } },
       kind: 'none',
     },
     {
@@ -44,13 +44,13 @@ test('a window is made once, kept in step with its nodes, and taken away when no
       reason: 'ours, whose nodes have all been replaced by others',
       input: {
         live: { ...live, nodes: new Set(['x-0']) },
-        made: { name: window.name, startsAt: window.startsAt },
+        made: { name: window.name, startsAt: window.startsAt, certain: true },
       },
       kind: 'write',
     },
     {
       reason: 'a new start is a new window',
-      input: { made: { name: window.name, startsAt: 5 } },
+      input: { made: { name: window.name, startsAt: 5, certain: true } },
       kind: 'write',
     },
     {
@@ -70,8 +70,27 @@ test('a window is made once, kept in step with its nodes, and taken away when no
     },
     {
       reason: 'no longer wanted',
-      input: { wanted: undefined, made: { name: window.name, startsAt: 1 } },
+      input: { wanted: undefined, made: { name: window.name, startsAt: 1, certain: true } },
       kind: 'delete',
+    },
+    {
+      reason: 'one that was about to be made, and is not there, is made',
+      input: { made: { ...window, certain: false } },
+      kind: 'write',
+    },
+    {
+      reason: 'one that was about to be made, and is there, goes when it is no longer wanted',
+      input: { wanted: undefined, live, made: { ...window, certain: false } },
+      kind: 'delete',
+    },
+    {
+      reason: 'but not where it is for nodes of others',
+      input: {
+        wanted: undefined,
+        live: { ...live, nodes: new Set(['x-0']) },
+        made: { ...window, certain: false },
+      },
+      kind: 'none',
     },
   ];
   for (const { reason, input, kind } of cases)

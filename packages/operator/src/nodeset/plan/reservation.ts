@@ -30,13 +30,19 @@ export type ReservationStep =
 
 const recurring = new Set(['HOURLY', 'DAILY', 'WEEKLY', 'WEEKEND', 'WEEKDAY']);
 
+export interface MadeWindow {
+  readonly name: string;
+  readonly startsAt: number;
+  readonly certain: boolean;
+}
+
 export interface ReservationInput {
   /** What the NodeSet asks for; undefined when it asks for none. */
   readonly wanted: Window | undefined;
   /** What Slurm has under that name; undefined when it answered that there is none. */
   readonly live: LiveReservation | undefined;
-  /** The window that was made last, as remembered in the NodeSet's status. */
-  readonly made: { readonly name: string; readonly startsAt: number } | undefined;
+  /** The window that was made last, as the NodeSet's status remembers it; not `certain`: it was about to be made. */
+  readonly made: MadeWindow | undefined;
   /** Slurm nodes of the set that are registered. */
   readonly nodes: readonly string[];
 }
@@ -47,18 +53,19 @@ export function planReservation(
 ): ReservationStep {
   if (wanted === undefined) {
     const left = live?.name ?? made?.name;
-    return left === undefined ? { kind: 'none' } : { kind: 'delete', name: left };
+    if (left === undefined || (!made?.certain && isForeign(live, nodes))) return { kind: 'none' };
+    return { kind: 'delete', name: left };
   }
   if (nodes.length === 0) return { kind: 'none' };
   if (live === undefined) {
     // A window that was made for this very start and is gone has been used: it does not come again.
-    if (made?.name === wanted.name && made.startsAt === wanted.startsAt) return { kind: 'none' };
+    if (made?.certain && made.name === wanted.name && made.startsAt === wanted.startsAt)
+      return { kind: 'none' };
     const possible = wanted.startsAt > now || wanted.flags.includes('FORCE_START');
     return possible ? { kind: 'write', window: wanted, nodes, fresh: true } : { kind: 'none' };
   }
   // The name says nothing of the namespace: on a shared Slurm another NodeSet of this name may have made it.
-  if (made === undefined && live.nodes.size > 0 && !nodes.some((node) => live.nodes.has(node)))
-    return { kind: 'conflict', name: live.name };
+  if (!made?.certain && isForeign(live, nodes)) return { kind: 'conflict', name: live.name };
   const sameNodes = nodes.length === live.nodes.size && nodes.every((node) => live.nodes.has(node));
   const active = live.startsAt !== undefined && live.startsAt <= now;
   // Slurm itself moves the start of a recurring window, and an active one may only change its nodes.
@@ -72,4 +79,10 @@ export function planReservation(
     nodes,
     fresh: false,
   };
+}
+
+/** It is for other nodes than those of the set. */
+function isForeign(live: LiveReservation | undefined, nodes: readonly string[]): boolean {
+  if (live === undefined || live.nodes.size === 0 || nodes.length === 0) return false;
+  return !nodes.some((node) => live.nodes.has(node));
 }
