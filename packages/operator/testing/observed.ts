@@ -134,3 +134,24 @@ export function withoutJobs(given: Observed): Observed {
   if (given.slurm.kind === 'unknown') return given;
   return { ...given, slurm: { ...given.slurm, jobsUnknown: 'the jobs have not been listed yet' } };
 }
+
+type Identity = Pick<Worker, 'name' | 'uid' | 'slot' | 'slurmName' | 'revision' | 'claims'>;
+
+/** A pod that was created just now, and has no machine yet. */
+export function pendingPod(identity: Identity, createdAt: number): Worker {
+  return {
+    ...worker(0),
+    resourceVersion: '',
+    address: `address-of-${identity.uid}`,
+    phase: 'Pending',
+    nodeName: undefined,
+    placedAt: undefined,
+    ready: false,
+    readySince: undefined,
+    startedAt: undefined,
+    everStarted: false,
+    createdAt,
+    slurmConditions: new Map(),
+    ...identity,
+  };
+}

@@ -14,7 +14,7 @@ import {
   type Worker,
 } from '../src/nodeset/plan/observed.ts';
 import { LawBroken } from './law-broken.ts';
-import { kubeNode } from './observed.ts';
+import { kubeNode, pendingPod } from './observed.ts';
 import { SimulatedSlurm } from './simulated-slurm.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -206,41 +206,10 @@ export class SimulatedWorld {
         terminating: false,
       });
     }
-    this.pods.set(name, {
-      name,
-      uid: `pod-${this.#serial}`,
-      resourceVersion: '',
-      slot,
-      slurmName:
-        slurmNameOf(slot, { naming: { prefix: 'workers-', padding: 0 }, nodes: this.kubeNodes }) ?? '?',
-      address: `address-of-pod-${this.#serial}`,
-      revision,
-      hashes: {},
-      phase: 'Pending',
-      nodeName: undefined,
-      placedAt: undefined,
-      nodeReachable: true,
-      ready: false,
-      readySince: undefined,
-      startedAt: undefined,
-      everStarted: false,
-      cannotStart: false,
-      containersDead: false,
-      endedAt: undefined,
-      trouble: undefined,
-      terminating: false,
-      endsBy: undefined,
-      createdAt: this.now,
-      cordoned: false,
-      cordonCause: undefined,
-      deletionCost: 0,
-      deadline: undefined,
-      writtenDeadline: undefined,
-      protectedFromEviction: false,
-      topology: undefined,
-      slurmConditions: new Map(),
-      claims: [claim],
-    });
+    const slurmName =
+      slurmNameOf(slot, { naming: { prefix: 'workers-', padding: 0 }, nodes: this.kubeNodes }) ?? '?';
+    const uid = `pod-${this.#serial}`;
+    this.pods.set(name, pendingPod({ name, uid, slot, slurmName, revision, claims: [claim] }, this.now));
   }
 
   #patch(action: Extract<Action, { kind: 'patch-worker' }>): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
 import { kubeNode, worker } from '../../testing/observed.ts';
-import { pins, pinsForStatus } from './pins.ts';
+import { pins, pinsForStatus, rememberedPins } from './pins.ts';
 
 const set = (ordinalToNode: Record<string, string>, over: object = {}) =>
   ({
@@ -28,4 +28,11 @@ test('without pinToNode, and in DaemonSet mode, nothing is pinned, and an earlie
   for (const over of [{ pinToNode: false }, { scalingMode: 'DaemonSet' }])
     assert.equal(pinsForStatus(pins(set({ 0: 'a' }, over), around)), null);
   assert.deepEqual(pinsForStatus(pins(set({}), around)), { 0: 'a' });
+});
+
+test('a pin is remembered while its machine is cordoned, and forgotten with the machine', () => {
+  const nodes = machines(kubeNode('a', { eligible: false, unschedulable: true }));
+  const from = set({ 0: 'a', 1: 'gone' });
+  assert.deepEqual([...pins(from, { workers: [], nodes })], []);
+  assert.deepEqual(pinsForStatus(rememberedPins(from, { workers: [], nodes })), { 0: 'a' });
 });

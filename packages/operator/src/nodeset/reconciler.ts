@@ -23,7 +23,7 @@ import { NodeSetMemories } from './memory.ts';
 import { NodeSetMetrics } from './metrics.ts';
 import { specTroublesOf } from './observe/name-conflict.ts';
 import { controllerOfSet, observe } from './observe/observe.ts';
-import { pins, pinsForStatus } from './pins.ts';
+import { pins, pinsForStatus, rememberedPins } from './pins.ts';
 import type { Action } from './plan/actions.ts';
 import { keptRevision } from './plan/kept-revision.ts';
 import { isOwn } from './plan/node-state.ts';
@@ -116,9 +116,9 @@ export class NodeSetReconciler {
       observed.slurm.kind === 'known'
         ? observed.workers.filter((worker) => isListed(observed, worker)).map((worker) => worker.slurmName)
         : [];
-    const note = (intent: Verdict) => this.#noteCondition(nodeSet, intent, context);
+    const noteIntent = (intent: Verdict) => this.#noteCondition(nodeSet, intent, context);
     const reserve = async () => {
-      window = await syncReservation(nodeSet, registered, gateway, now, note, context.signal);
+      window = await syncReservation(nodeSet, registered, gateway, now, noteIntent, context.signal);
     };
     // Without the NodeSet nothing would remember its reservation.
     const reserved = madeWindow(nodeSet) !== undefined;
@@ -203,7 +203,7 @@ export class NodeSetReconciler {
       ...status.counts,
       nodeSetHash: after.updateRevision,
       currentRevision: keptRevision(after),
-      ordinalToNode: pinsForStatus(pins(current, after)),
+      ordinalToNode: pinsForStatus(rememberedPins(current, after)),
       selector: `${label.name}=${app.worker},${label.instance}=${current.metadata.name}`,
       ...(collisionCount === undefined ? {} : { collisionCount }),
     };

@@ -21,6 +21,7 @@ import { hostnamePrefix } from '../worker/worker-pod.ts';
 import { workerSelector } from '../worker/worker-template.ts';
 import { belonging } from './belonging.ts';
 import { configLines } from './config-lines.ts';
+import { distinctHostnames } from './distinct-hostnames.ts';
 import { specTroublesOf } from './name-conflict.ts';
 import { observeClaim } from './observe-claim.ts';
 import { isNodeReachable } from './observe-node.ts';
@@ -61,9 +62,14 @@ export function observe(
   const placement = workerPlacement(nodeSet);
   const podsHere = cache.list(pods, { namespace });
   const belongings = belonging(podsHere, nodeSet, (pod) => seen.worker(pod, reachable));
-  const observedNodes = new Map(
+  const eachNode = new Map(
     [...kubeNodes].map(([node, object]) => [node, seen.node(object, placement, propagatedConditions)]),
   );
+  const createdAt = (node: string) => Date.parse(kubeNodes.get(node)?.metadata.creationTimestamp ?? '') || 0;
+  const observedNodes =
+    spec.scalingMode === 'DaemonSet' && !placement.hostNetwork
+      ? distinctHostnames(eachNode, createdAt)
+      : eachNode;
   const desired =
     spec.scalingMode === 'StatefulSet'
       ? spec.replicas

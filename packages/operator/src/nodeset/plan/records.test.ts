@@ -86,3 +86,14 @@ test('a drained record stays while its only job may be suspended: Slurm would en
   const made = plan(withoutJobs(observed([], [slurmNode(0, ours)])), now);
   assert.deepEqual([made.actions, made.waitsForSlurm], [[], true]);
 });
+
+test('a record in an active reservation of somebody else stays until that is over; a deleted NodeSet takes it along', () => {
+  const reserved = slurmNode(0, { ...ours, reservation: 'physics' });
+  const kinds = (over: Partial<Observed>) =>
+    plan(observed([], [reserved], over), now).actions.map(({ kind }) => kind);
+  assert.deepEqual(kinds({}), []);
+  assert.deepEqual(kinds({ deleting: true }), ['delete-record']);
+  assert.deepEqual(kinds({ update: { ...observed([], []).update, reservation: 'physics' } }), [
+    'delete-record',
+  ]);
+});

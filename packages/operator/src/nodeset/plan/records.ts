@@ -2,7 +2,7 @@
 import { reasonPrefix } from '@slurm-operator/api';
 import type { Action } from './actions.ts';
 import { askSlurm, hasDrain, isBusy, isForeign, isOurDrain } from './node-state.ts';
-import { type Observed, slurmNameOf } from './observed.ts';
+import { type Observed, type SlurmNode, slurmNameOf } from './observed.ts';
 import type { SlotPlan } from './slots.ts';
 
 export interface RecordPlan {
@@ -35,7 +35,7 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
     left += 1;
     if (isBusy(node)) continue; // Slurm itself must notice the loss; we know nothing of the containers (L11)
     // Its only job may be suspended, and Slurm would end that job with the record.
-    const mayDelete = observed.slurm.jobsUnknown === undefined;
+    const mayDelete = observed.slurm.jobsUnknown === undefined && !isReservedByOthers(node, observed);
     if (hasDrain(node) || node.base === 'DOWN') {
       if (mayDelete) actions.push({ kind: 'delete-record', slurmName: node.name });
     } else
@@ -46,6 +46,11 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
       });
   }
   return { actions, left };
+}
+
+/** Slurm takes a deleted node out of every reservation, and ends one that loses its last node; only a deleted NodeSet may cost that. */
+function isReservedByOthers({ reservation }: SlurmNode, { deleting, update }: Observed): boolean {
+  return !deleting && reservation !== undefined && reservation !== update.reservation;
 }
 
 /** In DaemonSet mode a machine may come back under its name; its record goes only as the user wishes. */
