@@ -145,6 +145,10 @@ const reasonTexts = {
     meaning: 'A container ends again and again.',
     advice: 'Read its log with kubectl logs --previous.',
   },
+  WorkersEnded: {
+    meaning: 'slurmd of some workers ended after a change of configuration.',
+    advice: 'Set the change back; the message quotes slurmd and names the change.',
+  },
   RolloutStuck: {
     meaning:
       'A rollout stands still: workers of the new image would be newer than slurmctld, or new pods of login nodes or slurmrestd do not become ready.',

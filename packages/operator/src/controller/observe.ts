@@ -31,6 +31,8 @@ import { type Digests, digestsOf } from '../cache/references.ts';
 import { accountings, clusters, nodeSets } from '../cache/resources.ts';
 import { type WorkerKey, workerKeys } from '../keys/slurm-key.ts';
 import { slurmSetName } from '../nodeset/worker/slurmd-conf.ts';
+import { workersEnded } from '../status/ended-workers.ts';
+import type { Trouble } from '../status/judge.ts';
 import { type PodFacts, podFacts, podsOf } from '../status/pods.ts';
 import type { Runs } from './accounting-order.ts';
 import type { LeavingNodeSet } from './config-hold.ts';
@@ -67,6 +69,8 @@ export interface ObservedController {
   readonly withoutAccounting: boolean;
   /** A digest of the site's own files that the configuration in force was read with. */
   readonly filesInForce: string | undefined;
+  /** Workers whose slurmd ended after the last change of configuration. */
+  readonly workersEnded?: Trouble | undefined;
   readonly volume: StateVolume;
   /** slurmdbd of the Accounting, where it runs here. */
   readonly slurmdbd: Runs;
@@ -112,6 +116,7 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
     },
     withoutAccounting: inForce?.[withoutAccountingAnnotation] === 'true',
     filesInForce: inForce?.[filesDigestAnnotation],
+    workersEnded: workersEnded(cache, controller),
     volume: volumeOf(cache, set),
     slurmdbd: slurmdbdOf(cache, namespace, accountingRef?.name),
     workers: workerKeys(cache, controller),

@@ -5,6 +5,7 @@ import {
   type Manager,
   type ObjectRef,
   persistentVolumeClaims,
+  pods,
   secrets,
   services,
   statefulSets,
@@ -14,6 +15,7 @@ import type { Surroundings } from '../builders/surroundings.ts';
 import { digestData } from '../cache/digest-data.ts';
 import { accountings, clusters, controllers, nodeSets } from '../cache/resources.ts';
 import type { SlurmSurvey } from '../config-guard/slurm-work.ts';
+import { controllerOfWorker, workerEndedOrRecovered } from '../status/ended-workers.ts';
 import { watchPods } from '../status/watch-pods.ts';
 import { ControllerReconciler } from './reconciler.ts';
 
@@ -67,6 +69,7 @@ export function setupControllers(manager: Manager, around: Surroundings, options
       const owner = metadata.ownerReferences?.find(({ kind }) => kind === accountings.kind);
       return owner === undefined ? [] : usingAccounting(metadata.namespace, owner.name);
     });
+  builder.watches(pods, controllerOfWorker, { predicate: workerEndedOrRecovered });
   watchPods(builder, manager.cache, [app.controller, 'config-check'])
     .options({ workers: options.workers })
     .reconcile(reconciler.reconcile);

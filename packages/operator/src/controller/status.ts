@@ -39,6 +39,7 @@ export function controllerStatus(
     ...(external ? [] : podTroubles(pods, controller.metadata.namespace, 'No slurmctld is active.')),
     ...(external ? [] : missingStandby(observed)),
     ...(external ? [] : untriedConfig(observed, plan)),
+    ...(observed.workersEnded === undefined ? [] : [observed.workersEnded]),
   ];
   const connected = connection(observed);
   const configInForce = plan.enforced ?? controller.status?.configHash;

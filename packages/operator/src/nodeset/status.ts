@@ -293,6 +293,7 @@ function degraded(
 ): Verdict {
   const type = conditionType.degraded;
   if (trouble !== undefined) return { type, status: 'True', ...trouble };
+  if (observed.workersEnded !== undefined) return { type, status: 'True', ...observed.workersEnded };
   const odd = nodes.flatMap((node) => sizeTrouble(node, observed.size));
   if (odd.length > 0) {
     return {

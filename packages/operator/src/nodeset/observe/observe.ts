@@ -11,6 +11,7 @@ import { type Cache, controllerRevisions, nodes, persistentVolumeClaims, pods } 
 import { slurmVersionOf } from '../../builders/slurm-version.ts';
 import { digestBehind, digestsOf } from '../../cache/references.ts';
 import { controllers, nodeSets } from '../../cache/resources.ts';
+import { workersEnded } from '../../status/ended-workers.ts';
 import type { Observed, Refusal } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import type { NodesView } from '../slurm-gateway.ts';
@@ -130,11 +131,20 @@ export function observe(
             ),
           },
     lastWrites: memory.lastWrites,
+    // Pods are gone through once more only where one of them is not well.
+    workersEnded: belongings.workers.every(({ ready }) => ready) ? undefined : endedOf(cache, nodeSet),
     backoff: memory.backoff,
     refusals: memory.refusals,
     lostSince: memory.lostSince,
     pruneRecords: spec.pruneSlurmNodeRecords,
   };
+}
+
+function endedOf(cache: Cache, nodeSet: NodeSet): Observed['workersEnded'] {
+  const controller = controllerOfSet(cache, nodeSet);
+  const trouble =
+    controller === undefined ? undefined : workersEnded(cache, controller, nodeSet.metadata.name);
+  return trouble === undefined ? undefined : { reason: 'WorkersEnded', message: trouble.message };
 }
 
 function revisionsOf(cache: Cache, { metadata }: NodeSet) {

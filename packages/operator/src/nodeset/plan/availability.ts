@@ -26,8 +26,16 @@ export function isOutOfReach(worker: Worker, now: number): boolean {
   return !worker.nodeReachable && worker.endsBy !== undefined && worker.endsBy <= now;
 }
 
-export function isDead(worker: Worker): boolean {
-  return worker.phase === 'Failed' || worker.phase === 'Succeeded' || worker.containersDead;
+/** The kubelet starts a container that ended again, at once the first time and later after a back-off of its own. */
+const restartGrace = 60_000;
+
+/**
+ * From when on only a new pod helps: its pod has ended, or its containers have and the kubelet does not start them again. A slurmd that
+ * ends again and again is left to the kubelet, which waits ever longer, up to five minutes; a new pod would begin at once each time.
+ */
+export function deadFrom(worker: Worker): number | undefined {
+  if (worker.phase === 'Failed' || worker.phase === 'Succeeded') return Number.NEGATIVE_INFINITY;
+  return worker.containersDead && worker.endedAt !== undefined ? worker.endedAt + restartGrace : undefined;
 }
 
 /** What it was started with, or told of last, has another content now. */

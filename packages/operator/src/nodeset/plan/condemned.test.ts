@@ -176,8 +176,20 @@ test('a scheduled update does not wait for its window with a worker that serves 
   );
 });
 
-test('a worker whose containers have ended is replaced', () => {
-  const dead = worker(0, { ready: false, readySince: undefined, containersDead: true });
+test('a worker whose containers have just ended is left to the kubelet, which starts them again', () => {
+  const ended = { ready: false, readySince: undefined, containersDead: true, endedAt: now - 1_000 };
+  const made = plan(observed([worker(0, ended), worker(1)], [slurmNode(0), slurmNode(1)]), now);
+  assert.deepEqual(made.condemned, []);
+  assert.equal(made.wakeAt, now + 59_000, 'and looked at again when that should have happened');
+});
+
+test('a worker whose containers have ended and are not started again is replaced', () => {
+  const dead = worker(0, {
+    ready: false,
+    readySince: undefined,
+    containersDead: true,
+    endedAt: now - 60_000,
+  });
   const made = plan(observed([dead, worker(1)], [slurmNode(0), slurmNode(1)]), now);
   assert.deepEqual(
     made.condemned.map((one) => one.name),

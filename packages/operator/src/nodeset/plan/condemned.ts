@@ -4,7 +4,7 @@
  * remembered between two plans, so whoever is not condemned any more is simply kept (and undrained) again.
  */
 import type { WhyGone } from './actions.ts';
-import { isAvailable, isCurrent, isDead, isHealthy } from './availability.ts';
+import { deadFrom, isAvailable, isCurrent, isHealthy } from './availability.ts';
 import { askAbout } from './node-state.ts';
 import type { Observed, Worker } from './observed.ts';
 import type { SlotPlan } from './slots.ts';
@@ -40,7 +40,13 @@ export function condemn(observed: Observed, slots: SlotPlan, now: number): Conde
 
   for (const worker of slots.surplus) going.set(worker, 'scale-in');
   for (const worker of slots.duplicates) going.set(worker, 'duplicate');
-  for (const worker of slots.kept) if (isDead(worker)) going.set(worker, 'failed');
+  let deadAt: number | undefined;
+  for (const worker of slots.kept) {
+    const from = deadFrom(worker);
+    if (from === undefined) continue;
+    if (from <= now) going.set(worker, 'failed');
+    else deadAt = Math.min(deadAt ?? from, from);
+  }
 
   const budget = new Budget(observed, slots, going, now);
   for (const { worker, why, budgeted } of outdated(observed, slots, going, now)) {
@@ -55,8 +61,16 @@ export function condemn(observed: Observed, slots: SlotPlan, now: number): Conde
     if (budget.takeFor(worker)) going.set(worker, 'wrong-mode');
   const unregistered = condemnUnregistered(observed, slots, going, budget, now);
   withheld.push(...unregistered.withheld);
-  return { workers: going, withheld, lostState: unregistered.lostState, wakeAt: unregistered.wakeAt };
+  return {
+    workers: going,
+    withheld,
+    lostState: unregistered.lostState,
+    wakeAt: earliest(deadAt, unregistered.wakeAt),
+  };
 }
+
+const earliest = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 
 /** Workers that the update strategy wants replaced now, budget aside, in the order they go. */
 function outdated(

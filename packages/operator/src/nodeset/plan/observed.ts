@@ -229,6 +229,8 @@ export interface Observed {
   readonly slurm: SlurmView;
   /** Slurm node name → when we last changed it. A list that began before that moment says nothing about the change. */
   readonly lastWrites: ReadonlyMap<string, number>;
+  /** Its workers whose slurmd ended after the last change of configuration, in words. */
+  readonly workersEnded?: { readonly reason: 'WorkersEnded'; readonly message: string } | undefined;
   /** Slot key → do not create there before this moment, because its last pods failed. */
   readonly backoff: ReadonlyMap<string, number>;
   /** Since when most workers are unknown to Slurm; undefined while they are not, or nothing is remembered. */

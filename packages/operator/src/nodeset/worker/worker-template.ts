@@ -132,6 +132,8 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
     // A job may take every processor of the machine, and to kill a slurmd that is only slow to answer would kill that job.
     livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10, timeoutSeconds: 10 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 5 },
+    // Its last lines say why it ended; the operator quotes them.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: workerSecurityContext(nodeSet),
     volumeMounts: [
       { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },
