@@ -26,7 +26,8 @@ function places(value: unknown, path: Path = []): Path[] {
 }
 
 function changed(value: unknown): unknown {
-  if (typeof value === 'number') return value + 1;
+  // Adding one to a very large number changes nothing.
+  if (typeof value === 'number') return value + Math.max(1, Math.abs(value));
   if (typeof value === 'boolean') return !value;
   return `${JSON.stringify(value)}x`;
 }
