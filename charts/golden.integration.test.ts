@@ -44,7 +44,7 @@ for (const name of ['slurm', 'slurm-operator'] as const) {
       const text = manifests
         .filter(({ kind }) => kind !== 'CustomResourceDefinition')
         .map(({ rules: _rules, ...manifest }) =>
-          stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false }),
+          stringify(manifest, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false }),
         )
         .join('---\n');
       const file = join(place, fileOf(values));

@@ -354,6 +354,6 @@ function clientPod(): string {
       },
     },
   ]
-    .map((object) => stringify(object))
+    .map((object) => stringify(object, { version: '1.1' }))
     .join('---\n');
 }

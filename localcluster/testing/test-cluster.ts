@@ -89,7 +89,7 @@ export class TestCluster {
   async apply(...objects: readonly object[]): Promise<void> {
     const ran = await this.kubectl(
       ['apply', '-f', '-'],
-      objects.map((object) => stringify(object)).join('\n---\n'),
+      objects.map((object) => stringify(object, { version: '1.1' })).join('\n---\n'),
     );
     if (ran.code !== 0) throw new Error(`kubectl apply: ${ran.stderr}`);
   }

@@ -77,7 +77,7 @@ export async function installMariadb(
   );
   await kubectl.run(['create', 'namespace', namespace], { allowFailure: true });
   await kubectl.run(['--namespace', namespace, 'apply', '-f', '-'], {
-    input: [secret, service, deployment].map((object) => stringify(object)).join('---\n'),
+    input: [secret, service, deployment].map((object) => stringify(object, { version: '1.1' })).join('---\n'),
   });
 }
 

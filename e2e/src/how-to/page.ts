@@ -32,5 +32,5 @@ export function manifests(
   for (const kind of Object.keys(edits))
     if (!kinds.has(kind)) throw new Error(`docs/${page}.md, block ${block}: there is no ${kind} to edit`);
   for (const object of objects) edits[object.kind]?.(object);
-  return objects.map((object) => stringify(object)).join('---\n');
+  return objects.map((object) => stringify(object, { version: '1.1' })).join('---\n');
 }

@@ -2,7 +2,7 @@
  * YAML as a Kubernetes API server, kubectl and helm read it: the plain scalars of YAML 1.1 (`yes`, `on` and `n` are
  * booleans, `010` is eight) without its dates and base 60 numbers, the first document only, the last of two equal keys.
  */
-import { isMap, isScalar, LineCounter, parseAllDocuments, visit, type YAMLMap } from 'yaml';
+import { type Document, isMap, isScalar, LineCounter, parseAllDocuments, visit, type YAMLMap } from 'yaml';
 
 export class YamlSyntaxError extends Error {
   override readonly name = 'YamlSyntaxError';
@@ -17,8 +17,12 @@ export interface ReadYaml {
 /** Tags of YAML 1.1 that Go's reader leaves as text: dates, and numbers in base 60. */
 const unread = new Set(['TIME', 'tag:yaml.org,2002:timestamp']);
 
-export function readYaml(text: string): ReadYaml {
-  const lines = new LineCounter();
+/** All documents of a text, as `kubectl apply -f` reads them. */
+export function readAllYaml(text: string): unknown[] {
+  return documentsOf(text, new LineCounter()).map((document) => plain(document.toJS({ maxAliasCount: 100 })));
+}
+
+function documentsOf(text: string, lines: LineCounter): Document[] {
   const documents = parseAllDocuments(text, {
     version: '1.1',
     uniqueKeys: false,
@@ -27,7 +31,12 @@ export function readYaml(text: string): ReadYaml {
     customTags: (tags) =>
       tags.filter((tag) => typeof tag === 'string' || !(unread.has(tag.format ?? '') || unread.has(tag.tag))),
   });
-  const document = 'empty' in documents ? undefined : documents[0];
+  return 'empty' in documents ? [] : documents;
+}
+
+export function readYaml(text: string): ReadYaml {
+  const lines = new LineCounter();
+  const [document] = documentsOf(text, lines);
   if (document === undefined) return { value: null, duplicates: [] };
   const [fault] = document.errors;
   if (fault !== undefined) {

@@ -16,7 +16,7 @@ export function kubeconfig(of: {
           'client-certificate-data': base64(of.credentials.certificatePem),
           'client-key-data': base64(of.credentials.keyPem),
         };
-  return stringify({
+  const config = {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [
@@ -25,5 +25,7 @@ export function kubeconfig(of: {
     users: [{ name: of.user, user }],
     contexts: [{ name: 'embedded', context: { cluster: 'embedded', user: of.user } }],
     'current-context': 'embedded',
-  });
+  };
+  // As kubectl reads it: a user named `on` is quoted.
+  return stringify(config, { version: '1.1' });
 }
