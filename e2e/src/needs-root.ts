@@ -1,4 +1,12 @@
-/** Options of a test that runs containers: it is skipped without root, and says so. */
+/** Set where the tests run on a given cluster; `given/given-cluster.ts` has the options of tests that can. */
+const isGiven = (process.env['GIVEN_KUBECONFIG'] ?? '') !== '';
+const isRoot = process.getuid?.() === 0;
+
+/** Options of a test that runs containers on this machine: elsewhere it is skipped, and says so. */
 export const needsRoot = {
-  skip: process.getuid?.() === 0 ? false : 'needs root: it runs containers',
+  skip: isGiven
+    ? 'not run here: it needs the machine itself'
+    : isRoot
+      ? false
+      : 'needs root: it runs containers',
 } as const;

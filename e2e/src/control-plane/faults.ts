@@ -194,16 +194,22 @@ export async function runFault(plane: ControlPlane, fault: Fault): Promise<Cours
   let knownAt: number | undefined;
   let toldAt: number | undefined;
   await fault.strike(plane);
-  await until(
-    `${fault.name} to be told`,
-    async () => {
-      knownAt ??= (await fault.known(plane)) ? performance.now() : undefined;
-      // What is told before Kubernetes knows it counts, too: we ask Slurm itself.
-      toldAt ??= (await fault.told(plane)) ? performance.now() : undefined;
-      return knownAt !== undefined && toldAt !== undefined;
-    },
-    { everyMs: 50 },
-  );
+  try {
+    await until(
+      `${fault.name} to be told`,
+      async () => {
+        knownAt ??= (await fault.known(plane)) ? performance.now() : undefined;
+        // What is told before Kubernetes knows it counts, too: we ask Slurm itself.
+        toldAt ??= (await fault.told(plane)) ? performance.now() : undefined;
+        return knownAt !== undefined && toldAt !== undefined;
+      },
+      { everyMs: 50 },
+    );
+  } catch (error) {
+    // The faults that follow shall meet a plane without this one.
+    await fault.mend(plane);
+    throw error;
+  }
   await fault.mend(plane);
   const mended = performance.now();
   await until(`health after ${fault.name}`, () => fault.healed(plane));

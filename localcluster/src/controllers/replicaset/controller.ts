@@ -25,9 +25,16 @@ export function addReplicaSetController(manager: Manager): void {
       const set = cache.get(replicaSets, { namespace, name });
       if (set === undefined) return;
       const plan = planReplicaSet({ set, pods: podsFor(manager, set) }, clock.now());
-      await inBatches(plan.actions, (action) => act(set, action, signal));
+      const tell = () => writeStatus(client, replicaSets, set, plan.status, { signal });
+      try {
+        await inBatches(plan.actions, (action) => act(set, action, signal));
+      } catch (error) {
+        // A quota or a policy refuses pods for as long as it likes: the status says meanwhile how many there are.
+        await tell();
+        throw error;
+      }
       // The status tells of what is there, so it waits for the events of what was just done.
-      if (plan.actions.length === 0) await writeStatus(client, replicaSets, set, plan.status, { signal });
+      if (plan.actions.length === 0) await tell();
       return plan.checkAgainInSeconds === undefined
         ? undefined
         : { requeueAfter: plan.checkAgainInSeconds * 1000 };

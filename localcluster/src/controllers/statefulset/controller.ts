@@ -44,8 +44,12 @@ export function addStatefulSetController(manager: Manager): void {
         },
         clock.now(),
       );
-      for (const action of plan.actions) await act(set, action, signal);
-      await writeStatus(client, statefulSets, set, plan.status, { signal });
+      try {
+        for (const action of plan.actions) await act(set, action, signal);
+      } finally {
+        // Also while a quota or a policy refuses pods: the status says how many there are.
+        await writeStatus(client, statefulSets, set, plan.status, { signal });
+      }
       return plan.checkAgainInSeconds === undefined
         ? undefined
         : { requeueAfter: plan.checkAgainInSeconds * 1000 };
