@@ -2,6 +2,7 @@
 export { ManualClock } from './manual-clock.ts';
 export { MiniSlurm, type MiniSlurmOptions, startMiniSlurm } from './mini-slurm.ts';
 export { type ClusterOptions, SimulatedCluster } from './simulator/simulated-cluster.ts';
+export { readConfiguration } from './simulator/simulated-configuration.ts';
 export type { SimulatedJob, SimulatedNode } from './simulator/simulated-objects.ts';
 export {
   type Faults,

@@ -26,7 +26,9 @@ const hosts = {
 };
 const noResolver = { path: '/etc/resolv.conf', content: '' };
 
-function configuration(plan: MiniSlurmPlan): Files {
+/** Of slurmctld and slurmrestd; a line of the plan replaces one of ours with the same key. */
+export function slurmConf(plan: MiniSlurmPlan): string {
+  const replaced = new Set(plan.configuration.map(keyOf).filter((key) => key !== 'PartitionName'));
   const lines = [
     'ClusterName=mini',
     `SlurmctldHost=slurmctl(${addresses.controller})`,
@@ -61,11 +63,17 @@ function configuration(plan: MiniSlurmPlan): Files {
       ? ['AccountingStorageType=accounting_storage/slurmdbd', `AccountingStorageHost=${addresses.accounting}`]
       : []),
     ...(plan.release === '26.05' ? ['MetricsType=metrics/openmetrics'] : []),
-    ...plan.configuration,
   ];
+  const kept = lines.filter((line) => !replaced.has(keyOf(line)));
+  return `${[...kept, ...plan.configuration].join('\n')}\n`;
+}
+
+const keyOf = (line: string): string => line.split('=', 1)[0] ?? '';
+
+function configuration(plan: MiniSlurmPlan): Files {
   return [
     { path: '/etc/slurm', directory: true, ...slurm },
-    { path: '/etc/slurm/slurm.conf', content: `${lines.join('\n')}\n`, ...slurm },
+    { path: '/etc/slurm/slurm.conf', content: slurmConf(plan), ...slurm },
     { path: '/etc/slurm/cgroup.conf', content: 'CgroupPlugin=disabled\n', ...slurm },
   ];
 }

@@ -22,6 +22,7 @@ import {
   nodeAddress,
   nodeBox,
   restBox,
+  slurmConf,
 } from './mini-slurm-files.ts';
 import { type SlurmRelease, slurmRootfs } from './slurm-rootfs.ts';
 
@@ -168,6 +169,15 @@ export class MiniSlurm implements AsyncDisposable {
   /** A command of Slurm on slurmctld's box, as SlurmUser. */
   async run(...command: string[]): Promise<string> {
     return (await this.controller.exec(command, { user: 'slurm', timeoutMs: 120_000 })).stdout;
+  }
+
+  /** Puts these lines in the place of those that it was started with, and has slurmctld read them. */
+  async configure(configuration: readonly string[]): Promise<void> {
+    const text = slurmConf({ ...this.#plan, configuration });
+    await this.controller.exec(['sh', '-c', 'printf %s "$1" >/etc/slurm/slurm.conf', 'sh', text], {
+      user: 'slurm',
+    });
+    await this.run('scontrol', 'reconfigure');
   }
 
   /** Waits until Slurm can place work on all of these nodes. */

@@ -44,9 +44,9 @@ export interface HoldInput {
 export interface ConfigHold extends GuardedConfig {
   /** Of every NodeSet that has lines in this text. */
   readonly owners: Owners;
-  /** Why it is not the desired text; undefined when it is. */
+  /** What of the desired text is not in force yet, and why; undefined when all of it is. */
   readonly waiting: Waiting | undefined;
-  /** A person asked for the desired text although something would be lost. */
+  /** A person asked for the desired text whatever it costs: this is that text, and it is being tried. */
   readonly forced: boolean;
 }
 
@@ -71,22 +71,20 @@ export function holdConfig({ controller, desired, owners, leaving, evidence, now
     released: releasedBy(leaving),
     workers: new Map(leaving.map(({ setName, workers }) => [setName, workers])),
   });
-  const free = { text: desired, holds: [], owners, waiting: undefined };
-  if (guarded.holds.length === 0) return { ...free, forced: false };
+  if (guarded.holds.length === 0)
+    return { text: desired, holds: [], owners, waiting: undefined, forced: false };
   const since = controller.status?.heldConfig?.since ?? new Date(now).toISOString();
   const token = digestOf({ desired, since }).slice(0, 12);
-  if (controller.metadata.annotations?.[annotation.forceConfig] === token) return { ...free, forced: true };
   const known: Owners = { ...inForce?.owners, ...owners };
   const items = guarded.holds.map(({ kind, name, cause, jobs, message }): HeldItem => {
     const nodeSet = kind === 'Partition' || kind === 'NodeSet' ? known[name] : undefined;
     return { kind, name, cause, jobs, message, ...(nodeSet === undefined ? {} : { nodeSet }) };
   });
-  return {
-    ...guarded,
-    owners: { ...owners, ...heldOwners(items, known) },
-    waiting: { since, token, items },
-    forced: false,
-  };
+  const waiting = { since, token, items };
+  // The wait is kept in the status until the forced text is in force: the token depends on it.
+  if (controller.metadata.annotations?.[annotation.forceConfig] === token)
+    return { text: desired, holds: [], owners, waiting, forced: true };
+  return { ...guarded, owners: { ...owners, ...heldOwners(items, known) }, waiting, forced: false };
 }
 
 /** A NodeSet line that only the user's own lines need belongs to no NodeSet object any more. */
@@ -135,27 +133,26 @@ export function describeHold(
 
 /** Told once when something begins to wait, when it is in force after all, and when a person forced it. */
 export function holdEvents(
-  before: NonNullable<Live<Controller>['status']>['heldConfig'],
+  { status, metadata }: Live<Controller>,
   hold: ConfigHold | undefined,
 ): { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly note: string }[] {
+  const before = status?.heldConfig;
   if (hold === undefined) return [];
-  const old = new Set((before?.items ?? []).map(({ kind, name }) => `${kind} ${name}`));
-  const added = (hold.waiting?.items ?? []).filter(
-    ({ kind, name, cause }) => cause !== 'referenced' && !old.has(`${kind} ${name}`),
-  );
+  const labelOf = ({ kind, name }: { readonly kind?: string; readonly name?: string }) => `${kind} ${name}`;
+  const old = new Set((before?.items ?? []).map(labelOf));
   if (hold.waiting !== undefined)
-    return added.slice(0, 5).map(({ message }) => ({ type: 'Normal', reason: 'ConfigHeld', note: message }));
+    return hold.waiting.items
+      .filter((item) => item.cause !== 'referenced' && !old.has(labelOf(item)))
+      .slice(0, 5)
+      .map(({ message }) => ({ type: 'Normal', reason: 'ConfigHeld', note: message }));
   if (before === undefined) return [];
-  const names = (before.items ?? [])
-    .map(({ kind, name }) => `${kind} ${name}`)
-    .slice(0, 5)
-    .join(', ');
-  return hold.forced
+  const names = [...old].slice(0, 5).join(', ');
+  return before.token !== undefined && metadata.annotations?.[annotation.forceConfig] === before.token
     ? [
         {
           type: 'Warning',
           reason: 'ConfigForced',
-          note: `A person forced the configuration that waited for: ${names}.`,
+          note: `A person forced the configuration that waited for ${names}.`,
         },
       ]
     : [

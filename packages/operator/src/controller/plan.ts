@@ -119,7 +119,7 @@ export function planController(
           evidence,
           now,
         });
-  if (configHold?.waiting !== undefined)
+  if (configHold?.waiting !== undefined && !configHold.forced)
     troubles.push({
       reason: 'ConfigHeld',
       message: describeHold(configHold.waiting, controller.metadata),

@@ -129,7 +129,7 @@ export class ControllerReconciler {
       [...steps.failures, ...volume.troubles],
     );
     await writeStatus(controllers, after, fields, verdicts, client, context);
-    for (const { type, reason, note } of holdEvents(after.status?.heldConfig, plan.configHold))
+    for (const { type, reason, note } of holdEvents(after, plan.configHold))
       this.#manager.recorder.record({ regarding: owner, type, reason, note });
     steps.throwFailures();
     if (pause > 0) return { requeueAfter: pause };

@@ -158,7 +158,10 @@ function configVerdict(
       message: describeRejection(decision.message, controller, configHash),
     };
   if (awaited !== undefined) return { type, status: 'False', reason: 'AccountingStarting', message: awaited };
-  const waits = configHold?.waiting === undefined ? '' : describeHold(configHold.waiting, controller);
+  const waits =
+    configHold?.waiting === undefined || configHold.forced
+      ? ''
+      : describeHold(configHold.waiting, controller);
   if (inForce === configHash && waits !== '')
     return { type, status: 'False', reason: 'ConfigHeld', message: waits };
   if (inForce === configHash)

@@ -1,6 +1,7 @@
 import type { SlurmClient, SlurmClientOptions } from '../../src/client.ts';
 import { signJwt } from '../../src/tokens/jwt.ts';
 import type { MiniSlurm } from '../mini-slurm.ts';
+import { readConfiguration } from '../simulator/simulated-configuration.ts';
 import type { Simulator } from '../simulator/simulator.ts';
 import { noLatency } from '../simulator/simulator-latency.ts';
 import type { SlurmRelease } from '../slurm-rootfs.ts';
@@ -22,6 +23,8 @@ export interface Subject {
   stopSlurmd(name: string): Promise<() => Promise<void>>;
   /** A node's slurmd hangs: it neither answers nor ends. Returns what lets it go on. */
   pauseSlurmd(name: string): Promise<() => void>;
+  /** Has slurmctld read its slurm.conf with these lines added; a key that it has already is replaced. */
+  configure(lines: readonly string[]): Promise<void>;
   /** At least this long does a list or a write wait for a slurmctld that is not there. */
   readonly blocksMs: number;
   /** And the GET of a job: longer than a list does. */
@@ -72,6 +75,7 @@ export function realSubject(mini: MiniSlurm): Subject {
       await box.pause();
       return () => box.resume();
     },
+    configure: (lines) => mini.configure(lines),
     stop: () => mini.stop(),
   };
 }
@@ -116,6 +120,10 @@ export function simulatedSubject(simulator: Simulator): Subject {
     pauseSlurmd: (name) => {
       cluster.pauseSlurmd(name);
       return Promise.resolve(() => cluster.resumeSlurmd(name));
+    },
+    configure: (lines) => {
+      readConfiguration(cluster, ['PartitionName=all Nodes=ALL Default=YES', ...lines].join('\n'));
+      return Promise.resolve();
     },
     stop: () => simulator.stop(),
   };

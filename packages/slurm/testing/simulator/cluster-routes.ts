@@ -2,6 +2,7 @@
 import { expandHostlist } from '../../src/meaning/hostlist.ts';
 import { bad, good, type Reply } from './reply.ts';
 import type { Request } from './request.ts';
+import { dropJobs } from './simulated-configuration.ts';
 import { SlurmRefusal } from './slurm-refusal.ts';
 import { number, type Wire } from './wire-format.ts';
 
@@ -25,11 +26,12 @@ export const diag = ({ cluster, format }: Request): Reply => good({ statistics: 
 export const licenses = ({ cluster }: Request): Reply =>
   good({ licenses: [], last_update: number(Math.floor(cluster.now() / 1000)) }, ['Zero licenses to dump']);
 
-/** Partitions that only REST made are gone afterwards. */
+/** Partitions that only REST made are gone afterwards, with their jobs. */
 export function reconfigure(request: Request): Reply {
   request.requireOperator();
   for (const [name, partition] of request.cluster.partitions)
     if (!partition.fromConfiguration) request.cluster.partitions.delete(name);
+  dropJobs(request.cluster);
   request.cluster.touchPartitions();
   return good();
 }
@@ -50,7 +52,12 @@ export function getPartition({ cluster, format, parameter }: Request): Reply {
 export function createPartition(request: Request): Reply {
   request.requireOperator();
   for (const { name } of (request.body['partitions'] ?? []) as { name: string }[])
-    request.cluster.partitions.set(name, { name, fromConfiguration: false });
+    request.cluster.partitions.set(name, {
+      name,
+      fromConfiguration: false,
+      state: 'UP',
+      features: undefined,
+    });
   request.cluster.touchPartitions();
   return good();
 }

@@ -90,8 +90,14 @@ export function submitJob(request: Request): Reply {
       ? new SlurmRefusal(2127, 'Environment is missing in job')
       : new SlurmRefusal(2019, 'I/O error writing script/environment to file');
   }
-  if (job.partition !== undefined && !cluster.partitions.has(job.partition))
+  const named = (job.partition ?? 'all').split(',');
+  if (named.some((name) => !cluster.partitions.has(name)))
     throw new SlurmRefusal(2000, 'Invalid partition name specified');
+  const accepting = named.filter((name) =>
+    ['UP', 'DOWN'].includes(cluster.partitions.get(name)?.state ?? ''),
+  );
+  if (accepting.length === 0)
+    throw new SlurmRefusal(2070, 'Required partition not available (inactive or drain)');
   const wantedNodes = job.minimum_nodes ?? Number.parseInt(job.nodes ?? '1', 10);
   if (wantedNodes > cluster.nodes.size)
     throw modern
@@ -101,7 +107,7 @@ export function submitJob(request: Request): Reply {
   const created = cluster.createJob({
     name: job.name ?? 'job',
     user,
-    partition: job.partition ?? 'all',
+    partition: accepting.join(','),
     comment: job.comment ?? '',
     held: job.hold === true,
     requeueable: job.requeue ?? true,

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { compressHostlist, expandHostlist } from '../../src/meaning/hostlist.ts';
 import type { SlurmRelease } from '../slurm-rootfs.ts';
 import { type Accounts, emptyAccounts } from './simulated-accounting.ts';
+import type { SimulatedPartition } from './simulated-configuration.ts';
 import {
   newJob,
   newNode,
@@ -34,7 +35,7 @@ export class SimulatedCluster {
   readonly release: SlurmRelease;
   readonly nodes = new Map<string, SimulatedNode>();
   readonly jobs = new Map<number, SimulatedJob>();
-  readonly partitions = new Map<string, { readonly name: string; fromConfiguration: boolean }>();
+  readonly partitions = new Map<string, SimulatedPartition>();
   readonly reservations = new Map<string, SimulatedReservation>();
   readonly accounting: Accounts = emptyAccounts();
   readonly #clock: Clock;
@@ -57,7 +58,7 @@ export class SimulatedCluster {
     };
     const now = this.#clock.now();
     this.#nodesChangedAt = this.#partitionsChangedAt = this.#jobsChangedAt = this.#lastPing = now;
-    this.partitions.set('all', { name: 'all', fromConfiguration: true });
+    this.partitions.set('all', { name: 'all', fromConfiguration: true, state: 'UP', features: undefined });
   }
 
   now(): number {
@@ -306,8 +307,22 @@ export class SimulatedCluster {
 
   #place(job: SimulatedJob, free: ReadonlyMap<string, number>): string[] | undefined {
     const wanted = job.requiredNodes.length > 0 ? job.requiredNodes : [...free.keys()];
-    const fitting = wanted.filter((name) => (free.get(name) ?? 0) >= job.cpusPerNode);
+    const open = job.partition.split(',').flatMap((name) => this.#openPartition(name));
+    const fitting = wanted.filter(
+      (name) =>
+        (free.get(name) ?? 0) >= job.cpusPerNode && open.some((partition) => this.#isIn(name, partition)),
+    );
     return fitting.length >= job.wantedNodes ? fitting.slice(0, job.wantedNodes) : undefined;
+  }
+
+  /** A partition that drains still starts the jobs that it has. */
+  #openPartition(name: string): SimulatedPartition[] {
+    const partition = this.partitions.get(name);
+    return partition !== undefined && ['UP', 'DRAIN'].includes(partition.state) ? [partition] : [];
+  }
+
+  #isIn(node: string, { features }: SimulatedPartition): boolean {
+    return features === undefined || features.some((feature) => this.node(node).features.includes(feature));
   }
 
   #start(job: SimulatedJob, nodes: string[]): void {

@@ -127,9 +127,11 @@ export class WireFormat {
 
   partition(cluster: SimulatedCluster, name: string): Wire {
     const configured = cluster.allNodes();
+    const state = cluster.partitions.get(name)?.state ?? 'UP';
     return {
       ...this.#partition,
       name,
+      partition: { ...(this.#partition['partition'] as Wire), state: [state] },
       nodes: { allowed_allocation: '', configured, total: cluster.nodes.size },
     };
   }
