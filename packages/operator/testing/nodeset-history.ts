@@ -107,7 +107,7 @@ export function operate(world: SimulatedWorld, limit = Number.POSITIVE_INFINITY)
   const made = plan(observed, world.now);
   checkPlan(observed, made, world.now);
   if (observed.slurm.kind === 'known')
-    world.lostSince = made.lostState ? (world.lostSince ?? world.now) : undefined;
+    world.lostSince = made.hasUnregistered ? (world.lostSince ?? world.now) : undefined;
   for (const action of made.actions.slice(0, limit)) world.act(action);
   if (made.actions.length <= limit) world.currentRevision = keptRevision(world.observe());
   return made;

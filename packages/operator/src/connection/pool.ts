@@ -101,9 +101,9 @@ export class ConnectionPool {
         circuit: client.circuit().state,
         openedAt: new Date(since).toISOString(),
         controllerStartedAt:
-          connection.controllerStartedAt === undefined
+          connection.controllerStart.at === undefined
             ? undefined
-            : new Date(connection.controllerStartedAt).toISOString(),
+            : new Date(connection.controllerStart.at).toISOString(),
         nodes: view.kind === 'known' ? view.nodes.length : undefined,
         jobs: connection.jobCounts(),
         unknown: view.kind === 'unknown' ? view.why : undefined,

@@ -157,8 +157,10 @@ export class ClusterReconciler {
     }
     try {
       await connection.client.controller.check({ signal, timeoutMs: this.#pingTimeout });
+      const askedAt = context.clock.now();
       const diag = await connection.client.controller.diag({ signal, timeoutMs: this.#pingTimeout });
-      connection.controllerStartedAt = diag.startedAt;
+      connection.controllerStart.told(diag.startedAt, askedAt);
+      if (diag.time !== undefined) connection.controllerTime(diag.time);
       return {
         server: target.server,
         slurmVersion: connection.client.about.release,

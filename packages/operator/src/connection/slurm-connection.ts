@@ -1,6 +1,7 @@
 /** One Slurm: a client, what it shows, and a gateway for whoever changes it. Shared by all controllers. */
 import { type Clock, SlurmClient, SlurmWatch, type TokenProvider } from '@slurm-operator/slurm';
 import { WatchedGateway } from '../nodeset/watched-gateway.ts';
+import { ControllerStart } from './controller-start.ts';
 
 /** How patiently Slurm is asked; what is absent is the client's own. */
 export interface SlurmPatience {
@@ -27,8 +28,8 @@ export interface ConnectionOptions {
 export class SlurmConnection {
   readonly client: SlurmClient;
   readonly gateway: WatchedGateway;
-  /** When slurmctld was started, by its own word; asked for with every ping. */
-  controllerStartedAt: number | undefined;
+  /** When slurmctld was started; asked for with every ping. */
+  readonly controllerStart = new ControllerStart();
   /** How often in a row slurmdbd did not answer in time. */
   silences = 0;
   readonly #watch: SlurmWatch;
@@ -50,13 +51,21 @@ export class SlurmConnection {
     this.gateway = new WatchedGateway({
       client: this.client,
       watch: this.#watch,
-      controllerStartedAt: () => this.controllerStartedAt,
+      controllerStartedAt: () => this.controllerStart.at,
       now: () => clock.now(),
       ...(assertMayWrite === undefined ? {} : { assertMayWrite }),
+    });
+    this.#watch.nodes.subscribe(({ changes }) => {
+      if (changes.some(({ type }) => type === 'removed')) this.controllerStart.nodesRemoved(clock.now());
     });
     this.#watch.nodes.subscribe(onNews);
     this.#watch.jobs.subscribe(onNews);
     this.#watch.start();
+  }
+
+  /** What slurmctld's clock says: see `NodeWatch.controllerTime`. */
+  controllerTime(time: number): void {
+    this.#watch.nodes.controllerTime(time);
   }
 
   /** How many jobs run and wait; undefined while that is not known. */

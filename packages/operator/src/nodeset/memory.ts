@@ -48,9 +48,9 @@ export class NodeSetMemory {
     this.#restUntil = monotonic + rest;
   }
 
-  /** Whether most workers are unknown to Slurm now. */
-  noticeLoss(isLost: boolean, now: number): void {
-    this.lostSince = isLost ? Math.min(this.lostSince ?? now, now) : undefined;
+  /** Whether some workers that should be registered are unknown to Slurm now. */
+  noticeUnregistered(some: boolean, now: number): void {
+    this.lostSince = some ? Math.min(this.lostSince ?? now, now) : undefined;
   }
 
   /** The latest counts, also where it lies ahead. */

@@ -92,7 +92,7 @@ export class NodeSetReconciler {
     memory.forgetRefusalsOfOthers(observed.workers);
     if (observed.slurm.kind === 'known') memory.settle(observed.slurm.at, now);
     const decided = plan(observed, now);
-    if (observed.slurm.kind === 'known') memory.noticeLoss(decided.lostState, now);
+    if (observed.slurm.kind === 'known') memory.noticeUnregistered(decided.hasUnregistered, now);
     const creations = decided.actions.filter((action) => action.kind === 'create-worker');
     const somebodyGoes = decided.condemned.length > 0;
     // While workers are made by the thousand Slurm need not be asked every second.

@@ -55,6 +55,8 @@ export class WatchedGateway implements SlurmGateway {
   async freshView(signal: AbortSignal): Promise<NodesView> {
     const since = this.#options.now();
     const { nodes, jobs } = this.#options.watch;
+    // In full: to a slurmctld whose clock was set back, what changed since looks unchanged.
+    nodes.distrust();
     try {
       const view = await nodes.listSince(since, { signal });
       // A job that was suspended while the nodes were listed is only in a list of jobs that began after their answer.

@@ -104,6 +104,7 @@ export function readPing(raw: {
 }
 
 interface WireDiag {
+  readonly req_time?: WireNumber;
   readonly req_time_start?: WireNumber;
   readonly server_thread_count?: number;
   readonly agent_queue_size?: number;
@@ -122,6 +123,7 @@ interface WireDiag {
 
 export function readDiag(raw: WireDiag | undefined): SlurmDiag {
   return {
+    time: timeOf(raw?.req_time),
     startedAt: timeOf(raw?.req_time_start),
     serverThreads: raw?.server_thread_count ?? 0,
     agentQueue: raw?.agent_queue_size ?? 0,

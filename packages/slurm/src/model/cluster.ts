@@ -60,6 +60,8 @@ export interface ControllerPing {
 }
 
 export interface SlurmDiag {
+  /** The clock of slurmctld, in whole seconds. */
+  readonly time: number | undefined;
   /**
    * Since when slurmctld counts: its start, its last reconfigure (it starts itself anew for that), or midnight. So never
    * earlier than its start. `undefined` for a moment after a start or a reconfigure.

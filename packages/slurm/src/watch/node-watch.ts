@@ -111,6 +111,16 @@ export class NodeWatch {
     this.#distrusted = true;
   }
 
+  /**
+   * What slurmctld's clock says now. Where it was set back, a change may seem older than the last list, and Slurm answers "unchanged"
+   * although something has changed (seen on 24.11 and 26.05): the next list is read in full then.
+   */
+  controllerTime(time: number): void {
+    const { view } = this.#lister;
+    const last = view.kind === 'known' ? view : view.last;
+    if (last?.updateTime !== undefined && last.updateTime * 1000 > time + 1000) this.distrust();
+  }
+
   /** Lists about every second until disposed: for as long as something waits for Slurm. */
   hurry(): Disposable {
     return this.#lister.hurry();

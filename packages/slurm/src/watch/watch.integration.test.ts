@@ -115,6 +115,24 @@ describe('nodes', () => {
     assert.equal(client.circuit().state, 'closed');
   });
 
+  test('a slurmctld whose clock was set back calls a change "unchanged"; told of its clock, the watch reads in full', async () => {
+    const clock = new ManualClock(Date.now());
+    await using simulator = await startSimulator({ nodes: 'n[0-29]', clock, latency });
+    const client = simulator.client();
+    await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
+    watch.start();
+    using _hurry = watch.hurry();
+    clock.advance(secondsLater);
+    await watch.nodes.listSince(Date.now());
+    clock.set(clock.now() - 3_600_000);
+    const { at } = await client.nodes.drain('n1', 'test: x');
+    const isDrainedIn = async (moment: number) =>
+      (await watch.nodes.listSince(moment)).nodes.get('n1')?.state.flags.has('DRAIN');
+    assert.equal(await isDrainedIn(at), false, 'Slurm does not tell');
+    watch.nodes.controllerTime(clock.now());
+    assert.equal(await isDrainedIn(Date.now()), true);
+  });
+
   test('after an outage the list is read in full: "unchanged" of another Slurm would mean nothing', async () => {
     const clock = new ManualClock(Date.now());
     await using simulator = await startSimulator({ nodes: 'n[0-1]', clock, latency });

@@ -37,7 +37,7 @@ export interface Remembered {
   /** Without it everything is looked at anew. */
   readonly seen?: SeenBefore;
   readonly refusals: ReadonlyMap<string, Refusal>;
-  /** Since when most workers are unknown to Slurm. */
+  /** Since when workers that should be registered are unknown to Slurm. */
   readonly lostSince?: number | undefined;
 }
 

@@ -28,7 +28,7 @@ test('upstream item 4 and law L10: unregistered workers are replaced late, few, 
   assert.deepEqual(plan(fresh, now).condemned, []);
   assert.equal(plan(fresh, now).wakeAt, now + 5, 'and the plan knows when to look again');
   const lost = plan(observed(three, []), now);
-  assert.deepEqual([lost.condemned, lost.lostState], [[], true]);
+  assert.deepEqual([lost.condemned, lost.hasUnregistered], [[], true]);
 });
 
 test('a broken image stops a rollout at its budget (law L3)', () => {

@@ -24,8 +24,8 @@ export interface Condemned {
   readonly workers: ReadonlyMap<Worker, WhyGone>;
   /** Decisions not taken, and why: shown in metrics and conditions. */
   readonly withheld: readonly string[];
-  /** Most workers are unknown to Slurm. */
-  readonly lostState: boolean;
+  /** Some workers that should be registered are unknown to Slurm. */
+  readonly hasUnregistered: boolean;
   /** When a decision that only time holds back may be taken. */
   readonly wakeAt: number | undefined;
 }
@@ -35,7 +35,7 @@ export function condemn(observed: Observed, slots: SlotPlan, now: number): Conde
   const withheld: string[] = [];
   if (observed.deleting) {
     for (const worker of observed.workers) going.set(worker, 'deletion');
-    return { workers: going, withheld, lostState: false, wakeAt: undefined };
+    return { workers: going, withheld, hasUnregistered: false, wakeAt: undefined };
   }
 
   for (const worker of slots.surplus) going.set(worker, 'scale-in');
@@ -64,7 +64,7 @@ export function condemn(observed: Observed, slots: SlotPlan, now: number): Conde
   return {
     workers: going,
     withheld,
-    lostState: unregistered.lostState,
+    hasUnregistered: unregistered.hasUnregistered,
     wakeAt: earliest(deadAt, unregistered.wakeAt),
   };
 }
@@ -157,7 +157,7 @@ function condemnUnregistered(
   going: Map<Worker, WhyGone>,
   budget: Budget,
   now: number,
-): Pick<Condemned, 'withheld' | 'lostState' | 'wakeAt'> {
+): Pick<Condemned, 'withheld' | 'hasUnregistered' | 'wakeAt'> {
   const { slurm } = observed;
   if (slurm.kind === 'unknown') return nobody;
   const { healthy, absent } = unregisteredOf(observed, slots.kept, going, now);
@@ -166,7 +166,7 @@ function condemnUnregistered(
   const { controllerStartedAt } = slurm;
   if (controllerStartedAt === undefined || now - controllerStartedAt < controllerYouth) {
     return {
-      lostState,
+      hasUnregistered: true,
       withheld: [`${absent.length} workers are not registered, but slurmctld has only just started`],
       wakeAt: controllerStartedAt === undefined ? undefined : controllerStartedAt + controllerYouth,
     };
@@ -183,10 +183,10 @@ function condemnUnregistered(
     } else if (budget.take() || (proven -= 1) >= 0) going.set(worker, 'unregistered');
     else withheld.push(`${worker.name} is not registered in Slurm; it waits for the disruption budget`);
   }
-  return { withheld, lostState, wakeAt };
+  return { withheld, hasUnregistered: true, wakeAt };
 }
 
-const nobody = { withheld: [], lostState: false, wakeAt: undefined };
+const nobody = { withheld: [], hasUnregistered: false, wakeAt: undefined };
 
 /** The workers that should be in Slurm, and those of them that are not. */
 export function unregisteredOf(
@@ -214,10 +214,11 @@ export function replacedFrom(
   lost: boolean,
   now: number,
 ): number {
-  const work = Math.min(worker.writtenDeadline ?? 0, controllerStartedAt + lossPatience);
+  const since = lostSince ?? now;
+  const work = Math.min(worker.writtenDeadline ?? 0, since + lossPatience);
   return Math.max(
     (worker.readySince ?? now) + registrationGrace,
-    lost ? Math.max(controllerStartedAt, lostSince ?? now) + lossGrace : 0,
+    lost ? Math.max(controllerStartedAt, since) + lossGrace : 0,
     work,
   );
 }

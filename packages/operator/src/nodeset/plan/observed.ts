@@ -233,7 +233,7 @@ export interface Observed {
   readonly workersEnded?: { readonly reason: 'WorkersEnded'; readonly message: string } | undefined;
   /** Slot key → do not create there before this moment, because its last pods failed. */
   readonly backoff: ReadonlyMap<string, number>;
-  /** Since when most workers are unknown to Slurm; undefined while they are not, or nothing is remembered. */
+  /** Since when workers that should be registered are unknown to Slurm; undefined while none is, or nothing is remembered. */
   readonly lostSince: number | undefined;
   /** Slurm node name → what Slurm refused last. */
   readonly refusals: ReadonlyMap<string, Refusal>;

@@ -36,8 +36,8 @@ export interface Plan {
   readonly nameConflicts: readonly string[];
   /** How many of them because the state of Slurm is unknown. */
   readonly blind: number;
-  /** Most workers are unknown to Slurm. */
-  readonly lostState: boolean;
+  /** Some workers that should be registered are unknown to Slurm. */
+  readonly hasUnregistered: boolean;
   /** Workers that are on their way out. */
   readonly condemned: readonly Worker[];
   /** Something waits for Slurm to change: ask it often. */
@@ -155,7 +155,7 @@ export function plan(observed: Observed, now: number): Plan {
     withheld,
     nameConflicts: nameConflicts(current, slots.vacant),
     blind,
-    lostState: condemned.lostState,
+    hasUnregistered: condemned.hasUnregistered,
     condemned: [...condemned.workers.keys()],
     waitsForSlurm: condemned.workers.size > 0 || records.left > 0 || awaitsNews(current, condemned.workers),
     wakeAt: future.length === 0 ? undefined : Math.min(...future),
@@ -168,7 +168,7 @@ const idle: Plan = {
   withheld: [],
   nameConflicts: [],
   blind: 0,
-  lostState: false,
+  hasUnregistered: false,
   condemned: [],
   waitsForSlurm: false,
   wakeAt: undefined,

@@ -357,3 +357,16 @@ test('a claim goes with its NodeSet only if the policy says so', () => {
   assert.deepEqual(owners('Retain'), [undefined]);
   assert.deepEqual(owners('Delete'), [['set-uid']]);
 });
+
+test('high availability switched on or off leaves the address in --conf-server of older workers valid', () => {
+  const serversOf = (spec: object) => {
+    const { args = [] } =
+      workerTemplate(nodeSetOf({}), { ...controller, spec: { ...controller.spec, ...spec } }, around).spec
+        .containers[0] ?? {};
+    return args[args.indexOf('--conf-server') + 1]?.split(',') ?? [];
+  };
+  const [alone] = serversOf({});
+  const both = serversOf({ ha: { enabled: true, backups: 1 } });
+  assert.equal(both.length, 2);
+  assert.equal(both[0], alone);
+});
