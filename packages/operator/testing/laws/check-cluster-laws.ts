@@ -25,10 +25,17 @@ export interface LawsOptions {
   readonly seed: number;
   /** Deeds that are left out. */
   readonly without?: readonly string[];
+  /** Looks for the shortest history that breaks the law. @default true */
+  readonly shrink?: boolean;
 }
 
 /** Throws on the first broken law, with the number of histories that it took to find it and the shortest one that breaks it. */
-export async function checkClusterLaws({ runs, seed, without = [] }: LawsOptions): Promise<LawsResult> {
+export async function checkClusterLaws({
+  runs,
+  seed,
+  without = [],
+  shrink = true,
+}: LawsOptions): Promise<LawsResult> {
   const began = performance.now();
   let histories = 0;
   let found: { readonly histories: number; readonly seconds: number } | undefined;
@@ -43,7 +50,7 @@ export async function checkClusterLaws({ runs, seed, without = [] }: LawsOptions
       throw error;
     }
   });
-  const result = await fc.check(property, { numRuns: runs, seed });
+  const result = await fc.check(property, { numRuns: runs, seed, endOnFailure: !shrink });
   if (result.failed) {
     const { counterexample, errorInstance } = result;
     const why =

@@ -94,7 +94,7 @@ const people: Readonly<Record<string, Deed>> = {
     }),
   'delete a NodeSet': (world, i) => {
     const set = pick(liveSets(world), i);
-    if (set !== undefined) world.kube.delete('nodesets', set, 'person');
+    if (set !== undefined) world.deleteNodeSet(set);
   },
   'set the deletion policy': change((_, i) => ({ deletionPolicy: i > 2 ? 'Delete' : 'Drain' })),
   scale: change((_, i) => ({ replicas: i })),

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { annotation, app, label, type NodeSet, reasonPrefix } from '@slurm-operator/api';
 import type { Clock } from '@slurm-operator/kube';
+import { slurmSetName } from '../../src/nodeset/worker/slurmd-conf.ts';
 import { LawBroken } from '../law-broken.ts';
 import { aController, aNodeSet } from '../objects.ts';
 import { Machines } from './machines.ts';
@@ -33,6 +34,8 @@ export class ClusterWorld {
   #operator!: ModelOperator;
   /** The uid of the NodeSet that is being reconciled. */
   #actor: string | undefined;
+  /** Partitions whose jobs people gave up. */
+  readonly #givenUp = new Set<string>();
   #writesLeft = Number.POSITIVE_INFINITY;
   #template: { readonly template: object; readonly generation: number } | undefined;
 
@@ -49,7 +52,10 @@ export class ClusterWorld {
       'controllers',
       fresh(aController({ extraConf: 'PartitionName=all Nodes=ALL Default=YES State=UP', ...controller })),
     );
-    this.slurm.onLoss = ({ id, state }, why) => this.breaks(`L12: job ${id} ended as ${state}: ${why}`);
+    this.slurm.onLoss = ({ id, state, partitions }, why) => {
+      if (!partitions.some((partition) => this.#givenUp.has(partition)))
+        this.breaks(`L12: job ${id} ended as ${state}: ${why}`);
+    };
     this.kube.onPodDeleted = (pod, by) => this.#judgePodDeletion(pod, by);
     this.restartOperator();
   }
@@ -101,6 +107,12 @@ export class ClusterWorld {
   createNodeSet(name: string, spec: object): void {
     if (this.kube.get('nodesets', namespace, name) !== undefined) return;
     this.kube.create('nodesets', fresh(aNodeSet(spec, { name })));
+  }
+
+  /** A person deletes it; with policy Delete the jobs in its partition are given up. */
+  deleteNodeSet(set: NodeSet & StoredObject): void {
+    if (set.spec.deletionPolicy === 'Delete') this.#givenUp.add(slurmSetName(set));
+    this.kube.delete('nodesets', set, 'person');
   }
 
   patch(plural: string, object: StoredObject, patch: (object: StoredObject) => Json): void {

@@ -29,7 +29,10 @@ export function endOf(world: ClusterWorld): HistoryEnd {
         // Which ordinals are in use depends on the way: a worker on a lost machine is replaced under another one.
         const where = daemons.has(set) ? nodeName : '';
         const going = pod.metadata.deletionTimestamp === undefined ? '' : ' going';
-        return `${set} ${where} ${pod.metadata.labels?.[label.revision]}${going}`;
+        // Revisions that mean the same keep the name of the first one.
+        const newest = sets.find(({ metadata }) => metadata.name === set)?.status?.nodeSetHash;
+        const revision = pod.metadata.labels?.[label.revision] === newest ? 'newest' : 'old';
+        return `${set} ${where} ${revision}${going}`;
       })
       .toSorted(),
     nodes: [...world.slurm.nodes.values()]

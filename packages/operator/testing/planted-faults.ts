@@ -1,0 +1,113 @@
+/**
+ * Faults that the operator once had, put back one at a time into a copy of its sources: tests show that the laws and the soak find
+ * them. The product has no switch for any of this.
+ */
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+interface Edit {
+  /** Below `packages/operator/src`. */
+  readonly file: string;
+  /** Must be there exactly once. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+export interface PlantedFault {
+  readonly name: string;
+  /** What the operator then does. */
+  readonly what: string;
+  /** The law that it breaks. */
+  readonly law: RegExp;
+  readonly edits: readonly Edit[];
+}
+
+export const plantedFaults: readonly PlantedFault[] = [
+  {
+    name: 'partition-dropped',
+    what: 'a partition leaves slurm.conf while it has jobs',
+    law: /L12: .* its partition/,
+    edits: [
+      {
+        file: 'config-guard/guard-config.ts',
+        find: 'const partitions = partitionHolds(change, released, leaving);',
+        replace: 'const partitions: Hold[] = partitionHolds(change, released, leaving).slice(0, 0);',
+      },
+    ],
+  },
+  {
+    name: 'max-node-count',
+    what: 'MaxNodeCount shrinks below the nodes that exist',
+    // A record that is dropped without a job on it is missed in the end.
+    law: /L12: .* MaxNodeCount|L8: nodes/,
+    edits: [
+      {
+        file: 'config-guard/guard-config.ts',
+        find: 'const settings = settingHolds(change);',
+        replace: 'const settings = settingHolds(change).slice(0, 0);',
+      },
+    ],
+  },
+  {
+    name: 'suspended-job',
+    what: 'a worker whose only job is suspended is deleted while the jobs are not known',
+    law: /L1: .* while job/,
+    edits: [
+      {
+        file: 'nodeset/watched-gateway.ts',
+        find: 'const later = await jobs.listSince(view.answeredAt, { signal }).catch(unknownJobs);',
+        replace: 'const later = await Promise.resolve(jobs.view as JobsOrWhy).catch(unknownJobs);',
+      },
+      {
+        file: 'nodeset/watched-gateway.ts',
+        find: 'jobsUnknown: whyUnknown(jobs),',
+        replace: "jobsUnknown: whyUnknown(jobs) === '' ? '' : undefined,",
+      },
+    ],
+  },
+  {
+    name: 'foreign-node',
+    what: 'a node of others that has a name and a feature like ours is drained and deleted',
+    law: /L15: /,
+    edits: [
+      {
+        file: 'nodeset/observe/observe-slurm.ts',
+        find: "return node.comment === '' && node.instanceType === instanceTypeOf(set.uid);",
+        replace:
+          "return node.comment === '' && (node.instanceType === instanceTypeOf(set.uid) || node.features.includes(set.name));",
+      },
+    ],
+  },
+];
+
+const operatorPackage = fileURLToPath(new URL('..', import.meta.url));
+const nodeModules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+
+/** Copies the operator below a directory, with this fault in it; answers where the copy is. */
+export function plant({ name, edits }: PlantedFault, directory: string): string {
+  const copy = join(directory, 'packages/operator');
+  mkdirSync(copy, { recursive: true });
+  for (const part of ['src', 'testing', 'generated', 'package.json'])
+    cpSync(join(operatorPackage, part), join(copy, part), { recursive: true });
+  symlinkSync(nodeModules, join(directory, 'node_modules'));
+  for (const { file, find, replace } of edits) {
+    const path = join(copy, 'src', file);
+    const parts = readFileSync(path, 'utf8').split(find);
+    if (parts.length !== 2)
+      throw new Error(
+        `planted fault ${name}: "${find}" stands ${parts.length - 1} times in ${file}; correct the fault in planted-faults.ts`,
+      );
+    writeFileSync(path, parts.join(replace));
+  }
+  return copy;
+}
+
+export function faultNamed(name: string): PlantedFault {
+  const found = plantedFaults.find((fault) => fault.name === name);
+  if (found === undefined)
+    throw new Error(
+      `there is no planted fault ${name}; choose one of ${plantedFaults.map((fault) => fault.name).join(', ')}`,
+    );
+  return found;
+}
