@@ -48,7 +48,7 @@ format: $(INSTALLED) ## format the sources
 bench: $(INSTALLED) ## run a benchmark: make bench BENCH=<name>
 	@node tools/doors/bench.ts
 
-soak: $(INSTALLED) ## random operations under load: make soak OPS=200 SEED=1, or a crash at every write: make soak CRASH=all
+soak: $(INSTALLED) ## random operations under load: make soak OPS=200 SEED=1 (FAULT=all, SLURM=24.11), or a crash at every write: make soak CRASH=all
 	@node e2e/src/soak.ts
 
 # Not $(MAKE): its lines run even under `make -n`.

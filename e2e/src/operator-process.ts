@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const program = fileURLToPath(new URL('../../packages/operator/src/manager.ts', import.meta.url));
+const ownProgram = fileURLToPath(new URL('../../packages/operator/src/manager.ts', import.meta.url));
 
 export class OperatorProcess {
   readonly #kubeconfig: string;
@@ -12,9 +12,27 @@ export class OperatorProcess {
   readonly log: string;
   #child: ChildProcess | undefined;
 
-  constructor(options: { readonly kubeconfig: string; readonly log: string }) {
+  readonly #flags: readonly string[];
+  readonly #program: string;
+
+  /** `flags`: beside those that it needs on this machine. */
+  constructor(options: {
+    readonly kubeconfig: string;
+    readonly log: string;
+    readonly flags?: readonly string[];
+    /** The manager of another copy of the sources. */
+    readonly program?: string | undefined;
+  }) {
     this.#kubeconfig = options.kubeconfig;
     this.log = options.log;
+    this.#flags = options.flags ?? [];
+    this.#program = options.program ?? ownProgram;
+  }
+
+  /** Another one beside it, with these flags as well. */
+  withFlags(flags: readonly string[]): OperatorProcess {
+    const kubeconfig = this.#kubeconfig;
+    return new OperatorProcess({ kubeconfig, log: this.log, flags, program: this.#program });
   }
 
   get running(): boolean {
@@ -32,9 +50,10 @@ export class OperatorProcess {
       '0',
       '--metrics-addr',
       '0',
+      ...this.#flags,
     ];
     // Whatever becomes of us, and even while it is paused: without us it would go on writing for nobody.
-    const command = ['--pdeathsig', 'KILL', process.execPath, program, ...flags];
+    const command = ['--pdeathsig', 'KILL', process.execPath, this.#program, ...flags];
     const child = spawn('setpriv', command, { stdio: ['ignore', 'pipe', 'pipe'] });
     const log = createWriteStream(this.log, { flags: 'a' });
     child.stdout.pipe(log, { end: false });

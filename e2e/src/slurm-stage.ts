@@ -9,6 +9,7 @@ import {
   kinds,
   type NodeSet,
   type RestApi,
+  type Token,
 } from '@slurm-operator/api';
 import { Helm } from '@slurm-operator/charts';
 import { buildImage, buildOperatorImage, imageTag, type SlurmVersion } from '@slurm-operator/images';
@@ -20,6 +21,7 @@ import {
   type KubeObject,
   leases,
   type Pod,
+  persistentVolumeClaims,
   pods,
   type Resource,
   secrets,
@@ -58,6 +60,8 @@ export interface StageOptions {
   readonly version?: SlurmVersion;
   /** The silence after which a node counts as lost. @default as in a real cluster */
   readonly nodeGraceMs?: number;
+  /** The manager of another copy of the sources, to see what a fault in it does. */
+  readonly program?: string | undefined;
   readonly progress?: (line: string) => void;
   /** Gives up while the stage is being set up. */
   readonly signal?: AbortSignal;
@@ -91,6 +95,7 @@ export class SlurmStage implements AsyncDisposable {
     nodes,
     version = wantedSlurm(),
     nodeGraceMs,
+    program,
     progress = () => {},
     signal,
   }: StageOptions): Promise<SlurmStage> {
@@ -112,7 +117,7 @@ export class SlurmStage implements AsyncDisposable {
         progress,
       }),
     );
-    const operator = await (isGiven ? installed(staged) : asProcess(staged));
+    const operator = await (isGiven ? installed(staged) : asProcess(staged, program));
     const stage = new SlurmStage(staged, operator, version);
     await stage.#prepare();
     undo.move();
@@ -183,7 +188,7 @@ export class SlurmStage implements AsyncDisposable {
   }
 
   /** slurmctld and slurmrestd, and the operator that runs them. */
-  async startSlurm(): Promise<void> {
+  async startSlurm(spec: object = {}): Promise<void> {
     await this.startOperator();
     const keys = {
       slurmKeyRef: { name: 'keys', key: 'slurm.key' },
@@ -202,6 +207,7 @@ export class SlurmStage implements AsyncDisposable {
       },
       extraConf,
       configFileRefs: [{ name: 'cgroup' }],
+      ...spec,
     };
     await this.create(controllers, 'Controller', 'main', controller);
     await this.create(restApis, 'RestApi', 'main', {
@@ -210,12 +216,32 @@ export class SlurmStage implements AsyncDisposable {
     });
   }
 
+  /** State of slurmctld on a volume that two of them can mount: a standby may come and go. */
+  async sharedState(): Promise<object> {
+    const spec = {
+      accessModes: ['ReadWriteMany' as const],
+      resources: { requests: { storage: '1Gi' } },
+    };
+    await this.client.create(persistentVolumeClaims, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'state', namespace },
+      spec,
+    });
+    return { persistence: { enabled: true, existingClaim: 'state' } };
+  }
+
+  /** Since 25.11 a standby does not answer /readyz; before, nothing tells Kubernetes which of two slurmctld is active. */
+  get tellsWhoIsActive(): boolean {
+    return this.#version !== '24.11';
+  }
+
   async createNodeSet(name: string, spec: object): Promise<void> {
     const slurmd = { image: inGivenRegistry(imageTag('slurmd', this.#version)) };
     await this.create(nodeSets, 'NodeSet', name, { controllerRef: { name: 'main' }, slurmd, ...spec });
   }
 
-  async create<T extends Controller | RestApi | NodeSet>(
+  async create<T extends Controller | RestApi | NodeSet | Token>(
     resource: Resource<T & KubeObject>,
     kind: string,
     name: string,
@@ -247,6 +273,8 @@ export class SlurmStage implements AsyncDisposable {
     this.#slurm = new SlurmClient({
       server: await this.reach('main-restapi', 6820),
       token: signedToken({ key: this.jwtKey, user: 'slurm' }),
+      // Daemons are killed and paused here: whoever looks wants to know soon that they are back.
+      circuit: { pauseMs: 200, maxPauseMs: 1_000 },
     });
     return this.#slurm;
   }
@@ -296,10 +324,13 @@ export class SlurmStage implements AsyncDisposable {
   }
 }
 
-async function asProcess({ client, cluster, directory }: StagedCluster): Promise<OperatorProcess> {
+async function asProcess(
+  { client, cluster, directory }: StagedCluster,
+  program: string | undefined,
+): Promise<OperatorProcess> {
   const kubeconfig = join(directory, 'operator.kubeconfig');
   await writeFile(kubeconfig, await grantOperator(cluster.server, client), { mode: 0o600 });
-  return new OperatorProcess({ kubeconfig, log: join(directory, 'operator.log') });
+  return new OperatorProcess({ kubeconfig, log: join(directory, 'operator.log'), program });
 }
 
 async function installed({ client, kubeconfig }: StagedCluster): Promise<InstalledOperator> {

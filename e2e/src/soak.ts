@@ -1,4 +1,8 @@
-/** `make soak OPS=200 SEED=1`, or `make soak CRASH=all`: the last line is JSON. */
+/** `make soak OPS=200 SEED=1`, `make soak FAULT=all` or `make soak CRASH=all`: the last line is JSON. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { faultNamed, plant, plantedFaults } from '@slurm-operator/operator/testing';
 import { runCrashSoak } from './soak/crash-soak.ts';
 import { runSoak } from './soak/run-soak.ts';
 
@@ -12,6 +16,7 @@ const began = Date.now();
 const say = (line: string) =>
   console.log(`${((Date.now() - began) / 1000).toFixed(1).padStart(8)} s  ${line}`);
 const crash = process.env['CRASH'] ?? '';
+const fault = process.env['FAULT'] ?? '';
 
 /** The first of these ends the stage in order, a second one the program at once. */
 const interruption = new AbortController();
@@ -23,22 +28,45 @@ for (const [name, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 }))
   });
 const { signal } = interruption;
 
+const options = {
+  seed,
+  nodes: number('NODES', 7),
+  // Two may run beside each other.
+  name: `soak-${process.pid}`,
+  shortest: number('SHORTEST', 3),
+  longest: number('LONGEST', 30),
+  pause: number('PAUSE_MS', 1_500),
+  say,
+  signal,
+};
+
 async function soak(): Promise<boolean> {
-  const result = await runSoak({
-    ops: number('OPS', 200),
-    seed,
-    nodes: number('NODES', 3),
-    // Two may run beside each other.
-    name: `soak-${process.pid}`,
-    shortest: number('SHORTEST', 5),
-    longest: number('LONGEST', 60),
-    pause: number('PAUSE_MS', 4_000),
-    say,
-    signal,
-  });
+  const result = await runSoak({ ...options, ops: number('OPS', 200) });
   console.log(JSON.stringify(result));
   const { jobs_lost: lost, jobs_requeued_by_operator: requeued, busy_percent: busy } = result;
-  return lost === 0 && requeued === 0 && busy >= 80 && result.end_state_equal;
+  const touched = result.foreign_touched.length;
+  return lost === 0 && requeued === 0 && touched === 0 && busy >= 50 && result.end_state_equal;
+}
+
+/** Each of these faults, put back into a copy of the operator, must be found. */
+async function faults(): Promise<boolean> {
+  const wanted = fault === 'all' ? plantedFaults : fault.split(',').map(faultNamed);
+  const found: Record<string, number | null> = {};
+  for (const planted of wanted) {
+    const directory = mkdtempSync(join(tmpdir(), 'soak-fault-'));
+    try {
+      say(`planted: ${planted.what}`);
+      const program = join(plant(planted, directory), 'src/manager.ts');
+      const result = await runSoak({ ...options, ops: number('OPS', 200), program, stopAtLoss: true });
+      const hurt = result.jobs_lost + result.jobs_requeued_by_operator + result.foreign_touched.length;
+      found[planted.name] = hurt > 0 ? result.ops : null;
+      say(`${planted.name}: ${hurt > 0 ? `found after ${result.ops} operations` : 'NOT FOUND'}`);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
+  console.log(JSON.stringify({ seed, found_after_operations: found }));
+  return Object.values(found).every((ops) => ops !== null);
 }
 
 async function crashes(): Promise<boolean> {
@@ -48,7 +76,8 @@ async function crashes(): Promise<boolean> {
 }
 
 try {
-  process.exitCode = (await (crash === '' ? soak() : crashes())) ? 0 : 1;
+  const run = crash !== '' ? crashes : fault !== '' ? faults : soak;
+  process.exitCode = (await run()) ? 0 : 1;
 } catch (error) {
   if (!signal.aborted) throw error;
   // What was under way when the stage went would go on trying to reach it.

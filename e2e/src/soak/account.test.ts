@@ -7,6 +7,10 @@ import type { TrackedJob } from './workload.ts';
 
 const job = (over: Partial<TrackedJob>): TrackedJob => ({
   id: 1,
+  kind: 'batch',
+  single: true,
+  state: '',
+  partition: 'all',
   acceptedAt: 100_000,
   seconds: 10,
   runs: [{ node: 'w-0', from: 110_000, until: 120_000 }],

@@ -1,5 +1,6 @@
 /** By whose hand a job was hurt: the operator's requests on one side, what became of each job on the other. Pure. */
 import type { Blow } from './blow-log.ts';
+import { PeoplesOrders } from './peoples-orders.ts';
 import type { JobStarts } from './slurmctld-log.ts';
 import type { Run, TrackedJob } from './workload.ts';
 
@@ -42,12 +43,13 @@ export function account(
   blows: readonly Blow[],
   story: SlurmStory,
   say: (line: string) => void,
+  orders: PeoplesOrders = new PeoplesOrders(),
 ): Account {
   const counts = { jobs_lost: 0, jobs_requeued_by_operator: 0, jobs_lost_by_slurm: 0 };
   for (const job of jobs) {
-    const completed = job.end === 'COMPLETED';
-    if (completed && job.restarts === 0) continue;
-    const verdict = judge(job, blows, story);
+    const completed = endsAsMeant(job, orders);
+    if (completed && job.restarts <= orders.requeues(job.id)) continue;
+    const verdict = judge(job, blows, story, orders);
     if (verdict.kind === 'operator') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
     else if (verdict.kind === 'unsaved') counts.jobs_lost_by_slurm += 1;
     else if (verdict.kind === 'nobody' && !completed) counts.jobs_lost += 1;
@@ -58,7 +60,27 @@ export function account(
   return { jobs_run: jobs.filter((job) => job.runs.length > 0).length, ...counts };
 }
 
-function judge(job: TrackedJob, blows: readonly Blow[], { kills, restarts, starts }: SlurmStory): Verdict {
+/** By itself, by its time limit where it was made to, or by a person. */
+function endsAsMeant({ id, kind, end }: TrackedJob, orders: PeoplesOrders): boolean {
+  if (end === 'COMPLETED') return true;
+  if (end === 'TIMEOUT' && kind === 'limit') return true;
+  return (end ?? '').includes('CANCELLED') && orders.isCancelled(id);
+}
+
+function judge(
+  job: TrackedJob,
+  blows: readonly Blow[],
+  { kills, restarts, starts }: SlurmStory,
+  orders: PeoplesOrders,
+): Verdict {
+  const removed = job.runs.find((run) =>
+    run.node.split(',').some((node) => orders.removedAtOnce(node, run.cutBy ?? run.until)),
+  );
+  if (removed !== undefined)
+    return {
+      kind: 'slurm',
+      why: `people deleted the NodeSet of ${removed.node} without waiting for its jobs`,
+    };
   // What came after a job had completed did it no harm.
   const cut = job.end === 'COMPLETED' ? job.runs.slice(0, -1) : job.runs;
   const endForgotten = forgottenEnd(job, kills);

@@ -3,11 +3,17 @@
  * touch. Everything done is said, and none of it counts as the operator's.
  */
 import { KubeError, pods } from '@slurm-operator/kube';
+import { nodeSets } from '@slurm-operator/operator';
 import { type SlurmClient, SlurmError } from '@slurm-operator/slurm';
 import { namespace, type SlurmStage } from '../slurm-stage.ts';
 import { forgottenEnd } from './account.ts';
+import { setNames } from './operations/node-sets.ts';
+import { slurmCommand } from './operations/operation.ts';
+import { PeoplesOrders } from './peoples-orders.ts';
 import type { TrackedJob } from './workload.ts';
 
+/** So long people watch a job wait in a partition that goes. */
+const strandedMs = 6_000;
 /** The reason of a drain by hand before a power cut. */
 export const powerCut = 'power cut';
 /**
@@ -27,8 +33,15 @@ export class Administrator {
   /** Times that a job was cancelled that had ended long ago, which Slurm had forgotten. */
   cancelled = 0;
 
-  constructor(stage: SlurmStage, say: (line: string) => void) {
+  /** Times that a job was moved out of a partition that goes. */
+  moved = 0;
+  readonly #orders: PeoplesOrders;
+  /** Since when a job waits in a partition that nothing asks for. */
+  readonly #stranded = new Map<number, number>();
+
+  constructor(stage: SlurmStage, say: (line: string) => void, orders: PeoplesOrders = new PeoplesOrders()) {
     this.#stage = stage;
+    this.#orders = orders;
     this.#say = (line) => say(`           by hand: ${line}`);
   }
 
@@ -51,6 +64,8 @@ export class Administrator {
       for (const { id, held, end } of jobs)
         if (end === undefined && held !== undefined) await this.#release(slurm, id);
       await this.#cancelGhosts(slurm, jobs, kills);
+      await this.#cancelTakenAway(slurm, jobs);
+      await this.#moveStranded(jobs);
     } catch (error) {
       if (!(error instanceof KubeError) && !(error instanceof SlurmError)) throw error;
     }
@@ -98,6 +113,45 @@ export class Administrator {
       this.#say(`cancel job ${job.id}, which ended when slurmctld was killed and runs on in its books`);
       await slurm.jobs.cancel(job.id);
       this.cancelled += 1;
+    }
+  }
+
+  /** Slurm takes minutes to notice that a worker which people deleted at once is back without its jobs. */
+  async #cancelTakenAway(slurm: SlurmClient, jobs: readonly TrackedJob[]): Promise<void> {
+    for (const { id, end, state, runs } of jobs) {
+      const last = runs.at(-1);
+      if (end !== undefined || state !== 'RUNNING' || last === undefined || this.#orders.isCancelled(id))
+        continue;
+      if (!last.node.split(',').some((node) => this.#orders.tookAway(node, last.from))) continue;
+      this.#say(`cancel job ${id}, whose worker people have deleted`);
+      this.#orders.cancel(id);
+      await slurm.jobs.cancel(id);
+    }
+  }
+
+  /** Jobs that wait in a partition whose NodeSet goes or has given it up hold that back: people move them after a while. */
+  async #moveStranded(jobs: readonly TrackedJob[]): Promise<void> {
+    const sets = (await this.#stage.client.list(nodeSets, { namespace })).items;
+    for (const name of setNames)
+      if (!sets.some(({ metadata }) => metadata.name === name)) this.#orders.removed(name, Date.now());
+    const asked = sets
+      .filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.partition.enabled)
+      .map(({ metadata, spec }) => spec.template?.spec?.hostname?.replace(/-+$/, '') ?? metadata.name);
+    const stays = new Set(['', 'all', 'extra', ...asked]);
+    for (const job of jobs) {
+      const waits = job.end === undefined && job.state === 'PENDING';
+      const gone = job.partition.split(',').filter((partition) => !stays.has(partition));
+      if (!waits || gone.length === 0) {
+        this.#stranded.delete(job.id);
+        continue;
+      }
+      const since = this.#stranded.get(job.id) ?? Date.now();
+      this.#stranded.set(job.id, since);
+      if (Date.now() - since < strandedMs) continue;
+      this.#say(`move job ${job.id} from partition ${job.partition}, which goes, to all`);
+      // REST moves one task of an array only.
+      const done = await slurmCommand(this.#stage, 'scontrol', 'update', `job=${job.id}`, 'partition=all');
+      if (done !== undefined) this.moved += 1;
     }
   }
 

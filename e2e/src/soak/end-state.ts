@@ -3,6 +3,7 @@ import type { Client } from '@slurm-operator/kube';
 import { steady } from '@slurm-operator/operator/testing';
 import type { SlurmClient } from '@slurm-operator/slurm';
 import { namespace } from '../slurm-stage.ts';
+import { isForeign } from './neighbours.ts';
 
 /** Identity, versions and times; where things were placed; and how often something was tried on the way. */
 const fleeting = new Set([
@@ -37,22 +38,24 @@ export async function endState(client: Client, slurm: SlurmClient): Promise<Reco
   const base = `/api/v1/namespaces/${namespace}`;
   const workers = `labelSelector=${encodeURIComponent('app.kubernetes.io/name=slurmd')}`;
   const kinds = {
-    pods: await list(`${base}/pods?${workers}`),
+    pods: (await list(`${base}/pods?${workers}`)).map(withoutRandomName),
     claims: await list(`${base}/persistentvolumeclaims?${workers}`),
     services: await list(`${base}/services`),
     budgets: await list(`/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`),
     revisions: await list(`/apis/apps/v1/namespaces/${namespace}/controllerrevisions?${workers}`),
+    slurmConf: (await list(`${base}/configmaps`)).filter(({ metadata }) => metadata.name === 'main-config'),
     nodeSets: await list(`/apis/slinky.slurm.net/v1beta1/namespaces/${namespace}/nodesets`),
   };
-  const nodes = (await slurm.nodes.list()).items.map((node) => ({
+  const own = (await slurm.nodes.list()).items.filter(({ name }) => !isForeign(name));
+  const nodes = own.map((node) => ({
     name: node.name,
     state: [node.state.base, ...node.state.flags].toSorted(),
     // Slurm 24.11 keeps the reason of a drain that is over.
     reason: node.state.flags.has('DRAIN') || node.state.base === 'DOWN' ? node.reason : '',
     features: node.features,
     activeFeatures: node.activeFeatures,
-    // It names the machine.
-    comment: node.comment.replaceAll(/"node":"[^"]*"/g, ''),
+    // It names the machine, and the pod, which has a random name where there is one per machine.
+    comment: node.comment.replaceAll(/"(node|podName)":"[^"]*"/g, ''),
     topology: node.topology,
     cpus: node.cpus,
     memory: node.memory,
@@ -60,6 +63,12 @@ export async function endState(client: Client, slurm: SlurmClient): Promise<Reco
     partitions: node.partitions,
   }));
   return steady({ ...kinds, slurm: nodes }, fleeting) as Record<string, unknown>;
+}
+
+/** Of a worker that is one per machine. */
+function withoutRandomName<T extends { metadata: { name: string; generateName?: string } }>(pod: T): T {
+  const { generateName } = pod.metadata;
+  return generateName === undefined ? pod : { ...pod, metadata: { ...pod.metadata, name: generateName } };
 }
 
 /** Where two states differ, as paths; empty when they are equal. */

@@ -1,17 +1,24 @@
 /** Random operations on a cluster whose workers all have jobs; then rest, and the account of what was lost and by whose hand. */
 import { readFileSync } from 'node:fs';
-import { nodes, pods, sleep } from '@slurm-operator/kube';
-import { nodeSets } from '@slurm-operator/operator';
+import { nodes, sleep } from '@slurm-operator/kube';
 import { operatorUser } from '../operator-rights.ts';
 import { namespace, SlurmStage } from '../slurm-stage.ts';
 import { until } from '../until.ts';
 import { type Account, account } from './account.ts';
 import { Administrator } from './administrator.ts';
+import { allJobs } from './all-jobs.ts';
 import { BlowLog } from './blow-log.ts';
-import { differences, endState } from './end-state.ts';
-import { operate } from './operations.ts';
+import { equalsFreshInstall } from './fresh-install.ts';
+import { JobRecords } from './job-record.ts';
+import { Neighbours } from './neighbours.ts';
+import { firstSpec, jobsPerWorker, machineLabel, most, setNames } from './operations/node-sets.ts';
+import { slurmCommand } from './operations/operation.ts';
+import { draw, operate } from './operations.ts';
+import { PeoplesOrders } from './peoples-orders.ts';
 import { Random } from './random.ts';
+import { patience, settle } from './settle.ts';
 import { jobStarts, slurmctldLog } from './slurmctld-log.ts';
+import { soakConf } from './soak-conf.ts';
 import { soakTable } from './soak-table.ts';
 import { unlessAborted } from './unless-aborted.ts';
 import { Workload } from './workload.ts';
@@ -26,24 +33,29 @@ export interface SoakOptions {
   readonly longest: number;
   /** Milliseconds between two operations, at most. */
   readonly pause: number;
+  /** One operation of every kind first. @default false */
+  readonly eachKind?: boolean;
+  /** Ends with the first job that is lost, or the first thing of others that is touched. @default false */
+  readonly stopAtLoss?: boolean;
+  /** The manager of another copy of the sources. */
+  readonly program?: string | undefined;
   readonly say: (line: string) => void;
   /** Takes the stage down and rejects, wherever the soak is. What it does meanwhile fails unheard: end the process. */
   readonly signal?: AbortSignal;
 }
 
 export interface SoakResult extends Account {
+  /** Operations that were made. */
   readonly ops: number;
   readonly seed: number;
   /** Of the operations: those that met every worker that may have work at work. */
   readonly busy_percent: number;
   readonly end_state_equal: boolean;
+  /** What belongs to others and was touched, in words. */
+  readonly foreign_touched: readonly string[];
+  readonly seconds_per_operation: number;
+  readonly operations: Readonly<Record<string, number>>;
 }
-
-/** For whatever must come in the end: a loaded machine takes its time, and a deadline that is met costs nothing. */
-const patience = { seconds: 900 };
-
-/** Jobs that one worker has at a time; as many wait. */
-const jobsPerWorker = 4;
 
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const { name, nodes: count, say, signal } = options;
@@ -51,190 +63,200 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     name,
     nodes: count,
     progress: say,
+    program: options.program,
     ...(signal === undefined ? {} : { signal }),
   });
-  return await unlessAborted(soakOn(stage, options), signal);
+  return await unlessAborted(new Soak(stage, options).run(), signal);
 }
 
-async function soakOn(stage: SlurmStage, options: SoakOptions): Promise<SoakResult> {
-  const { ops, seed, say } = options;
-  const random = new Random(seed);
-  await stage.startSlurm();
-  const spec = {
-    replicas: options.nodes,
-    updateStrategy: { rollingUpdate: { maxUnavailable: 1 } },
-    extraConf: `CPUs=${jobsPerWorker} RealMemory=1000`,
-  };
-  await stage.createNodeSet('w', spec);
-  await stage.untilReady('w', options.nodes, patience);
-  const slurm = await stage.slurm();
-  const { shortest, longest } = options;
-  const load = new Workload({ slurm, random: new Random(seed + 1), shortest, longest });
-  const blows = new BlowLog(stage.cluster.server, operatorUser, stage.operator.log);
-  const administrator = new Administrator(stage, say);
-  const outages = { kills: [] as number[], restarts: [] as number[] };
-  const kinds = new Map<string, number>();
-  const over = new AbortController();
-  const keepBusy = async () => {
-    while (!over.signal.aborted) {
-      await load.topUp(options.nodes * jobsPerWorker * 2);
+/** Jobs that wait and run at a time. */
+const wantedJobs = (most.a + most.b + most.d + 1) * jobsPerWorker * 2;
+
+class Soak {
+  readonly #stage: SlurmStage;
+  readonly #options: SoakOptions;
+  readonly #orders = new PeoplesOrders();
+  readonly #outages = { kills: [] as number[], restarts: [] as number[] };
+  readonly #administrator: Administrator;
+  readonly #neighbours: Neighbours;
+  readonly #blows: BlowLog;
+  readonly #records: JobRecords;
+  readonly #kinds = new Map<string, number>();
+  /** Where the time of operations went: kind → milliseconds. */
+  readonly #spent = new Map<string, number>();
+
+  constructor(stage: SlurmStage, options: SoakOptions) {
+    this.#stage = stage;
+    this.#options = options;
+    this.#administrator = new Administrator(stage, options.say, this.#orders);
+    this.#neighbours = new Neighbours(stage);
+    this.#records = new JobRecords(stage.directory);
+    this.#blows = new BlowLog(stage.cluster.server, operatorUser, stage.operator.log);
+  }
+
+  async run(): Promise<SoakResult> {
+    const { ops, seed, say } = this.#options;
+    const load = await this.#begin();
+    const over = new AbortController();
+    const busy = this.#keepBusy(load, over.signal);
+    // Awaited below; what it throws must not end the process before the stage is gone.
+    busy.catch(() => undefined);
+    let made = 0;
+    const began = Date.now();
+    try {
+      await until('every worker is busy', () => load.allBusy(), patience);
+      for (made = 1; made <= ops; made += 1) {
+        await this.#step(made, load);
+        if (this.#options.stopAtLoss === true && this.#somethingIsLost(load)) break;
+      }
+    } finally {
+      over.abort();
+      await busy;
+    }
+    const perOperation = (Date.now() - began) / 1000 / Math.max(1, made);
+    const stopped = made <= ops;
+    if (!stopped) {
+      say('rest: all cordons off, every NodeSet there, the last jobs end');
+      await settle({
+        stage: this.#stage,
+        load,
+        administrator: this.#administrator,
+        kills: this.#outages.kills,
+      });
+    }
+    const told = this.#account(load, say);
+    if (told.jobs_lost + told.jobs_requeued_by_operator > 0)
+      for (const line of deletions(this.#stage.operator.log)) say(line);
+    const equal = stopped ? false : await equalsFreshInstall(this.#stage, say);
+    const { jobs_run, ...hurt } = told;
+    const result = {
+      ops: Math.min(made, ops),
+      seed,
+      jobs_run,
+      busy_percent: load.busyPercent,
+      ...hurt,
+      end_state_equal: equal,
+      foreign_touched: this.#neighbours.touched,
+      seconds_per_operation: Number(perOperation.toFixed(2)),
+      operations: Object.fromEntries([...this.#kinds].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    };
+    for (const line of soakTable({
+      result,
+      kinds: this.#kinds,
+      spent: this.#spent,
+      jobs: [...load.jobs.values()],
+      administrator: this.#administrator,
+    }))
+      say(line);
+    return result;
+  }
+
+  /** Slurm, the first NodeSets, workers of others, and the workload. */
+  async #begin(): Promise<Workload> {
+    const { seed, shortest, longest } = this.#options;
+    const stage = this.#stage;
+    await stage.startSlurm({ extraConf: soakConf.join('\n'), ...(await stage.sharedState()) });
+    await grantLeases(stage);
+    const name = stage.cluster.nodes.at(-1)?.name ?? '';
+    await stage.client.mergePatch(nodes, { name }, { metadata: { labels: { [machineLabel]: 'd' } } });
+    for (const set of setNames) await stage.createNodeSet(set, firstSpec(set));
+    for (const set of setNames) await stage.untilReady(set, most[set], patience);
+    await this.#neighbours.join(patience);
+    return new Workload({
+      slurm: await stage.slurm(),
+      random: new Random(seed + 1),
+      shortest,
+      longest,
+      submitPair: async (seconds) => {
+        const line = [
+          'sbatch',
+          '--parsable',
+          '-D/tmp',
+          '-o/dev/null',
+          '-n1',
+          '-t20',
+          ':',
+          '-n1',
+          '-t20',
+          '--wrap',
+          `sleep ${seconds}`,
+        ];
+        const id = Number.parseInt((await slurmCommand(stage, ...line)) ?? '', 10);
+        return Number.isNaN(id) ? undefined : id;
+      },
+      resume: (id) => slurmCommand(stage, 'scontrol', 'resume', String(id)),
+    });
+  }
+
+  async #keepBusy(load: Workload, over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
+      await load.topUp(wantedJobs);
       await load.look();
-      await administrator.goRound([...load.jobs.values()], outages.kills);
+      await this.#administrator.goRound([...load.jobs.values()], this.#outages.kills);
+      await this.#neighbours.look();
+      this.#records.collect();
       await sleep(300, AbortSignal.timeout(60_000));
     }
-  };
-  const busy = keepBusy();
-  // Awaited below; what it throws must not end the process before the stage is gone.
-  busy.catch(() => undefined);
-  try {
-    await until('every worker is busy', () => load.allBusy(), patience);
-    for (let op = 1; op <= ops; op += 1) {
-      await load.sample();
-      const { kind, what } = await operate({ stage, random, most: options.nodes, administrator, outages });
-      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-      blows.collect();
-      say(`${String(op).padStart(4)}/${ops}  ${what}`);
-      await sleep(options.pause / 4 + random.below(options.pause), AbortSignal.timeout(60_000));
-    }
-  } finally {
-    over.abort();
-    await busy;
   }
-  say('rest: all cordons off, full size, the last jobs end');
-  await settle({ stage, load, administrator, kills: outages.kills }, options.nodes);
-  const starts = jobStarts(slurmctldLog(stage.directory));
-  const told = account([...load.jobs.values()], blows.all(), { ...outages, starts }, say);
-  // Why each worker was deleted: without it nobody can say whether the operator was wrong, or which look misled it.
-  if (told.jobs_lost + told.jobs_requeued_by_operator > 0)
-    for (const line of deletions(stage.operator.log)) say(line);
-  say('the same once more, from nothing');
-  const equal = await equalsFreshApply(stage, spec, say);
-  const { jobs_run, ...hurt } = told;
-  const result = { ops, seed, jobs_run, busy_percent: load.busyPercent, ...hurt, end_state_equal: equal };
-  for (const line of soakTable({ result, kinds, jobs: [...load.jobs.values()], administrator })) say(line);
-  return result;
-}
 
-async function settle(
-  {
-    stage,
-    load,
-    administrator,
-    kills,
-  }: {
-    readonly stage: SlurmStage;
-    readonly load: Workload;
-    readonly administrator: Administrator;
-    readonly kills: readonly number[];
-  },
-  replicas: number,
-): Promise<void> {
-  stage.operator.start();
-  for (const node of stage.cluster.nodes)
-    await stage.client.mergePatch(nodes, { name: node.name }, { spec: { unschedulable: null } });
-  await uncordonPods(stage);
-  await stage.patchNodeSet('w', { replicas });
-  await until(
-    'the last job has ended',
-    async () => {
-      await load.look();
-      await uncordonPods(stage);
-      await administrator.goRound([...load.jobs.values()], kills);
-      return load.open.length === 0;
-    },
-    { ...patience, seen: () => JSON.stringify(load.open.slice(0, 3)) },
-  );
-  await until(
-    'no worker is taken for busy',
-    async () => {
-      await administrator.goRound([...load.jobs.values()], kills);
-      return stage.isReady('w', replicas);
-    },
-    { ...patience, seen: () => stage.conditionsOf('w') },
-  );
-  await untilUndrained(stage);
-}
-
-/** What people cordoned; what the operator cordoned it takes back itself. */
-async function uncordonPods(stage: SlurmStage): Promise<void> {
-  for (const { metadata } of await stage.workers()) {
-    const notes = metadata.annotations ?? {};
-    if (notes['nodeset.slinky.slurm.net/pod-cordon'] === undefined) continue;
-    if (notes['nodeset.slinky.slurm.net/pod-cordon-cause'] !== undefined) continue;
-    const body = { metadata: { annotations: { 'nodeset.slinky.slurm.net/pod-cordon': null } } };
-    await stage.client.mergePatch(pods, { namespace, name: metadata.name }, body).catch(() => undefined);
+  async #step(n: number, load: Workload): Promise<void> {
+    const { ops, seed, say, eachKind, pause } = this.#options;
+    const drawn = draw(seed, n, eachKind);
+    const { kind } = drawn.operation;
+    await load.sample();
+    const began = Date.now();
+    const what = await operate(drawn, {
+      stage: this.#stage,
+      random: drawn.random,
+      administrator: this.#administrator,
+      load,
+      orders: this.#orders,
+      outages: this.#outages,
+    });
+    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
+    this.#spent.set(kind, (this.#spent.get(kind) ?? 0) + Date.now() - began);
+    this.#blows.collect();
+    say(`${String(n).padStart(4)}/${ops}  ${what}`);
+    await sleep(pause / 4 + drawn.random.below(pause), AbortSignal.timeout(60_000));
   }
-}
 
-async function untilUndrained(stage: SlurmStage): Promise<void> {
-  const slurm = await stage.slurm();
-  await until(
-    'nothing stays drained',
-    async () => {
-      const { items } = await slurm.nodes.list();
-      const notIdle = items.filter(
-        ({ state }) => state.base !== 'IDLE' || state.flags.size > 1 || state.flags.has('DRAIN'),
-      );
-      if (notIdle.length === 0) return true;
-      throw new Error(
-        JSON.stringify(notIdle.map(({ name, state, reason }) => [name, state.base, ...state.flags, reason])),
-      );
-    },
-    patience,
-  );
-}
+  #somethingIsLost(load: Workload): boolean {
+    const { jobs_lost, jobs_requeued_by_operator } = this.#account(load, () => undefined);
+    return jobs_lost + jobs_requeued_by_operator + this.#neighbours.touched.length > 0;
+  }
 
-/** Deletes the NodeSet and applies its last spec to the empty cluster; all objects and the Slurm nodes must come out the same. */
-async function equalsFreshApply(
-  stage: SlurmStage,
-  spec: object,
-  say: (line: string) => void,
-): Promise<boolean> {
-  const slurm = await stage.slurm();
-  const replicas = (spec as { replicas: number }).replicas;
-  await untilQuiet(stage);
-  const soaked = await endState(stage.client, slurm);
-  const last = (await stage.nodeSet('w'))?.spec;
-  await stage.client.delete(nodeSets, { namespace, name: 'w' });
-  await until('the NodeSet is gone', async () => (await stage.nodeSet('w')) === undefined, patience);
-  await until(
-    'its pods and records are gone',
-    async () => (await stage.workers()).length === 0 && (await slurm.nodes.list()).items.length === 0,
-    patience,
-  );
-  await stage.create(nodeSets, 'NodeSet', 'w', last as object);
-  await stage.untilReady('w', replicas, patience);
-  await untilUndrained(stage);
-  await untilQuiet(stage);
-  const found = differences(soaked, await endState(stage.client, slurm));
-  for (const line of found.slice(0, 20)) say(`differs from a fresh apply: ${line}`);
-  return found.length === 0;
-}
-
-/** The operator has written nothing for as long as it takes to look again at everything. */
-async function untilQuiet(stage: SlurmStage): Promise<void> {
-  const writes = () =>
-    stage.cluster.server.audit.count(
-      ({ user, verb, resource }) =>
-        user === operatorUser &&
-        ['create', 'update', 'patch', 'delete'].includes(verb) &&
-        resource !== 'leases',
+  /** Jobs that are over, by what was seen and by Slurm's own account; without those that still run or wait. */
+  #account(load: Workload, say: (line: string) => void): Account {
+    const { directory } = this.#stage;
+    const ended = allJobs([...load.jobs.values()], this.#records.all()).filter(
+      ({ end }) => end !== undefined,
     );
-  let seen = writes();
-  let since = Date.now();
-  await until(
-    'the operator writes no more',
-    () => {
-      const now = writes();
-      if (now !== seen) since = Date.now();
-      seen = now;
-      return Date.now() - since > 5_000;
-    },
-    patience,
-  );
+    const starts = jobStarts(slurmctldLog(directory));
+    return account(ended, this.#blows.all(), { ...this.#outages, starts }, say, this.#orders);
+  }
 }
 
+/** Why each worker was deleted: without it nobody can say whether the operator was wrong, or which look misled it. */
 function deletions(log: string): string[] {
   const lines = readFileSync(log, 'utf8').split('\n');
   return lines.filter((line) => line.includes('"delete-worker"')).slice(-200);
+}
+
+/** For replicas that compete: an installation grants it in the namespace of the operator, which is not there on a stage. */
+async function grantLeases({ client }: SlurmStage): Promise<void> {
+  const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+  const metadata = { name: 'soak-leases', namespace };
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch'];
+  const rules = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs }];
+  await client.json('POST', `${path}/roles`, { body: { apiVersion, kind: 'Role', metadata, rules } });
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const body = {
+    apiVersion,
+    kind: 'RoleBinding',
+    metadata,
+    roleRef: { apiGroup, kind: 'Role', name: metadata.name },
+    subjects: [{ apiGroup, kind: 'User', name: operatorUser }],
+  };
+  await client.json('POST', `${path}/rolebindings`, { body });
 }

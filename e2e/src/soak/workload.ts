@@ -1,5 +1,12 @@
-/** Jobs that keep every worker busy, and what became of each. */
-import { hasEnded, isSchedulable, type SlurmClient, SlurmError, type SlurmJob } from '@slurm-operator/slurm';
+/** Jobs of every kind that keep the workers busy, and what became of each. */
+import {
+  hasEnded,
+  isSchedulable,
+  type JobSubmission,
+  type SlurmClient,
+  SlurmError,
+  type SlurmJob,
+} from '@slurm-operator/slurm';
 import type { Random } from './random.ts';
 
 /** One stay of a job on a node, as far as it was seen. */
@@ -14,30 +21,50 @@ export interface Run {
 
 export interface TrackedJob {
   readonly id: number;
+  readonly kind: JobKind;
+  /** Not part of an array. */
+  readonly single: boolean;
   /** When Slurm had answered that it takes it. */
   readonly acceptedAt: number;
   readonly seconds: number;
   readonly runs: Run[];
   restarts: number;
+  /** As last seen. */
+  state: string;
+  partition: string;
   /** Its last state, or `GONE` when Slurm does not know it any more. */
   end: string | undefined;
   /** Slurm holds it back by itself: its words, and when that was seen. */
   held?: { readonly words: string; readonly at: number };
 }
 
+export type JobKind = 'batch' | 'steps' | 'array' | 'after' | 'held' | 'licence' | 'pair' | 'limit';
+
 export interface WorkloadOptions {
   readonly slurm: SlurmClient;
   readonly random: Random;
   readonly shortest: number;
   readonly longest: number;
+  /** A heterogeneous job: REST cannot submit one. Answers its number. */
+  readonly submitPair: (seconds: number) => Promise<number | undefined>;
+  readonly resume: (id: number) => Promise<unknown>;
 }
 
 /** Long enough that a job that ends while slurmctld is away is not over its limit when that is back: it would be a TIMEOUT. */
-const timeLimitMinutes = 60;
+const timeLimitMinutes = 20;
+
+/** By weight. */
+const kinds: readonly JobKind[] = [
+  ...Array.from({ length: 10 }, () => 'batch' as const),
+  ...(['steps', 'array', 'after', 'held', 'licence', 'licence', 'pair', 'limit'] as const),
+];
 
 export class Workload {
   readonly jobs = new Map<number, TrackedJob>();
   readonly #options: WorkloadOptions;
+  readonly #suspended = new Map<number, number>();
+  readonly #toRelease = new Map<number, number>();
+  #lastBatch = 0;
   /** Samples of whether all workers that may have work had some. */
   #busy = 0;
   #samples = 0;
@@ -54,59 +81,104 @@ export class Workload {
     return this.#samples === 0 ? 0 : Math.round((100 * this.#busy) / this.#samples);
   }
 
-  /** Submits until so many are waiting or running. What Slurm cannot take now is tried again at the next tick. */
+  suspend(id: number, until: number): void {
+    this.#suspended.set(id, until);
+  }
+
+  /** Submits until so many are waiting or running, in the partitions that there are. What Slurm cannot take now is tried again. */
   async topUp(wanted: number): Promise<void> {
-    const { slurm, random, shortest, longest } = this.#options;
-    for (let missing = wanted - this.open.length; missing > 0; missing -= 1) {
-      const seconds = shortest + random.below(longest - shortest + 1);
-      try {
-        const { id } = await slurm.jobs.submit({
-          script: `#!/bin/sh\nsleep ${seconds}\n`,
-          timeLimit: timeLimitMinutes,
-          // One core and a little memory: several share a worker, each with an end of its own.
-          tasks: 1,
-          memory: 10,
-          name: 'soak',
-        });
-        this.#accept(id, seconds);
-      } catch (error) {
-        if (error instanceof SlurmError) return;
-        throw error;
-      }
+    const { slurm, random } = this.#options;
+    const missing = Math.min(12, wanted - this.open.length);
+    if (missing <= 0) return;
+    try {
+      const partitions = (await slurm.partitions.list()).items.map(({ name }) => name);
+      for (let i = 0; i < missing; i += 1)
+        await this.submitOne(random.pick(kinds) ?? 'batch', { partition: random.pick(partitions) ?? 'all' });
+    } catch (error) {
+      if (!(error instanceof SlurmError)) throw error;
     }
   }
 
+  async submitOne(kind: JobKind, more: Partial<JobSubmission> = {}): Promise<void> {
+    const { slurm, random, shortest, longest, submitPair } = this.#options;
+    const seconds = shortest + random.below(longest - shortest + 1);
+    if (kind === 'pair') {
+      const id = await submitPair(seconds);
+      if (id !== undefined) this.#accept(id, { kind, seconds, single: false });
+      return;
+    }
+    const after = this.#lastBatch;
+    const { id } = await slurm.jobs.submit({
+      script:
+        kind === 'steps' ? stepsFor(seconds) : `#!/bin/sh\nsleep ${kind === 'limit' ? 3600 : seconds}\n`,
+      timeLimit: kind === 'limit' ? 1 : timeLimitMinutes,
+      tasks: 1,
+      name: 'soak',
+      ...(kind === 'array' ? { array: '0-1' } : {}),
+      ...(kind === 'after' && after > 0 ? { dependency: `afterany:${after}` } : {}),
+      ...(kind === 'held' ? { hold: true } : {}),
+      ...(kind === 'licence' ? { more: { licenses: 'soak:1' } } : {}),
+      ...more,
+    });
+    if (kind === 'batch') this.#lastBatch = id;
+    if (kind === 'held') this.#toRelease.set(id, Date.now() + 5_000);
+    this.#accept(id, { kind, seconds, single: kind !== 'array' });
+  }
+
   /** After kill -9 Slurm gives the number of a job that it forgot to another: the first counts as gone. */
-  #accept(id: number, seconds: number): void {
+  #accept(id: number, { kind, seconds, single }: Pick<TrackedJob, 'kind' | 'seconds' | 'single'>): void {
     const acceptedAt = Date.now();
     const namesake = this.jobs.get(id);
     if (namesake !== undefined) {
       namesake.end ??= 'GONE';
       this.jobs.set(-id - acceptedAt, namesake);
     }
-    this.jobs.set(id, { id, acceptedAt, seconds, runs: [], restarts: 0, end: undefined });
+    const fresh = { runs: [], restarts: 0, state: 'PENDING', partition: '', end: undefined };
+    this.jobs.set(id, { id, kind, single, acceptedAt, seconds, ...fresh });
   }
 
-  /** Looks at every job that is not over. An outage tells nothing. */
+  /** Looks at every job that is not over: all states in one answer, the whole job where its state has changed. */
   async look(): Promise<void> {
-    const { slurm } = this.#options;
-    for (const job of this.open) {
-      try {
-        const seen = await slurm.jobs.get(String(job.id));
-        if (seen === undefined) {
+    const { slurm, resume } = this.#options;
+    try {
+      const states = new Map<number, string>();
+      for (const { id, state } of (await slurm.jobs.states()).items)
+        states.set(Number.parseInt(id, 10), state.join('+'));
+      for (const job of this.open) {
+        const state = states.get(job.id);
+        const last = job.runs.at(-1);
+        if (state === undefined) {
+          // Of an array that waits only the first number is listed.
+          if ((await slurm.jobs.get(job.id)) !== undefined) continue;
           job.end = 'GONE';
           noteCut(job);
-        } else {
-          noteRun(job, seen);
-          job.restarts = Math.max(job.restarts, seen.restarts);
-          if (seen.held) job.held ??= { words: seen.stateDescription || seen.stateReason, at: Date.now() };
-          if (hasEnded(seen.state)) job.end = seen.state.join('+');
-        }
-      } catch (error) {
-        if (error instanceof SlurmError) return;
-        throw error;
+        } else if (state === job.state && state === 'RUNNING' && last !== undefined) last.until = Date.now();
+        else if (state !== job.state || job.partition === '' || state.includes('PENDING'))
+          await this.#read(job);
       }
+      for (const [id, until] of this.#suspended)
+        if (Date.now() > until && (await resume(id)) !== undefined) this.#suspended.delete(id);
+      for (const [id, at] of this.#toRelease)
+        if (Date.now() > at) {
+          await slurm.jobs.release(id);
+          this.#toRelease.delete(id);
+        }
+    } catch (error) {
+      if (!(error instanceof SlurmError)) throw error;
     }
+  }
+
+  async #read(job: TrackedJob): Promise<void> {
+    const seen = await this.#options.slurm.jobs.get(String(job.id));
+    if (seen === undefined) return;
+    job.state = seen.state.join('+');
+    job.partition = seen.partition;
+    noteRun(job, seen);
+    job.restarts = Math.max(job.restarts, seen.restarts);
+    const byPeople = this.#toRelease.has(job.id);
+    if (seen.held && seen.state.includes('PENDING') && !byPeople)
+      job.held ??= { words: seen.stateDescription || seen.stateReason, at: Date.now() };
+    if (hasEnded(seen.state)) job.end = job.state;
   }
 
   /** Counts whether all workers that may have work have some. While Slurm does not answer nothing is counted. */
@@ -124,13 +196,17 @@ export class Workload {
   async #lookAtNodes(): Promise<boolean | undefined> {
     try {
       const { items } = await this.#options.slurm.nodes.list();
-      const able = items.filter((node) => isSchedulable(node.state));
+      const able = items.filter((node) => isSchedulable(node.state) && node.reservation === '');
       return able.length === 0 ? undefined : able.every((node) => node.state.base !== 'IDLE');
     } catch (error) {
       if (error instanceof SlurmError) return undefined;
       throw error;
     }
   }
+}
+
+function stepsFor(seconds: number): string {
+  return `#!/bin/sh\nsrun --mpi=none sleep ${Math.ceil(seconds / 2)} && srun --mpi=none sleep ${Math.ceil(seconds / 2)}\n`;
 }
 
 /** A start at another time or place is another run. */

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { account } from './account.ts';
+import { allJobs } from './all-jobs.ts';
+import { parseJobRecords } from './job-record.ts';
+import { draw, operationKinds } from './operations.ts';
+import { PeoplesOrders } from './peoples-orders.ts';
+import type { TrackedJob } from './workload.ts';
+
+const line = (id: number, state: string, node = 'a-0') =>
+  `JobId=${id} UserId=slurm(64030) GroupId=slurm(64030) Name=soak JobState=${state} Partition=a TimeLimit=20 StartTime=2026-01-01T00:00:10 EndTime=2026-01-01T00:00:20 NodeList=${node} NodeCnt=1`;
+const job = (over: Partial<TrackedJob>): TrackedJob => ({
+  id: 1,
+  kind: 'batch',
+  single: true,
+  state: '',
+  partition: 'a',
+  acceptedAt: Date.parse('2026-01-01T00:00:05Z'),
+  seconds: 10,
+  runs: [],
+  restarts: 0,
+  end: 'COMPLETED',
+  ...over,
+});
+const lost = (jobs: TrackedJob[], orders = new PeoplesOrders()) =>
+  account(jobs, [], { kills: [], restarts: [], starts: new Map() }, () => {}, orders).jobs_lost;
+
+test('the account of Slurm counts where nobody saw a job end, and for jobs that nobody followed', () => {
+  const records = parseJobRecords(
+    [line(1, 'NODE_FAIL'), line(2, 'NODE_FAIL'), line(3, 'COMPLETED')].join('\n'),
+  );
+  const all = allJobs([job({ end: undefined })], records);
+  assert.deepEqual(
+    all.map(({ id, end }) => [id, end]),
+    [
+      [1, 'NODE_FAIL'],
+      [2, 'NODE_FAIL'],
+      [3, 'COMPLETED'],
+    ],
+  );
+  assert.equal(lost(all), 2);
+});
+
+test('the last line about a job is its end: one that was requeued and completed is not lost', () => {
+  const records = parseJobRecords([line(1, 'NODE_FAIL'), line(1, 'COMPLETED')].join('\n'));
+  assert.deepEqual(
+    allJobs([job({ end: 'GONE' })], records).map(({ end }) => end),
+    ['COMPLETED'],
+  );
+});
+
+test('a job that a person cancelled or whose time was over is not lost; one that ends so by itself is', () => {
+  const orders = new PeoplesOrders();
+  orders.cancel(1);
+  assert.equal(lost([job({ end: 'CANCELLED' })], orders), 0);
+  assert.equal(lost([job({ id: 2, end: 'CANCELLED' })], orders), 1);
+  assert.equal(lost([job({ end: 'TIMEOUT', kind: 'limit' })]), 0);
+  assert.equal(lost([job({ end: 'TIMEOUT' })]), 1);
+});
+
+test('jobs on the workers of a NodeSet that people deleted at once are theirs, until it is gone', () => {
+  const orders = new PeoplesOrders();
+  const at = Date.parse('2026-01-01T00:00:20Z');
+  const hurt = job({ end: 'NODE_FAIL', runs: [{ node: 'a-0', from: at - 10_000, until: at }] });
+  orders.removeAtOnce('b', at - 5_000);
+  assert.equal(lost([hurt], orders), 1);
+  orders.removeAtOnce('a', at - 5_000);
+  assert.equal(lost([hurt], orders), 0);
+  const later = new PeoplesOrders();
+  later.removeAtOnce('a', at - 400_000);
+  later.removed('a', at - 300_000);
+  assert.equal(lost([hurt], later), 1);
+});
+
+test('an operation depends on its seed and its number alone, and every kind can be had once', () => {
+  const kinds = (seed: number, each: boolean) =>
+    Array.from({ length: operationKinds.length }, (_, n) => draw(seed, n + 1, each).operation.kind);
+  assert.deepEqual(kinds(1, false), kinds(1, false));
+  assert.notDeepEqual(kinds(1, false), kinds(2, false));
+  assert.deepEqual(kinds(1, true).toSorted(), operationKinds.toSorted());
+  assert.equal(draw(5, 7).random.next(), draw(5, 7).random.next());
+});

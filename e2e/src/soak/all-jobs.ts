@@ -1,0 +1,34 @@
+/** Every job that Slurm has written an account of, beside what was seen of it: an end that nobody saw counts as well. Pure. */
+import type { JobRecord } from './job-record.ts';
+import type { TrackedJob } from './workload.ts';
+
+export function allJobs(seen: readonly TrackedJob[], records: readonly JobRecord[]): TrackedJob[] {
+  const last = new Map(records.map((record) => [record.id, record]));
+  const known = new Set(seen.map(({ id }) => id));
+  // After a kill -9 a number may have been given twice: only the last one that has it is meant by the account.
+  const holders = new Map(seen.map((job) => [job.id, job]));
+  const checked = seen.map((job) => {
+    const record = holders.get(job.id) === job ? last.get(job.id) : undefined;
+    if (record === undefined || record.state === job.end) return job;
+    return job.end === undefined || job.end === 'GONE' || job.end === 'COMPLETED'
+      ? { ...job, end: record.state }
+      : job;
+  });
+  const others = [...last.values()]
+    .filter(({ id }) => !known.has(id))
+    .map(
+      ({ id, state, partition, nodes, from, until }): TrackedJob => ({
+        id,
+        kind: 'array',
+        single: false,
+        acceptedAt: from,
+        seconds: 0,
+        runs: nodes === '' ? [] : [{ node: nodes, from, until }],
+        restarts: 0,
+        state,
+        partition,
+        end: state,
+      }),
+    );
+  return [...checked, ...others];
+}

@@ -1,0 +1,172 @@
+/** What people do to NodeSets: created, scaled, rolled, renamed, deleted, with their partitions. */
+import { nodeSets } from '@slurm-operator/operator';
+import { namespace, type SlurmStage } from '../../slurm-stage.ts';
+import { type Operation, patch, type Soaking } from './operation.ts';
+
+/** The NodeSets that may exist: two by count, one by machine. Their workers have names that begin with theirs. */
+export const setNames = ['a', 'b', 'd'] as const;
+export type SetName = (typeof setNames)[number];
+
+/** Jobs that one worker has at a time. */
+export const jobsPerWorker = 2;
+
+/** On the one machine that has a worker of NodeSet d. */
+export const machineLabel = 'soak.example/set';
+
+export const most: Readonly<Record<SetName, number>> = { a: 3, b: 2, d: 1 };
+
+/** A machine has one worker at most: the one of NodeSet d is kept free of others. */
+const elsewhere = {
+  requiredDuringSchedulingIgnoredDuringExecution: {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: machineLabel, operator: 'DoesNotExist' }] }],
+  },
+};
+
+export function firstSpec(name: SetName): Record<string, unknown> {
+  const template =
+    name === 'd'
+      ? { hostname: 'd-', nodeSelector: { [machineLabel]: 'd' } }
+      : { affinity: { nodeAffinity: elsewhere } };
+  return {
+    ...(name === 'd' ? { scalingMode: 'DaemonSet' } : { replicas: most[name] }),
+    updateStrategy: { rollingUpdate: { maxUnavailable: 1 } },
+    extraConf: `CPUs=${jobsPerWorker} RealMemory=1000`,
+    partition: { enabled: true, config: 'State=UP MaxTime=INFINITE' },
+    template: { spec: template },
+  };
+}
+
+/** Those that exist and are not being deleted. */
+export async function presentSets(stage: SlurmStage): Promise<SetName[]> {
+  const { items } = await stage.client.list(nodeSets, { namespace });
+  return setNames.filter((name) =>
+    items.some(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined),
+  );
+}
+
+const onOne =
+  (work: (soak: Soaking, name: SetName) => Promise<string>) =>
+  async (soak: Soaking): Promise<string> => {
+    const draw = soak.random.next();
+    const present = await presentSets(soak.stage);
+    const name = present[Math.floor(draw * present.length)];
+    return name === undefined ? 'no NodeSet is there' : work(soak, name);
+  };
+
+const create = async (soak: Soaking): Promise<string> => {
+  const { random, stage } = soak;
+  const name = random.pick(setNames) ?? 'a';
+  if ((await stage.nodeSet(name)) !== undefined) return `NodeSet ${name} is there already`;
+  await stage.createNodeSet(name, firstSpec(name));
+  return `create NodeSet ${name}`;
+};
+
+/** Waits for its jobs, or not: that is what people choose. */
+const remove = (policy: 'Drain' | 'Delete') =>
+  onOne(async (soak, name) => {
+    // With nothing but NodeSets that go there is nothing to lose.
+    if ((await presentSets(soak.stage)).length === 1) return `NodeSet ${name} is the last one: it stays`;
+    await patch(soak, nodeSets, name, { deletionPolicy: policy });
+    if (policy === 'Delete') soak.orders.removeAtOnce(name, Date.now());
+    await soak.stage.client.delete(nodeSets, { namespace, name });
+    return `delete NodeSet ${name}, policy ${policy}`;
+  });
+
+const scale = onOne(async (soak, name) => {
+  const replicas = soak.random.below(most[name] + 1);
+  await patch(soak, nodeSets, name, { replicas });
+  return `scale ${name} to ${replicas}`;
+});
+
+const rollOut = onOne(async (soak, name) => {
+  const rolled = String(soak.random.below(1e9));
+  await patch(soak, nodeSets, name, { template: { metadata: { annotations: { rolled } } } });
+  return `roll out a new revision of ${name}`;
+});
+
+const togglePartition = onOne(async (soak, name) => {
+  const enabled = soak.random.below(2) === 0;
+  await patch(soak, nodeSets, name, { partition: { enabled } });
+  return `${enabled ? 'enable' : 'disable'} the partition of ${name}`;
+});
+
+const configurePartition = onOne(async (soak, name) => {
+  const hours = 1 + soak.random.below(9);
+  await patch(soak, nodeSets, name, { partition: { config: `State=UP MaxTime=${hours}:00:00` } });
+  return `partition of ${name}: MaxTime ${hours} h`;
+});
+
+/** Renames the workers, the Slurm set and the partition. */
+const rename = onOne(async (soak, name) => {
+  const hostname = soak.random.below(2) === 0 ? `${name}-x-` : name === 'd' ? 'd-' : null;
+  await patch(soak, nodeSets, name, { template: { spec: { hostname } } });
+  return `hostname of ${name}: ${hostname ?? 'its own name'}`;
+});
+
+const changeExtraConf = onOne(async (soak, name) => {
+  const feature = `f${soak.random.below(4)}`;
+  await patch(soak, nodeSets, name, {
+    extraConf: `CPUs=${jobsPerWorker} RealMemory=1000 Feature=${feature}`,
+  });
+  return `extraConf of ${name}: Feature=${feature}`;
+});
+
+const pauseRollout = onOne(async (soak, name) => {
+  const paused = soak.random.below(2) === 0;
+  await patch(soak, nodeSets, name, { updateStrategy: { rollingUpdate: { paused } } });
+  return `${paused ? 'pause' : 'resume'} the rollout of ${name}`;
+});
+
+const partitionRollout = onOne(async (soak, name) => {
+  const partition = soak.random.below(3);
+  await patch(soak, nodeSets, name, { updateStrategy: { rollingUpdate: { partition } } });
+  return `roll ${name} out from ordinal ${partition}`;
+});
+
+const strategy = onOne(async (soak, name) => {
+  const type = soak.random.pick(['RollingUpdate', 'OnDelete', 'ScheduledUpdate']) ?? 'RollingUpdate';
+  const startTime = new Date(Date.now() + 30_000).toISOString().replace(/\.\d+Z$/, 'Z');
+  const scheduledUpdate = type === 'ScheduledUpdate' ? { startTime, duration: '1m' } : null;
+  await patch(soak, nodeSets, name, { updateStrategy: { type, scheduledUpdate } });
+  return `update strategy of ${name}: ${type}`;
+});
+
+const annotate = onOne(async (soak, name) => {
+  const annotations = { 'backup.example/at': String(soak.random.below(1e9)) };
+  await soak.stage.client.mergePatch(nodeSets, { namespace, name }, { metadata: { annotations } });
+  return `annotate NodeSet ${name}`;
+});
+
+/** The operator is killed as soon as Slurm has its reservation, before it can note that; nothing asks for it afterwards. */
+const killAfterReserving = onOne(async (soak, name) => {
+  const { stage } = soak;
+  const slurm = await stage.slurm();
+  const startTime = new Date(Date.now() + 600_000).toISOString().replace(/\.\d+Z$/, 'Z');
+  const scheduledUpdate = { startTime, duration: '1m' };
+  await patch(soak, nodeSets, name, { updateStrategy: { type: 'ScheduledUpdate', scheduledUpdate } });
+  const deadline = Date.now() + 3_000;
+  let made = false;
+  while (!made && Date.now() < deadline)
+    made = (await slurm.reservations.list()).items.some((one) => one.name.endsWith(`-${name}`));
+  await stage.operator.kill();
+  await patch(soak, nodeSets, name, { updateStrategy: { type: 'RollingUpdate', scheduledUpdate: null } });
+  stage.operator.start();
+  return `schedule an update of ${name}, kill -9 the operator ${made ? 'as soon as it has reserved' : 'before it has reserved'}, and take it back`;
+});
+
+export const ofNodeSets: readonly Operation[] = [
+  { kind: 'create a NodeSet', weight: 5, run: create },
+  { kind: 'delete a NodeSet, draining', weight: 2, run: remove('Drain') },
+  { kind: 'delete a NodeSet at once', run: remove('Delete') },
+  { kind: 'scale', weight: 4, run: scale },
+  { kind: 'roll out', weight: 2, run: rollOut },
+  { kind: 'enable or disable a partition', weight: 3, run: togglePartition },
+  { kind: 'configure a partition', run: configurePartition },
+  { kind: 'change a hostname', weight: 2, run: rename },
+  { kind: 'change extraConf of a NodeSet', run: changeExtraConf },
+  { kind: 'pause or resume a rollout', run: pauseRollout },
+  { kind: 'partition a rollout', run: partitionRollout },
+  { kind: 'change the update strategy', weight: 2, run: strategy },
+  { kind: 'kill -9 the operator after it has reserved', run: killAfterReserving },
+  { kind: 'annotate a NodeSet', run: annotate },
+];

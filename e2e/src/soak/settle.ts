@@ -1,0 +1,116 @@
+/** The end of a soak: whatever people took they give back, and everybody waits until nothing is left to do. */
+import { nodes, pods } from '@slurm-operator/kube';
+import { controllers, nodeSets, restApis } from '@slurm-operator/operator';
+import { namespace, type SlurmStage } from '../slurm-stage.ts';
+import { until } from '../until.ts';
+import type { Administrator } from './administrator.ts';
+import { firstSpec, most, setNames } from './operations/node-sets.ts';
+import { soakConf } from './soak-conf.ts';
+import type { Workload } from './workload.ts';
+
+/** For whatever must come in the end: a loaded machine takes its time, and a deadline that is met costs nothing. */
+export const patience = { seconds: 900 };
+
+export interface Settling {
+  readonly stage: SlurmStage;
+  readonly load: Workload;
+  readonly administrator: Administrator;
+  readonly kills: readonly number[];
+}
+
+export async function settle({ stage, load, administrator, kills }: Settling): Promise<void> {
+  stage.operator.start();
+  for (const node of stage.cluster.nodes)
+    await stage.client.mergePatch(nodes, { name: node.name }, { spec: { unschedulable: null } });
+  await stage.client.mergePatch(
+    controllers,
+    { namespace, name: 'main' },
+    { spec: { maxNodeCount: null, ha: null, extraConf: soakConf.join('\n') } },
+  );
+  await stage.client.mergePatch(restApis, { namespace, name: 'main' }, { spec: { replicas: 1 } });
+  const round = async () => {
+    await load.look();
+    await uncordonPods(stage);
+    await administrator.goRound([...load.jobs.values()], kills);
+  };
+  for (const name of setNames) await present(stage, name, round);
+  await until(
+    'the last job has ended',
+    async () => {
+      await round();
+      return load.open.length === 0;
+    },
+    { ...patience, seen: () => JSON.stringify(load.open.slice(0, 3)) },
+  );
+  for (const name of setNames)
+    await until(
+      `NodeSet ${name} is ready`,
+      async () => {
+        await round();
+        return stage.isReady(name, most[name]);
+      },
+      { ...patience, seen: () => stage.conditionsOf(name) },
+    );
+  await untilUndrained(stage);
+}
+
+/** At its full size, rolled out without waiting for anybody; one that is being deleted is made again. */
+async function present(
+  stage: SlurmStage,
+  name: (typeof setNames)[number],
+  round: () => Promise<void>,
+): Promise<void> {
+  await until(
+    `NodeSet ${name} is gone, or stays`,
+    async () => {
+      await round();
+      const set = await stage.nodeSet(name);
+      return set === undefined || set.metadata.deletionTimestamp === undefined;
+    },
+    { ...patience, seen: () => stage.conditionsOf(name) },
+  );
+  if ((await stage.nodeSet(name)) === undefined) await stage.createNodeSet(name, firstSpec(name));
+  await stage.client.mergePatch(
+    nodeSets,
+    { namespace, name },
+    {
+      spec: {
+        replicas: most[name],
+        updateStrategy: {
+          type: 'RollingUpdate',
+          scheduledUpdate: null,
+          rollingUpdate: { paused: false, partition: 0 },
+        },
+      },
+    },
+  );
+}
+
+/** What people cordoned; what the operator cordoned it takes back itself. */
+async function uncordonPods(stage: SlurmStage): Promise<void> {
+  for (const { metadata } of await stage.workers()) {
+    const notes = metadata.annotations ?? {};
+    if (notes['nodeset.slinky.slurm.net/pod-cordon'] === undefined) continue;
+    if (notes['nodeset.slinky.slurm.net/pod-cordon-cause'] !== undefined) continue;
+    const body = { metadata: { annotations: { 'nodeset.slinky.slurm.net/pod-cordon': null } } };
+    await stage.client.mergePatch(pods, { namespace, name: metadata.name }, body).catch(() => undefined);
+  }
+}
+
+export async function untilUndrained(stage: SlurmStage): Promise<void> {
+  const slurm = await stage.slurm();
+  await until(
+    'nothing stays drained',
+    async () => {
+      const { items } = await slurm.nodes.list();
+      const notIdle = items.filter(
+        ({ state }) => state.base !== 'IDLE' || state.flags.size > 1 || state.flags.has('DRAIN'),
+      );
+      if (notIdle.length === 0) return true;
+      throw new Error(
+        JSON.stringify(notIdle.map(({ name, state, reason }) => [name, state.base, ...state.flags, reason])),
+      );
+    },
+    patience,
+  );
+}
