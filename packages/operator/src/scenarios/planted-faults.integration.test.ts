@@ -9,9 +9,12 @@ import type { checkClusterLaws } from '../../testing/laws/check-cluster-laws.ts'
 import { plant, plantedFaults } from '../../testing/planted-faults.ts';
 
 /** Each is found within so many histories. */
-const most = 600;
+const most = 40;
 
-for (const fault of plantedFaults)
+/** Found within a few histories; the others take a hundred and more, and `make soak FAULT=all` shows them. */
+const quick = new Set(['partition-dropped', 'foreign-node']);
+
+for (const fault of plantedFaults.filter(({ name }) => quick.has(name)))
   test(`the laws find that ${fault.what}`, async (context) => {
     const directory = mkdtempSync(join(tmpdir(), 'planted-fault-'));
     context.after(() => rmSync(directory, { recursive: true, force: true }));
