@@ -71,29 +71,63 @@ if [[ -e /etc/sssd/sssd.conf ]]; then
   /usr/libexec/slurm-operator/ssh.bash adopt
 fi
 
-# The key is a mounted file that changes when it is rotated. slurmd reads it once, and again on SIGHUP; jobs go on meanwhile.
-# With control groups of version 2 slurmd moves every process of the container when it starts, and ends if another one appears just
-# then: so nothing is started here for a file that is as old as before. One that is not may hold the same all the same.
+# The key is a mounted file that changes when it is rotated. slurmd reads it once, and again on SIGHUP; jobs continue meanwhile.
+# Nothing is started here while the file is as old as before. A newer one may still hold the same key.
 watch_key() {
   local key=$1 seen=$2 slurmd=$3 before=$4 now nothing
   exec {nothing}<> <(:)
-  while kill -0 "$slurmd"; do
+  while kill -0 "$slurmd" 2>/dev/null; do
     read -r -t 1 -u "$nothing" || true
     if [[ ! $key -nt $seen && ! $key -ot $seen ]]; then continue; fi
-    # In this order: a file that comes in between is looked at once more.
+    # In this order: a file that arrives in between is read once more.
     touch --reference="$key" "$seen" 2>/dev/null || true
     now=$(cksum 2>/dev/null <"$key") || continue
     if [[ $now != "$before" ]]; then
-      echo "the key has changed: slurmd reads it again" >&2
+      echo "slurm.key changed: slurmd reads it again" >&2
       before=$now
       kill -HUP "$slurmd" || return 0
     fi
   done
 }
+
+# Steps of jobs are processes of this container and end with it. A slurmd that dies beside them is therefore started again here,
+# and takes them over; without steps the container ends with slurmd's exit code, and the kubelet shows what happened.
+stopping=
+slurmd=
+trap 'stopping=1; [[ -z $slurmd ]] || kill -TERM "$slurmd" 2>/dev/null || true' TERM INT
+
+has_steps() { pgrep --full '^slurmstepd: \[' >/dev/null; }
+
+# pause SECONDS: ends early when the container is told to stop.
+pause() {
+  local nothing
+  exec {nothing}<> <(:)
+  read -r -t "$1" -u "$nothing" || true
+  exec {nothing}>&-
+}
+
 key=/etc/slurm/slurm.key
 seen=/run/slurm-key-seen
-if [[ -r $key ]]; then
-  touch --reference="$key" "$seen" || true
-  watch_key "$key" "$seen" "$$" "$(cksum <"$key")" &
-fi
-exec slurmd "${options[@]}"
+delay=1
+while :; do
+  began=$SECONDS
+  slurmd "${options[@]}" &
+  slurmd=$!
+  if [[ -r $key ]]; then
+    touch --reference="$key" "$seen" || true
+    watch_key "$key" "$seen" "$slurmd" "$(cksum <"$key")" &
+  fi
+  code=0
+  wait "$slurmd" || code=$?
+  # A signal ends the wait, not slurmd.
+  while kill -0 "$slurmd" 2>/dev/null; do
+    code=0
+    wait "$slurmd" || code=$?
+  done
+  if [[ -n $stopping ]] || ! has_steps; then exit "$code"; fi
+  if ((SECONDS - began > 60)); then delay=1; fi
+  echo "slurmd ended with code $code while job steps run here: starting it again in $delay s" >&2
+  pause "$delay"
+  if [[ -n $stopping ]]; then exit "$code"; fi
+  delay=$((delay < 30 ? delay * 2 : 30))
+done

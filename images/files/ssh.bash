@@ -20,8 +20,10 @@ if [[ ! $adopt =~ ^[A-Za-z0-9_.=,/\ -]*$ ]]; then
   echo "PAM_SLURM_ADOPT_OPTIONS may hold letters, digits, spaces and _.=,/- only" >&2
   exit 64
 fi
+# Before Debian's own account rules: one of them lets accounts of /etc/passwd in and skips whatever follows.
 sed -i '/pam_slurm_adopt\.so/d' /etc/pam.d/sshd
-printf 'account required pam_slurm_adopt.so %s\n' "$adopt" >>/etc/pam.d/sshd
+sed -i "0,/^@include common-account/s||account required pam_slurm_adopt.so $adopt\n&|" /etc/pam.d/sshd
+grep -q pam_slurm_adopt /etc/pam.d/sshd || { echo "/etc/pam.d/sshd has no line '@include common-account'" >&2; exit 70; }
 
 sssd_options=()
 words sssd_options "${SSSD_OPTIONS:-}"

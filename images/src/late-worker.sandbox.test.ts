@@ -13,10 +13,10 @@ after(async () => {
 /** slurmd that stands still from the moment in which it has its files until /tmp/go is there. */
 const standstill = `/usr/libexec/slurm-operator/slurmd.bash "$@" & slurmd=$!
 while [ ! -e /var/spool/slurmd/conf-cache ] && [ ! -e /run/slurm/conf ]; do :; done
-kill -STOP $slurmd
+pkill -STOP --exact slurmd
 : >/tmp/still
 while [ ! -e /tmp/go ]; do sleep 0.05; done
-kill -CONT $slurmd
+pkill -CONT --exact slurmd
 wait $slurmd`;
 
 for (const version of slurmVersions)

@@ -28,6 +28,7 @@ const needs: readonly (readonly [RegExp, readonly Preparation[]])[] = [
   [/^e2e\/(helm|demo)/, ['helm', 'images-26.05']],
   [/^e2e\/.*\.cluster\.|^localcluster\/src\/slurm-pods\./, ['images-26.05']],
   [/^localcluster\/.*\.cluster\./, ['tools']],
+  [/^e2e\/.*\.vm\./, ['images-26.05']],
   [/^images\/src\/operator\//, ['images-26.05']],
   [/^images\/.*\.sandbox\./, ['images-26.05', 'images-24.11']],
   [/^packages\/operator\/.*\.sandbox\./, ['images-26.05', 'images-24.11']],

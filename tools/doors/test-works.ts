@@ -17,7 +17,13 @@ export interface PreparationWork extends Work {
 /** Seconds by file, measured; `TIMES=write make test` writes them anew. What is not there is guessed from its tier. */
 export const timesFile = join(import.meta.dirname, 'file-times.json');
 
-const guesses: Readonly<Record<Tier, number>> = { unit: 15, integration: 5, sandbox: 20, cluster: 60 };
+const guesses: Readonly<Record<Tier, number>> = {
+  unit: 15,
+  integration: 5,
+  sandbox: 20,
+  cluster: 60,
+  vm: 180,
+};
 
 /** Files of tiers that wait, but which compute. */
 const computing = [/^images\/src\/operator\//, /^packages\/operator\/src\/slurm-conf\/judge\.sandbox\./];
@@ -36,7 +42,8 @@ export function fileWorks(tier: Tier, files: readonly string[], times = readTime
   return groups.map((group) => {
     const [file = ''] = group;
     const name = tier === 'unit' ? `unit tests (${files.length} files)` : file;
-    const waits = (tier === 'sandbox' || tier === 'cluster') && !computing.some((one) => one.test(file));
+    const waits =
+      (tier === 'sandbox' || tier === 'cluster' || tier === 'vm') && !computing.some((one) => one.test(file));
     return {
       name,
       tier,

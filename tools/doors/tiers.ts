@@ -26,6 +26,12 @@ export const tiers = {
     isolation: 'process',
     concurrency: 1,
   },
+  vm: {
+    suffix: '.vm.test.ts',
+    about: 'root: a virtual machine with cgroup v2 (QEMU; KVM where it works)',
+    isolation: 'process',
+    concurrency: 1,
+  },
 } as const;
 
 export type Tier = keyof typeof tiers;

@@ -27,3 +27,4 @@ export type { ExitStatus } from './sandbox/held-process.ts';
 export type { Network } from './sandbox/network.ts';
 export { abandonedScratch, scratchDirectory } from './scratch-directory.ts';
 export { type Tools, type UnpackToolsOptions, unpackTools } from './unpack-tools.ts';
+export { type Accelerator, type GuestCommandOptions, Vm, type VmOptions, vmObstacle } from './vm/vm.ts';
