@@ -33,7 +33,7 @@ demo-down: $(INSTALLED) ## stop the demo and remove every trace of it
 images: $(INSTALLED) ## build every image as an archive, without Docker
 	@node tools/doors/images.ts
 
-test: $(INSTALLED) ## run every test (ONLY=part/of/path narrows, TIER=unit|integration|sandbox|cluster picks; KUBECONFIG=… TIER=cluster: on that cluster)
+test: $(INSTALLED) ## run every test (ONLY=part/of/path narrows, TIER=unit|integration|sandbox|cluster|vm picks; KUBECONFIG=… TIER=cluster: on that cluster)
 	@node tools/doors/test.ts
 
 check: $(INSTALLED) ## types, lint, format, generated code, unit tests

@@ -96,6 +96,18 @@ stopping=
 slurmd=
 trap 'stopping=1; [[ -z $slurmd ]] || kill -TERM "$slurmd" 2>/dev/null || true' TERM INT
 
+# With cgroup v2 the groups of jobs are in the pod's group, beside the container's own, and stay when the container is killed. Empty
+# ones are removed; the kernel keeps those that have processes.
+remove_stale_groups() {
+  local own scope
+  own=$(sed -n 's/^0:://p' /proc/self/cgroup)
+  [[ $own == /*/* ]] || return 0
+  for scope in /sys/fs/cgroup"${own%/*}"/system.slice/*_slurmstepd.scope; do
+    if [[ -d $scope ]]; then find "$scope" -mindepth 1 -depth -type d -exec rmdir {} \; 2>/dev/null || true; fi
+  done
+}
+remove_stale_groups
+
 has_steps() { pgrep --full '^slurmstepd: \[' >/dev/null; }
 
 # pause SECONDS: ends early when the container is told to stop.
