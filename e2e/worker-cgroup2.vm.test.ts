@@ -59,7 +59,10 @@ for (const slurm of full ? ['26.05', '24.11'] : ['26.05'])
         'touch /tmp/calm; while [[ -e /tmp/calm ]]; do sleep 1; done',
       );
       await cluster.jobRuns(calm);
-      const hog = await cluster.submit('--ntasks=1 --mem=50', 'exec perl -e \'$x = "x" x (200 << 20); sleep 60\'');
+      const hog = await cluster.submit(
+        '--ntasks=1 --mem=50',
+        'exec perl -e \'$x = "x" x (200 << 20); sleep 60\'',
+      );
       assert.equal(await cluster.jobEnd(hog), 'OUT_OF_MEMORY');
       assert.equal(await cluster.jobState(calm), 'RUNNING');
       await cluster.worker.exec('rm /tmp/calm');
