@@ -33,6 +33,8 @@ const wide: readonly (readonly [RegExp, number])[] = [
   [/^e2e\/soak\./, 2],
   [/^e2e\/control-plane-ha\./, 2],
   [/^e2e\/helm/, 2],
+  // An emulated machine takes two cores.
+  [/\.vm\.test\./, 2],
 ];
 
 export function fileWorks(tier: Tier, files: readonly string[], times = readTimes()): FileWork[] {
