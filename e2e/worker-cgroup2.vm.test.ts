@@ -76,13 +76,13 @@ for (const slurm of full ? ['26.05', '24.11'] : ['26.05'])
       );
       await cluster.jobRuns(id);
       await cluster.slurm('scontrol reconfigure');
-      const before = (await cluster.worker.exec('pgrep --full "^slurmd -D"')).stdout.trim();
-      await cluster.worker.exec(`kill -KILL ${before}`);
+      const first = (await cluster.worker.exec('pgrep --full "^slurmd -D"')).stdout.trim();
+      await cluster.worker.exec(`kill -KILL ${first}`);
       await waitUntil(
         'another slurmd',
         async () => {
           const { stdout } = await cluster.worker.exec('pgrep --full "^slurmd -D"', { allowFailure: true });
-          return stdout.trim() !== '' && stdout.trim() !== before;
+          return stdout.trim() !== '' && stdout.trim() !== first;
         },
         { timeoutMs: 120_000, intervalMs: 500 },
       );

@@ -11,7 +11,8 @@ import type { Schema } from './schema.ts';
 import { type Kinds, slurmValues } from './slurm-values.ts';
 
 const generated = '# Generated from packages/api by `make generate`. Do not edit.\n';
-const yaml = (object: object): string => stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
+const yaml = (object: object): string =>
+  stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
 
 /** As a template: what looks like an action is text. Without the custom resources every cluster would go, so helm is asked to leave them. */
 const asTemplate = (object: object): string => yaml(object).replaceAll('{{', '{{ "{{" }}');

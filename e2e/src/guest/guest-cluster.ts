@@ -111,7 +111,7 @@ export class GuestCluster {
     if (container === undefined) throw new Error('the worker has no container');
     this.#worker = await this.#start({
       pod: podOf(workerName, { ...template.spec, hostname: workerName }),
-      container: container as ContainerRequest['container'],
+      container,
       image: this.#images.slurmd,
       rootfs: '/images/slurmd',
       mounts: {
@@ -240,7 +240,7 @@ export class GuestCluster {
       ip link add eth0 type dummy && ip address add ${address}/24 dev eth0 && ip link set eth0 up
       mkdir -p /volumes/controller /volumes/worker /volumes/state
       ${Object.entries(files)
-        .map(([name, content]) => write(`/volumes/controller/${name}`, String(content)))
+        .map(([name, content]) => write(`/volumes/controller/${name}`, content))
         .join('\n')}
       install -m 0600 /volumes/slurm.key /volumes/controller/slurm.key
       install -m 0600 /volumes/slurm.key /volumes/controller/jwt.key

@@ -6,7 +6,8 @@ import { ldap, neighbour } from '../neighbour.ts';
 import { smallMachineLines } from '../small-machine-conf.ts';
 import type { Manifest } from './page.ts';
 
-const list = (...objects: readonly object[]) => objects.map((object) => stringify(object, { version: '1.1' })).join('---\n');
+const list = (...objects: readonly object[]) =>
+  objects.map((object) => stringify(object, { version: '1.1' })).join('---\n');
 
 /** The Controller of a page, for containers without control groups; its own lines and files stay. */
 export function small(controller: Manifest): Manifest {

@@ -8,7 +8,8 @@ import { conditionsPage, indexPage, kindPage } from './reference.ts';
 import { valuesSchema } from './values-schema.ts';
 
 const generated = '# Generated from packages/api by `make generate`. Do not edit.\n';
-const yaml = (object: object): string => stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
+const yaml = (object: object): string =>
+  stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
 
 export async function generate(): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();

@@ -12,7 +12,12 @@ export function assertGolden(name: string, objects: readonly object[] | string):
       ? objects
       : objects
           .map((object) =>
-            stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false, sortMapEntries: false }),
+            stringify(object, {
+              version: '1.1',
+              lineWidth: 0,
+              aliasDuplicateObjects: false,
+              sortMapEntries: false,
+            }),
           )
           .join('---\n');
   const file = join(root, name);

@@ -118,11 +118,11 @@ export class Vm {
         spawn(
           setpriv,
           [
-            ...['--pdeathsig', 'KILL', tools.path('qemu-system-x86_64')],
-            ...['-L', join(tools.root, 'usr/share/qemu'), '-L', join(tools.root, 'usr/share/seabios')],
-            ...['-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none', '-monitor', 'none'],
-            ...['-machine', 'q35', '-accel', accelerator === 'kvm' ? 'kvm' : 'tcg,thread=multi'],
-            ...[
+            ['--pdeathsig', 'KILL', tools.path('qemu-system-x86_64')],
+            ['-L', join(tools.root, 'usr/share/qemu'), '-L', join(tools.root, 'usr/share/seabios')],
+            ['-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none', '-monitor', 'none'],
+            ['-machine', 'q35', '-accel', accelerator === 'kvm' ? 'kvm' : 'tcg,thread=multi'],
+            [
               '-cpu',
               accelerator === 'kvm' ? 'max' : 'Nehalem',
               '-smp',
@@ -130,10 +130,10 @@ export class Vm {
               '-m',
               String(options.memoryMiB ?? 4096),
             ],
-            ...['-kernel', kernel.image, '-initrd', initramfs],
-            ...['-append', 'console=ttyS0 rdinit=/init panic=-1 quiet cgroup_no_v1=all'],
-            ...['-serial', `file:${join(scratch, 'console')}`, '-serial', 'stdio'],
-          ],
+            ['-kernel', kernel.image, '-initrd', initramfs],
+            ['-append', 'console=ttyS0 rdinit=/init panic=-1 quiet cgroup_no_v1=all'],
+            ['-serial', `file:${join(scratch, 'console')}`, '-serial', 'stdio'],
+          ].flat(),
           { stdio: ['pipe', 'pipe', 'pipe'] },
         );
       const boot = (accelerator: Accelerator, timeoutMs: number) => {
