@@ -164,7 +164,7 @@ test('probes: readiness comes and goes, a failed liveness probe restarts the con
       periodSeconds: 1,
       timeoutSeconds: 60,
       failureThreshold: 1,
-      terminationGracePeriodSeconds: 0,
+      terminationGracePeriodSeconds: 1,
     },
   };
   await cluster.apply(
