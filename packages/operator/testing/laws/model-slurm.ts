@@ -1,7 +1,7 @@
 /**
  * slurmctld as a model: a configuration in force, partitions, node records, jobs and reservations. It judges nothing; it tells its
  * `onLoss` of every job that ends otherwise than by itself or a person, and why. What it does at a reconfigure was
- * measured on 24.11 and 26.05 (`reconfigure-facts.sandbox.test.ts`).
+ * measured on 24.11 and 26.05 (docs/configuration-changes.md).
  */
 import type { NodeUpdate, ReservationWrite } from '@slurm-operator/slurm';
 import { type ModelConf, parseModelConf } from './model-conf.ts';
