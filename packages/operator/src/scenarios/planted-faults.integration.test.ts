@@ -11,7 +11,7 @@ import { plant, plantedFaults } from '../../testing/planted-faults.ts';
 /** Each is found within so many histories. */
 const most = 40;
 
-/** Found within a few histories; the others take a hundred and more, and `make soak FAULT=all` shows them. */
+/** Found within a few histories; the others take a hundred and more, too many for every run. */
 const quick = new Set(['partition-dropped', 'foreign-node']);
 
 for (const fault of plantedFaults.filter(({ name }) => quick.has(name)))
