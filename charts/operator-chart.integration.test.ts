@@ -41,7 +41,8 @@ test('rights follow what a program is asked to do: a lease to elect, reviews to 
       .flatMap(({ kind, metadata }) => resources(manifests, kind, metadata.name));
   };
   assert.ok((await may({ leaderElection: true })).includes('leases'));
-  assert.ok(!(await may({ leaderElection: false })).includes('leases'));
+  assert.ok(!(await may({ leaderElection: false, replicas: 1 })).includes('leases'));
+  await assert.rejects(may({ leaderElection: false, replicas: 2 }), /operator\.replicas to 1/);
   for (const review of ['tokenreviews', 'subjectaccessreviews']) {
     assert.ok((await may({ metricsSecure: true })).includes(review), review);
     assert.ok(!(await may({})).includes(review), review);

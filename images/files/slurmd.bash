@@ -123,12 +123,15 @@ seen=/run/slurm-key-seen
 delay=1
 while :; do
   began=$SECONDS
-  slurmd "${options[@]}" &
-  slurmd=$!
+  # Before slurmd starts: with cgroup v2 it may move the processes of its container, and ends if another one appears just then.
+  sum=
   if [[ -r $key ]]; then
     touch --reference="$key" "$seen" || true
-    watch_key "$key" "$seen" "$slurmd" "$(cksum <"$key")" &
+    sum=$(cksum <"$key")
   fi
+  slurmd "${options[@]}" &
+  slurmd=$!
+  if [[ -n $sum ]]; then watch_key "$key" "$seen" "$slurmd" "$sum" & fi
   code=0
   wait "$slurmd" || code=$?
   # A signal ends the wait, not slurmd.

@@ -14,6 +14,9 @@
 {{- if and $v.metricsSecure (not $v.metricsPort) -}}
 {{- fail (printf "%s.metricsSecure is true and %s.metricsPort is 0: secure metrics need a port" .component .component) -}}
 {{- end -}}
+{{- if and (eq .component "operator") (not $v.leaderElection) (gt (int $v.replicas) 1) -}}
+{{- fail "operator.leaderElection is false and operator.replicas is more than 1: two operators would act at the same time; set operator.replicas to 1, or operator.leaderElection to true" -}}
+{{- end -}}
 - --log-level={{ $v.logLevel }}
 - --health-addr=:{{ $v.healthPort }}
 - --metrics-addr={{ ternary (printf ":%v" $v.metricsPort) "0" (not (not $v.metricsPort)) }}

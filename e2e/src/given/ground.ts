@@ -22,6 +22,15 @@ export const testNamespaces = [
   'slurm-demo-operator',
 ] as const;
 
+/** Cluster-wide kinds that the charts create. Nodes, volumes and the like are never removed, whatever their name. */
+const removable = new Set([
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'CustomResourceDefinition',
+  'MutatingWebhookConfiguration',
+  'ValidatingWebhookConfiguration',
+]);
+
 /** Throws where the tests would meet what belongs to others. Changes nothing. */
 export async function checkGround(client: Client): Promise<void> {
   const taken = (await client.list(namespaces)).items
@@ -50,7 +59,7 @@ export async function createNamespace(client: Client, name: string): Promise<voi
 export async function restoreGround(client: Client, before: ReadonlyMap<string, Content>): Promise<void> {
   await removeCustomResources(client);
   const isOurs = ({ kind, name, namespace }: Content) =>
-    namespace === '' && kind !== 'Namespace' && /slurm-operator|slinky|^slurm/.test(name);
+    namespace === '' && removable.has(kind) && /slurm-operator|slinky|^slurm/.test(name);
   for (const { path } of added(before, await clusterContents(client)).filter(isOurs))
     await remove(client, path);
   for (const name of testNamespaces)

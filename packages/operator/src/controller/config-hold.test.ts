@@ -44,6 +44,15 @@ test('names the NodeSet that held lines come from, and keeps it in the list of t
   assert.deepEqual(holdConfig(input({ desired: confOf(long) })).waiting, undefined);
 });
 
+test('while the whole configuration waits, a NodeSet that is being deleted keeps its lines', () => {
+  const jobs = [{ id: '9', active: true, partitions: ['adhoc'], nodes: [], gres: [], array: false }];
+  const slurm = work({ jobs, partitions: new Map([['adhoc', true]]) });
+  const inForce = { text: confOf(long), owners: { long: 'long' } };
+  const hold = holdConfig(input({ evidence: { inForce, slurm } }));
+  assert.equal(hold.text, inForce.text);
+  assert.deepEqual(hold.owners, { long: 'long' });
+});
+
 test('the token names one configuration during one wait', () => {
   const first = holdConfig(input()).waiting;
   const heldConfig = { since: first?.since, token: first?.token };

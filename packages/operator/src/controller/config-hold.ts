@@ -84,7 +84,9 @@ export function holdConfig({ controller, desired, owners, leaving, evidence, now
   // The wait is kept in the status until the forced text is in force: the token depends on it.
   if (controller.metadata.annotations?.[annotation.forceConfig] === token)
     return { text: desired, holds: [], owners, waiting, forced: true };
-  return { ...guarded, owners: { ...owners, ...heldOwners(items, known) }, waiting, forced: false };
+  // Where the whole configuration waits, the lines in force are the old ones, those of NodeSets that are being deleted included.
+  const lines = guarded.text === inForce?.text ? inForce.owners : { ...owners, ...heldOwners(items, known) };
+  return { ...guarded, owners: lines, waiting, forced: false };
 }
 
 /** A NodeSet line that only the user's own lines need belongs to no NodeSet object any more. */

@@ -85,6 +85,12 @@ test('every image in use is tried once, at most eight, whatever the order in whi
       const all = new Set(workers.map(key));
       assert.equal(chosen.length, Math.min(8, all.size));
       assert.equal(new Set(chosen.map(key)).size, chosen.length);
+      const images = new Set(workers.map((one) => one.image));
+      assert.equal(
+        new Set(chosen.map((one) => one.image)).size,
+        Math.min(8, images.size),
+        'images come first',
+      );
       assert.deepEqual(distinctTrialWorkers(workers.toReversed()).map(key), chosen.map(key));
     }),
   );

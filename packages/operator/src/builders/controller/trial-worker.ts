@@ -30,7 +30,7 @@ const portable = ['configMap', 'secret', 'projected', 'emptyDir', 'downwardAPI']
 /** Mounted by the trial itself. */
 const taken = ['/etc/slurm', sharedDirectory];
 
-/** Each image once with each kind of settings, those with the most workers first. */
+/** Every image once, then the other settings of each, those with the most workers first. */
 export function distinctTrialWorkers(workers: readonly TrialWorker[]): TrialWorker[] {
   const groups = new Map<string, { readonly worker: TrialWorker; count: number }>();
   for (const worker of workers) {
@@ -44,10 +44,11 @@ export function distinctTrialWorkers(workers: readonly TrialWorker[]): TrialWork
     if (group === undefined) groups.set(key, { worker, count: 1 });
     else group.count += 1;
   }
-  return [...groups]
+  const all = [...groups]
     .toSorted(([keyA, a], [keyB, b]) => b.count - a.count || (keyA < keyB ? -1 : 1))
-    .slice(0, mostWorkers)
     .map(([, { worker }]) => worker);
+  const firsts = all.filter(({ image }, index) => all.findIndex((other) => other.image === image) === index);
+  return [...firsts, ...all.filter((worker) => !firsts.includes(worker))].slice(0, mostWorkers);
 }
 
 export interface TrialWorkerParts {

@@ -130,7 +130,8 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
     // A minute in all, as upstream gives it, but asked every second: a worker that is up should not wait to be noticed.
     startupProbe: { ...probe('/livez'), failureThreshold: 60, periodSeconds: 1 },
     // A job may take every processor of the machine, and to kill a slurmd that is only slow to answer would kill that job.
-    livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10, timeoutSeconds: 10 },
+    // Five minutes, as long as slurmctld waits for a slurmd by default: the jobs of a worker end with its container.
+    livenessProbe: { ...probe('/livez'), failureThreshold: 30, periodSeconds: 10, timeoutSeconds: 10 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 5 },
     // Its last lines say why it ended; the operator quotes them.
     terminationMessagePolicy: 'FallbackToLogsOnError',
