@@ -127,7 +127,7 @@ while :; do
   sum=
   if [[ -r $key ]]; then
     touch --reference="$key" "$seen" || true
-    sum=$(cksum <"$key")
+    sum=$(cksum <"$key") || true
   fi
   slurmd "${options[@]}" &
   slurmd=$!
