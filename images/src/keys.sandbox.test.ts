@@ -64,7 +64,7 @@ for (const version of slurmVersions)
     // The image of slurmd looks at its key itself.
     await replaceKey(worker, key);
     await worker.waitFor('slurmd to read it', () =>
-      Promise.resolve(worker.logTail().includes('the key has changed')),
+      Promise.resolve(worker.logTail().includes('slurm.key changed')),
     );
     await ctld.waitFor(
       'a step on the worker',
