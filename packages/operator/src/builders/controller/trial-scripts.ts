@@ -74,6 +74,8 @@ with_workers() {
   here "$1"
   ${remove(setAsideKeys)} "$1/slurm.conf"
   rm -f "$1/topology.conf" "$1/topology.yaml"
+  # A partition may name a topology of those files.
+  sed -E -i '/^[[:space:]]*PartitionName=/I s/[[:space:]]+Topology=[^[:space:]]+//Ig' "$1/slurm.conf"
   # Device files and libraries of devices are those of a node.
   if [ -e "$1/gres.conf" ]; then sed -E -i 's/[[:space:]]*(File|MultipleFiles|Cores|Links|AutoDetect)=[^[:space:]]*//Ig; /^[[:space:]]*(NodeName=[^[:space:]]*)?[[:space:]]*$/Id' "$1/gres.conf"; fi
   printf '\\nMaxNodeCount=64\\nSlurmdPort=${slurmdPort}\\nSlurmdSpoolDir=/tmp/trial-spool\\nSlurmdPidFile=/tmp/trial-slurmd.pid\\nPartitionName=${partition} Nodes=ALL State=UP\\n' >>"$1/slurm.conf"
