@@ -3,12 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
-import { Manager } from '@slurm-operator/kube';
+import { type Client, createClient, Manager } from '@slurm-operator/kube';
 import { addControllers } from '../src/controllers/index.ts';
 
 export interface ControlPlane {
   readonly server: ApiServer;
   readonly manager: Manager;
+  /** As the administrator. */
+  createClient(): Client;
   stop(): Promise<void>;
 }
 
@@ -24,10 +26,12 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const server = await startApiServer(serviceNetwork === undefined ? {} : { serviceNetwork });
   const directory = await mkdtemp(join(tmpdir(), 'control-plane-'));
   const identity = { ca: server.caPem, cert: server.admin.certificatePem, key: server.admin.keyPem };
-  const manager = new Manager(
-    { server: server.url, namespace: 'default', identity: () => Promise.resolve(identity) },
-    { name: 'kube-controller-manager', gracePeriod: 1000, client: { rateLimit: false } },
-  );
+  const config = { server: server.url, namespace: 'default', identity: () => Promise.resolve(identity) };
+  const manager = new Manager(config, {
+    name: 'kube-controller-manager',
+    gracePeriod: 1000,
+    client: { rateLimit: false },
+  });
   addControllers(manager, {
     volumes: directory,
     ingress: (index) => `192.0.2.${index + 1}`,
@@ -40,6 +44,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   return {
     server,
     manager,
+    createClient: () => createClient(config, { userAgent: 'test' }),
     async stop() {
       stopping.abort();
       await running;

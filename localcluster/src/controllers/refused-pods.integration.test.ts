@@ -1,6 +1,6 @@
 /** A quota that refuses new pods: the status of a ReplicaSet and a StatefulSet goes on saying how many there are. */
 import { after, before, test } from 'node:test';
-import { type Client, createClient, pods } from '@slurm-operator/kube';
+import { type Client, pods } from '@slurm-operator/kube';
 import { until } from '@slurm-operator/kube/testing';
 import { type ControlPlane, startControlPlane } from '../../testing/control-plane.ts';
 
@@ -8,12 +8,7 @@ let plane: ControlPlane;
 let client: Client;
 before(async () => {
   plane = await startControlPlane();
-  const { url, caPem, admin } = plane.server;
-  const identity = { ca: caPem, cert: admin.certificatePem, key: admin.keyPem };
-  client = createClient(
-    { server: url, namespace: 'default', identity: () => Promise.resolve(identity) },
-    { userAgent: 'test' },
-  );
+  client = plane.createClient();
 });
 after(async () => {
   client.close();

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Client, createClient } from '@slurm-operator/kube';
+import type { Client } from '@slurm-operator/kube';
 import { type ControlPlane, startControlPlane } from '../../../testing/control-plane.ts';
 
 let plane: ControlPlane;
 let client: Client;
 before(async () => {
   plane = await startControlPlane();
-  const { url, caPem, admin } = plane.server;
-  const identity = { ca: caPem, cert: admin.certificatePem, key: admin.keyPem };
-  client = createClient(
-    { server: url, namespace: 'default', identity: () => Promise.resolve(identity) },
-    { userAgent: 'test' },
-  );
+  client = plane.createClient();
 });
 after(async () => {
   client.close();

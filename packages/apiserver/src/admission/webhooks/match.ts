@@ -1,17 +1,11 @@
 /** Whether a webhook wants to hear of a request: rules and selectors, no I/O. */
+import type { RuleWithOperations } from '../../builtins/admission-rules.ts';
 import { type LabelSelectorObject, selectorMatches } from '../../builtins/label-selector-rules.ts';
 import type { AdmissionAttributes } from '../../ports/admission-chain.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { KubeObject } from '../../types.ts';
 
-export interface WebhookRule {
-  readonly operations?: readonly string[];
-  readonly apiGroups?: readonly string[];
-  readonly apiVersions?: readonly string[];
-  readonly resources?: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly scope?: string;
-}
+export type WebhookRule = RuleWithOperations;
 
 export interface Matching {
   readonly rules: readonly WebhookRule[];
