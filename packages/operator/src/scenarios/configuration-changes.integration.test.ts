@@ -214,7 +214,10 @@ test('deletionPolicy CancelPending waits for running jobs only', async () => {
   assert.deepEqual([stateOf(running), stateOf(pending)], ['RUNNING', 'PENDING']);
   slurm.cluster.finishJob(running);
   await gone('brief');
-  assert.notEqual(stateOf(pending), 'PENDING', 'Slurm ends it with its partition');
+  await until(
+    'Slurm ends the pending job with its partition',
+    () => stateOf(pending) !== 'PENDING' || undefined,
+  );
 });
 
 test('a person can force it, and the force counts for nothing else', async () => {
