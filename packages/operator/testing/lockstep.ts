@@ -16,6 +16,7 @@ import {
   services,
 } from '@slurm-operator/kube';
 import { controllers, nodeSets } from '../src/cache/resources.ts';
+import { shellUnquoted } from '../src/nodeset/worker/shell-quoted.ts';
 import { bindPod, endPod, reportRunning } from './fake-kubelet.ts';
 import type { PatientClock } from './patient-clock.ts';
 import type { StagedSlurm } from './staged-slurm.ts';
@@ -122,7 +123,7 @@ async function stepOfKubelet({ client, slurm, namespace }: World): Promise<boole
 
 function confOf(pod: Pod): string {
   const { args = [] } = pod.spec?.containers.find((container) => container.args?.includes('--conf')) ?? {};
-  return args[args.indexOf('--conf') + 1] ?? '';
+  return shellUnquoted(args[args.indexOf('--conf') + 1] ?? '');
 }
 
 /** A claim that is to go goes, once no pod has it any more. */

@@ -16,6 +16,7 @@ import { mergeContainer, mergePodSpec } from '../../builders/merge-template.ts';
 import { servesHttp } from '../../builders/slurm-version.ts';
 import { slurmctldEndpoints } from '../../builders/slurmctld-endpoints.ts';
 import { workerSecurityContext } from '../../builders/worker-security-context.ts';
+import { shellQuoted } from './shell-quoted.ts';
 import { instanceTypeOf, slurmdConf } from './slurmd-conf.ts';
 import { workerToleration } from './worker-placement.ts';
 import { workerSsh } from './worker-ssh.ts';
@@ -118,7 +119,7 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
       '--instance-type',
       instanceTypeOf(nodeSet.metadata.uid),
       '--conf',
-      slurmdConf(nodeSet),
+      shellQuoted(slurmdConf(nodeSet)),
     ],
     env: [
       { name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },

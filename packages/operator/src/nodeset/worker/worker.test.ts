@@ -260,7 +260,7 @@ test('upstream item 25: what a user adds to the configuration is one argument an
   assert.equal(command, undefined, 'the image is started as it is');
   assert.equal(args.length, 10);
   assert.equal(args[8], '--conf');
-  assert.equal(args[9], 'Comment=`id`;reboot|x Feature=gpu Gres=gpu:$(rm) Weight=5');
+  assert.equal(args[9], "'Comment=`id`;reboot|x Feature=gpu Gres=gpu:$(rm) Weight=5'");
 });
 
 test('a revision that says the same keeps its name, whoever wrote it; one that says something else does not', () => {
