@@ -142,3 +142,13 @@ test('only the operator elects a leader; the webhook has no right to a lease', a
   const { args } = one(manifests, 'Deployment', 'slurm-operator-webhook').spec.template.spec.containers[0];
   assert.ok(!args.includes('--leader-elect'));
 });
+
+test('the domain of Services is found by the operator itself, or is the one that the values give', async () => {
+  const flags = async (values: object) => {
+    const { template } = one(await stage.operator(values), 'Deployment', 'slurm-operator').spec;
+    return (template.spec.containers[0].args as string[]).filter((arg) => arg.includes('cluster-domain'));
+  };
+  assert.deepEqual(await flags({}), []);
+  assert.deepEqual(await flags({ clusterDomain: 'corp.example' }), ['--cluster-domain=corp.example']);
+  await assert.rejects(flags({ clusterDomain: 'no domain' }), /clusterDomain/);
+});

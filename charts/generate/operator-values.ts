@@ -65,6 +65,9 @@ export function operatorValues(): Schema {
     imagePullSecrets: pullSecrets,
     imagePullPolicy: pullPolicy,
     priorityClassName: text('Priority class of the pods.'),
+    clusterDomain: text('DNS domain of Services; empty: from /etc/resolv.conf of the operator.', {
+      pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$',
+    }),
     crds: closed('The custom resources.', { enabled: flag('Whether this release brings them.') }),
     // Values of the subchart, which has a schema of its own.
     'slurm-operator-crds': anyMap('Values of the chart slurm-operator-crds.'),

@@ -1,4 +1,5 @@
 /** The types that flags have. Each says what is wrong with a value and what a right one looks like. */
+import { isDomain } from './cluster-domain.ts';
 import { FlagError } from './errors.ts';
 import type { Flag } from './parse-flags.ts';
 
@@ -6,6 +7,15 @@ export const text = (standard: string, about: string): Flag<string> => ({
   default: standard,
   about,
   read: (value) => value,
+});
+
+export const domain = (about: string): Flag<string> => ({
+  default: '',
+  about,
+  read(value) {
+    if (value !== '' && !isDomain(value)) throw new FlagError('give a DNS domain such as cluster.local');
+    return value;
+  },
 });
 
 export const toggle = (standard: boolean, about: string): Flag<boolean> => ({

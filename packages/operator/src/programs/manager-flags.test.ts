@@ -164,6 +164,17 @@ test('how patient it is with Slurm', () => {
   );
 });
 
+test('the domain of Services: the flag, else what the kubelet wrote into /etc/resolv.conf', () => {
+  const resolvConf = 'search slinky.svc.corp.example svc.corp.example corp.example\nnameserver 10.96.0.10\n';
+  const domainOf = (...args: string[]) => {
+    const flags = managerFlags(args, {}, resolvConf);
+    return 'usage' in flags ? undefined : flags.clusterDomain;
+  };
+  assert.equal(domainOf(), 'corp.example');
+  assert.equal(domainOf('--cluster-domain=other.example'), 'other.example');
+  refused(['--cluster-domain=no domain'], /--cluster-domain.*DNS domain such as cluster\.local/);
+});
+
 test('what is built', () => {
   const flags = read([
     '--image-repository=registry.example/slurm',

@@ -1,7 +1,8 @@
 /** The flags of the manager program: upstream's names and defaults, and a few of our own. */
 import type { OperatorOptions } from '../operator.ts';
+import { clusterDomainOf, usualClusterDomain } from './cluster-domain.ts';
 import { FlagError } from './errors.ts';
-import { type Address, address, count, duration, list, oneOf, text, toggle } from './flag-types.ts';
+import { type Address, address, count, domain, duration, list, oneOf, text, toggle } from './flag-types.ts';
 import { type LogSettings, logSettings } from './log-flags.ts';
 import { type FlagValues, parseFlags, usage } from './parse-flags.ts';
 import { type ServingSettings, servingFlags, servingSettings } from './serving-flags.ts';
@@ -27,7 +28,7 @@ export const managerFlagTable = {
   'slurm-poll-period': duration('5s', 'rest between two lists of Slurm while nothing waits for it'),
   'image-repository': text('slurm-operator', 'where images come from that no custom resource names'),
   'image-tag': text('26.05', 'their tag'),
-  'cluster-domain': text('cluster.local', 'the domain of Services'),
+  'cluster-domain': domain('DNS domain of Services; empty: from /etc/resolv.conf, else cluster.local'),
   'reach-services-by': oneOf(
     ['name', 'address'],
     'name',
@@ -42,10 +43,11 @@ export interface ManagerFlags extends OperatorOptions {
   readonly profile: Address | undefined;
 }
 
-/** Throws {@link FlagError}, a sentence for people, when a flag is wrong. */
+/** Throws {@link FlagError}, a sentence for people, when a flag is wrong. `resolvConf` is the text of /etc/resolv.conf. */
 export function managerFlags(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
+  resolvConf = '',
 ): ManagerFlags | { readonly usage: string } {
   const flags = parseFlags(managerFlagTable, args);
   if (flags === undefined)
@@ -57,7 +59,7 @@ export function managerFlags(
     serving: servingSettings(flags, env),
     log: logSettings(flags, env),
     profile: flags.profile ? flags['profile-addr'] : undefined,
-    clusterDomain: flags['cluster-domain'],
+    clusterDomain: flags['cluster-domain'] || clusterDomainOf(resolvConf) || usualClusterDomain,
     reachBy: flags['reach-services-by'],
     images: {
       slurmctld: image('slurmctld'),

@@ -1,4 +1,5 @@
 /** Puts the manager program together from its command line. */
+import { readFile } from 'node:fs/promises';
 import { setupOperator } from '../operator.ts';
 import { managerFlags } from './manager-flags.ts';
 import { managerOf } from './manager-of.ts';
@@ -6,7 +7,7 @@ import { serveProfiles } from './profiles.ts';
 import type { Program } from './run-program.ts';
 
 export const runManager: Program = async (args, env, signal) => {
-  const flags = managerFlags(args, env);
+  const flags = managerFlags(args, env, await readFile('/etc/resolv.conf', 'utf8').catch(() => ''));
   if ('usage' in flags) return flags.usage;
   const { manager } = await managerOf({ name: 'slurm-operator' }, flags);
   const operator = setupOperator(manager, flags);
