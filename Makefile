@@ -1,4 +1,4 @@
-# The doors of slurm-operator. Each works as the first command on a fresh machine; `make help` lists them.
+# The make targets of slurm-operator. Each works as the first command on a fresh machine; `make help` lists them.
 SHELL := /bin/bash
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 # Tools keep their own caches inside the checkout, where `make clean` finds them.
@@ -8,7 +8,7 @@ INSTALLED := node_modules/.installed
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-down images test check generate bench soak clean format
 
-help: ## list the doors
+help: ## list the make targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 $(INSTALLED): package.json package-lock.json $(wildcard */package.json packages/*/package.json) .npmrc
@@ -17,42 +17,42 @@ $(INSTALLED): package.json package-lock.json $(wildcard */package.json packages/
 	@( while sleep 20 >/dev/null 2>&1; do echo "  … installing, $$SECONDS s so far"; done ) & life=$$!; \
 		registry=$$(npm config get registry); \
 		node -e 'fetch(process.argv[1], { signal: AbortSignal.timeout(15e3) }).catch(() => console.log(process.argv[2]))' "$$registry" \
-			"  $$registry does not answer: without a network npm can install nothing; it goes on trying" & look=$$!; \
+			"  $$registry does not answer: without a network npm can install nothing; npm keeps trying" & look=$$!; \
 		trap "kill $$life $$look 2>/dev/null" EXIT; \
 		npm install --no-save --no-progress --loglevel=error --fetch-retries=3 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 || { \
-			echo "the toolchain could not be installed: npm needs its registry, $$registry; see to the network, then run this again"; \
+			echo "the toolchain could not be installed: npm needs its registry, $$registry; check the network, then run this again"; \
 			exit 1; }
 	@touch $@
 
 demo: $(INSTALLED) ## run a whole Slurm cluster on this machine, or on the one that KUBECONFIG names (REGISTRY=…, VALUES=file.yaml)
-	@node tools/doors/demo.ts
+	@node tools/targets/demo.ts
 
 demo-down: $(INSTALLED) ## stop the demo and remove every trace of it
-	@node tools/doors/demo-down.ts
+	@node tools/targets/demo-down.ts
 
 images: $(INSTALLED) ## build every image as an archive, without Docker
-	@node tools/doors/images.ts
+	@node tools/targets/images.ts
 
 test: $(INSTALLED) ## run every test (ONLY=part/of/path narrows, TIER=unit|integration|sandbox|cluster|vm picks; KUBECONFIG=… TIER=cluster: on that cluster)
-	@node tools/doors/test.ts
+	@node tools/targets/test.ts
 
 check: $(INSTALLED) ## types, lint, format, generated code, unit tests
-	@node tools/doors/check.ts
+	@node tools/targets/check.ts
 
 generate: $(INSTALLED) ## write all generated code
-	@node tools/doors/generate.ts
+	@node tools/targets/generate.ts
 
 format: $(INSTALLED) ## format the sources
 	@XDG_CACHE_HOME=$(CURDIR)/node_modules/.cache biome check --write .
 
 bench: $(INSTALLED) ## run a benchmark: make bench BENCH=<name>
-	@node tools/doors/bench.ts
+	@node tools/targets/bench.ts
 
 soak: $(INSTALLED) ## random operations under load: make soak OPS=200 SEED=1 (FAULT=all, SLURM=24.11), or a crash at every write: make soak CRASH=all
 	@node e2e/src/soak.ts
 
 # Not $(MAKE): its lines run even under `make -n`.
-clean: ## remove everything the other doors made on this machine
+clean: ## remove everything the other targets created on this machine
 	@if [ -e "$${XDG_CACHE_HOME:-$$HOME/.cache}/slurm-operator" ] || [ -e "$${XDG_STATE_HOME:-$$HOME/.local/state}/slurm-operator" ]; then \
-		make --no-print-directory --silent $(INSTALLED) && node tools/doors/clean.ts; fi
+		make --no-print-directory --silent $(INSTALLED) && node tools/targets/clean.ts; fi
 	@rm -rf node_modules */node_modules packages/*/node_modules packages/*/dist

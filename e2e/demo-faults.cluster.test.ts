@@ -11,7 +11,7 @@ import { installedImages } from './src/helm/installed-images.ts';
 import { StagedCluster } from './src/staged-cluster.ts';
 import { until } from './src/until.ts';
 
-const target = (name: string) => fileURLToPath(new URL(`../tools/doors/${name}.ts`, import.meta.url));
+const target = (name: string) => fileURLToPath(new URL(`../tools/targets/${name}.ts`, import.meta.url));
 
 /** A make target at work: what it has printed so far, and how it ended. */
 class Run {

@@ -13,7 +13,7 @@ import { installedImages } from './src/helm/installed-images.ts';
 import { StagedCluster } from './src/staged-cluster.ts';
 import { until } from './src/until.ts';
 
-const door = (name: string) => fileURLToPath(new URL(`../tools/doors/${name}.ts`, import.meta.url));
+const target = (name: string) => fileURLToPath(new URL(`../tools/targets/${name}.ts`, import.meta.url));
 
 describe('the demo on a given cluster of two machines', {
   ...needsCluster(2),
@@ -25,7 +25,7 @@ describe('the demo on a given cluster of two machines', {
   let kubeconfig: string;
 
   const run = (name: string): Promise<CommandResult> =>
-    runCommand([process.execPath, door(name)], {
+    runCommand([process.execPath, target(name)], {
       env: { ...process.env, KUBECONFIG: kubeconfig },
       allowFailure: true,
       timeoutMs: 900_000,

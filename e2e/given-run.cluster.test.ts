@@ -10,7 +10,7 @@ import { added, clusterContents } from './src/given/cluster-contents.ts';
 import { needsThisMachine } from './src/given/given-cluster.ts';
 import { until } from './src/until.ts';
 
-const program = fileURLToPath(new URL('../tools/doors/test.ts', import.meta.url));
+const program = fileURLToPath(new URL('../tools/targets/test.ts', import.meta.url));
 const name = `given-${process.pid}`;
 
 describe('the cluster tests on a given cluster', {

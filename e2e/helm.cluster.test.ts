@@ -147,8 +147,8 @@ describe('the charts with Slurm 26.05', {
   });
 
   it('runs jobs that come through ssh and through REST', async () => {
-    await using door = await stage.kubectl.forward(namespace, 'service/slurm-login-main', 22);
-    const ran = await key.run(door.port, 'cd /tmp && sbatch --wait --nodes=2', {
+    await using forwarded = await stage.kubectl.forward(namespace, 'service/slurm-login-main', 22);
+    const ran = await key.run(forwarded.port, 'cd /tmp && sbatch --wait --nodes=2', {
       input: '#!/bin/sh\nsrun hostname\n',
     });
     assert.match(ran.stdout, /Submitted batch job/);

@@ -10,10 +10,10 @@ const inDemo = ['--namespace', demoNamespace] as const;
 
 /** What sbatch said. It waits for the job, and ends badly when the job did. */
 export async function jobThroughSsh(kubectl: Kubectl, key: LoginKey): Promise<string> {
-  await using door = await openLogin(kubectl, key);
+  await using login = await openLogin(kubectl, key);
   // One node will do: somebody may have drained the other.
   const { stdout } = await key.run(
-    door.port,
+    login.port,
     'cd /tmp && sbatch --wait --nodes=1-2 --job-name=from-ssh --output=/dev/null',
     { input: '#!/bin/sh\nsrun hostname\n' },
   );
@@ -24,13 +24,13 @@ export async function jobThroughSsh(kubectl: Kubectl, key: LoginKey): Promise<st
 async function openLogin(kubectl: Kubectl, key: LoginKey): Promise<Forwarded> {
   const deadline = performance.now() + 120_000;
   for (;;) {
-    let door: Forwarded | undefined;
+    let login: Forwarded | undefined;
     try {
-      door = await kubectl.forward(demoNamespace, `service/${slurm}-login-main`, 22);
-      await key.run(door.port, 'true');
-      return door;
+      login = await kubectl.forward(demoNamespace, `service/${slurm}-login-main`, 22);
+      await key.run(login.port, 'true');
+      return login;
     } catch (error) {
-      await door?.[Symbol.asyncDispose]();
+      await login?.[Symbol.asyncDispose]();
       if (performance.now() > deadline) throw error;
       await sleep(1_000, AbortSignal.timeout(5_000));
     }
@@ -38,7 +38,7 @@ async function openLogin(kubectl: Kubectl, key: LoginKey): Promise<Forwarded> {
 }
 
 export async function jobThroughRest(kubectl: Kubectl): Promise<{ job: number; state: string }> {
-  await using door = await kubectl.forward(demoNamespace, `service/${slurm}-restapi`, 6820);
+  await using restapi = await kubectl.forward(demoNamespace, `service/${slurm}-restapi`, 6820);
   const secret = await kubectl.say(
     ...inDemo,
     'get',
@@ -47,7 +47,7 @@ export async function jobThroughRest(kubectl: Kubectl): Promise<{ job: number; s
     '--output=jsonpath={.data.SLURM_JWT}',
   );
   const token = Buffer.from(secret, 'base64').toString('utf8');
-  const rest = new RestSession({ port: door.port, version: restVersion, token });
+  const rest = new RestSession({ port: restapi.port, version: restVersion, token });
   const job = await rest.submit('#!/bin/sh\nhostname\n', { partition: 'long' });
   return { job, state: await rest.end(job) };
 }

@@ -1,4 +1,4 @@
-/** What the doors `make demo` and `make demo-down` are made of. */
+/** The implementation of `make demo` and `make demo-down`. */
 export { connect } from './connect.ts';
 export { takeGround } from './ground.ts';
 export { checkImages } from './missing-images.ts';

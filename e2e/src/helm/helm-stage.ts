@@ -84,9 +84,9 @@ export class HelmStage implements AsyncDisposable {
 
   /** slurmrestd of a cluster, with the token that a Secret holds. */
   async rest(cluster: string, ref: ObjectRef, version: string): Promise<RestSession> {
-    const door = await this.kubectl.forward(ref.namespace ?? '', `service/${cluster}-restapi`, 6820);
-    this.#undo.use(door);
-    return new RestSession({ port: door.port, version, token: await this.token(ref) });
+    const forwarded = await this.kubectl.forward(ref.namespace ?? '', `service/${cluster}-restapi`, 6820);
+    this.#undo.use(forwarded);
+    return new RestSession({ port: forwarded.port, version, token: await this.token(ref) });
   }
 
   async token(ref: ObjectRef): Promise<string> {

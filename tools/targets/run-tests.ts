@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { capacityFor, Load } from './capacity.ts';
 import { checkSteps } from './check-steps.ts';
 import type { Failure } from './failures.ts';
-import { Crowd, roomFor } from './room.ts';
 import { runFiles } from './run-files.ts';
 import { type PoolWork, runPool } from './run-pool.ts';
 import { runStep } from './step.ts';
@@ -69,10 +69,10 @@ export async function runTests({ checks, files, isSerial = false }: TestRun): Pr
     }),
   ];
   const cores = availableParallelism();
-  const crowd = new Crowd(cores);
+  const load = new Load(cores);
   const one = { computing: 1, waiting: 1, preparing: 2 };
-  await runPool(pool, { room: () => (isSerial ? one : roomFor(cores, crowd.perCore)) });
-  crowd.stop();
+  await runPool(pool, { capacity: () => (isSerial ? one : capacityFor(cores, load.perCore)) });
+  load.stop();
   return { failures, tiers, times };
 }
 

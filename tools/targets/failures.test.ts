@@ -12,7 +12,7 @@ test('no failure is no text', () => {
   assert.equal(describeFailures([]), '');
 });
 
-test('each failure is told with its error, and all names come last', () => {
+test('each failure is printed with its error, and all names come last', () => {
   const text = describeFailures([failure('one'), { name: 'types', where: '', error: 'x.ts(1): bad' }]);
   assert.match(text, /✘ one \(a\.test\.ts:3\)\n {4}Error: no\n {8}at somewhere\n/);
   assert.match(text, /✘ types\n {4}x\.ts\(1\): bad\n/);
@@ -32,9 +32,9 @@ test('long errors and long lists are cut, names never', () => {
     assert.ok(text.includes(`\n  ✘ test ${index} (a.test.ts:3): line 0`), `test ${index}`);
 });
 
-test('the end of what a file said is told with its failure', () => {
+test('the last output of a file is printed with its failure', () => {
   const said = Array.from({ length: 500 }, (_, line) => `log ${line}`).join('\n');
   const text = describeFailures([{ ...failure('one'), said }, failure('two')]);
-  assert.match(text, /✘ one[^]*its file said last:\n[^]*│ log 499\n\n✘ two/);
+  assert.match(text, /✘ one[^]*last output of its file:\n[^]*│ log 499\n\n✘ two/);
   assert.ok(!text.includes('log 100'));
 });

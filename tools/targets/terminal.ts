@@ -1,4 +1,4 @@
-/** How the doors speak to a person: colour where it is wanted, durations people read at a glance. */
+/** Terminal output of the make targets: colour where the terminal supports it, readable durations. */
 
 const colourWanted =
   process.env['NO_COLOR'] === undefined && (process.stdout.isTTY || process.env['FORCE_COLOR'] !== undefined);

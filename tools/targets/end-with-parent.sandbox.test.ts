@@ -1,4 +1,4 @@
-/** Whatever becomes of a door or of the test runner: what the tests started does not go on without it. */
+/** When a make target or the test runner is killed, the processes that the tests started end too. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,15 +45,15 @@ const isAlive = (pid: number) => {
 async function startRunner(): Promise<number[]> {
   const file = join(directory, 'endless.test.ts');
   writeFileSync(file, endless);
-  const doors = import.meta.dirname;
+  const targets = import.meta.dirname;
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   runner = spawn(
     process.execPath,
     [
-      `--import=${join(doors, 'end-with-parent.ts')}`,
+      `--import=${join(targets, 'end-with-parent.ts')}`,
       '--test',
       '--test-isolation=process',
-      `--test-reporter=${join(doors, 'tally-reporter.ts')}`,
+      `--test-reporter=${join(targets, 'tally-reporter.ts')}`,
       file,
     ],
     { env, stdio: ['ignore', 'pipe', 'inherit'] },

@@ -1,5 +1,5 @@
 /**
- * `make clean`: ends local clusters and sandboxes, undoes what they changed on the machine, and removes what the doors
+ * `make clean`: ends local clusters and sandboxes, undoes what they changed on the machine, and removes what the make targets
  * keep outside the checkout.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';

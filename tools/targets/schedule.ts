@@ -2,7 +2,7 @@
  * Which piece of work starts next. Pure: no clock, no process, no file is known here.
  *
  * Work goes in three lanes. What computes needs a core of its own; what waits (for daemons, probes, timers) needs one now and
- * then, so that several share a core; what prepares fetches and builds what others start from. Each lane has room for so much
+ * then, so that several share a core; what prepares fetches and builds what others start from. Each lane has capacity for so much
  * at a time, and gives it to the longest work first, so that nothing long is left alone at the end.
  */
 export type Lane = 'computing' | 'waiting' | 'preparing';
@@ -10,7 +10,7 @@ export type Lane = 'computing' | 'waiting' | 'preparing';
 export interface Work {
   readonly name: string;
   readonly lane: Lane;
-  /** How much of its lane's room it takes: more for what fails beside too many others. */
+  /** How much of its lane's capacity it takes: more for what fails beside too many others. */
   readonly share: number;
   /** How long it takes on a quiet machine, about. */
   readonly seconds: number;
@@ -18,13 +18,13 @@ export interface Work {
   readonly after: readonly string[];
 }
 
-export type Room = Readonly<Record<Lane, number>>;
+export type Capacity = Readonly<Record<Lane, number>>;
 
-/** Undefined: nothing can start until something ends or room is made. */
+/** Undefined: nothing can start until something ends or capacity is made. */
 export function nextWork<W extends Work>(
   pending: readonly W[],
   running: readonly W[],
-  room: Room,
+  capacity: Capacity,
 ): W | undefined {
   const unfinished = new Set([...pending, ...running].map(({ name }) => name));
   const ready = pending.filter(({ after }) => !after.some((name) => unfinished.has(name)));
@@ -33,12 +33,14 @@ export function nextWork<W extends Work>(
     const head = ready.filter((work) => work.lane === lane).toSorted((a, b) => rank(b) - rank(a))[0];
     return head === undefined ? [] : [head];
   });
-  // Nobody overtakes the first of a lane: what needs much room would otherwise come last.
+  // Nobody overtakes the first of a lane: what needs much capacity would otherwise come last.
   return heads.find((head) => {
     const taken = running
       .filter(({ lane }) => lane === head.lane)
       .reduce((total, work) => total + work.share, 0);
-    return taken === 0 || taken + head.share <= room[head.lane] + lent(head.lane, pending, running, room);
+    return (
+      taken === 0 || taken + head.share <= capacity[head.lane] + lent(head.lane, pending, running, capacity)
+    );
   });
 }
 
@@ -53,9 +55,9 @@ function longestAfter(work: Work, pending: readonly Work[]): number {
 }
 
 /** A core that no lane needs any more is given to the one that is left. */
-function lent(lane: Lane, pending: readonly Work[], running: readonly Work[], room: Room): number {
+function lent(lane: Lane, pending: readonly Work[], running: readonly Work[], capacity: Capacity): number {
   const over = (other: Lane) => ![...pending, ...running].some((work) => work.lane === other);
-  if (lane === 'computing' && over('waiting') && over('preparing')) return room.computing;
-  if (lane === 'waiting' && over('computing') && over('preparing')) return Math.floor(room.waiting / 4);
+  if (lane === 'computing' && over('waiting') && over('preparing')) return capacity.computing;
+  if (lane === 'waiting' && over('computing') && over('preparing')) return Math.floor(capacity.waiting / 4);
   return 0;
 }

@@ -1,4 +1,4 @@
-/** How the doors tell what failed: in full once more after everything else, and last one line each. Pure. */
+/** Formats test failures: first in full, then one line each. Pure. */
 
 export interface Failure {
   /** The test with its suites, or the step. */
@@ -7,7 +7,7 @@ export interface Failure {
   readonly where: string;
   /** What went wrong, as a person reads it. */
   readonly error: string;
-  /** What its file wrote until then, from the end: told with one failure of each file. */
+  /** What its file wrote until then, from the end: printed with one failure of each file. */
   readonly said?: string;
 }
 
@@ -25,7 +25,7 @@ export function describeFailures(failures: readonly Failure[]): string {
   if (failures.length === 0) return '';
   const details = failures
     .slice(0, inFull)
-    .map((failure) => `✘ ${title(failure)}\n${indent(failure.error)}\n${lastWords(failure)}`);
+    .map((failure) => `✘ ${title(failure)}\n${indent(failure.error)}\n${lastLines(failure)}`);
   const names = failures.map((failure) => `  ✘ ${title(failure)}: ${firstLine(failure.error)}`);
   const omitted =
     failures.length > inFull ? [`… ${failures.length - inFull} more in the list of names and above.\n`] : [];
@@ -37,7 +37,7 @@ function title({ name, where }: Failure): string {
 }
 
 function indent(error: string): string {
-  // The runner's own frames tell nothing.
+  // The runner's own frames add nothing.
   const lines = error
     .trimEnd()
     .split('\n')
@@ -47,13 +47,13 @@ function indent(error: string): string {
   return text.length <= errorCharacters ? text : `${text.slice(0, errorCharacters)}…`;
 }
 
-function lastWords({ said = '' }: Failure): string {
+function lastLines({ said = '' }: Failure): string {
   const lines = said.trimEnd().split('\n').slice(-saidLines);
   const text = lines.map((line) => `    │ ${line}`.trimEnd()).join('\n');
-  return said.trim() === '' ? '' : `    its file said last:\n${text.slice(-saidCharacters)}\n`;
+  return said.trim() === '' ? '' : `    last output of its file:\n${text.slice(-saidCharacters)}\n`;
 }
 
 function firstLine(error: string): string {
-  const line = error.split('\n').find((candidate) => candidate.trim() !== '') ?? '(no words)';
+  const line = error.split('\n').find((candidate) => candidate.trim() !== '') ?? '(no message)';
   return line.length <= 200 ? line.trim() : `${line.trim().slice(0, 200)}…`;
 }

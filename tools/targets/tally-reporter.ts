@@ -1,5 +1,5 @@
 /**
- * A node:test reporter for the doors: a line per file, failures in full, skipped tests by name, a sign of life while a
+ * A node:test reporter for the make targets: a line per file, failures in full, skipped tests by name, a sign of life while a
  * test takes long, and all of it as JSON in the file that TALLY_FILE names, so that several tiers can be added up.
  */
 import { writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { nextWork, type Room, type Work } from './schedule.ts';
+import { type Capacity, nextWork, type Work } from './schedule.ts';
 import { dim, duration } from './terminal.ts';
 
 export interface PoolWork extends Work {
@@ -9,7 +9,7 @@ export interface PoolWork extends Work {
 
 export interface PoolOptions {
   /** Asked before each start. */
-  readonly room: () => Room;
+  readonly capacity: () => Capacity;
   readonly say?: (line: string) => void;
   /** Nobody wonders for longer than this whether something still runs. */
   readonly silenceMs?: number;
@@ -17,10 +17,10 @@ export interface PoolOptions {
   readonly apartMs?: number;
 }
 
-/** Runs all the work, as much at a time as there is room for, with a line for each piece that is over. */
+/** Runs all the work, as much at a time as there is capacity for, with a line for each piece that is over. */
 export async function runPool(
   all: readonly PoolWork[],
-  { room, say = console.log, silenceMs = 20_000, apartMs = 500 }: PoolOptions,
+  { capacity, say = console.log, silenceMs = 20_000, apartMs = 500 }: PoolOptions,
 ): Promise<void> {
   const began = performance.now();
   const pending = new Set(all);
@@ -42,7 +42,7 @@ export async function runPool(
     running.set(work, { since: performance.now(), over: done() });
   };
   while (pending.size + running.size > 0) {
-    const next = nextWork([...pending], [...running.keys()], room());
+    const next = nextWork([...pending], [...running.keys()], capacity());
     const latest = Math.max(
       Number.NEGATIVE_INFINITY,
       ...[...running].filter(([work]) => work.lane === next?.lane).map(([, { since }]) => since),
@@ -51,7 +51,7 @@ export async function runPool(
       start(next);
       continue;
     }
-    // Woken now and then although nothing ended: room may have been made.
+    // Woken now and then although nothing ended: capacity may have been made.
     const waking = new AbortController();
     await Promise.race([
       ...[...running.values()].map((one) => one.over),

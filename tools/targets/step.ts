@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 
-/** One program behind a door. */
+/** One program that a make target runs. */
 export interface Step {
   readonly name: string;
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Called with each line as it comes. */
+  /** Called with each line of output. */
   readonly onLine?: (line: string) => void;
 }
 
 export interface StepResult {
   readonly passed: boolean;
-  /** What it said, from its end. */
+  /** The end of its output. */
   readonly output: string;
   readonly milliseconds: number;
 }

@@ -4,9 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 import { type PoolWork, runPool } from './run-pool.ts';
 import type { Lane } from './schedule.ts';
 
-const room = () => ({ computing: 1, waiting: 3, preparing: 1 });
+const capacity = () => ({ computing: 1, waiting: 3, preparing: 1 });
 
-test('everything runs once, no more at a time than there is room for, and each tells how it went', async () => {
+test('everything runs once, no more at a time than there is capacity for, and each tells how it went', async () => {
   const atWork: Record<Lane, number> = { computing: 0, waiting: 0, preparing: 0 };
   const most: Record<Lane, number> = { ...atWork };
   const done: string[] = [];
@@ -32,7 +32,7 @@ test('everything runs once, no more at a time than there is room for, and each t
       ...['d', 'e', 'f', 'g', 'h'].map((name) => work(name, 'waiting', ['fetch'])),
       work('fetch', 'preparing'),
     ],
-    { room, say: (line) => lines.push(line), apartMs: 0 },
+    { capacity, say: (line) => lines.push(line), apartMs: 0 },
   );
   assert.deepEqual(done.toSorted(), ['a', 'b', 'c', 'd', 'e', 'f', 'fetch', 'g', 'h']);
   assert.ok(done.indexOf('fetch') < done.indexOf('d'));
@@ -58,7 +58,7 @@ test('long work is never silent', async () => {
     run: () => new Promise((resolve) => (finish = () => resolve('✔ endless'))),
   };
   await runPool([endless], {
-    room,
+    capacity,
     silenceMs: 0,
     say: (line) => {
       lines.push(line);

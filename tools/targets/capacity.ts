@@ -3,36 +3,36 @@
  * pool takes fewer, so that each gets about as much of a core as it would on a quiet machine.
  */
 import { readFileSync } from 'node:fs';
-import type { Room } from './schedule.ts';
+import type { Capacity } from './schedule.ts';
 
-/** `crowd`: how many processes want a core at a time, on average, for each core there is. */
-export function roomFor(cores: number, crowd: number): Room {
+/** `load`: how many processes want a core at a time, on average, for each core there is. */
+export function capacityFor(cores: number, load: number): Capacity {
   const computing = Math.max(1, Math.floor(cores / 2));
-  if (crowd < 3.5) return { computing, waiting: 2 * cores, preparing: 2 };
-  if (crowd < 6) return { computing, waiting: cores, preparing: 2 };
+  if (load < 3.5) return { computing, waiting: 2 * cores, preparing: 2 };
+  if (load < 6) return { computing, waiting: cores, preparing: 2 };
   return { computing: 1, waiting: 1, preparing: 2 };
 }
 
 /** What one look counts for: the average follows a change within some ten seconds. */
 const weight = 0.05;
-const lookEveryMs = 500;
+const sampleEveryMs = 500;
 
 /** Keeps an average of how many processes want a core. Only Linux tells; elsewhere nobody does. */
-export class Crowd {
+export class Load {
   #average = 0;
   readonly #cores: number;
-  readonly #look: () => number;
+  readonly #read: () => number;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(cores: number, look: () => number = runnable) {
+  constructor(cores: number, read: () => number = runnable) {
     this.#cores = cores;
-    this.#look = look;
-    this.#timer = setInterval(() => this.look(), lookEveryMs);
+    this.#read = read;
+    this.#timer = setInterval(() => this.sample(), sampleEveryMs);
     this.#timer.unref();
   }
 
-  look(): void {
-    this.#average += weight * (this.#look() / this.#cores - this.#average);
+  sample(): void {
+    this.#average += weight * (this.#read() / this.#cores - this.#average);
   }
 
   get perCore(): number {

@@ -1,4 +1,4 @@
-/** The tree explains itself: every package says what its rooms are for, and no file holds more than one reads at a sitting. */
+/** Every package README names its folders, and no source file is too long to read in one go. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -9,10 +9,10 @@ const longest = 400;
 const isWritten = (file: string) => /\/(generated|testdata|node_modules)\//.test(file);
 
 /** `name`, `src/name`, `name/<kind>` … in code quotes. */
-const names = (readme: string, room: string) =>
-  [...readme.matchAll(/`([^`\n]+)`/g)].some((match) => (match[1] ?? '').split(/[/.]/).includes(room));
+const names = (readme: string, folder: string) =>
+  [...readme.matchAll(/`([^`\n]+)`/g)].some((match) => (match[1] ?? '').split(/[/.]/).includes(folder));
 
-test('every package has a README that names each of its rooms', () => {
+test('every package has a README that names each of its folders', () => {
   const unnamed: string[] = [];
   for (const manifest of globSync(['*/package.json', 'packages/*/package.json'])) {
     const folder = dirname(manifest);
@@ -22,11 +22,11 @@ test('every package has a README that names each of its rooms', () => {
       continue;
     }
     const text = readFileSync(readme, 'utf8');
-    const rooms = new Set(
+    const subfolders = new Set(
       globSync(`${folder}/src/*/**/*.ts`).map((file) => file.split('/src/')[1]?.split('/')[0]),
     );
-    for (const room of rooms)
-      if (room !== undefined && !names(text, room)) unnamed.push(`${folder}/src/${room}`);
+    for (const subfolder of subfolders)
+      if (subfolder !== undefined && !names(text, subfolder)) unnamed.push(`${folder}/src/${subfolder}`);
   }
   assert.deepEqual(unnamed, []);
 });

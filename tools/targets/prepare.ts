@@ -1,4 +1,4 @@
-/** `node tools/doors/prepare.ts NAME`: fetches and builds one of the preparations, or finds that all of it is there. */
+/** `node tools/targets/prepare.ts NAME`: fetches and builds one of the preparations, or finds that all of it is there. */
 import './end-with-parent.ts';
 import { findHelm } from '@slurm-operator/charts';
 import {

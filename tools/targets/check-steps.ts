@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Step } from './step.ts';
 
-/** What `make check` does beside the unit tests. No root, no network. `seconds`: on a quiet machine, about. */
+/** What `make check` runs beside the unit tests. No root, no network. `seconds`: on a quiet machine, about. */
 export const checkSteps: readonly (Step & { readonly seconds: number })[] = [
   { name: 'lint', seconds: 9, command: ['oxlint', '--type-aware', '--deny-warnings', '.'] },
   {
@@ -13,8 +13,9 @@ export const checkSteps: readonly (Step & { readonly seconds: number })[] = [
   {
     name: 'generated files are current',
     seconds: 4,
-    command: [process.execPath, 'tools/doors/generate.ts', '--check'],
+    command: [process.execPath, 'tools/targets/generate.ts', '--check'],
   },
+  { name: 'words', seconds: 1, command: [process.execPath, 'tools/words/check.ts'] },
   {
     name: 'format',
     seconds: 3,

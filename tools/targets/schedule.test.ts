@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Lane, nextWork, type Room, type Work } from './schedule.ts';
+import { type Capacity, type Lane, nextWork, type Work } from './schedule.ts';
 
-const room: Room = { computing: 1, waiting: 4, preparing: 2 };
+const capacity: Capacity = { computing: 1, waiting: 4, preparing: 2 };
 const work = (name: string, lane: Lane, seconds: number, more: Partial<Work> = {}): Work => ({
   name,
   lane,
@@ -13,17 +13,17 @@ const work = (name: string, lane: Lane, seconds: number, more: Partial<Work> = {
   ...more,
 });
 
-test('the longest work of a lane that has room starts first', () => {
+test('the longest work of a lane that has capacity starts first', () => {
   const pending = [work('short', 'waiting', 5), work('long', 'waiting', 50), work('middle', 'waiting', 20)];
-  assert.equal(nextWork(pending, [], room)?.name, 'long');
+  assert.equal(nextWork(pending, [], capacity)?.name, 'long');
 });
 
 test('what computes runs beside what waits, and a full lane holds nobody else up', () => {
   const pending = [work('sums', 'computing', 100), work('daemons', 'waiting', 10)];
-  assert.equal(nextWork(pending, [work('more sums', 'computing', 1)], room)?.name, 'daemons');
+  assert.equal(nextWork(pending, [work('more sums', 'computing', 1)], capacity)?.name, 'daemons');
   const four = ['a', 'b', 'c', 'd'].map((name) => work(name, 'waiting', 1));
   assert.equal(
-    nextWork([work('daemons', 'waiting', 10)], [...four, work('sums', 'computing', 1)], room),
+    nextWork([work('daemons', 'waiting', 10)], [...four, work('sums', 'computing', 1)], capacity),
     undefined,
   );
 });
@@ -31,9 +31,9 @@ test('what computes runs beside what waits, and a full lane holds nobody else up
 test('work waits for what it starts from, not for names of nothing', () => {
   const fetch = work('fetch', 'preparing', 10);
   const user = work('user', 'waiting', 10, { after: ['fetch', 'unknown'] });
-  assert.equal(nextWork([user, fetch], [], room)?.name, 'fetch');
-  assert.equal(nextWork([user], [fetch], room), undefined);
-  assert.equal(nextWork([user], [], room)?.name, 'user');
+  assert.equal(nextWork([user, fetch], [], capacity)?.name, 'fetch');
+  assert.equal(nextWork([user], [fetch], capacity), undefined);
+  assert.equal(nextWork([user], [], capacity)?.name, 'user');
 });
 
 test('a preparation is as urgent as the longest work that needs it', () => {
@@ -42,37 +42,37 @@ test('a preparation is as urgent as the longest work that needs it', () => {
     work('small', 'preparing', 10),
     work('user', 'waiting', 90, { after: ['small'] }),
   ];
-  assert.equal(nextWork(pending, [], { ...room, preparing: 1 })?.name, 'small');
+  assert.equal(nextWork(pending, [], { ...capacity, preparing: 1 })?.name, 'small');
 });
 
-test('what needs much room is not overtaken, and runs alone where there is never enough', () => {
+test('what needs much capacity is not overtaken, and runs alone where there is never enough', () => {
   const soak = work('soak', 'waiting', 60, { share: 3 });
   const pending = [soak, work('small', 'waiting', 5)];
   const two = [work('a', 'waiting', 1), work('b', 'waiting', 1), work('sums', 'computing', 1)];
-  assert.equal(nextWork(pending, two, room), undefined);
-  assert.equal(nextWork(pending, [work('a', 'waiting', 1)], room)?.name, 'soak');
-  assert.equal(nextWork(pending, [], { ...room, waiting: 1 })?.name, 'soak');
+  assert.equal(nextWork(pending, two, capacity), undefined);
+  assert.equal(nextWork(pending, [work('a', 'waiting', 1)], capacity)?.name, 'soak');
+  assert.equal(nextWork(pending, [], { ...capacity, waiting: 1 })?.name, 'soak');
 });
 
-test('room that nobody needs any more is lent', () => {
+test('capacity that nobody needs any more is lent', () => {
   const sums = [work('a', 'computing', 2), work('b', 'computing', 1)];
-  assert.equal(nextWork(sums.slice(1), sums.slice(0, 1), room)?.name, 'b');
-  assert.equal(nextWork(sums.slice(1), [...sums.slice(0, 1), work('w', 'waiting', 1)], room), undefined);
+  assert.equal(nextWork(sums.slice(1), sums.slice(0, 1), capacity)?.name, 'b');
+  assert.equal(nextWork(sums.slice(1), [...sums.slice(0, 1), work('w', 'waiting', 1)], capacity), undefined);
 });
 
-test('whatever the work and the room: everything runs once, after what it starts from, within its room', () => {
+test('whatever the work and the capacity: everything runs once, after what it starts from, within its capacity', () => {
   const lane = fc.constantFrom<Lane>('computing', 'waiting', 'preparing');
   const drawn = fc.array(
     fc.record({ lane, seconds: fc.nat(100), share: fc.integer({ min: 1, max: 5 }), after: fc.nat(10) }),
     { maxLength: 30 },
   );
-  const rooms = fc.record({
+  const capacities = fc.record({
     computing: fc.integer({ min: 1, max: 4 }),
     waiting: fc.integer({ min: 1, max: 8 }),
     preparing: fc.integer({ min: 1, max: 3 }),
   });
   fc.assert(
-    fc.property(drawn, rooms, fc.infiniteStream(fc.nat(100)), (all, given, dice) => {
+    fc.property(drawn, capacities, fc.infiniteStream(fc.nat(100)), (all, given, dice) => {
       // Each depends on one before it, or on nothing.
       let pending = all.map((one, index) =>
         work(`${index}`, one.lane, one.seconds, {

@@ -1,0 +1,45 @@
+/**
+ * The word check of `make check`: fails on a listed word that occurs more often than committed, with its place and what to write
+ * instead. `--counts` prints a table, `--list PATH` every finding below a path, `--write` commits lower counts, `--accept` also
+ * higher ones (only after the list grew).
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Counts, countFindings, risenFindings, total } from './ratchet.ts';
+import { areaOf, type Finding, scanRepository } from './scan-repository.ts';
+
+const countsFile = 'tools/words/counts.json';
+const [option, path = ''] = process.argv.slice(2);
+const findings = scanRepository();
+const counts = countFindings(findings);
+const text = `${JSON.stringify(counts, null, 2)}\n`;
+const committed = readFileSync(countsFile, 'utf8');
+const describe = ({ file, line, word, write }: Finding) => `${file}:${line}: "${word}": write ${write}`;
+
+if (option === '--counts') printTable();
+else if (option === '--list')
+  for (const finding of findings.filter(({ file }) => file.startsWith(path)))
+    console.log(`${describe(finding)}${finding.isVisible ? ' (user-visible)' : ''}`);
+else if (option === '--accept') writeFileSync(countsFile, text);
+else if (isLower() && option === '--write') writeFileSync(countsFile, text);
+
+function isLower(): boolean {
+  const risen = risenFindings(findings, JSON.parse(committed) as Counts);
+  for (const finding of risen) console.error(describe(finding));
+  if (risen.length > 0) {
+    console.error(`These words occur more often than ${countsFile} allows: rewrite one occurrence of each.`);
+    process.exitCode = 1;
+  } else if (committed !== text && option === undefined)
+    console.log(`${countsFile} is out of date: run \`node tools/words/check.ts --write\` and commit it.`);
+  const visible = findings.filter(({ isVisible }) => isVisible).length;
+  console.log(`${visible} listed words in user-visible text, ${findings.length - visible} elsewhere`);
+  return risen.length === 0;
+}
+
+function printTable(): void {
+  const areas = new Set(findings.map(({ file }) => areaOf(file)));
+  console.log(`${'area'.padEnd(24)}${'user-visible'.padStart(14)}${'other'.padStart(8)}`);
+  for (const name of [...areas].toSorted()) {
+    const columns = [total(counts[`visible ${name}`]), total(counts[name])];
+    console.log(name.padEnd(24) + String(columns[0]).padStart(14) + String(columns[1]).padStart(8));
+  }
+}

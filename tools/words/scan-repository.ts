@@ -1,0 +1,76 @@
+/** Reads every text file that Git tracks and finds the listed words in it. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findWords, lineAt, type WordRule } from './find-words.ts';
+import { regionsOf } from './regions.ts';
+
+export interface Finding {
+  readonly file: string;
+  readonly line: number;
+  readonly word: string;
+  readonly write: string;
+  /** Users read it: documentation, chart files, and the strings of programs. */
+  readonly isVisible: boolean;
+}
+
+const listFile = join(import.meta.dirname, 'word-list.json');
+const isText = /(?:\.(?:ts|md|ya?ml|tpl|txt|sh|json)|Makefile|Dockerfile|\.ci\/run)$/;
+/** Recorded, generated or foreign text, and the list itself. */
+const isForeign =
+  /(?:^|\/)(?:testdata|generated|node_modules)\/|^(?:deploy|helm|tools\/words)\/|^charts\/[^/]+\/(?:charts|values\.schema\.json)|slurm-operator-crds\/templates\/slinky|package-lock\.json$/;
+const isProse = /(?:\.(?:md|ya?ml|tpl|txt)|Makefile)$/;
+const isProgram = /^(?:packages\/[^/]+|localcluster|images|charts)\/(?:src|generate)\/|^tools\/targets\//;
+
+export function readRules(): WordRule[] {
+  return JSON.parse(readFileSync(listFile, 'utf8')) as WordRule[];
+}
+
+export function scanRepository(rules: readonly WordRule[] = readRules()): Finding[] {
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const files = new Set(listed.split('\0').filter((file) => isText.test(file) && !isForeign.test(file)));
+  return [...files].toSorted().flatMap((file) => scanFile(file, readOrEmpty(file), rules));
+}
+
+/** A listed file may be deleted in the working tree. */
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+export function scanFile(file: string, text: string, rules: readonly WordRule[]): Finding[] {
+  const visible = visibilityOf(file, text);
+  const inName = findWords(file, rules).map(
+    ({ word, write }): Finding => ({ file, line: 1, word, write, isVisible: false }),
+  );
+  const inText = findWords(text, rules).map(
+    ({ word, write, offset }): Finding => ({
+      file,
+      line: lineAt(text, offset),
+      word,
+      write,
+      isVisible: visible(offset),
+    }),
+  );
+  return [...inName, ...inText];
+}
+
+function visibilityOf(file: string, text: string): (offset: number) => boolean {
+  if (isProse.test(file)) return () => true;
+  if (!isProgram.test(file) || !file.endsWith('.ts') || file.endsWith('.test.ts')) return () => false;
+  const strings = regionsOf(text).filter(({ kind }) => kind === 'string');
+  return (offset) => strings.some(({ start, end }) => start <= offset && offset < end);
+}
+
+/** `packages/kube`, `docs`, or `(root)`. */
+export function areaOf(file: string): string {
+  const [first = '', second = '', ...rest] = file.split('/');
+  if (rest.length > 0 && first === 'packages') return `${first}/${second}`;
+  return second === '' ? '(root)' : first;
+}
