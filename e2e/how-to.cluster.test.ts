@@ -221,7 +221,7 @@ describe('the pages of docs/how-to on a cluster at work', {
     await stage.remove(nodeSet, 'compute');
   });
 
-  it('topology: machines get their place, and a partition uses it', async () => {
+  it('topology: machines get their place, and a partition uses it', async (t) => {
     const [, , workers = ''] = manifests('install', 0).split('---\n');
     await stage.apply(workers);
     await stage.ready(nodeSets, 'compute');
@@ -235,6 +235,12 @@ describe('the pages of docs/how-to on a cluster at work', {
     assert.deepEqual(await until('nothing is stopped by it', hosts), ['compute-0', 'compute-1']);
     const [place = ''] = blocks('how-to/topology', 'sh');
     const machines = await stage.machines('compute');
+    const removePlaces = async () => {
+      for (const machine of machines)
+        await stage.kubectl('annotate', 'node', machine, 'topology.slinky.slurm.net/spec-');
+    };
+    // Nodes outlive the stage on a given cluster: their annotations are removed after a failure, too.
+    t.after(removePlaces);
     for (const machine of machines) await stage.paste(place.replace('machine-7', machine));
     for (const node of ['compute-0', 'compute-1'])
       await until(`${node} has its place`, async () =>
@@ -245,9 +251,8 @@ describe('the pages of docs/how-to on a cluster at work', {
       (await stage.slurmctld('scontrol', 'show', 'partition', 'compute')).includes('Topology=topo-switch'),
     );
     assert.deepEqual(await until('both are in it', hosts), ['compute-0', 'compute-1']);
-    // Those that follow know no topology.
-    for (const machine of machines)
-      await stage.kubectl('annotate', 'node', machine, 'topology.slinky.slurm.net/spec-');
+    // The tests that follow know no topology.
+    await removePlaces();
     await stage.remove(nodeSet, 'compute');
   });
 
