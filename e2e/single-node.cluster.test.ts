@@ -1,4 +1,7 @@
-/** On a cluster with one node both replicas of each program run there, and a drain of that node ends in spite of their budgets. */
+/**
+ * On a cluster with one node both replicas of each program run there. A cordon of that node leaves both ready, and a drain of it ends
+ * in spite of their budgets.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podDisruptionBudgets } from '@slurm-operator/kube';
@@ -8,7 +11,7 @@ import { installOperator, operatorNamespace } from './src/helm/install.ts';
 import { operatorPods, replicasReady } from './src/helm/spread-operator.ts';
 import { until } from './src/until.ts';
 
-test('a drain of the only node ends, and the operator is back after it', {
+test('a cordon of the only node leaves all replicas ready; a drain ends, and the operator is back after it', {
   ...needsThisMachine('it drains the only node'),
   timeout: 1_200_000,
 }, async () => {
@@ -21,6 +24,25 @@ test('a drain of the only node ends, and the operator is back after it', {
     const { items } = await client.list(podDisruptionBudgets, { namespace: operatorNamespace });
     return items.length === 2 && items.every(({ status }) => status?.disruptionsAllowed === 1);
   });
+  await kubectl.run(['cordon', node]);
+  const { audit } = cluster.server;
+  const cordoned = audit.total;
+  const polls = (account: string) =>
+    audit.find(
+      ({ id, user, verb, resource, path }) =>
+        id > cordoned &&
+        user === `system:serviceaccount:${operatorNamespace}:${account}` &&
+        verb === 'list' &&
+        resource === 'nodes' &&
+        path.includes('fieldSelector'),
+    ).length;
+  // Two polls are further apart than two readiness probes.
+  await until(
+    'each replica has polled its cordoned node twice',
+    () => Promise.resolve(['slurm-operator', 'slurm-operator-webhook'].every((name) => polls(name) >= 4)),
+    { seen: () => JSON.stringify(audit.find({ resource: 'nodes', verb: 'list' }).slice(-4)) },
+  );
+  assert.equal(await replicasReady(client), true, 'a cordon alone makes no replica unready');
   // Its own time limit would end it as a failure.
   await kubectl.run(['drain', node, '--ignore-daemonsets', '--timeout=240s']);
   assert.deepEqual(

@@ -106,6 +106,10 @@ env:
     valueFrom:
       fieldRef:
         fieldPath: metadata.namespace
+  - name: POD_NAME
+    valueFrom:
+      fieldRef:
+        fieldPath: metadata.name
   - name: NODE_NAME
     valueFrom:
       fieldRef:

@@ -29,7 +29,9 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{- end -}}
 {{- if $v.metricsSecure -}}{{- $_ := set $files "cluster" (append $files.cluster "reviews") -}}{{- end -}}
 {{- if and $v.leaderElection (eq .component "operator") -}}{{- $_ := set $files "own" (append $files.own "lease") -}}{{- end -}}
-{{- if not (include "operator.namespaces" . | fromJsonArray) -}}
+{{- $namespaces := include "operator.namespaces" . | fromJsonArray -}}
+{{- if or $namespaces (eq .component "webhook") -}}{{- $_ := set $files "own" (append $files.own "replicas") -}}{{- end -}}
+{{- if not $namespaces -}}
 {{- $_ := set $files "cluster" (concat $files.cluster $files.namespaced) -}}
 {{- end -}}
 {{- toJson $files -}}

@@ -11,6 +11,7 @@ import {
   managerNamespaceRules,
   type PolicyRule,
   peopleRules,
+  replicaRules,
   reviewRules,
   webhookClusterRules,
   webhookNamespaceRules,
@@ -35,6 +36,10 @@ const rulesFiles: Readonly<
   },
   'manager-cluster': { about: 'manager, of the whole cluster', rules: managerClusterRules },
   lease: { about: 'both programs, in their own namespace, with --leader-elect', rules: leaseRules },
+  replicas: {
+    about: 'both programs, in their own namespace, where they may not list pods already',
+    rules: replicaRules,
+  },
   reviews: { about: 'both programs, of the whole cluster, with --metrics-secure', rules: reviewRules },
   'webhook-cluster': { about: 'webhook, of the whole cluster', rules: webhookClusterRules },
   'webhook-namespace': { about: 'webhook, in every namespace it reviews', rules: webhookNamespaceRules },

@@ -9,6 +9,7 @@ import {
   managerClusterRules,
   managerNamespaceRules,
   peopleRules,
+  replicaRules,
   webhookClusterRules,
   webhookNamespaceRules,
 } from '../src/rbac/rules.ts';
@@ -77,9 +78,11 @@ function deployment({ name, command, args, ports, memory }: Program, image: stri
               image,
               command: [command],
               args,
-              env: Object.entries({ POD_NAMESPACE: 'metadata.namespace', NODE_NAME: 'spec.nodeName' }).map(
-                ([variable, fieldPath]) => ({ name: variable, valueFrom: { fieldRef: { fieldPath } } }),
-              ),
+              env: Object.entries({
+                POD_NAMESPACE: 'metadata.namespace',
+                POD_NAME: 'metadata.name',
+                NODE_NAME: 'spec.nodeName',
+              }).map(([variable, fieldPath]) => ({ name: variable, valueFrom: { fieldRef: { fieldPath } } })),
               ports: Object.entries(ports).map(([port, containerPort]) => ({ name: port, containerPort })),
               livenessProbe: probe('/healthz', 20),
               readinessProbe: probe('/readyz', 5),
@@ -166,7 +169,7 @@ export function installObjects(image: string): object[] {
           ...certificateClusterRules({ validating: webhook }),
         ],
       },
-      { name: webhook, rules: certificateNamespaceRules({ secret }), namespace },
+      { name: webhook, rules: [...certificateNamespaceRules({ secret }), ...replicaRules], namespace },
     ]),
     ...(['viewer', 'user', 'admin'] as const).map((person) =>
       personRole(operator, person, peopleRules[person]),

@@ -29,9 +29,9 @@ export async function managerOf(
     ...(health === undefined ? {} : { health }),
     ...(metrics === undefined ? {} : { metrics: { ...metrics, http2 } }),
   });
-  const { node } = settings.serving;
-  if (node !== undefined) {
-    const aside = new StepAside(manager.unguardedClient, node, manager);
+  const { replica } = settings.serving;
+  if (replica !== undefined) {
+    const aside = new StepAside(manager.unguardedClient, replica, manager);
     manager.health.addReadyCheck('drain', aside.check);
     manager.add(aside, { everywhere: true });
   }

@@ -2,6 +2,7 @@
 import { type Address, address, list, text, toggle } from './flag-types.ts';
 import { logFlags } from './log-flags.ts';
 import type { FlagValues } from './parse-flags.ts';
+import type { Replica } from './step-aside.ts';
 
 export const servingFlags = (standard: { readonly metrics: string }) => ({
   kubeconfig: text('', 'a kubeconfig file (default KUBECONFIG, the service account, or ~/.kube/config)'),
@@ -22,8 +23,8 @@ export interface ServingSettings {
   readonly health: Address | undefined;
   readonly metrics: (Address & { readonly secure: boolean }) | undefined;
   readonly http2: boolean;
-  /** The node that the program runs on, where its pod is told. */
-  readonly node: string | undefined;
+  /** The pod of the program and its node, where its environment says so. */
+  readonly replica: Replica | undefined;
 }
 
 export function servingSettings(
@@ -41,6 +42,11 @@ export function servingSettings(
     health: flags['health-addr'],
     metrics: metrics === undefined ? undefined : { ...metrics, secure: flags['metrics-secure'] },
     http2: flags['enable-http2'],
-    node: env['NODE_NAME'] || undefined,
+    replica: replicaOf(env),
   };
+}
+
+function replicaOf(env: Readonly<Record<string, string | undefined>>): Replica | undefined {
+  const { POD_NAMESPACE: namespace, POD_NAME: name, NODE_NAME: node } = env;
+  return namespace && name && node ? { namespace, name, node } : undefined;
 }

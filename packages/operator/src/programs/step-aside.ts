@@ -1,7 +1,7 @@
 /**
- * Lets a drain of the only usable node finish. The disruption budget keeps one replica until another one is ready elsewhere; where
- * there is no elsewhere, that would be forever. A replica whose node is cordoned while no other node takes pods reports that it is
- * not ready, and such a replica may always be evicted (`unhealthyPodEvictionPolicy: AlwaysAllow`). It works on until then.
+ * Lets a drain of the only usable node finish. The disruption budget keeps the last ready replica until another one is ready
+ * elsewhere; where no other node takes it, that never happens. The last replica then reports that it is not ready, and such a replica
+ * may always be evicted (`unhealthyPodEvictionPolicy: AlwaysAllow`). A cordon alone changes nothing: both replicas stay ready.
  */
 import {
   type Client,
@@ -11,33 +11,70 @@ import {
   type Log,
   type Node,
   nodes,
+  type Pod,
+  pods,
   sleep,
 } from '@slurm-operator/kube';
+import { fitsNode, type Placement } from '../nodeset/observe/fits-node.ts';
 
 const period = 10_000;
 const pageSize = 100;
 
-/** Whether a node takes pods that tolerate nothing in particular. Pure. */
-export function takesPods({ spec, status }: DeepReadonly<Node>): boolean {
-  return (
-    spec?.unschedulable !== true &&
-    (spec?.taints ?? []).every(({ effect }) => effect === 'PreferNoSchedule') &&
-    status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
-  );
+export interface Replica {
+  readonly namespace: string;
+  /** Of its pod. */
+  readonly name: string;
+  /** The node that it runs on. */
+  readonly node: string;
 }
+
+const isTrue = (
+  object: { readonly status?: DeepReadonly<Pick<NonNullable<Node['status']>, 'conditions'>> | undefined },
+  condition: string,
+): boolean =>
+  object.status?.conditions?.some(({ type, status }) => type === condition && status === 'True') === true;
+
+/** Whether a node would take another pod with this placement. Pure. */
+export function takesReplica(
+  { nodeSelector, affinity, tolerations }: Placement,
+  node: DeepReadonly<Node>,
+): boolean {
+  // Not its nodeName: that is where it runs now.
+  return isTrue(node, 'Ready') && fitsNode({ nodeSelector, affinity, tolerations }, node);
+}
+
+/** Whether a replacement of one of its peers waits for a node, and no peer is ready: only this pod keeps the budget. Pure. */
+export function isLastReplica(own: DeepReadonly<Pod>, all: readonly DeepReadonly<Pod>[]): boolean {
+  const owner = ownerOf(own);
+  const peers = all.filter(
+    (pod) =>
+      owner !== undefined &&
+      ownerOf(pod) === owner &&
+      pod.metadata.uid !== own.metadata.uid &&
+      pod.metadata.deletionTimestamp === undefined,
+  );
+  return peers.some(({ spec }) => !spec?.nodeName) && !peers.some((pod) => isTrue(pod as never, 'Ready'));
+}
+
+const ownerOf = ({ metadata }: DeepReadonly<Pod>): string | undefined =>
+  metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 
 export class StepAside {
   readonly name = 'drain watch';
   readonly #client: Client;
-  readonly #node: string;
+  readonly #replica: Replica;
   readonly #clock: Clock;
   readonly #log: Log;
   #why: string | undefined;
 
   /** The client must not be guarded by leadership: every replica asks. */
-  constructor(client: Client, node: string, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+  constructor(
+    client: Client,
+    replica: Replica,
+    { clock, log }: { readonly clock: Clock; readonly log: Log },
+  ) {
     this.#client = client;
-    this.#node = node;
+    this.#replica = replica;
     this.#clock = clock;
     this.#log = log;
   }
@@ -57,21 +94,22 @@ export class StepAside {
   }
 
   async look(signal: AbortSignal): Promise<void> {
-    const aside = (await this.#isCordoned(signal)) && !(await this.#anyOther(signal));
-    this.#why = aside
-      ? `node ${this.#node} is cordoned and no other node takes pods: this replica may be evicted`
+    this.#why = (await this.#blocksDrain(signal))
+      ? `node ${this.#replica.node} is cordoned, this is the last ready replica and no other node takes its replacement: it may be evicted`
       : undefined;
   }
 
-  async #isCordoned(signal: AbortSignal): Promise<boolean> {
-    const fieldSelector = `metadata.name=${this.#node}`;
-    const { items } = await this.#client.list(nodes, { fieldSelector, signal });
-    return items[0]?.spec?.unschedulable === true;
-  }
-
-  async #anyOther(signal: AbortSignal): Promise<boolean> {
+  async #blocksDrain(signal: AbortSignal): Promise<boolean> {
+    const { namespace, name, node } = this.#replica;
+    const [own] = (await this.#client.list(nodes, { fieldSelector: `metadata.name=${node}`, signal })).items;
+    if (own?.spec?.unschedulable !== true) return false;
+    const found: DeepReadonly<Pod>[] = [];
+    for await (const { items } of this.#client.pages(pods, { namespace, pageSize, signal }))
+      found.push(...(items as readonly DeepReadonly<Pod>[]));
+    const pod = found.find(({ metadata }) => metadata.name === name);
+    if (pod === undefined || !isLastReplica(pod, found)) return false;
     for await (const { items } of this.#client.pages(nodes, { pageSize, signal }))
-      if (items.some(takesPods)) return true;
-    return false;
+      if (items.some((other) => takesReplica(pod.spec ?? {}, other))) return false;
+    return true;
   }
 }

@@ -64,6 +64,9 @@ export const leaseRules: readonly PolicyRule[] = [
   rule('coordination.k8s.io', ['leases'], ['get', 'create', 'update']),
 ];
 
+/** In the namespace of the program, where nothing else grants it: whether a drain waits for this replica. */
+export const replicaRules: readonly PolicyRule[] = [rule('', ['pods'], ['list'])];
+
 /** With `--metrics-secure`: ask who reads metrics, and whether they may. */
 export const reviewRules: readonly PolicyRule[] = [
   rule('authentication.k8s.io', ['tokenreviews'], ['create']),

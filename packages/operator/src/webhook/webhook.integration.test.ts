@@ -36,6 +36,7 @@ import {
   bindingNamespaceRules,
   certificateClusterRules,
   certificateNamespaceRules,
+  replicaRules,
   webhookClusterRules,
   webhookNamespaceRules,
 } from '../rbac/rules.ts';
@@ -57,7 +58,7 @@ const everywhere = [
   ...bindingClusterRules,
   ...certificateClusterRules({ validating: 'hooks', mutating: 'hooks' }),
 ];
-const atHome = certificateNamespaceRules({ secret: 'hook-certs' });
+const atHome = [...certificateNamespaceRules({ secret: 'hook-certs' }), ...replicaRules];
 
 function start(...flags: string[]): void {
   const stop = new AbortController();
@@ -68,7 +69,11 @@ function start(...flags: string[]): void {
     `--server-addr=127.0.0.1:${port}`,
     ...flags,
   ];
-  const ended = runWebhook(args, { POD_NAMESPACE: 'slinky', NODE_NAME: 'm' }, stop.signal);
+  const ended = runWebhook(
+    args,
+    { POD_NAMESPACE: 'slinky', POD_NAME: 'hook-0', NODE_NAME: 'm' },
+    stop.signal,
+  );
   ended.catch(() => undefined);
   program = {
     stop: () => {
@@ -310,6 +315,15 @@ test('a worker that is bound learns the topology of its machine; no other pod do
 test('a worker is bound even if its machine cannot be read', async () => {
   await pod('lost', { [label.name]: 'slurmd' });
   assert.equal((await bind('lost', 'unknown-machine')).status, 201);
+});
+
+test('on a cordoned node it asks whether it is the last replica', async () => {
+  await client.mergePatch(nodes, { name: 'm' }, { spec: { unschedulable: true } });
+  await program?.stop();
+  start(...own);
+  await until('it lists the pods of its own namespace', () =>
+    Promise.resolve(used(server.audit.find(), account).includes('list pods')),
+  );
 });
 
 test('the certificate is the Secret’s, and comes back when somebody deletes it', async () => {
