@@ -29,7 +29,7 @@ test('without a flag everything is as upstream has it', () => {
       health: { port: 8081 },
       metrics: { port: 8080, secure: false },
       http2: false,
-      node: undefined,
+      replica: undefined,
     },
     log: { level: 'info', form: 'json', time: 'text' },
     profile: undefined,

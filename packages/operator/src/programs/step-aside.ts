@@ -53,7 +53,7 @@ export function isLastReplica(own: DeepReadonly<Pod>, all: readonly DeepReadonly
       pod.metadata.uid !== own.metadata.uid &&
       pod.metadata.deletionTimestamp === undefined,
   );
-  return peers.some(({ spec }) => !spec?.nodeName) && !peers.some((pod) => isTrue(pod as never, 'Ready'));
+  return peers.some(({ spec }) => !spec?.nodeName) && !peers.some((pod) => isTrue(pod, 'Ready'));
 }
 
 const ownerOf = ({ metadata }: DeepReadonly<Pod>): string | undefined =>
@@ -105,7 +105,7 @@ export class StepAside {
     if (own?.spec?.unschedulable !== true) return false;
     const found: DeepReadonly<Pod>[] = [];
     for await (const { items } of this.#client.pages(pods, { namespace, pageSize, signal }))
-      found.push(...(items as readonly DeepReadonly<Pod>[]));
+      found.push(...items);
     const pod = found.find(({ metadata }) => metadata.name === name);
     if (pod === undefined || !isLastReplica(pod, found)) return false;
     for await (const { items } of this.#client.pages(nodes, { pageSize, signal }))
