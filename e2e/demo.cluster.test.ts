@@ -9,6 +9,7 @@ import { type CommandResult, runCommand } from '@slurm-operator/sandbox';
 import { slurmVersion } from './src/demo/names.ts';
 import type { DemoResult } from './src/demo/run-demo.ts';
 import { loadsImages, needsCluster, needsThisMachine } from './src/given/given-cluster.ts';
+import { runLabels } from './src/given/ground.ts';
 import { installedImages } from './src/helm/installed-images.ts';
 import { StagedCluster } from './src/staged-cluster.ts';
 import { until } from './src/until.ts';
@@ -44,7 +45,11 @@ describe('the demo on a given cluster of two machines', {
   const gone = (what: string, find: () => Promise<unknown>) =>
     until(`${what} is gone`, async () => (await find()) === undefined);
   const namespace = (name: string) =>
-    client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    client.create(namespaces, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name, labels: { ...runLabels } },
+    });
 
   before(async () => {
     staged = await StagedCluster.start({ name: `demo-${process.pid}`, nodes: 2 });

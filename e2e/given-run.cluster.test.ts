@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Client, namespaces } from '@slurm-operator/kube';
+import { type Client, configMaps, namespaces } from '@slurm-operator/kube';
 import { type ClusterRecord, down, up } from '@slurm-operator/localcluster';
 import { type CommandResult, runCommand } from '@slurm-operator/sandbox';
 import { connect } from './src/demo/connect.ts';
@@ -41,11 +41,28 @@ describe('the cluster tests on a given cluster', {
 
   it('runs what needs the API alone, names what does not run there, and leaves the cluster as it was', async () => {
     const untouched = await clusterContents(client);
-    const { exitCode, stdout, stderr } = await run('plain-yaml');
+    const running = run('plain-yaml');
+    // Others use the cluster at the same time: with a namespace that the tests would have taken, too.
+    await until('the run has begun', () => client.find(namespaces, { name: 'slinky' }));
+    const [others, theirs] = ['hybrid', '/api/v1/namespaces/hybrid/configmaps/theirs'];
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: others } });
+    await client.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'theirs', namespace: others },
+    });
+    const { exitCode, stdout, stderr } = await running;
     assert.equal(exitCode, 0, `${stdout}\n${stderr}`);
-    assert.match(stdout, /nothing was left behind/);
+    assert.match(stdout, /nothing was left behind\. Others created [2-9]/);
     assert.match(stdout, /[1-9]\d* passed, 0 failed/);
-    assert.deepEqual(added(untouched, await clusterContents(client)), []);
+    const now = await clusterContents(client);
+    assert.ok(now.has(theirs), 'what others created stays');
+    assert.deepEqual(
+      added(untouched, now).filter((found) => ![found.name, found.namespace].includes(others)),
+      [],
+    );
+    await client.delete(namespaces, { name: others });
+    await until('it is gone', async () => (await client.find(namespaces, { name: others })) === undefined);
     const { stdout: told } = await run('-ha.');
     assert.match(told, /two slurmctld.*not run here: needs 3 nodes, the cluster has 1/);
     assert.match(told, /\b0 passed, 0 failed, [1-9]/, 'what does not run is not counted as passed');

@@ -43,7 +43,7 @@ const run = await runTests({
   // Two operators on one cluster would fight.
   isSerial: givenRun !== undefined,
 });
-const leftBehind = (await givenRun?.close()) ?? { left: [], gone: [], objects: 0 };
+const leftBehind = (await givenRun?.close()) ?? { left: [], byOthers: { created: 0, removed: 0 } };
 const results = run.tiers;
 
 console.log(
@@ -62,21 +62,22 @@ const skipped = [
 ];
 if (skipped.length > 0)
   console.log(yellow(`\nNot covered by this run:\n${skipped.map((name) => `  – ${name}`).join('\n')}`));
-const { left, gone, objects } = leftBehind;
+const { left, byOthers } = leftBehind;
 const failures = [
   ...run.failures,
   ...results.flatMap((result) => result.failures),
   ...left.map((path) => ({
     name: `left behind: ${path}`,
     where: '',
-    error: 'the cluster did not have it before',
+    error: 'the tests created it and did not remove it',
   })),
-  ...gone.map((path) => ({ name: `gone: ${path}`, where: '', error: 'the cluster had it before' })),
 ];
-if (givenRun !== undefined && left.length + gone.length === 0)
-  console.log(
-    green(`\nThe given cluster has the ${objects} objects that it had before: nothing was left behind.`),
-  );
+if (givenRun !== undefined && left.length === 0) {
+  const { created, removed } = byOthers;
+  const meanwhile =
+    created + removed === 0 ? '' : ` Others created ${created} and removed ${removed} objects meanwhile.`;
+  console.log(green(`\nOn the given cluster nothing was left behind.${meanwhile}`));
+}
 if (failures.length > 0) console.log(`\n${describeFailures(failures)}`);
 if (process.env['TIMES'] === 'write') writeTimes(run.times);
 console.log(dim(`\nmake test took ${duration(performance.now() - began)}`));

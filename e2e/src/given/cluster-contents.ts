@@ -7,6 +7,10 @@ export interface Content {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Of a PersistentVolume: the namespace of its claim. */
+  readonly claimNamespace?: string;
 }
 
 interface ResourceList {
@@ -34,28 +38,42 @@ export async function clusterContents(client: Client): Promise<Map<string, Conte
     const { resources = [] } = (await client.json('GET', root)) as ResourceList;
     for (const { name, kind, namespaced, verbs } of resources) {
       if (name.includes('/') || passing.has(kind) || !verbs.includes('list')) continue;
-      for (const metadata of await listMetadata(client, `${root}/${name}`)) {
-        const { namespace = '' } = metadata;
+      for (const { metadata, spec } of await listItems(client, `${root}/${name}`)) {
+        const { namespace = '', labels = {}, annotations = {} } = metadata;
         const place = namespaced ? `namespaces/${namespace}/` : '';
         const path = `${root}/${place}${name}/${metadata.name}`;
-        contents.set(path, { path, kind, namespace, name: metadata.name });
+        const claimNamespace = spec?.claimRef?.namespace ?? '';
+        contents.set(path, {
+          path,
+          kind,
+          namespace,
+          name: metadata.name,
+          labels,
+          annotations,
+          claimNamespace,
+        });
       }
     }
   }
   return contents;
 }
 
-interface Page {
-  readonly metadata?: { readonly continue?: string };
-  readonly items?: readonly { readonly metadata: { readonly name: string; readonly namespace?: string } }[];
+interface Item {
+  readonly metadata: Pick<Content, 'name' | 'labels' | 'annotations'> & { readonly namespace?: string };
+  readonly spec?: { readonly claimRef?: { readonly namespace?: string } };
 }
 
-async function listMetadata(client: Client, path: string) {
-  const found: { readonly name: string; readonly namespace?: string }[] = [];
+interface Page {
+  readonly metadata?: { readonly continue?: string };
+  readonly items?: readonly Item[];
+}
+
+async function listItems(client: Client, path: string): Promise<Item[]> {
+  const found: Item[] = [];
   for (let token = ''; ; ) {
     const query = `limit=500${token === '' ? '' : `&continue=${encodeURIComponent(token)}`}`;
     const page = (await client.json('GET', `${path}?${query}`).catch(notServed)) as Page;
-    found.push(...(page.items ?? []).map(({ metadata }) => metadata));
+    found.push(...(page.items ?? []));
     token = page.metadata?.continue ?? '';
     if (token === '') return found;
   }

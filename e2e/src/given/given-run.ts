@@ -1,4 +1,5 @@
 /** A run of the cluster tests on a given cluster: what is asked before the first test, and shown after the last. */
+import { randomBytes } from 'node:crypto';
 import { type Client, namespaces, nodes } from '@slurm-operator/kube';
 import { connect } from '../demo/connect.ts';
 import { checkImages } from '../demo/missing-images.ts';
@@ -7,6 +8,7 @@ import { until } from '../until.ts';
 import { added, clusterContents } from './cluster-contents.ts';
 import { localClusterOf } from './given-cluster.ts';
 import { checkGround, createNamespace } from './ground.ts';
+import { marksLeft, ownership } from './ownership.ts';
 
 export interface GivenRunOptions {
   /** The value of KUBECONFIG. */
@@ -18,12 +20,14 @@ export interface GivenRunOptions {
 export interface GivenRun {
   /** For the processes of the tests. */
   readonly env: Readonly<Record<string, string>>;
-  /** What the tests left behind, and what is gone that was there before. */
-  close(): Promise<{
-    readonly left: readonly string[];
-    readonly gone: readonly string[];
-    readonly objects: number;
-  }>;
+  close(): Promise<GivenResult>;
+}
+
+export interface GivenResult {
+  /** What the tests created and did not remove. */
+  readonly left: readonly string[];
+  /** Objects that others created and removed meanwhile. */
+  readonly byOthers: { readonly created: number; readonly removed: number };
 }
 
 /** Throws with the reason when the tests cannot run there. */
@@ -43,13 +47,21 @@ export async function openGivenRun({ kubeconfig, registry, say }: GivenRunOption
       : `images: ${registry === '' ? 'on its nodes' : `from ${registry}`}`,
   );
   if (!isLocal) await checkAllImages(client, registry, say);
-  const settled = async () => {
+  const runId = randomBytes(6).toString('hex');
+  const settled = async (): Promise<GivenResult> => {
     const now = await clusterContents(client);
-    return { left: paths(added(before, now)), gone: paths(added(now, before)), objects: now.size };
+    const { isOurs } = ownership(runId, now.values());
+    const created = added(before, now);
+    const ours = created.filter(isOurs).map(({ path }) => path);
+    return {
+      left: [...ours, ...marksLeft(before, now)],
+      byOthers: { created: created.length - ours.length, removed: added(now, before).length },
+    };
   };
   return {
     env: {
       GIVEN_KUBECONFIG: kubeconfig,
+      GIVEN_RUN: runId,
       GIVEN_NODES: String(schedulable.length),
       GIVEN_LOADS_IMAGES: isLocal ? '1' : '0',
     },
@@ -65,8 +77,6 @@ export async function openGivenRun({ kubeconfig, registry, say }: GivenRunOption
     },
   };
 }
-
-const paths = (contents: readonly { readonly path: string }[]): string[] => contents.map(({ path }) => path);
 
 async function checkAllImages(client: Client, registry: string, say: (line: string) => void): Promise<void> {
   const name = 'team';

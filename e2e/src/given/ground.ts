@@ -10,32 +10,13 @@ import {
 import { everyKind } from '@slurm-operator/operator';
 import { until } from '../until.ts';
 import { added, type Content, clusterContents } from './cluster-contents.ts';
-
-/** The namespaces of the tests. They must not exist before, and are gone after. */
-export const testNamespaces = [
-  'slurm',
-  'slinky',
-  'hybrid',
-  'team',
-  'slurm-example',
-  'slurm-demo',
-  'slurm-demo-operator',
-] as const;
-
-/** Cluster-wide kinds that the charts create. Nodes, volumes and the like are never removed, whatever their name. */
-const removable = new Set([
-  'ClusterRole',
-  'ClusterRoleBinding',
-  'CustomResourceDefinition',
-  'MutatingWebhookConfiguration',
-  'ValidatingWebhookConfiguration',
-]);
+import { isTestNamespace, ownership, runLabel } from './ownership.ts';
 
 /** Throws where the tests would meet what belongs to others. Changes nothing. */
 export async function checkGround(client: Client): Promise<void> {
   const taken = (await client.list(namespaces)).items
     .map(({ metadata }) => metadata.name)
-    .filter((name) => (testNamespaces as readonly string[]).includes(name));
+    .filter(isTestNamespace);
   const definitions = (await client.list(customResourceDefinitions)).items
     .map(({ metadata }) => metadata.name)
     .filter((name) => name.endsWith('.slinky.slurm.net'));
@@ -45,39 +26,75 @@ export async function checkGround(client: Client): Promise<void> {
     );
 }
 
+/** Names a run; empty where every test has a cluster of its own. */
+export const givenRunId = process.env['GIVEN_RUN'] ?? '';
+
+/** On every namespace that a test creates, so that only these are removed from a given cluster. */
+export const runLabels: Readonly<Record<string, string>> =
+  givenRunId === '' ? {} : { [runLabel]: givenRunId };
+
 /** Workers are privileged, which Pod Security may refuse where a namespace does not allow it. */
 export async function createNamespace(client: Client, name: string): Promise<void> {
-  const labels = { 'pod-security.kubernetes.io/enforce': 'privileged' };
+  const labels = { 'pod-security.kubernetes.io/enforce': 'privileged', ...runLabels };
   try {
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
   } catch (error) {
     if (!(error instanceof AlreadyExistsError)) throw error;
+    const found = await client.get(namespaces, { name });
+    if (givenRunId !== '' && found.metadata.labels?.[runLabel] !== givenRunId)
+      throw new Error(
+        `the namespace ${name} was created by others while the tests ran: remove it, or give another cluster`,
+        { cause: error },
+      );
   }
 }
 
-/** Removes what the tests brought, and throws with the names of what would not go. */
+/** What the run created since then and still exists. */
+export async function leftOf(
+  client: Client,
+  before: ReadonlyMap<string, Content>,
+): Promise<readonly Content[]> {
+  const now = await clusterContents(client);
+  const { isOurs } = ownership(givenRunId, now.values());
+  return added(before, now).filter(isOurs);
+}
+
+/** Removes what the tests created, and throws with the names of what would not go. Objects of others are not looked at. */
 export async function restoreGround(client: Client, before: ReadonlyMap<string, Content>): Promise<void> {
-  await removeCustomResources(client);
-  const isOurs = ({ kind, name, namespace }: Content) =>
-    namespace === '' && removable.has(kind) && /slurm-operator|slinky|^slurm/.test(name);
-  for (const { path } of added(before, await clusterContents(client)).filter(isOurs))
+  await removeCustomResources(client, await ownNamespaces(client));
+  const found = await leftOf(client, before);
+  for (const { path } of found.filter(
+    ({ kind, namespace }) => namespace === '' && !['Namespace', 'PersistentVolume'].includes(kind),
+  ))
     await remove(client, path);
-  for (const name of testNamespaces)
-    if (!before.has(`/api/v1/namespaces/${name}`)) await remove(client, `/api/v1/namespaces/${name}`);
-  const left = async () => added(before, await clusterContents(client)).map(({ path }) => path);
-  await until('the cluster has only what it had before', async () => (await left()).length === 0, {
+  for (const { path } of found.filter(({ kind }) => kind === 'Namespace')) await remove(client, path);
+  const left = async () => (await leftOf(client, before)).map(({ path }) => path);
+  await until('what the tests created is gone', async () => (await left()).length === 0, {
     seconds: 300,
     everyMs: 1_000,
     seen: async () => (await left()).join(', '),
   });
 }
 
+async function ownNamespaces(client: Client): Promise<string[]> {
+  const { items } = await client.list(namespaces);
+  const contents = items.map(({ metadata }) => ({
+    path: '',
+    kind: 'Namespace',
+    namespace: '',
+    name: metadata.name,
+    labels: metadata.labels ?? {},
+  }));
+  const { isOurs } = ownership(givenRunId, contents);
+  return contents.filter(isOurs).map(({ name }) => name);
+}
+
 /** While the operator runs it lets go of them; where it does not, its finalizers are removed. */
-async function removeCustomResources(client: Client): Promise<void> {
+async function removeCustomResources(client: Client, own: readonly string[]): Promise<void> {
   const remaining = async () => {
     const found: { resource: Resource; name: string; namespace: string }[] = [];
     for (const kind of everyKind)
-      for (const namespace of testNamespaces)
+      for (const namespace of own)
         for (const { metadata } of await list(client, kind as Resource, namespace))
           found.push({ resource: kind as Resource, name: metadata.name, namespace });
     return found;
