@@ -79,6 +79,18 @@ export const plantedFaults: readonly PlantedFault[] = [
       },
     ],
   },
+  {
+    name: 'reservation-leak',
+    what: 'a crash between the write of a reservation and the write of the status leaves the reservation in Slurm',
+    law: /L8: reservations|L6: .* reservation/,
+    edits: [
+      {
+        file: 'nodeset/reservation.ts',
+        find: 'if (made === undefined) await note(',
+        replace: 'if (made !== undefined) await note(',
+      },
+    ],
+  },
 ];
 
 const operatorPackage = fileURLToPath(new URL('..', import.meta.url));

@@ -306,3 +306,17 @@ test('a revision that was left without an owner is taken over', async () => {
     return found.metadata.ownerReferences?.some((owner) => owner.uid === uid && owner.controller) ?? false;
   });
 });
+
+test('the status of a NodeSet that no longer schedules its updates has no condition of a reservation', async () => {
+  await using stage = await NodeSetStage.open();
+  await stage.createNodeSet('gpu', { replicas: 1 });
+  await stage.startOperator();
+  await stage.untilReady('gpu', 1);
+  const condition = async () =>
+    (await stage.nodeSet('gpu'))?.status?.conditions?.find(({ type }) => type === 'ReservationCreated');
+  const scheduledUpdate = { startTime: '2099-01-01T00:00:00Z', duration: '1h' };
+  await stage.patchNodeSet('gpu', { updateStrategy: { type: 'ScheduledUpdate', scheduledUpdate } });
+  await stage.until('the reservation is made', async () => (await condition())?.status === 'True');
+  await stage.patchNodeSet('gpu', { updateStrategy: { type: 'RollingUpdate', scheduledUpdate: null } });
+  await stage.until('the condition is gone', async () => (await condition()) === undefined);
+});

@@ -29,7 +29,7 @@ import { keptRevision } from './plan/kept-revision.ts';
 import { isOwn } from './plan/node-state.ts';
 import { type Observed, slotKey, type Worker } from './plan/observed.ts';
 import { type Plan, plan } from './plan/plan.ts';
-import { madeWindow, syncReservation } from './reservation.ts';
+import { madeWindow, syncReservation, withdrawnReservation } from './reservation.ts';
 import { syncRevisions } from './revisions.ts';
 import { syncShared } from './shared-objects.ts';
 import type { GatewayFinder, NodesView, SlurmGateway } from './slurm-gateway.ts';
@@ -208,7 +208,9 @@ export class NodeSetReconciler {
       ...(collisionCount === undefined ? {} : { collisionCount }),
     };
     this.#tellHold(current, status.conditions);
-    await writeStatus(nodeSets, current as unknown as Live<NodeSet>, fields, conditions, client, context);
+    const withdrawn = window === undefined ? withdrawnReservation(current) : [];
+    const live = current as unknown as Live<NodeSet>;
+    await writeStatus(nodeSets, live, fields, conditions, client, context, withdrawn);
   }
 
   /** Told once when its lines begin to wait for jobs, and when they no longer do. */

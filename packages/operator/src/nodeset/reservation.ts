@@ -46,6 +46,13 @@ export function madeWindow(nodeSet: NodeSet): MadeWindow | undefined {
   };
 }
 
+/** The condition of a NodeSet that asks for no reservation and has none: its status must not depend on what it once asked for. */
+export function withdrawnReservation(nodeSet: NodeSet): string[] {
+  return wantedWindow(nodeSet) === undefined && madeWindow(nodeSet) === undefined
+    ? [conditionType.reservationCreated]
+    : [];
+}
+
 /**
  * Returns the condition to show, or undefined when reservations play no part. Slurm keeps nothing of ours with a reservation, so that one
  * is about to be made is noted first: after a crash between the two writes it is found, and removed where nobody wants it.

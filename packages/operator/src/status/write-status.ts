@@ -15,6 +15,7 @@ interface WithStatus extends KubeObject {
   status?: { conditions?: Condition[] };
 }
 
+/** `withdrawn`: types of conditions that no longer apply; they leave the status. */
 export async function writeStatus<T extends KubeObject>(
   resource: Resource<T>,
   object: Live<T>,
@@ -22,11 +23,15 @@ export async function writeStatus<T extends KubeObject>(
   verdicts: readonly Verdict[],
   client: Client,
   context: ReconcileContext,
+  withdrawn: readonly string[] = [],
 ): Promise<void> {
   const { name, namespace, generation } = object.metadata;
   const before = (object as unknown as Live<WithStatus>).status;
   const now = context.clock.now();
-  let conditions: readonly Condition[] = before?.conditions ?? [];
+  let conditions: readonly Condition[] = (before?.conditions ?? []).filter(
+    ({ type }) => !withdrawn.includes(type),
+  );
+  const drops = conditions.length < (before?.conditions ?? []).length;
   for (const verdict of verdicts)
     conditions = setCondition(
       conditions,
@@ -42,7 +47,7 @@ export async function writeStatus<T extends KubeObject>(
   const stale = Object.keys(before ?? {}).some(
     (field) => !(field in status) || (status as Record<string, unknown>)[field] === undefined,
   );
-  if (!stale && covers(before, status)) return;
+  if (!stale && !drops && covers(before, status)) return;
   await client.apply(resource, { metadata: { name, namespace }, status } as never, {
     subresource: 'status',
     signal: context.signal,
