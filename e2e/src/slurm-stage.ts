@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  type Accounting,
   type Controller,
   conditionType,
   customResourceDefinition,
   kinds,
+  type LoginSet,
   type NodeSet,
   type RestApi,
   type Token,
@@ -70,13 +72,13 @@ export interface StageOptions {
 export class SlurmStage implements AsyncDisposable {
   readonly client: Client;
   readonly directory: string;
-  /** What tokens are signed with. */
-  readonly jwtKey = randomBytes(32);
+  readonly version: SlurmVersion;
   readonly staged: StagedCluster;
   readonly #operator: OperatorProcess | InstalledOperator;
   readonly #undo = new AsyncDisposableStack();
-  readonly #version: SlurmVersion;
+  #jwtKey = randomBytes(32);
   #slurm: SlurmClient | undefined;
+  #token = signedToken({ key: this.#jwtKey, user: 'slurm' });
 
   private constructor(
     staged: StagedCluster,
@@ -87,7 +89,7 @@ export class SlurmStage implements AsyncDisposable {
     this.directory = staged.directory;
     this.#operator = operator;
     this.staged = staged;
-    this.#version = version;
+    this.version = version;
   }
 
   static async open({
@@ -195,7 +197,7 @@ export class SlurmStage implements AsyncDisposable {
       jwtKeyRef: { name: 'keys', key: 'jwt.key' },
     };
     const image = (name: 'slurmctld' | 'slurmrestd') => ({
-      image: inGivenRegistry(imageTag(name, this.#version)),
+      image: inGivenRegistry(imageTag(name, this.version)),
     });
     const controller = {
       ...keys,
@@ -233,15 +235,15 @@ export class SlurmStage implements AsyncDisposable {
 
   /** Since 25.11 a standby does not answer /readyz; before, nothing tells Kubernetes which of two slurmctld is active. */
   get tellsWhoIsActive(): boolean {
-    return this.#version !== '24.11';
+    return this.version !== '24.11';
   }
 
   async createNodeSet(name: string, spec: object): Promise<void> {
-    const slurmd = { image: inGivenRegistry(imageTag('slurmd', this.#version)) };
+    const slurmd = { image: inGivenRegistry(imageTag('slurmd', this.version)) };
     await this.create(nodeSets, 'NodeSet', name, { controllerRef: { name: 'main' }, slurmd, ...spec });
   }
 
-  async create<T extends Controller | RestApi | NodeSet | Token>(
+  async create<T extends Accounting | Controller | LoginSet | RestApi | NodeSet | Token>(
     resource: Resource<T & KubeObject>,
     kind: string,
     name: string,
@@ -272,11 +274,24 @@ export class SlurmStage implements AsyncDisposable {
     if (this.#slurm !== undefined) return this.#slurm;
     this.#slurm = new SlurmClient({
       server: await this.reach('main-restapi', 6820),
-      token: signedToken({ key: this.jwtKey, user: 'slurm' }),
+      token: { token: () => this.#token.token() },
       // Daemons are killed and paused here: whoever looks wants to know soon that they are back.
       circuit: { pauseMs: 200, maxPauseMs: 1_000 },
     });
     return this.#slurm;
+  }
+
+  /** What tokens are signed with. */
+  get jwtKey(): Buffer {
+    return this.#jwtKey;
+  }
+
+  /** Writes another key into the Secret; the client of this stage signs with it from now on. */
+  async rotateJwtKey(): Promise<void> {
+    this.#jwtKey = randomBytes(32);
+    const data = { 'jwt.key': this.#jwtKey.toString('base64') };
+    await this.client.mergePatch(secrets, { namespace, name: 'keys' }, { data });
+    this.#token = signedToken({ key: this.#jwtKey, user: 'slurm' });
   }
 
   /** The address of a Service for a program of this machine. */

@@ -57,7 +57,14 @@ async function faults(): Promise<boolean> {
     try {
       say(`planted: ${planted.what}`);
       const program = join(plant(planted, directory), 'src/manager.ts');
-      const result = await runSoak({ ...options, ops: number('OPS', 200), program, stopAtLoss: true });
+      // One operation of every kind first: which of them finds a fault is not known beforehand.
+      const result = await runSoak({
+        ...options,
+        ops: number('OPS', 200),
+        program,
+        eachKind: true,
+        stopAtLoss: true,
+      });
       const hurt = result.jobs_lost + result.jobs_requeued_by_operator + result.foreign_touched.length;
       found[planted.name] = hurt > 0 ? result.ops : null;
       say(`${planted.name}: ${hurt > 0 ? `found after ${result.ops} operations` : 'NOT FOUND'}`);

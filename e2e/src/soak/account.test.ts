@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { account } from './account.ts';
 import { type Blow, setDown } from './blow-log.ts';
-import type { JobStarts } from './slurmctld-log.ts';
+import type { JobTimes } from './slurmctld-log.ts';
 import type { TrackedJob } from './workload.ts';
 
 const job = (over: Partial<TrackedJob>): TrackedJob => ({
@@ -24,9 +24,10 @@ const judge = (
   blows: Blow[],
   kills: number[] = [],
   restarts: number[] = [],
-  starts: JobStarts = new Map(),
+  starts: JobTimes = new Map(),
+  ends: JobTimes = new Map(),
 ) => {
-  const told = account([one], blows, { kills, restarts, starts }, () => {});
+  const told = account([one], blows, { kills, restarts, starts, ends }, () => {});
   const { jobs_lost, jobs_requeued_by_operator, jobs_lost_by_slurm } = told;
   return { jobs_lost, jobs_requeued_by_operator, jobs_lost_by_slurm };
 };
@@ -49,9 +50,16 @@ test('a job is ours when the operator struck its worker while it ran there, in w
     ...nothing,
     jobs_lost: 1,
   });
-  assert.deepEqual(judge(job({ restarts: 1, runs: twice }), [deleted(135_000)]), nothing, 'it had moved on');
-  const late: Blow = { what: 'pod deleted', worker: 'w-1', at: 141_000 };
-  assert.deepEqual(judge(job({ restarts: 1, runs: twice }), [late]), nothing, 'it had completed');
+});
+
+test('a job that began twice for no known reason counts as requeued by the operator', () => {
+  const runs = [
+    { node: 'w-0', from: 110_000, until: 120_000 },
+    { node: 'w-1', from: 130_000, until: 140_000 },
+  ];
+  const requeued = { ...nothing, jobs_requeued_by_operator: 1 };
+  assert.deepEqual(judge(job({ restarts: 1, runs }), [deleted(135_000)]), requeued);
+  assert.deepEqual(judge(job({ restarts: 1, runs }), []), requeued);
 });
 
 test('a run that was cut off between two looks is ours when the operator struck anywhere between them', () => {
@@ -80,7 +88,7 @@ test('a job whose start slurmctld forgot, begins anew and holds, is Slurm’s; w
   const held = { words: 'launch failed requeued held', at: 150_000 };
   const again = job({ restarts: 1, held, runs: [{ node: 'w-1', from: 160_000, until: 170_000 }] });
   assert.deepEqual(judge(again, [], [140_000]), { ...nothing, jobs_lost_by_slurm: 1 });
-  assert.deepEqual(judge(again, []), nothing, 'it completed');
+  assert.deepEqual(judge(again, []), { ...nothing, jobs_requeued_by_operator: 1 });
   assert.deepEqual(judge({ ...again, end: 'CANCELLED' }, [], [90_000, 151_000]), {
     ...nothing,
     jobs_lost: 1,
@@ -113,6 +121,12 @@ test('a job whose end slurmctld forgot is Slurm’s', () => {
     'it ran then',
   );
   assert.deepEqual(judge(cleared, [deleted(181_000)]), { ...nothing, jobs_lost: 1 }, 'nothing was forgotten');
+  const reported = new Map([[1, [120_500]]]);
+  assert.deepEqual(
+    judge(cleared, [deleted(121_000)], [121_300], [], new Map(), reported),
+    { ...nothing, jobs_lost_by_slurm: 1 },
+    'its worker had reported the end before the operator took it, and slurmctld was killed right after',
+  );
 });
 
 test('a job that was over its limit when slurmctld came back is told apart; one that ran too long is lost', () => {
@@ -124,7 +138,7 @@ test('jobs that never ran were not run', () => {
   const told = account(
     [job({}), job({ id: 2, runs: [], end: 'GONE' })],
     [],
-    { kills: [], restarts: [], starts: new Map() },
+    { kills: [], restarts: [], starts: new Map(), ends: new Map() },
     () => {},
   );
   assert.equal(told.jobs_run, 1);

@@ -1,14 +1,14 @@
 /** By whose hand a job was hurt: the operator's requests on one side, what became of each job on the other. Pure. */
 import type { Blow } from './blow-log.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
-import type { JobStarts } from './slurmctld-log.ts';
+import type { JobTimes } from './slurmctld-log.ts';
 import type { Run, TrackedJob } from './workload.ts';
 
 export interface Account {
   readonly jobs_run: number;
   /** Not completed, and not Slurm's doing: by the operator's hand, or by nobody knows whose. */
   readonly jobs_lost: number;
-  /** Completed, but begun more than once by the operator's hand. */
+  /** Completed, but begun more than once: by the operator's hand, or for a reason that is not known. */
   readonly jobs_requeued_by_operator: number;
   /** Hurt by a kill -9 of slurmctld, which had not yet saved that it had accepted or begun the job. */
   readonly jobs_lost_by_slurm: number;
@@ -21,7 +21,9 @@ export interface SlurmStory {
   /** When it was ended in an orderly way. */
   readonly restarts: readonly number[];
   /** Every start of a job that it has logged: nobody looks often enough to see them all. */
-  readonly starts: JobStarts;
+  readonly starts: JobTimes;
+  /** Every end that a worker has reported and it has logged. */
+  readonly ends: JobTimes;
 }
 
 /** slurmctld saves its state every few seconds; what it took on after the last save is lost with it. */
@@ -36,6 +38,8 @@ type Verdict =
   | { readonly kind: 'unsaved'; readonly kill: number; readonly what: string }
   /** Slurm's own doing, and none that is counted: told apart. */
   | { readonly kind: 'slurm'; readonly why: string }
+  /** An order of the script. */
+  | { readonly kind: 'people'; readonly why: string }
   | { readonly kind: 'nobody' };
 
 export function account(
@@ -52,7 +56,8 @@ export function account(
     const verdict = judge(job, blows, story, orders);
     if (verdict.kind === 'operator') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
     else if (verdict.kind === 'unsaved') counts.jobs_lost_by_slurm += 1;
-    else if (verdict.kind === 'nobody' && !completed) counts.jobs_lost += 1;
+    // What nothing explains counts as the operator's: a changed configuration ends jobs without a request for any of them.
+    else if (verdict.kind === 'nobody') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
     say(
       `job ${job.id}: ${job.end ?? 'open'}, ${job.restarts} restarts, accepted ${time(job.acceptedAt)}, ${job.runs.map(told).join(' then ') || 'never ran'}; by ${inWords(verdict)}`,
     );
@@ -70,23 +75,25 @@ function endsAsMeant({ id, kind, end }: TrackedJob, orders: PeoplesOrders): bool
 function judge(
   job: TrackedJob,
   blows: readonly Blow[],
-  { kills, restarts, starts }: SlurmStory,
+  { kills, restarts, starts, ends }: SlurmStory,
   orders: PeoplesOrders,
 ): Verdict {
-  const removed = job.runs.find((run) =>
-    run.node.split(',').some((node) => orders.removedAtOnce(node, run.cutBy ?? run.until)),
-  );
+  const removed = job.runs.find((run) => orders.endedRun(run));
   if (removed !== undefined)
-    return {
-      kind: 'slurm',
-      why: `people deleted the NodeSet of ${removed.node} without waiting for its jobs`,
-    };
+    return { kind: 'people', why: `deleted the NodeSet of ${removed.node} without waiting for its jobs` };
+  const { partition, acceptedAt, endedAt } = job;
+  const waits = job.runs.every((run) => run.cutBy !== undefined);
+  if (orders.endedInPartition({ partition, acceptedAt, endedAt, waits }))
+    return { kind: 'people', why: `deleted the NodeSet of partition ${partition} with the jobs in it` };
   // What came after a job had completed did it no harm.
   const cut = job.end === 'COMPLETED' ? job.runs.slice(0, -1) : job.runs;
   const endForgotten = forgottenEnd(job, kills);
-  // What Slurm took for running had ended long ago: the operator took the worker when that was cleared up, and hurt nobody.
+  // What Slurm took for running had ended: the operator took the worker before that was forgotten, or when it was cleared up.
   const wasOver = (run: Run, at: number) =>
-    endForgotten !== undefined && run === job.runs.at(-1) && at > run.from + job.seconds * 1000 + late;
+    endForgotten !== undefined &&
+    run === job.runs.at(-1) &&
+    (at > run.from + job.seconds * 1000 + late ||
+      (ends.get(job.id) ?? []).some((end) => end >= run.from && end < at));
   const struck = (run: Run) =>
     blows.find(({ worker, at }) => run.node === worker && covers(run, at) && !wasOver(run, at));
   const logged = (starts.get(job.id) ?? []).filter((at) => at > job.acceptedAt - blur);
@@ -136,6 +143,8 @@ function inWords(verdict: Verdict): string {
       return `Slurm: ${verdict.what} the kill -9 of slurmctld at ${time(verdict.kill)}`;
     case 'slurm':
       return `Slurm: ${verdict.why}`;
+    case 'people':
+      return `people: ${verdict.why}`;
     case 'nobody':
       return 'nobody known';
   }

@@ -7,7 +7,6 @@ import { nodeSets } from '@slurm-operator/operator';
 import { type SlurmClient, SlurmError } from '@slurm-operator/slurm';
 import { namespace, type SlurmStage } from '../slurm-stage.ts';
 import { forgottenEnd } from './account.ts';
-import { setNames } from './operations/node-sets.ts';
 import { slurmCommand } from './operations/operation.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
 import type { TrackedJob } from './workload.ts';
@@ -132,8 +131,7 @@ export class Administrator {
   /** Jobs that wait in a partition whose NodeSet goes or has given it up hold that back: people move them after a while. */
   async #moveStranded(jobs: readonly TrackedJob[]): Promise<void> {
     const sets = (await this.#stage.client.list(nodeSets, { namespace })).items;
-    for (const name of setNames)
-      if (!sets.some(({ metadata }) => metadata.name === name)) this.#orders.removed(name, Date.now());
+    this.#orders.present(new Set(sets.map(({ metadata }) => metadata.uid ?? '')), Date.now());
     const asked = sets
       .filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.partition.enabled)
       .map(({ metadata, spec }) => spec.template?.spec?.hostname?.replace(/-+$/, '') ?? metadata.name);

@@ -23,7 +23,8 @@ const job = (over: Partial<TrackedJob>): TrackedJob => ({
   ...over,
 });
 const lost = (jobs: TrackedJob[], orders = new PeoplesOrders()) =>
-  account(jobs, [], { kills: [], restarts: [], starts: new Map() }, () => {}, orders).jobs_lost;
+  account(jobs, [], { kills: [], restarts: [], starts: new Map(), ends: new Map() }, () => {}, orders)
+    .jobs_lost;
 
 test('the account of Slurm counts where nobody saw a job end, and for jobs that nobody followed', () => {
   const records = parseJobRecords(
@@ -62,14 +63,60 @@ test('jobs on the workers of a NodeSet that people deleted at once are theirs, u
   const orders = new PeoplesOrders();
   const at = Date.parse('2026-01-01T00:00:20Z');
   const hurt = job({ end: 'NODE_FAIL', runs: [{ node: 'a-0', from: at - 10_000, until: at }] });
-  orders.removeAtOnce('b', at - 5_000);
+  orders.remove('b', 'uid-b', 'Delete', at - 5_000);
   assert.equal(lost([hurt], orders), 1);
-  orders.removeAtOnce('a', at - 5_000);
+  orders.remove('a', 'uid-a', 'CancelPending', at - 5_000);
+  assert.equal(lost([hurt], orders), 1, 'that policy ends nothing that runs');
+  orders.remove('a', 'uid-a', 'Delete', at - 5_000);
   assert.equal(lost([hurt], orders), 0);
+  const foreign = job({ ...hurt, runs: [{ node: 'a-40', from: at - 10_000, until: at }] });
+  assert.equal(lost([foreign], orders), 1, 'a worker of others is not one of the NodeSet');
   const later = new PeoplesOrders();
-  later.removeAtOnce('a', at - 400_000);
-  later.removed('a', at - 300_000);
+  later.remove('a', 'uid-a', 'Delete', at - 400_000);
+  later.present(new Set(['uid-b']), at - 300_000);
   assert.equal(lost([hurt], later), 1);
+});
+
+test('a run on the next NodeSet of a name is not covered by the order that deleted the one before', () => {
+  const orders = new PeoplesOrders();
+  const at = Date.parse('2026-01-01T00:00:20Z');
+  orders.remove('a', 'uid-1', 'Delete', at - 60_000);
+  orders.present(new Set(['uid-2']), at - 50_000);
+  const run = (from: number) =>
+    job({ end: 'NODE_FAIL', partition: 'all', runs: [{ node: 'a-0', from, until: at }] });
+  assert.equal(lost([run(at - 20_000)], orders), 1);
+  assert.equal(
+    lost([run(at - 70_000)], orders),
+    0,
+    'it ran when the order was given, and Slurm noticed late',
+  );
+});
+
+test('pending jobs of the partition of a NodeSet end by the order to delete it with them, and no others', () => {
+  const at = Date.parse('2026-01-01T00:00:20Z');
+  const waiting = job({ end: 'NODE_FAIL', partition: 'a', runs: [], endedAt: at });
+  for (const policy of ['Delete', 'CancelPending'] as const) {
+    const orders = new PeoplesOrders();
+    assert.equal(lost([waiting], orders), 1);
+    orders.remove('a', 'uid-a', policy, at - 5_000);
+    assert.equal(lost([waiting], orders), 0);
+    assert.equal(lost([{ ...waiting, partition: 'a-x' }], orders), 0, 'its name after a change of hostname');
+    assert.equal(lost([{ ...waiting, partition: 'all' }], orders), 1);
+    assert.equal(lost([{ ...waiting, endedAt: at - 10_000 }], orders), 1, 'before the order');
+    orders.present(new Set(), at - 1_000);
+    const next = { ...waiting, acceptedAt: at + 10_000, endedAt: at + 20_000 };
+    assert.equal(lost([next], orders), 1, 'accepted in the partition of the next NodeSet');
+  }
+});
+
+test('a job that runs in the partition of a NodeSet that is deleted with its pending jobs must complete', () => {
+  const at = Date.parse('2026-01-01T00:00:20Z');
+  const run = { node: 'a-0', from: at - 10_000, until: at };
+  const orders = new PeoplesOrders();
+  orders.remove('a', 'uid-a', 'CancelPending', at - 5_000);
+  assert.equal(lost([job({ end: 'NODE_FAIL', runs: [run], endedAt: at })], orders), 1);
+  const requeued = job({ end: 'CANCELLED', runs: [{ ...run, cutBy: at - 6_000 }], endedAt: at });
+  assert.equal(lost([requeued], orders), 0, 'it waited again when the order was given');
 });
 
 test('an operation depends on its seed and its number alone, and every kind can be had once', () => {

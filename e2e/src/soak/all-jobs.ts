@@ -11,7 +11,7 @@ export function allJobs(seen: readonly TrackedJob[], records: readonly JobRecord
     const record = holders.get(job.id) === job ? last.get(job.id) : undefined;
     if (record === undefined || record.state === job.end) return job;
     return job.end === undefined || job.end === 'GONE' || job.end === 'COMPLETED'
-      ? { ...job, end: record.state }
+      ? { ...job, end: record.state, endedAt: record.until, partition: record.partition }
       : job;
   });
   const others = [...last.values()]
@@ -28,6 +28,7 @@ export function allJobs(seen: readonly TrackedJob[], records: readonly JobRecord
         state,
         partition,
         end: state,
+        endedAt: until,
       }),
     );
   return [...checked, ...others];

@@ -54,6 +54,16 @@ export class Neighbours {
     );
   }
 
+  /** As the operator does for its own workers: an annotation makes the kubelet write changed Secrets at once, not within a minute. */
+  async refreshFiles(): Promise<void> {
+    const annotations = { 'soak.example/refreshed': new Date().toISOString() };
+    await this.#stage.client.mergePatch(
+      pods,
+      { namespace, name: foreignWorker },
+      { metadata: { annotations } },
+    );
+  }
+
   /** One look. While Slurm does not answer nothing can be said. */
   async look(): Promise<void> {
     try {

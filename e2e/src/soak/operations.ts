@@ -6,12 +6,14 @@ import { ofJobs } from './operations/jobs.ts';
 import { ofMachines } from './operations/machines.ts';
 import { ofNodeSets } from './operations/node-sets.ts';
 import type { Operation, Soaking } from './operations/operation.ts';
+import { ofOtherObjects } from './operations/other-objects.ts';
 import { ofPrograms } from './operations/programs.ts';
 import { Random } from './random.ts';
 
 const all: readonly Operation[] = [
   ...ofNodeSets,
   ...ofConfiguration,
+  ...ofOtherObjects,
   ...ofJobs,
   ...ofMachines,
   ...ofPrograms,

@@ -7,17 +7,19 @@ import { until } from '../until.ts';
 import { type Account, account } from './account.ts';
 import { Administrator } from './administrator.ts';
 import { allJobs } from './all-jobs.ts';
+import { beside } from './beside.ts';
 import { BlowLog } from './blow-log.ts';
 import { equalsFreshInstall } from './fresh-install.ts';
 import { JobRecords } from './job-record.ts';
 import { Neighbours } from './neighbours.ts';
-import { firstSpec, jobsPerWorker, machineLabel, most, setNames } from './operations/node-sets.ts';
+import { firstSpec, jobsPerWorker, machineLabel, most } from './operations/node-sets.ts';
 import { slurmCommand } from './operations/operation.ts';
+import { lastingSets } from './operations/set-names.ts';
 import { draw, operate } from './operations.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
 import { Random } from './random.ts';
 import { patience, settle } from './settle.ts';
-import { jobStarts, slurmctldLog } from './slurmctld-log.ts';
+import { jobEnds, jobStarts, slurmctldLog } from './slurmctld-log.ts';
 import { soakConf } from './soak-conf.ts';
 import { soakTable } from './soak-table.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -72,6 +74,9 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 /** Jobs that wait and run at a time. */
 const wantedJobs = (most.a + most.b + most.d + 1) * jobsPerWorker * 2;
 
+/** So many operations before the end nothing long is submitted any more. */
+const windDownOperations = 35;
+
 class Soak {
   readonly #stage: SlurmStage;
   readonly #options: SoakOptions;
@@ -106,6 +111,7 @@ class Soak {
     try {
       await until('every worker is busy', () => load.allBusy(), patience);
       for (made = 1; made <= ops; made += 1) {
+        if (ops - made < windDownOperations) load.windDown();
         await this.#step(made, load);
         if (this.#options.stopAtLoss === true && this.#somethingIsLost(load)) break;
       }
@@ -157,10 +163,11 @@ class Soak {
     const stage = this.#stage;
     await stage.startSlurm({ extraConf: soakConf.join('\n'), ...(await stage.sharedState()) });
     await grantLeases(stage);
+    await beside(stage);
     const name = stage.cluster.nodes.at(-1)?.name ?? '';
     await stage.client.mergePatch(nodes, { name }, { metadata: { labels: { [machineLabel]: 'd' } } });
-    for (const set of setNames) await stage.createNodeSet(set, firstSpec(set));
-    for (const set of setNames) await stage.untilReady(set, most[set], patience);
+    for (const set of lastingSets) await stage.createNodeSet(set, firstSpec(set));
+    for (const set of lastingSets) await stage.untilReady(set, most[set], patience);
     await this.#neighbours.join(patience);
     return new Workload({
       slurm: await stage.slurm(),
@@ -210,6 +217,7 @@ class Soak {
       random: drawn.random,
       administrator: this.#administrator,
       load,
+      neighbours: this.#neighbours,
       orders: this.#orders,
       outages: this.#outages,
     });
@@ -231,8 +239,9 @@ class Soak {
     const ended = allJobs([...load.jobs.values()], this.#records.all()).filter(
       ({ end }) => end !== undefined,
     );
-    const starts = jobStarts(slurmctldLog(directory));
-    return account(ended, this.#blows.all(), { ...this.#outages, starts }, say, this.#orders);
+    const log = slurmctldLog(directory);
+    const story = { ...this.#outages, starts: jobStarts(log), ends: jobEnds(log) };
+    return account(ended, this.#blows.all(), story, say, this.#orders);
   }
 }
 

@@ -1,15 +1,24 @@
 /** The end of a soak: whatever people took they give back, and everybody waits until nothing is left to do. */
-import { nodes, pods } from '@slurm-operator/kube';
-import { controllers, nodeSets, restApis } from '@slurm-operator/operator';
+import { imageTag } from '@slurm-operator/images';
+import { nodes, pods, type Resource } from '@slurm-operator/kube';
+import { accountings, controllers, loginSets, nodeSets, restApis, tokens } from '@slurm-operator/operator';
 import { namespace, type SlurmStage } from '../slurm-stage.ts';
 import { until } from '../until.ts';
 import type { Administrator } from './administrator.ts';
-import { firstSpec, most, setNames } from './operations/node-sets.ts';
+import { firstSpec, most } from './operations/node-sets.ts';
+import { lastingSets } from './operations/set-names.ts';
 import { soakConf } from './soak-conf.ts';
 import type { Workload } from './workload.ts';
 
 /** For whatever must come in the end: a loaded machine takes its time, and a deadline that is met costs nothing. */
 export const patience = { seconds: 900 };
+
+/** What people create for a while. */
+const passing = [
+  [accountings, 'main'],
+  [loginSets, 'login'],
+  [tokens, 'alice'],
+] as unknown as readonly (readonly [Resource, string])[];
 
 export interface Settling {
   readonly stage: SlurmStage;
@@ -25,15 +34,31 @@ export async function settle({ stage, load, administrator, kills }: Settling): P
   await stage.client.mergePatch(
     controllers,
     { namespace, name: 'main' },
-    { spec: { maxNodeCount: null, ha: null, extraConf: soakConf.join('\n') } },
+    { spec: { accountingRef: null, maxNodeCount: null, ha: null, extraConf: soakConf.join('\n') } },
   );
   await stage.client.mergePatch(restApis, { namespace, name: 'main' }, { spec: { replicas: 1 } });
+  for (const [resource, name] of passing)
+    if ((await stage.client.find(resource, { namespace, name })) !== undefined)
+      await stage.client.delete(resource, { namespace, name });
   const round = async () => {
     await load.look();
     await uncordonPods(stage);
     await administrator.goRound([...load.jobs.values()], kills);
   };
-  for (const name of setNames) await present(stage, name, round);
+  const renamed = await stage.nodeSet('c');
+  if (renamed !== undefined && renamed.metadata.deletionTimestamp === undefined) {
+    await stage.client.mergePatch(nodeSets, { namespace, name: 'c' }, { spec: { deletionPolicy: 'Drain' } });
+    await stage.client.delete(nodeSets, { namespace, name: 'c' });
+  }
+  for (const name of lastingSets) await present(stage, name, round);
+  await until(
+    'NodeSet c is gone',
+    async () => {
+      await round();
+      return (await stage.nodeSet('c')) === undefined;
+    },
+    { ...patience, seen: () => stage.conditionsOf('c') },
+  );
   await until(
     'the last job has ended',
     async () => {
@@ -42,7 +67,7 @@ export async function settle({ stage, load, administrator, kills }: Settling): P
     },
     { ...patience, seen: () => JSON.stringify(load.open.slice(0, 3)) },
   );
-  for (const name of setNames)
+  for (const name of lastingSets)
     await until(
       `NodeSet ${name} is ready`,
       async () => {
@@ -57,7 +82,7 @@ export async function settle({ stage, load, administrator, kills }: Settling): P
 /** At its full size, rolled out without waiting for anybody; one that is being deleted is made again. */
 async function present(
   stage: SlurmStage,
-  name: (typeof setNames)[number],
+  name: (typeof lastingSets)[number],
   round: () => Promise<void>,
 ): Promise<void> {
   await until(
@@ -76,6 +101,8 @@ async function present(
     {
       spec: {
         replicas: most[name],
+        deletionPolicy: 'Drain',
+        slurmd: { image: imageTag('slurmd', stage.version), env: null },
         updateStrategy: {
           type: 'RollingUpdate',
           scheduledUpdate: null,

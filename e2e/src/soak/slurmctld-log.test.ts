@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jobStarts } from './slurmctld-log.ts';
+import { jobEnds, jobStarts } from './slurmctld-log.ts';
 
 test('every start of a job is found, of both schedulers', () => {
   const log = [
@@ -10,4 +10,20 @@ test('every start of a job is found, of both schedulers', () => {
   ].join('\n');
   const at = Date.UTC(2026, 10, 16, 5, 29);
   assert.deepEqual(jobStarts(log), new Map([[147, [at + 22_006, at + 30_500]]]));
+});
+
+test('every end that a worker reported is found, of both releases', () => {
+  const log = [
+    '2026-11-16T05:29:22.006000000Z stderr F [2026-11-16T05:29:22.006] _job_complete: JobId=1 WEXITSTATUS 0',
+    '2026-11-16T05:29:22.007000000Z stderr F [2026-11-16T05:29:22.007] _job_complete: JobId=1 done',
+    '2026-11-16T05:29:23.000000000Z stderr F slurmctld: _job_complete: JobId=2 done',
+  ].join('\n');
+  const at = Date.UTC(2026, 10, 16, 5, 29);
+  assert.deepEqual(
+    jobEnds(log),
+    new Map([
+      [1, [at + 22_007]],
+      [2, [at + 23_000]],
+    ]),
+  );
 });

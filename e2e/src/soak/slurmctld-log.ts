@@ -2,8 +2,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Job number → when slurmctld began it. */
-export type JobStarts = ReadonlyMap<number, readonly number[]>;
+/** Job number → times. */
+export type JobTimes = ReadonlyMap<number, readonly number[]>;
 
 /** Of all containers that have run on the stage, until it is disposed of. */
 export function slurmctldLog(directory: string): string {
@@ -12,11 +12,20 @@ export function slurmctldLog(directory: string): string {
 }
 
 /** `sched: Allocate JobId=147 NodeList=w-1`, and from the backfill scheduler `Started JobId=147 in all on w-1`. */
-export function jobStarts(log: string): JobStarts {
-  const starts = new Map<number, number[]>();
-  for (const [, time = '', id = ''] of log.matchAll(/^(\S+Z) .*(?:Allocate|Started) JobId=(\d+) /gm)) {
+export function jobStarts(log: string): JobTimes {
+  return timesOf(log, /^(\S+Z) .*(?:Allocate|Started) JobId=(\d+) /gm);
+}
+
+/** `_job_complete: JobId=147 done`: its worker has reported the end, and slurmctld knew of it. */
+export function jobEnds(log: string): JobTimes {
+  return timesOf(log, /^(\S+Z) .*_job_complete: JobId=(\d+)(?:\S*) done/gm);
+}
+
+function timesOf(log: string, pattern: RegExp): JobTimes {
+  const times = new Map<number, number[]>();
+  for (const [, time = '', id = ''] of log.matchAll(pattern)) {
     const at = Date.parse(time.replace(/(\.\d{3})\d*Z$/, '$1Z'));
-    starts.set(Number(id), [...(starts.get(Number(id)) ?? []), at]);
+    times.set(Number(id), [...(times.get(Number(id)) ?? []), at]);
   }
-  return starts;
+  return times;
 }

@@ -34,6 +34,8 @@ export interface TrackedJob {
   partition: string;
   /** Its last state, or `GONE` when Slurm does not know it any more. */
   end: string | undefined;
+  /** When that was, as Slurm says, or when it was seen. */
+  endedAt?: number;
   /** Slurm holds it back by itself: its words, and when that was seen. */
   held?: { readonly words: string; readonly at: number };
 }
@@ -65,6 +67,7 @@ export class Workload {
   readonly #suspended = new Map<number, number>();
   readonly #toRelease = new Map<number, number>();
   #lastBatch = 0;
+  #windsDown = false;
   /** Samples of whether all workers that may have work had some. */
   #busy = 0;
   #samples = 0;
@@ -81,6 +84,11 @@ export class Workload {
     return this.#samples === 0 ? 0 : Math.round((100 * this.#busy) / this.#samples);
   }
 
+  /** From now on no job that lasts until its time limit, a minute or more: the end must not wait for it. */
+  windDown(): void {
+    this.#windsDown = true;
+  }
+
   suspend(id: number, until: number): void {
     this.#suspended.set(id, until);
   }
@@ -93,10 +101,15 @@ export class Workload {
     try {
       const partitions = (await slurm.partitions.list()).items.map(({ name }) => name);
       for (let i = 0; i < missing; i += 1)
-        await this.submitOne(random.pick(kinds) ?? 'batch', { partition: random.pick(partitions) ?? 'all' });
+        await this.submitOne(this.#pickKind(), { partition: random.pick(partitions) ?? 'all' });
     } catch (error) {
       if (!(error instanceof SlurmError)) throw error;
     }
+  }
+
+  #pickKind(): JobKind {
+    const kind = this.#options.random.pick(kinds) ?? 'batch';
+    return kind === 'limit' && this.#windsDown ? 'batch' : kind;
   }
 
   async submitOne(kind: JobKind, more: Partial<JobSubmission> = {}): Promise<void> {
@@ -151,6 +164,7 @@ export class Workload {
           // Of an array that waits only the first number is listed.
           if ((await slurm.jobs.get(job.id)) !== undefined) continue;
           job.end = 'GONE';
+          job.endedAt = Date.now();
           noteCut(job);
         } else if (state === job.state && state === 'RUNNING' && last !== undefined) last.until = Date.now();
         else if (state !== job.state || job.partition === '' || state.includes('PENDING'))
@@ -178,7 +192,9 @@ export class Workload {
     const byPeople = this.#toRelease.has(job.id);
     if (seen.held && seen.state.includes('PENDING') && !byPeople)
       job.held ??= { words: seen.stateDescription || seen.stateReason, at: Date.now() };
-    if (hasEnded(seen.state)) job.end = job.state;
+    if (!hasEnded(seen.state)) return;
+    job.end = job.state;
+    job.endedAt = seen.endedAt ?? Date.now();
   }
 
   /** Counts whether all workers that may have work have some. While Slurm does not answer nothing is counted. */

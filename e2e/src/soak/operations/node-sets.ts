@@ -1,11 +1,10 @@
 /** What people do to NodeSets: created, scaled, rolled, renamed, deleted, with their partitions. */
+import { imageTag } from '@slurm-operator/images';
 import { nodeSets } from '@slurm-operator/operator';
 import { namespace, type SlurmStage } from '../../slurm-stage.ts';
+import type { CostlyPolicy } from '../peoples-orders.ts';
 import { type Operation, patch, type Soaking } from './operation.ts';
-
-/** The NodeSets that may exist: two by count, one by machine. Their workers have names that begin with theirs. */
-export const setNames = ['a', 'b', 'd'] as const;
-export type SetName = (typeof setNames)[number];
+import { lastingSets, otherHostname, type SetName, setNames } from './set-names.ts';
 
 /** Jobs that one worker has at a time. */
 export const jobsPerWorker = 2;
@@ -13,7 +12,7 @@ export const jobsPerWorker = 2;
 /** On the one machine that has a worker of NodeSet d. */
 export const machineLabel = 'soak.example/set';
 
-export const most: Readonly<Record<SetName, number>> = { a: 3, b: 2, d: 1 };
+export const most: Readonly<Record<SetName, number>> = { a: 3, b: 2, c: 2, d: 1 };
 
 /** A machine has one worker at most: the one of NodeSet d is kept free of others. */
 const elsewhere = {
@@ -55,19 +54,21 @@ const onOne =
 
 const create = async (soak: Soaking): Promise<string> => {
   const { random, stage } = soak;
-  const name = random.pick(setNames) ?? 'a';
+  const name = random.pick(lastingSets) ?? 'a';
   if ((await stage.nodeSet(name)) !== undefined) return `NodeSet ${name} is there already`;
+  if (name === 'b' && (await stage.nodeSet('c')) !== undefined) return 'NodeSet b is there, as c';
   await stage.createNodeSet(name, firstSpec(name));
   return `create NodeSet ${name}`;
 };
 
 /** Waits for its jobs, or not: that is what people choose. */
-const remove = (policy: 'Drain' | 'Delete') =>
+const remove = (policy: 'Drain' | CostlyPolicy) =>
   onOne(async (soak, name) => {
     // With nothing but NodeSets that go there is nothing to lose.
     if ((await presentSets(soak.stage)).length === 1) return `NodeSet ${name} is the last one: it stays`;
     await patch(soak, nodeSets, name, { deletionPolicy: policy });
-    if (policy === 'Delete') soak.orders.removeAtOnce(name, Date.now());
+    const uid = (await soak.stage.nodeSet(name))?.metadata.uid ?? '';
+    if (policy !== 'Drain') soak.orders.remove(name, uid, policy, Date.now());
     await soak.stage.client.delete(nodeSets, { namespace, name });
     return `delete NodeSet ${name}, policy ${policy}`;
   });
@@ -84,6 +85,16 @@ const rollOut = onOne(async (soak, name) => {
   return `roll out a new revision of ${name}`;
 });
 
+/** Another environment, or an image that cannot be pulled, which stops the rollout at its budget; and back. */
+const changeContainer = onOne(async (soak, name) => {
+  const draw = soak.random.below(4);
+  const good = imageTag('slurmd', soak.stage.version);
+  const image = draw === 0 ? `${good}-missing` : good;
+  const env = draw > 1 ? [{ name: 'SOAK', value: String(draw) }] : null;
+  await patch(soak, nodeSets, name, { slurmd: { image, env } });
+  return `image of ${name}: ${image}${env === null ? '' : `, SOAK=${draw}`}`;
+});
+
 const togglePartition = onOne(async (soak, name) => {
   const enabled = soak.random.below(2) === 0;
   await patch(soak, nodeSets, name, { partition: { enabled } });
@@ -96,9 +107,23 @@ const configurePartition = onOne(async (soak, name) => {
   return `partition of ${name}: MaxTime ${hours} h`;
 });
 
+/** Kubernetes cannot rename an object: the old one is deleted, draining, and one of another name is created at once. */
+const renameNodeSet = async (soak: Soaking): Promise<string> => {
+  const { stage } = soak;
+  const [from, to] = (await stage.nodeSet('c')) === undefined ? (['b', 'c'] as const) : (['c', 'b'] as const);
+  const old = await stage.nodeSet(from);
+  if (old === undefined || old.metadata.deletionTimestamp !== undefined)
+    return `no NodeSet ${from} to rename`;
+  if ((await stage.nodeSet(to)) !== undefined) return `NodeSet ${to} is not gone yet`;
+  await patch(soak, nodeSets, from, { deletionPolicy: 'Drain' });
+  await stage.client.delete(nodeSets, { namespace, name: from });
+  await stage.createNodeSet(to, firstSpec(to));
+  return `rename NodeSet ${from} to ${to}`;
+};
+
 /** Renames the workers, the Slurm set and the partition. */
-const rename = onOne(async (soak, name) => {
-  const hostname = soak.random.below(2) === 0 ? `${name}-x-` : name === 'd' ? 'd-' : null;
+const changeHostname = onOne(async (soak, name) => {
+  const hostname = soak.random.below(2) === 0 ? otherHostname(name) : name === 'd' ? 'd-' : null;
   await patch(soak, nodeSets, name, { template: { spec: { hostname } } });
   return `hostname of ${name}: ${hostname ?? 'its own name'}`;
 });
@@ -157,12 +182,15 @@ const killAfterReserving = onOne(async (soak, name) => {
 export const ofNodeSets: readonly Operation[] = [
   { kind: 'create a NodeSet', weight: 5, run: create },
   { kind: 'delete a NodeSet, draining', weight: 2, run: remove('Drain') },
+  { kind: 'delete a NodeSet with its pending jobs', run: remove('CancelPending') },
   { kind: 'delete a NodeSet at once', run: remove('Delete') },
+  { kind: 'rename a NodeSet', run: renameNodeSet },
   { kind: 'scale', weight: 4, run: scale },
   { kind: 'roll out', weight: 2, run: rollOut },
+  { kind: 'change image or environment of a NodeSet', run: changeContainer },
   { kind: 'enable or disable a partition', weight: 3, run: togglePartition },
   { kind: 'configure a partition', run: configurePartition },
-  { kind: 'change a hostname', weight: 2, run: rename },
+  { kind: 'change a hostname', weight: 2, run: changeHostname },
   { kind: 'change extraConf of a NodeSet', run: changeExtraConf },
   { kind: 'pause or resume a rollout', run: pauseRollout },
   { kind: 'partition a rollout', run: partitionRollout },

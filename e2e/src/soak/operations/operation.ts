@@ -3,6 +3,7 @@ import { exec, type KubeObject, type Resource, sleep } from '@slurm-operator/kub
 import type { SlurmClient } from '@slurm-operator/slurm';
 import { namespace, type SlurmStage } from '../../slurm-stage.ts';
 import type { Administrator } from '../administrator.ts';
+import type { Neighbours } from '../neighbours.ts';
 import type { PeoplesOrders } from '../peoples-orders.ts';
 import type { Random } from '../random.ts';
 import type { Workload } from '../workload.ts';
@@ -13,6 +14,7 @@ export interface Soaking {
   readonly random: Random;
   readonly administrator: Administrator;
   readonly load: Workload;
+  readonly neighbours: Neighbours;
   readonly orders: PeoplesOrders;
   /** When slurmctld was killed without a chance to save its state, and when it was ended in an orderly way. */
   readonly outages: { readonly kills: number[]; readonly restarts: number[] };

@@ -1,0 +1,46 @@
+/** What Accounting and LoginSet refer to, there from the beginning: images, a database, and Secrets. */
+import { buildImage, imageTag } from '@slurm-operator/images';
+import { deployments, secrets, services } from '@slurm-operator/kube';
+import { mariadb, neighbour } from '../neighbour.ts';
+import { namespace, type SlurmStage } from '../slurm-stage.ts';
+
+/** Users of the image itself: the soak logs nobody in. */
+const sssdConf = [
+  '[sssd]',
+  'services = nss, pam',
+  'domains = local',
+  '[domain/local]',
+  'id_provider = proxy',
+  'proxy_lib_name = files',
+  'proxy_pam_target = login',
+  '',
+].join('\n');
+
+export async function beside({ client, staged, version }: SlurmStage): Promise<void> {
+  for (const name of ['slurmdbd', 'login'] as const)
+    await staged.loadImage((await buildImage(name, version)).path);
+  await staged.loadImage((await buildImage('mariadb')).path);
+  const values = { mariadb: { password: 'a password' }, sssd: { 'sssd.conf': sssdConf } };
+  for (const [name, stringData] of Object.entries(values))
+    await client.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace },
+      stringData,
+    } as never);
+  const { service, deployment } = neighbour(
+    mariadb({
+      image: imageTag('mariadb'),
+      password: { name: 'mariadb', key: 'password' },
+      data: { emptyDir: {} },
+      pod: { securityContext: { fsGroup: 999 } },
+    }),
+  );
+  await client.create(services, inNamespace(service) as never);
+  await client.create(deployments, inNamespace(deployment) as never);
+}
+
+const inNamespace = (object: object) => {
+  const { metadata } = object as { metadata: object };
+  return { ...object, metadata: { ...metadata, namespace } };
+};
