@@ -2,7 +2,13 @@
 import { flag, integer, object, optional, type Rule, text } from '../schema/fields.ts';
 import { ageColumn, defineKind, readyColumns, reasonColumn, type StoredObject } from '../schema/kind.ts';
 import { externalConfig } from '../shared/external.ts';
-import { internalOrExternal, jwksKeyRef, jwtKeyIsFixed, jwtKeyRefs, slurmKeyRef } from '../shared/keys.ts';
+import {
+  internalOrExternal,
+  jwksKeyRef,
+  jwtKeyIsFixedUnlessExternal,
+  jwtKeyRefs,
+  slurmKeyRef,
+} from '../shared/keys.ts';
 import { named, secretKey } from '../shared/references.ts';
 import { commonStatus } from '../shared/status.ts';
 import { container, podTemplate, service } from '../shared/templates.ts';
@@ -83,7 +89,7 @@ const spec = object(
         message: 'storageConfig must be set when external is false: slurmdbd needs a database',
         reason: 'FieldValueRequired',
       },
-      jwtKeyIsFixed,
+      jwtKeyIsFixedUnlessExternal,
     ],
   },
 );

@@ -14,7 +14,13 @@ import {
 } from '../schema/fields.ts';
 import { ageColumn, defineKind, readyColumns, reasonColumn, type StoredObject } from '../schema/kind.ts';
 import { externalConfig } from '../shared/external.ts';
-import { internalOrExternal, jwksKeyRef, jwtKeyIsFixed, jwtKeyRefs, slurmKeyRef } from '../shared/keys.ts';
+import {
+  internalOrExternal,
+  jwksKeyRef,
+  jwtKeyIsFixedUnlessExternal,
+  jwtKeyRefs,
+  slurmKeyRef,
+} from '../shared/keys.ts';
 import { persistence } from '../shared/persistence.ts';
 import { localReference, named } from '../shared/references.ts';
 import { commonStatus, count } from '../shared/status.ts';
@@ -90,7 +96,8 @@ const specRules: readonly Rule[] = [
       'ha.enabled needs persistence.enabled and persistence.existingClaim: name a PersistentVolumeClaim with the access mode ReadWriteMany, which all slurmctld pods share',
   },
   {
-    rule: 'has(self.clusterName) == has(oldSelf.clusterName) && (!has(self.clusterName) || self.clusterName == oldSelf.clusterName)',
+    // No state exists here for a slurmctld that runs elsewhere, and upstream's chart leaves the name out there.
+    rule: 'self.external && oldSelf.external || has(self.clusterName) == has(oldSelf.clusterName) && (!has(self.clusterName) || self.clusterName == oldSelf.clusterName)',
     message:
       'clusterName cannot change after creation: Slurm refuses to start on the state of a cluster of another name',
     fieldPath: '.clusterName',
@@ -101,7 +108,7 @@ const specRules: readonly Rule[] = [
       'slurmKeyRef.name cannot change after creation: change the content of the Secret it names instead',
     fieldPath: '.slurmKeyRef',
   },
-  jwtKeyIsFixed,
+  jwtKeyIsFixedUnlessExternal,
   {
     rule: 'self.persistence.enabled == oldSelf.persistence.enabled',
     message:

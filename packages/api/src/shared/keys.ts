@@ -38,6 +38,12 @@ export const jwtKeyIsFixed: Rule = {
     'the JWT key reference cannot change after creation: change the content of the Secret it names, or create a new object',
 };
 
+/** No daemon runs on the key of an external object, and upstream's chart leaves its reference out. */
+export const jwtKeyIsFixedUnlessExternal: Rule = {
+  ...jwtKeyIsFixed,
+  rule: `self.external && oldSelf.external || ${effective('oldSelf', 'name')} == '' || ${jwtKeyIsFixed.rule}`,
+};
+
 /** What an object that runs its own daemons needs, and what one that points elsewhere needs. */
 export const internalOrExternal: readonly Rule[] = [
   {
