@@ -6,18 +6,20 @@ import { test } from 'node:test';
 
 /** What each layer's sources may import from the others (tests and benchmarks may reach for more). */
 const mayImport: Record<string, readonly string[]> = {
-  'packages/kube': [],
+  'packages/kubernetes-values': [],
+  'packages/kube': ['packages/kubernetes-values'],
   'packages/slurm': [],
   'packages/api': [],
   'packages/sandbox': [],
-  'packages/apiserver': [],
-  'packages/operator': ['packages/kube', 'packages/slurm', 'packages/api'],
+  'packages/apiserver': ['packages/kubernetes-values'],
+  'packages/operator': ['packages/kubernetes-values', 'packages/kube', 'packages/slurm', 'packages/api'],
   images: ['packages/sandbox'],
-  localcluster: ['packages/kube', 'packages/apiserver', 'packages/sandbox'],
+  localcluster: ['packages/kubernetes-values', 'packages/kube', 'packages/apiserver', 'packages/sandbox'],
 };
 
 /** Words that a layer must not know. */
 const mustNotKnow: Record<string, RegExp> = {
+  'packages/kubernetes-values': /slurm(?!-operator\/)|slinky/i,
   'packages/kube': /slurm(?!-operator\/)|slinky/i,
   'packages/apiserver': /slurm(?!-operator\/)|slinky/i,
   'packages/slurm': /kubernetes|kubectl|\bpods?\b/i,

@@ -1,5 +1,5 @@
 /** The options of the command line, as text. */
-import { quantity } from '@slurm-operator/kube';
+import { quantityNumber } from '@slurm-operator/kubernetes-values';
 import { LocalClusterError } from '../errors.ts';
 
 export interface Flags {
@@ -27,7 +27,7 @@ export function wholeNumber(flag: string, text: string, least: number, most: num
 
 /** An amount as Kubernetes writes it, handed on as text; more than nothing. */
 export function amount(flag: string, text: string, example: string): string {
-  if (!(quantity(text) > 0))
+  if (!(quantityNumber(text) > 0))
     throw new LocalClusterError(
       'BadArgument',
       `--${flag} is "${text}": give an amount such as "${example}".`,

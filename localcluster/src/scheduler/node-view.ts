@@ -1,5 +1,5 @@
 /** A node as the scheduler sees it: what it has, and what the pods assigned to it ask for. */
-import { bytes, milliCpu, quantity } from '@slurm-operator/kube';
+import { bytes, milliCpu, quantityNumber } from '@slurm-operator/kubernetes-values';
 import type { Node, Pod } from '../objects/objects.ts';
 
 /** Amounts by resource name; cpu in thousandths of a core. */
@@ -37,7 +37,7 @@ export function removePod(view: NodeView, uid: string): void {
 }
 
 const amount = (name: string, text: string | number) =>
-  name === 'cpu' ? milliCpu(text) : name === 'memory' ? bytes(text) : quantity(text);
+  name === 'cpu' ? milliCpu(text) : name === 'memory' ? bytes(text) : quantityNumber(text);
 
 /**
  * What a pod asks for: its containers together with its sidecars, or the largest moment of its init phase, whichever

@@ -2,7 +2,7 @@
  * Affinity between pods. Everything that depends only on the pod to place is worked out once (`relate`); asking about
  * one node is then a few lookups, which is what makes thousands of nodes affordable.
  */
-import { type LabelSelector, selectorMatches } from '@slurm-operator/kube';
+import { type LabelSelector, selectorMatches } from '@slurm-operator/kubernetes-values';
 import type { Node, Pod } from '../objects/objects.ts';
 import type { NodeView } from './node-view.ts';
 

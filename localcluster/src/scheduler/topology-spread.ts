@@ -1,5 +1,6 @@
 /** Topology spread constraints: no domain may hold too many more of the matching pods than the emptiest one. */
-import { selectorMatches, selectsNode } from '@slurm-operator/kube';
+import { selectsNode } from '@slurm-operator/kube';
+import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import type { Node, Pod } from '../objects/objects.ts';
 import type { NodeView } from './node-view.ts';
 

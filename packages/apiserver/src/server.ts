@@ -2,6 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createAuthority, issueClient, issueServing, type KeyPair } from '@slurm-operator/kubernetes-values';
 import { createAdmissionChain } from './admission/admission-chain.ts';
 import { createFieldManager } from './apply/field-manager.ts';
 import { AuditLog } from './audit/audit-log.ts';
@@ -17,8 +18,7 @@ import { followQuotas } from './housekeeping/quota-status.ts';
 import { Listener } from './http/listener.ts';
 import { serve } from './http/pipeline.ts';
 import { serveUpgrade } from './http/upgrade.ts';
-import { CertificateAuthority, type KeyPair } from './pki/certificate-authority.ts';
-import { keptAuthority } from './pki/kept-authority.ts';
+import { AUTHORITY_NAME, keptAuthority } from './pki/kept-authority.ts';
 import { kubeconfig } from './pki/kubeconfig.ts';
 import type { ServerParts } from './ports/server-parts.ts';
 import { createAuthorizer } from './rbac/authorizer.ts';
@@ -46,7 +46,7 @@ export interface ApiServerOptions {
   /** Requests kept in the audit log; 100,000 by default. */
   readonly auditLimit?: number;
   /** The certificate authority to go on with; a fresh one by default. */
-  readonly authority?: CertificateAuthority;
+  readonly authority?: KeyPair;
   readonly surroundings?: Partial<Surroundings>;
 }
 
@@ -95,11 +95,11 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const authority =
     options.authority ??
     (options.data === undefined
-      ? await CertificateAuthority.create(now)
+      ? await createAuthority({ name: AUTHORITY_NAME, now })
       : await keptAuthority(options.data, now));
   const [serving, admin] = await Promise.all([
-    authority.serving(
-      [
+    issueServing(authority, {
+      hosts: [
         '127.0.0.1',
         '::1',
         'localhost',
@@ -109,8 +109,8 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
         ...(options.hosts ?? []),
       ],
       now,
-    ),
-    authority.client({ name: 'kubernetes-admin', groups: ['system:masters'] }, now),
+    }),
+    issueClient(authority, { name: 'kubernetes-admin', groups: ['system:masters'], now }),
   ]);
 
   const store = new Store(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit });
@@ -136,7 +136,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     port: options.port ?? 0,
     certificatePem: serving.certificatePem,
     keyPem: serving.keyPem,
-    caPem: authority.caPem,
+    caPem: authority.certificatePem,
     // Whatever a request brings about, it costs at most its own connection.
     handle: (request, response) =>
       void serve({ parts, faults, audit }, request, response).catch(() => response.destroy()),
@@ -147,13 +147,13 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   await listener.open();
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`;
   const configFor = (user: string, credentials: KeyPair) =>
-    kubeconfig({ url, caPem: authority.caPem, user, credentials });
+    kubeconfig({ url, caPem: authority.certificatePem, user, credentials });
 
   return {
     url,
     port: listener.port,
-    caPem: authority.caPem,
-    caKeyPem: authority.caKeyPem,
+    caPem: authority.certificatePem,
+    caKeyPem: authority.keyPem,
     admin,
     faults,
     audit,
@@ -161,9 +161,9 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     parts,
     kubeconfig: () => configFor('kubernetes-admin', admin),
     async kubeconfigFor({ name, groups = [] }) {
-      return configFor(name, await authority.client({ name, groups }, surroundings.now()));
+      return configFor(name, await issueClient(authority, { name, groups, now: surroundings.now() }));
     },
-    certificateFor: (hosts) => authority.serving(hosts, surroundings.now()),
+    certificateFor: (hosts) => issueServing(authority, { hosts, now: surroundings.now() }),
     save: (file) => writeSnapshotFile(file, store.snapshot()),
     async load(file) {
       const snapshot = await readSnapshotFile(file);
@@ -189,9 +189,9 @@ function assemble(
   store: Store,
   registry: Registry,
   surroundings: Surroundings,
-  certificates: CertificateAuthority,
+  authority: KeyPair,
 ): ServerParts {
-  const parts = { store, registry, surroundings, certificates } as unknown as ServerParts;
+  const parts = { store, registry, surroundings, authority } as unknown as ServerParts;
   return Object.assign(parts, {
     authenticator: createAuthenticator(parts),
     authorizer: createAuthorizer(parts),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { issueServing, makeAuthority } from '../src/index.ts';
+import { createAuthority, issueServing } from '@slurm-operator/kubernetes-values';
 
 const POD = podTemplate();
 
@@ -157,9 +157,9 @@ function event(type: string, index: number, version: number): string {
 /** Serves `count` pods to a streaming list and then `rate` changes a second. Prints where it listens. */
 export async function runReplayServer(count: number, rate: number): Promise<void> {
   const now = Date.now();
-  const authority = await makeAuthority({ name: 'bench', now, lifetime: 86_400_000 });
-  const { certPem, keyPem } = await issueServing(authority, {
-    dnsNames: ['127.0.0.1'],
+  const authority = await createAuthority({ name: 'bench', now, lifetime: 86_400_000 });
+  const { certificatePem, keyPem } = await issueServing(authority, {
+    hosts: ['127.0.0.1'],
     now,
     lifetime: 86_400_000,
   });
@@ -186,11 +186,11 @@ export async function runReplayServer(count: number, rate: number): Promise<void
     response.on('close', () => clearInterval(timer));
   };
   const server = createServer(
-    { cert: certPem, key: keyPem },
+    { cert: certificatePem, key: keyPem },
     (request, response) => void serve(request, response),
   );
   server.listen(0, '127.0.0.1', () => {
     const { port } = server.address() as AddressInfo;
-    process.send?.({ url: `https://127.0.0.1:${port}`, ca: authority.certPem, podBytes: POD.bytes });
+    process.send?.({ url: `https://127.0.0.1:${port}`, ca: authority.certificatePem, podBytes: POD.bytes });
   });
 }

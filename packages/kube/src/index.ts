@@ -10,7 +10,6 @@ export type { Change } from './cache/replica.ts';
 export { fieldMatcher, labelMatcher } from './cache/selector.ts';
 export type { Indexer } from './cache/store.ts';
 export { dropBookkeeping, type Transform } from './cache/transform.ts';
-export { issueServing, makeAuthority } from './certificates/authority.ts';
 export {
   type CertificateFilesOptions,
   type CertificateSource,
@@ -87,7 +86,6 @@ export {
   timestamp,
 } from './objects/conditions.ts';
 export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from './objects/finalizer.ts';
-export { type LabelSelector, mapMatches, selectorMatches } from './objects/label-selector.ts';
 export { selectsNode, termMatches } from './objects/node-selector.ts';
 export {
   compareResourceVersions,
@@ -104,7 +102,6 @@ export {
   type OwnerReference,
   refOf,
 } from './objects/object.ts';
-export { bytes, milliCpu, quantity } from './objects/quantity.ts';
 export {
   type AnyResource,
   defineResource,

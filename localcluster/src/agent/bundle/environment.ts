@@ -2,7 +2,7 @@
  * The environment of a container: what the image says, then Services, then envFrom, then env, later ones winning.
  * A reference to something that is missing is an error with the words a user of Kubernetes knows.
  */
-import { bytes, milliCpu } from '@slurm-operator/kube';
+import { bytes, milliCpu } from '@slurm-operator/kubernetes-values';
 import type { Container, DataObject, Pod } from '../../objects/objects.ts';
 import { AgentError } from '../errors.ts';
 import { expand } from './expand.ts';

@@ -3,7 +3,7 @@
  * resolved before. No oom_score_adj and no rlimits are set: lowering the first and raising the others needs
  * CAP_SYS_RESOURCE, which root in many virtual machines does not have.
  */
-import { bytes, milliCpu } from '@slurm-operator/kube';
+import { bytes, milliCpu } from '@slurm-operator/kubernetes-values';
 import type { ImageConfig } from '@slurm-operator/sandbox';
 import type { Container, Pod } from '../../objects/objects.ts';
 import { containerCapabilities } from './capabilities.ts';

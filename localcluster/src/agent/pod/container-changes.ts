@@ -1,4 +1,5 @@
 /** What becomes of a container's record when something happens to it, in the words that the kubelet uses. Pure. */
+import { formatDuration } from '@slurm-operator/kubernetes-values';
 import type { AgentErrorCode } from '../errors.ts';
 import type { ContainerRecord, Termination } from './container-record.ts';
 import { backOffAfter } from './plan.ts';
@@ -101,7 +102,7 @@ export function whenBackingOff(
   }
   if (state.is !== 'terminated') return record;
   const seconds = ((record.notBefore ?? 0) - state.finishedAt) / 1000;
-  const message = `back-off ${goDuration(seconds)} restarting failed container=${record.name} pod=${who}`;
+  const message = `back-off ${formatDuration(seconds)} restarting failed container=${record.name} pod=${who}`;
   const last = lastEnd(record);
   return {
     ...record,
@@ -116,10 +117,4 @@ function lastEnd(record: ContainerRecord): Termination | undefined {
   if (record.state.is !== 'terminated') return record.last;
   const { is: _is, ...end } = record.state;
   return end;
-}
-
-/** 10 → "10s", 80 → "1m20s", 300 → "5m0s". */
-function goDuration(seconds: number): string {
-  const whole = Math.round(seconds);
-  return whole < 60 ? `${whole}s` : `${Math.floor(whole / 60)}m${whole % 60}s`;
 }

@@ -1,7 +1,7 @@
 /** The volumes of one pod on one node: made before its first container, refreshed while it runs, gone after it. */
 import { chmod, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
-import { bytes } from '@slurm-operator/kube';
+import { bytes } from '@slurm-operator/kubernetes-values';
 import { ignoresFsGroup } from '../../controllers/storage/plan.ts';
 import type { Machine } from '../../machine/machine.ts';
 import type { Container, DataObject, Pod, Volume } from '../../objects/objects.ts';

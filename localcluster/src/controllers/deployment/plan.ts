@@ -2,7 +2,7 @@
  * What a Deployment wants done next: one ReplicaSet per template, the newest grown and the others shrunk within
  * maxSurge and maxUnavailable, old empty ones kept up to the history limit.
  */
-import { selectorMatches } from '@slurm-operator/kube';
+import { resolveCount, selectorMatches } from '@slurm-operator/kubernetes-values';
 import type { Deployment, ReplicaSet } from '../../objects/objects.ts';
 import { controllerOf, controllerReference, isControlledBy, isTerminating } from '../../objects/pods.ts';
 import { canonicalJson, templateHash } from '../../objects/template-hash.ts';
@@ -103,16 +103,9 @@ export function budgetOf(deployment: Deployment): Budget {
   const wanted = deployment.spec.replicas ?? 1;
   if (deployment.spec.strategy?.type === 'Recreate') return { wanted, maxSurge: 0, maxUnavailable: wanted };
   const rolling = deployment.spec.strategy?.rollingUpdate;
-  const maxSurge = portion(rolling?.maxSurge ?? '25%', wanted, Math.ceil);
-  const maxUnavailable = Math.min(wanted, portion(rolling?.maxUnavailable ?? '25%', wanted, Math.floor));
+  const maxSurge = resolveCount(rolling?.maxSurge ?? '25%', wanted, Math.ceil);
+  const maxUnavailable = Math.min(wanted, resolveCount(rolling?.maxUnavailable ?? '25%', wanted, Math.floor));
   return { wanted, maxSurge, maxUnavailable: maxSurge === 0 && maxUnavailable === 0 ? 1 : maxUnavailable };
-}
-
-/** "25%" of a total, or the number itself. */
-export function portion(value: string | number, total: number, round: (value: number) => number): number {
-  return typeof value === 'string' && value.endsWith('%')
-    ? round((Number(value.slice(0, -1)) * total) / 100)
-    : Number(value);
 }
 
 const sizeOf = (set: ReplicaSet) => set.spec.replicas ?? 1;

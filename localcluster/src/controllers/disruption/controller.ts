@@ -1,5 +1,6 @@
 /** Keeps the status of PodDisruptionBudgets, which the eviction of a pod asks. */
-import { type Manager, selectorMatches } from '@slurm-operator/kube';
+import { type Manager } from '@slurm-operator/kube';
+import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import {
   deployments,
   disruptionBudgets,

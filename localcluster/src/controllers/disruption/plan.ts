@@ -1,8 +1,7 @@
 /** The status of a PodDisruptionBudget: how many of its pods may go now. */
-import { selectorMatches } from '@slurm-operator/kube';
+import { resolveCount, selectorMatches } from '@slurm-operator/kubernetes-values';
 import type { Pod, PodDisruptionBudget } from '../../objects/objects.ts';
 import { isFinished, isReady, isTerminating } from '../../objects/pods.ts';
-import { portion } from '../deployment/plan.ts';
 
 export interface Observed {
   readonly budget: PodDisruptionBudget;
@@ -94,7 +93,8 @@ function goals(budget: PodDisruptionBudget, pods: readonly Pod[], scaleOf: Obser
     if (scale !== undefined) scales.set(scale.uid, scale.replicas);
   }
   const expected = [...scales.values()].reduce((sum, replicas) => sum + replicas, 0);
-  if (minAvailable !== undefined) return { expected, desired: portion(minAvailable, expected, Math.ceil) };
-  const away = portion(maxUnavailable ?? 0, expected, Math.ceil);
+  if (minAvailable !== undefined)
+    return { expected, desired: resolveCount(minAvailable, expected, Math.ceil) };
+  const away = resolveCount(maxUnavailable ?? 0, expected, Math.ceil);
   return { expected, desired: Math.max(0, expected - away) };
 }

@@ -1,5 +1,6 @@
 /** Keeps the EndpointSlices of each Service, and the older Endpoints object beside them. */
-import { AlreadyExistsError, type Manager, mapMatches, NotFoundError } from '@slurm-operator/kube';
+import { AlreadyExistsError, type Manager, NotFoundError } from '@slurm-operator/kube';
+import { mapMatches } from '@slurm-operator/kubernetes-values';
 import { endpointSlices, endpoints, nodes, pods, type Service, services } from '../../objects/objects.ts';
 import { canonicalJson } from '../../objects/template-hash.ts';
 import { buildEndpoints } from './build-endpoints.ts';

@@ -1,5 +1,5 @@
 /** The EndpointSlices of a Service: the addresses of the pods it selects, at most a hundred per slice. */
-import { mapMatches } from '@slurm-operator/kube';
+import { mapMatches } from '@slurm-operator/kubernetes-values';
 import type { Endpoint, EndpointSlice, Node, Pod, Service, ServicePort } from '../../objects/objects.ts';
 import { condition, controllerReference, isFinished, isReady, isTerminating } from '../../objects/pods.ts';
 import { canonicalJson } from '../../objects/template-hash.ts';

@@ -1,5 +1,6 @@
 /** Carries out the plan of a ReplicaSet, pods in parallel. */
-import { type Manager, selectorMatches } from '@slurm-operator/kube';
+import { type Manager } from '@slurm-operator/kube';
+import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import { pods, type ReplicaSet, replicaSets } from '../../objects/objects.ts';
 import { controllerReference } from '../../objects/pods.ts';
 import { inBatches } from '../in-batches.ts';

@@ -1,5 +1,5 @@
 /** What a ReplicaSet wants done next: own the right pods, and have just as many as it says. */
-import { selectorMatches } from '@slurm-operator/kube';
+import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import type { Pod, PodSpec, ReplicaSet } from '../../objects/objects.ts';
 import {
   controllerOf,

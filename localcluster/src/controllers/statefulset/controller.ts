@@ -1,11 +1,6 @@
 /** Carries out the plan of a StatefulSet. */
-import {
-  AlreadyExistsError,
-  type Draft,
-  type KubeObject,
-  type Manager,
-  selectorMatches,
-} from '@slurm-operator/kube';
+import { AlreadyExistsError, type Draft, type KubeObject, type Manager } from '@slurm-operator/kube';
+import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import { claims, controllerRevisions, pods, type StatefulSet, statefulSets } from '../../objects/objects.ts';
 import { isControlledBy } from '../../objects/pods.ts';
 import { adopt, isOrphan, podsFor, release } from '../pod-ownership.ts';

@@ -4,7 +4,7 @@
  * OrderedReady takes one step and waits for it; Parallel takes every step it can.
  */
 
-import { selectorMatches } from '@slurm-operator/kube';
+import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import type {
   ControllerRevision,
   Metadata,

@@ -1,5 +1,5 @@
 /** Which class, which volume: the choices of storage. Pure. */
-import { bytes } from '@slurm-operator/kube';
+import { bytes } from '@slurm-operator/kubernetes-values';
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../objects/objects.ts';
 
 export const provisioner = 'localcluster/directory';

@@ -1,5 +1,5 @@
 /** Admission policies: expressions that refuse, bound to what they watch over. */
-import type { LabelSelectorObject } from '../builtins/label-selector-rules.ts';
+import type { LabelSelector } from '@slurm-operator/kubernetes-values';
 import type { CelValue } from '../cel/values.ts';
 import { ApiError, groupResourceText } from '../errors.ts';
 import type { AdmissionAttributes } from '../ports/admission-chain.ts';
@@ -20,8 +20,8 @@ const GROUP = 'admissionregistration.k8s.io';
 interface MatchResources {
   readonly resourceRules?: readonly WebhookRule[];
   readonly excludeResourceRules?: readonly WebhookRule[];
-  readonly namespaceSelector?: LabelSelectorObject;
-  readonly objectSelector?: LabelSelectorObject;
+  readonly namespaceSelector?: LabelSelector;
+  readonly objectSelector?: LabelSelector;
 }
 
 interface Policy {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatQuantity } from '../builtins/quantity.ts';
 import type { KubeObject } from '../types.ts';
 import { addUsage, checkQuota, type Usage, usageOf } from './quota-usage.ts';
 
@@ -10,7 +9,7 @@ const pod = (containers: object[], more: object = {}): KubeObject => ({
 });
 const asks = (requests: object, limits: object = {}) => ({ name: 'c', resources: { requests, limits } });
 const shown = (usage: Usage) =>
-  Object.fromEntries([...usage].map(([name, amount]) => [name, formatQuantity(amount)]));
+  Object.fromEntries([...usage].map(([name, amount]) => [name, amount.toString()]));
 
 describe('usageOf', () => {
   it('a pod counts itself and the sum of its containers', () =>

@@ -1,11 +1,5 @@
 /** What objects cost under a ResourceQuota, and whether a namespace can afford one more. */
-import {
-  addQuantities,
-  compareQuantities,
-  formatQuantity,
-  parseQuantity,
-  type Quantity,
-} from '../builtins/quantity.ts';
+import { Quantity } from '@slurm-operator/kubernetes-values';
 import type { ServerParts } from '../ports/server-parts.ts';
 import type { KubeObject } from '../types.ts';
 
@@ -40,7 +34,7 @@ const COUNTED_BY_NAME = new Set([
   'replicationcontrollers',
   'resourcequotas',
 ]);
-const ONE: Quantity = { nanos: 1_000_000_000n, format: 'DecimalSI' };
+const ONE = Quantity.ofInteger(1n);
 
 /** What one object of the resource counts for. Pods that are over count for nothing. */
 export function usageOf(group: string, plural: string, object: KubeObject): Usage {
@@ -69,7 +63,7 @@ function addPod(usage: Map<string, Quantity>, spec: NonNullable<Costly['spec']>)
       for (const [name, text] of Object.entries(container.resources?.[part] ?? {})) {
         const amount = parse(text);
         const known = running.get(name);
-        if (!known || compareQuantities(amount, known) > 0) running.set(name, amount);
+        if (!known || amount.compare(known) > 0) running.set(name, amount);
       }
     for (const [name, amount] of running) {
       usage.set(`${prefix}${name}`, amount);
@@ -93,14 +87,14 @@ function addService(usage: Map<string, Quantity>, spec: NonNullable<Costly['spec
   if (spec.type === 'LoadBalancer') usage.set('services.loadbalancers', ONE);
   const ports = (spec.ports ?? []).length;
   if (spec.type === 'NodePort' || spec.type === 'LoadBalancer')
-    usage.set('services.nodeports', { nanos: BigInt(ports) * ONE.nanos, format: 'DecimalSI' });
+    usage.set('services.nodeports', Quantity.ofInteger(BigInt(ports)));
 }
 
 export function addUsage(a: Usage, b: Usage): Usage {
   const total = new Map(a);
   for (const [name, amount] of b) {
     const known = total.get(name);
-    total.set(name, known ? addQuantities(known, amount) : amount);
+    total.set(name, known ? known.add(amount) : amount);
   }
   return total;
 }
@@ -145,11 +139,11 @@ export function checkQuota(
   const exceeded = names.filter((name) => {
     const amount = asked.get(name);
     if (amount === undefined || amount.nanos <= 0n) return false;
-    const after = used.has(name) ? addQuantities(used.get(name) ?? amount, amount) : amount;
-    return compareQuantities(after, parse(hard[name] ?? 0)) > 0;
+    const after = used.has(name) ? (used.get(name) ?? amount).add(amount) : amount;
+    return after.compare(parse(hard[name] ?? 0)) > 0;
   });
   const list = (read: (name: string) => string) => exceeded.map((name) => `${name}=${read(name)}`).join(',');
-  const text = (amount: Quantity | undefined) => (amount ? formatQuantity(amount) : '0');
+  const text = (amount: Quantity | undefined) => amount?.toString() ?? '0';
   return {
     exceeded,
     requested: list((name) => text(asked.get(name))),
@@ -166,11 +160,11 @@ function sum(
   for (const amounts of list)
     for (const [name, text] of Object.entries(amounts ?? {})) {
       const known = totals.get(name);
-      totals.set(name, known ? addQuantities(known, parse(text)) : parse(text));
+      totals.set(name, known ? known.add(parse(text)) : parse(text));
     }
   return totals;
 }
 
 function parse(text: string | number): Quantity {
-  return parseQuantity(text) ?? { nanos: 0n, format: 'DecimalSI' };
+  return Quantity.parse(text) ?? Quantity.ZERO;
 }

@@ -18,7 +18,7 @@ const INVALID: TokenCheck = { fault: 'invalid bearer token' };
 
 export function createAuthenticator(parts: ServerParts): Authenticator {
   let signer: TokenSigner | undefined;
-  const tokens = () => (signer ??= new TokenSigner(parts.certificates.caKeyPem));
+  const tokens = () => (signer ??= new TokenSigner(parts.authority.keyPem));
   const checkToken = (token: string, audiences: readonly string[]): TokenCheck => {
     const claims = tokens().read(token);
     return claims === undefined ? INVALID : checkClaims(parts, claims, audiences);

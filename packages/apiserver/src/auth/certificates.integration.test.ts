@@ -1,8 +1,8 @@
 /** Client certificates: one that counts is a user, none is nobody, one that does not count is refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAuthority, issueClient, type KeyPair } from '@slurm-operator/kubernetes-values';
 import { Caller } from '../../testing/contract/backend.ts';
-import { CertificateAuthority, type KeyPair } from '../pki/certificate-authority.ts';
 import { startApiServer } from '../server.ts';
 
 const YEAR = 366 * 24 * 3_600_000;
@@ -11,8 +11,8 @@ const jane = { name: 'jane', groups: ['dev'] };
 test('the name and organizations of a certificate are user and groups; an expired or foreign one is 401', async (t) => {
   const now = Date.now();
   const [authority, another] = [
-    await CertificateAuthority.create(now),
-    await CertificateAuthority.create(now),
+    await createAuthority({ name: 'ca', now }),
+    await createAuthority({ name: 'ca', now }),
   ];
   const server = await startApiServer({ authority });
   t.after(() => server.stop());
@@ -27,13 +27,25 @@ test('the name and organizations of a certificate are user and groups; an expire
     };
     return { status: answer.status, user: review.status.userInfo };
   };
-  const known = await ask(await authority.client(jane, now));
+  const known = await ask(await issueClient(authority, { ...jane, now: now }));
   assert.deepEqual(
     [known.status, known.user?.username, known.user?.groups],
     [201, 'jane', ['dev', 'system:authenticated']],
   );
-  assert.equal((await ask(await authority.client(jane, now - YEAR))).status, 401, 'expired');
-  assert.equal((await ask(await authority.client(jane, now + YEAR))).status, 401, 'not valid yet');
-  assert.equal((await ask(await another.client(jane, now))).status, 401, 'of somebody else');
+  assert.equal(
+    (await ask(await issueClient(authority, { ...jane, now: now - YEAR }))).status,
+    401,
+    'expired',
+  );
+  assert.equal(
+    (await ask(await issueClient(authority, { ...jane, now: now + YEAR }))).status,
+    401,
+    'not valid yet',
+  );
+  assert.equal(
+    (await ask(await issueClient(another, { ...jane, now: now }))).status,
+    401,
+    'of somebody else',
+  );
   assert.equal((await ask(undefined)).status, 403, 'nobody may not ask who they are');
 });

@@ -1,4 +1,6 @@
 /** Validating admission policies and their bindings: defaults and rules. */
+
+import { dnsSubdomain } from '@slurm-operator/kubernetes-values';
 import type { IValidatingAdmissionPolicy } from 'kubernetes-models/admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy';
 import type { IValidatingAdmissionPolicyBinding } from 'kubernetes-models/admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding';
 import { type FieldFault, notImplemented } from '../errors.ts';
@@ -6,7 +8,6 @@ import { type ExpressionCheck, enumFault, validateMatchConditions, validateRule 
 import type { BuiltinHooks } from './define.ts';
 import { duplicate, invalidValue, notSupported, required } from './fault.ts';
 import { validateLabelSelector } from './label-selector-rules.ts';
-import { dnsSubdomain } from './name-rules.ts';
 
 type PolicySpec = Partial<NonNullable<IValidatingAdmissionPolicy['spec']>>;
 type MatchResources = NonNullable<PolicySpec['matchConstraints']>;

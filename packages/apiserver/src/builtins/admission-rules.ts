@@ -1,7 +1,8 @@
 /** What webhooks and policies are asked about: rules with operations, match conditions. */
+
+import { qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { FieldFault } from '../errors.ts';
 import { duplicate, invalidValue, notSupported, required, tooMany } from './fault.ts';
-import { qualifiedName } from './name-rules.ts';
 
 /** What is wrong with an expression that must answer a value of the given type; nothing when it can be used. */
 export type ExpressionCheck = (

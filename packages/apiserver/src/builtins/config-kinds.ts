@@ -1,4 +1,6 @@
 /** ConfigMaps and Secrets: keys, sizes, immutability, typed secrets. */
+
+import { configMapKey } from '@slurm-operator/kubernetes-values';
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { ISecret } from 'kubernetes-models/v1/Secret';
 import { TOKEN_ISSUER, type TokenClaims } from '../auth/service-account-token.ts';
@@ -10,7 +12,6 @@ import type { ServerParts } from '../ports/server-parts.ts';
 import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { duplicate, forbiddenField, invalidValue, required, tooLong } from './fault.ts';
-import { configMapKey } from './name-rules.ts';
 
 const MAXIMUM_BYTES = 1_048_576;
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
@@ -116,7 +117,7 @@ function fillAccountToken(parts: ServerParts, it: ISecret, account: string): voi
     annotations: { ...it.metadata?.annotations, [ACCOUNT_UID]: found.metadata.uid },
   };
   it.data = {
-    'ca.crt': base64(parts.certificates.caPem),
+    'ca.crt': base64(parts.authority.certificatePem),
     namespace: base64(namespace),
     token: base64(parts.authenticator.signToken(claims)),
     ...it.data,

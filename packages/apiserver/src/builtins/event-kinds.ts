@@ -1,11 +1,12 @@
 /** Events: one resource, read and written through two API groups with different field names. */
+
+import { qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { FieldFault } from '../errors.ts';
 import { invalid } from '../errors.ts';
 import { equal } from '../json.ts';
 import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { invalidValue, required } from './fault.ts';
-import { qualifiedName } from './name-rules.ts';
 
 /** Names of the same field: core first, events.k8s.io second. */
 const RENAMED = [

@@ -1,11 +1,12 @@
 /** LimitRanges: what follows from what they say, and that they do not contradict themselves. */
+
+import { Quantity } from '@slurm-operator/kubernetes-values';
 import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
 import type { ILimitRangeItem } from 'kubernetes-models/v1/LimitRangeItem';
 import type { FieldFault } from '../errors.ts';
 import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { duplicate, forbiddenField, invalidValue, required } from './fault.ts';
-import { compareQuantities, parseQuantity, type Quantity } from './quantity.ts';
 
 const limitsOf = (object: KubeObject) => (object as unknown as ILimitRange).spec?.limits ?? [];
 
@@ -54,12 +55,12 @@ type Bound = { readonly text: string; readonly amount: Quantity } | undefined;
 
 function boundOf(amounts: Amounts, name: string): Bound {
   const text = amounts?.[name];
-  const amount = text === undefined ? undefined : parseQuantity(text);
+  const amount = text === undefined ? undefined : Quantity.parse(text);
   return amount && { text: String(text), amount };
 }
 
 const exceeds = (a: Bound, b: Bound): boolean =>
-  a !== undefined && b !== undefined && compareQuantities(a.amount, b.amount) > 0;
+  a !== undefined && b !== undefined && a.amount.compare(b.amount) > 0;
 
 function contradictions(item: ILimitRangeItem, at: string): FieldFault[] {
   const isPod = item.type === 'Pod';

@@ -1,11 +1,12 @@
 /** Namespaces: the finalizer that holds them while they have content, and the label that names them. */
+
+import { qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { INamespace } from 'kubernetes-models/v1/Namespace';
 import { fillNamespace } from '../housekeeping/namespace-content.ts';
 import type { PartSubresource } from '../registry/resource-definition.ts';
 import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { invalidValue } from './fault.ts';
-import { qualifiedName } from './name-rules.ts';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 const FINALIZER = 'kubernetes';

@@ -1,11 +1,11 @@
 /** Nodes: the taint they are born with, addresses of their pods, what is fixed once set. */
 import { isIP } from 'node:net';
+import { qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { INode } from 'kubernetes-models/v1/Node';
 import type { FieldFault } from '../errors.ts';
 import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { forbiddenField, invalidValue, notSupported, required } from './fault.ts';
-import { qualifiedName } from './name-rules.ts';
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

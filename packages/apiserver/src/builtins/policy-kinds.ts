@@ -1,4 +1,6 @@
 /** Disruption budgets, leases, priority classes, quotas and endpoint slices: small kinds with small rules. */
+
+import { PERCENT_SYNTAX_MESSAGE, parsePercent, Quantity } from '@slurm-operator/kubernetes-values';
 import type { ILease } from 'kubernetes-models/coordination.k8s.io/v1/Lease';
 import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1/EndpointSlice';
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
@@ -9,7 +11,6 @@ import type { KubeObject } from '../types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { forbiddenField, invalidValue, notSupported, required } from './fault.ts';
 import { validateLabelSelector } from './label-selector-rules.ts';
-import { parseQuantity } from './quantity.ts';
 
 const HIGHEST_USER_PRIORITY = 1_000_000_000;
 
@@ -50,16 +51,9 @@ export const disruptionBudgetHooks: BuiltinHooks = {
 function amountFaults(value: number | string | undefined, path: string): FieldFault[] {
   if (typeof value === 'number' && value < 0)
     return [invalidValue(path, value, 'must be greater than or equal to 0')];
-  if (typeof value === 'string' && !/^\d+%$/.test(value))
-    return [
-      invalidValue(
-        path,
-        value,
-        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
-      ),
-    ];
-  if (typeof value === 'string' && Number.parseInt(value, 10) > 100)
-    return [invalidValue(path, value, 'must not be greater than 100%')];
+  const percent = typeof value === 'string' ? parsePercent(value) : 0;
+  if (percent === undefined) return [invalidValue(path, value, PERCENT_SYNTAX_MESSAGE)];
+  if (percent > 100) return [invalidValue(path, value, 'must not be greater than 100%')];
   return [];
 }
 
@@ -122,7 +116,7 @@ export const resourceQuotaHooks: BuiltinHooks = {
     const { spec } = object as unknown as IResourceQuota;
     if (spec?.scopes?.length || spec?.scopeSelector) throw notImplemented('scopes of resource quotas');
     return Object.entries(spec?.hard ?? {}).flatMap(([name, amount]) =>
-      (parseQuantity(amount)?.nanos ?? 0n) < 0n
+      (Quantity.parse(amount)?.nanos ?? 0n) < 0n
         ? [invalidValue(`spec.hard[${name}]`, String(amount), 'must be greater than or equal to 0')]
         : [],
     );

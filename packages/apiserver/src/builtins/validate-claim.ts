@@ -1,10 +1,10 @@
 /** What is wrong with the spec of a volume claim, of a claim itself or of a template of claims. */
+
+import { dnsSubdomain, Quantity } from '@slurm-operator/kubernetes-values';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import type { FieldFault } from '../errors.ts';
 import { invalidValue, notSupported, required } from './fault.ts';
 import { validateLabelSelector } from './label-selector-rules.ts';
-import { dnsSubdomain } from './name-rules.ts';
-import { compareQuantities, parseQuantity, ZERO_QUANTITY } from './quantity.ts';
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
@@ -26,7 +26,7 @@ export function claimSpecFaults(spec: ClaimSpec | undefined, path: string): Fiel
   if (spec.selector) faults.push(...validateLabelSelector(spec.selector, `${path}.selector`));
   const storage = spec.resources?.requests?.['storage'];
   if (storage === undefined) faults.push(required(`${path}.resources[storage]`));
-  else if (compareQuantities(parseQuantity(storage) ?? ZERO_QUANTITY, ZERO_QUANTITY) <= 0)
+  else if ((Quantity.parse(storage) ?? Quantity.ZERO).compare(Quantity.ZERO) <= 0)
     faults.push(invalidValue(`${path}.resources[storage]`, String(storage), 'must be greater than zero'));
   const name = spec.storageClassName;
   if (name)

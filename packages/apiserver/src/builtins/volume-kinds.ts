@@ -1,4 +1,6 @@
 /** Volume claims, volumes and storage classes. */
+
+import { Quantity } from '@slurm-operator/kubernetes-values';
 import type { IStorageClass } from 'kubernetes-models/storage.k8s.io/v1/StorageClass';
 import type { IPersistentVolume } from 'kubernetes-models/v1/PersistentVolume';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
@@ -8,7 +10,6 @@ import { defaultClaim } from './default-claim.ts';
 import type { BuiltinHooks } from './define.ts';
 import { forbiddenField, required } from './fault.ts';
 import { internalDiff } from './internal-form.ts';
-import { compareQuantities, parseQuantity } from './quantity.ts';
 import { accessModeFaults, claimSpecFaults } from './validate-claim.ts';
 
 const FIXED =
@@ -48,9 +49,9 @@ export const claimHooks: BuiltinHooks = {
 };
 
 function grows(wanted: string | number, had: string | number): boolean {
-  const now = parseQuantity(wanted);
-  const then = parseQuantity(had);
-  return now !== undefined && then !== undefined && compareQuantities(now, then) >= 0;
+  const now = Quantity.parse(wanted);
+  const then = Quantity.parse(had);
+  return now !== undefined && then !== undefined && now.compare(then) >= 0;
 }
 
 export const volumeHooks: BuiltinHooks = {

@@ -1,7 +1,8 @@
 /** Where a webhook is reached: the rules for its URL or Service, the same for admission and conversion. */
+
+import { dnsSubdomain } from '@slurm-operator/kubernetes-values';
 import type { FieldFault } from '../errors.ts';
 import { invalidValue, required } from './fault.ts';
-import { dnsSubdomain } from './name-rules.ts';
 
 const format = 'desired format: https://host[/path]';
 

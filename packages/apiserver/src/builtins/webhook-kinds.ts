@@ -1,4 +1,6 @@
 /** Webhook configurations: defaults and rules. */
+
+import { dnsLabel1035, dnsSubdomain } from '@slurm-operator/kubernetes-values';
 import type { IMutatingWebhook } from 'kubernetes-models/admissionregistration.k8s.io/v1/MutatingWebhook';
 import { type FieldFault, notImplemented } from '../errors.ts';
 import type { KubeObject } from '../types.ts';
@@ -6,7 +8,6 @@ import { type ExpressionCheck, enumFault, validateMatchConditions, validateRule 
 import type { BuiltinHooks } from './define.ts';
 import { duplicate, invalidValue, required } from './fault.ts';
 import { validateLabelSelector } from './label-selector-rules.ts';
-import { dnsLabel1035, dnsSubdomain } from './name-rules.ts';
 import { validateWebhookService, validateWebhookUrl } from './webhook-client.ts';
 
 type Webhook = Partial<IMutatingWebhook>;

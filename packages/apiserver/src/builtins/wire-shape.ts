@@ -6,11 +6,12 @@
  * The schema says which fields exist; wire-tables.ts says what it does not: which scalars can hold a zero,
  * and which parts a typed object always has.
  */
+
+import { QUANTITY_SYNTAX_MESSAGE, Quantity } from '@slurm-operator/kubernetes-values';
 import { badRequest } from '../errors.ts';
 import type { Schema as PlainSchema } from '../ports/schema-source.ts';
 import type { JsonObject } from '../types.ts';
 import { base64Fault, readMicroTime, readTime } from './go-time.ts';
-import { canonicalQuantity, QUANTITY_SYNTAX_MESSAGE } from './quantity.ts';
 import {
   ABSENT_THOUGH_REQUIRED,
   ALWAYS,
@@ -135,7 +136,7 @@ function time(value: unknown, field: Field, faults: string[]): unknown {
 
 function quantity(value: unknown, faults: string[]): unknown {
   if (typeof value !== 'string' && typeof value !== 'number') return value;
-  const text = canonicalQuantity(value);
+  const text = Quantity.parse(value)?.toString();
   if (text === undefined) faults.push(QUANTITY_SYNTAX_MESSAGE);
   return text ?? value;
 }

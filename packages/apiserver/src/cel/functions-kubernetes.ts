@@ -1,8 +1,8 @@
 /** Optionals, and what Kubernetes adds: quantities, URLs, IPs, CIDRs, versions and named formats. */
+import { QUANTITY_SYNTAX_MESSAGE, Quantity } from '@slurm-operator/kubernetes-values';
 import { CelRuntimeError } from './errors.ts';
 import { Cidr, Ip } from './ip.ts';
 import { namedFormat } from './named-formats.ts';
-import { Quantity } from './quantity.ts';
 import { Semver } from './semver.ts';
 import { type Overload, overload } from './signature.ts';
 import { type CelValue, Format, mapGet, Optional } from './values.ts';
@@ -45,10 +45,7 @@ function parsed<T>(value: T | undefined, what: string): T {
 }
 
 function quantity(text: string): Quantity {
-  return parsed(
-    Quantity.parse(text),
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-  );
+  return parsed(Quantity.parse(text), QUANTITY_SYNTAX_MESSAGE);
 }
 
 const quantities: Overload[] = [
@@ -56,15 +53,15 @@ const quantities: Overload[] = [
   overload('isQuantity(string) bool', (a: string) => Quantity.parse(a) !== undefined),
   overload('Quantity.isInteger() bool', (a: Quantity) => a.integer !== undefined),
   overload('Quantity.asInteger() int', (a: Quantity) => parsed(a.integer, 'cannot convert value to integer')),
-  overload('Quantity.asApproximateFloat() double', (a: Quantity) => a.approximateFloat),
-  overload('Quantity.sign() int', (a: Quantity) => a.sign),
+  overload('Quantity.asApproximateFloat() double', (a: Quantity) => a.approximateNumber),
+  overload('Quantity.sign() int', (a: Quantity) => BigInt(a.compare(Quantity.ZERO))),
   overload('Quantity.isGreaterThan(Quantity) bool', (a: Quantity, b: Quantity) => a.compare(b) > 0),
   overload('Quantity.isLessThan(Quantity) bool', (a: Quantity, b: Quantity) => a.compare(b) < 0),
   overload('Quantity.compareTo(Quantity) int', (a: Quantity, b: Quantity) => BigInt(a.compare(b))),
   overload('Quantity.add(Quantity) Quantity', (a: Quantity, b: Quantity) => a.add(b)),
-  overload('Quantity.add(int) Quantity', (a: Quantity, b: bigint) => a.add(Quantity.ofInt(b))),
-  overload('Quantity.sub(Quantity) Quantity', (a: Quantity, b: Quantity) => a.sub(b)),
-  overload('Quantity.sub(int) Quantity', (a: Quantity, b: bigint) => a.sub(Quantity.ofInt(b))),
+  overload('Quantity.add(int) Quantity', (a: Quantity, b: bigint) => a.add(Quantity.ofInteger(b))),
+  overload('Quantity.sub(Quantity) Quantity', (a: Quantity, b: Quantity) => a.subtract(b)),
+  overload('Quantity.sub(int) Quantity', (a: Quantity, b: bigint) => a.subtract(Quantity.ofInteger(b))),
 ];
 
 /** An absolute URI or an absolute path, as a request line may hold. */

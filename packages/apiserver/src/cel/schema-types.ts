@@ -1,7 +1,8 @@
 /** Between schemas and expressions: the type of a schema, and a JSON value as an expression sees it. */
+import { parseDuration } from '@slurm-operator/kubernetes-values';
 import { type Json, own, type Schema } from '../schema/schema.ts';
 import { escapeName } from './escape-name.ts';
-import { parseDuration, parseTimestamp } from './time.ts';
+import { parseTimestamp } from './time.ts';
 import { bool, type CelType, double, dyn, int, listOf, mapOf, string } from './types.ts';
 import { type CelValue, markUnordered } from './values.ts';
 

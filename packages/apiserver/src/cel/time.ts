@@ -1,34 +1,5 @@
-/** Durations and timestamps: reading, writing, and their calendar fields. */
-import { Duration, Timestamp } from './values.ts';
-
-const units: Readonly<Record<string, bigint>> = {
-  ns: 1n,
-  us: 1_000n,
-  µs: 1_000n,
-  μs: 1_000n,
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-};
-
-/** As Go writes them: `1h30m`, `1.5s`, `-2ms`, `0`. */
-export function parseDuration(text: string): Duration | undefined {
-  const match = /^([+-]?)(.*)$/s.exec(text);
-  const body = match?.[2] ?? '';
-  if (body === '0') return new Duration(0n);
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined;
-  let nanos = 0n;
-  for (const [, whole = '', fraction = '', unit = ''] of body.matchAll(
-    /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g,
-  )) {
-    const size = units[unit] ?? 0n;
-    nanos += BigInt(whole || '0') * size;
-    if (fraction !== '') nanos += (BigInt(fraction) * size) / 10n ** BigInt(fraction.length);
-  }
-  if (nanos > (1n << 63n) - 1n) return undefined;
-  return new Duration(match?.[1] === '-' ? -nanos : nanos);
-}
+/** Timestamps: reading, writing, and their calendar fields; the text of durations. */
+import { type Duration, Timestamp } from './values.ts';
 
 /** Whole and fractional seconds with an `s`. */
 export function durationText({ nanos }: Duration): string {

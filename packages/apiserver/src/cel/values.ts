@@ -2,9 +2,9 @@
  * Values while an expression runs. int is bigint, double is number; lists are arrays, maps and objects are Maps;
  * the rest are the classes below.
  */
+import { Quantity } from '@slurm-operator/kubernetes-values';
 import { CelRuntimeError } from './errors.ts';
 import { Cidr, Ip } from './ip.ts';
-import { Quantity } from './quantity.ts';
 import { Semver } from './semver.ts';
 
 export class Uint {

@@ -1,6 +1,7 @@
 /** String formats that schemas can ask for; unknown formats are not checked. */
+
+import { parseDuration } from '@slurm-operator/kubernetes-values';
 import { Cidr, Ip } from '../cel/ip.ts';
-import { parseDuration } from '../cel/time.ts';
 
 const dateTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 const uuid = (version: string): RegExp =>

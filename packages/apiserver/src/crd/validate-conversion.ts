@@ -1,5 +1,5 @@
 /** How a definition converts between its versions: by a webhook, or not at all. */
-import { dnsLabel1035 } from '../builtins/name-rules.ts';
+import { dnsLabel1035 } from '@slurm-operator/kubernetes-values';
 import { validateWebhookService, validateWebhookUrl } from '../builtins/webhook-client.ts';
 import type { FieldFault } from '../errors.ts';
 import type { CustomConversion } from './definition.ts';

@@ -1,5 +1,5 @@
 /** Checks a CustomResourceDefinition as a whole, in the order of the real server: names, versions, schemas, conversion. */
-import { dnsLabel1035, dnsSubdomain } from '../builtins/name-rules.ts';
+import { dnsLabel1035, dnsSubdomain } from '@slurm-operator/kubernetes-values';
 import type { FieldFault } from '../errors.ts';
 import { equal } from '../json.ts';
 import type { Json } from '../schema/schema.ts';

@@ -32,7 +32,7 @@ export function fillNamespace(parts: ServerParts, namespace: string): void {
     kind: 'ConfigMap',
     apiVersion: 'v1',
     metadata: { name: ROOT_CA, namespace, annotations: { 'kubernetes.io/description': ROOT_CA_DESCRIPTION } },
-    data: { 'ca.crt': parts.certificates.caPem },
+    data: { 'ca.crt': parts.authority.certificatePem },
   });
 }
 

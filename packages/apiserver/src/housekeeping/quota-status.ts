@@ -1,6 +1,5 @@
 /** Keeps status.used of ResourceQuotas in step with what is stored. Admission counts for itself; this is for readers. */
 import { usedIn } from '../admission/quota-usage.ts';
-import { formatQuantity } from '../builtins/quantity.ts';
 import { clone, equal } from '../json.ts';
 import type { ServerParts } from '../ports/server-parts.ts';
 
@@ -29,7 +28,7 @@ function writeStatuses(parts: ServerParts, namespace: string): void {
     const used = Object.fromEntries(
       Object.keys(hard).map((name) => {
         const amount = usage.get(name);
-        return [name, amount ? formatQuantity(amount) : '0'];
+        return [name, amount?.toString() ?? '0'];
       }),
     );
     const status = Object.keys(hard).length === 0 ? {} : { hard, used };

@@ -3,6 +3,7 @@
  * with an audit entry at the end whatever happened.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { durationFault } from '@slurm-operator/kubernetes-values';
 import { type AuditLog, askedFor } from '../audit/audit-log.ts';
 import { ApiError, badRequest, internalError, notImplemented } from '../errors.ts';
 import type { Faults } from '../faults/faults.ts';
@@ -14,7 +15,6 @@ import { dispatch, pageNotFound } from '../verbs/dispatch.ts';
 import { grantAccess } from './access.ts';
 import type { Answer, StreamAnswer } from './answer.ts';
 import { encode } from './encode.ts';
-import { durationFault } from './query-values.ts';
 import { readBody } from './read-body.ts';
 import { requestInfo } from './request-info.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { durationFault, isTrue, wholeNumber } from './query-values.ts';
+import { isTrue, wholeNumber } from './query-values.ts';
 
 test('only false and 0 are false', () => {
   assert.deepEqual(['true', '1', '', 'maybe', 'false', 'False', '0', null].map(isTrue), [
@@ -22,12 +22,4 @@ test('a whole number is read, a word or one beyond int64 is a 400', () => {
   assert.equal(wholeNumber(query, 'none'), 0);
   assert.throws(() => wholeNumber(query, 'c'), /strconv.ParseInt: parsing "abc": invalid syntax/);
   assert.throws(() => wholeNumber(query, 'd'), /value out of range/);
-});
-
-test('durations are those of Go', () => {
-  for (const text of ['5s', '1m30s', '-5s', '0', '1.5h', '.5s', '100ms', '2µs'])
-    assert.equal(durationFault(text), undefined, text);
-  assert.equal(durationFault('abc'), 'time: invalid duration "abc"');
-  assert.equal(durationFault('30'), 'time: missing unit in duration "30"');
-  assert.equal(durationFault('5x'), 'time: unknown unit "x" in duration "5x"');
 });

@@ -1,5 +1,5 @@
 /** What is wrong with a metadata.name, by the rule of its kind. */
-import { dnsLabel, dnsLabel1035, dnsSubdomain } from '../builtins/name-rules.ts';
+import { dnsLabel, dnsLabel1035, dnsSubdomain } from '@slurm-operator/kubernetes-values';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 
 export function nameFaults(rule: ResourceDefinition['nameRule'], name: string): readonly string[] {

@@ -1,6 +1,7 @@
 /** Names, labels, annotations, finalizers and owners. */
+
+import { labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
 import { forbiddenField, invalidValue, required, tooLong } from '../builtins/fault.ts';
-import { labelValue, qualifiedName } from '../builtins/name-rules.ts';
 import type { FieldFault } from '../errors.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import type { KubeObject, OwnerReference } from '../types.ts';

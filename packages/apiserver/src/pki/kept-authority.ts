@@ -1,20 +1,22 @@
 /** A certificate authority that outlives the process, so that kubeconfigs given out stay good. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CertificateAuthority } from './certificate-authority.ts';
+import { createAuthority, type KeyPair } from '@slurm-operator/kubernetes-values';
+
+export const AUTHORITY_NAME = 'embedded-apiserver-ca';
 
 /** The authority in the directory; makes one there the first time. */
-export async function keptAuthority(directory: string, now: number): Promise<CertificateAuthority> {
+export async function keptAuthority(directory: string, now: number): Promise<KeyPair> {
   const certificate = join(directory, 'ca.crt');
   const key = join(directory, 'ca.key');
   try {
-    return await CertificateAuthority.load(await readFile(certificate, 'utf8'), await readFile(key, 'utf8'));
+    return { certificatePem: await readFile(certificate, 'utf8'), keyPem: await readFile(key, 'utf8') };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
       throw new Error(`cannot use the certificate authority in ${directory}`, { cause: error });
   }
-  const authority = await CertificateAuthority.create(now);
-  await writeFile(key, authority.caKeyPem, { mode: 0o600 });
-  await writeFile(certificate, authority.caPem);
+  const authority = await createAuthority({ name: AUTHORITY_NAME, now });
+  await writeFile(key, authority.keyPem, { mode: 0o600 });
+  await writeFile(certificate, authority.certificatePem);
   return authority;
 }

@@ -2,6 +2,7 @@
  * Everything a room may reach for. Factories receive it while the server is being put together, so they may keep it
  * but must not use other parts before the first request (or before `start` of CustomResources).
  */
+import type { KeyPair } from '@slurm-operator/kubernetes-values';
 import type { Registry } from '../registry/registry.ts';
 import type { Store } from '../store/store.ts';
 import type { Surroundings } from '../types.ts';
@@ -18,7 +19,8 @@ export interface ServerParts {
   readonly store: Store;
   readonly registry: Registry;
   readonly surroundings: Surroundings;
-  readonly certificates: CertificateSource;
+  /** The server's own certificate authority. */
+  readonly authority: KeyPair;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly admission: AdmissionChain;
@@ -27,10 +29,4 @@ export interface ServerParts {
   readonly customResources: CustomResources;
   readonly discovery: Routes;
   readonly printer: TablePrinter;
-}
-
-/** The server's own certificate authority. */
-export interface CertificateSource {
-  readonly caPem: string;
-  readonly caKeyPem: string;
 }

@@ -1,9 +1,13 @@
 /** The selectors of one list, watch or deletecollection request, as one predicate. */
+import {
+  parseFieldSelector,
+  parseLabelSelector,
+  SelectorError,
+  selectorMatches,
+} from '@slurm-operator/kubernetes-values';
 import { type ApiError, badRequest } from '../errors.ts';
 import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import type { KubeObject } from '../types.ts';
-import { parseFieldSelector } from './field-selector.ts';
-import { labelsMatch, parseLabelSelector } from './label-selector.ts';
 
 export interface Selection {
   /** True when every object is selected. */
@@ -13,8 +17,8 @@ export interface Selection {
 
 /** `name` selects one object (the old /watch/…/name paths). */
 export function selectionOf(definition: ResourceDefinition, query: URLSearchParams, name = ''): Selection {
-  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
-  const fields = [...parseFieldSelector(query.get('fieldSelector') ?? '')];
+  const labels = read(parseLabelSelector, query.get('labelSelector'));
+  const fields = [...read(parseFieldSelector, query.get('fieldSelector'))];
   if (name !== '') fields.push({ field: 'metadata.name', equal: true, value: name });
   const checks = fields.map(({ field, equal, value }) => {
     const read = fieldReader(definition, field);
@@ -24,8 +28,17 @@ export function selectionOf(definition: ResourceDefinition, query: URLSearchPara
   return {
     all: labels.length === 0 && checks.length === 0,
     matches: (object) =>
-      labelsMatch(labels, object.metadata.labels) && checks.every((check) => check(object)),
+      selectorMatches({ matchExpressions: labels }, object.metadata.labels) &&
+      checks.every((check) => check(object)),
   };
+}
+
+function read<T>(parse: (text: string) => T, text: string | null): T {
+  try {
+    return parse(text ?? '');
+  } catch (error) {
+    throw error instanceof SelectorError ? badRequest(error.message) : error;
+  }
 }
 
 /** Kinds with fields of their own say it in other words than kinds without. */

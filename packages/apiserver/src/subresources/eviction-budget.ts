@@ -1,12 +1,12 @@
 /** Whether budgets let a pod go: a decision over plain objects. */
-import type { LabelSelectorObject } from '../builtins/label-selector-rules.ts';
+import type { LabelSelector } from '@slurm-operator/kubernetes-values';
 import { ApiError } from '../errors.ts';
 import { clone } from '../json.ts';
 import type { KubeObject, ObjectMeta } from '../types.ts';
 
 export interface DisruptionBudget {
   readonly metadata: ObjectMeta;
-  readonly spec?: { readonly selector?: LabelSelectorObject; readonly unhealthyPodEvictionPolicy?: string };
+  readonly spec?: { readonly selector?: LabelSelector; readonly unhealthyPodEvictionPolicy?: string };
   readonly status?: {
     disruptionsAllowed: number;
     readonly currentHealthy: number;

@@ -1,5 +1,5 @@
 /** pods/eviction: a delete that asks the disruption budgets first. */
-import { selectorMatches } from '../builtins/label-selector-rules.ts';
+import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import { ApiError, badRequest, conflict, notFound, objectModified } from '../errors.ts';
 import { clone } from '../json.ts';
 import type { RequestContext } from '../ports/request-context.ts';

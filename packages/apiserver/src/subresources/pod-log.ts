@@ -32,7 +32,7 @@ function empty(): Answer {
 function open({ host, port, path }: NodeEndpoint, context: RequestContext): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request(
-      { host, port, path, ca: context.parts.certificates.caPem, agent: false, signal: context.signal },
+      { host, port, path, ca: context.parts.authority.certificatePem, agent: false, signal: context.signal },
       resolve,
     );
     sent.setTimeout(CONNECT_DEADLINE_MS, () => sent.destroy(new Error('the node did not answer in time')));

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { callOnce } from '../../testing/call-once.ts';
-import { CertificateAuthority } from '../pki/certificate-authority.ts';
 import { type ApiServer, startApiServer } from '../server.ts';
 
 function textOf(data: RawData): string {
@@ -17,8 +16,7 @@ function textOf(data: RawData): string {
 async function serverWithAgent(t: TestContext): Promise<ApiServer> {
   const server = await startApiServer();
   t.after(() => server.stop());
-  const authority = await CertificateAuthority.load(server.caPem, server.caKeyPem);
-  const pair = await authority.serving(['127.0.0.1'], Date.now());
+  const pair = await server.certificateFor(['127.0.0.1']);
   const agent = createServer({ cert: pair.certificatePem, key: pair.keyPem }, (asked, answer) => {
     if (asked.url?.includes('previous=true')) {
       answer.writeHead(400);

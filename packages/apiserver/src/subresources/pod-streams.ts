@@ -75,7 +75,7 @@ export async function tunnel(
 
 function dial(parts: ServerParts, { host, port }: NodeEndpoint): Promise<Duplex> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, ca: parts.certificates.caPem });
+    const socket = connect({ host, port, ca: parts.authority.certificatePem });
     const fail = (why: string) => {
       socket.destroy();
       reject(

@@ -1,11 +1,12 @@
 /** The scale subresource of workloads: how many there are, how many there should be. */
+
+import { type LabelSelector, selectorText } from '@slurm-operator/kubernetes-values';
 import { invalidValue } from '../builtins/fault.ts';
-import { type LabelSelectorObject, selectorText } from '../builtins/label-selector-rules.ts';
 import type { ViewSubresource } from '../registry/resource-definition.ts';
 import type { KubeObject } from '../types.ts';
 
 interface Scalable {
-  readonly spec?: { replicas?: number; readonly selector?: LabelSelectorObject };
+  readonly spec?: { replicas?: number; readonly selector?: LabelSelector };
   readonly status?: { readonly replicas?: number };
 }
 

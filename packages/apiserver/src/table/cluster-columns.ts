@@ -12,7 +12,7 @@ import {
   nameColumn,
   numberAt,
   orNone,
-  selectorText,
+  selectorColumn,
   textAt,
 } from './columns.ts';
 import { ageOf } from './human-duration.ts';
@@ -90,7 +90,7 @@ const serviceColumns: readonly Column[] = [
   column('External-IP', externalIp),
   column('Port(s)', servicePorts),
   ageColumn,
-  column('Selector', (service) => selectorText(at(service, 'spec', 'selector')), { wide: true }),
+  column('Selector', (service) => selectorColumn(at(service, 'spec', 'selector')), { wide: true }),
 ];
 
 function accessModes(object: KubeObject): string {

@@ -1,4 +1,5 @@
 /** Columns of built-in kinds: a name, its help, and what stands in a row. */
+import { type LabelSelector, selectorText } from '@slurm-operator/kubernetes-values';
 import type { TableColumn } from '../ports/table-printer.ts';
 import { descriptions } from '../schema/generated/descriptions.ts';
 import type { Json, KubeObject } from '../types.ts';
@@ -84,17 +85,8 @@ export function orNone(text: string): string {
 }
 
 /** A selector or a map of labels as `a=b,c in (d,e)`. */
-export function selectorText(selector: unknown): string {
-  const labels = at(selector, 'matchLabels') ?? (at(selector, 'matchExpressions') ? {} : selector);
-  const parts = Object.entries((labels ?? {}) as Record<string, string>).map(
-    ([key, value]) => `${key}=${value}`,
-  );
-  for (const each of listAt(selector, 'matchExpressions')) {
-    const [key, operator] = [textAt(each, 'key'), textAt(each, 'operator')];
-    const values = `(${listAt(each, 'values').join(',')})`;
-    if (operator === 'Exists') parts.push(key);
-    else if (operator === 'DoesNotExist') parts.push(`!${key}`);
-    else parts.push(`${key} ${operator === 'NotIn' ? 'notin' : 'in'} ${values}`);
-  }
-  return orNone(parts.toSorted().join(','));
+export function selectorColumn(selector: unknown): string {
+  const isStructured =
+    at(selector, 'matchLabels') !== undefined || at(selector, 'matchExpressions') !== undefined;
+  return orNone(selectorText((isStructured ? selector : { matchLabels: selector ?? {} }) as LabelSelector));
 }

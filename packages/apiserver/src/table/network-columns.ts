@@ -9,13 +9,13 @@ import {
   nameColumn,
   numberAt,
   orNone,
-  selectorText,
+  selectorColumn,
   textAt,
 } from './columns.ts';
 
 const networkPolicyColumns: readonly Column[] = [
   nameColumn,
-  column('Pod-Selector', (policy) => selectorText(at(policy, 'spec', 'podSelector'))),
+  column('Pod-Selector', (policy) => selectorColumn(at(policy, 'spec', 'podSelector'))),
   ageColumn,
 ];
 

@@ -9,7 +9,7 @@ import {
   nameColumn,
   numberAt,
   orNone,
-  selectorText,
+  selectorColumn,
   textAt,
 } from './columns.ts';
 import { ageOf, humanDuration } from './human-duration.ts';
@@ -28,7 +28,9 @@ function containers(...path: readonly string[]): readonly Column[] {
 }
 
 const template = ['spec', 'template', 'spec'];
-const selector = column('Selector', (object) => selectorText(at(object, 'spec', 'selector')), { wide: true });
+const selector = column('Selector', (object) => selectorColumn(at(object, 'spec', 'selector')), {
+  wide: true,
+});
 
 function readyOf(object: KubeObject): string {
   return `${numberAt(object, 'status', 'readyReplicas')}/${numberAt(object, 'spec', 'replicas')}`;
@@ -68,7 +70,7 @@ export const daemonSetColumns: readonly Column[] = [
   column('Ready', (object) => numberAt(object, 'status', 'numberReady'), integer),
   column('Up-to-date', (object) => numberAt(object, 'status', 'updatedNumberScheduled'), integer),
   column('Available', (object) => numberAt(object, 'status', 'numberAvailable'), integer),
-  column('Node Selector', (object) => selectorText(at(object, 'spec', 'template', 'spec', 'nodeSelector'))),
+  column('Node Selector', (object) => selectorColumn(at(object, 'spec', 'template', 'spec', 'nodeSelector'))),
   ageColumn,
   ...containers(...template),
   selector,
@@ -117,7 +119,7 @@ export const cronJobColumns: readonly Column[] = [
   }),
   ageColumn,
   ...containers('spec', 'jobTemplate', ...template),
-  column('Selector', (job) => selectorText(at(job, 'spec', 'jobTemplate', 'spec', 'selector')), {
+  column('Selector', (job) => selectorColumn(at(job, 'spec', 'jobTemplate', 'spec', 'selector')), {
     wide: true,
   }),
 ];

@@ -9,8 +9,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAuthority, issueClient, issueServing } from '@slurm-operator/kubernetes-values';
 import { unpackTools } from '@slurm-operator/sandbox';
-import { CertificateAuthority } from '../../src/pki/certificate-authority.ts';
 import { kubeconfig } from '../../src/pki/kubeconfig.ts';
 import { type Backend, Caller } from './backend.ts';
 import { ChildProgram } from './child-program.ts';
@@ -64,11 +64,11 @@ export async function startAssets(assets: string): Promise<AssetsBackend> {
 /** Makes keys and certificates, and leaves them where the programs look for them. */
 async function writeFiles(directory: string, url: string) {
   const now = Date.now();
-  const authority = await CertificateAuthority.create(now);
-  const serving = await authority.serving(['127.0.0.1', 'localhost'], now);
-  const admin = await authority.client({ name: 'kubernetes-admin', groups: ['system:masters'] }, now);
+  const authority = await createAuthority({ name: 'contract-ca', now });
+  const serving = await issueServing(authority, { hosts: ['127.0.0.1', 'localhost'], now });
+  const admin = await issueClient(authority, { name: 'kubernetes-admin', groups: ['system:masters'], now });
   const signing = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const { caPem } = authority;
+  const caPem = authority.certificatePem;
   const texts: Readonly<Record<keyof typeof files, string>> = {
     ca: caPem,
     servingCertificate: serving.certificatePem,

@@ -1,5 +1,5 @@
 /** A fresh embedded server for one case, with what the recordings take for granted. */
-import { CertificateAuthority } from '../../src/pki/certificate-authority.ts';
+import { createAuthority, type KeyPair } from '@slurm-operator/kubernetes-values';
 import { startApiServer } from '../../src/server.ts';
 import { Caller } from './backend.ts';
 import { needs, type RecordedCase, recordedCases, topicOf } from './case.ts';
@@ -8,17 +8,17 @@ import { replay } from './replay.ts';
 import { WebhookStandIn } from './webhook-stand-in.ts';
 
 export class EmbeddedRun {
-  readonly #authority: CertificateAuthority;
+  readonly #authority: KeyPair;
   readonly #webhooks: WebhookStandIn;
 
-  private constructor(authority: CertificateAuthority, webhooks: WebhookStandIn) {
+  private constructor(authority: KeyPair, webhooks: WebhookStandIn) {
     this.#authority = authority;
     this.#webhooks = webhooks;
   }
 
   static async start(): Promise<EmbeddedRun> {
     const [authority, webhooks] = await Promise.all([
-      CertificateAuthority.create(Date.now()),
+      createAuthority({ name: 'contract-ca', now: Date.now() }),
       WebhookStandIn.start(),
     ]);
     return new EmbeddedRun(authority, webhooks);

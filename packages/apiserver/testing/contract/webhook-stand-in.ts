@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { CertificateAuthority } from '../../src/pki/certificate-authority.ts';
+import { createAuthority, issueServing } from '@slurm-operator/kubernetes-values';
 import { webhookScript } from './webhook-script.ts';
 
 interface Received {
@@ -22,10 +22,10 @@ export class WebhookStandIn {
 
   static async start(): Promise<WebhookStandIn> {
     const now = Date.now();
-    const authority = await CertificateAuthority.create(now);
-    const { certificatePem, keyPem } = await authority.serving(['127.0.0.1'], now);
+    const authority = await createAuthority({ name: 'contract-webhook-ca', now });
+    const { certificatePem, keyPem } = await issueServing(authority, { hosts: ['127.0.0.1'], now });
     const server = createServer({ cert: certificatePem, key: keyPem });
-    const standIn = new WebhookStandIn(server, authority.caPem);
+    const standIn = new WebhookStandIn(server, authority.certificatePem);
     server.on('request', (request, response) => void standIn.#handle(request, response));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return standIn;

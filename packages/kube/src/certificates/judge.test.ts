@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import { issueServing, makeAuthority } from './authority.ts';
+import { createAuthority, issueServing } from '@slurm-operator/kubernetes-values';
 import { bundle, judgeCertificates, trustBundle } from './judge.ts';
 
 const DAY = 24 * 3_600_000;
@@ -9,9 +9,14 @@ const start = Date.UTC(2026, 0, 1);
 const dnsNames = ['webhook.ns.svc', '127.0.0.1'];
 
 async function stored(now = start) {
-  const authority = await makeAuthority({ name: 'ca', now, lifetime: 900 * DAY });
-  const serving = await issueServing(authority, { dnsNames, now, lifetime: 90 * DAY });
-  return { caCert: authority.certPem, caKey: authority.keyPem, cert: serving.certPem, key: serving.keyPem };
+  const authority = await createAuthority({ name: 'ca', now, lifetime: 900 * DAY });
+  const serving = await issueServing(authority, { hosts: dnsNames, now, lifetime: 90 * DAY });
+  return {
+    caCert: authority.certificatePem,
+    caKey: authority.keyPem,
+    cert: serving.certificatePem,
+    key: serving.keyPem,
+  };
 }
 
 test('a certificate serves its names, is of its authority, and does not outlive it', async () => {
@@ -21,9 +26,12 @@ test('a certificate serves its names, is of its authority, and does not outlive 
   assert.ok(cert.verify(ca.publicKey) && cert.checkIssued(ca) && ca.ca && !cert.ca);
   assert.equal(cert.checkHost('webhook.ns.svc'), 'webhook.ns.svc');
   assert.equal(cert.checkIP('127.0.0.1'), '127.0.0.1');
-  const short = await makeAuthority({ name: 'ca', now: start, lifetime: 10 * DAY });
-  const long = await issueServing(short, { dnsNames, now: start, lifetime: 90 * DAY });
-  assert.equal(new X509Certificate(long.certPem).validTo, new X509Certificate(short.certPem).validTo);
+  const short = await createAuthority({ name: 'ca', now: start, lifetime: 10 * DAY });
+  const long = await issueServing(short, { hosts: dnsNames, now: start, lifetime: 90 * DAY });
+  assert.equal(
+    new X509Certificate(long.certificatePem).validTo,
+    new X509Certificate(short.certificatePem).validTo,
+  );
 });
 
 test('each certificate is replaced when a third of its life is left', async () => {

@@ -1,7 +1,7 @@
 /** What to do with stored certificates, as a pure function of them and of the time. */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { SKEW } from './authority.ts';
+import { CLOCK_SKEW } from '@slurm-operator/kubernetes-values';
 
 /** The content of the Secret. `caCert` holds the newest authority first and those it replaces after it. */
 export interface StoredCertificates {
@@ -40,7 +40,7 @@ export function judgeCertificates(
     return { verdict: 'new-serving', why: 'the stored certificate cannot be read' };
   if (!serving.verify(authority.publicKey)) {
     const signer = signerOf(stored);
-    const spread = Date.parse(authority.validFrom) + SKEW + SPREAD;
+    const spread = Date.parse(authority.validFrom) + CLOCK_SKEW + SPREAD;
     // While the one before is valid and trusted, every API server gets time to hear of the new authority.
     if (signer !== undefined && now < spread && Date.parse(serving.validTo) > now)
       return { verdict: 'keep', until: spread };

@@ -4,13 +4,14 @@
  *
  * A new authority is made known before anything is signed by it, so that no request fails in between.
  */
+
+import { createAuthority, issueServing } from '@slurm-operator/kubernetes-values';
 import type { Client } from '../client/client.ts';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import { AlreadyExistsError, ConflictError, explain, InvalidError } from '../errors.ts';
 import { type Log, silent } from '../log.ts';
 import type { Live, ObjectRef } from '../objects/object.ts';
 import { type Secret, secrets } from '../objects/resources.ts';
-import { issueServing, makeAuthority } from './authority.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
 import { type InjectionTarget, injectBundle } from './inject-bundle.ts';
 import { bundle, judgeCertificates, type StoredCertificates, trustBundle } from './judge.ts';
@@ -100,21 +101,21 @@ export class SelfMadeCertificates implements CertificateSource {
     const { dnsNames, secret } = this.#options;
     const lifetime = this.#options.lifetime ?? 90 * DAY;
     if (verdict === 'new-serving' && stored !== undefined) {
-      const authority = { certPem: bundle(stored.caCert)[0] ?? '', keyPem: stored.caKey };
-      const serving = await issueServing(authority, { dnsNames, now, lifetime });
-      return { ...stored, cert: serving.certPem, key: serving.keyPem };
+      const authority = { certificatePem: bundle(stored.caCert)[0] ?? '', keyPem: stored.caKey };
+      const serving = await issueServing(authority, { hosts: dnsNames, now, lifetime });
+      return { ...stored, cert: serving.certificatePem, key: serving.keyPem };
     }
-    const authority = await makeAuthority({
+    const authority = await createAuthority({
       name: `${secret.name}-ca`,
       now,
       lifetime: this.#options.authorityLifetime ?? 5 * 365 * DAY,
     });
-    const caCert = trustBundle(authority.certPem, stored?.caCert ?? '', now);
+    const caCert = trustBundle(authority.certificatePem, stored?.caCert ?? '', now);
     if (stored !== undefined && bundle(caCert).length > 1)
       // The old certificate goes on until the new authority is known; the next look replaces it.
       return { ...stored, caCert, caKey: authority.keyPem };
-    const serving = await issueServing(authority, { dnsNames, now, lifetime });
-    return { caCert, caKey: authority.keyPem, cert: serving.certPem, key: serving.keyPem };
+    const serving = await issueServing(authority, { hosts: dnsNames, now, lifetime });
+    return { caCert, caKey: authority.keyPem, cert: serving.certificatePem, key: serving.keyPem };
   }
 
   async #save(

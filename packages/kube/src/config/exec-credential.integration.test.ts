@@ -1,11 +1,13 @@
 /** Exec plugins, as real programs. */
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { ExecPlugin } from '@slurm-operator/kubernetes-values';
 import { FakeClock } from '../../testing/fake-clock.ts';
-import { ExecCredentials, type ExecPlugin } from './exec-credential.ts';
+import { ExecCredentials } from './exec-credential.ts';
 
 function plugin(t: TestContext, code: string): ExecPlugin & { runs: () => number } {
   const directory = mkdtempSync(join(tmpdir(), 'exec-'));

@@ -1,16 +1,8 @@
 /** Credentials from an exec plugin (`kubectl` style): a program that prints an ExecCredential, kept until it expires. */
 import { execFile } from 'node:child_process';
+import type { ExecPlugin } from '@slurm-operator/kubernetes-values';
 import type { Clock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
-
-export interface ExecPlugin {
-  readonly apiVersion?: string;
-  readonly command: string;
-  readonly args?: readonly string[] | null;
-  readonly env?: readonly { readonly name: string; readonly value: string }[] | null;
-  readonly installHint?: string;
-  readonly provideClusterInfo?: boolean;
-}
 
 export interface ExecCredential {
   readonly token?: string;

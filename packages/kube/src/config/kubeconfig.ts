@@ -2,49 +2,19 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import {
+  Kubeconfig,
+  type KubeconfigCluster,
+  type KubeconfigEntry,
+  type KubeconfigUser,
+} from '@slurm-operator/kubernetes-values';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
 import { type ClusterConfig, type Identity, RotatingFiles, stableIdentity } from './config.ts';
-import { ExecCredentials, type ExecPlugin } from './exec-credential.ts';
+import { ExecCredentials } from './exec-credential.ts';
 
-interface Cluster {
-  server?: string;
-  'certificate-authority'?: string;
-  'certificate-authority-data'?: string;
-  'insecure-skip-tls-verify'?: boolean;
-  'tls-server-name'?: string;
-  'proxy-url'?: string;
-}
-
-interface User {
-  token?: string;
-  tokenFile?: string;
-  username?: unknown;
-  'client-certificate'?: string;
-  'client-certificate-data'?: string;
-  'client-key'?: string;
-  'client-key-data'?: string;
-  exec?: ExecPlugin;
-  'auth-provider'?: unknown;
-  as?: string;
-  'as-uid'?: string;
-  'as-groups'?: string[];
-  'as-user-extra'?: Record<string, string[]>;
-}
-
-interface Context {
-  cluster?: string;
-  user?: string;
-  namespace?: string;
-}
-
-/** A kubeconfig after merging; each entry remembers the directory that its relative paths start from. */
-interface Kubeconfig {
-  currentContext: string;
-  clusters: Map<string, { value: Cluster; directory: string }>;
-  users: Map<string, { value: User; directory: string }>;
-  contexts: Map<string, Context>;
-}
+type Cluster = KubeconfigEntry<KubeconfigCluster>;
+type User = KubeconfigEntry<KubeconfigUser>;
 
 export interface KubeconfigOptions {
   /** File names. @default those of KUBECONFIG, else ~/.kube/config */
@@ -63,14 +33,9 @@ export function kubeconfigFiles(env: Readonly<Record<string, string | undefined>
 }
 
 export async function kubeconfigConfig(options: KubeconfigOptions = {}): Promise<ClusterConfig> {
-  const merged: Kubeconfig = {
-    currentContext: '',
-    clusters: new Map(),
-    users: new Map(),
-    contexts: new Map(),
-  };
+  const merged = new Kubeconfig();
   if (options.text !== undefined) {
-    await merge(merged, options.text, process.cwd(), 'the given kubeconfig');
+    merged.add(await parseYaml(options.text, 'the given kubeconfig'), process.cwd());
   } else {
     const files = options.files ?? kubeconfigFiles(options.env);
     let found = 0;
@@ -78,35 +43,20 @@ export async function kubeconfigConfig(options: KubeconfigOptions = {}): Promise
       const text = await readIfThere(file);
       if (text === undefined) continue;
       found += 1;
-      await merge(merged, text, dirname(resolve(file)), file);
+      merged.add(await parseYaml(text, file), dirname(resolve(file)));
     }
     if (found === 0) throw new ConfigError(`no kubeconfig found; looked for ${files.join(', ')}`);
   }
   return choose(merged, options.context, options.clock ?? systemClock);
 }
 
-/** The first file to name an entry, or the current context, wins. */
-async function merge(into: Kubeconfig, text: string, directory: string, where: string): Promise<void> {
+async function parseYaml(text: string, where: string): Promise<unknown> {
   const { parse } = await import('yaml');
-  let raw: Record<string, unknown>;
   try {
-    raw = (parse(text) ?? {}) as Record<string, unknown>;
+    return parse(text);
   } catch (error) {
     throw new ConfigError(`${where} is not YAML`, { cause: error });
   }
-  const current = raw['current-context'];
-  if (into.currentContext === '' && typeof current === 'string') into.currentContext = current;
-  const named = (list: unknown, field: string): [string, object][] =>
-    (Array.isArray(list) ? (list as Record<string, unknown>[]) : []).map((entry) => [
-      entry['name'] as string,
-      entry[field] ?? {},
-    ]);
-  for (const [name, value] of named(raw['clusters'], 'cluster'))
-    if (!into.clusters.has(name)) into.clusters.set(name, { value, directory });
-  for (const [name, value] of named(raw['users'], 'user'))
-    if (!into.users.has(name)) into.users.set(name, { value, directory });
-  for (const [name, value] of named(raw['contexts'], 'context'))
-    if (!into.contexts.has(name)) into.contexts.set(name, value);
 }
 
 function choose(merged: Kubeconfig, wanted: string | undefined, clock: Clock): ClusterConfig {
@@ -133,7 +83,7 @@ function choose(merged: Kubeconfig, wanted: string | undefined, clock: Clock): C
 }
 
 /** Acting as somebody else, with all that belongs to them: half of it would be another person. */
-function impersonation(context: string, user: User): Record<string, string | string[]> {
+function impersonation(context: string, user: KubeconfigUser): ClusterConfig['headers'] {
   const { as, 'as-uid': uid, 'as-groups': groups = [], 'as-user-extra': extra = {} } = user;
   if (as === undefined) {
     if (uid !== undefined || groups.length > 0 || Object.keys(extra).length > 0)
@@ -153,11 +103,7 @@ function impersonation(context: string, user: User): Record<string, string | str
   };
 }
 
-function identitySource(
-  cluster: { value: Cluster; directory: string },
-  user: { value: User; directory: string },
-  clock: Clock,
-): ClusterConfig['identity'] {
+function identitySource(cluster: Cluster, user: User, clock: Clock): ClusterConfig['identity'] {
   for (const removed of ['auth-provider', 'username'] as const)
     if (user.value[removed] !== undefined)
       throw new ConfigError(
@@ -204,11 +150,7 @@ function pemReader(
 }
 
 /** A token file takes precedence over a token, as in kubectl. */
-async function bearer(
-  user: { value: User; directory: string },
-  files: RotatingFiles,
-  refused: boolean,
-): Promise<string | undefined> {
+async function bearer(user: User, files: RotatingFiles, refused: boolean): Promise<string | undefined> {
   const { tokenFile, token } = user.value;
   if (tokenFile !== undefined && tokenFile !== '')
     return (await files.read(resolve(user.directory, tokenFile), 'token file', refused)).trim();

@@ -1,5 +1,5 @@
 /** Which nodes a pod may use by its `nodeSelector` and its required node affinity. Pure. */
-import { mapMatches, ruleHolds, type SelectorRule } from './label-selector.ts';
+import { mapMatches, ruleHolds, type SelectorRule } from '@slurm-operator/kubernetes-values';
 import type { DeepReadonly } from './object.ts';
 import type { Node, Pod } from './resources.ts';
 

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { issueServing, makeAuthority } from '../certificates/authority.ts';
+import { createAuthority, issueServing } from '@slurm-operator/kubernetes-values';
 import type { ClusterConfig } from '../config/config.ts';
 import { kubeconfigConfig } from '../config/kubeconfig.ts';
 import { AbortedError, ConnectionError, DeadlineError, NotLeaderError } from '../errors.ts';
@@ -266,23 +266,23 @@ test('an expired client certificate and a new authority are followed without a r
   const directory = mkdtempSync(join(tmpdir(), 'transport-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const now = Date.now();
-  const authority = await makeAuthority({ name: 'one', now, lifetime: DAY });
-  const names = { dnsNames: ['api.internal'], now, lifetime: DAY };
+  const authority = await createAuthority({ name: 'one', now, lifetime: DAY });
+  const names = { hosts: ['api.internal'], now, lifetime: DAY };
   const serving = await issueServing(authority, names);
   // A serving certificate passes for a client certificate here: the server checks the signature and the dates itself.
-  const good = await issueServing(authority, { ...names, dnsNames: ['client'] });
+  const good = await issueServing(authority, { ...names, hosts: ['client'] });
   const expired = await issueServing(authority, {
     ...names,
-    dnsNames: ['client'],
+    hosts: ['client'],
     now: now - 2 * DAY,
     lifetime: DAY,
   });
   const clients: string[] = [];
   const server = createHttpsServer(
     {
-      cert: serving.certPem,
+      cert: serving.certificatePem,
       key: serving.keyPem,
-      ca: authority.certPem,
+      ca: authority.certificatePem,
       requestCert: true,
       rejectUnauthorized: false,
     },
@@ -295,8 +295,8 @@ test('an expired client certificate and a new authority are followed without a r
   );
   const port = await listen(t, server);
   const write = (name: string, text: string) => writeFileSync(join(directory, name), text);
-  write('ca', authority.certPem);
-  write('cert', expired.certPem);
+  write('ca', authority.certificatePem);
+  write('cert', expired.certificatePem);
   write('key', expired.keyPem);
   const path = (name: string) => join(directory, name);
   const text = JSON.stringify({
@@ -320,17 +320,17 @@ test('an expired client certificate and a new authority are followed without a r
   });
   t.after(() => transport.close());
   assert.equal((await transport.request(get)).status, 401);
-  write('cert', good.certPem);
+  write('cert', good.certificatePem);
   write('key', good.keyPem);
   assert.equal((await transport.request(post)).status, 200, 'the refusal made it look at the files');
   assert.deepEqual(clients.slice(-2), ['expired', 'valid']);
 
-  const next = await makeAuthority({ name: 'two', now, lifetime: DAY });
+  const next = await createAuthority({ name: 'two', now, lifetime: DAY });
   const nextServing = await issueServing(next, names);
   server.setSecureContext({
-    cert: nextServing.certPem,
+    cert: nextServing.certificatePem,
     key: nextServing.keyPem,
-    ca: [authority.certPem, next.certPem],
+    ca: [authority.certificatePem, next.certificatePem],
   });
   server.closeAllConnections();
   await assert.rejects(
@@ -338,17 +338,17 @@ test('an expired client certificate and a new authority are followed without a r
     DeadlineError,
     'an unknown authority is not trusted',
   );
-  write('ca', next.certPem);
+  write('ca', next.certificatePem);
   assert.equal((await transport.request(get)).status, 200);
 });
 
 test('a proxy is used for the connection, and the certificate is still that of the server', async (t) => {
   const now = Date.now();
-  const authority = await makeAuthority({ name: 'ca', now, lifetime: DAY });
-  const serving = await issueServing(authority, { dnsNames: ['127.0.0.1'], now, lifetime: DAY });
+  const authority = await createAuthority({ name: 'ca', now, lifetime: DAY });
+  const serving = await issueServing(authority, { hosts: ['127.0.0.1'], now, lifetime: DAY });
   const port = await listen(
     t,
-    createHttpsServer({ cert: serving.certPem, key: serving.keyPem }, (_request, response) =>
+    createHttpsServer({ cert: serving.certificatePem, key: serving.keyPem }, (_request, response) =>
       response.end('{}'),
     ),
   );
@@ -370,7 +370,7 @@ test('a proxy is used for the connection, and the certificate is still that of t
       server: `https://127.0.0.1:${port}`,
       namespace: 'd',
       proxyUrl: `http://127.0.0.1:${proxyPort}`,
-      identity: () => Promise.resolve({ ca: authority.certPem }),
+      identity: () => Promise.resolve({ ca: authority.certificatePem }),
     },
     { rateLimit: false },
   );

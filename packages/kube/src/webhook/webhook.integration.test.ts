@@ -1,4 +1,5 @@
 /** Webhooks as the API server meets them: admission over TLS with certificates of our own making, rotated while it serves. */
+
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { connect } from 'node:tls';
 import { startApiServer } from '@slurm-operator/apiserver';
+import { createAuthority, issueServing } from '@slurm-operator/kubernetes-values';
 import { FakeClock, until } from '../../testing/index.ts';
 import {
   ApiError,
@@ -19,11 +21,9 @@ import {
   configMaps,
   createClient,
   deny,
-  issueServing,
   kubeconfigConfig,
   type Log,
   Metrics,
-  makeAuthority,
   SelfMadeCertificates,
   secrets,
   silent,
@@ -192,39 +192,45 @@ test('mounted files are reloaded, a half-written pair is not, and reviews keep b
   const directory = mkdtempSync(join(tmpdir(), 'webhook-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const now = Date.now();
-  const authority = await makeAuthority({ name: 'ca', now, lifetime: DAY });
-  const make = () => issueServing(authority, { dnsNames: ['127.0.0.1'], now, lifetime: DAY });
+  const authority = await createAuthority({ name: 'ca', now, lifetime: DAY });
+  const make = () => issueServing(authority, { hosts: ['127.0.0.1'], now, lifetime: DAY });
   const [one, two] = [await make(), await make()];
   const write = (cert: string, key: string) => {
     writeFileSync(join(directory, 'tls.crt'), cert);
     writeFileSync(join(directory, 'tls.key'), key);
   };
-  write(one.certPem, one.keyPem);
+  write(one.certificatePem, one.keyPem);
   let complaints = 0;
   const log: Log = { ...silent, warn: () => void (complaints += 1) };
   const server = serve(t, certificateFiles({ directory, period: 10, log }));
   await until('it listens', () => server.port !== undefined);
   const port = server.port ?? 0;
   const serial = (pem: string) => new X509Certificate(pem).serialNumber;
-  assert.equal((await shown(port)).serialNumber, serial(one.certPem));
+  assert.equal((await shown(port)).serialNumber, serial(one.certificatePem));
   const before = complaints;
-  writeFileSync(join(directory, 'tls.crt'), two.certPem);
+  writeFileSync(join(directory, 'tls.crt'), two.certificatePem);
   await until('the pair that does not fit was looked at', () => complaints > before);
   assert.equal(
     (await shown(port)).serialNumber,
-    serial(one.certPem),
+    serial(one.certificatePem),
     'a certificate without its key is not used',
   );
   writeFileSync(join(directory, 'tls.key'), two.keyPem);
-  await until('the new pair is served', async () => (await shown(port)).serialNumber === serial(two.certPem));
+  await until(
+    'the new pair is served',
+    async () => (await shown(port)).serialNumber === serial(two.certificatePem),
+  );
 
   const ask = (path: string, body: string, method = 'POST') =>
     new Promise<{ status: number; text: string }>((resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port, path, method, ca: authority.certPem }, (response) => {
-        let text = '';
-        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-      });
+      const sent = request(
+        { host: '127.0.0.1', port, path, method, ca: authority.certificatePem },
+        (response) => {
+          let text = '';
+          response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+        },
+      );
       sent.on('error', reject);
       sent.end(body);
     });
@@ -264,11 +270,11 @@ test('mounted files are reloaded, a half-written pair is not, and reviews keep b
 });
 
 test('HTTP/2 is spoken where it is asked for, beside HTTP/1', async () => {
-  const authority = await makeAuthority({ name: 'a', now: Date.now(), lifetime: DAY });
-  const pair = await issueServing(authority, { dnsNames: ['localhost'], now: Date.now(), lifetime: DAY });
+  const authority = await createAuthority({ name: 'a', now: Date.now(), lifetime: DAY });
+  const pair = await issueServing(authority, { hosts: ['localhost'], now: Date.now(), lifetime: DAY });
   const certificates: CertificateSource = {
     run(use, signal) {
-      use({ cert: pair.certPem, key: pair.keyPem });
+      use({ cert: pair.certificatePem, key: pair.keyPem });
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     },
   };
@@ -278,7 +284,7 @@ test('HTTP/2 is spoken where it is asked for, beside HTTP/1', async () => {
     const stop = new AbortController();
     const running = server.run(stop.signal);
     await until('it listens', () => server.port !== undefined);
-    const session = connectHttp2(`https://localhost:${server.port}`, { ca: authority.certPem });
+    const session = connectHttp2(`https://localhost:${server.port}`, { ca: authority.certificatePem });
     const outcome = await new Promise<string>((resolve) => {
       session.once('error', () => resolve('refused'));
       const stream = session.request({ ':path': '/validate', ':method': 'POST' });
@@ -294,7 +300,13 @@ test('HTTP/2 is spoken where it is asked for, beside HTTP/1', async () => {
     assert.equal(
       await new Promise<number>((resolve, reject) => {
         const asked = request(
-          { host: 'localhost', port: server.port, path: '/healthz', ca: authority.certPem, agent: false },
+          {
+            host: 'localhost',
+            port: server.port,
+            path: '/healthz',
+            ca: authority.certificatePem,
+            agent: false,
+          },
           (response) => {
             response.resume();
             resolve(response.statusCode ?? 0);

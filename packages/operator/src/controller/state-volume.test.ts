@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { quantity } from '@slurm-operator/kube';
+import { quantityNumber } from '@slurm-operator/kubernetes-values';
 import fc from 'fast-check';
 import { planStateVolume, type StateClaim, type StateVolume } from './state-volume.ts';
 
@@ -91,7 +91,8 @@ test('a claim is only ever asked to grow, and nothing about a volume keeps slurm
         of(wanted, now === undefined ? {} : { storageClassName: now }),
         volume(created, [claim(has, { bound })], then === undefined ? {} : { storageClassName: then }),
       );
-      for (const { size: asked } of plan.resize) assert.ok(bound && quantity(asked) > quantity(has));
+      for (const { size: asked } of plan.resize)
+        assert.ok(bound && quantityNumber(asked) > quantityNumber(has));
       assert.ok(plan.troubles.every(({ stillReady }) => stillReady === true));
       assert.equal(
         plan.troubles.some(({ message }) => message.includes('storageClassName')),

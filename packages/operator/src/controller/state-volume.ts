@@ -1,5 +1,5 @@
 /** What a change of `spec.persistence` means for a volume that exists: larger is possible, nothing else is. Pure. */
-import { quantity } from '@slurm-operator/kube';
+import { quantityNumber } from '@slurm-operator/kubernetes-values';
 import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
 import type { Read } from '../builders/read.ts';
 import type { Trouble } from '../status/judge.ts';
@@ -43,15 +43,15 @@ export function planStateVolume(wanted: ClaimSpec | undefined, volume: StateVolu
   if (wanted === undefined || template === undefined) return { resize: [], troubles: [] };
   const size = sizeOf(wanted);
   // As it was created: a claim that somebody has enlarged by hand is nobody's business here.
-  const asCreated = quantity(size) === quantity(sizeOf(template));
+  const asCreated = quantityNumber(size) === quantityNumber(sizeOf(template));
   const resize = volume.claims
-    .filter(({ bound, requested }) => bound && quantity(size) > quantity(requested))
+    .filter(({ bound, requested }) => bound && quantityNumber(size) > quantityNumber(requested))
     .map(({ name, uid }) => ({ name, uid, size }));
   const smaller = asCreated
     ? []
-    : volume.claims.filter(({ requested }) => quantity(size) < quantity(requested));
+    : volume.claims.filter(({ requested }) => quantityNumber(size) < quantityNumber(requested));
   const missing =
-    quantity(size) > quantity(sizeOf(template))
+    quantityNumber(size) > quantityNumber(sizeOf(template))
       ? volume.names.filter((name) => !volume.claims.some((claim) => claim.name === name))
       : [];
   return {
@@ -70,8 +70,8 @@ export function planStateVolume(wanted: ClaimSpec | undefined, volume: StateVolu
 const sizeOf = (spec: ClaimSpec): string => String(spec.resources?.requests?.['storage'] ?? '');
 
 const isGrowing = ({ bound, requested, capacity }: StateClaim, size: string): boolean =>
-  quantity(size) > quantity(requested) ||
-  (bound && capacity !== undefined && quantity(capacity) < quantity(requested));
+  quantityNumber(size) > quantityNumber(requested) ||
+  (bound && capacity !== undefined && quantityNumber(capacity) < quantityNumber(requested));
 
 /** Fields in which the claim that is asked for differs from the one that exists, its size aside. */
 function fixedFields(wanted: ClaimSpec, template: ClaimSpec): [field: string, now: unknown, then: unknown][] {

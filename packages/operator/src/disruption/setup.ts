@@ -7,8 +7,8 @@ import {
   type PodDisruptionBudget,
   podDisruptionBudgets,
   pods,
-  selectorMatches,
 } from '@slurm-operator/kube';
+import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import { planResync, resyncAnnotation } from './plan-resync.ts';
 
 export function setupDisruptionBudgets(manager: Manager): void {

@@ -1,5 +1,7 @@
 /** Brings the Slurm reservation of a ScheduledUpdate to where it should be. Asks Slurm only when there is, or was, one. */
+
 import { conditionType, type NodeSet, resourceName } from '@slurm-operator/api';
+import { durationMilliseconds } from '@slurm-operator/kubernetes-values';
 import { expandHostlist } from '@slurm-operator/slurm';
 import type { Verdict } from '../status/judge.ts';
 import { type MadeWindow, planReservation, type Window } from './plan/reservation.ts';
@@ -148,9 +150,5 @@ function waiting(wanted: Window | undefined, nodes: readonly string[], now: numb
 
 /** Whole minutes of a Go duration such as 1h30m; at least one. */
 function goMinutes(text: string): number {
-  const seconds: Record<string, number> = { h: 3600, m: 60, s: 1, ms: 0.001 };
-  let total = 0;
-  for (const [, number, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g))
-    total += Number(number) * (seconds[unit ?? ''] ?? 0);
-  return Math.max(1, Math.round(total / 60));
+  return Math.max(1, Math.round((durationMilliseconds(text) ?? 0) / 60_000));
 }

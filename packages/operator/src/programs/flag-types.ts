@@ -1,4 +1,5 @@
 /** The types that flags have. Each says what is wrong with a value and what a right one looks like. */
+import { durationMilliseconds } from '@slurm-operator/kubernetes-values';
 import { isDomain } from './cluster-domain.ts';
 import { FlagError } from './errors.ts';
 import type { Flag } from './parse-flags.ts';
@@ -82,19 +83,13 @@ export const address = (standard: string, about: string): Flag<Address | undefin
   },
 });
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
 /** `500ms`, `10s`, `1m30s`; in milliseconds. */
 export const duration = (standard: string, about: string, atLeast = 100): Flag<number> => ({
   default: standard,
   about,
   read(value) {
-    if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(value))
-      throw new FlagError('give a duration such as 500ms, 10s or 1m30s');
-    const total = [...value.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)].reduce(
-      (sum, [, number = '0', unit = '']) => sum + Number(number) * (units[unit] ?? 0),
-      0,
-    );
+    const total = durationMilliseconds(value);
+    if (total === undefined) throw new FlagError('give a duration such as 500ms, 10s or 1m30s');
     if (total < atLeast || total > 24 * 3_600_000)
       throw new FlagError(`give a duration from ${atLeast}ms to 24h`);
     return total;

@@ -1,16 +1,11 @@
 /** LimitRanges: what containers get when they do not say, and how much or little anything may ask for. */
+
+import { Quantity } from '@slurm-operator/kubernetes-values';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
 import type { ILimitRangeItem } from 'kubernetes-models/v1/LimitRangeItem';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import type { IPod } from 'kubernetes-models/v1/Pod';
-import {
-  addQuantities,
-  compareQuantities,
-  formatQuantity,
-  parseQuantity,
-  type Quantity,
-} from '../../builtins/quantity.ts';
 import { forbidden } from '../../errors.ts';
 import type { RequestContext } from '../../ports/request-context.ts';
 import type { KubeObject } from '../../types.ts';
@@ -106,7 +101,7 @@ function minimumFaults({ min, type }: ILimitRangeItem, requests: Amounts, limits
   for (const [name, bound] of Object.entries(min ?? {})) {
     const least = `minimum ${name} usage per ${type} is ${bound}`;
     const below = (amount: string | number | undefined) =>
-      amount !== undefined && compareQuantities(parse(amount), parse(bound)) < 0;
+      amount !== undefined && parse(amount).compare(parse(bound)) < 0;
     if (requests[name] === undefined) faults.push(`${least}.  No request is specified`);
     else if (below(requests[name])) faults.push(`${least}, but request is ${requests[name]}`);
     else if (below(limits[name])) faults.push(`${least}, but limit is ${limits[name]}`);
@@ -115,7 +110,7 @@ function minimumFaults({ min, type }: ILimitRangeItem, requests: Amounts, limits
 }
 
 const above = (amount: string | number | undefined, bound: string | number): boolean =>
-  amount !== undefined && compareQuantities(parse(amount), parse(bound)) > 0;
+  amount !== undefined && parse(amount).compare(parse(bound)) > 0;
 
 function maximumFaults({ max, type }: ILimitRangeItem, requests: Amounts, limits: Amounts): string[] {
   const faults: string[] = [];
@@ -158,11 +153,11 @@ function total(list: readonly Amounts[]): Amounts {
   for (const amounts of list)
     for (const [name, text] of Object.entries(amounts)) {
       const before = sums.get(name);
-      sums.set(name, before ? addQuantities(before, parse(text)) : parse(text));
+      sums.set(name, before ? before.add(parse(text)) : parse(text));
     }
-  return Object.fromEntries([...sums].map(([name, sum]) => [name, formatQuantity(sum)]));
+  return Object.fromEntries([...sums].map(([name, sum]) => [name, sum.toString()]));
 }
 
 function parse(text: string | number): Quantity {
-  return parseQuantity(text) ?? { nanos: 0n, format: 'DecimalSI' };
+  return Quantity.parse(text) ?? Quantity.ZERO;
 }

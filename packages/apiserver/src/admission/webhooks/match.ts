@@ -1,6 +1,7 @@
 /** Whether a webhook wants to hear of a request: rules and selectors, no I/O. */
+
+import { type LabelSelector, selectorMatches } from '@slurm-operator/kubernetes-values';
 import type { RuleWithOperations } from '../../builtins/admission-rules.ts';
-import { type LabelSelectorObject, selectorMatches } from '../../builtins/label-selector-rules.ts';
 import type { AdmissionAttributes } from '../../ports/admission-chain.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { KubeObject } from '../../types.ts';
@@ -10,8 +11,8 @@ export type WebhookRule = RuleWithOperations;
 export interface Matching {
   readonly rules: readonly WebhookRule[];
   readonly matchPolicy?: string;
-  readonly namespaceSelector?: LabelSelectorObject;
-  readonly objectSelector?: LabelSelectorObject;
+  readonly namespaceSelector?: LabelSelector;
+  readonly objectSelector?: LabelSelector;
 }
 
 /** Configurations of admission are never sent to admission, so that a bad one can always be taken away. */
@@ -69,7 +70,7 @@ function resourceMatches(pattern: string, resource: string, subresource: string)
 
 /** Things without a namespace are never left out by a namespace selector; a namespace is judged by its own labels. */
 export function namespaceMatches(
-  selector: LabelSelectorObject | undefined,
+  selector: LabelSelector | undefined,
   { definition, object, oldObject, namespace }: AdmissionAttributes,
   namespaceOf: (name: string) => KubeObject | undefined,
 ): boolean {
@@ -81,7 +82,7 @@ export function namespaceMatches(
 
 /** One of the two states must match, so that taking the label away is seen as well. */
 export function objectMatches(
-  selector: LabelSelectorObject | undefined,
+  selector: LabelSelector | undefined,
   { object, oldObject }: AdmissionAttributes,
 ): boolean {
   if (selector === undefined || isEmpty(selector)) return true;
@@ -90,6 +91,6 @@ export function objectMatches(
   );
 }
 
-function isEmpty({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): boolean {
+function isEmpty({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
   return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 }

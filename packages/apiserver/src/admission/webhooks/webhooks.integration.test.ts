@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { createAuthority, issueServing } from '@slurm-operator/kubernetes-values';
 import { callOnce } from '../../../testing/call-once.ts';
-import { CertificateAuthority } from '../../pki/certificate-authority.ts';
 import { type ApiServer, startApiServer } from '../../server.ts';
 
 interface Review {
@@ -33,8 +33,8 @@ interface Hooks {
 async function start(t: TestContext): Promise<Hooks> {
   const server = await startApiServer();
   t.after(() => server.stop());
-  const authority = await CertificateAuthority.create(Date.now());
-  const pair = await authority.serving(['127.0.0.1', 'hook.default.svc'], Date.now());
+  const authority = await createAuthority({ name: 'ca', now: Date.now() });
+  const pair = await issueServing(authority, { hosts: ['127.0.0.1', 'hook.default.svc'], now: Date.now() });
   const answers = new Map<string, Answer>();
   const received: Hooks['received'] = [];
   const hook: Server = createServer({ cert: pair.certificatePem, key: pair.keyPem }, (asked, answer) => {
@@ -56,7 +56,7 @@ async function start(t: TestContext): Promise<Hooks> {
   });
   return {
     server,
-    caBundle: Buffer.from(authority.caPem).toString('base64'),
+    caBundle: Buffer.from(authority.certificatePem).toString('base64'),
     port: (hook.address() as AddressInfo).port,
     received,
     on: (path, answer) => answers.set(path, answer),

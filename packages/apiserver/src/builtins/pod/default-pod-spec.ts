@@ -4,7 +4,6 @@ import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { IProbe } from 'kubernetes-models/v1/Probe';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
 
-import { formatQuantity } from '../quantity.ts';
 import { containerRequests, isPodLevel } from './validate-resources.ts';
 
 const DEFAULT_FILE_MODE = 0o644;
@@ -37,7 +36,7 @@ export function defaultPod(spec: IPodSpec): void {
 /** A pod as a whole asks for what its containers ask for together, else for what it is limited to. */
 function defaultPodRequests(spec: IPodSpec, resources: NonNullable<IPodSpec['resources']>): void {
   const requests = { ...resources.requests };
-  for (const [name, total] of containerRequests(spec)) requests[name] ??= formatQuantity(total);
+  for (const [name, total] of containerRequests(spec)) requests[name] ??= total.toString();
   for (const [name, limit] of Object.entries(resources.limits ?? {}))
     if (isPodLevel(name)) requests[name] ??= limit;
   if (Object.keys(requests).length > 0) resources.requests = requests;

@@ -1,9 +1,10 @@
 /** What is allowed in a pod spec and hardly ever meant: the client is warned of it. */
+
+import { Quantity } from '@slurm-operator/kubernetes-values';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { ITopologySpreadConstraint } from 'kubernetes-models/v1/TopologySpreadConstraint';
 import { equal } from '../../json.ts';
 import type { RequestContext } from '../../ports/request-context.ts';
-import { parseQuantity } from '../quantity.ts';
 
 const NO_POD = 'a null labelSelector results in matching no pod';
 
@@ -82,7 +83,7 @@ function hiddenVariables(variables: readonly { readonly name: string }[], path: 
 function fractions(amounts: Record<string, string | number> | undefined, path: string): string[] {
   return ['ephemeral-storage', 'memory'].flatMap((name) => {
     const amount = amounts?.[name];
-    const quantity = amount === undefined ? undefined : parseQuantity(amount);
+    const quantity = amount === undefined ? undefined : Quantity.parse(amount);
     return quantity !== undefined && quantity.nanos % 1_000_000_000n !== 0n
       ? [`${path}[${name}]: fractional byte value "${amount}" is invalid, must be an integer`]
       : [];

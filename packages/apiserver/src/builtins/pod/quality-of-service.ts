@@ -1,6 +1,7 @@
 /** The quality-of-service class of a pod: how sure it can be of what it asked for. */
+
+import { Quantity } from '@slurm-operator/kubernetes-values';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
-import { parseQuantity } from '../quantity.ts';
 
 const COUNTED = ['cpu', 'memory'] as const;
 
@@ -24,5 +25,5 @@ export function qosClass(spec: IPodSpec): 'Guaranteed' | 'Burstable' | 'BestEffo
 }
 
 function amount(quantity: string | number | undefined): bigint {
-  return quantity === undefined ? 0n : (parseQuantity(quantity)?.nanos ?? 0n);
+  return quantity === undefined ? 0n : (Quantity.parse(quantity)?.nanos ?? 0n);
 }

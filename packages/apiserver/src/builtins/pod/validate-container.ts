@@ -1,8 +1,9 @@
 /** What is wrong with the containers of a pod. */
+
+import { dnsLabel, portName } from '@slurm-operator/kubernetes-values';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { FieldFault } from '../../errors.ts';
 import { duplicate, forbiddenField, invalidValue, notFoundValue, notSupported, required } from '../fault.ts';
-import { dnsLabel, portName } from '../name-rules.ts';
 import { validateEnvironment } from './validate-environment.ts';
 import { PORT_RANGE, probeNames, validateProbes } from './validate-probe.ts';
 import { validateResources } from './validate-resources.ts';

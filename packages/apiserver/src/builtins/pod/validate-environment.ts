@@ -1,9 +1,10 @@
 /** What is wrong with the environment of a container. */
+
+import { configMapKey, environmentName } from '@slurm-operator/kubernetes-values';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IEnvVarSource } from 'kubernetes-models/v1/EnvVarSource';
 import type { FieldFault } from '../../errors.ts';
 import { invalidValue, notSupported, required } from '../fault.ts';
-import { configMapKey, environmentName } from '../name-rules.ts';
 
 /** Fields of a pod that can be written into it. */
 const readable = new Set(

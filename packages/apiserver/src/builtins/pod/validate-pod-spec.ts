@@ -1,9 +1,9 @@
 /** What is wrong with a pod spec, in the order and the words of the API. */
 import { isIP } from 'node:net';
+import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { FieldFault } from '../../errors.ts';
 import { invalidValue, required } from '../fault.ts';
-import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../name-rules.ts';
 import { idFaults, oneOf, type PodNames, validateContainers } from './validate-container.ts';
 import { validatePodLevelResources } from './validate-resources.ts';
 import { affinityFaults, gateFaults, spreadFaults, tolerationFaults } from './validate-scheduling.ts';

@@ -1,8 +1,9 @@
 /** What a write of a pod's status may not do. */
+
+import { qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { IPod } from 'kubernetes-models/v1/Pod';
 import type { FieldFault } from '../../errors.ts';
 import { forbiddenField, invalidValue } from '../fault.ts';
-import { qualifiedName } from '../name-rules.ts';
 
 const RESTARTED = 'may not be transitioned to non-terminated state';
 

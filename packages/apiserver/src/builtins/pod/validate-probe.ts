@@ -1,9 +1,10 @@
 /** What is wrong with the probes and lifecycle handlers of a container. */
+
+import { portName } from '@slurm-operator/kubernetes-values';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IProbe } from 'kubernetes-models/v1/Probe';
 import type { FieldFault } from '../../errors.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../fault.ts';
-import { portName } from '../name-rules.ts';
 
 export const PORT_RANGE = 'must be between 1 and 65535, inclusive';
 const NOT_NEGATIVE = 'must be greater than or equal to 0';

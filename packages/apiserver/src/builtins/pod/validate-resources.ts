@@ -1,15 +1,9 @@
 /** What is wrong with requests and limits, of a container or of a pod as a whole. */
+
+import { Quantity, qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { FieldFault } from '../../errors.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../fault.ts';
-import { qualifiedName } from '../name-rules.ts';
-import {
-  addQuantities,
-  compareQuantities,
-  formatQuantity,
-  parseQuantity,
-  type Quantity,
-} from '../quantity.ts';
 
 type Amounts = Record<string, string | number>;
 
@@ -52,7 +46,7 @@ export function validateResources(resources: Resources | undefined, path: string
 
 function amountFaults(name: string, amount: string | number, path: string): FieldFault[] {
   const faults = nameFaults(name, path);
-  const quantity = parseQuantity(amount);
+  const quantity = Quantity.parse(amount);
   if (quantity === undefined) return faults;
   if (quantity.nanos < 0n) faults.push(invalidValue(path, String(amount), NOT_NEGATIVE));
   if ((isExtended(name) || isHugePages(name)) && quantity.nanos % 1_000_000_000n !== 0n)
@@ -79,14 +73,14 @@ function requestFaults(
   limit: string | number | undefined,
   path: string,
 ): FieldFault[] {
-  const request = parseQuantity(amount);
-  const most = limit === undefined ? undefined : parseQuantity(limit);
+  const request = Quantity.parse(amount);
+  const most = limit === undefined ? undefined : Quantity.parse(limit);
   if (limit === undefined)
     return mayOvercommit(name) || !name.includes('/')
       ? []
       : [required(`${path}.limits`, 'Limit must be set for non overcommitable resources')];
   if (request === undefined || most === undefined) return [];
-  const order = compareQuantities(request, most);
+  const order = request.compare(most);
   const bound = `${name} limit of ${limit}`;
   if (order !== 0 && !mayOvercommit(name))
     return [invalidValue(`${path}.requests`, String(amount), `must be equal to ${bound}`)];
@@ -117,9 +111,9 @@ function tooSmallFor(spec: IPodSpec, { requests = {} }: Resources, path: string)
   const wanted = containerRequests(spec);
   return sorted(requests).flatMap(([name, amount]) => {
     const total = wanted.get(name);
-    const given = parseQuantity(amount);
-    if (total === undefined || given === undefined || compareQuantities(given, total) >= 0) return [];
-    const detail = `must be greater than or equal to aggregate container requests of ${formatQuantity(total)}`;
+    const given = Quantity.parse(amount);
+    if (total === undefined || given === undefined || given.compare(total) >= 0) return [];
+    const detail = `must be greater than or equal to aggregate container requests of ${total.toString()}`;
     return [invalidValue(`${path}.requests[${name}]`, String(amount), detail)];
   });
 }
@@ -127,9 +121,9 @@ function tooSmallFor(spec: IPodSpec, { requests = {} }: Resources, path: string)
 function tooLargeContainers(spec: IPodSpec, { limits = {} }: Resources, path: string): FieldFault[] {
   return (spec.containers ?? []).flatMap((container, index) =>
     sorted(container.resources?.limits ?? {}).flatMap(([name, amount]) => {
-      const most = limits[name] === undefined ? undefined : parseQuantity(limits[name]);
-      const own = parseQuantity(amount);
-      if (most === undefined || own === undefined || compareQuantities(own, most) <= 0) return [];
+      const most = limits[name] === undefined ? undefined : Quantity.parse(limits[name]);
+      const own = Quantity.parse(amount);
+      if (most === undefined || own === undefined || own.compare(most) <= 0) return [];
       const at = `${path}.containers[${index}].resources.limits[${name}]`;
       return [
         invalidValue(at, String(amount), `must be less than or equal to pod limits of ${limits[name]}`),
@@ -143,9 +137,9 @@ export function containerRequests(spec: IPodSpec): Map<string, Quantity> {
   const total = new Map<string, Quantity>();
   for (const { resources } of spec.containers ?? [])
     for (const [name, amount] of Object.entries(resources?.requests ?? {})) {
-      const quantity = isPodLevel(name) ? parseQuantity(amount) : undefined;
+      const quantity = isPodLevel(name) ? Quantity.parse(amount) : undefined;
       const before = total.get(name);
-      if (quantity) total.set(name, before ? addQuantities(before, quantity) : quantity);
+      if (quantity) total.set(name, before ? before.add(quantity) : quantity);
     }
   return total;
 }

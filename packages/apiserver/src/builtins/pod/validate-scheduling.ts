@@ -1,4 +1,6 @@
 /** What is wrong with where a pod wants to run: affinity, tolerations, spread, gates. */
+
+import { labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { INodeSelector } from 'kubernetes-models/v1/NodeSelector';
 import type { IPodAffinityTerm } from 'kubernetes-models/v1/PodAffinityTerm';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
@@ -6,7 +8,6 @@ import type { IToleration } from 'kubernetes-models/v1/Toleration';
 import type { FieldFault } from '../../errors.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../fault.ts';
 import { validateLabelSelector } from '../label-selector-rules.ts';
-import { labelValue, qualifiedName } from '../name-rules.ts';
 
 export function affinityFaults(
   { nodeAffinity, podAffinity, podAntiAffinity }: NonNullable<IPodSpec['affinity']>,

@@ -1,8 +1,9 @@
 /** What is wrong with the volumes of a pod. */
+
+import { dnsLabel } from '@slurm-operator/kubernetes-values';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
 import type { FieldFault } from '../../errors.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../fault.ts';
-import { dnsLabel } from '../name-rules.ts';
 import { claimSpecFaults } from '../validate-claim.ts';
 import { asFile, fieldRefFaults } from './validate-environment.ts';
 

@@ -1,9 +1,10 @@
 /** What is wrong with the ports of a Service. */
+
+import { dnsLabel, portName } from '@slurm-operator/kubernetes-values';
 import type { IServicePort } from 'kubernetes-models/v1/ServicePort';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
 import type { FieldFault } from '../../errors.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../fault.ts';
-import { dnsLabel, portName } from '../name-rules.ts';
 import { isHeadless } from './default-service.ts';
 
 const PORT_RANGE = 'must be between 1 and 65535, inclusive';

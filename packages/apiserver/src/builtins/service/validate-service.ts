@@ -1,9 +1,9 @@
 /** What is wrong with a Service, or with a change of one. */
 import { isIP } from 'node:net';
+import { dnsSubdomain, labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
 import type { FieldFault } from '../../errors.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../fault.ts';
-import { dnsSubdomain, labelValue, qualifiedName } from '../name-rules.ts';
 import { isHeadless, reachableFromOutside } from './default-service.ts';
 import { portFaults } from './validate-service-ports.ts';
 

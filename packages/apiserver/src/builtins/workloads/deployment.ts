@@ -1,4 +1,5 @@
 /** What is special about Deployments. */
+import { PERCENT_SYNTAX_MESSAGE, parsePercent } from '@slurm-operator/kubernetes-values';
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import type { FieldFault } from '../../errors.ts';
 import { equal } from '../../json.ts';
@@ -101,15 +102,7 @@ export function isNothing(amount: string | number): boolean {
 /** A count or a percentage. */
 export function amountFaults(amount: string | number, path: string): FieldFault[] {
   if (typeof amount === 'number') return notNegative(amount, path);
-  return /^\d+%$/.test(amount)
-    ? []
-    : [
-        invalidValue(
-          path,
-          amount,
-          "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
-        ),
-      ];
+  return parsePercent(amount) === undefined ? [invalidValue(path, amount, PERCENT_SYNTAX_MESSAGE)] : [];
 }
 
 export function selectorIsFixed(selector: unknown, before: unknown): FieldFault[] {

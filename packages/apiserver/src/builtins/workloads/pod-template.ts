@@ -1,9 +1,11 @@
 /** What all workloads check about their selector and pod template. */
+
+import { type LabelSelector, selectorMatches } from '@slurm-operator/kubernetes-values';
 import type { IPodTemplateSpec } from 'kubernetes-models/v1/PodTemplateSpec';
 import type { FieldFault } from '../../errors.ts';
 import type { RequestContext } from '../../ports/request-context.ts';
 import { invalidValue, notSupported, required } from '../fault.ts';
-import { type LabelSelectorObject, selectorMatches, validateLabelSelector } from '../label-selector-rules.ts';
+import { validateLabelSelector } from '../label-selector-rules.ts';
 import { warnOfPodSpec } from '../pod/pod-warnings.ts';
 import { validatePodSpec } from '../pod/validate-pod-spec.ts';
 
@@ -11,7 +13,7 @@ export const NOT_NEGATIVE = 'must be greater than or equal to 0';
 
 /** `kind` is the word that messages use, which is not always the kind. */
 export function validateSelectorAndTemplate(
-  spec: { readonly selector?: LabelSelectorObject; readonly template?: IPodTemplateSpec },
+  spec: { readonly selector?: LabelSelector; readonly template?: IPodTemplateSpec },
   restartPolicies: readonly string[],
   kind = 'deployment',
 ): FieldFault[] {

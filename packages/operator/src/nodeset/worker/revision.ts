@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { label, type NodeSet } from '@slurm-operator/api';
-import { type ControllerRevision, type DeepReadonly, quantity } from '@slurm-operator/kube';
+import { type ControllerRevision, type DeepReadonly } from '@slurm-operator/kube';
+import { quantityNumber } from '@slurm-operator/kubernetes-values';
 
 /** The parts of a NodeSet whose change makes new workers. */
 export function revisionData(nodeSet: NodeSet): string {
@@ -83,7 +84,10 @@ const amounts = new Set(['limits', 'requests']);
 
 function amountsOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return substance(value);
-  const said = Object.entries(value).map(([name, amount]) => [name, quantity(amount as string | number)]);
+  const said = Object.entries(value).map(([name, amount]) => [
+    name,
+    quantityNumber(amount as string | number),
+  ]);
   return said.length === 0 ? undefined : Object.fromEntries(said);
 }
 

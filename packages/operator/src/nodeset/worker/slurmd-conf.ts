@@ -1,6 +1,6 @@
 /** The `--conf` line with which a worker presents itself to Slurm: its features, its size, and what the user adds. */
 import type { NodeSet } from '@slurm-operator/api';
-import { quantity } from '@slurm-operator/kube';
+import { quantityNumber } from '@slurm-operator/kubernetes-values';
 import type { Read } from '../../builders/read.ts';
 import type { WorkerSize } from '../plan/observed.ts';
 
@@ -78,10 +78,10 @@ function parsePairs(text: string): Map<string, readonly [string, string]> {
 /** What the pod may use is what Slurm may give away. Without a limit slurmd finds out by itself. */
 function size(nodeSet: NodeSet): Record<string, string> {
   const limits = nodeSet.spec.slurmd?.resources?.limits ?? {};
-  const cpus = Math.floor(quantity(limits['cpu']));
-  const memory = Math.floor(quantity(limits['memory']) / 1024 ** 2);
+  const cpus = Math.floor(quantityNumber(limits['cpu']));
+  const memory = Math.floor(quantityNumber(limits['memory']) / 1024 ** 2);
   const gpus = ['nvidia.com/gpu', 'amd.com/gpu']
-    .map((name) => quantity(limits[name]))
+    .map((name) => quantityNumber(limits[name]))
     .find((count) => count > 0);
   return {
     ...(cpus >= 1 ? { CPUs: String(cpus) } : {}),

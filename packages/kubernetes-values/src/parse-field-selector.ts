@@ -1,5 +1,5 @@
-/** Field selectors as they stand in URLs: `metadata.name=a,status.phase!=Running`. */
-import { badRequest } from '../errors.ts';
+/** Field selectors as they are written in URLs: `metadata.name=a,status.phase!=Running`. Pure. */
+import { SelectorError } from './parse-label-selector.ts';
 
 export interface FieldRequirement {
   readonly field: string;
@@ -7,14 +7,13 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-export type FieldSelector = readonly FieldRequirement[];
-
-export function parseFieldSelector(text: string): FieldSelector {
+/** Throws a `SelectorError` in the words of the real server. */
+export function parseFieldSelector(text: string): readonly FieldRequirement[] {
   const requirements: FieldRequirement[] = [];
   for (const part of splitUnescaped(text)) {
     if (part === '') continue;
     const found = /^((?:[^!=]|\\.)*?)(==|!=|=)(.*)$/s.exec(part);
-    if (found === null) throw badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
+    if (found === null) throw new SelectorError(`invalid selector: '${text}'; can't understand '${part}'`);
     requirements.push({
       field: found[1] ?? '',
       equal: found[2] !== '!=',

@@ -1,37 +1,15 @@
-/** Label selectors as they stand in URLs: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`. */
-import { labelValue, qualifiedName } from '../builtins/name-rules.ts';
-import { badRequest } from '../errors.ts';
+/** Label selectors as they are written in URLs: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`. Pure. */
+import { isWholeNumber, type SelectorRule } from './label-selector.ts';
+import { labelValue, qualifiedName } from './name-rules.ts';
 
-export type LabelRequirement =
-  | { readonly key: string; readonly operator: 'exists' | 'absent' }
-  | { readonly key: string; readonly operator: 'in' | 'notin'; readonly values: readonly string[] }
-  | { readonly key: string; readonly operator: 'gt' | 'lt'; readonly value: number };
-
-export type LabelSelector = readonly LabelRequirement[];
-
-/** Throws a 400 that says, in the words of the real server, what was found and what was expected. */
-export function parseLabelSelector(text: string): LabelSelector {
-  return text.trim() === '' ? [] : new Parser(text).parse();
+/** A selector that cannot be read; its message is the one of the real server. */
+export class SelectorError extends Error {
+  override readonly name = 'SelectorError';
 }
 
-export function labelsMatch(selector: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean {
-  return selector.every((requirement) => {
-    const value = labels[requirement.key];
-    switch (requirement.operator) {
-      case 'exists':
-        return value !== undefined;
-      case 'absent':
-        return value === undefined;
-      case 'in':
-        return value !== undefined && requirement.values.includes(value);
-      case 'notin':
-        return value === undefined || !requirement.values.includes(value);
-      case 'gt':
-        return value !== undefined && isWhole(value) && Number(value) > requirement.value;
-      default:
-        return value !== undefined && isWhole(value) && Number(value) < requirement.value;
-    }
-  });
+/** Throws a `SelectorError` that says, in the words of the real server, what was found and what was expected. */
+export function parseLabelSelector(text: string): readonly SelectorRule[] {
+  return text.trim() === '' ? [] : new Parser(text).parse();
 }
 
 /** '' is the end of the text. */
@@ -48,18 +26,19 @@ class Parser {
     this.#tokens = text.match(/==|!=|[=!<>(),]|[^\s=!<>(),]+/g) ?? [];
   }
 
-  parse(): LabelRequirement[] {
-    const requirements: LabelRequirement[] = [];
+  parse(): SelectorRule[] {
+    const requirements: SelectorRule[] = [];
     for (;;) {
       const next = this.#next;
       if (next !== '!' && special.has(next))
-        throw badRequest(`found '${next}', expected: !, identifier, or 'end of string'`);
+        throw new SelectorError(`found '${next}', expected: !, identifier, or 'end of string'`);
       requirements.push(this.#requirement());
       const separator = this.#take();
       if (separator === '') return requirements;
-      if (separator !== ',') throw badRequest(`found '${separator}', expected: ',' or 'end of string'`);
+      if (separator !== ',')
+        throw new SelectorError(`found '${separator}', expected: ',' or 'end of string'`);
       if (this.#next !== '!' && special.has(this.#next))
-        throw badRequest(`found '${this.#next}', expected: identifier after ','`);
+        throw new SelectorError(`found '${this.#next}', expected: identifier after ','`);
     }
   }
 
@@ -73,26 +52,26 @@ class Parser {
     return token;
   }
 
-  #requirement(): LabelRequirement {
+  #requirement(): SelectorRule {
     const absent = this.#next === '!';
     if (absent) this.#take();
     const key = this.#identifier();
     this.#check('key', key, qualifiedName(key));
-    if (absent) return { key, operator: 'absent' };
-    if (this.#next === '' || this.#next === ',') return { key, operator: 'exists' };
+    if (absent) return { key, operator: 'DoesNotExist' };
+    if (this.#next === '' || this.#next === ',') return { key, operator: 'Exists' };
     const operator = this.#take();
     switch (operator) {
       case 'in':
       case 'notin':
-        return { key, operator, values: this.#checked(key, this.#set()) };
+        return { key, operator: operator === 'in' ? 'In' : 'NotIn', values: this.#checked(key, this.#set()) };
       case '=':
       case '==':
-        return { key, operator: 'in', values: this.#checked(key, [this.#exact()]) };
+        return { key, operator: 'In', values: this.#checked(key, [this.#exact()]) };
       case '!=':
-        return { key, operator: 'notin', values: this.#checked(key, [this.#exact()]) };
+        return { key, operator: 'NotIn', values: this.#checked(key, [this.#exact()]) };
       case '>':
       case '<':
-        return { key, operator: operator === '>' ? 'gt' : 'lt', value: this.#number() };
+        return { key, operator: operator === '>' ? 'Gt' : 'Lt', values: [this.#number()] };
       default:
         throw this.#fault(`found '${operator}', expected: ${operators}`);
     }
@@ -108,13 +87,13 @@ class Parser {
     return this.#next === '' || this.#next === ',' ? '' : this.#identifier();
   }
 
-  #number(): number {
+  #number(): string {
     const value = this.#exact();
-    if (!isWhole(value))
+    if (!isWholeNumber(value))
       throw this.#fault(
         `values[0]: Invalid value: "${value}": for 'Gt', 'Lt' operators, the value must be an integer`,
       );
-    return Number(value);
+    return value;
   }
 
   #set(): string[] {
@@ -144,10 +123,6 @@ class Parser {
   }
 
   #fault(text: string): Error {
-    return badRequest(`unable to parse requirement: ${text}`);
+    return new SelectorError(`unable to parse requirement: ${text}`);
   }
-}
-
-function isWhole(value: string): boolean {
-  return /^-?\d+$/.test(value);
 }
