@@ -71,7 +71,7 @@ function ruleText({ key, operator, values = [] }: SelectorRule): string {
 
 export const isWholeNumber = (value: string): boolean => /^[+-]?\d+$/.test(value);
 
-/** A label named like a property that every object has is not there unless somebody set it. */
+/** A label named like a property that every object has counts only when it is set. */
 function valueOf(labels: Labels, key: string): string | undefined {
   return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }

@@ -166,10 +166,10 @@ const conversions: Overload[] = [
   overload('bytes(string) bytes', (a: string) => new TextEncoder().encode(a)),
   overload('duration(duration) duration', (a: Duration) => a),
   overload('duration(string) duration', (a: string) => {
-    const duration = parseDuration(a);
-    if (!duration)
+    const nanos = parseDuration(a);
+    if (nanos === undefined)
       throw new CelRuntimeError(`type conversion error from 'string' to 'google.protobuf.Duration'`);
-    return duration;
+    return new Duration(nanos);
   }),
   overload('timestamp(timestamp) timestamp', (a: Timestamp) => a),
   overload('timestamp(int) timestamp', (a: bigint) => new Timestamp(a * 1_000_000_000n)),

@@ -4,7 +4,7 @@ import { type Json, own, type Schema } from '../schema/schema.ts';
 import { escapeName } from './escape-name.ts';
 import { parseTimestamp } from './time.ts';
 import { bool, type CelType, double, dyn, int, listOf, mapOf, string } from './types.ts';
-import { type CelValue, markUnordered } from './values.ts';
+import { type CelValue, Duration, markUnordered } from './values.ts';
 
 /** The largest request the server takes; nothing in it can be larger. */
 const largestRequest = 3 * 1024 * 1024;
@@ -160,8 +160,10 @@ function textToCel(text: string, format: string | undefined): CelValue {
   switch (format) {
     case 'byte':
       return Uint8Array.from(Buffer.from(text, 'base64'));
-    case 'duration':
-      return parseDuration(text) ?? text;
+    case 'duration': {
+      const nanos = parseDuration(text);
+      return nanos === undefined ? text : new Duration(nanos);
+    }
     case 'date':
       return parseTimestamp(`${text}T00:00:00Z`) ?? text;
     case 'date-time':

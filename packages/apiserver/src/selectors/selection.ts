@@ -17,8 +17,8 @@ export interface Selection {
 
 /** `name` selects one object (the old /watch/…/name paths). */
 export function selectionOf(definition: ResourceDefinition, query: URLSearchParams, name = ''): Selection {
-  const labels = read(parseLabelSelector, query.get('labelSelector'));
-  const fields = [...read(parseFieldSelector, query.get('fieldSelector'))];
+  const labels = parsed(parseLabelSelector, query.get('labelSelector'));
+  const fields = [...parsed(parseFieldSelector, query.get('fieldSelector'))];
   if (name !== '') fields.push({ field: 'metadata.name', equal: true, value: name });
   const checks = fields.map(({ field, equal, value }) => {
     const read = fieldReader(definition, field);
@@ -33,7 +33,7 @@ export function selectionOf(definition: ResourceDefinition, query: URLSearchPara
   };
 }
 
-function read<T>(parse: (text: string) => T, text: string | null): T {
+function parsed<T>(parse: (text: string) => T, text: string | null): T {
   try {
     return parse(text ?? '');
   } catch (error) {
