@@ -1,4 +1,4 @@
-/** Whether a label selector inside an object is well formed. */
+/** What is wrong with a label selector inside an object. */
 
 import { type LabelSelector, labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { FieldFault } from '../errors.ts';
