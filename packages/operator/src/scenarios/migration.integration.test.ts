@@ -65,7 +65,8 @@ before(async () => {
     Object.assign(slurm.cluster.node(name), { slurmdStartedAt: Date.now() - 3_600_000 });
   }
   slurm.cluster.runJob(['gpu-0'], { timeLimit: 60 });
-  await storeUpstreamsToken();
+  await storeUpstreamsToken('admin-jwt-admin', slurm.token('admin', 3600));
+  await storeUpstreamsToken('slurm-bridge-jwt-slurm', slurm.token('slurm', 900));
   earlier = {
     workers: await workers(),
     claims: await all(persistentVolumeClaims),
@@ -82,19 +83,19 @@ after(async () => {
 });
 
 /** Upstream has the Secret with the key own it. */
-async function storeUpstreamsToken(): Promise<void> {
+async function storeUpstreamsToken(name: string, token: string): Promise<void> {
   const key = await get(secrets, 'slurm-auth-jwt');
   await world.client.create(secrets, {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: {
-      name: 'admin-jwt-admin',
+      name,
       namespace,
       ownerReferences: [
         { apiVersion: 'v1', kind: 'Secret', name: 'slurm-auth-jwt', uid: key.metadata.uid, controller: true },
       ],
     },
-    data: { SLURM_JWT: Buffer.from(slurm.token('admin', 3600)).toString('base64') },
+    data: { SLURM_JWT: Buffer.from(token).toString('base64') },
   } as never);
 }
 
@@ -201,6 +202,7 @@ test('each kind has taken over what is its own', async () => {
     [accountings, 'slurm', ['Starting', 'Ready']],
     [loginSets, 'slurm-login-slinky', ['Starting', 'Ready']],
     [tokens, 'admin', ['Ready']],
+    [tokens, 'slurm-bridge', ['Ready']],
   ] as const) {
     const said = await until(`${resource.kind} ${name} to say how it is`, () => ready(resource, name));
     // There is no kubelet here, so what needs new pods is starting; nothing is in conflict or refused.
@@ -230,6 +232,27 @@ test('the token’s Secret goes with its Token from now on, and is renewed when 
     const found = await get(secrets, 'admin-jwt-admin');
     return (
       found.metadata.uid === secret.metadata.uid && found.data?.['SLURM_JWT'] !== secret.data?.['SLURM_JWT']
+    );
+  });
+});
+
+test('slurm-bridge’s Token for slurm goes on as upstream served it, and the consent is written on the key', async () => {
+  const first = await get(secrets, 'slurm-bridge-jwt-slurm');
+  const ready = await until('the Token to be Ready', async () => {
+    const found = await get(tokens, 'slurm-bridge');
+    return findCondition(found.status?.conditions as never, conditionType.ready);
+  });
+  assert.equal(ready.reason, 'Ready', ready.message);
+  const { annotations } = (await get(secrets, 'slurm-auth-jwt')).metadata;
+  assert.equal(annotations?.['slinky.slurm.net/token-users'], 'slurm');
+  await world.client.mergePatch(tokens, { namespace, name: 'slurm-bridge' }, { spec: { lifetime: '5m' } });
+  await until('a renewed token in the same Secret', async () => {
+    const found = await get(secrets, 'slurm-bridge-jwt-slurm');
+    const value = Buffer.from(found.data?.['SLURM_JWT'] ?? '', 'base64').toString('utf8');
+    return (
+      found.metadata.uid === first.metadata.uid &&
+      found.data?.['SLURM_JWT'] !== first.data?.['SLURM_JWT'] &&
+      readToken(value, slurm.jwtKey)?.username === 'slurm'
     );
   });
 });

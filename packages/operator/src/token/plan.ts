@@ -67,6 +67,37 @@ export const allowedUsersAnnotation = 'slinky.slurm.net/token-users';
 
 export function mayHaveToken(username: string, keyAnnotations: Readonly<Record<string, string>>): boolean {
   if (!privileged.has(username.toLowerCase())) return true;
-  const listed = (keyAnnotations[allowedUsersAnnotation] ?? '').split(',').map((one) => one.trim());
+  const listed = usersListed(keyAnnotations);
   return listed.includes(username) || listed.includes('*');
+}
+
+const usersListed = (keyAnnotations: Readonly<Record<string, string>>): string[] =>
+  (keyAnnotations[allowedUsersAnnotation] ?? '')
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+
+/** The value of the annotation that allows this user as well. */
+export const withUserListed = (keyAnnotations: Readonly<Record<string, string>>, username: string): string =>
+  [...usersListed(keyAnnotations), username].join(',');
+
+/** What the Secret of a Token tells about who filled it. */
+export interface StoredTokenSecret {
+  /** Upstream's operator makes the Secret with the key the owner of the tokens that it signed. */
+  readonly isOwnedByKey: boolean;
+  /** Absent: it holds nothing that the present key signed. */
+  readonly facts: TokenFacts | undefined;
+}
+
+/**
+ * Whether upstream's operator served this Token, so that a move does not stop it: its Secret holds a token for the user that the present
+ * key signed after the Token was created. Only at first sight: a Token that was refused once needs the annotation.
+ */
+export function wasServedByUpstream(token: Read<Token>, stored: StoredTokenSecret): boolean {
+  const { facts, isOwnedByKey } = stored;
+  if (!isOwnedByKey || facts === undefined || facts.username !== token.spec.username) return false;
+  const created = Date.parse(token.metadata.creationTimestamp ?? '');
+  // Both are whole seconds; a token that is older than its Token was put there by somebody else.
+  if (!(facts.issuedAt + 1000 >= created)) return false;
+  return !token.status?.conditions?.some(({ reason }) => reason === 'UserNotAllowed');
 }

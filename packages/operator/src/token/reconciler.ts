@@ -17,7 +17,14 @@ import { controllers, tokens } from '../cache/resources.ts';
 import { type ReconcilerNeeds, reconcileObject } from '../reconcile/reconcile-object.ts';
 import type { Steps } from '../reconcile/steps.ts';
 import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
-import { allowedUsersAnnotation, mayHaveToken, planToken, secretOf } from './plan.ts';
+import {
+  allowedUsersAnnotation,
+  mayHaveToken,
+  planToken,
+  secretOf,
+  wasServedByUpstream,
+  withUserListed,
+} from './plan.ts';
 import { readToken, type TokenFacts } from './stored-token.ts';
 
 /** Upstream's operator lets the Secret with the key own the tokens that it signed; nobody else has a Secret own a Secret. */
@@ -66,22 +73,23 @@ export class TokenReconciler {
           : `Secret ${keyRef.name} has no key "${keyRef.key}": add it, or correct the name.`;
       return { troubles: [{ reason: 'SecretNotFound', message }] };
     }
-    if (!mayHaveToken(token.spec.username, keySecret.metadata.annotations ?? {}))
-      return {
-        troubles: [
-          {
-            reason: 'UserNotAllowed',
-            message: `${token.spec.username} can do anything in Slurm, so a token for it needs the consent of whoever owns the key: annotate Secret ${keyRef.name} with ${allowedUsersAnnotation}=${token.spec.username}, or choose another user.`,
-          },
-        ],
-      };
     const key = Buffer.from(encoded, 'base64');
-    const troubles = this.#strangerKey(token, keyRef.name);
     const target = secretOf(token);
     const stored = await client.find(secrets, { namespace, name: target.name }, { signal });
     const value = Buffer.from(stored?.data?.[target.key] ?? '', 'base64').toString('utf8');
     const known = readToken(value, key);
-    if (stored !== undefined && isUpstreams(stored, keySecret) && known?.username === token.spec.username)
+    const isOwnedByKey = stored !== undefined && isUpstreams(stored, keySecret);
+    const annotations = keySecret.metadata.annotations ?? {};
+    if (!mayHaveToken(token.spec.username, annotations)) {
+      if (!wasServedByUpstream(token, { isOwnedByKey, facts: known }))
+        return { troubles: [userNotAllowed(token, keyRef.name)] };
+      const recorded = await steps.run(`Secret ${keyRef.name}`, () =>
+        this.#recordConsent(token, keySecret, signal),
+      );
+      if (!recorded) return { troubles: [], ...(known === undefined ? {} : { facts: known }) };
+    }
+    const troubles = this.#strangerKey(token, keyRef.name);
+    if (stored !== undefined && isOwnedByKey && known?.username === token.spec.username)
       await steps.run(`Secret ${target.name}`, () => this.#takeOver(token, stored, signal));
     const now = context.clock.now();
     const plan = planToken(token, known, now);
@@ -154,6 +162,16 @@ export class TokenReconciler {
     await this.#manager.client.mergePatch(secrets, metadata, body, { signal });
   }
 
+  /** What upstream's operator signed without being asked is written down, where whoever owns the key can see and revoke it. */
+  async #recordConsent(token: Live<Token>, { metadata }: Live<Secret>, signal: AbortSignal): Promise<void> {
+    const { uid, resourceVersion } = metadata;
+    const annotations = {
+      [allowedUsersAnnotation]: withUserListed(metadata.annotations ?? {}, token.spec.username),
+    };
+    const body = { metadata: { uid, resourceVersion, annotations } };
+    await this.#manager.client.mergePatch(secrets, metadata, body, { signal });
+  }
+
   #strangerKey(token: Live<Token>, name: string): Trouble[] {
     const known = this.#manager.cache
       .list(controllers, { namespace: token.metadata.namespace })
@@ -168,6 +186,11 @@ export class TokenReconciler {
         ];
   }
 }
+
+const userNotAllowed = ({ spec }: Live<Token>, keySecret: string): Trouble => ({
+  reason: 'UserNotAllowed',
+  message: `${spec.username} can do anything in Slurm, so a token for it needs the consent of whoever owns the key: annotate Secret ${keySecret} with ${allowedUsersAnnotation}=${spec.username}, or choose another user.`,
+});
 
 /** A key that belongs to no Controller may still be right for a Slurm elsewhere: a warning, not a failure. */
 function tokenVerdicts(token: Live<Token>, stored: boolean, troubles: readonly Trouble[]): Verdict[] {

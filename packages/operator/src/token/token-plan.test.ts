@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signJwt } from '@slurm-operator/slurm';
 import { aToken } from '../../testing/objects.ts';
-import { allowedUsersAnnotation, lifetimeOf, mayHaveToken, planToken, secretOf } from './plan.ts';
+import {
+  allowedUsersAnnotation,
+  lifetimeOf,
+  mayHaveToken,
+  planToken,
+  secretOf,
+  wasServedByUpstream,
+  withUserListed,
+} from './plan.ts';
 import { readToken } from './stored-token.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -96,6 +104,29 @@ test('root and slurm get a token only where the signing key’s Secret lists the
   assert.equal(mayHaveToken('slurm', { [allowedUsersAnnotation]: 'root' }), false);
   assert.equal(mayHaveToken('slurm', { [allowedUsersAnnotation]: 'root, slurm' }), true);
   assert.equal(mayHaveToken('root', { [allowedUsersAnnotation]: '*' }), true);
+});
+
+test('a Token for slurm that upstream served is told from one that somebody wrote', () => {
+  const served = {
+    ...aToken({ username: 'slurm' }),
+    metadata: { ...aToken().metadata, creationTimestamp: new Date(now - 60 * minute).toISOString() },
+  };
+  const stored = { isOwnedByKey: true, facts: facts({ username: 'slurm' }) };
+  const expired = { ...stored, facts: facts({ username: 'slurm', expiresAt: now - minute }) };
+  const refused = {
+    ...served,
+    status: { conditions: [{ type: 'Ready', status: 'False', reason: 'UserNotAllowed', message: '' }] },
+  };
+  const older = { ...stored, facts: facts({ username: 'slurm', issuedAt: now - 61 * minute }) };
+  assert.equal(wasServedByUpstream(served, stored), true);
+  assert.equal(wasServedByUpstream(served, expired), true, 'a move may take longer than a token lives');
+  assert.equal(wasServedByUpstream(served, { ...stored, facts: undefined }), false, 'another key signed it');
+  assert.equal(wasServedByUpstream(served, { ...stored, isOwnedByKey: false }), false);
+  assert.equal(wasServedByUpstream(served, { ...stored, facts: facts() }), false, 'it is for alice');
+  assert.equal(wasServedByUpstream(served, older), false, 'it is older than the Token');
+  assert.equal(wasServedByUpstream(refused as never, stored), false, 'it was refused before');
+  assert.equal(withUserListed({}, 'slurm'), 'slurm');
+  assert.equal(withUserListed({ [allowedUsersAnnotation]: ' root, ' }, 'slurm'), 'root,slurm');
 });
 
 test('the Secret has the given name, or one made of the Token and its user', () => {
