@@ -238,11 +238,11 @@ test('the token’s Secret goes with its Token from now on, and is renewed when 
 
 test('slurm-bridge’s Token for slurm goes on as upstream served it, and the consent is written on the key', async () => {
   const first = await get(secrets, 'slurm-bridge-jwt-slurm');
-  const ready = await until('the Token to be Ready', async () => {
+  const said = await until('the Token to be Ready', async () => {
     const found = await get(tokens, 'slurm-bridge');
     return findCondition(found.status?.conditions as never, conditionType.ready);
   });
-  assert.equal(ready.reason, 'Ready', ready.message);
+  assert.equal(said.reason, 'Ready', said.message);
   const { annotations } = (await get(secrets, 'slurm-auth-jwt')).metadata;
   assert.equal(annotations?.['slinky.slurm.net/token-users'], 'slurm');
   await world.client.mergePatch(tokens, { namespace, name: 'slurm-bridge' }, { spec: { lifetime: '5m' } });

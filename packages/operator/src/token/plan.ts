@@ -97,7 +97,7 @@ export function wasServedByUpstream(token: Read<Token>, stored: StoredTokenSecre
   const { facts, isOwnedByKey } = stored;
   if (!isOwnedByKey || facts === undefined || facts.username !== token.spec.username) return false;
   const created = Date.parse(token.metadata.creationTimestamp ?? '');
-  // Both are whole seconds; a token that is older than its Token was put there by somebody else.
+  // Both are whole seconds; a token that is older than its Token was put there by another client.
   if (!(facts.issuedAt + 1000 >= created)) return false;
   return !token.status?.conditions?.some(({ reason }) => reason === 'UserNotAllowed');
 }

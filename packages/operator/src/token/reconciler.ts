@@ -162,7 +162,7 @@ export class TokenReconciler {
     await this.#manager.client.mergePatch(secrets, metadata, body, { signal });
   }
 
-  /** What upstream's operator signed without being asked is written down, where whoever owns the key can see and revoke it. */
+  /** What upstream's operator signed is written on the key, where its owner can see and revoke it. */
   async #recordConsent(token: Live<Token>, { metadata }: Live<Secret>, signal: AbortSignal): Promise<void> {
     const { uid, resourceVersion } = metadata;
     const annotations = {
@@ -189,7 +189,7 @@ export class TokenReconciler {
 
 const userNotAllowed = ({ spec }: Live<Token>, keySecret: string): Trouble => ({
   reason: 'UserNotAllowed',
-  message: `${spec.username} can do anything in Slurm, so a token for it needs the consent of whoever owns the key: annotate Secret ${keySecret} with ${allowedUsersAnnotation}=${spec.username}, or choose another user.`,
+  message: `${spec.username} can do anything in Slurm, so a token for it needs the consent of the key's owner: annotate Secret ${keySecret} with ${allowedUsersAnnotation}=${spec.username}, or choose another user.`,
 });
 
 /** A key that belongs to no Controller may still be right for a Slurm elsewhere: a warning, not a failure. */

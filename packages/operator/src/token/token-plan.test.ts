@@ -106,7 +106,7 @@ test('root and slurm get a token only where the signing key’s Secret lists the
   assert.equal(mayHaveToken('root', { [allowedUsersAnnotation]: '*' }), true);
 });
 
-test('a Token for slurm that upstream served is told from one that somebody wrote', () => {
+test('a Token for slurm that upstream served is told from one that a user wrote', () => {
   const served = {
     ...aToken({ username: 'slurm' }),
     metadata: { ...aToken().metadata, creationTimestamp: new Date(now - 60 * minute).toISOString() },
