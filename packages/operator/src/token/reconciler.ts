@@ -16,7 +16,7 @@ import { jwtKeyOf } from '../builders/key-sources.ts';
 import { controllers, tokens } from '../cache/resources.ts';
 import { type ReconcilerNeeds, reconcileObject } from '../reconcile/reconcile-object.ts';
 import type { Steps } from '../reconcile/steps.ts';
-import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
+import { type Trouble as Problem, type Verdict, verdicts } from '../status/judge.ts';
 import {
   allowedUsersAnnotation,
   mayHaveToken,
@@ -41,14 +41,14 @@ export class TokenReconciler {
   readonly reconcile = async (request: Request, context: ReconcileContext): Promise<Result | void> => {
     const done = await reconcileObject(this.#manager, tokens, request, context, {
       act: (token, steps) => this.#renew(token, steps, context),
-      report: (token, { troubles, facts }, failures) => ({
+      report: (token, { problems, facts }, failures) => ({
         fields: {
           secretName: secretOf(token).name,
           ...(facts === undefined
             ? {}
             : { issuedAt: timestamp(facts.issuedAt), expiresAt: timestamp(facts.expiresAt) }),
         },
-        verdicts: tokenVerdicts(token, facts !== undefined, [...troubles, ...failures]),
+        verdicts: tokenVerdicts(token, facts !== undefined, [...problems, ...failures]),
       }),
     });
     if (done?.lookAgainAt !== undefined)
@@ -59,7 +59,7 @@ export class TokenReconciler {
     token: Live<Token>,
     steps: Steps,
     context: ReconcileContext,
-  ): Promise<{ troubles: Trouble[]; facts?: TokenFacts; lookAgainAt?: number | undefined }> {
+  ): Promise<{ problems: Problem[]; facts?: TokenFacts; lookAgainAt?: number | undefined }> {
     const { client } = this.#manager;
     const { signal } = context;
     const { namespace } = token.metadata;
@@ -71,7 +71,7 @@ export class TokenReconciler {
         keySecret === undefined
           ? `there is no Secret ${keyRef.name} in namespace ${namespace}: create it.`
           : `Secret ${keyRef.name} has no key "${keyRef.key}": add it, or correct the name.`;
-      return { troubles: [{ reason: 'SecretNotFound', message }] };
+      return { problems: [{ reason: 'SecretNotFound', message }] };
     }
     const key = Buffer.from(encoded, 'base64');
     const target = secretOf(token);
@@ -82,34 +82,34 @@ export class TokenReconciler {
     const annotations = keySecret.metadata.annotations ?? {};
     if (!mayHaveToken(token.spec.username, annotations)) {
       if (!wasServedByUpstream(token, { isOwnedByKey, facts: known }))
-        return { troubles: [userNotAllowed(token, keyRef.name)] };
+        return { problems: [userNotAllowed(token, keyRef.name)] };
       const recorded = await steps.run(`Secret ${keyRef.name}`, () =>
         this.#recordConsent(token, keySecret, signal),
       );
-      if (!recorded) return { troubles: [], ...(known === undefined ? {} : { facts: known }) };
+      if (!recorded) return { problems: [], ...(known === undefined ? {} : { facts: known }) };
     }
-    const troubles = this.#strangerKey(token, keyRef.name);
+    const problems = this.#strangerKey(token, keyRef.name);
     if (stored !== undefined && isOwnedByKey && known?.username === token.spec.username)
       await steps.run(`Secret ${target.name}`, () => this.#takeOver(token, stored, signal));
     const now = context.clock.now();
     const plan = planToken(token, known, now);
     if (!plan.sign)
-      return { troubles, ...(known === undefined ? {} : { facts: known }), lookAgainAt: plan.lookAgainAt };
+      return { problems, ...(known === undefined ? {} : { facts: known }), lookAgainAt: plan.lookAgainAt };
     let fresh: string;
     try {
       fresh = signJwt({ key, user: token.spec.username, lifetimeSeconds: plan.lifetime / 1000, now });
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;
-      return { troubles: [{ reason: 'InvalidKey', message: `Secret ${keyRef.name}: ${error.message}.` }] };
+      return { problems: [{ reason: 'InvalidKey', message: `Secret ${keyRef.name}: ${error.message}.` }] };
     }
     const written = await steps.run(`Secret ${target.name}`, () =>
       this.#write(token, target, fresh, stored, signal),
     );
-    if (!written) return { troubles };
+    if (!written) return { problems };
     context.log.info({ why: plan.why, secret: target.name }, 'signed a token');
     const facts = readToken(fresh, key);
     return {
-      troubles,
+      problems,
       ...(facts === undefined ? {} : { facts }),
       lookAgainAt: token.spec.refresh ? now + plan.lifetime * 0.8 : undefined,
     };
@@ -172,7 +172,7 @@ export class TokenReconciler {
     await this.#manager.client.mergePatch(secrets, metadata, body, { signal });
   }
 
-  #strangerKey(token: Live<Token>, name: string): Trouble[] {
+  #strangerKey(token: Live<Token>, name: string): Problem[] {
     const known = this.#manager.cache
       .list(controllers, { namespace: token.metadata.namespace })
       .some(({ spec }) => jwtKeyOf(spec)?.name === name);
@@ -187,16 +187,16 @@ export class TokenReconciler {
   }
 }
 
-const userNotAllowed = ({ spec }: Live<Token>, keySecret: string): Trouble => ({
+const userNotAllowed = ({ spec }: Live<Token>, keySecret: string): Problem => ({
   reason: 'UserNotAllowed',
   message: `${spec.username} can do anything in Slurm, so a token for it needs the consent of the key's owner: annotate Secret ${keySecret} with ${allowedUsersAnnotation}=${spec.username}, or choose another user.`,
 });
 
 /** A key that belongs to no Controller may still be right for a Slurm elsewhere: a warning, not a failure. */
-function tokenVerdicts(token: Live<Token>, stored: boolean, troubles: readonly Trouble[]): Verdict[] {
+function tokenVerdicts(token: Live<Token>, stored: boolean, problems: readonly Problem[]): Verdict[] {
   const well = `Secret ${secretOf(token).name} holds a token for ${token.spec.username}.`;
-  const usable = stored && troubles.every(({ reason }) => reason === 'InvalidKey');
-  return verdicts(troubles, well).map((verdict) =>
+  const usable = stored && problems.every(({ reason }) => reason === 'InvalidKey');
+  return verdicts(problems, well).map((verdict) =>
     verdict.type === conditionType.ready && usable
       ? { ...verdict, status: 'True', reason: 'Ready', message: well }
       : verdict,
