@@ -20,10 +20,10 @@ const program = (name: string): Record<string, Schema> => ({
   imagePullPolicy: pullPolicy,
   image: image(name),
   serviceAccount: closed('Its service account.', {
-    create: flag('Whether to make it, with its roles.'),
+    create: flag('Create it, with its roles.'),
     name: text('Its name.'),
   }),
-  nodeSelector: mapOf('Labels of the nodes that fit.', text('Value of the label.')),
+  nodeSelector: mapOf('Labels that a node must have.', text('Value of the label.')),
   affinity: anyMap('Affinity.'),
   tolerations: list('Tolerations.', { items: { type: 'object' } }),
   nodeLossTolerationSeconds: whole(
@@ -37,20 +37,20 @@ const program = (name: string): Record<string, Schema> => ({
   securityContext: anyMap('Security settings of the container.'),
   resources: anyMap('Requests and limits.'),
   pdb: budget,
-  logLevel: text('How much it logs: debug, info, warn, error, or a number.', {
+  logLevel: text('Log level: debug, info, warn, error, or a number.', {
     pattern: '^(debug|info|warn|error|panic|[0-9]+)$',
   }),
   healthPort: port('Port of /healthz and /readyz.'),
-  metricsPort: port('Port of /metrics; 0 for none.', 0),
-  metricsSecure: flag('Metrics over TLS, for those who may get them.'),
-  leaderElection: flag('Whether replicas elect the one that works.'),
-  namespaces: text('Namespaces to look at, a,b,c; empty means all.', {
+  metricsPort: port('Port of /metrics; 0 disables it.', 0),
+  metricsSecure: flag('Serve metrics over TLS, to authorized clients.'),
+  leaderElection: flag('Elect a leader among the replicas.'),
+  namespaces: text('Namespaces to watch, a,b,c; empty means all.', {
     pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?( *, *[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$',
   }),
 });
 
 const hook = {
-  failurePolicy: oneOf('What happens when the webhook does not answer.', ['Fail', 'Ignore']),
+  failurePolicy: oneOf('What happens to a request if the webhook does not respond.', ['Fail', 'Ignore']),
   matchConditions: list('Conditions in CEL.', { items: { type: 'object' } }),
   matchPolicy: oneOf('How versions match.', ['Equivalent', 'Exact']),
 };
@@ -68,7 +68,7 @@ export function operatorValues(): Schema {
     clusterDomain: text('DNS domain of Services; empty: from /etc/resolv.conf of the operator.', {
       pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$',
     }),
-    crds: closed('The custom resources.', { enabled: flag('Whether this release brings them.') }),
+    crds: closed('The custom resources.', { enabled: flag('Install them with this release.') }),
     // Values of the subchart, which has a schema of its own.
     'slurm-operator-crds': anyMap('Values of the chart slurm-operator-crds.'),
     operator: closed('The operator.', {
@@ -81,30 +81,30 @@ export function operatorValues(): Schema {
       tokenWorkers: workers('Tokens'),
       slurmclientWorkers: workers('connections to Slurm'),
       slurmRequestTimeout: text('How long one request to Slurm may take.', goDuration),
-      slurmBackoffInitial: text('First pause after a failure.', goDuration),
-      slurmBackoffMax: text('Longest pause after failures.', goDuration),
-      slurmPollPeriod: text('How often Slurm is asked while nothing waits.', goDuration),
-      profile: flag('Whether profiles are served.'),
+      slurmBackoffInitial: text('First delay after a failure.', goDuration),
+      slurmBackoffMax: text('Longest delay after failures.', goDuration),
+      slurmPollPeriod: text('Polling interval of Slurm when idle.', goDuration),
+      profile: flag('Serve profiles.'),
       profileAddr: text('Where profiles are served.', { pattern: '^.*:[0-9]+$' }),
     }),
     webhook: closed('The webhook.', {
       ...program('the webhook'),
-      podsBinding: flag('Whether topology is copied to workers before they start.'),
-      timeoutSeconds: whole('How long the API server waits.', { minimum: 1, maximum: 30 }),
+      podsBinding: flag('Copy the topology of the node to workers before they start.'),
+      timeoutSeconds: whole('Timeout of a call by the API server.', { minimum: 1, maximum: 30 }),
       validating: closed('Checks of custom resources.', {
         ...hook,
-        namespaceSelector: anyMap('Which namespaces are looked at.'),
+        namespaceSelector: anyMap('Namespaces to which it applies.'),
       }),
       mutating: closed('The copy of topology.', hook),
       serverPort: port('Port of the webhook.'),
     }),
     certManager: closed('The certificate from cert-manager.', {
-      enabled: flag('Whether it comes from there.'),
+      enabled: flag('Use cert-manager.'),
       secretName: text('Secret with the certificate.', { minLength: 1 }),
       duration: text('How long it is valid.', goDuration),
       renewBefore: text('How long before the end it is renewed.', goDuration),
     }),
-    propagatedNodeConditions: list('Conditions of nodes that become reasons of drains.', {
+    propagatedNodeConditions: list('Types of Node conditions whose message becomes the reason of a drain.', {
       items: { type: 'string' },
     }),
     extraObjects,
@@ -115,6 +115,6 @@ export function crdsValues(): Schema {
   return closed('Values of the chart slurm-operator-crds.', {
     ...helmsOwn,
     enabled: flag('Set by the chart slurm-operator.'),
-    keep: flag('Whether the custom resources stay when the chart is uninstalled.'),
+    keep: flag('Keep the CRDs when the chart is uninstalled.'),
   });
 }

@@ -21,8 +21,8 @@ export const pullSecrets = list('Secrets with which images are pulled: names, or
     additionalProperties: false,
   },
 });
-export const registry = text('Host, and path if any, in front of every image that names no host itself.');
-export const extraObjects = list('Further objects, as text with templates or as maps.', {
+export const registry = text('Registry host and optional path that is prepended to every image without a host.');
+export const extraObjects = list('Additional objects, as template strings or as maps.', {
   items: { type: ['object', 'string'] },
 });
 
@@ -51,12 +51,12 @@ export const podSpec: Schema = anyMap(
     properties: {
       resources: anyMap('Requests and limits of the pod as a whole.'),
       initContainers: list('Containers that run first.', { items: { type: 'object' } }),
-      nodeSelector: mapOf('Labels of the nodes that fit.', text('Value of the label.')),
+      nodeSelector: mapOf('Labels that a node must have.', text('Value of the label.')),
       affinity: anyMap('Affinity.'),
       tolerations: list('Tolerations.', { items: { type: 'object' } }),
       volumes: list('Volumes.', { items: { type: 'object' } }),
       priorityClassName: text('Priority class of these pods.'),
-      hostNetwork: flag('Whether the pods use the network of their node.'),
+      hostNetwork: flag('Use the host network.'),
     },
   },
 );
@@ -79,11 +79,11 @@ export const service = (of: string): Schema =>
     nodePort: port('Port on every node; 0 lets Kubernetes choose.', 0),
   });
 
-export const budget = closed('A disruption budget, where there is more than one replica.', {
-  enabled: flag('Whether there is one.'),
-  minAvailable: { description: 'How many stay.', type: ['integer', 'string', 'null'] },
+export const budget = closed('A PodDisruptionBudget, if there is more than one replica.', {
+  enabled: flag('Create it.'),
+  minAvailable: { description: 'Minimum number of available pods.', type: ['integer', 'string', 'null'] },
   maxUnavailable: {
-    description: 'How many may go; wins over minAvailable.',
+    description: 'Maximum number of unavailable pods; takes precedence over minAvailable.',
     type: ['integer', 'string', 'null'],
   },
 });

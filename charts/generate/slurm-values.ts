@@ -34,8 +34,8 @@ const keyRef = (what: string, kind: 'Secret' | 'ConfigMap') =>
 
 const key = (what: string) =>
   closed(`The ${what}.`, {
-    create: flag('Whether the operator makes it, if the Secret does not exist.'),
-    annotations: mapOf('Annotations of the Secret that is made.', text('Value of the annotation.')),
+    create: flag('The operator creates it, if the Secret does not exist.'),
+    annotations: mapOf('Annotations of the created Secret.', text('Value of the annotation.')),
     secretRef: keyRef(`the ${what}`, 'Secret'),
   });
 
@@ -68,7 +68,7 @@ const scripts = Object.fromEntries(
 const elsewhere = (daemon: string) =>
   closed(`Where ${daemon} is when external is true.`, {
     host: text('Host name or address.', { maxLength: 253 }),
-    port: port('Port; the usual one where empty.'),
+    port: port('Port. Empty: the default port.'),
   });
 
 /** A name of a set becomes part of host names and of partitions. */
@@ -106,7 +106,7 @@ function nodeSet({ NodeSet }: Kinds): Schema {
     slurmd: container('slurmd'),
     logfile: container('the log'),
     extraConfMap: settings('the Slurm nodes'),
-    partition: closed('A partition of exactly these workers.', {
+    partition: closed('A partition that contains exactly these workers.', {
       enabled: flag('Whether there is one.'),
       config: text('Its parameters, as in slurm.conf.', { maxLength: 4096 }),
       configMap: settings('the partition'),
@@ -115,20 +115,20 @@ function nodeSet({ NodeSet }: Kinds): Schema {
       enabled: flag('Whether sshd runs.'),
       extraSshdConfig: text('Lines added to sshd_config.'),
     }),
-    updateStrategy: closed('How workers get a new revision.', {
+    updateStrategy: closed('Update strategy of the workers.', {
       ...take(NodeSet.properties?.['updateStrategy'] ?? {}, 'type', 'scheduledUpdate'),
-      rollingUpdate: closed('How RollingUpdate goes about it.', {
+      rollingUpdate: closed('RollingUpdate parameters.', {
         ...take(
           NodeSet.properties?.['updateStrategy']?.properties?.['rollingUpdate'] ?? {},
           'partition',
           'paused',
         ),
-        maxUnavailable: numberOrPercentage('How many workers may be missing at a time.'),
+        maxUnavailable: numberOrPercentage('Maximum number of unavailable workers.'),
       }),
     }),
     metadata: metadata('the pods'),
     podSpec,
-    useResourceLimits: flag('Old; workers always offer Slurm what their limits allow.'),
+    useResourceLimits: flag('Deprecated; workers always offer Slurm what their limits allow.'),
   });
 }
 
@@ -165,14 +165,14 @@ const restApi = closed('slurmrestd.', {
   metadata: metadata('the pods'),
   podSpec,
   service: service('slurmrestd'),
-  networkPolicy: closed('Who may reach slurmrestd. The operator always may.', {
-    enabled: flag('Whether others are kept away.'),
-    allowedNamespaces: mapOf('Labels of namespaces whose pods may.', text('Value of the label.')),
-    from: list('Further peers.', { items: { type: 'object' } }),
-    operatorNamespace: text('Where the operator runs.', { minLength: 1 }),
+  networkPolicy: closed('Restricts access to slurmrestd. The operator always has access.', {
+    enabled: flag('Create the NetworkPolicy.'),
+    allowedNamespaces: mapOf('Labels of namespaces whose pods have access.', text('Value of the label.')),
+    from: list('Additional peers.', { items: { type: 'object' } }),
+    operatorNamespace: text('Namespace of the operator.', { minLength: 1 }),
   }),
-  ingress: closed('The REST service under a host name.', {
-    enabled: flag('Whether there is an Ingress.'),
+  ingress: closed('Exposes the REST API under a host name.', {
+    enabled: flag('Create the Ingress.'),
     className: text('Class of the Ingress.'),
     annotations: mapOf('Annotations of the Ingress.', text('Value of the annotation.')),
     host: text('Host name.'),
@@ -183,7 +183,7 @@ const restApi = closed('slurmrestd.', {
 
 function accounting({ Accounting }: Kinds): Schema {
   return closed('slurmdbd.', {
-    enabled: flag('Whether there is accounting.'),
+    enabled: flag('Enable accounting.'),
     ...take(Accounting, 'external', 'storageConfig', 'extraConf'),
     externalConfig: elsewhere('slurmdbd'),
     slurmdbd: container('slurmdbd'),
@@ -197,30 +197,30 @@ function accounting({ Accounting }: Kinds): Schema {
 export function slurmValues(kinds: Kinds): Schema {
   return closed('Values of the chart slurm.', {
     ...helmsOwn,
-    nameOverride: text('The name that objects begin with.'),
+    nameOverride: text('Prefix of object names.'),
     fullnameOverride: text('The same, without the name of the release.'),
     namespaceOverride: text('The namespace of the objects.'),
-    asciiArt: flag('A greeting after the installation.'),
+    asciiArt: flag('Print a banner after the installation.'),
     registry,
     imagePullSecrets: pullSecrets,
     imagePullPolicy: pullPolicy,
     priorityClass: closed('The priority of all pods.', {
-      enabled: flag('Whether pods get it.'),
-      create: flag('Whether the chart makes it.'),
+      enabled: flag('Set it on all pods.'),
+      create: flag('Create it.'),
       name: text('Name of the class.'),
       description: text('Its description.'),
       value: whole('Its value.', { minimum: -2_147_483_648, maximum: 1_000_000_000 }),
-      preemptionPolicy: oneOf('Whether others make way.', ['PreemptLowerPriority', 'Never']),
+      preemptionPolicy: oneOf('Whether these pods preempt others.', ['PreemptLowerPriority', 'Never']),
     }),
-    slurmKey: key('key that all daemons sign with'),
+    slurmKey: key('key with which all daemons authenticate'),
     jwtKey: key('key that signs JSON Web Tokens'),
     slurmKeyRef: keyRef(
-      'the Slurm key; old spelling of slurmKey.secretRef, and {} asks to make it',
+      'the Slurm key; deprecated: use slurmKey.secretRef. {} requests a new key',
       'Secret',
     ),
-    jwtHs256KeyRef: keyRef('the JWT key; old spelling of jwtKey.secretRef, and {} asks to make it', 'Secret'),
+    jwtHs256KeyRef: keyRef('the JWT key; deprecated: use jwtKey.secretRef. {} requests a new key', 'Secret'),
     jwksKeys: closed('A JSON Web Key Set.', {
-      enabled: flag('Whether it is used.'),
+      enabled: flag('Use it.'),
       configMapRef: keyRef('the key set', 'ConfigMap'),
     }),
     ...take(kinds.Controller, 'clusterName'),
@@ -229,7 +229,7 @@ export function slurmValues(kinds: Kinds): Schema {
     controller: controller(kinds),
     restapi: restApi,
     accounting: accounting(kinds),
-    sssd: closed('How login nodes know their users.', {
+    sssd: closed('User directory of login nodes.', {
       secretRef: keyRef('sssd.conf', 'Secret'),
       conf: text('Content of sssd.conf.'),
     }),
@@ -247,10 +247,10 @@ export function slurmValues(kinds: Kinds): Schema {
       }),
       { propertyNames: { pattern: '^[A-Za-z0-9_][-A-Za-z0-9_.]*$' } },
     ),
-    vendor: closed('Settings for hardware of one maker.', {
+    vendor: closed('Vendor-specific settings.', {
       nvidia: closed('NVIDIA.', {
         dcgm: closed('The DCGM exporter.', {
-          enabled: flag('Whether jobs are made known to it.'),
+          enabled: flag('Report jobs to it.'),
           jobMappingDir: text('Directory on the node.', { pattern: '^/[-A-Za-z0-9_./]*$' }),
           scriptPriority: { description: 'Order of the scripts.', type: ['string', 'integer', 'null'] },
         }),

@@ -37,7 +37,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 {{- $account.name | default (ternary (include "operator.componentName" .) "default" $account.create) -}}
 {{- end -}}
 
-{{/* The namespaces that a component looks at, as JSON; an empty list means all. */}}
+{{/* The namespaces that a component watches, as JSON; an empty list means all. */}}
 {{- define "operator.namespaces" -}}
 {{- $names := list -}}
 {{- range splitList "," (get .root.Values .component).namespaces -}}

@@ -50,7 +50,7 @@ spec:
   {{- else }}
   minAvailable: {{ $v.pdb.minAvailable }}
   {{- end }}
-  # A replica that is not ready protects nothing: it may always be evicted.
+  # A replica that is not ready may always be evicted.
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:

@@ -1,6 +1,6 @@
 {{/* Text for Slurm's files. */}}
 
-{{/* One value: a list becomes a,b,c; YAML's booleans become Slurm's; 0 and false are values like any other. */}}
+{{/* One value: a list becomes a,b,c; YAML booleans become YES and NO; 0 and false are ordinary values. */}}
 {{- define "slurm.confValue" -}}
 {{- if kindIs "slice" . -}}
 {{- $parts := list -}}
@@ -15,7 +15,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* A map as Key=Value, joined by separator. Arguments: map, separator. A null leaves its key out. */}}
+{{/* A map as Key=Value, joined by separator. Arguments: map, separator. A key with null is omitted. */}}
 {{- define "slurm.confMap" -}}
 {{- $pairs := list -}}
 {{- range $key, $value := .map -}}
@@ -31,7 +31,7 @@
 {{- if .config -}}{{- trim .config -}}{{- else -}}{{- include "slurm.confMap" (dict "map" .configMap "separator" " ") -}}{{- end -}}
 {{- end -}}
 
-{{/* The partitions over several node sets, as lines of slurm.conf. */}}
+{{/* The partitions of several node sets, as lines of slurm.conf. */}}
 {{- define "slurm.partitions" -}}
 {{- $root := . -}}
 {{- $enabled := dict -}}
@@ -44,7 +44,7 @@
 {{- end -}}
 {{- range $partition.nodesets -}}
 {{- if and (ne . "ALL") (not (hasKey $enabled .)) -}}
-{{- fail (printf "partitions.%s.nodesets names %q, and there is no enabled node set of that name: there is %s" $name . (join ", " (keys $enabled | sortAlpha) | default "none")) -}}
+{{- fail (printf "partitions.%s.nodesets names %q, but there is no enabled node set of that name; enabled node sets: %s" $name . (join ", " (keys $enabled | sortAlpha) | default "none")) -}}
 {{- end -}}
 {{- end -}}
 {{- $line := printf "PartitionName=%s Nodes=%s %s" $name (join "," $partition.nodesets) (include "slurm.partitionConf" (dict "config" $partition.config "configMap" $partition.configMap)) -}}

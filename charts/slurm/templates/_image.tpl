@@ -1,5 +1,5 @@
 {{/*
-An image: a string, or repository with tag or digest. A repository whose first part is no host gets the chart's registry in front.
+An image: a string, or repository with tag or digest. The chart's registry is prepended to a repository without a host.
 Arguments: root, image, path (for messages). Empty when there is no image.
 */}}
 {{- define "slurm.image" -}}
@@ -32,8 +32,8 @@ Arguments: root, image, path (for messages). Empty when there is no image.
 {{- end -}}
 
 {{/*
-A container of a custom resource from its values: the image by the rules above, pull policy, and every other field that says something.
-Arguments: root, container, path. Empty when nothing is said.
+A container of a custom resource from its values: the image by the rules above, pull policy, and every other field that is set.
+Arguments: root, container, path. Empty if nothing is set.
 */}}
 {{- define "slurm.container" -}}
 {{- $container := dict -}}
@@ -50,7 +50,7 @@ Arguments: root, container, path. Empty when nothing is said.
 
 {{/*
 template of a custom resource: metadata and podSpec, with the chart's pull secrets and priority class.
-Arguments: root, values (metadata, podSpec), hostname (optional). Empty when nothing is said.
+Arguments: root, values (metadata, podSpec), hostname (optional). Empty if nothing is set.
 */}}
 {{- define "slurm.template" -}}
 {{- $spec := dict -}}

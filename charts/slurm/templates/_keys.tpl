@@ -1,6 +1,6 @@
 {{/*
-The keys of the cluster, in both spellings. Nothing here is random: a key that does not exist is made by the operator, once, because
-an annotation of the Controller asks for it. As JSON: {slurm: {name, key, create, annotations}, jwt: {..., field}}.
+The keys of the cluster, from the new and the deprecated values. Nothing here is random: the operator creates a missing key once, because
+an annotation of the Controller requests it. As JSON: {slurm: {name, key, create, annotations}, jwt: {..., field}}.
 */}}
 {{- define "slurm.keys" -}}
 {{- $full := include "slurm.fullname" . -}}
@@ -16,7 +16,7 @@ an annotation of the Controller asks for it. As JSON: {slurm: {name, key, create
 -}}
 {{- $jwtRef := .Values.jwtHs256KeyRef | default .Values.jwtKey.secretRef | default dict -}}
 {{- $oldName := printf "%s-auth-jwths256" $full -}}
-{{- /* What is in use stays in use, because a Controller cannot change its key's name; and so does what an older release made. */ -}}
+{{- /* A key in use, or created by an older release, keeps its name: the reference in a Controller is immutable. */ -}}
 {{- $namespace := include "slurm.namespace" . -}}
 {{- $live := dig "spec" dict (lookup "slinky.slurm.net/v1beta1" "Controller" $namespace $full | default dict) -}}
 {{- $hs256 := $old.jwt -}}
@@ -38,14 +38,14 @@ an annotation of the Controller asks for it. As JSON: {slurm: {name, key, create
 {{- toJson (dict "slurm" $slurm "jwt" $jwt) -}}
 {{- end -}}
 
-{{/* An old spelling beside the new one that says something else. Arguments: given, old, oldName, new, newName. */}}
+{{/* Fails if a deprecated value contradicts the new one. Arguments: given, old, oldName, new, newName. */}}
 {{- define "slurm.oneSpelling" -}}
 {{- $ref := .new.secretRef | default dict -}}
 {{- if and .old $ref -}}
-{{- fail (printf "%s and %s.secretRef are both set: %s is the old spelling, keep %s.secretRef" .oldName .newName .oldName .newName) -}}
+{{- fail (printf "%s and %s.secretRef are both set: %s is deprecated, keep %s.secretRef" .oldName .newName .oldName .newName) -}}
 {{- end -}}
 {{- if and .given (not .old) (eq .new.create false) -}}
-{{- fail (printf "%s is {}, which asks to make the key, and %s.create is false: remove one of them" .oldName .newName) -}}
+{{- fail (printf "%s is {}, which requests a new key, and %s.create is false: remove one of them" .oldName .newName) -}}
 {{- end -}}
 {{- end -}}
 

@@ -15,7 +15,7 @@
 {{- default .Release.Namespace .Values.namespaceOverride -}}
 {{- end -}}
 
-{{/* Labels of what the chart makes. The operator does not hand the chart's version on to pods. */}}
+{{/* Labels of the chart's objects. The operator does not copy the chart's version to pods. */}}
 {{- define "slurm.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}

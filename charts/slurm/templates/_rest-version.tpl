@@ -1,5 +1,5 @@
 {{/*
-The newest REST version that slurmrestd of the given image serves, by the release in its tag; empty for a tag that names none. Argument: root.
+The newest REST API version that slurmrestd of the given image serves, by the release in its tag; empty for a tag without a release. Argument: root.
 */}}
 {{- define "slurm.restVersion" -}}
 {{- $image := .Values.restapi.slurmrestd.image -}}

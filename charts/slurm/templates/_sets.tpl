@@ -1,4 +1,4 @@
-{{/* Node sets and login sets: defaults and differences made one, old spellings included. As JSON, because templates return text. */}}
+{{/* Node sets and login sets merged with their defaults, deprecated values included. As JSON, because templates return text. */}}
 
 {{- define "slurm.nodesets" -}}
 {{- $sets := dict -}}
@@ -20,12 +20,12 @@
 {{- end -}}
 
 {{/*
-Old spellings of a node set. useResourceLimits: a worker always offers Slurm what its limits allow, so `true` says what is so
-anyway; `false` asks for what the limits would then not allow.
+Deprecated values of a node set. useResourceLimits: a worker always offers Slurm what its limits allow, so `true` is the default
+behaviour; `false` would offer more than the limits allow.
 */}}
 {{- define "slurm.oldNodeset" -}}
 {{- if and (hasKey .own "useResourceLimits") (eq .own.useResourceLimits false) (dig "slurmd" "resources" "limits" dict .own) -}}
-{{- fail (printf "nodesets.%s.useResourceLimits is false and nodesets.%s.slurmd.resources.limits is set: Slurm would give away more than the pod may use. Remove one of them" .name .name) -}}
+{{- fail (printf "nodesets.%s.useResourceLimits is false and nodesets.%s.slurmd.resources.limits is set: Slurm would allocate more than the pod may use. Remove one of them" .name .name) -}}
 {{- end -}}
 {{- $partition := dig "partition" dict .own -}}
 {{- if and $partition.config $partition.configMap -}}
