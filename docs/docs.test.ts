@@ -1,4 +1,4 @@
-/** What the documentation says of the code must be so: reasons exist, links lead somewhere. */
+/** What the documentation says about the code is true: reasons exist, links are valid. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ test('every reason has one row in docs/troubleshooting.md, and every row is a re
 test('reasons that the pages mention exist', () => {
   const words = new Set(Object.keys(reasons));
   const symptoms = read('docs/troubleshooting.md').split('## By reason')[0] ?? '';
-  const [, table = ''] = symptoms.split('## By what you see');
+  const [, table = ''] = symptoms.split('## By symptom');
   const named = [...table.matchAll(/`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`/g)].map((match) => match[1] ?? '');
   assert.ok(named.length > 10);
   assert.deepEqual(
@@ -47,7 +47,7 @@ test('every reason is one that the operator gives', () => {
 });
 
 /** What looks like a label, an annotation or a metric of ours, and is in no source. The cluster of all examples is called slurm. */
-function strangers(text: string, code: string): string[] {
+function unknownNames(text: string, code: string): string[] {
   const keys = [...text.matchAll(/(?:[a-z]+\.)?slinky\.slurm\.net\/[a-z0-9-]+/g)]
     .map(([key]) => key)
     .filter((key) => key !== apiVersion && !key.endsWith('/slurm'));
@@ -60,11 +60,11 @@ function strangers(text: string, code: string): string[] {
 
 test('labels, annotations and metrics that the pages name exist', () => {
   const code = sources('packages/{api,operator}/src/**/*.ts');
-  const found = pages.flatMap((page) => strangers(read(page), code).map((name) => `${page}: ${name}`));
+  const found = pages.flatMap((page) => unknownNames(read(page), code).map((name) => `${page}: ${name}`));
   assert.deepEqual(found, []);
   const wrong =
     'nodeset.slinky.slurm.net/pod-cordn and slurm_operator_nodeset_desird, not controller.slinky.slurm.net/slurm';
-  assert.equal(strangers(wrong, code).length, 2, 'the test bites');
+  assert.equal(unknownNames(wrong, code).length, 2, 'finds planted errors');
 });
 
 /** As GitHub makes anchors of headings. */
@@ -75,7 +75,7 @@ const anchor = (heading: string) =>
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-/** Code is no prose: a link in it leads nowhere. */
+/** Links in code are not links. */
 const prose = (text: string) => text.replaceAll(/^```.*?^```/gms, '').replaceAll(/`[^`\n]*`/g, '');
 
 function brokenLinks(file: string, text: string): string[] {
@@ -93,7 +93,7 @@ function brokenLinks(file: string, text: string): string[] {
     .map((link) => `${file}: ${link}`);
 }
 
-test('links lead somewhere', () => {
+test('links are valid', () => {
   assert.ok(pages.length > 20);
   assert.deepEqual(
     pages.flatMap((page) => brokenLinks(page, read(page))),
@@ -102,20 +102,20 @@ test('links lead somewhere', () => {
   assert.equal(
     brokenLinks('docs/README.md', '[a](nowhere.md) [b](faq.md#no-such-part)').length,
     2,
-    'the test bites',
+    'finds planted errors',
   );
 });
 
-test('every edit of the guide’s example is told, with its reason', () => {
+test('every edit of the guide’s example is documented with its reason', () => {
   const lines = JSON.parse(read('e2e/testdata/example/kubectl-lines.json')) as {
     line: string;
     instead?: string;
     because?: string;
   }[];
-  const told = read('docs/example.md');
+  const page = read('docs/example.md');
   for (const { line, instead, because } of lines) {
     if (instead === undefined) continue;
     assert.ok(because !== undefined && because !== '', `${line} is edited without a reason`);
-    assert.ok(told.includes(line.replaceAll('|', '\\|')), `docs/example.md does not tell of: ${line}`);
+    assert.ok(page.includes(line.replaceAll('|', '\\|')), `docs/example.md does not contain: ${line}`);
   }
 });

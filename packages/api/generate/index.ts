@@ -1,9 +1,11 @@
 /** Writes everything that follows from the schemas: CRDs, the policy, the reference, the values schema. */
+import { readFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 import { clusterNamePolicy } from '../src/cluster-name-policy.ts';
 import { kinds } from '../src/kinds/index.ts';
 import { customResourceDefinition } from '../src/schema/crd.ts';
 import { group } from '../src/well-known.ts';
+import { withReasons } from './reasons-page.ts';
 import { conditionsPage, indexPage, kindPage } from './reference.ts';
 import { valuesSchema } from './values-schema.ts';
 
@@ -26,6 +28,8 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
   );
   files.set('packages/api/generated/values-schema.json', valuesSchema(kinds));
   files.set('docs/reference/conditions.md', conditionsPage());
+  const troubleshooting = 'docs/troubleshooting.md';
+  files.set(troubleshooting, withReasons(await readFile(troubleshooting, 'utf8')));
   files.set('docs/reference/README.md', indexPage(kinds));
   return files;
 }

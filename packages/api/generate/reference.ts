@@ -5,6 +5,7 @@ import type { KindDefinition } from '../src/schema/kind.ts';
 import { walk } from '../src/schema/paths.ts';
 import type { StructuralSchema } from '../src/schema/structural.ts';
 import { apiVersion } from '../src/well-known.ts';
+import { reasonRow } from './reasons-page.ts';
 
 const note = '<!-- Generated from packages/api by `make generate`. Do not edit. -->\n';
 
@@ -40,7 +41,7 @@ ${rows('status')}
 
 Conditions and their reasons: [conditions.md](conditions.md).
 
-## What is refused
+## Validation rules
 
 ${rules.map(({ path, message }) => `- ${path === '' ? 'the object' : `\`${path}\``}: ${escape(message)}.`).join('\n')}
 
@@ -60,14 +61,14 @@ function row(path: string, schema: StructuralSchema, required: boolean): string 
 
 function typeName(schema: StructuralSchema): string {
   const nullable = schema.nullable ? ' or null' : '';
-  if (schema['x-kubernetes-int-or-string']) return 'integer or text';
+  if (schema['x-kubernetes-int-or-string']) return 'integer or string';
   if (schema.enum !== undefined) return schema.enum.map((word) => `\`${word}\``).join(' \\| ');
-  if (schema.format === 'date-time') return 'date and time';
-  if (schema.type === 'string') return 'text';
+  if (schema.format === 'date-time') return 'time (RFC 3339)';
+  if (schema.type === 'string') return 'string';
   if (schema.type === 'array') return `list${nullable}`;
   if (schema.additionalProperties !== undefined) return `map${nullable}`;
-  if (schema['x-kubernetes-preserve-unknown-fields']) return 'object of Kubernetes';
-  return `${schema.type ?? 'anything'}${nullable}`;
+  if (schema['x-kubernetes-preserve-unknown-fields']) return 'Kubernetes object';
+  return `${schema.type ?? 'any'}${nullable}`;
 }
 
 function bounds(schema: StructuralSchema): string {
@@ -85,24 +86,24 @@ const escape = (text: string): string => text.replaceAll('|', '\\|').replaceAll(
 export function conditionsPage(): string {
   const rows = Object.entries(reasons)
     .toSorted(([a], [b]) => a.localeCompare(b, 'en'))
-    .map(([reason, { meaning, advice }]) => `| \`${reason}\` | ${meaning} | ${advice} |`)
+    .map(([reason, text]) => reasonRow(reason, text, '../'))
     .join('\n');
   return `${note}
 # Conditions and their reasons
 
-Every object of the group has these conditions, so that \`kubectl wait --for=condition=Ready\` works on all seven kinds:
+Every object of the group has these conditions, so that \`kubectl wait --for=condition=Ready\` works for all seven kinds:
 
 | Condition | True means |
 |---|---|
-| \`Ready\` | The object does what its specification says. |
-| \`Progressing\` | Something is on its way: a start, a rollout, a drain. |
-| \`Degraded\` | Something is wrong that does not pass by itself, or has not passed for too long. |
+| \`Ready\` | The object matches its specification. |
+| \`Progressing\` | A start, a rollout or a drain is in progress. |
+| \`Degraded\` | A problem needs attention, or has lasted too long. |
 
-Some kinds have more: Controller and Cluster have \`SlurmConnected\` (the operator speaks with its Slurm); Controller has \`ConfigApplied\`
-(the configuration that is wanted is the one that runs); Accounting and Cluster have \`DatabaseReachable\`; NodeSet has
-\`ReservationCreated\`; Controller, Accounting, LoginSet and NodeSet have \`KeysCurrent\` (every daemon has read the newest keys).
+Some kinds have more: Controller and Cluster have \`SlurmConnected\` (the operator is connected to Slurm); Controller has \`ConfigApplied\`
+(slurmctld uses the desired configuration); Accounting and Cluster have \`DatabaseReachable\`; NodeSet has
+\`ReservationCreated\`; Controller, Accounting, LoginSet and NodeSet have \`KeysCurrent\` (every daemon uses the newest keys).
 
-A condition's \`reason\` is one of these words; its \`message\` says it in a sentence about the object at hand.
+The \`reason\` of a condition is one of these words; its \`message\` explains it for this object.
 
 | Reason | Meaning | What to do |
 |---|---|---|
@@ -118,7 +119,7 @@ export function indexPage(kinds: readonly KindDefinition[]): string {
 |---|---|
 ${kinds.map(({ kind, description }) => `| [${kind}](${kind.toLowerCase()}.md) | ${description} |`).join('\n')}
 
-[Conditions and their reasons](conditions.md) are common to all kinds. \`kubectl explain <kind>.spec\` says the same as
-these pages. A first look at the objects: [objects.md](../objects.md).
+[Conditions and their reasons](conditions.md) are common to all kinds. \`kubectl explain <kind>.spec\` prints the same
+texts. For an introduction to the objects see [objects.md](../objects.md).
 `;
 }

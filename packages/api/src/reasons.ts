@@ -1,234 +1,347 @@
 /**
- * The types and reasons of conditions: one list for all kinds. The reference in `docs/` is made from it, so
- * that whoever reads a reason in `kubectl describe` finds what it means and what to do.
+ * The types and reasons of conditions: one table for all kinds. `make generate` writes the section "By reason" of
+ * docs/troubleshooting.md and docs/reference/conditions.md from it.
  */
 
 export const conditionType = {
-  /** The object does what its specification says. */
+  /** The object matches its specification. */
   ready: 'Ready',
-  /** Something is on its way: a rollout, a drain, a start. */
+  /** A start, a rollout or a drain is in progress. */
   progressing: 'Progressing',
-  /** Something is wrong that will not pass by itself, or has not passed for too long. */
+  /** A problem that needs attention, or that has lasted too long. */
   degraded: 'Degraded',
-  /** Controller: the operator speaks with its Slurm. */
+  /** Controller: the operator is connected to its Slurm. */
   slurmConnected: 'SlurmConnected',
-  /** Controller: the configuration that is wanted is the one that runs. NodeSet: what slurm.conf says of it is what is wanted. */
+  /** Controller: slurmctld uses the desired configuration. NodeSet: slurm.conf contains the desired lines of the NodeSet. */
   configApplied: 'ConfigApplied',
-  /** Accounting, and the Cluster that asks it: the database answers. */
+  /** Accounting, and the Cluster that queries it: the database responds. */
   databaseReachable: 'DatabaseReachable',
   /** NodeSet: the reservation of a ScheduledUpdate exists. */
   reservationCreated: 'ReservationCreated',
-  /** Controller, NodeSet, LoginSet, Accounting: every daemon has read the newest keys. */
+  /** Controller, NodeSet, LoginSet, Accounting: every daemon uses the newest keys. */
   keysCurrent: 'KeysCurrent',
 } as const;
 
 export type ConditionType = (typeof conditionType)[keyof typeof conditionType];
 
-interface ReasonText {
-  /** What it means. */
+/** Sections of the troubleshooting page, in its order. */
+export const reasonGroups = {
+  healthy: 'Healthy',
+  inProgress: 'In progress',
+  specification: 'A referenced object or a setting is missing or invalid',
+  pods: 'Pods do not run',
+  slurm: 'Slurm does not respond as expected',
+} as const;
+
+export interface ReasonText {
+  readonly group: keyof typeof reasonGroups;
+  /** One or two sentences of Markdown; links are relative to `docs/`. */
   readonly meaning: string;
   /** What the reader can do; empty when nothing is needed. */
   readonly advice: string;
 }
 
 const reasonTexts = {
-  // Everything is well.
-  Ready: { meaning: 'Everything that was asked for is there and answers.', advice: '' },
-  Idle: { meaning: 'Nothing is in progress.', advice: '' },
-  AsExpected: { meaning: 'Nothing is wrong.', advice: '' },
-  Connected: { meaning: 'Slurm answers and accepts our token.', advice: '' },
-  Applied: { meaning: 'The configuration in use is the one that is wanted.', advice: '' },
-  Created: { meaning: 'The reservation exists in Slurm.', advice: '' },
-  Creating: { meaning: 'The reservation is being created in Slurm.', advice: '' },
-  NotExists: { meaning: 'The reservation does not exist in Slurm.', advice: '' },
-  External: { meaning: 'The daemon runs elsewhere; nothing is started here.', advice: '' },
-  ScaledToZero: { meaning: 'No replica is asked for.', advice: 'Raise spec.replicas to start some.' },
-
-  // On the way.
+  Ready: { group: 'healthy', meaning: 'The object matches its specification and responds.', advice: '' },
+  AsExpected: { group: 'healthy', meaning: 'No problem is known (`Degraded` is False).', advice: '' },
+  Idle: { group: 'healthy', meaning: 'Nothing is in progress (`Progressing` is False).', advice: '' },
+  Connected: {
+    group: 'healthy',
+    meaning: 'Slurm, or the database, responds and accepts the credentials of the operator.',
+    advice: '',
+  },
+  Applied: { group: 'healthy', meaning: 'slurmctld uses the desired configuration.', advice: '' },
+  Created: { group: 'healthy', meaning: 'The reservation of a ScheduledUpdate exists in Slurm.', advice: '' },
+  Creating: { group: 'healthy', meaning: 'The reservation is being created in Slurm.', advice: '' },
+  NotExists: { group: 'healthy', meaning: 'The reservation does not exist in Slurm.', advice: '' },
+  External: { group: 'healthy', meaning: 'The daemon runs elsewhere; the operator starts none.', advice: '' },
+  ScaledToZero: {
+    group: 'healthy',
+    meaning: '`spec.replicas` is 0.',
+    advice: 'Increase `spec.replicas` to start pods.',
+  },
   Starting: {
-    meaning: 'Pods were created and do not answer yet.',
-    advice: 'Wait; if it lasts, look at the pods.',
+    group: 'inProgress',
+    meaning: 'Pods were created and do not respond yet, or nothing was tried yet.',
+    advice:
+      'Wait. If it lasts, check the pods: the message names a pod that restarts, and its last log line.',
   },
-  Scaling: { meaning: 'Workers are being added or removed.', advice: '' },
+  Scaling: {
+    group: 'inProgress',
+    meaning: 'Workers are being added or removed.',
+    advice: 'If it lasts, check the reason of the condition `Ready`.',
+  },
   Draining: {
-    meaning: 'Workers wait for their jobs to end before they are removed.',
-    advice: 'Wait, or cancel the jobs.',
+    group: 'inProgress',
+    meaning: 'Workers that are being removed wait for their jobs to end.',
+    advice:
+      'Wait: the message says by when the jobs must end. Or cancel the jobs, or scale out again, which undrains the workers.',
   },
-  RollingOut: { meaning: 'Pods are being replaced by ones of the new revision.', advice: '' },
+  RollingOut: {
+    group: 'inProgress',
+    meaning: 'Pods are being replaced with pods of the new revision.',
+    advice: 'If it lasts, check the newest pod of the set.',
+  },
+  WaitingForWindow: {
+    group: 'inProgress',
+    meaning: 'The update waits for its maintenance window.',
+    advice: 'If it lasts, check the start time with `scontrol show reservation`.',
+  },
   Paused: {
-    meaning: 'The rollout stands still because it was asked to.',
-    advice: 'Set paused to false to go on.',
+    group: 'inProgress',
+    meaning: 'The rollout is paused by `paused: true`.',
+    advice: 'Set `paused` to false to continue.',
   },
-  WaitingForWindow: { meaning: 'The update waits for its maintenance window.', advice: '' },
-  Reconfiguring: { meaning: 'Slurm is reading a new configuration.', advice: '' },
+  Reconfiguring: {
+    group: 'inProgress',
+    meaning: 'A new configuration is being tried, or slurmctld is reading it.',
+    advice: 'If it lasts, check the pod `<name>-config-check`.',
+  },
   VolumeResizing: {
+    group: 'inProgress',
     meaning: 'The volume of slurmctld is being enlarged.',
-    advice: 'Wait; if it lasts, look at the claim that the message names.',
+    advice: 'Wait. If it lasts, check the claim that the message names: `kubectl describe pvc`.',
   },
   ConfigHeld: {
+    group: 'inProgress',
     meaning:
-      'Part of the new slurm.conf waits, because Slurm would lose jobs with it, or does not say whether it would. Everything else of it is in use.',
+      'Part of the new slurm.conf is held back, because Slurm would lose jobs with it, or does not report whether it would. The rest is in use.',
     advice:
-      'Wait, move or cancel the jobs that the message names, or force it with the command that it gives.',
+      'Wait, move or cancel the jobs that the message names, or force the change with the command in the message: [configuration changes](configuration-changes.md).',
   },
-  Deleting: { meaning: 'The object is being deleted.', advice: '' },
-  KeyRotation: { meaning: 'Some daemons still use an old key.', advice: 'Wait; the message counts them.' },
-
-  // Something it refers to is missing or wrong.
+  KeyRotation: {
+    group: 'inProgress',
+    meaning: 'Some daemons still use an old key.',
+    advice: 'Wait: the message counts them. See [changing keys](key-rotation.md).',
+  },
+  Deleting: {
+    group: 'inProgress',
+    meaning: 'The object is being deleted.',
+    advice: 'For a NodeSet: it waits for jobs, or for Slurm to respond.',
+  },
   ControllerNotFound: {
-    meaning: 'The Controller that controllerRef names does not exist in this namespace.',
+    group: 'specification',
+    meaning: 'The Controller in `controllerRef` does not exist in this namespace.',
     advice: 'Create it, or correct the name.',
   },
   AccountingNotFound: {
-    meaning: 'The Accounting that accountingRef names does not exist in this namespace.',
+    group: 'specification',
+    meaning:
+      'The Accounting in `accountingRef` does not exist in this namespace. slurm.conf is not changed until it does.',
     advice: 'Create it, or correct the name.',
   },
   AccountingStarting: {
-    meaning: 'slurmctld goes on without accounting until slurmdbd is ready.',
-    advice: 'Wait; if it lasts, look at the Accounting.',
+    group: 'specification',
+    meaning:
+      'Accounting was added to a running Controller. slurmctld continues without it until slurmdbd is ready.',
+    advice: 'Wait. If it lasts, check the Accounting.',
   },
   AccountingOlder: {
-    meaning: 'slurmctld waits with its new image: slurmdbd has to be of that Slurm, or a newer one, first.',
-    advice: 'Upgrade the Accounting; slurmctld follows by itself.',
+    group: 'specification',
+    meaning: 'slurmctld keeps its current image, because the new one is newer than that of slurmdbd.',
+    advice: 'Upgrade the Accounting; slurmctld follows automatically.',
   },
   RestApiNotFound: {
-    meaning: 'No RestApi of this namespace serves the Controller.',
-    advice: 'Create a RestApi whose controllerRef names it.',
+    group: 'specification',
+    meaning: 'No RestApi in this namespace serves the Controller.',
+    advice:
+      'Create a RestApi whose `controllerRef` names it: the operator communicates with Slurm through it.',
   },
   SecretNotFound: {
-    meaning: 'A Secret that is referred to, or the key in it, does not exist.',
+    group: 'specification',
+    meaning: 'A referenced Secret, or a key in it, does not exist.',
     advice: 'Create it.',
   },
   ConfigMapNotFound: {
-    meaning: 'A ConfigMap that is referred to, or the key in it, does not exist.',
+    group: 'specification',
+    meaning: 'A referenced ConfigMap, or a key in it, does not exist.',
     advice: 'Create it.',
   },
   InvalidKey: {
-    meaning: 'A key cannot be used: it is too short or belongs to no Controller.',
+    group: 'specification',
+    meaning: 'A key is too short, or a Token uses a key that no Controller in this namespace uses.',
     advice: 'Use a key of at least 32 bytes that a Controller of this namespace uses.',
   },
   InvalidSpec: {
-    meaning: 'The specification asks for something impossible.',
+    group: 'specification',
+    meaning: 'The specification is invalid.',
     advice: 'The message names the field and what to write.',
   },
   VolumeUnchangeable: {
+    group: 'specification',
     meaning:
-      'spec.persistence asks for a volume that the existing one cannot become. Every other change is applied.',
-    advice: 'Set the field that the message names back, or move the state to another volume.',
+      '`spec.persistence` requests a change that the existing volume does not support. All other changes are applied.',
+    advice:
+      'Revert the field that the message names, request only a larger size, or [move the state](how-to/storage.md#for-slurmctld) to another volume.',
   },
   ConfigRejected: {
-    meaning: 'Slurm would refuse the new configuration. The old one stays in use.',
-    advice: 'Correct the line that the message quotes.',
+    group: 'specification',
+    meaning:
+      'slurmctld, or a slurmd of one of the worker images, rejects the new configuration. The old one stays in use.',
+    advice:
+      'Correct the line that the message quotes. If workers have something that the trial does not, apply it anyway with the command in the message.',
   },
   ConfigUntried: {
+    group: 'specification',
     meaning: 'The new configuration could not be tried yet. The old one stays in use.',
     advice:
-      'Remove what the message names; it is tried again by itself. The message has the command to do without the trial.',
+      'Fix the cause that the message names (an image, a quota, a full cluster); the operator retries automatically. The message contains the command to skip the trial.',
   },
   UserNotAllowed: {
-    meaning: 'The user that the Token names may not be given a token here.',
-    advice: 'Choose another user, or have an administrator allow it.',
+    group: 'specification',
+    meaning: 'The user of the Token is not allowed: `root` and `slurm` must be allowed explicitly.',
+    advice: 'Choose another user, or let an administrator allow it: [Tokens](how-to/tokens.md).',
   },
   NameConflict: {
-    meaning: 'An object of the name that is needed exists and belongs to someone else.',
-    advice: 'Delete or rename it, or rename this object.',
+    group: 'specification',
+    meaning:
+      'An object with a required name, or a Slurm node with the name of a worker, exists and is not managed by this object.',
+    advice: 'Rename or delete one of the two, or set another `template.spec.hostname` in the NodeSet.',
   },
-
-  // Pods do not work.
-  PodsNotReady: { meaning: 'Some pods do not answer.', advice: 'Look at the pods that the message names.' },
+  ResourcesMismatch: {
+    group: 'specification',
+    meaning: 'Slurm reports other CPUs, memory or GPUs for some workers than their pods have.',
+    advice: 'Compare `scontrol show node` with the limits of slurmd and `extraConf`: [GPUs](how-to/gpus.md).',
+  },
+  PodsNotReady: {
+    group: 'pods',
+    meaning: 'Some pods do not respond, or their node does not.',
+    advice: 'Check the pods that the message names. Delete the Node if it does not return.',
+  },
   PodsUnschedulable: {
-    meaning: 'Kubernetes finds no place for some pods.',
-    advice: 'Compare what they ask for with what the nodes have free.',
+    group: 'pods',
+    meaning: 'Kubernetes cannot schedule some pods; the message quotes the scheduler.',
+    advice:
+      'Compare the requests of the pods with the free resources of the nodes. By default each node runs one worker.',
   },
-  ImagePullFailed: { meaning: 'An image cannot be pulled.', advice: 'Correct its name or the credentials.' },
+  ImagePullFailed: {
+    group: 'pods',
+    meaning: 'An image cannot be pulled.',
+    advice: 'Check its name, `registry` and `imagePullSecrets`.',
+  },
   CrashLooping: {
-    meaning: 'A container ends again and again.',
-    advice: 'Read its log with kubectl logs --previous.',
+    group: 'pods',
+    meaning: 'A container exits repeatedly; the message quotes its last log line.',
+    advice: 'Read its log with `kubectl logs --previous`.',
   },
   WorkersEnded: {
-    meaning: 'slurmd of some workers ended after a change of configuration.',
-    advice: 'Set the change back; the message quotes slurmd and names the change.',
+    group: 'pods',
+    meaning:
+      'slurmd of some workers exited after a configuration change. The message quotes slurmd and names the change, on the Controller and on the NodeSet.',
+    advice: 'Revert the change; the workers restart automatically, after a back-off of at most five minutes.',
   },
   RolloutStuck: {
+    group: 'pods',
     meaning:
-      'A rollout stands still: workers of the new image would be newer than slurmctld, or new pods of login nodes or slurmrestd do not become ready.',
-    advice: 'Upgrade slurmctld first, or correct the template; the old pods keep working.',
+      'A rollout makes no progress. NodeSet: the new image is newer than slurmctld. LoginSet, RestApi: new pods do not become ready.',
+    advice: 'Upgrade slurmctld first, or correct the template. The old pods keep running.',
   },
   QuotaExceeded: {
-    meaning: 'Kubernetes refused an object because of a ResourceQuota.',
-    advice: 'Raise the quota, or ask for less.',
+    group: 'pods',
+    meaning: 'A ResourceQuota refuses an object; the message names it.',
+    advice: 'Increase the quota, or request less.',
   },
   PodSecurityViolation: {
-    meaning: 'The pod security standard of the namespace does not allow the pods.',
+    group: 'pods',
+    meaning: 'The Pod Security Standard of the namespace refuses the pods.',
     advice:
-      'Label the namespace with pod-security.kubernetes.io/enforce=privileged, or make the workers unprivileged.',
+      '[Label the namespace](security.md#pod-security-of-slurms-namespace), or make the workers unprivileged.',
   },
   AccessDenied: {
+    group: 'pods',
     meaning: 'The operator lacks a permission.',
-    advice: 'Install the roles of its chart, or add the namespace to its --namespaces.',
+    advice: 'Install the roles of its chart, or add the namespace to its `--namespaces`.',
   },
   NamespaceTerminating: {
+    group: 'pods',
     meaning: 'The namespace is being deleted, so nothing can be created in it.',
     advice: '',
   },
-  ApplyFailed: { meaning: 'Kubernetes refused an object that is needed.', advice: 'The message quotes why.' },
-
-  // Slurm does not answer as it should.
+  ApplyFailed: {
+    group: 'pods',
+    meaning: 'Kubernetes refuses an object for another reason.',
+    advice: 'The message quotes it.',
+  },
   SlurmUnknown: {
-    meaning: 'The state of Slurm is not known at the moment, so nothing is taken away.',
-    advice: 'Look at the Cluster for the cause.',
+    group: 'slurm',
+    meaning: 'The state of Slurm is unknown, so no worker is deleted.',
+    advice: 'Check the Cluster for the cause.',
   },
   NodesNotRegistered: {
-    meaning: 'Some pods run but have not joined Slurm.',
-    advice: 'Read the log of slurmd there.',
-  },
-  ResourcesMismatch: {
-    meaning: 'Slurm sees other CPUs, memory or GPUs on some workers than their pods were given.',
-    advice: 'Compare the limits of slurmd and extraConf with what the machines have.',
+    group: 'slurm',
+    meaning: 'Some workers run but have not registered with Slurm.',
+    advice: 'Read the log of slurmd in the pods that the message names.',
   },
   NodesDown: {
-    meaning: 'Some Slurm nodes are down or drained by someone else.',
-    advice: 'Ask sinfo -R why.',
+    group: 'slurm',
+    meaning: 'Some Slurm nodes are down, or were drained by someone else.',
+    advice: 'Run `sinfo -R` for the reasons; resume the nodes yourself.',
   },
   UpdateRefused: {
-    meaning: 'Slurm refuses what a Node’s annotation says about its worker.',
-    advice: 'Correct the annotation of the Node, or topology.yaml; the message quotes Slurm.',
+    group: 'slurm',
+    meaning:
+      'Slurm refuses the topology in the annotation of a Node; the message quotes it. Everything else continues.',
+    advice:
+      'Correct the annotation of that Node, or add the topology to topology.yaml ([topology](how-to/topology.md)). The operator retries after 1, 2, 4 … 15 minutes, and at once when the annotation changes.',
   },
   DnsFailed: {
-    meaning: 'The name of the server cannot be resolved.',
+    group: 'slurm',
+    meaning: 'The host name of the server cannot be resolved.',
     advice: 'Check the Service and the cluster DNS.',
   },
-  ConnectionRefused: { meaning: 'Nothing listens at the server.', advice: 'Check that slurmrestd runs.' },
-  ConnectionTimeout: {
-    meaning: 'The server does not answer in time.',
-    advice: 'Check for a NetworkPolicy between the operator and slurmrestd, and its load.',
+  ConnectionRefused: {
+    group: 'slurm',
+    meaning: 'Nothing listens at the address of the server.',
+    advice: 'Check the pods of slurmrestd.',
   },
-  TlsFailed: { meaning: 'The server’s certificate is not trusted.', advice: 'Set caConfigMapRef.' },
+  ConnectionTimeout: {
+    group: 'slurm',
+    meaning: 'The server does not respond in time.',
+    advice: 'Check for a NetworkPolicy between the operator and slurmrestd, and the load of slurmrestd.',
+  },
+  TlsFailed: {
+    group: 'slurm',
+    meaning: 'The certificate of the server is not trusted.',
+    advice: 'Set `caConfigMapRef`.',
+  },
   AuthenticationFailed: {
-    meaning: 'Slurm refuses our token.',
-    advice: 'Check that the key that signs it is the one that Slurm uses.',
+    group: 'slurm',
+    meaning: 'Slurm refuses the token of the operator.',
+    advice: 'The Secret must contain the key that slurmctld uses; the operator reads a change at once.',
   },
   TokenExpired: {
+    group: 'slurm',
     meaning: 'The token in the Secret has expired.',
-    advice: 'Put a fresh one into the Secret.',
+    advice: 'Write a new token into the Secret.',
   },
   VersionUnsupported: {
-    meaning: 'Slurm offers no version of the REST interface that we speak.',
-    advice: 'Upgrade Slurm or this operator.',
+    group: 'slurm',
+    meaning: 'Slurm serves no REST API version that the operator supports.',
+    advice: 'Upgrade Slurm or the operator: [versions](slurm-versions.md).',
   },
-  SlurmError: { meaning: 'Slurm answered with an error.', advice: 'The message quotes it.' },
+  SlurmError: {
+    group: 'slurm',
+    meaning: 'Slurm returned an error; the message quotes it.',
+    advice: 'See the documentation of Slurm.',
+  },
   ControllerUnreachable: {
-    meaning: 'slurmrestd answers but cannot reach slurmctld.',
-    advice: 'Look at the Controller.',
+    group: 'slurm',
+    meaning: 'slurmrestd responds but cannot reach slurmctld.',
+    advice: 'Check the Controller.',
   },
   DatabaseUnreachable: {
-    meaning: 'slurmdbd cannot reach its database.',
-    advice: 'Check the database and its address.',
+    group: 'slurm',
+    meaning: 'slurmdbd cannot use its database.',
+    advice: 'Check that the database runs and that its address is correct.',
   },
-  DatabaseRefused: { meaning: 'The database refuses the user or password.', advice: 'Correct the Secret.' },
+  DatabaseRefused: {
+    group: 'slurm',
+    meaning: 'The database refuses the user or password.',
+    advice: 'Correct the Secret, or the privileges of the user.',
+  },
 } as const satisfies Record<string, ReasonText>;
 
-/** Every reason that a condition of ours can have. */
+/** Every reason that a condition can have. */
 export type Reason = keyof typeof reasonTexts;
 
 export const reasons: Readonly<Record<Reason, ReasonText>> = reasonTexts;

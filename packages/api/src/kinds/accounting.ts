@@ -18,7 +18,7 @@ import { port } from '../well-known.ts';
 /** A word of slurmdbd.conf: no blank, quote or comment sign, so that it cannot leave its value. */
 const word = (field: string, example: string): Rule => ({
   rule: "self.matches('^[A-Za-z0-9_][A-Za-z0-9_.@-]*$')",
-  message: `${field} may hold only letters, digits and . _ @ -, such as ${example}`,
+  message: `${field} may contain only letters, digits and . _ @ -, such as ${example}`,
 });
 
 const storageConfig = object(
@@ -42,7 +42,7 @@ const storageConfig = object(
     }),
     username: optional(
       text({
-        description: 'User of the database. Absent means the user that slurmdbd runs as.',
+        description: 'User of the database. Defaults to the user that slurmdbd runs as.',
         maxLength: 80,
         rules: [
           {
@@ -56,7 +56,7 @@ const storageConfig = object(
       named('storageConfig.passwordKeyRef', 'Secret with the password'),
     ]),
   },
-  { description: 'The database that keeps the records.' },
+  { description: 'The database that stores the records.' },
 );
 
 const spec = object(
@@ -65,23 +65,25 @@ const spec = object(
     ...jwtKeyRefs,
     jwksKeyRef,
     external: flag({
-      description: 'Whether slurmdbd runs elsewhere. Then nothing is started here.',
+      description:
+        'slurmdbd runs elsewhere, at the address in externalConfig. The operator then starts no slurmdbd.',
       default: false,
     }),
     externalConfig: externalConfig('slurmdbd'),
-    slurmdbd: container('Changes to the container of slurmdbd: image, resources, arguments, environment.'),
+    slurmdbd: container('Overrides of the slurmdbd container: image, resources, arguments, environment.'),
     template: podTemplate(),
     storageConfig: optional(storageConfig),
     extraConf: optional(
       text({
-        description: 'Lines added to slurmdbd.conf. A key given here wins over the generated one.',
+        description:
+          'Lines added to slurmdbd.conf. A key that is set here takes precedence over the generated one.',
         maxLength: 262_144,
       }),
     ),
     service: service('slurmdbd', port.slurmdbd),
   },
   {
-    description: 'The accounting that is wanted.',
+    description: 'Desired state of the accounting.',
     rules: [
       ...internalOrExternal,
       {
@@ -97,9 +99,9 @@ const spec = object(
 const status = object(
   {
     ...commonStatus,
-    slurmVersion: optional(text({ description: 'The version that slurmdbd reports.' })),
+    slurmVersion: optional(text({ description: 'Version that slurmdbd reports.' })),
   },
-  { description: 'What was seen last.' },
+  { description: 'Most recently observed state.' },
 );
 
 export const accountingKind = defineKind({

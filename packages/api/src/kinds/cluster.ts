@@ -18,16 +18,16 @@ const specRules: readonly Rule[] = [
   {
     rule: 'has(self.server) != has(self.controllerRef)',
     message:
-      'set either server, for a Slurm that lives elsewhere, or controllerRef, for one that a Controller of this namespace runs',
+      'set either server, for a Slurm that runs elsewhere, or controllerRef, for one that a Controller of this namespace runs',
   },
   {
     rule: '!has(self.server) || has(self.tokenSecretRef) || (has(self.token) && has(self.token.secretRef))',
-    message: 'tokenSecretRef must be set together with server: name the Secret that holds a token for it',
+    message: 'tokenSecretRef must be set together with server: name the Secret that contains a token for it',
     reason: 'FieldValueRequired',
   },
   {
     rule: '!(has(self.tokenSecretRef) && has(self.token))',
-    message: 'token.secretRef is the old spelling of tokenSecretRef: set only one of them',
+    message: 'token.secretRef is deprecated in favour of tokenSecretRef: set only one of them',
   },
 ];
 
@@ -48,7 +48,7 @@ const spec = object(
     ),
     controllerRef: optional(
       localReference(
-        'The Controller of this namespace whose Slurm is meant. The operator makes such a Cluster for every Controller.',
+        'The Controller in this namespace that runs the Slurm cluster. The operator creates such a Cluster for every Controller.',
         'Controller',
         [named('controllerRef', 'Controller')],
       ),
@@ -56,7 +56,7 @@ const spec = object(
     tokenSecretRef: optional(
       tokenSecret(
         'tokenSecretRef',
-        'Secret with a JSON Web Token for the server. It is read again whenever it changes.',
+        'Secret with a JSON Web Token for the server. It is reloaded whenever it changes.',
       ),
     ),
     token: optional(
@@ -64,18 +64,18 @@ const spec = object(
         {
           secretRef: optional(tokenSecret('token.secretRef', 'Secret with a JSON Web Token for the server.')),
         },
-        { description: 'Old spelling of tokenSecretRef.' },
+        { description: 'Deprecated: use tokenSecretRef.' },
       ),
     ),
     caConfigMapRef: optional(
       configMapKey(
-        'ConfigMap with the PEM certificates that sign the server’s. Absent means those of the system.',
+        'ConfigMap with the PEM certificates of the authority that signed the certificate of the server. Defaults to the authorities of the system.',
         [named('caConfigMapRef', 'ConfigMap with the certificates')],
       ),
     ),
     username: optional(
       text({
-        description: 'Slurm user to act as, for tokens that leave it open.',
+        description: 'Slurm user to act as, for tokens that do not contain a user.',
         maxLength: 64,
         rules: [
           {
@@ -86,22 +86,22 @@ const spec = object(
       }),
     ),
   },
-  { description: 'The connection that is wanted.', rules: specRules },
+  { description: 'Desired connection.', rules: specRules },
 );
 
 const status = object(
   {
-    isReady: flag({ description: 'Whether Slurm answers through this connection.', default: false }),
+    isReady: flag({ description: 'Whether Slurm responds through this connection.', default: false }),
     ...commonStatus,
-    server: optional(text({ description: 'The URL in use.' })),
-    slurmVersion: optional(text({ description: 'The version that Slurm reports.' })),
-    apiVersion: optional(text({ description: 'The version of the REST interface in use, such as v0.0.44.' })),
+    server: optional(text({ description: 'URL in use.' })),
+    slurmVersion: optional(text({ description: 'Version that Slurm reports.' })),
+    apiVersion: optional(text({ description: 'Version of the REST API in use, such as v0.0.44.' })),
     nodes: optional(
       object(
         {
           total: count('All nodes.'),
-          idle: count('Nodes without work.'),
-          allocated: count('Nodes with work.'),
+          idle: count('Idle nodes.'),
+          allocated: count('Nodes with jobs.'),
           down: count('Nodes that are down.'),
           drained: count('Nodes that are drained or draining.'),
         },
@@ -110,12 +110,12 @@ const status = object(
     ),
     jobs: optional(
       object(
-        { running: count('Jobs that run.'), pending: count('Jobs that wait.') },
+        { running: count('Running jobs.'), pending: count('Pending jobs.') },
         { description: 'The jobs of the cluster.' },
       ),
     ),
   },
-  { description: 'What was seen last.' },
+  { description: 'Most recently observed state.' },
 );
 
 const number = (name: string, path: string, description: string, priority: 0 | 1 = 0): Column => ({
@@ -131,21 +131,20 @@ export const clusterKind = defineKind({
   plural: 'clusters',
   singular: 'cluster',
   shortNames: ['slurmcluster'],
-  description:
-    'A connection to a Slurm cluster and the health of everything that belongs to it. The first thing to look at.',
+  description: 'A connection to a Slurm cluster and the aggregated health of its objects. Check it first.',
   spec,
   status,
   scalable: false,
   columns: [
-    { name: 'READY', type: 'boolean', jsonPath: '.status.isReady', description: 'Whether Slurm answers.' },
+    { name: 'READY', type: 'boolean', jsonPath: '.status.isReady', description: 'Whether Slurm responds.' },
     { name: 'SLURM', type: 'string', jsonPath: '.status.slurmVersion', description: 'Version of Slurm.' },
     number('NODES', 'nodes.total', 'Nodes of the cluster.'),
-    number('IDLE', 'nodes.idle', 'Nodes without work.'),
-    number('ALLOC', 'nodes.allocated', 'Nodes with work.'),
+    number('IDLE', 'nodes.idle', 'Idle nodes.'),
+    number('ALLOC', 'nodes.allocated', 'Nodes with jobs.'),
     number('DOWN', 'nodes.down', 'Nodes that are down.'),
     number('DRAIN', 'nodes.drained', 'Nodes that are drained or draining.', 1),
-    number('JOBS', 'jobs.running', 'Jobs that run.'),
-    number('PENDING', 'jobs.pending', 'Jobs that wait.', 1),
+    number('JOBS', 'jobs.running', 'Running jobs.'),
+    number('PENDING', 'jobs.pending', 'Pending jobs.', 1),
     reasonColumn,
     ageColumn,
   ],

@@ -41,15 +41,13 @@ const prometheusDuration =
   '^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$';
 
 const scrape = {
-  interval: optional(text({ description: 'How often to scrape, such as 30s.', pattern: prometheusDuration })),
-  scrapeTimeout: optional(
-    text({ description: 'How long a scrape may take, such as 10s.', pattern: prometheusDuration }),
-  ),
+  interval: optional(text({ description: 'Scrape interval, such as 30s.', pattern: prometheusDuration })),
+  scrapeTimeout: optional(text({ description: 'Scrape timeout, such as 10s.', pattern: prometheusDuration })),
 };
 
 const serviceMonitor = nullableObject(
   {
-    enabled: flag({ description: 'Whether to make a ServiceMonitor.', default: false }),
+    enabled: flag({ description: 'Creates a ServiceMonitor.', default: false }),
     labels: optional(
       nullableMap(text({ description: 'Value of the label.' }), {
         description: 'Labels of the ServiceMonitor, by which Prometheus selects it.',
@@ -72,20 +70,20 @@ const serviceMonitor = nullableObject(
         ),
         {
           description:
-            'Paths to scrape. Absent means /metrics/jobs, /metrics/nodes, /metrics/partitions and /metrics/scheduler.',
+            'Paths to scrape. Defaults to /metrics/jobs, /metrics/nodes, /metrics/partitions and /metrics/scheduler.',
           merge: 'atomic',
           maxItems: 32,
         },
       ),
     ),
   },
-  { description: 'The ServiceMonitor, where the Prometheus operator is installed.' },
+  { description: 'The ServiceMonitor. Requires the Prometheus operator.' },
 );
 
 const clusterNameRule: Rule = {
   rule: "self.matches('^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$')",
   message:
-    'clusterName must have 1 to 40 characters, begin with a letter or digit and hold only letters, digits, dashes and underscores, because it names database tables and a directory',
+    'clusterName must have 1 to 40 characters, begin with a letter or digit and contain only letters, digits, dashes and underscores, because it names database tables and a directory',
 };
 
 const specRules: readonly Rule[] = [
@@ -128,7 +126,7 @@ const spec = object(
     clusterName: optional(
       text({
         description:
-          'ClusterName of Slurm: names the cluster in accounting and the directory of its state. Absent means <namespace>_<name>. It cannot change.',
+          'ClusterName of Slurm: the name of the cluster in accounting and of its state directory. Defaults to <namespace>_<name>. Immutable.',
         maxLength: 255,
         rules: [clusterNameRule],
       }),
@@ -138,13 +136,13 @@ const spec = object(
     jwksKeyRef,
     accountingRef: optional(
       localReference(
-        'The Accounting that keeps the records of this cluster. Absent means no accounting.',
+        'The Accounting that stores the records of this cluster. If absent, there is no accounting.',
         'Accounting',
       ),
     ),
     external: flag({
       description:
-        'Whether slurmctld runs elsewhere. Then nothing is started here; workers and login nodes join that cluster.',
+        'slurmctld runs elsewhere, at the address in externalConfig. The operator then starts no slurmctld; workers and login nodes join that cluster.',
       default: false,
     }),
     externalConfig: externalConfig('slurmctld'),
@@ -152,11 +150,11 @@ const spec = object(
       object(
         {
           enabled: flag({
-            description: 'Whether standby controllers run beside the active one.',
+            description: 'Runs standby controllers in addition to the active one.',
             default: false,
           }),
           backups: integer({
-            description: 'How many standby controllers.',
+            description: 'Number of standby controllers.',
             default: 1,
             minimum: 1,
             maximum: 9,
@@ -166,24 +164,25 @@ const spec = object(
         { description: 'High availability: standby controllers on a shared state volume.' },
       ),
     ),
-    slurmctld: container('Changes to the container of slurmctld: image, resources, arguments, environment.'),
+    slurmctld: container('Overrides of the slurmctld container: image, resources, arguments, environment.'),
     inplaceReconfigure: flag({
       description:
-        'Accepted for compatibility. With either value a change of configuration is applied to the running slurmctld, and the pod restarts only for keys that Slurm cannot reload.',
+        'Accepted for compatibility. With either value a configuration change is applied to the running slurmctld, and the pod restarts only for settings that Slurm cannot reload.',
       default: false,
     }),
-    reconfigure: container('Changes to the side container that applies new configuration.'),
-    logfile: container('Changes to the side container that prints the log, where one is used.'),
+    reconfigure: container('Overrides of the sidecar that applies new configuration.'),
+    logfile: container('Overrides of the sidecar that prints the log, if one is used.'),
     template: podTemplate(),
     extraConf: optional(
       text({
-        description: 'Lines added to slurm.conf. A key given here wins over the generated one.',
+        description:
+          'Lines added to slurm.conf. A key that is set here takes precedence over the generated one.',
         maxLength: 262_144,
       }),
     ),
     configFileRefs: fileRefs(
       'configFileRefs',
-      'ConfigMaps whose keys become files in /etc/slurm, such as gres.conf or topology.yaml. slurm.conf and slurmdbd.conf are ours.',
+      'ConfigMaps whose keys become files in /etc/slurm, such as gres.conf or topology.yaml. slurm.conf and slurmdbd.conf are reserved for the operator.',
     ),
     prologScriptRefs: fileRefs(
       'prologScriptRefs',
@@ -195,18 +194,18 @@ const spec = object(
     ),
     prologSlurmctldScriptRefs: fileRefs(
       'prologSlurmctldScriptRefs',
-      'ConfigMaps whose keys are PrologSlurmctld scripts, run beside slurmctld before a job.',
+      'ConfigMaps whose keys are PrologSlurmctld scripts, run in the slurmctld pod before a job.',
     ),
     epilogSlurmctldScriptRefs: fileRefs(
       'epilogSlurmctldScriptRefs',
-      'ConfigMaps whose keys are EpilogSlurmctld scripts, run beside slurmctld after a job.',
+      'ConfigMaps whose keys are EpilogSlurmctld scripts, run in the slurmctld pod after a job.',
     ),
     persistence,
     service: service('slurmctld', port.slurmctld),
     metrics: object(
       {
         enabled: flag({
-          description: 'Whether slurmctld serves metrics in the OpenMetrics format.',
+          description: 'slurmctld serves metrics in the OpenMetrics format.',
           default: false,
         }),
         serviceMonitor: optional(serviceMonitor),
@@ -216,23 +215,23 @@ const spec = object(
     maxNodeCount: optional(
       integer({
         description:
-          'MaxNodeCount of Slurm: how many workers may register. Absent means that it follows the NodeSets, with room to grow.',
+          'MaxNodeCount of Slurm: the maximum number of workers that can register. If absent, it is derived from the NodeSets, with a reserve.',
         minimum: 1,
         maximum: 65_533,
         format: 'int32',
       }),
     ),
   },
-  { description: 'The cluster that is wanted.', rules: specRules },
+  { description: 'Desired state of the cluster.', rules: specRules },
 );
 
 const heldConfig = object(
   {
-    since: optional(text({ description: 'When it began to wait.', format: 'date-time' })),
+    since: optional(text({ description: 'Time since which it is held back.', format: 'date-time' })),
     token: optional(
       text({
         description:
-          'Value of the annotation slinky.slurm.net/force-config that puts this configuration in force at once, at the cost of the jobs.',
+          'Value of the annotation slinky.slurm.net/force-config that applies this configuration at once, at the cost of the jobs.',
       }),
     ),
     items: optional(
@@ -241,45 +240,45 @@ const heldConfig = object(
           {
             kind: optional(
               choice(['Partition', 'NodeSet', 'Node', 'Setting', 'Configuration'], {
-                description: 'What is held. Configuration means all of it.',
+                description: 'What is held back. Configuration means all of it.',
               }),
             ),
             name: optional(text({ description: 'Its name in slurm.conf.' })),
             cause: optional(
               choice(['jobs', 'unknown', 'closing', 'workers', 'nodes', 'referenced'], {
                 description:
-                  'Why: jobs need it, Slurm does not answer, it is being closed to new jobs, workers or nodes still exist, or another line names it.',
+                  'Why: jobs need it, Slurm does not respond, it is being closed to new jobs, workers or nodes still exist, or another line refers to it.',
               }),
             ),
-            nodeSet: optional(text({ description: 'The NodeSet that it comes from.' })),
-            runningJobs: count('How many running or suspended jobs need it.'),
-            pendingJobs: count('How many pending jobs need it.'),
-            message: optional(text({ description: 'What is held, why, and what to do.' })),
+            nodeSet: optional(text({ description: 'The NodeSet that it belongs to.' })),
+            runningJobs: count('Number of running or suspended jobs that need it.'),
+            pendingJobs: count('Number of pending jobs that need it.'),
+            message: optional(text({ description: 'What is held back, why, and what to do.' })),
           },
-          { description: 'One part of slurm.conf that is held.' },
+          { description: 'One part of slurm.conf that is held back.' },
         ),
-        { description: 'What is held.', merge: 'atomic', maxItems: 64 },
+        { description: 'What is held back.', merge: 'atomic', maxItems: 64 },
       ),
     ),
   },
   {
     description:
-      'The part of the new slurm.conf that waits, so that no job is lost. Absent when nothing waits.',
+      'The part of the new slurm.conf that is held back so that no job is lost. Absent if nothing is held back.',
   },
 );
 
 const status = object(
   {
     ...commonStatus,
-    clusterName: optional(text({ description: 'The ClusterName in use.' })),
-    slurmVersion: optional(text({ description: 'The version that slurmctld reports.' })),
-    replicas: count('How many slurmctld pods are wanted.'),
-    readyReplicas: count('How many slurmctld pods run and answer, standbys included.'),
-    activeController: optional(text({ description: 'The pod whose slurmctld is active.' })),
-    configHash: optional(text({ description: 'Hash of the configuration that slurmctld runs with.' })),
+    clusterName: optional(text({ description: 'ClusterName in use.' })),
+    slurmVersion: optional(text({ description: 'Version that slurmctld reports.' })),
+    replicas: count('Desired number of slurmctld pods.'),
+    readyReplicas: count('Number of slurmctld pods that run and respond, including standbys.'),
+    activeController: optional(text({ description: 'Pod with the active slurmctld.' })),
+    configHash: optional(text({ description: 'Hash of the configuration that slurmctld uses.' })),
     heldConfig: optional(heldConfig),
   },
-  { description: 'What was seen last.' },
+  { description: 'Most recently observed state.' },
 );
 
 export const controllerKind = defineKind({

@@ -10,19 +10,19 @@ import { port } from '../well-known.ts';
 const spec = object(
   {
     controllerRef: localReference(
-      'The Controller whose cluster users log in to. It cannot change.',
+      'The Controller of the cluster that users log in to. Immutable.',
       'Controller',
       [named('controllerRef', 'Controller')],
     ),
-    replicas: integer({ description: 'How many login pods.', default: 1, minimum: 0, format: 'int32' }),
-    login: container('Changes to the login container: image, resources, volumes, environment.'),
-    initconf: container('Changes to the init container that prepares /etc/slurm.'),
+    replicas: integer({ description: 'Number of login pods.', default: 1, minimum: 0, format: 'int32' }),
+    login: container('Overrides of the login container: image, resources, volumes, environment.'),
+    initconf: container('Overrides of the init container that prepares /etc/slurm.'),
     template: podTemplate(),
     rootSshAuthorizedKeys: optional(
       text({ description: 'Public keys that may log in as root, one per line.', maxLength: 262_144 }),
     ),
     extraSshdConfig: optional(text({ description: 'Lines added to sshd_config.', maxLength: 65_536 })),
-    sssdConfRef: secretKey('Secret with sssd.conf, by which the login nodes know the users.', [
+    sssdConfRef: secretKey('Secret with sssd.conf, which provides the users of the login nodes.', [
       named('sssdConfRef', 'Secret with sssd.conf'),
     ]),
     strategy: optional(
@@ -33,23 +33,28 @@ const spec = object(
             object(
               {
                 maxSurge: optional(
-                  intOrString({ description: 'How many pods more than wanted, as number or percentage.' }),
+                  intOrString({
+                    description:
+                      'Maximum number of pods above the desired number, as a number or percentage.',
+                  }),
                 ),
                 maxUnavailable: optional(
-                  intOrString({ description: 'How many pods fewer than wanted, as number or percentage.' }),
+                  intOrString({
+                    description: 'Maximum number of unavailable pods, as a number or percentage.',
+                  }),
                 ),
               },
-              { description: 'How RollingUpdate goes about it.' },
+              { description: 'RollingUpdate parameters.' },
             ),
           ),
         },
-        { description: 'How the Deployment replaces pods.' },
+        { description: 'Update strategy of the Deployment.' },
       ),
     ),
     service: service('the login nodes', port.ssh),
   },
   {
-    description: 'The login nodes that are wanted.',
+    description: 'Desired state of the login nodes.',
     rules: [
       {
         rule: 'self.controllerRef.name == oldSelf.controllerRef.name',
@@ -63,11 +68,11 @@ const spec = object(
 const status = object(
   {
     ...commonStatus,
-    replicas: count('How many login pods there are.'),
-    readyReplicas: count('How many login pods are ready.'),
+    replicas: count('Number of login pods.'),
+    readyReplicas: count('Number of ready login pods.'),
     selector: text({ description: 'Label selector of the login pods, for autoscalers.', default: '' }),
   },
-  { description: 'What was seen last.' },
+  { description: 'Most recently observed state.' },
 );
 
 export const loginSetKind = defineKind({
@@ -84,7 +89,7 @@ export const loginSetKind = defineKind({
       name: 'REPLICAS',
       type: 'integer',
       jsonPath: '.status.replicas',
-      description: 'Login pods that are there.',
+      description: 'Number of login pods.',
     },
     ...readyColumns,
     reasonColumn,

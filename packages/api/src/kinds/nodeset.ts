@@ -41,40 +41,40 @@ const updateStrategy = object(
       {
         maxUnavailable: intOrString({
           description:
-            'How many workers may be missing, draining or not ready at a time: a number, or a percentage that is rounded up.',
+            'Maximum number of workers that may be missing, draining or not ready at the same time: a number, or a percentage that is rounded up.',
           default: '25%',
           pattern: percentage,
           rules: [maxUnavailableRule],
         }),
         partition: integer({
           description:
-            'Workers whose ordinal is lower keep the old revision: a staged rollout. 0 updates all.',
+            'Workers with a lower ordinal keep the old revision, for a staged rollout. 0 updates all workers.',
           default: 0,
           minimum: 0,
           format: 'int32',
         }),
-        paused: flag({ description: 'Whether the rollout stands still.', default: false }),
+        paused: flag({ description: 'Pauses the rollout.', default: false }),
       },
-      { description: 'How RollingUpdate goes about it.', default: {} },
+      { description: 'RollingUpdate parameters.', default: {} },
     ),
     scheduledUpdate: optional(
       object(
         {
           startTime: optional(
             text({
-              description: 'When the reservation begins, in RFC 3339, such as 2026-01-31T22:00:00Z.',
+              description: 'Start of the reservation, in RFC 3339, such as 2026-01-31T22:00:00Z.',
               format: 'date-time',
             }),
           ),
           duration: text({
-            description: 'How long the reservation lasts, at least one minute, such as 30m or 2h.',
+            description: 'Duration of the reservation, at least one minute, such as 30m or 2h.',
             default: '30m',
             maxLength: 64,
             rules: [
               {
                 rule: `self.matches('${goDuration}') && duration(self) >= duration('1m')`,
                 message:
-                  'scheduledUpdate.duration must be a length of time of at least one minute, such as 30m or 2h',
+                  'scheduledUpdate.duration must be a duration of at least one minute, such as 30m or 2h',
               },
             ],
           }),
@@ -92,19 +92,19 @@ const updateStrategy = object(
                 ],
               }),
               {
-                description: 'Further flags of the reservation, beside MAINT and IGNORE_JOBS.',
+                description: 'Additional flags of the reservation, besides MAINT and IGNORE_JOBS.',
                 merge: 'atomic',
                 maxItems: 32,
               },
             ),
           ),
         },
-        { description: 'When ScheduledUpdate takes place.' },
+        { description: 'ScheduledUpdate parameters.' },
       ),
     ),
   },
   {
-    description: 'How workers get a new revision.',
+    description: 'Update strategy of the workers.',
     default: {},
     rules: [
       {
@@ -119,22 +119,22 @@ const updateStrategy = object(
 
 const hostname = text({
   description:
-    'Begins the host name of each worker; the ordinal follows. A trailing dash is welcome. Absent means the name of the pod.',
+    'Prefix of the host name of each worker; the ordinal is appended. It may end in a dash. Defaults to the name of the pod.',
   maxLength: 253,
   rules: [
     {
       rule: "self == '' || self.matches('^[a-z0-9][-a-z0-9]{0,61}$')",
       message:
-        'template.spec.hostname begins the name of every Slurm node of the set: use at most 62 lower-case letters, digits and dashes, beginning with a letter or digit, such as gpu-',
+        'template.spec.hostname is the prefix of the name of every Slurm node of the set: use at most 62 lower-case letters, digits and dashes, beginning with a letter or digit, such as gpu-',
     },
   ],
 });
 
 const ssh = object(
   {
-    enabled: flag({ description: 'Whether sshd runs in the workers.', default: false }),
+    enabled: flag({ description: 'Runs sshd in the workers.', default: false }),
     extraSshdConfig: optional(text({ description: 'Lines added to sshd_config.', maxLength: 65_536 })),
-    sssdConfRef: secretKey('Secret with sssd.conf, by which the workers know the users.'),
+    sssdConfRef: secretKey('Secret with sssd.conf, which provides the users of the workers.'),
   },
   {
     description: 'Login to workers by ssh, for users who have a job there.',
@@ -165,22 +165,23 @@ const specRules: readonly Rule[] = [
 const spec = object(
   {
     controllerRef: localReference(
-      'The Controller whose cluster the workers join. It cannot change.',
+      'The Controller of the cluster that the workers join. Immutable.',
       'Controller',
       [named('controllerRef', 'Controller')],
     ),
     replicas: integer({
-      description: 'How many workers, in StatefulSet mode.',
+      description: 'Number of workers, in StatefulSet mode.',
       default: 1,
       minimum: 0,
       format: 'int32',
     }),
     scalingMode: choice(['StatefulSet', 'DaemonSet'], {
-      description: 'StatefulSet: as many workers as replicas says. DaemonSet: one on every node that fits.',
+      description:
+        'StatefulSet: the number of workers is replicas. DaemonSet: one worker on every node that matches the template.',
       default: 'StatefulSet',
     }),
-    slurmd: container('Changes to the container of slurmd: image, resources, arguments, environment.'),
-    logfile: container('Changes to the side container that prints the log, where one is used.'),
+    slurmd: container('Overrides of the slurmd container: image, resources, arguments, environment.'),
+    logfile: container('Overrides of the sidecar that prints the log, if one is used.'),
     ssh: optional(ssh),
     template: podTemplate({ hostname }),
     extraConf: optional(
@@ -198,7 +199,7 @@ const spec = object(
     partition: object(
       {
         enabled: flag({
-          description: 'Whether there is a partition of the name of this NodeSet.',
+          description: 'Creates a partition with the name of this NodeSet.',
           default: false,
         }),
         config: optional(
@@ -216,7 +217,7 @@ const spec = object(
           }),
         ),
       },
-      { description: 'A Slurm partition of exactly these workers.', default: {} },
+      { description: 'A Slurm partition that contains exactly these workers.', default: {} },
     ),
     volumeClaimTemplates: optional(
       nullableList(
@@ -225,7 +226,7 @@ const spec = object(
         }),
         {
           description:
-            'Claims that every worker gets, named <template>-<nodeset>-<ordinal or host name>. They cannot change.',
+            'Claims of every worker, named <template>-<nodeset>-<ordinal or host name>. Immutable.',
           merge: 'atomic',
           maxItems: 32,
         },
@@ -233,7 +234,7 @@ const spec = object(
     ),
     updateStrategy,
     revisionHistoryLimit: integer({
-      description: 'How many old revisions are kept beside those in use.',
+      description: 'Number of old revisions to keep in addition to those in use.',
       default: 0,
       minimum: 0,
       format: 'int32',
@@ -249,36 +250,36 @@ const spec = object(
           default: 'Retain',
         }),
       },
-      { description: 'What becomes of claims. A rollout or a cordon never deletes one.', default: {} },
+      { description: 'PVC retention policy. A rollout or a cordon never deletes a claim.', default: {} },
     ),
     minReadySeconds: optional(
       integer({
-        description: 'How long a worker must be ready before it counts as available.',
+        description: 'Number of seconds that a worker must be ready before it counts as available.',
         minimum: 0,
         format: 'int32',
       }),
     ),
     ordinalPadding: integer({
-      description: 'Width to which ordinals are padded with zeros: 3 makes worker-007.',
+      description: 'Width to which ordinals are padded with zeros: 3 gives worker-007.',
       default: 0,
       minimum: 0,
       maximum: 10,
     }),
     pinToNode: flag({
-      description: 'Whether a replaced worker returns to the node it was on, in StatefulSet mode.',
+      description: 'Schedules a replaced worker on the node it was on, in StatefulSet mode.',
       default: false,
     }),
     workloadDisruptionProtection: flag({
-      description: 'Whether a disruption budget keeps evictions away from workers that have jobs.',
+      description: 'Prevents the eviction of workers that have jobs with a PodDisruptionBudget.',
       default: true,
     }),
     pruneSlurmNodeRecords: choice(['Never', 'NodeNotFound'], {
       description:
-        'Whether the record of a Slurm node is deleted when the Kubernetes node it ran on is gone, in DaemonSet mode.',
+        'Whether the record of a Slurm node is deleted when its Kubernetes Node no longer exists, in DaemonSet mode.',
       default: 'Never',
     }),
     oversubscribeNode: flag({
-      description: 'Whether several workers may share one Kubernetes node.',
+      description: 'Allows several workers on one Kubernetes node.',
       default: false,
     }),
     deletionPolicy: choice(['Drain', 'CancelPending', 'Delete'], {
@@ -287,22 +288,22 @@ const spec = object(
       default: 'Drain',
     }),
   },
-  { description: 'The workers that are wanted.', rules: specRules },
+  { description: 'Desired state of the workers.', rules: specRules },
 );
 
 const status = object(
   {
     ...commonStatus,
-    replicas: count('How many worker pods there are.'),
-    updatedReplicas: count('How many have the newest revision.'),
-    readyReplicas: count('How many are ready.'),
-    availableReplicas: count('How many have been ready for minReadySeconds.'),
-    unavailableReplicas: count('How many are missing or not available.'),
-    desired: count('How many there should be.'),
-    slurmIdle: count('How many Slurm nodes are idle.'),
-    slurmAllocated: count('How many Slurm nodes run jobs.'),
-    slurmDown: count('How many Slurm nodes are down.'),
-    slurmDrain: count('How many Slurm nodes are drained or draining.'),
+    replicas: count('Number of worker pods.'),
+    updatedReplicas: count('Number of workers at the newest revision.'),
+    readyReplicas: count('Number of ready workers.'),
+    availableReplicas: count('Number of workers that have been ready for minReadySeconds.'),
+    unavailableReplicas: count('Number of workers that are missing or not available.'),
+    desired: count('Desired number of workers.'),
+    slurmIdle: count('Number of idle Slurm nodes.'),
+    slurmAllocated: count('Number of Slurm nodes with jobs.'),
+    slurmDown: count('Number of Slurm nodes that are down.'),
+    slurmDrain: count('Number of Slurm nodes that are drained or draining.'),
     nodeSetHash: text({ description: 'The newest revision.', default: '' }),
     currentRevision: text({
       description:
@@ -317,7 +318,7 @@ const status = object(
     ),
     selector: text({ description: 'Label selector of the worker pods, for autoscalers.', default: '' }),
   },
-  { description: 'What was seen last.' },
+  { description: 'Most recently observed state.' },
 );
 
 const number = (name: string, field: string, description: string, priority: 0 | 1 = 0): Column => ({
@@ -345,17 +346,17 @@ export const nodeSetKind = defineKind({
   plural: 'nodesets',
   singular: 'nodeset',
   shortNames: ['nodesets', 'nss', 'slurmd'],
-  description: 'A set of workers: pods that run slurmd and join a Slurm cluster by themselves.',
+  description: 'A set of workers: pods that run slurmd and register with a Slurm cluster.',
   spec,
   status,
   scalable: true,
   columns: [
-    number('DESIRED', 'desired', 'Workers that should be there.'),
-    number('REPLICAS', 'replicas', 'Workers that are there.'),
-    number('UPDATED', 'updatedReplicas', 'Workers of the newest revision.'),
-    number('READY', 'readyReplicas', 'Workers that are ready.'),
-    number('IDLE', 'slurmIdle', 'Slurm nodes without work.', 1),
-    number('ALLOCATED', 'slurmAllocated', 'Slurm nodes with work.', 1),
+    number('DESIRED', 'desired', 'Desired number of workers.'),
+    number('REPLICAS', 'replicas', 'Number of workers.'),
+    number('UPDATED', 'updatedReplicas', 'Workers at the newest revision.'),
+    number('READY', 'readyReplicas', 'Ready workers.'),
+    number('IDLE', 'slurmIdle', 'Idle Slurm nodes.', 1),
+    number('ALLOCATED', 'slurmAllocated', 'Slurm nodes with jobs.', 1),
     number('DOWN', 'slurmDown', 'Slurm nodes that are down.', 1),
     number('DRAIN', 'slurmDrain', 'Slurm nodes that are drained or draining.', 1),
     reasonColumn,
@@ -365,7 +366,7 @@ export const nodeSetKind = defineKind({
     {
       rule: `self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') || self.spec.scalingMode == 'DaemonSet' || ${hasHostname}`,
       message:
-        'the name of a NodeSet begins the host names of its workers: use only lower-case letters, digits and dashes, or set template.spec.hostname',
+        'the name of a NodeSet is the prefix of the host names of its workers: use only lower-case letters, digits and dashes, or set template.spec.hostname',
     },
     {
       rule: `self.spec.scalingMode == 'DaemonSet' || self.metadata.name.size() + 1 + ${ordinalWidth} <= 63`,
@@ -373,7 +374,7 @@ export const nodeSetKind = defineKind({
         'the name of a NodeSet, a dash and the highest ordinal may have at most 63 characters together: choose a shorter name',
     },
     {
-      // One that is too long by itself is told so where it stands.
+      // The field's own rule reports a hostname that is too long without an ordinal.
       rule: `self.spec.scalingMode == 'DaemonSet' || !${hasHostname} || self.spec.template.spec.hostname.size() > 62 || self.spec.template.spec.hostname.size() + ${ordinalWidth} <= 63`,
       message:
         'template.spec.hostname and the highest ordinal may have at most 63 characters together: choose a shorter one',

@@ -9,26 +9,24 @@ import { port } from '../well-known.ts';
 
 const spec = object(
   {
-    controllerRef: localReference('The Controller whose cluster is served.', 'Controller', [
+    controllerRef: localReference('The Controller of the cluster that is served.', 'Controller', [
       named('controllerRef', 'Controller'),
     ]),
-    replicas: integer({ description: 'How many slurmrestd pods.', default: 1, minimum: 0, format: 'int32' }),
-    slurmrestd: container(
-      'Changes to the container of slurmrestd: image, resources, arguments, environment.',
-    ),
+    replicas: integer({ description: 'Number of slurmrestd pods.', default: 1, minimum: 0, format: 'int32' }),
+    slurmrestd: container('Overrides of the slurmrestd container: image, resources, arguments, environment.'),
     template: podTemplate(),
     service: service('slurmrestd', port.slurmrestd),
   },
-  { description: 'The REST service that is wanted.' },
+  { description: 'Desired state of the REST API.' },
 );
 
 const status = object(
   {
     ...commonStatus,
-    replicas: count('How many pods there are.'),
-    readyReplicas: count('How many pods answer.'),
+    replicas: count('Number of pods.'),
+    readyReplicas: count('Number of pods that respond.'),
   },
-  { description: 'What was seen last.' },
+  { description: 'Most recently observed state.' },
 );
 
 export const restApiKind = defineKind({
@@ -37,7 +35,7 @@ export const restApiKind = defineKind({
   singular: 'restapi',
   shortNames: ['slurmrestd'],
   description:
-    'slurmrestd: the HTTP interface of a Slurm cluster. The operator itself speaks to Slurm through it.',
+    'slurmrestd: the HTTP interface of a Slurm cluster. The operator also communicates with Slurm through it.',
   spec,
   status,
   scalable: false,
@@ -47,7 +45,7 @@ export const restApiKind = defineKind({
       name: 'REPLICAS',
       type: 'integer',
       jsonPath: '.status.readyReplicas',
-      description: 'Pods that answer.',
+      description: 'Pods that respond.',
     },
     reasonColumn,
     ageColumn,

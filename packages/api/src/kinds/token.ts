@@ -11,7 +11,7 @@ const spec = object(
   {
     ...jwtKeyRefs,
     username: text({
-      description: 'Slurm user that the token speaks for.',
+      description: 'Slurm user of the token.',
       maxLength: 64,
       rules: [
         {
@@ -22,29 +22,29 @@ const spec = object(
     }),
     lifetime: optional(
       text({
-        description: 'How long a token is valid, such as 15m or 1h. Absent means 15m.',
+        description: 'Lifetime of a token, such as 15m or 1h. Defaults to 15m.',
         maxLength: 64,
         rules: [
           {
             rule: `self.matches('${goDuration}') && duration(self) >= duration('10s')`,
-            message: 'lifetime must be a length of time of at least ten seconds, such as 15m or 1h',
+            message: 'lifetime must be a duration of at least ten seconds, such as 15m or 1h',
           },
         ],
       }),
     ),
     refresh: flag({
       description:
-        'Whether the token is renewed after four fifths of its lifetime. With false the Secret is made once and cannot change.',
+        'Renews the token after four fifths of its lifetime. If false, the Secret is created once and is immutable.',
       default: true,
     }),
     secretRef: optional(
       secretKey(
-        `Secret and key that receive the token. Absent, or with an empty name, means <token>-jwt-<username>; the usual key is ${tokenSecretKey}.`,
+        `Secret and key in which the token is stored. The name defaults to <token>-jwt-<username>, the key to ${tokenSecretKey}.`,
       ),
     ),
   },
   {
-    description: 'The token that is wanted.',
+    description: 'Desired state of the token.',
     rules: [
       {
         rule: 'has(self.jwtKeyRef) || has(self.jwtHs256KeyRef)',
@@ -59,13 +59,15 @@ const spec = object(
 const status = object(
   {
     ...commonStatus,
-    issuedAt: optional(text({ description: 'When the token in the Secret was made.', format: 'date-time' })),
-    expiresAt: optional(
-      text({ description: 'When the token in the Secret becomes void.', format: 'date-time' }),
+    issuedAt: optional(
+      text({ description: 'Time at which the token in the Secret was issued.', format: 'date-time' }),
     ),
-    secretName: optional(text({ description: 'The Secret that holds the token.' })),
+    expiresAt: optional(
+      text({ description: 'Time at which the token in the Secret expires.', format: 'date-time' }),
+    ),
+    secretName: optional(text({ description: 'The Secret that contains the token.' })),
   },
-  { description: 'What was seen last.' },
+  { description: 'Most recently observed state.' },
 );
 
 export const tokenKind = defineKind({
@@ -73,7 +75,7 @@ export const tokenKind = defineKind({
   plural: 'tokens',
   singular: 'token',
   shortNames: ['tokens', 'jwt'],
-  description: 'A JSON Web Token for one Slurm user, kept fresh in a Secret.',
+  description: 'A JSON Web Token for one Slurm user, stored in a Secret and renewed automatically.',
   spec,
   status,
   scalable: false,
@@ -82,13 +84,13 @@ export const tokenKind = defineKind({
       name: 'USER',
       type: 'string',
       jsonPath: '.spec.username',
-      description: 'User that the token speaks for.',
+      description: 'Slurm user of the token.',
     },
     {
       name: 'IAT',
       type: 'date',
       jsonPath: '.status.issuedAt',
-      description: 'Time since the token was made.',
+      description: 'Time since the token was issued.',
     },
     ...readyColumns,
     reasonColumn,

@@ -13,7 +13,7 @@ export interface Rule {
   readonly message: string;
   /** A CEL string shown instead of `message`, when the refused value should be quoted. */
   readonly messageExpression?: string;
-  /** Points at the field to blame when the rule sits on its parent. */
+  /** The field that the error names, if the rule is on its parent. */
   readonly fieldPath?: string;
   readonly reason?:
     | 'FieldValueInvalid'

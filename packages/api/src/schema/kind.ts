@@ -83,7 +83,7 @@ export const readyColumns: readonly Column[] = [
     name: 'READY',
     type: 'string',
     jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-    description: 'Whether it works.',
+    description: 'Whether the object is ready.',
   },
 ];
 

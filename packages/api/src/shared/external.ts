@@ -1,4 +1,4 @@
-/** Where a daemon lives that this operator does not run. */
+/** Address of a daemon that this operator does not run. */
 import { integer, object, optional, text } from '../schema/fields.ts';
 import { hostName } from './text-rules.ts';
 
@@ -13,6 +13,6 @@ export const externalConfig = (daemon: string) =>
         }),
         port: integer({ description: `Port of ${daemon}.`, minimum: 1, maximum: 65_535 }),
       },
-      { description: `Where ${daemon} listens when external is true.` },
+      { description: `Address of ${daemon} if external is true.` },
     ),
   );

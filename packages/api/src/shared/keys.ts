@@ -3,7 +3,7 @@ import { optional, type Rule } from '../schema/fields.ts';
 import { configMapKey, named, secretKey } from './references.ts';
 
 export const slurmKeyRef = optional(
-  secretKey('Secret with the key of auth/slurm. Every daemon of the cluster signs with it.', [
+  secretKey('Secret with the key of auth/slurm, with which all daemons of the cluster authenticate.', [
     named('slurmKeyRef', 'Secret with the Slurm key'),
   ]),
 );
@@ -15,17 +15,16 @@ export const jwtKeyRefs = {
     ]),
   ),
   jwtHs256KeyRef: optional(
-    secretKey('Old spelling of jwtKeyRef, used when jwtKeyRef is absent.', [
+    secretKey('Deprecated: use jwtKeyRef. Used if jwtKeyRef is absent.', [
       named('jwtHs256KeyRef', 'Secret with the JWT key'),
     ]),
   ),
 };
 
 export const jwksKeyRef = optional(
-  configMapKey(
-    'ConfigMap with a JSON Web Key Set, so that tokens of an identity provider are accepted too.',
-    [named('jwksKeyRef', 'ConfigMap with the key set')],
-  ),
+  configMapKey('ConfigMap with a JSON Web Key Set, to also accept tokens of an identity provider.', [
+    named('jwksKeyRef', 'ConfigMap with the key set'),
+  ]),
 );
 
 const effective = (object: string, leaf: 'name' | 'key'): string =>

@@ -1,4 +1,4 @@
-/** The volume that keeps slurmctld's state: an existing claim, or the specification of one to make. */
+/** The volume that keeps slurmctld's state: an existing claim, or the specification of a new one. */
 import { Type } from 'typebox';
 import { flag, list, mapOf, object, optional, text } from '../schema/fields.ts';
 
@@ -16,7 +16,7 @@ const quantities = (description: string) =>
   );
 
 const source = {
-  apiGroup: optional(text({ description: 'API group of the source; absent means the core group.' })),
+  apiGroup: optional(text({ description: 'API group of the source; defaults to the core group.' })),
   kind: text({ description: 'Kind of the source.' }),
   name: text({ description: 'Name of the source.' }),
 };
@@ -32,7 +32,7 @@ const labelSelector = object(
       list(
         object(
           {
-            key: text({ description: 'Label that is looked at.' }),
+            key: text({ description: 'Label key.' }),
             operator: text({ description: 'In, NotIn, Exists or DoesNotExist.' }),
             values: optional(
               list(text({ description: 'One value.' }), {
@@ -43,7 +43,7 @@ const labelSelector = object(
           },
           { description: 'One requirement.' },
         ),
-        { description: 'Requirements that must all hold.', merge: 'atomic' },
+        { description: 'Requirements that must all be met.', merge: 'atomic' },
       ),
     ),
   },
@@ -53,19 +53,19 @@ const labelSelector = object(
 export const persistence = object(
   {
     enabled: flag({
-      description: 'Whether the state outlives the pod. Without it a restart forgets every job.',
+      description: 'Stores the state in a volume. Without it, a restart of slurmctld loses every job.',
       default: true,
     }),
     existingClaim: optional(
       text({
-        description: 'Name of a PersistentVolumeClaim to use. Absent means that one is made.',
+        description: 'Name of an existing PersistentVolumeClaim. If absent, one is created.',
         maxLength: 253,
       }),
     ),
     fixOwnership: optional(
       flag({
         description:
-          'Runs an init container as root that gives the volume to the slurm user. For volumes that ignore fsGroup, such as hostPath and many NFS provisioners. Absent means false.',
+          'Runs an init container as root that changes the owner of the volume to the slurm user. For volumes that ignore fsGroup, such as hostPath and many NFS provisioners. Defaults to false.',
       }),
     ),
     accessModes: optional(
@@ -74,16 +74,21 @@ export const persistence = object(
         merge: 'atomic',
       }),
     ),
-    dataSource: optional(object(source, { description: 'What the volume is filled from.', atomic: true })),
+    dataSource: optional(
+      object(source, { description: 'Source of the initial content of the volume.', atomic: true }),
+    ),
     dataSourceRef: optional(
       object(
         { ...source, namespace: optional(text({ description: 'Namespace of the source.' })) },
-        { description: 'What the volume is filled from, where other kinds are allowed.' },
+        {
+          description:
+            'Source of the initial content of the volume, including kinds that dataSource does not allow.',
+        },
       ),
     ),
     resources: optional(
       object(
-        { limits: quantities('The most storage.'), requests: quantities('The storage that is asked for.') },
+        { limits: quantities('Maximum storage.'), requests: quantities('Requested storage.') },
         { description: 'Size of the volume.' },
       ),
     ),

@@ -20,7 +20,7 @@ const keySelector = (description: string, what: string, rules: readonly Rule[] =
       key: text({ description: `Key inside the ${what}.`, maxLength: 253 }),
       optional: optional(
         flag({
-          description: `Whether a missing ${what} or key is tolerated. Our daemons need theirs, so it has no effect.`,
+          description: `No effect: the daemons need this ${what}, so a missing one is never tolerated.`,
         }),
       ),
     },

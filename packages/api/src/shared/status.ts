@@ -4,32 +4,39 @@ import { choice, integer, list, object, optional, text } from '../schema/fields.
 const condition = object(
   {
     type: text({
-      description: 'What the condition is about: Ready, Progressing, Degraded, or one of the kind.',
+      description:
+        'Type of the condition: Ready, Progressing, Degraded, or one that is specific to the kind.',
       maxLength: 316,
       pattern:
         '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
     }),
-    status: choice(['True', 'False', 'Unknown'], { description: 'Whether it holds.' }),
+    status: choice(['True', 'False', 'Unknown'], {
+      description: 'Status of the condition: True, False or Unknown.',
+    }),
     reason: text({
-      description: 'Why, in one word of the documented list.',
+      description: 'Reason in one documented word.',
       minLength: 1,
       maxLength: 1024,
       pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
     }),
-    message: text({ description: 'Why, in a sentence, and what to do about it.', maxLength: 32_768 }),
+    message: text({ description: 'Explanation, and what to do.', maxLength: 32_768 }),
     lastTransitionTime: text({ description: 'When the status last changed.', format: 'date-time' }),
     observedGeneration: optional(
-      integer({ description: 'The generation of the object that was judged.', minimum: 0, format: 'int64' }),
+      integer({
+        description: 'Generation of the object that the condition describes.',
+        minimum: 0,
+        format: 'int64',
+      }),
     ),
   },
-  { description: 'One statement about the object.' },
+  { description: 'One condition of the object.' },
 );
 
 /** `observedGeneration` and `conditions`: part of the status of all seven kinds. */
 export const commonStatus = {
   observedGeneration: optional(
     integer({
-      description: 'The generation of the specification that this status describes.',
+      description: 'Generation of the specification that this status describes.',
       format: 'int64',
     }),
   ),

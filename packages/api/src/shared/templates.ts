@@ -37,13 +37,13 @@ export const podTemplate = (leaves: TProperties = {}) =>
           open<PodSpecOverride>(
             {
               description:
-                'A PodSpec that is merged over the generated one: containers, volumes and environment by name, tolerations and affinity added.',
+                'A PodSpec that is merged into the generated one: containers, volumes and environment are merged by name, tolerations and affinity are added.',
             },
             leaves,
           ),
         ),
       },
-      { description: 'Changes to the pods.' },
+      { description: 'Overrides of the pods.' },
     ),
   );
 
@@ -54,12 +54,12 @@ export const service = (what: string, defaultPort: number) =>
         metadata: optional(metadata('the Service')),
         spec: optional(
           open<Partial<IServiceSpec>>({
-            description: 'A ServiceSpec that is merged over the generated one. externalIPs is ignored.',
+            description: 'A ServiceSpec that is merged into the generated one. externalIPs is ignored.',
           }),
         ),
         port: optional(
           integer({
-            description: `Port that clients use; absent or 0 means ${defaultPort}.`,
+            description: `Port that clients connect to. Defaults to ${defaultPort}; 0 also means the default.`,
             minimum: 0,
             maximum: 65_535,
           }),
@@ -67,12 +67,12 @@ export const service = (what: string, defaultPort: number) =>
         nodePort: optional(
           integer({
             description:
-              'Port on every node, for a Service of type NodePort or LoadBalancer; absent or 0 lets Kubernetes choose.',
+              'Port on every node, for a Service of type NodePort or LoadBalancer. If absent or 0, Kubernetes chooses one.',
             minimum: 0,
             maximum: 65_535,
           }),
         ),
       },
-      { description: `Changes to the Service of ${what}.` },
+      { description: `Overrides of the Service of ${what}.` },
     ),
   );

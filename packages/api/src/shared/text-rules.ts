@@ -1,6 +1,6 @@
 /**
  * Rules for text that ends up in a Slurm file or on a Slurm command line: it must stay on its line and inside
- * its value. The renderer checks again; these rules tell the user at once.
+ * its value. The renderer checks again; these rules reject bad input at admission.
  */
 import type { Rule } from '../schema/fields.ts';
 
@@ -16,7 +16,7 @@ export const hostName = (field: string): Rule => ({
   message: `${field} must be a host name or an IP address, such as db.example.com or 10.0.0.7`,
 });
 
-/** Go's notation of a length of time, as Kubernetes uses it. */
+/** A duration as Go and Kubernetes write it. */
 export const goDuration = String.raw`^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`;
 
 /** The name becomes that of Services and of label values, so it must be a DNS label that begins with a letter. */
