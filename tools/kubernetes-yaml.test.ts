@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { readAllYaml } from '../packages/apiserver/src/http/yaml-text.ts';
+import { readAllYaml } from '../packages/apiserver/src/decode/yaml-text.ts';
 import { kubeconfig } from '../packages/apiserver/src/pki/kubeconfig.ts';
 
 const root = join(import.meta.dirname, '..');

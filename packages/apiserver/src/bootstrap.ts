@@ -1,9 +1,10 @@
 /** What a fresh server holds before the first request. */
+
+import { type KubeObject, timestamp } from './api/types.ts';
+import { refreshAggregates } from './authorization/aggregate-roles.ts';
+import { bootstrapRbacObjects } from './authorization/bootstrap-roles.ts';
 import { fillNamespace } from './housekeeping/namespace-content.ts';
-import type { ServerParts } from './ports/server-parts.ts';
-import { refreshAggregates } from './rbac/aggregate-roles.ts';
-import { bootstrapRbacObjects } from './rbac/bootstrap-roles.ts';
-import { type KubeObject, timestamp } from './types.ts';
+import type { ServerParts } from './resource/server-parts.ts';
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { callOnce } from '../testing/call-once.ts';
+import type { KubeObject } from './api/types.ts';
 import { type ApiServer, startApiServer } from './server.ts';
-import type { KubeObject } from './types.ts';
 
 const call = (server: ApiServer, method: string, path: string, body?: object, type = 'application/json') =>
   callOnce<KubeObject & { items: KubeObject[] }>(server, method, path, body, { type });

@@ -1,6 +1,7 @@
 /** The order of admission: built-in plugins, mutating webhooks; then policies, validating webhooks, quota. */
-import type { AdmissionChain } from '../ports/admission-chain.ts';
-import type { ServerParts } from '../ports/server-parts.ts';
+
+import type { ServerParts } from '../resource/server-parts.ts';
+import type { AdmissionChain } from './admission-attributes.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';

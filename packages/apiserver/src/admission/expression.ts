@@ -1,9 +1,10 @@
 /** Expressions over a request: match conditions of webhooks, rules of admission policies. */
+
+import { notImplemented } from '../api/errors.ts';
 import { compile, type Program } from '../cel/compile.ts';
 import { CelCompileError, CelRuntimeError } from '../cel/errors.ts';
 import { type CelType, dyn, showType } from '../cel/types.ts';
 import type { CelValue } from '../cel/values.ts';
-import { notImplemented } from '../errors.ts';
 import { baseScope } from './expression-scope.ts';
 
 /** What an expression may look at. */

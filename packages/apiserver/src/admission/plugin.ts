@@ -1,7 +1,8 @@
 /** A built-in rule of admission: it changes a request, or refuses it. */
-import type { AdmissionAttributes } from '../ports/admission-chain.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import type { KubeObject } from '../types.ts';
+
+import type { KubeObject } from '../api/types.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import type { AdmissionAttributes } from './admission-attributes.ts';
 
 export interface AdmissionPlugin {
   readonly name: string;

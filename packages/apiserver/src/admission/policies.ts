@@ -1,10 +1,10 @@
 /** Admission policies: expressions that refuse, bound to what they watch over. */
 import type { LabelSelector } from '@slurm-operator/kubernetes-values';
+import { ApiError, groupResourceText } from '../api/errors.ts';
+import type { KubeObject } from '../api/types.ts';
 import type { CelValue } from '../cel/values.ts';
-import { ApiError, groupResourceText } from '../errors.ts';
-import type { AdmissionAttributes } from '../ports/admission-chain.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import type { KubeObject } from '../types.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import type { AdmissionAttributes } from './admission-attributes.ts';
 import { type ExpressionInput, evaluate } from './expression.ts';
 import {
   isExempt,

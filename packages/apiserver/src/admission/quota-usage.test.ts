@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { KubeObject } from '../types.ts';
+import type { KubeObject } from '../api/types.ts';
 import { addUsage, checkQuota, type Usage, usageOf } from './quota-usage.ts';
 
 const pod = (containers: object[], more: object = {}): KubeObject => ({

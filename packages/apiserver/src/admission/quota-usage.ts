@@ -1,7 +1,7 @@
 /** What objects cost under a ResourceQuota, and whether a namespace can afford one more. */
 import { Quantity } from '@slurm-operator/kubernetes-values';
-import type { ServerParts } from '../ports/server-parts.ts';
-import type { KubeObject } from '../types.ts';
+import type { KubeObject } from '../api/types.ts';
+import type { ServerParts } from '../resource/server-parts.ts';
 
 export type Usage = ReadonlyMap<string, Quantity>;
 

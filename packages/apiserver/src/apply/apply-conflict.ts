@@ -1,5 +1,5 @@
 /** The 409 of an apply that would take fields from others, in the words clients look for. */
-import { ApiError, type StatusCause } from '../errors.ts';
+import { ApiError, type StatusCause } from '../api/errors.ts';
 import { showPath } from './field-set.ts';
 import type { Manager } from './managed-fields.ts';
 import type { Conflict } from './owners.ts';

@@ -4,16 +4,16 @@
  * Objects come in with their defaults filled (built-in kinds) and before admission: what admission and the server add
  * is owned by nobody.
  */
-import { ApiError, badRequest } from '../errors.ts';
-import { clone } from '../json.ts';
-import type { FieldManager, FieldManagerRequest } from '../ports/field-manager.ts';
-import type { ServerParts } from '../ports/server-parts.ts';
+import { ApiError, badRequest } from '../api/errors.ts';
+import { clone } from '../api/json.ts';
+import type { KubeObject } from '../api/types.ts';
+import type { ServerParts } from '../resource/server-parts.ts';
 import { builtinSchema } from '../schema/builtin-schemas.ts';
 import { isObject, type JsonObject, type Schema } from '../schema/schema.ts';
 import { anything } from '../schema/shape.ts';
-import type { KubeObject } from '../types.ts';
 import { applyConflict } from './apply-conflict.ts';
 import { capManagers } from './cap-managers.ts';
+import type { FieldManager, FieldManagerRequest } from './field-manager-request.ts';
 import { FieldSet } from './field-set.ts';
 import { fitToSchema } from './fit-to-schema.ts';
 import { conflictsBeyondLastApplied, kubectl, withLastApplied } from './last-applied.ts';

@@ -6,7 +6,7 @@
  * members themselves and the sets below them. Sets are never changed once handed out: operations make new ones and
  * share what did not change. Only a builder that made a set with `new FieldSet()` may `insert` into it.
  */
-import { parseExact, stringifyExact } from '../json.ts';
+import { parseExact, stringifyExact } from '../api/json.ts';
 import { isObject, type Json, type JsonObject } from '../schema/schema.ts';
 
 export type Path = readonly string[];

@@ -1,5 +1,5 @@
 /** The path element that names one item of a keyed list or a set. */
-import { stringifyExact } from '../json.ts';
+import { stringifyExact } from '../api/json.ts';
 import { isObject, type Json, type Schema } from '../schema/schema.ts';
 import { itemKeys } from '../schema/shape.ts';
 import { keyElement, valueElement } from './field-set.ts';

@@ -2,7 +2,7 @@
  * kubectl apply without --server-side keeps what it applied in an annotation. When kubectl then applies server-side, fields
  * that are as the annotation says may be taken without conflict, and the annotation follows what is applied.
  */
-import { stringifyExact } from '../json.ts';
+import { stringifyExact } from '../api/json.ts';
 import { isObject, type Json, type JsonObject, type Schema } from '../schema/schema.ts';
 import { compare } from './compare.ts';
 import type { Conflict } from './owners.ts';

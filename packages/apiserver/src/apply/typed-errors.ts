@@ -1,5 +1,5 @@
 /** Faults of a value against its schema, in the words apply reports them with (the answer is a 500). */
-import { stringifyExact } from '../json.ts';
+import { stringifyExact } from '../api/json.ts';
 import { isObject, type Json, type Schema } from '../schema/schema.ts';
 import { fieldOf, itemsOf, shapeOf } from '../schema/shape.ts';
 import { showPath } from './field-set.ts';

@@ -1,5 +1,5 @@
 /** Who did what and how it was answered; bounded, countable, queryable. */
-import type { RequestInfo } from '../http/request-info.ts';
+import type { RequestInfo } from '../api/request-info.ts';
 
 export interface AuditEntry {
   /** Counts from 1 and never repeats, so that a test can ask for what came after. */

@@ -1,12 +1,11 @@
 /** Requests that are not on a resource: what there is, how it is shaped, and whether the server is well. */
-import { ApiError } from '../errors.ts';
-import type { Answer } from '../http/answer.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import type { Routes } from '../ports/routes.ts';
-import type { ServerParts } from '../ports/server-parts.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { JsonObject, KubeObject } from '../types.ts';
-import { apiGroups, isBuiltinGroup } from './api-versions.ts';
+import { ApiError } from '../api/errors.ts';
+import type { JsonObject, KubeObject } from '../api/types.ts';
+import type { Answer } from '../resource/answer.ts';
+import { apiGroups, isBuiltinGroup } from '../resource/api-versions.ts';
+import type { Registry } from '../resource/registry.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import type { ServerParts } from '../resource/server-parts.ts';
 import { healthAnswer, healthPaths } from './health.ts';
 import { openApiAnswer } from './openapi.ts';
 import {
@@ -15,6 +14,7 @@ import {
   groupListDocument,
   resourceListDocument,
 } from './resource-documents.ts';
+import type { Routes } from './routes.ts';
 import { versionDocument } from './version.ts';
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';

@@ -2,7 +2,7 @@
  * /healthz, /livez and /readyz, whole, verbose, or one check at a time. The checks are those a real server names, so
  * that probes written for it work; this server is one process that is up when it answers.
  */
-import type { Answer } from '../http/answer.ts';
+import type { Answer } from '../resource/answer.ts';
 
 const hooksBeforeEnd = [
   'start-apiserver-admission-initializer',

@@ -1,8 +1,8 @@
 /** The resources of one version as discovery lists them, served or not, in the order a real server gives. */
 import { createHash } from 'node:crypto';
-import type { Registry } from '../registry/registry.ts';
-import type { ResourceDefinition, Verb } from '../registry/resource-definition.ts';
-import { unservedResources } from '../registry/unserved.ts';
+import type { Registry } from '../resource/registry.ts';
+import type { ResourceDefinition, Verb } from '../resource/resource-definition.ts';
+import { unservedResources } from '../resource/unserved.ts';
 
 export interface ListedResource {
   /** `pods`, or `pods/status`. */

@@ -1,5 +1,5 @@
 /** Types of the machinery that documents of custom resources always name. */
-import type { JsonObject } from '../types.ts';
+import type { JsonObject } from '../api/types.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', format: 'int64' };

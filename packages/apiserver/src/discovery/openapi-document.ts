@@ -1,7 +1,8 @@
 /** One OpenAPI v3 document: the paths and schemas of a group version. */
-import type { Registry } from '../registry/registry.ts';
-import type { ResourceDefinition, Subresource } from '../registry/resource-definition.ts';
-import type { JsonObject } from '../types.ts';
+
+import type { JsonObject } from '../api/types.ts';
+import type { Registry } from '../resource/registry.ts';
+import type { ResourceDefinition, Subresource } from '../resource/resource-definition.ts';
 import { SchemaComponents } from './schema-components.ts';
 import { release } from './version.ts';
 

@@ -1,9 +1,9 @@
 /** /openapi/v3 (the index and one document per version) and /openapi/v2, as far as clients read them. */
 import { createHash } from 'node:crypto';
-import type { Answer } from '../http/answer.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { JsonObject } from '../types.ts';
-import { apiGroups } from './api-versions.ts';
+import type { JsonObject } from '../api/types.ts';
+import type { Answer } from '../resource/answer.ts';
+import { apiGroups } from '../resource/api-versions.ts';
+import type { Registry } from '../resource/registry.ts';
 import { versionDocumentV3 } from './openapi-document.ts';
 import { release } from './version.ts';
 

@@ -1,7 +1,8 @@
 /** Discovery documents: group lists, resource lists, and both at once (aggregated). */
-import type { Registry } from '../registry/registry.ts';
-import type { JsonObject } from '../types.ts';
-import { type ApiGroup, apiGroups } from './api-versions.ts';
+
+import type { JsonObject } from '../api/types.ts';
+import { type ApiGroup, apiGroups } from '../resource/api-versions.ts';
+import type { Registry } from '../resource/registry.ts';
 import { type ListedResource, listedResources } from './listed-resources.ts';
 
 export function groupDocument({ name, versions }: ApiGroup): JsonObject {

@@ -2,12 +2,13 @@
  * Schemas as OpenAPI components: types become references by name. Collects what the document's kinds need.
  * Field descriptions of built-in types are not part of it: the table they come from has none.
  */
-import type { ResourceDefinition } from '../registry/resource-definition.ts';
+
+import type { Json, JsonObject } from '../api/types.ts';
+import type { ResourceDefinition } from '../resource/resource-definition.ts';
 import { builtinKinds } from '../schema/builtin-kinds.ts';
 import { builtinSchema, objectMetaSchema } from '../schema/builtin-schemas.ts';
 import { descriptions } from '../schema/generated/descriptions.ts';
 import type { Schema } from '../schema/schema.ts';
-import type { Json, JsonObject } from '../types.ts';
 import { metaSchemas } from './meta-schemas.ts';
 
 interface Kind {

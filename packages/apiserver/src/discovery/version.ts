@@ -1,5 +1,5 @@
 /** /version: the release whose behaviour this server stands in for. */
-import type { JsonObject } from '../types.ts';
+import type { JsonObject } from '../api/types.ts';
 
 export const release = { major: '1', minor: '36', gitVersion: 'v1.36.4' } as const;
 

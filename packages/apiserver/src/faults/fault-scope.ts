@@ -1,5 +1,5 @@
 /** Which requests a fault concerns. */
-import type { RequestContext } from '../ports/request-context.ts';
+import type { RequestContext } from '../resource/request-context.ts';
 
 /** Every given field must be equal; all requests when nothing is given. */
 export interface FaultScope {

@@ -3,9 +3,9 @@
  * heals it; several may be on at once. Stopping and restarting the whole server are methods of the server itself.
  */
 import type { ServerResponse } from 'node:http';
-import { ApiError } from '../errors.ts';
-import type { StreamSink } from '../http/answer.ts';
-import type { RequestContext } from '../ports/request-context.ts';
+import { ApiError } from '../api/errors.ts';
+import type { StreamSink } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
 import type { Store, StoreSnapshot } from '../store/store.ts';
 import { concerns, type FaultScope } from './fault-scope.ts';
 import { type Interference, WatchPipe } from './watch-pipe.ts';

@@ -1,8 +1,8 @@
 /** Between a watch and its socket: gathers what is written in one go, and is where events are dropped, held or torn. */
 import type { ServerResponse } from 'node:http';
-import type { StreamSink } from '../http/answer.ts';
-import { parseExact, stringifyExact } from '../json.ts';
-import type { RequestContext } from '../ports/request-context.ts';
+import { parseExact, stringifyExact } from '../api/json.ts';
+import type { StreamSink } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
 
 /** What happens to the events of a watch just now. */
 export type Interference = 'none' | 'drop' | 'hold' | 'coalesce' | 'truncate';

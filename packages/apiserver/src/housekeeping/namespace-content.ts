@@ -1,6 +1,7 @@
 /** What every namespace is given: the service account that pods run as, and the CA they trust the server by. */
-import type { ServerParts } from '../ports/server-parts.ts';
-import { type KubeObject, timestamp } from '../types.ts';
+
+import { type KubeObject, timestamp } from '../api/types.ts';
+import type { ServerParts } from '../resource/server-parts.ts';
 
 const ROOT_CA = 'kube-root-ca.crt';
 const ROOT_CA_DESCRIPTION =

@@ -1,7 +1,7 @@
 /** Keeps status.used of ResourceQuotas in step with what is stored. Admission counts for itself; this is for readers. */
 import { usedIn } from '../admission/quota-usage.ts';
-import { clone, equal } from '../json.ts';
-import type { ServerParts } from '../ports/server-parts.ts';
+import { clone, equal } from '../api/json.ts';
+import type { ServerParts } from '../resource/server-parts.ts';
 
 const QUOTAS = '/resourcequotas';
 

@@ -1,5 +1,5 @@
 /** As Go prints a value that came from JSON: `map[a:1 b:[x y]]`. */
-import { isObject, stringifyExact } from '../json.ts';
+import { isObject, stringifyExact } from '../api/json.ts';
 
 export function goFormat(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goFormat).join(' ')}]`;

@@ -1,6 +1,6 @@
 /** JSON patch (RFC 6902), with the leniencies that the API server shows. */
-import { ApiError, badRequest } from '../errors.ts';
-import { clone, equal, isObject } from '../json.ts';
+import { ApiError, badRequest } from '../api/errors.ts';
+import { clone, equal, isObject } from '../api/json.ts';
 
 type Container = Record<string, unknown> | unknown[];
 

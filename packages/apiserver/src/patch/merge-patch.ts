@@ -1,5 +1,5 @@
 /** JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. */
-import { clone, isObject } from '../json.ts';
+import { clone, isObject } from '../api/json.ts';
 
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (Array.isArray(patch)) return patch.map(withoutNulls);

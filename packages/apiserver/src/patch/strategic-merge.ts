@@ -2,8 +2,8 @@
  * Strategic merge patch: a merge patch in which lists with a merge key merge by it, with the directives $patch,
  * $retainKeys, $setElementOrder/… and $deleteFromPrimitiveList/….
  */
-import { clone, equal, isObject } from '../json.ts';
-import type { Schema } from '../ports/schema-source.ts';
+import { clone, equal, isObject } from '../api/json.ts';
+import type { Schema } from '../resource/schema-source.ts';
 import { goFormat } from './go-format.ts';
 
 type Value = Record<string, unknown>;

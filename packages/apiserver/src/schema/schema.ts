@@ -5,7 +5,7 @@
  * schema is used as it was posted. Built-in schemas may be cyclic object graphs (JSONSchemaProps holds itself);
  * nothing here may walk a schema without a value to lead the way.
  */
-import type { Json, JsonObject } from '../types.ts';
+import type { Json, JsonObject } from '../api/types.ts';
 
 export type { Json, JsonObject };
 

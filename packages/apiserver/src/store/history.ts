@@ -1,5 +1,5 @@
 /** The bounded tail of writes that watches replay from. */
-import type { KubeObject } from '../types.ts';
+import type { KubeObject } from '../api/types.ts';
 
 export interface StoreEvent {
   readonly revision: number;

@@ -1,6 +1,6 @@
 /** Snapshots on disk: one JSON file, written beside its place and renamed, so that a crash leaves the old or the new one. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { parseExact, stringifyExact } from '../json.ts';
+import { parseExact, stringifyExact } from '../api/json.ts';
 import type { StoreSnapshot } from './store.ts';
 
 const format = 'apiserver-snapshot/1';

@@ -1,5 +1,5 @@
 /** The objects of one resource by key, with the keys kept in order so that lists and pages need no sorting. */
-import type { KubeObject } from '../types.ts';
+import type { KubeObject } from '../api/types.ts';
 
 export class SortedObjects {
   readonly #byKey = new Map<string, KubeObject>();

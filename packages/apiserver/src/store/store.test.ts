@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { KubeObject } from '../types.ts';
+import type { KubeObject } from '../api/types.ts';
 import type { StoreEvent } from './history.ts';
 import { Store } from './store.ts';
 

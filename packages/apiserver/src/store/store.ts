@@ -4,7 +4,7 @@
  * Objects are immutable once stored: a write stores a new object and hands out the same one to every reader, so
  * readers must clone before they change anything. Every write is synchronous, so that compare-and-swap is exact.
  */
-import type { KubeObject } from '../types.ts';
+import type { KubeObject } from '../api/types.ts';
 import { History, type StoreEvent } from './history.ts';
 import { SortedObjects } from './sorted-objects.ts';
 

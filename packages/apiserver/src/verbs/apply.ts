@@ -1,23 +1,23 @@
 /** PATCH with an applied configuration: server-side apply. */
-import { badRequest, invalid, notFound } from '../errors.ts';
-import type { Answer } from '../http/answer.ts';
-import { MalformedBody, parseYaml } from '../http/decode.ts';
-import { isTrue } from '../http/query-values.ts';
-import { clone, isObject } from '../json.ts';
-import { checkPlace } from '../metadata/new-metadata.ts';
-import type { FieldManagerRequest } from '../ports/field-manager.ts';
-import type { RequestContext } from '../ports/request-context.ts';
+import { badRequest, invalid, notFound } from '../api/errors.ts';
+import { clone, isObject } from '../api/json.ts';
+import { isTrue } from '../api/query-values.ts';
+import { type KubeObject, timestamp } from '../api/types.ts';
+import type { FieldManagerRequest } from '../apply/field-manager-request.ts';
+import { MalformedBody, parseYaml } from '../decode/decode.ts';
+import { type WriteOptions, writeOptions } from '../decode/write-options.ts';
+import type { Answer } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
 import {
   groupResource,
   groupVersion,
   type ResourceDefinition,
   type ResourceHooks,
-} from '../registry/resource-definition.ts';
-import { type KubeObject, timestamp } from '../types.ts';
+} from '../resource/resource-definition.ts';
+import { checkPlace } from '../strategy/metadata/new-metadata.ts';
 import { checkRevision } from './check-revision.ts';
 import { createObject } from './create.ts';
 import { updateObject } from './update.ts';
-import { type WriteOptions, writeOptions } from './write-options.ts';
 
 export async function apply(
   context: RequestContext,

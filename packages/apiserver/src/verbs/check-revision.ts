@@ -1,7 +1,7 @@
 /** A writer that names a resourceVersion means that one, and no later one. */
-import { ApiError, conflict, objectModified } from '../errors.ts';
-import { groupResource, type ResourceDefinition } from '../registry/resource-definition.ts';
-import type { KubeObject } from '../types.ts';
+import { ApiError, conflict, objectModified } from '../api/errors.ts';
+import type { KubeObject } from '../api/types.ts';
+import { groupResource, type ResourceDefinition } from '../resource/resource-definition.ts';
 
 export function checkRevision(definition: ResourceDefinition, written: KubeObject, live: KubeObject): void {
   const expected = expectedVersion(written);

@@ -1,16 +1,17 @@
 /** POST to a collection. */
-import { alreadyExists, invalid, notFound } from '../errors.ts';
-import { requireRight } from '../http/access.ts';
-import type { Answer } from '../http/answer.ts';
-import { decodeObject } from '../http/decode-object.ts';
-import { prepareNewMetadata } from '../metadata/new-metadata.ts';
-import { validateMetadata } from '../metadata/validate-metadata.ts';
-import type { AdmissionAttributes } from '../ports/admission-chain.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import { groupResource, groupVersion, type ResourceDefinition } from '../registry/resource-definition.ts';
-import { fromStorage, toStorage } from '../registry/storage-form.ts';
-import { type KubeObject, timestamp } from '../types.ts';
-import { type WriteOptions, writeOptions } from './write-options.ts';
+
+import type { AdmissionAttributes } from '../admission/admission-attributes.ts';
+import { alreadyExists, invalid, notFound } from '../api/errors.ts';
+import { type KubeObject, timestamp } from '../api/types.ts';
+import { requireRight } from '../authorization/access.ts';
+import { decodeObject } from '../decode/decode-object.ts';
+import { type WriteOptions, writeOptions } from '../decode/write-options.ts';
+import type { Answer } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import { groupResource, groupVersion, type ResourceDefinition } from '../resource/resource-definition.ts';
+import { fromStorage, toStorage } from '../resource/storage-form.ts';
+import { prepareNewMetadata } from '../strategy/metadata/new-metadata.ts';
+import { validateMetadata } from '../strategy/metadata/validate-metadata.ts';
 
 export async function create(context: RequestContext, definition: ResourceDefinition): Promise<Answer> {
   const options = writeOptions(context, 'CreateOptions');

@@ -1,13 +1,13 @@
 /** DELETE of a collection. */
-import { ApiError } from '../errors.ts';
-import type { Answer } from '../http/answer.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import type { ResourceDefinition } from '../registry/resource-definition.ts';
-import { fromStorage } from '../registry/storage-form.ts';
-import { selectionOf } from '../selectors/selection.ts';
-import type { KubeObject } from '../types.ts';
+import { ApiError } from '../api/errors.ts';
+import type { KubeObject } from '../api/types.ts';
+import { deleteOptions } from '../decode/delete-options.ts';
+import type { Answer } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import type { ResourceDefinition } from '../resource/resource-definition.ts';
+import { selectionOf } from '../resource/selection.ts';
+import { fromStorage } from '../resource/storage-form.ts';
 import { deleteObject } from './delete.ts';
-import { deleteOptions } from './delete-options.ts';
 
 export async function deleteCollection(
   context: RequestContext,

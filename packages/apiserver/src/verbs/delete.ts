@@ -1,12 +1,12 @@
 /** DELETE of one object. */
-import { conflict, notFound, objectModified } from '../errors.ts';
-import type { Answer } from '../http/answer.ts';
-import { clone, equal } from '../json.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import { groupResource, type ResourceDefinition } from '../registry/resource-definition.ts';
-import { fromStorage, toStorage } from '../registry/storage-form.ts';
-import { type KubeObject, timestamp } from '../types.ts';
-import { type DeleteOptions, deleteOptions } from './delete-options.ts';
+import { conflict, notFound, objectModified } from '../api/errors.ts';
+import { clone, equal } from '../api/json.ts';
+import { type KubeObject, timestamp } from '../api/types.ts';
+import { type DeleteOptions, deleteOptions } from '../decode/delete-options.ts';
+import type { Answer } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import { groupResource, type ResourceDefinition } from '../resource/resource-definition.ts';
+import { fromStorage, toStorage } from '../resource/storage-form.ts';
 
 const attempts = 5;
 

@@ -1,11 +1,12 @@
 /** From a request on a resource to the verb that answers it. */
-import { isBuiltinGroup } from '../discovery/api-versions.ts';
-import { ApiError, notFound, notImplemented } from '../errors.ts';
-import type { Answer } from '../http/answer.ts';
-import { negotiate } from '../http/negotiate.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import { groupResource, type ResourceDefinition, type Subresource } from '../registry/resource-definition.ts';
-import { unservedFeature } from '../registry/unserved.ts';
+
+import { ApiError, notFound, notImplemented } from '../api/errors.ts';
+import type { Answer } from '../resource/answer.ts';
+import { isBuiltinGroup } from '../resource/api-versions.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import { groupResource, type ResourceDefinition, type Subresource } from '../resource/resource-definition.ts';
+import { unservedFeature } from '../resource/unserved.ts';
+import { negotiate } from '../response/negotiate.ts';
 import { watch } from '../watch/watch.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';

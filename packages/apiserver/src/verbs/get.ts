@@ -1,12 +1,12 @@
 /** GET of one object. */
-import { ApiError, notFound } from '../errors.ts';
-import type { Answer } from '../http/answer.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import { groupResource, type ResourceDefinition } from '../registry/resource-definition.ts';
-import { fromStorage } from '../registry/storage-form.ts';
-import type { KubeObject } from '../types.ts';
-import { freshEnough } from './fresh-enough.ts';
-import { versionFault } from './list-options.ts';
+import { ApiError, notFound } from '../api/errors.ts';
+import type { KubeObject } from '../api/types.ts';
+import { versionFault } from '../decode/list-options.ts';
+import type { Answer } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import { groupResource, type ResourceDefinition } from '../resource/resource-definition.ts';
+import { fromStorage } from '../resource/storage-form.ts';
+import { freshEnough } from '../watch/fresh-enough.ts';
 
 export async function get(context: RequestContext, definition: ResourceDefinition): Promise<Answer> {
   const resourceVersion = context.query.get('resourceVersion') ?? '';

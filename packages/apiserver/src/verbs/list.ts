@@ -1,15 +1,15 @@
 /** GET of a collection: the newest state or that of a resourceVersion, whole or in pages. */
-import { badRequest, expired } from '../errors.ts';
-import type { ListAnswer } from '../http/answer.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import type { ResourceDefinition } from '../registry/resource-definition.ts';
-import { fromStorage } from '../registry/storage-form.ts';
-import { selectionOf } from '../selectors/selection.ts';
+import { badRequest, expired } from '../api/errors.ts';
+import type { KubeObject } from '../api/types.ts';
+import { type ContinueToken, readContinueToken, writeContinueToken } from '../decode/continue-token.ts';
+import { listOptions } from '../decode/list-options.ts';
+import type { ListAnswer } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import type { ResourceDefinition } from '../resource/resource-definition.ts';
+import { selectionOf } from '../resource/selection.ts';
+import { fromStorage } from '../resource/storage-form.ts';
 import { objectKey } from '../store/store.ts';
-import type { KubeObject } from '../types.ts';
-import { type ContinueToken, readContinueToken, writeContinueToken } from './continue-token.ts';
-import { freshEnough } from './fresh-enough.ts';
-import { listOptions } from './list-options.ts';
+import { freshEnough } from '../watch/fresh-enough.ts';
 
 const tooOld = 'The resourceVersion for the provided list is too old.';
 const tokenTooOld =

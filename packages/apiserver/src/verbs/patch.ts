@@ -1,21 +1,21 @@
 /** PATCH: merge, JSON, strategic merge, and server-side apply. */
-import { badRequest, type FieldFault, invalid } from '../errors.ts';
-import type { Answer } from '../http/answer.ts';
-import { mediaType } from '../http/decode.ts';
-import { checkCustomKind } from '../http/decode-object.ts';
-import { checkPlace } from '../metadata/new-metadata.ts';
-import type { RequestContext } from '../ports/request-context.ts';
+import { badRequest, type FieldFault, invalid } from '../api/errors.ts';
+import { timestamp } from '../api/types.ts';
+import { mediaType } from '../decode/decode.ts';
+import { checkCustomKind } from '../decode/decode-object.ts';
+import { writeOptions } from '../decode/write-options.ts';
+import type { Answer } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
 import {
   groupVersion,
   type ResourceDefinition,
   type ResourceHooks,
-} from '../registry/resource-definition.ts';
-import { timestamp } from '../types.ts';
+} from '../resource/resource-definition.ts';
+import { checkPlace } from '../strategy/metadata/new-metadata.ts';
 import { apply } from './apply.ts';
 import { checkRevision } from './check-revision.ts';
 import { patcher } from './patched-object.ts';
 import { updateObject } from './update.ts';
-import { writeOptions } from './write-options.ts';
 
 export async function patch(
   context: RequestContext,

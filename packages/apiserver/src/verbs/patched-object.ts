@@ -1,18 +1,18 @@
 /** From a PATCH body to the function that makes the new object out of the stored one. */
-import { ApiError, badRequest, type FieldFault, invalid } from '../errors.ts';
-import { MalformedBody, parseJson } from '../http/decode.ts';
-import { decodeTyped } from '../http/decode-object.ts';
-import { typeFault } from '../http/typed-fields.ts';
-import { clone, equal, isObject, stringifyExact } from '../json.ts';
+import { ApiError, badRequest, type FieldFault, invalid } from '../api/errors.ts';
+import { clone, equal, isObject, stringifyExact } from '../api/json.ts';
+import type { KubeObject } from '../api/types.ts';
+import { MalformedBody, parseJson } from '../decode/decode.ts';
+import { decodeTyped } from '../decode/decode-object.ts';
+import { typeFault } from '../decode/typed-fields.ts';
+import type { WriteOptions } from '../decode/write-options.ts';
 import { goFormat } from '../patch/go-format.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { mergePatch } from '../patch/merge-patch.ts';
 import { StrategicMergeError, strategicMerge } from '../patch/strategic-merge.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import type { Schema } from '../ports/schema-source.ts';
-import type { ResourceDefinition } from '../registry/resource-definition.ts';
-import type { KubeObject } from '../types.ts';
-import type { WriteOptions } from './write-options.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import type { ResourceDefinition } from '../resource/resource-definition.ts';
+import type { Schema } from '../resource/schema-source.ts';
 
 /** What a patch is held against: a resource, or a subresource with a kind of its own. */
 export interface PatchTarget {

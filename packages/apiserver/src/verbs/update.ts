@@ -1,27 +1,28 @@
 /** PUT, and the write loop that PUT, PATCH and apply share. */
+
+import type { AdmissionAttributes } from '../admission/admission-attributes.ts';
+import { conflict, invalid, notFound, objectModified } from '../api/errors.ts';
+import { clone, equal } from '../api/json.ts';
+import { type JsonObject, type KubeObject, timestamp } from '../api/types.ts';
 import { stripTimes } from '../apply/managed-fields.ts';
-import { conflict, invalid, notFound, objectModified } from '../errors.ts';
-import type { Answer } from '../http/answer.ts';
-import { decodeObject } from '../http/decode-object.ts';
-import { clone, equal } from '../json.ts';
-import { checkPlace } from '../metadata/new-metadata.ts';
-import { keepSystemMetadata } from '../metadata/updated-metadata.ts';
-import { validateMetadata, validateMetadataUpdate } from '../metadata/validate-metadata.ts';
-import type { AdmissionAttributes } from '../ports/admission-chain.ts';
-import type { RequestContext } from '../ports/request-context.ts';
+import { decodeObject } from '../decode/decode-object.ts';
+import { type WriteOptions, writeOptions } from '../decode/write-options.ts';
+import type { Answer } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
 import {
   groupResource,
   groupVersion,
   type ResourceDefinition,
   type ResourceHooks,
   type ViewSubresource,
-} from '../registry/resource-definition.ts';
-import { fromStorage, toStorage } from '../registry/storage-form.ts';
+} from '../resource/resource-definition.ts';
+import { fromStorage, toStorage } from '../resource/storage-form.ts';
 import { objectKey } from '../store/store.ts';
-import { type JsonObject, type KubeObject, timestamp } from '../types.ts';
+import { checkPlace } from '../strategy/metadata/new-metadata.ts';
+import { keepSystemMetadata } from '../strategy/metadata/updated-metadata.ts';
+import { validateMetadata, validateMetadataUpdate } from '../strategy/metadata/validate-metadata.ts';
 import { checkRevision, expectedVersion } from './check-revision.ts';
 import { createObject } from './create.ts';
-import { type WriteOptions, writeOptions } from './write-options.ts';
 
 export async function update(
   context: RequestContext,

@@ -1,7 +1,8 @@
 /** Field ownership between an object and a view of it: only the field that the view can write goes across. */
+
+import type { ManagedFieldsEntry } from '../api/types.ts';
 import { FieldSet } from '../apply/field-set.ts';
-import { groupVersion, type ViewSubresource } from '../registry/resource-definition.ts';
-import type { ManagedFieldsEntry } from '../types.ts';
+import { groupVersion, type ViewSubresource } from '../resource/resource-definition.ts';
 
 const viewPath = ['f:spec', 'f:replicas'];
 

@@ -1,24 +1,24 @@
 /** Subresources that are another object made from the stored one, such as scale: get, replace, patch and apply them. */
-import { badRequest, invalid } from '../errors.ts';
-import type { Answer } from '../http/answer.ts';
-import { MalformedBody, mediaType, parseYaml } from '../http/decode.ts';
-import { decodeObject } from '../http/decode-object.ts';
-import { clone, isObject } from '../json.ts';
-import { checkPlace } from '../metadata/new-metadata.ts';
-import type { RequestContext } from '../ports/request-context.ts';
+import { badRequest, invalid } from '../api/errors.ts';
+import { clone, isObject } from '../api/json.ts';
+import { type KubeObject, timestamp } from '../api/types.ts';
+import { MalformedBody, mediaType, parseYaml } from '../decode/decode.ts';
+import { decodeObject } from '../decode/decode-object.ts';
+import { type WriteOptions, writeOptions } from '../decode/write-options.ts';
+import type { Answer } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
 import {
   groupVersion,
   type ResourceDefinition,
   type ViewSubresource,
-} from '../registry/resource-definition.ts';
-import { type KubeObject, timestamp } from '../types.ts';
+} from '../resource/resource-definition.ts';
+import { checkPlace } from '../strategy/metadata/new-metadata.ts';
 import { requireManager } from './apply.ts';
 import { checkRevision } from './check-revision.ts';
 import { existing } from './get.ts';
 import { patcher } from './patched-object.ts';
 import { updateObject } from './update.ts';
 import { parentOwners, viewOwners } from './view-owners.ts';
-import { type WriteOptions, writeOptions } from './write-options.ts';
 
 export async function viewVerb(
   context: RequestContext,

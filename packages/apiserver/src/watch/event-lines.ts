@@ -1,10 +1,11 @@
 /** Watch events as lines of the stream, in the form the client asked for. */
-import type { Representation } from '../http/negotiate.ts';
-import { metadataOnly, table } from '../http/transform.ts';
-import { stringifyExact } from '../json.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import type { ResourceDefinition } from '../registry/resource-definition.ts';
-import type { KubeObject } from '../types.ts';
+
+import { stringifyExact } from '../api/json.ts';
+import type { KubeObject } from '../api/types.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import type { ResourceDefinition } from '../resource/resource-definition.ts';
+import type { Representation } from '../response/negotiate.ts';
+import { metadataOnly, table } from '../response/transform.ts';
 
 export type EventLine = (type: string, object: KubeObject) => string;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ResourceDefinition } from '../registry/resource-definition.ts';
-import type { KubeObject } from '../types.ts';
+import type { KubeObject } from '../api/types.ts';
+import type { ResourceDefinition } from '../resource/resource-definition.ts';
 import { watchEvent } from './watch-event.ts';
 
 const definition = { group: '', version: 'v1', kind: 'Thing', plural: 'things' } as ResourceDefinition;

@@ -1,9 +1,10 @@
 /** What one write means to a watch with a selector. */
-import type { ResourceDefinition } from '../registry/resource-definition.ts';
-import { fromStorage } from '../registry/storage-form.ts';
-import type { Selection } from '../selectors/selection.ts';
+
+import type { KubeObject } from '../api/types.ts';
+import type { ResourceDefinition } from '../resource/resource-definition.ts';
+import type { Selection } from '../resource/selection.ts';
+import { fromStorage } from '../resource/storage-form.ts';
 import type { StoreEvent } from '../store/history.ts';
-import type { KubeObject } from '../types.ts';
 
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';

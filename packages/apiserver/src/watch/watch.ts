@@ -1,16 +1,16 @@
 /** GET with watch=true: a stream of events, one JSON document per line. */
-import { expired, internalError } from '../errors.ts';
-import type { Answer, StreamSink } from '../http/answer.ts';
-import { negotiate } from '../http/negotiate.ts';
-import type { RequestContext } from '../ports/request-context.ts';
-import { groupVersion, type ResourceDefinition } from '../registry/resource-definition.ts';
-import { fromStorage } from '../registry/storage-form.ts';
-import { type Selection, selectionOf } from '../selectors/selection.ts';
+import { expired, internalError } from '../api/errors.ts';
+import type { KubeObject } from '../api/types.ts';
+import { type WatchOptions, watchOptions } from '../decode/list-options.ts';
+import type { Answer, StreamSink } from '../resource/answer.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import { groupVersion, type ResourceDefinition } from '../resource/resource-definition.ts';
+import { type Selection, selectionOf } from '../resource/selection.ts';
+import { fromStorage } from '../resource/storage-form.ts';
+import { negotiate } from '../response/negotiate.ts';
 import type { StoreEvent } from '../store/history.ts';
-import type { KubeObject } from '../types.ts';
-import { freshEnough } from '../verbs/fresh-enough.ts';
-import { type WatchOptions, watchOptions } from '../verbs/list-options.ts';
 import { type EventLine, eventLines } from './event-lines.ts';
+import { freshEnough } from './fresh-enough.ts';
 import { watchEvent } from './watch-event.ts';
 
 /** A client that lets this much pile up is cut off, as the real server does with slow watchers. */

@@ -1,5 +1,5 @@
 /** Field by field: the first difference between what was recorded and what came, in words. */
-import { isObject } from '../../src/json.ts';
+import { isObject } from '../../src/api/json.ts';
 import type { Masks } from './masks.ts';
 
 export function firstDifference(

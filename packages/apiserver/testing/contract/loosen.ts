@@ -4,7 +4,7 @@
  * therefore not compared after the create. A server without controllers is held to every field: `stage.ts` writes what
  * they wrote, when they wrote it.
  */
-import { clone, isObject } from '../../src/json.ts';
+import { clone, isObject } from '../../src/api/json.ts';
 import type { RecordedStep } from './case.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** Some recorded answers were cut down for size; this cuts an actual answer down in the same way. */
-import { isObject } from '../../src/json.ts';
+import { isObject } from '../../src/api/json.ts';
 import type { RecordedStep } from './case.ts';
 import { loosenControllerWrites, loosenTiming } from './loosen.ts';
 

@@ -6,9 +6,9 @@ import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
 import type { ILimitRangeItem } from 'kubernetes-models/v1/LimitRangeItem';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import type { IPod } from 'kubernetes-models/v1/Pod';
-import { forbidden } from '../../errors.ts';
-import type { RequestContext } from '../../ports/request-context.ts';
-import type { KubeObject } from '../../types.ts';
+import { forbidden } from '../../api/errors.ts';
+import type { KubeObject } from '../../api/types.ts';
+import type { RequestContext } from '../../resource/request-context.ts';
 import { type AdmissionPlugin, createdObject } from '../plugin.ts';
 
 const ANNOTATION = 'kubernetes.io/limit-ranger';

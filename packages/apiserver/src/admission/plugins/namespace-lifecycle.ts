@@ -1,5 +1,5 @@
 /** Nothing is made in a namespace that is not there or is going away, and some namespaces never go. */
-import { forbidden, notFound } from '../../errors.ts';
+import { forbidden, notFound } from '../../api/errors.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
 const IMMORTAL = new Set(['default', 'kube-system', 'kube-public']);

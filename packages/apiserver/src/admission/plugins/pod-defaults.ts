@@ -1,8 +1,8 @@
 /** What a cluster adds to every pod: how long it stays on a lost node, and how important it is. */
 import type { IPriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1/PriorityClass';
 import type { IPod } from 'kubernetes-models/v1/Pod';
-import { forbidden } from '../../errors.ts';
-import type { AdmissionAttributes } from '../../ports/admission-chain.ts';
+import { forbidden } from '../../api/errors.ts';
+import type { AdmissionAttributes } from '../admission-attributes.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
 const LOST_NODE_KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];

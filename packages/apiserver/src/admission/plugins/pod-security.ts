@@ -1,7 +1,7 @@
 /** Pod security standards, as the labels of a namespace ask for them. Each is judged by its newest version. */
-import { forbidden, invalid } from '../../errors.ts';
-import type { AdmissionAttributes } from '../../ports/admission-chain.ts';
-import type { RequestContext } from '../../ports/request-context.ts';
+import { forbidden, invalid } from '../../api/errors.ts';
+import type { RequestContext } from '../../resource/request-context.ts';
+import type { AdmissionAttributes } from '../admission-attributes.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { labelFaults, tighteningWarnings } from '../pod-security/judge-namespace.ts';
 import { containersOf, type PodView } from '../pod-security/pod-view.ts';

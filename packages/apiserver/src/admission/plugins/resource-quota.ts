@@ -1,6 +1,6 @@
 /** ResourceQuotas: nothing is made that a namespace cannot afford. Usage is counted from the store, so it never drifts. */
-import { forbidden } from '../../errors.ts';
-import type { KubeObject } from '../../types.ts';
+import { forbidden } from '../../api/errors.ts';
+import type { KubeObject } from '../../api/types.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { checkQuota, usageOf, usedIn } from '../quota-usage.ts';
 

@@ -2,7 +2,7 @@
 import type { IPod } from 'kubernetes-models/v1/Pod';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { IServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
-import { forbidden } from '../../errors.ts';
+import { forbidden } from '../../api/errors.ts';
 import { type AdmissionPlugin, createdObject } from '../plugin.ts';
 
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';

@@ -1,7 +1,8 @@
 /** A namespace's own labels: they must say something that exists, and whoever tightens them hears of the pods inside. */
-import { invalidValue } from '../../builtins/fault.ts';
-import type { FieldFault } from '../../errors.ts';
-import type { KubeObject } from '../../types.ts';
+
+import type { FieldFault } from '../../api/errors.ts';
+import { invalidValue } from '../../api/fault.ts';
+import type { KubeObject } from '../../api/types.ts';
 import { PREFIX, podOf, policyOf } from './policy.ts';
 import { levels, violations } from './violations.ts';
 

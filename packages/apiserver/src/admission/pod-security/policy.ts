@@ -1,6 +1,6 @@
 /** What a namespace asks for in its labels, and what of an object it asks it of. Pure. */
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
-import type { KubeObject } from '../../types.ts';
+import type { KubeObject } from '../../api/types.ts';
 import type { PodView } from './pod-view.ts';
 import type { Level } from './violations.ts';
 

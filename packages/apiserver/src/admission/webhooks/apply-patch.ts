@@ -1,6 +1,6 @@
 /** The JSON patch of a mutating webhook, step by step, so that a failing step can be named. */
-import { ApiError, internalError } from '../../errors.ts';
-import { isObject } from '../../json.ts';
+import { ApiError, internalError } from '../../api/errors.ts';
+import { isObject } from '../../api/json.ts';
 import { applyJsonPatch } from '../../patch/json-patch.ts';
 
 export function applyWebhookPatch<T>(object: T, operations: unknown): T {

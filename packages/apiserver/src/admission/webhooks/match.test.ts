@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AdmissionAttributes } from '../../ports/admission-chain.ts';
-import type { ResourceDefinition } from '../../registry/resource-definition.ts';
-import type { KubeObject } from '../../types.ts';
+import type { KubeObject } from '../../api/types.ts';
+import type { ResourceDefinition } from '../../resource/resource-definition.ts';
+import type { AdmissionAttributes } from '../admission-attributes.ts';
 import {
   matchedDefinition,
   namespaceMatches,

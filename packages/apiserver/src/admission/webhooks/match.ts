@@ -1,10 +1,10 @@
 /** Whether a webhook wants to hear of a request: rules and selectors, no I/O. */
 
 import { type LabelSelector, selectorMatches } from '@slurm-operator/kubernetes-values';
-import type { RuleWithOperations } from '../../builtins/admission-rules.ts';
-import type { AdmissionAttributes } from '../../ports/admission-chain.ts';
-import type { ResourceDefinition } from '../../registry/resource-definition.ts';
-import type { KubeObject } from '../../types.ts';
+import type { KubeObject } from '../../api/types.ts';
+import type { ResourceDefinition } from '../../resource/resource-definition.ts';
+import type { AdmissionAttributes } from '../admission-attributes.ts';
+import type { RuleWithOperations } from '../admission-rules.ts';
 
 export type WebhookRule = RuleWithOperations;
 

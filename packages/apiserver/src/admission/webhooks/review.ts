@@ -1,11 +1,11 @@
 /** The AdmissionReview that a webhook is sent. */
-import { clone } from '../../json.ts';
-import type { AdmissionAttributes } from '../../ports/admission-chain.ts';
-import type { RequestContext } from '../../ports/request-context.ts';
-import { userInfoOf } from '../../rbac/access-reviews.ts';
-import type { ResourceDefinition } from '../../registry/resource-definition.ts';
-import { fromStorage, toStorage } from '../../registry/storage-form.ts';
-import type { JsonObject, KubeObject } from '../../types.ts';
+import { clone } from '../../api/json.ts';
+import type { JsonObject, KubeObject } from '../../api/types.ts';
+import type { RequestContext } from '../../resource/request-context.ts';
+import type { ResourceDefinition } from '../../resource/resource-definition.ts';
+import { fromStorage, toStorage } from '../../resource/storage-form.ts';
+import { userInfoOf } from '../../strategy/builtins/access-reviews.ts';
+import type { AdmissionAttributes } from '../admission-attributes.ts';
 
 export interface AdmissionRequest {
   readonly uid: string;

@@ -1,11 +1,11 @@
 /** Asks the webhooks of all configurations: mutating ones in turn, validating ones at once. */
-import { forbidden, internalError } from '../../errors.ts';
-import { stringifyExact } from '../../json.ts';
-import type { AdmissionAttributes } from '../../ports/admission-chain.ts';
-import type { RequestContext } from '../../ports/request-context.ts';
-import type { ResourceDefinition } from '../../registry/resource-definition.ts';
-import { fromStorage, toStorage } from '../../registry/storage-form.ts';
-import type { KubeObject } from '../../types.ts';
+import { forbidden, internalError } from '../../api/errors.ts';
+import { stringifyExact } from '../../api/json.ts';
+import type { KubeObject } from '../../api/types.ts';
+import type { RequestContext } from '../../resource/request-context.ts';
+import type { ResourceDefinition } from '../../resource/resource-definition.ts';
+import { fromStorage, toStorage } from '../../resource/storage-form.ts';
+import type { AdmissionAttributes } from '../admission-attributes.ts';
 import { evaluate } from '../expression.ts';
 import { applyWebhookPatch } from './apply-patch.ts';
 import { callWebhook } from './call.ts';

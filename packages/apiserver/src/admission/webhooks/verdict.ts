@@ -1,6 +1,6 @@
 /** What a webhook answered, checked and put into plain terms. */
-import { ApiError, type StatusDetails } from '../../errors.ts';
-import { isObject, parseExact } from '../../json.ts';
+import { ApiError, type StatusDetails } from '../../api/errors.ts';
+import { isObject, parseExact } from '../../api/json.ts';
 import type { CallOutcome } from './call.ts';
 
 export interface Verdict {

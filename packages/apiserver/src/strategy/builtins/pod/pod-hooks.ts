@@ -1,0 +1,87 @@
+/** What is special about Pods. */
+import type { IPod } from 'kubernetes-models/v1/Pod';
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import { forbiddenField } from '../../../api/fault.ts';
+import { type KubeObject, timestamp } from '../../../api/types.ts';
+import type { ResourceHooks } from '../../../resource/resource-definition.ts';
+import { defaultPod } from './default-pod-spec.ts';
+import { warnOfPodSpec } from './pod-warnings.ts';
+import { qosClass } from './quality-of-service.ts';
+import { validatePodSpec } from './validate-pod-spec.ts';
+import { validatePodStatus } from './validate-pod-status.ts';
+import { validatePodUpdate } from './validate-pod-update.ts';
+
+export function asPod(object: KubeObject): IPod & KubeObject {
+  return object as unknown as IPod & KubeObject;
+}
+
+export const podHooks: ResourceHooks = {
+  default(object) {
+    const pod = asPod(object);
+    if (pod.spec) defaultPod(pod.spec);
+    syncPodIPs(pod);
+  },
+  prepareForCreate(object, { parts }) {
+    const pod = asPod(object);
+    if (!pod.spec) return;
+    pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) };
+    if (pod.spec.schedulingGates?.length)
+      pod.status.conditions = [gatedCondition(timestamp(parts.surroundings.now()))];
+  },
+  validate(object, context, old) {
+    const { spec } = asPod(object);
+    if (!spec) return [];
+    warnOfPodSpec(context, 'spec', { spec }, old && specOf(old));
+    const faults = validatePodSpec(spec, 'spec');
+    if (old === undefined && spec.nodeName && spec.schedulingGates?.length)
+      faults.push(
+        forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'),
+      );
+    return faults;
+  },
+  validateUpdate(object, old) {
+    return validatePodUpdate(asPod(object), asPod(old));
+  },
+  gracePeriod(object, requested) {
+    const { spec, status } = asPod(object);
+    // Nothing runs that could be asked to stop: not bound yet, or over already.
+    if (!spec?.nodeName || status?.phase === 'Succeeded' || status?.phase === 'Failed') return 0;
+    const seconds = requested ?? spec.terminationGracePeriodSeconds ?? 0;
+    return seconds < 0 ? 1 : seconds;
+  },
+};
+
+function specOf(object: KubeObject): { readonly spec?: IPodSpec } {
+  const { spec } = asPod(object);
+  return spec === undefined ? {} : { spec };
+}
+
+function gatedCondition(now: string) {
+  return {
+    type: 'PodScheduled',
+    status: 'False',
+    lastProbeTime: null,
+    lastTransitionTime: now,
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+  } as unknown as NonNullable<NonNullable<IPod['status']>['conditions']>[number];
+}
+
+export const podStatusHooks: Pick<ResourceHooks, 'prepareForUpdate' | 'validateUpdate'> = {
+  validateUpdate: (object, old) => validatePodStatus(asPod(object), asPod(old)),
+  prepareForUpdate(object, old) {
+    const pod = asPod(object);
+    const before = asPod(old);
+    if (pod.status && pod.status.qosClass === undefined && before.status?.qosClass !== undefined)
+      pod.status.qosClass = before.status.qosClass;
+    const owners = before.metadata.ownerReferences;
+    if (owners === undefined) delete pod.metadata.ownerReferences;
+    else pod.metadata.ownerReferences = structuredClone(owners);
+  },
+};
+
+/** podIP and the first of podIPs are one fact; whoever knows only the first field sets both. */
+function syncPodIPs({ status }: IPod): void {
+  if (!status?.podIP) return;
+  if (status.podIPs?.[0]?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }];
+}

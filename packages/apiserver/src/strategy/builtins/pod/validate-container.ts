@@ -1,0 +1,163 @@
+/** What is wrong with the containers of a pod. */
+
+import { dnsLabel, portName } from '@slurm-operator/kubernetes-values';
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { FieldFault } from '../../../api/errors.ts';
+import {
+  duplicate,
+  forbiddenField,
+  invalidValue,
+  notFoundValue,
+  notSupported,
+  required,
+} from '../../../api/fault.ts';
+import { validateEnvironment } from './validate-environment.ts';
+import { PORT_RANGE, probeNames, validateProbes } from './validate-probe.ts';
+import { validateResources } from './validate-resources.ts';
+import { relativeFaults } from './validate-volume.ts';
+
+const ID_RANGE = 'must be between 0 and 2147483647, inclusive';
+const ONLY_SIDECARS = 'may not be set for init containers without restartPolicy=Always';
+
+/** What the containers of one pod share. */
+export interface PodNames {
+  readonly volumes: ReadonlySet<string>;
+  /** Names of containers seen so far. */
+  readonly containers: Set<string>;
+  readonly hostPorts: Set<string>;
+}
+
+export function validateContainers(
+  containers: readonly IContainer[],
+  path: string,
+  names: PodNames,
+): FieldFault[] {
+  const ports = new Set<string>();
+  return containers.flatMap((container, index) => {
+    const at = `${path}[${index}]`;
+    const faults: FieldFault[] = [];
+    if (!container.name) faults.push(required(`${at}.name`));
+    else
+      faults.push(
+        ...dnsLabel(container.name).map((text) => invalidValue(`${at}.name`, container.name, text)),
+      );
+    if (names.containers.has(container.name)) faults.push(duplicate(`${at}.name`, container.name));
+    names.containers.add(container.name);
+    if (!container.image) faults.push(required(`${at}.image`));
+    else if (container.image.trim() !== container.image)
+      faults.push(
+        invalidValue(`${at}.image`, container.image, 'must not have leading or trailing whitespace'),
+      );
+    faults.push(...roleFaults(container, at, path.endsWith('.initContainers')));
+    faults.push(...validatePorts(container, at));
+    faults.push(...validateEnvironment(container, at));
+    faults.push(...validateMounts(container, at, names.volumes));
+    faults.push(
+      ...oneOf(container.imagePullPolicy, `${at}.imagePullPolicy`, ['Always', 'IfNotPresent', 'Never']),
+    );
+    faults.push(
+      ...oneOf(container.terminationMessagePolicy, `${at}.terminationMessagePolicy`, [
+        'FallbackToLogsOnError',
+        'File',
+      ]),
+    );
+    faults.push(...validateResources(container.resources, `${at}.resources`));
+    faults.push(...securityFaults(container, `${at}.securityContext`));
+    faults.push(...hostPortConflicts(container, at, path.endsWith('.containers') ? names.hostPorts : ports));
+    return faults;
+  });
+}
+
+/** An init container that ends has nothing to probe. */
+function roleFaults(container: IContainer, path: string, isInit: boolean): FieldFault[] {
+  if (!isInit || container.restartPolicy === 'Always') return validateProbes(container, path);
+  return (['lifecycle', ...probeNames] as const)
+    .filter((key) => container[key] !== undefined)
+    .map((key) => forbiddenField(`${path}.${key}`, ONLY_SIDECARS));
+}
+
+function validatePorts(container: IContainer, path: string): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const names = new Set<string>();
+  for (const [index, port] of (container.ports ?? []).entries()) {
+    const at = `${path}.ports[${index}]`;
+    if (port.name) {
+      const wrong = portName(port.name);
+      faults.push(...wrong.map((text) => invalidValue(`${at}.name`, port.name, text)));
+      if (wrong.length === 0 && names.has(port.name)) faults.push(duplicate(`${at}.name`, port.name));
+      names.add(port.name);
+    }
+    if (!port.containerPort) faults.push(required(`${at}.containerPort`));
+    else if (port.containerPort < 1 || port.containerPort > 65535)
+      faults.push(invalidValue(`${at}.containerPort`, port.containerPort, PORT_RANGE));
+    if (port.hostPort !== undefined && port.hostPort !== 0 && (port.hostPort < 1 || port.hostPort > 65535))
+      faults.push(invalidValue(`${at}.hostPort`, port.hostPort, PORT_RANGE));
+    faults.push(...oneOf(port.protocol, `${at}.protocol`, ['SCTP', 'TCP', 'UDP']));
+  }
+  return faults;
+}
+
+function hostPortConflicts(container: IContainer, path: string, taken: Set<string>): FieldFault[] {
+  return (container.ports ?? []).flatMap((port, index) => {
+    if (!port.hostPort) return [];
+    const text = `${port.protocol}/${port.hostIP ?? ''}/${port.hostPort}`;
+    if (taken.has(text)) return [duplicate(`${path}.ports[${index}].hostPort`, text)];
+    taken.add(text);
+    return [];
+  });
+}
+
+function validateMounts(container: IContainer, path: string, volumes: ReadonlySet<string>): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const paths = new Set<string>();
+  for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
+    const at = `${path}.volumeMounts[${index}]`;
+    if (!mount.name) faults.push(required(`${at}.name`));
+    else if (!volumes.has(mount.name)) faults.push(notFoundValue(`${at}.name`, mount.name));
+    if (!mount.mountPath) faults.push(required(`${at}.mountPath`));
+    if (paths.has(mount.mountPath))
+      faults.push(invalidValue(`${at}.mountPath`, mount.mountPath, 'must be unique'));
+    paths.add(mount.mountPath);
+    // These two are named without the index by the real server.
+    if (mount.subPath) faults.push(...relativeFaults(mount.subPath, `${path}.volumeMounts.subPath`));
+    if (mount.subPathExpr) {
+      if (mount.subPath)
+        faults.push(
+          invalidValue(
+            `${at}.subPathExpr`,
+            mount.subPathExpr,
+            'subPathExpr and subPath are mutually exclusive',
+          ),
+        );
+      faults.push(...relativeFaults(mount.subPathExpr, `${path}.volumeMounts.subPathExpr`));
+    }
+    faults.push(
+      ...oneOf(mount.mountPropagation, `${at}.mountPropagation`, [
+        'Bidirectional',
+        'HostToContainer',
+        'None',
+      ]),
+    );
+    if (mount.mountPropagation === 'Bidirectional' && container.securityContext?.privileged !== true)
+      faults.push(
+        forbiddenField(
+          `${at}.mountPropagation`,
+          'Bidirectional mount propagation is available only to privileged containers',
+        ),
+      );
+  }
+  return faults;
+}
+
+function securityFaults(container: IContainer, path: string): FieldFault[] {
+  const { runAsUser, runAsGroup } = container.securityContext ?? {};
+  return [...idFaults(runAsUser, `${path}.runAsUser`), ...idFaults(runAsGroup, `${path}.runAsGroup`)];
+}
+
+export function idFaults(id: number | undefined, path: string): FieldFault[] {
+  return id !== undefined && (id < 0 || id > 2_147_483_647) ? [invalidValue(path, id, ID_RANGE)] : [];
+}
+
+export function oneOf(value: string | undefined, path: string, supported: readonly string[]): FieldFault[] {
+  return value === undefined || supported.includes(value) ? [] : [notSupported(path, value, supported)];
+}

@@ -1,0 +1,96 @@
+/** What is wrong with the environment of a container. */
+
+import { configMapKey, environmentName } from '@slurm-operator/kubernetes-values';
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { IEnvVarSource } from 'kubernetes-models/v1/EnvVarSource';
+import type { FieldFault } from '../../../api/errors.ts';
+import { invalidValue, notSupported, required } from '../../../api/fault.ts';
+
+/** Fields of a pod that can be written into it. */
+const readable = new Set(
+  `metadata.annotations metadata.labels metadata.name metadata.namespace metadata.uid spec.nodeName spec.host
+   spec.restartPolicy spec.serviceAccountName spec.schedulerName status.phase status.hostIP status.hostIPs status.podIP
+   status.podIPs`.split(/\s+/),
+);
+const asVariable = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+];
+export const asFile = [
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+];
+
+const sources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'] as const;
+
+export function validateEnvironment(container: IContainer, path: string): FieldFault[] {
+  const variables = (container.env ?? []).flatMap((variable, index) => {
+    const at = `${path}.env[${index}]`;
+    if (!variable.name) return [required(`${at}.name`)];
+    const faults = environmentName(variable.name).map((text) =>
+      invalidValue(`${at}.name`, variable.name, text),
+    );
+    if (variable.valueFrom)
+      faults.push(...sourceFaults(variable.valueFrom, `${at}.valueFrom`, Boolean(variable.value)));
+    return faults;
+  });
+  const whole = (container.envFrom ?? []).flatMap((source, index) => {
+    const at = `${path}.envFrom[${index}]`;
+    const given = [source.configMapRef, source.secretRef].filter((one) => one !== undefined).length;
+    if (given === 0) return [invalidValue(at, '', 'must specify one of: `configMapRef` or `secretRef`')];
+    return given > 1 ? [invalidValue(at, '', 'may not have more than one field specified at a time')] : [];
+  });
+  return [...variables, ...whole];
+}
+
+function sourceFaults(source: IEnvVarSource, path: string, hasValue: boolean): FieldFault[] {
+  const given = sources.filter((name) => source[name] !== undefined);
+  const faults = given.flatMap((name) => {
+    const at = `${path}.${name}`;
+    switch (name) {
+      case 'fieldRef':
+        return fieldRefFaults(source.fieldRef?.fieldPath ?? '', at, asVariable);
+      case 'resourceFieldRef':
+        return source.resourceFieldRef?.resource ? [] : [required(`${at}.resource`)];
+      default: {
+        const key = source[name]?.key ?? '';
+        if (key === '') return [required(`${at}.key`)];
+        return configMapKey(key).map((text) => invalidValue(`${at}.key`, key, text));
+      }
+    }
+  });
+  if (given.length === 0)
+    faults.push(
+      invalidValue(
+        path,
+        '',
+        'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
+      ),
+    );
+  else if (hasValue) faults.push(invalidValue(path, '', 'may not be specified when `value` is not empty'));
+  else if (given.length > 1)
+    faults.push(invalidValue(path, '', 'may not have more than one field specified at a time'));
+  return faults;
+}
+
+export function fieldRefFaults(field: string, path: string, allowed: readonly string[]): FieldFault[] {
+  const at = `${path}.fieldPath`;
+  if (field === '') return [required(at)];
+  const bare = field.replace(/\['.*'\]$/, '');
+  const subscripted = bare !== field;
+  if (!readable.has(bare) || (subscripted && !/^metadata\.(?:labels|annotations)$/.test(bare)))
+    return [invalidValue(at, field, `error converting fieldPath: field label not supported: ${field}`)];
+  return subscripted || allowed.includes(bare === 'spec.host' ? 'spec.nodeName' : bare)
+    ? []
+    : [notSupported(at, field, allowed)];
+}

@@ -1,0 +1,136 @@
+/** What is wrong with a pod spec, in the order and the words of the API. */
+import { isIP } from 'node:net';
+import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import type { FieldFault } from '../../../api/errors.ts';
+import { invalidValue, required } from '../../../api/fault.ts';
+import { idFaults, oneOf, type PodNames, validateContainers } from './validate-container.ts';
+import { validatePodLevelResources } from './validate-resources.ts';
+import { affinityFaults, gateFaults, spreadFaults, tolerationFaults } from './validate-scheduling.ts';
+import { validateVolume } from './validate-volume.ts';
+
+const NOT_NEGATIVE = 'must be greater than or equal to 0';
+const IP_ADDRESS = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+const MAXIMUM_NAMESERVERS = 3;
+const MAXIMUM_SEARCHES = 32;
+
+export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const volumes = new Set<string>();
+  for (const [index, volume] of (spec.volumes ?? []).entries())
+    faults.push(...validateVolume(volume, `${path}.volumes[${index}]`, volumes));
+  const names: PodNames = { volumes, containers: new Set(), hostPorts: new Set() };
+  const main = spec.containers ?? [];
+  if (main.length === 0) faults.push(required(`${path}.containers`));
+  faults.push(...validateContainers(main, `${path}.containers`, names));
+  faults.push(...validateContainers(spec.initContainers ?? [], `${path}.initContainers`, names));
+  faults.push(...validatePodLevelResources(spec, path));
+  faults.push(...oneOf(spec.restartPolicy, `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never']));
+  faults.push(
+    ...oneOf(spec.dnsPolicy, `${path}.dnsPolicy`, [
+      'ClusterFirst',
+      'ClusterFirstWithHostNet',
+      'Default',
+      'None',
+    ]),
+  );
+  if (spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds < 1)
+    faults.push(
+      invalidValue(
+        `${path}.activeDeadlineSeconds`,
+        spec.activeDeadlineSeconds,
+        'must be between 1 and 2147483647, inclusive',
+      ),
+    );
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0)
+    faults.push(
+      invalidValue(`${path}.terminationGracePeriodSeconds`, spec.terminationGracePeriodSeconds, NOT_NEGATIVE),
+    );
+  for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) {
+    for (const text of qualifiedName(key)) faults.push(invalidValue(`${path}.nodeSelector`, key, text));
+    for (const text of labelValue(value)) faults.push(invalidValue(`${path}.nodeSelector`, value, text));
+  }
+  faults.push(...securityFaults(spec, path));
+  if (spec.affinity) faults.push(...affinityFaults(spec.affinity, `${path}.affinity`));
+  faults.push(...dnsConfigFaults(spec, `${path}.dnsConfig`));
+  for (const [index, { conditionType }] of (spec.readinessGates ?? []).entries())
+    for (const text of qualifiedName(conditionType))
+      faults.push(invalidValue(`${path}.readinessGates[${index}].conditionType`, conditionType, text));
+  faults.push(...gateFaults(spec.schedulingGates ?? [], `${path}.schedulingGates`));
+  faults.push(...spreadFaults(spec.topologySpreadConstraints ?? [], `${path}.topologySpreadConstraints`));
+  faults.push(...named(spec.serviceAccountName, `${path}.serviceAccountName`, dnsSubdomain));
+  faults.push(...named(spec.nodeName, `${path}.nodeName`, dnsSubdomain));
+  faults.push(...named(spec.hostname, `${path}.hostname`, dnsLabel));
+  faults.push(...named(spec.subdomain, `${path}.subdomain`, dnsLabel));
+  faults.push(...tolerationFaults(spec.tolerations ?? [], `${path}.tolerations`));
+  faults.push(...hostAliasFaults(spec, `${path}.hostAliases`));
+  faults.push(...named(spec.priorityClassName, `${path}.priorityClassName`, dnsSubdomain));
+  faults.push(...named(spec.runtimeClassName, `${path}.runtimeClassName`, dnsSubdomain));
+  return faults;
+}
+
+function securityFaults(
+  { securityContext: context, hostPID, shareProcessNamespace }: IPodSpec,
+  path: string,
+): FieldFault[] {
+  const at = `${path}.securityContext`;
+  const faults: FieldFault[] = [];
+  if (context) {
+    faults.push(...idFaults(context.fsGroup, `${at}.fsGroup`));
+    faults.push(...idFaults(context.runAsUser, `${at}.runAsUser`));
+    faults.push(...idFaults(context.runAsGroup, `${at}.runAsGroup`));
+    for (const [index, group] of (context.supplementalGroups ?? []).entries())
+      faults.push(...idFaults(group, `${at}.supplementalGroups[${index}]`));
+    faults.push(
+      ...oneOf(context.fsGroupChangePolicy, `${at}.fsGroupChangePolicy`, ['Always', 'OnRootMismatch']),
+    );
+  }
+  if (shareProcessNamespace === true && hostPID === true)
+    faults.push(
+      invalidValue(
+        `${path}.shareProcessNamespace`,
+        true,
+        'ShareProcessNamespace and HostPID cannot both be enabled',
+      ),
+    );
+  return faults;
+}
+
+function dnsConfigFaults({ dnsPolicy, dnsConfig }: IPodSpec, path: string): FieldFault[] {
+  if (dnsPolicy === 'None' && !dnsConfig)
+    return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
+  const { nameservers = [], searches = [] } = dnsConfig ?? {};
+  const faults: FieldFault[] = [];
+  if (dnsPolicy === 'None' && nameservers.length === 0)
+    faults.push(
+      required(`${path}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None'),
+    );
+  if (nameservers.length > MAXIMUM_NAMESERVERS)
+    faults.push(
+      invalidValue(
+        `${path}.nameservers`,
+        nameservers,
+        `must not have more than ${MAXIMUM_NAMESERVERS} nameservers`,
+      ),
+    );
+  for (const [index, address] of nameservers.entries())
+    if (isIP(address) === 0) faults.push(invalidValue(`${path}.nameservers[${index}]`, address, IP_ADDRESS));
+  if (searches.length > MAXIMUM_SEARCHES)
+    faults.push(
+      invalidValue(`${path}.searches`, searches, `must not have more than ${MAXIMUM_SEARCHES} search paths`),
+    );
+  return faults;
+}
+
+function hostAliasFaults({ hostAliases = [] }: IPodSpec, path: string): FieldFault[] {
+  return hostAliases.flatMap(({ ip, hostnames = [] }, index) => [
+    ...(isIP(ip) === 0 ? [invalidValue(`${path}[${index}].ip`, ip, IP_ADDRESS)] : []),
+    ...hostnames.flatMap((name) =>
+      dnsSubdomain(name).map((text) => invalidValue(`${path}[${index}].hostnames`, name, text)),
+    ),
+  ]);
+}
+
+function named(value: string | undefined, path: string, rule: (text: string) => string[]): FieldFault[] {
+  return value ? rule(value).map((text) => invalidValue(path, value, text)) : [];
+}

@@ -1,0 +1,154 @@
+/** What is wrong with where a pod wants to run: affinity, tolerations, spread, gates. */
+
+import { labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
+import type { INodeSelector } from 'kubernetes-models/v1/NodeSelector';
+import type { IPodAffinityTerm } from 'kubernetes-models/v1/PodAffinityTerm';
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import type { IToleration } from 'kubernetes-models/v1/Toleration';
+import type { FieldFault } from '../../../api/errors.ts';
+import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
+import { validateLabelSelector } from '../label-selector-rules.ts';
+
+export function affinityFaults(
+  { nodeAffinity, podAffinity, podAntiAffinity }: NonNullable<IPodSpec['affinity']>,
+  path: string,
+): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const wanted = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const nodePath = `${path}.nodeAffinity`;
+  if (wanted)
+    faults.push(...nodeSelectorFaults(wanted, `${nodePath}.requiredDuringSchedulingIgnoredDuringExecution`));
+  for (const [index, term] of (
+    nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
+  ).entries()) {
+    const at = `${nodePath}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
+    faults.push(...weightFaults(term.weight, at));
+    faults.push(...nodeTermFaults(term.preference, `${at}.preference`));
+  }
+  for (const [name, affinity] of [
+    ['podAffinity', podAffinity],
+    ['podAntiAffinity', podAntiAffinity],
+  ] as const) {
+    for (const [index, term] of (affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).entries())
+      faults.push(
+        ...podTermFaults(term, `${path}.${name}.requiredDuringSchedulingIgnoredDuringExecution[${index}]`),
+      );
+    for (const [index, term] of (affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).entries()) {
+      const at = `${path}.${name}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
+      faults.push(...weightFaults(term.weight, at));
+      faults.push(...podTermFaults(term.podAffinityTerm, `${at}.podAffinityTerm`));
+    }
+  }
+  return faults;
+}
+
+function weightFaults(weight: number, path: string): FieldFault[] {
+  return weight < 1 || weight > 100
+    ? [invalidValue(`${path}.weight`, weight, 'must be in the range 1-100')]
+    : [];
+}
+
+export function nodeSelectorFaults({ nodeSelectorTerms }: INodeSelector, path: string): FieldFault[] {
+  if (!nodeSelectorTerms?.length)
+    return [required(`${path}.nodeSelectorTerms`, 'must have at least one node selector term')];
+  return nodeSelectorTerms.flatMap((term, index) =>
+    nodeTermFaults(term, `${path}.nodeSelectorTerms[${index}]`),
+  );
+}
+
+function nodeTermFaults(term: INodeSelector['nodeSelectorTerms'][number], path: string): FieldFault[] {
+  return (term.matchExpressions ?? []).flatMap(({ key, operator, values = [] }, index) => {
+    const at = `${path}.matchExpressions[${index}]`;
+    const faults: FieldFault[] = [];
+    if ((operator === 'In' || operator === 'NotIn') && values.length === 0)
+      faults.push(required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+    else if ((operator === 'Exists' || operator === 'DoesNotExist') && values.length > 0)
+      faults.push(
+        forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+      );
+    else if ((operator === 'Gt' || operator === 'Lt') && values.length !== 1)
+      faults.push(required(`${at}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+    else if (!['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'].includes(operator))
+      faults.push(invalidValue(`${at}.operator`, operator, 'not a valid selector operator'));
+    faults.push(...qualifiedName(key).map((text) => invalidValue(`${at}.key`, key, text)));
+    return faults;
+  });
+}
+
+function podTermFaults(term: IPodAffinityTerm, path: string): FieldFault[] {
+  const faults = validateLabelSelector(term.labelSelector, `${path}.labelSelector`);
+  if (!term.topologyKey) faults.push(required(`${path}.topologyKey`, 'can not be empty'));
+  else
+    faults.push(
+      ...qualifiedName(term.topologyKey).map((text) =>
+        invalidValue(`${path}.topologyKey`, term.topologyKey, text),
+      ),
+    );
+  return faults;
+}
+
+export function tolerationFaults(tolerations: readonly IToleration[], path: string): FieldFault[] {
+  return tolerations.flatMap((toleration, index) => {
+    const at = `${path}[${index}]`;
+    const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
+    const faults: FieldFault[] = [];
+    if (key) faults.push(...qualifiedName(key).map((text) => invalidValue(`${at}.key`, key, text)));
+    if (!key && operator !== 'Exists')
+      faults.push(
+        invalidValue(
+          `${at}.operator`,
+          operator,
+          'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+        ),
+      );
+    if (tolerationSeconds !== undefined && effect !== 'NoExecute')
+      faults.push(
+        invalidValue(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"),
+      );
+    if (operator === 'Exists' && value)
+      faults.push(invalidValue(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'"));
+    else if (operator === '' || operator === 'Equal')
+      faults.push(...labelValue(value).map((text) => invalidValue(`${at}.operator`, value, text)));
+    else if (!['Equal', 'Exists', 'Lt', 'Gt'].includes(operator))
+      faults.push(notSupported(`${at}.operator`, operator, ['Equal', 'Exists']));
+    if (effect && !['NoSchedule', 'PreferNoSchedule', 'NoExecute'].includes(effect))
+      faults.push(notSupported(`${at}.effect`, effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute']));
+    return faults;
+  });
+}
+
+export function spreadFaults(
+  constraints: NonNullable<IPodSpec['topologySpreadConstraints']>,
+  path: string,
+): FieldFault[] {
+  const seen = new Set<string>();
+  return constraints.flatMap((constraint, index) => {
+    const at = `${path}[${index}]`;
+    const { maxSkew, topologyKey, whenUnsatisfiable } = constraint;
+    const faults: FieldFault[] = [];
+    if (maxSkew <= 0) faults.push(invalidValue(`${at}.maxSkew`, maxSkew, 'must be greater than zero'));
+    if (!topologyKey) faults.push(required(`${at}.topologyKey`, 'can not be empty'));
+    if (!['DoNotSchedule', 'ScheduleAnyway'].includes(whenUnsatisfiable))
+      faults.push(
+        notSupported(`${at}.whenUnsatisfiable`, whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway']),
+      );
+    const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
+    if (seen.has(pair)) faults.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair));
+    seen.add(pair);
+    if (constraint.minDomains !== undefined && constraint.minDomains <= 0)
+      faults.push(invalidValue(`${at}.minDomains`, constraint.minDomains, 'must be greater than zero'));
+    faults.push(...validateLabelSelector(constraint.labelSelector, `${at}.labelSelector`));
+    return faults;
+  });
+}
+
+export function gateFaults(gates: readonly { readonly name: string }[], path: string): FieldFault[] {
+  const seen = new Set<string>();
+  return gates.flatMap(({ name }, index) => {
+    const at = `${path}[${index}]`;
+    const faults = qualifiedName(name).map((text) => invalidValue(at, name, text));
+    if (seen.has(name)) faults.push(duplicate(at, name));
+    seen.add(name);
+    return faults;
+  });
+}

@@ -1,0 +1,140 @@
+/** What is wrong with the volumes of a pod. */
+
+import { dnsLabel } from '@slurm-operator/kubernetes-values';
+import type { IVolume } from 'kubernetes-models/v1/Volume';
+import type { FieldFault } from '../../../api/errors.ts';
+import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
+import { claimSpecFaults } from '../validate-claim.ts';
+import { asFile, fieldRefFaults } from './validate-environment.ts';
+
+const MODE = 'must be a number between 0 and 0777 (octal), both inclusive';
+const hostPathTypes = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+];
+
+export function validateVolume(volume: IVolume, path: string, names: Set<string>): FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (!volume.name) faults.push(required(`${path}.name`));
+  else faults.push(...dnsLabel(volume.name).map((text) => invalidValue(`${path}.name`, volume.name, text)));
+  if (names.has(volume.name)) faults.push(duplicate(`${path}.name`, volume.name));
+  names.add(volume.name);
+  const [first, ...more] = Object.keys(volume).filter((key) => key !== 'name') as (keyof IVolume)[];
+  if (first !== undefined) faults.push(...sourceFaults(volume, first, `${path}.${first}`));
+  for (const extra of more)
+    faults.push(forbiddenField(`${path}.${extra}`, 'may not specify more than 1 volume type'));
+  return faults;
+}
+
+function sourceFaults(volume: IVolume, type: keyof IVolume, path: string): FieldFault[] {
+  switch (type) {
+    case 'hostPath':
+      return hostPathFaults(volume.hostPath ?? { path: '' }, path);
+    case 'secret':
+      return [
+        ...(volume.secret?.secretName ? [] : [required(`${path}.secretName`)]),
+        ...modeFaults(volume.secret?.defaultMode, `${path}.defaultMode`),
+        ...itemFaults(volume.secret?.items, path),
+      ];
+    case 'configMap':
+      return [
+        ...(volume.configMap?.name ? [] : [required(`${path}.name`)]),
+        ...modeFaults(volume.configMap?.defaultMode, `${path}.defaultMode`),
+        ...itemFaults(volume.configMap?.items, path),
+      ];
+    case 'downwardAPI':
+      return [
+        ...modeFaults(volume.downwardAPI?.defaultMode, `${path}.defaultMode`),
+        ...(volume.downwardAPI?.items ?? []).flatMap((item, index) => downwardFaults(item, path, index)),
+      ];
+    case 'persistentVolumeClaim':
+      return volume.persistentVolumeClaim?.claimName ? [] : [required(`${path}.claimName`)];
+    case 'nfs':
+      return [
+        ...(volume.nfs?.server ? [] : [required(`${path}.server`)]),
+        ...absoluteFaults(volume.nfs?.path, `${path}.path`),
+      ];
+    case 'csi':
+      return volume.csi?.driver ? [] : [required(`${path}.driver`)];
+    case 'projected':
+      return projectedFaults(volume.projected ?? {}, path);
+    case 'ephemeral': {
+      const template = volume.ephemeral?.volumeClaimTemplate;
+      if (!template) return [required(`${path}.volumeClaimTemplate`)];
+      return claimSpecFaults(template.spec, `${path}.volumeClaimTemplate.spec`);
+    }
+    default:
+      return [];
+  }
+}
+
+function hostPathFaults(source: { path: string; type?: string }, path: string): FieldFault[] {
+  if (!source.path) return [required(`${path}.path`)];
+  const faults = source.path.split('/').includes('..')
+    ? [invalidValue(`${path}.path`, source.path, "must not contain '..'")]
+    : [];
+  if (source.type !== undefined && !hostPathTypes.includes(source.type))
+    faults.push(notSupported(`${path}.type`, source.type, hostPathTypes));
+  return faults;
+}
+
+function modeFaults(mode: number | undefined, path: string): FieldFault[] {
+  return mode !== undefined && (mode < 0 || mode > 0o777) ? [invalidValue(path, mode, MODE)] : [];
+}
+
+type Item = { readonly key?: string; readonly path?: string; readonly mode?: number };
+
+function itemFaults(items: readonly Item[] | undefined, path: string): FieldFault[] {
+  return (items ?? []).flatMap((item, index) => [
+    ...(item.key ? [] : [required(`${path}.items[${index}].key`)]),
+    ...(item.path
+      ? relativeFaults(item.path, `${path}.items[${index}].path`)
+      : [required(`${path}.items[${index}].path`)]),
+    ...modeFaults(item.mode, `${path}.items[${index}].mode`),
+  ]);
+}
+
+function downwardFaults(
+  item: { readonly path?: string; readonly fieldRef?: { readonly fieldPath?: string } },
+  path: string,
+  index: number,
+): FieldFault[] {
+  const at = `${path}.items[${index}]`;
+  return [
+    ...(item.path ? relativeFaults(item.path, `${path}.path`) : [required(`${path}.path`)]),
+    ...(item.fieldRef ? fieldRefFaults(item.fieldRef.fieldPath ?? '', `${at}.fieldRef`, asFile) : []),
+  ];
+}
+
+function projectedFaults(source: NonNullable<IVolume['projected']>, path: string): FieldFault[] {
+  return [
+    ...modeFaults(source.defaultMode, `${path}.defaultMode`),
+    ...(source.sources ?? []).flatMap((one, index) => {
+      const at = `${path}.sources[${index}]`;
+      const types = Object.keys(one);
+      if (types.length === 0) return [required(at)];
+      return types
+        .slice(1)
+        .map((type) => forbiddenField(`${at}.${type}`, 'may not specify more than 1 volume type per source'));
+    }),
+  ];
+}
+
+/** A path below another: relative, and never upwards. */
+export function relativeFaults(text: string, path: string): FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (text.startsWith('/')) faults.push(invalidValue(path, text, 'must be a relative path'));
+  if (text.split('/').includes('..')) faults.push(invalidValue(path, text, "must not contain '..'"));
+  return faults;
+}
+
+function absoluteFaults(text: string | undefined, path: string): FieldFault[] {
+  if (!text) return [required(path)];
+  return text.startsWith('/') ? [] : [invalidValue(path, text, 'must be an absolute path')];
+}

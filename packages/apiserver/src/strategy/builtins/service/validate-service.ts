@@ -1,0 +1,167 @@
+/** What is wrong with a Service, or with a change of one. */
+import { isIP } from 'node:net';
+import { dnsSubdomain, labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
+import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
+import type { FieldFault } from '../../../api/errors.ts';
+import { forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
+import { isHeadless, reachableFromOutside } from './default-service.ts';
+import { portFaults } from './validate-service-ports.ts';
+
+const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
+const POLICIES = ['Cluster', 'Local'];
+const IP_ADDRESS = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+const CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+/** The longest that a client may be sent to the same pod. */
+const MAXIMUM_AFFINITY_SECONDS = 86_400;
+
+export function validateService(spec: IServiceSpec): FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (!spec.ports?.length && !isHeadless(spec) && spec.type !== 'ExternalName')
+    faults.push(required('spec.ports'));
+  if (spec.type === 'LoadBalancer' && isHeadless(spec))
+    faults.push(
+      invalidValue('spec.clusterIPs[0]', 'None', "may not be set to 'None' for LoadBalancer services"),
+    );
+  if (spec.type === 'NodePort' && isHeadless(spec))
+    faults.push(invalidValue('spec.clusterIPs[0]', 'None', "may not be set to 'None' for NodePort services"));
+  if (spec.type === 'ExternalName') faults.push(...externalNameFaults(spec));
+  faults.push(...portFaults(spec));
+  for (const [key, value] of Object.entries(spec.selector ?? {})) {
+    for (const text of qualifiedName(key)) faults.push(invalidValue('spec.selector', key, text));
+    for (const text of labelValue(value)) faults.push(invalidValue('spec.selector', value, text));
+  }
+  faults.push(...affinityFaults(spec));
+  if (spec.type !== 'ExternalName') faults.push(...addressFaults(spec));
+  faults.push(...externalIpFaults(spec.externalIPs ?? []));
+  if (!spec.type) faults.push(required('spec.type'));
+  else if (!TYPES.includes(spec.type)) faults.push(notSupported('spec.type', spec.type, TYPES));
+  faults.push(...sourceRangeFaults(spec));
+  faults.push(...trafficFaults(spec));
+  return faults;
+}
+
+function externalNameFaults({ externalName, clusterIPs }: IServiceSpec): FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (clusterIPs?.length)
+    faults.push(forbiddenField('spec.clusterIPs[0]', 'may not be set for ExternalName services'));
+  // A trailing dot is that of a name that is complete.
+  const name = externalName?.replace(/\.$/, '');
+  if (!name) faults.push(required('spec.externalName'));
+  else faults.push(...dnsSubdomain(name).map((text) => invalidValue('spec.externalName', name, text)));
+  return faults;
+}
+
+function affinityFaults({ sessionAffinity, sessionAffinityConfig }: IServiceSpec): FieldFault[] {
+  if (!sessionAffinity) return [required('spec.sessionAffinity')];
+  if (!['ClientIP', 'None'].includes(sessionAffinity))
+    return [notSupported('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None'])];
+  const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  if (
+    sessionAffinity === 'ClientIP' &&
+    seconds !== undefined &&
+    (seconds <= 0 || seconds > MAXIMUM_AFFINITY_SECONDS)
+  )
+    return [
+      invalidValue(
+        'spec.sessionAffinityConfig.clientIP.timeoutSeconds',
+        seconds,
+        `must be greater than 0 and less than ${MAXIMUM_AFFINITY_SECONDS}`,
+      ),
+    ];
+  return [];
+}
+
+/** One family, the fourth version, is what this server gives addresses of. */
+function addressFaults(spec: IServiceSpec): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
+  if (spec.ipFamilyPolicy && !policies.includes(spec.ipFamilyPolicy))
+    faults.push(notSupported('spec.ipFamilyPolicy', spec.ipFamilyPolicy, policies));
+  const families = spec.ipFamilies ?? [];
+  for (const [index, family] of families.entries())
+    if (!['IPv4', 'IPv6'].includes(family))
+      faults.push(notSupported(`spec.ipFamilies[${index}]`, family, ['IPv4', 'IPv6']));
+  for (const [index, address] of (spec.clusterIPs ?? []).entries())
+    if (address !== 'None' && isIP(address) === 0)
+      faults.push(invalidValue(`spec.clusterIPs[${index}]`, address, IP_ADDRESS));
+  if (faults.length > 0 || (isHeadless(spec) && !spec.selector)) return faults;
+  if (spec.ipFamilyPolicy === 'RequireDualStack')
+    faults.push(
+      invalidValue(
+        'spec.ipFamilyPolicy',
+        spec.ipFamilyPolicy,
+        'this cluster is not configured for dual-stack services',
+      ),
+    );
+  for (const [index, family] of families.entries())
+    if (family === 'IPv6')
+      faults.push(invalidValue(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster'));
+  return faults;
+}
+
+function externalIpFaults(addresses: readonly string[]): FieldFault[] {
+  return addresses.flatMap((address, index) => {
+    const at = `spec.externalIPs[${index}]`;
+    if (isIP(address) === 0) return [invalidValue(at, address, IP_ADDRESS)];
+    if (address === '0.0.0.0' || address === '::')
+      return [invalidValue(at, address, 'may not be unspecified (0.0.0.0 or ::)')];
+    if (address.startsWith('127.') || address === '::1')
+      return [invalidValue(at, address, 'may not be in the loopback range (127.0.0.0/8, ::1/128)')];
+    return address.startsWith('169.254.') || /^fe[89ab]/i.test(address)
+      ? [invalidValue(at, address, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)')]
+      : [];
+  });
+}
+
+/** The field is named as the real server names it, with a capital. */
+function sourceRangeFaults({ type, loadBalancerSourceRanges: ranges = [] }: IServiceSpec): FieldFault[] {
+  if (ranges.length === 0) return [];
+  const path = 'spec.LoadBalancerSourceRanges';
+  if (type !== 'LoadBalancer')
+    return [forbiddenField(path, "may only be used when `type` is 'LoadBalancer'")];
+  return ranges.flatMap((range, index) => {
+    const [address = '', bits = ''] = range.trim().split('/');
+    const family = isIP(address);
+    const isCidr = family !== 0 && /^\d+$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+    return isCidr ? [] : [invalidValue(`${path}[${index}]`, range, CIDR)];
+  });
+}
+
+function trafficFaults(spec: IServiceSpec): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const external = spec.externalTrafficPolicy;
+  const outside =
+    reachableFromOutside(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
+  if (external && !outside)
+    faults.push(
+      invalidValue(
+        'spec.externalTrafficPolicy',
+        external,
+        'may only be set for externally-accessible services',
+      ),
+    );
+  else if (external && !POLICIES.includes(external))
+    faults.push(notSupported('spec.externalTrafficPolicy', external, POLICIES));
+  else if (!external && reachableFromOutside(spec)) faults.push(required('spec.externalTrafficPolicy'));
+  const node = spec.healthCheckNodePort;
+  if (node && !(spec.type === 'LoadBalancer' && external === 'Local'))
+    faults.push(
+      invalidValue(
+        'spec.healthCheckNodePort',
+        node,
+        "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+      ),
+    );
+  const internal = spec.internalTrafficPolicy;
+  if (internal && !POLICIES.includes(internal))
+    faults.push(notSupported('spec.internalTrafficPolicy', internal, POLICIES));
+  return faults;
+}
+
+export function validateServiceUpdate(spec: IServiceSpec, old: IServiceSpec): FieldFault[] {
+  const before = old.clusterIPs?.[0];
+  // Changing to or from ExternalName gives up or takes a new address.
+  if (!before || old.type === 'ExternalName' || spec.type === 'ExternalName') return [];
+  if (spec.clusterIPs?.[0] === before) return [];
+  return [invalidValue('spec.clusterIPs[0]', spec.clusterIPs ?? null, 'may not change once set')];
+}

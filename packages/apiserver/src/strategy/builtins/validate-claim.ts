@@ -1,0 +1,48 @@
+/** What is wrong with the spec of a volume claim, of a claim itself or of a template of claims. */
+
+import { dnsSubdomain, Quantity } from '@slurm-operator/kubernetes-values';
+import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
+import type { FieldFault } from '../../api/errors.ts';
+import { invalidValue, notSupported, required } from '../../api/fault.ts';
+import { validateLabelSelector } from './label-selector-rules.ts';
+
+const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+
+type ClaimSpec = NonNullable<IPersistentVolumeClaim['spec']>;
+
+export function claimSpecFaults(spec: ClaimSpec | undefined, path: string): FieldFault[] {
+  if (!spec) return [];
+  const faults = accessModeFaults(
+    spec.accessModes,
+    `${path}.accessModes`,
+    'at least 1 access mode is required',
+  );
+  if (spec.accessModes?.includes('ReadWriteOncePod') && spec.accessModes.length > 1)
+    faults.push({
+      reason: 'FieldValueForbidden',
+      field: `${path}.accessModes`,
+      message: 'Forbidden: may not use ReadWriteOncePod with other access modes',
+    });
+  if (spec.selector) faults.push(...validateLabelSelector(spec.selector, `${path}.selector`));
+  const storage = spec.resources?.requests?.['storage'];
+  if (storage === undefined) faults.push(required(`${path}.resources[storage]`));
+  else if ((Quantity.parse(storage) ?? Quantity.ZERO).compare(Quantity.ZERO) <= 0)
+    faults.push(invalidValue(`${path}.resources[storage]`, String(storage), 'must be greater than zero'));
+  const name = spec.storageClassName;
+  if (name)
+    for (const text of dnsSubdomain(name)) faults.push(invalidValue(`${path}.storageClassName`, name, text));
+  if (spec.volumeMode !== undefined && !['Block', 'Filesystem'].includes(spec.volumeMode))
+    faults.push(notSupported(`${path}.volumeMode`, spec.volumeMode, ['Block', 'Filesystem']));
+  return faults;
+}
+
+export function accessModeFaults(
+  modes: readonly string[] | undefined,
+  path: string,
+  whenEmpty?: string,
+): FieldFault[] {
+  if (!modes?.length) return [required(path, whenEmpty)];
+  return modes
+    .filter((mode) => !ACCESS_MODES.includes(mode))
+    .map((mode) => notSupported(path, mode, ACCESS_MODES));
+}

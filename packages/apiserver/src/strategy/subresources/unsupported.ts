@@ -1,0 +1,12 @@
+/** Subresources that exist on a real server and not here: named, so that nobody takes silence for success. */
+import { notImplemented } from '../../api/errors.ts';
+import type { ActionSubresource, Verb } from '../../resource/resource-definition.ts';
+
+export function unsupported(feature: string, kind: string, verbs: readonly Verb[]): ActionSubresource {
+  return {
+    type: 'action',
+    verbs,
+    kind: { group: '', version: 'v1', kind },
+    handle: () => Promise.reject(notImplemented(feature)),
+  };
+}
