@@ -26,7 +26,7 @@ function isLower(): boolean {
   const risen = risenFindings(findings, JSON.parse(committed) as Counts);
   for (const finding of risen) console.error(describe(finding));
   if (risen.length > 0) {
-    console.error(`These words occur more often than ${countsFile} allows: rewrite one occurrence of each.`);
+    console.error(`These words occur more often than ${countsFile} allows: rewrite as many as were added.`);
     process.exitCode = 1;
   } else if (committed !== text && option === undefined)
     console.log(`${countsFile} is out of date: run \`node tools/words/check.ts --write\` and commit it.`);

@@ -15,6 +15,12 @@ test('strings of programs and all documentation are user-visible; comments, name
   assert.equal(visible('docs/x.md'), 3);
 });
 
+test('an identifier counts once in its area, and a path of a module does not', () => {
+  const text = "import { startAnew } from './start-anew.ts';\nstartAnew(); startAnew(); listAnew();\n";
+  const findings = [...scan('e2e/a.ts', text), ...scan('e2e/b.ts', text), ...scan('tools/c.ts', text)];
+  assert.deepEqual(countFindings(findings), { e2e: { anew: 2 }, tools: { anew: 2 } });
+});
+
 test('a file name counts', () => {
   assert.deepEqual(scan('packages/kube/src/list-anew.ts', ''), [
     { file: 'packages/kube/src/list-anew.ts', line: 1, word: 'anew', write: 'again', isVisible: false },

@@ -8,20 +8,32 @@ const keyOf = (finding: Finding) => `${finding.isVisible ? 'visible ' : ''}${are
 
 export function countFindings(findings: readonly Finding[]): Counts {
   const areas: Record<string, Record<string, number>> = {};
+  const names = new Set<string>();
   for (const finding of findings) {
+    const name = `${areaOf(finding.file)} ${finding.word} ${finding.name}`;
+    if (finding.name !== undefined && names.has(name)) continue;
+    names.add(name);
     const words = (areas[keyOf(finding)] ??= {});
     words[finding.word] = (words[finding.word] ?? 0) + 1;
   }
   return sorted(areas);
 }
 
-/** Findings of every word that now occurs more often than committed. A word may move from one area to another. */
+/**
+ * Findings of every word that now occurs more often than committed, in the areas where it rose. A word may move from one area to
+ * another.
+ */
 export function risenFindings(findings: readonly Finding[], committed: Counts): Finding[] {
-  const now = totalsOf(countFindings(findings));
+  const counts = countFindings(findings);
+  const now = totalsOf(counts);
   const before = totalsOf(committed);
-  return findings.filter(({ isVisible, word }) => {
-    const key = totalKey(isVisible, word);
-    return (now.get(key) ?? 0) > (before.get(key) ?? 0);
+  return findings.filter((finding) => {
+    const key = totalKey(finding.isVisible, finding.word);
+    const area = keyOf(finding);
+    return (
+      (now.get(key) ?? 0) > (before.get(key) ?? 0) &&
+      (counts[area]?.[finding.word] ?? 0) > (committed[area]?.[finding.word] ?? 0)
+    );
   });
 }
 

@@ -12,6 +12,8 @@ export interface Finding {
   readonly write: string;
   /** Users read it: documentation, chart files, and the strings of programs. */
   readonly isVisible: boolean;
+  /** The identifier, if it is part of one. Each identifier counts once in an area, however often it is used. */
+  readonly name?: string;
 }
 
 const listFile = join(import.meta.dirname, 'word-list.json');
@@ -45,27 +47,27 @@ function readOrEmpty(file: string): string {
 }
 
 export function scanFile(file: string, text: string, rules: readonly WordRule[]): Finding[] {
-  const visible = visibilityOf(file, text);
   const inName = findWords(file, rules).map(
     ({ word, write }): Finding => ({ file, line: 1, word, write, isVisible: false }),
   );
-  const inText = findWords(text, rules).map(
-    ({ word, write, offset }): Finding => ({
-      file,
-      line: lineAt(text, offset),
-      word,
-      write,
-      isVisible: visible(offset),
-    }),
-  );
+  const regions = file.endsWith('.ts') ? regionsOf(text) : [];
+  const isVisibleProgram = isProgram.test(file) && !file.endsWith('.test.ts');
+  const inText = findWords(text, rules).flatMap(({ word, write, offset }): Finding[] => {
+    const found = { file, line: lineAt(text, offset), word, write };
+    if (!file.endsWith('.ts')) return [{ ...found, isVisible: isProse.test(file) }];
+    const region = regions.find(({ start, end }) => start <= offset && offset < end);
+    if (region === undefined) return [{ ...found, isVisible: false, name: identifierAt(text, offset) }];
+    // The path of a module: its file name counts.
+    if (region.kind === 'string' && /^['"]\.{0,2}\//.test(text.slice(region.start, region.start + 4)))
+      return [];
+    return [{ ...found, isVisible: isVisibleProgram && region.kind === 'string' }];
+  });
   return [...inName, ...inText];
 }
 
-function visibilityOf(file: string, text: string): (offset: number) => boolean {
-  if (isProse.test(file)) return () => true;
-  if (!isProgram.test(file) || !file.endsWith('.ts') || file.endsWith('.test.ts')) return () => false;
-  const strings = regionsOf(text).filter(({ kind }) => kind === 'string');
-  return (offset) => strings.some(({ start, end }) => start <= offset && offset < end);
+function identifierAt(text: string, offset: number): string {
+  const before = /[\w$#]*$/.exec(text.slice(Math.max(0, offset - 80), offset))?.[0] ?? '';
+  return before + (/^[\w$]*/.exec(text.slice(offset))?.[0] ?? '');
 }
 
 /** `packages/kube`, `docs`, or `(root)`. */
