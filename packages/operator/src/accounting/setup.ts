@@ -4,10 +4,9 @@ import { configMaps, type Manager, secrets, services, statefulSets } from '@slur
 import type { Surroundings } from '../builders/surroundings.ts';
 import { accountings, clusters, controllers } from '../cache/resources.ts';
 import { watchPods } from '../status/watch-pods.ts';
-import { AccountingReconciler } from './reconciler.ts';
+import { accountingReconciler } from './reconciler.ts';
 
 export function setupAccountings(manager: Manager, around: Surroundings, options: { workers: number }): void {
-  const reconciler = new AccountingReconciler(manager, around);
   const builder = manager
     .controller('accounting-controller')
     .for(accountings)
@@ -38,5 +37,5 @@ export function setupAccountings(manager: Manager, around: Surroundings, options
     });
   watchPods(builder, manager.cache, [app.accounting])
     .options({ workers: options.workers })
-    .reconcile(reconciler.reconcile);
+    .reconcile(accountingReconciler(manager, around));
 }

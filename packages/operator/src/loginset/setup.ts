@@ -11,10 +11,9 @@ import {
 import type { Surroundings } from '../builders/surroundings.ts';
 import { controllers, loginSets } from '../cache/resources.ts';
 import { watchPods } from '../status/watch-pods.ts';
-import { LoginSetReconciler } from './reconciler.ts';
+import { loginSetReconciler } from './reconciler.ts';
 
 export function setupLoginSets(manager: Manager, around: Surroundings, options: { workers: number }): void {
-  const reconciler = new LoginSetReconciler(manager, around);
   const { cache } = manager;
   const of = (namespace: string | undefined, controller: string): ObjectRef[] =>
     cache
@@ -41,5 +40,5 @@ export function setupLoginSets(manager: Manager, around: Surroundings, options: 
     ]);
   watchPods(builder, manager.cache, [app.login])
     .options({ workers: options.workers })
-    .reconcile(reconciler.reconcile);
+    .reconcile(loginSetReconciler(manager, around));
 }

@@ -2,10 +2,9 @@
 import { deployments, type Manager, services } from '@slurm-operator/kube';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { controllers, restApis } from '../cache/resources.ts';
-import { RestApiReconciler } from './reconciler.ts';
+import { restApiReconciler } from './reconciler.ts';
 
 export function setupRestApis(manager: Manager, around: Surroundings, options: { workers: number }): void {
-  const reconciler = new RestApiReconciler(manager, around);
   manager
     .controller('restapi-controller')
     .for(restApis)
@@ -18,5 +17,5 @@ export function setupRestApis(manager: Manager, around: Surroundings, options: {
         .map((one) => one.metadata),
     )
     .options({ workers: options.workers })
-    .reconcile(reconciler.reconcile);
+    .reconcile(restApiReconciler(manager, around));
 }

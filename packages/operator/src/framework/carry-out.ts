@@ -1,0 +1,50 @@
+/** Carries out the actions of a plan, in their order. */
+import type { Live, Manager } from '@slurm-operator/kube';
+import type { Steps } from '../reconcile/steps.ts';
+import { type Action, type CustomAction, titleOf } from './actions.ts';
+
+export interface ActingFor {
+  readonly manager: Pick<Manager, 'client' | 'owned'>;
+  readonly owner: Live;
+  readonly steps: Steps;
+  readonly signal: AbortSignal;
+}
+
+/** Each action fails on its own; what needs a failed one is skipped. The result is the set of actions that succeeded. */
+export async function carryOut<Custom extends CustomAction>(
+  actions: readonly (Action | Custom)[],
+  acting: ActingFor,
+  custom: (action: Custom) => Promise<unknown>,
+): Promise<ReadonlySet<Action | Custom>> {
+  const succeeded = new Set<Action | Custom>();
+  const missed = new Set<string>();
+  for (const action of actions) {
+    const title = titleOf(action);
+    const skipped = action.needs?.some((need) => missed.has(need)) ?? false;
+    const work = (): Promise<unknown> => ('title' in action ? custom(action) : perform(action, acting));
+    if (!skipped && (await acting.steps.run(title, work))) succeeded.add(action);
+    else missed.add(title);
+  }
+  return succeeded;
+}
+
+export async function perform(
+  action: Action,
+  { manager, owner, signal }: Omit<ActingFor, 'steps'>,
+): Promise<void> {
+  const { client, owned } = manager;
+  switch (action.type) {
+    case 'Apply': {
+      const adopt = action.adopt === undefined ? {} : { adopt: action.adopt };
+      await owned.apply(action.resource, owner, action.object, { ...adopt, signal });
+      return;
+    }
+    case 'Patch':
+      await client.mergePatch(action.resource, action.ref, action.body, { signal });
+      return;
+    case 'Delete': {
+      const propagation = action.propagation === undefined ? {} : { propagation: action.propagation };
+      await client.delete(action.resource, action.ref, { uid: action.uid, ...propagation, signal });
+    }
+  }
+}
