@@ -17,8 +17,8 @@ import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { clusters, controllers } from '../cache/resources.ts';
 import type { SlurmSurvey } from '../config-guard/slurm-work.ts';
+import type { ReconcilerManager } from '../framework/define-reconciler.ts';
 import { applyStatefulSet } from '../reconcile/apply-stateful-set.ts';
-import type { ReconcilerNeeds } from '../reconcile/reconcile-object.ts';
 import { Steps } from '../reconcile/steps.ts';
 import { specHints } from '../rules/findings.ts';
 import { SpecHints } from '../rules/spec-hints.ts';
@@ -41,7 +41,7 @@ const lookForPrometheus = 60_000;
 const askAgain = 2_000;
 
 export class ControllerReconciler {
-  readonly #manager: ReconcilerNeeds;
+  readonly #manager: ReconcilerManager;
   readonly #around: Surroundings;
   readonly #pace = new ConfigPace();
   readonly #monitors = new ServiceMonitors();
@@ -51,7 +51,7 @@ export class ControllerReconciler {
   readonly #hints: SpecHints;
   readonly #survey: SlurmSurvey;
 
-  constructor(manager: ReconcilerNeeds, around: Surroundings, survey: SlurmSurvey) {
+  constructor(manager: ReconcilerManager, around: Surroundings, survey: SlurmSurvey) {
     this.#manager = manager;
     this.#around = around;
     this.#survey = survey;

@@ -49,7 +49,8 @@ export function titleOf(action: Action | CustomAction): string {
 /** One line per action, without the content of any object: a plan with Secrets can be printed. */
 export function describeActions(actions: readonly (Action | CustomAction)[]): string[] {
   return actions.map((action) => {
-    const after = action.needs === undefined ? '' : ` after ${action.needs.join(', ')}`;
+    const { needs = [] } = action;
+    const after = needs.length === 0 ? '' : ` after ${needs.join(', ')}`;
     return `${action.type.toLowerCase()} ${titleOf(action)}${after}`;
   });
 }

@@ -55,6 +55,7 @@ export interface ReconcilerDefinition<
   readonly act?: (action: Custom, context: ReconcileContext) => Promise<unknown>;
   /** Pure. */
   readonly status: (outcome: Outcome<Observed, P>) => StatusReport;
+  readonly log?: (outcome: Outcome<Observed, P>, log: ReconcileContext['log']) => void;
 }
 
 /** Failed actions are thrown after the status reports them, so that the queue retries. */
@@ -65,7 +66,7 @@ export function defineReconciler<
   Custom extends CustomAction = never,
 >(
   manager: ReconcilerManager,
-  { resource, observe, plan, act, status }: ReconcilerDefinition<T, Observed, P, Custom>,
+  { resource, observe, plan, act, status, log }: ReconcilerDefinition<T, Observed, P, Custom>,
 ): Reconcile {
   return async (request, context) => {
     const { cache, client, recorder } = manager;
@@ -82,14 +83,16 @@ export function defineReconciler<
       (action) => act?.(action, context) ?? Promise.reject(new Error(`no way to carry out ${action.type}`)),
     );
 
-    const current = cache.get(resource, request);
-    if (current === undefined) return undefined;
-    const { fields = {}, conditions } = status({
+    const outcome: Outcome<Observed, P> = {
       observed,
       plan: planned,
       problems: [...planned.problems, ...steps.failures],
       succeeded: (action) => succeeded.has(action),
-    });
+    };
+    log?.(outcome, context.log);
+    const current = cache.get(resource, request);
+    if (current === undefined) return undefined;
+    const { fields = {}, conditions } = status(outcome);
     await writeStatus(resource, withGeneration(current, object), fields, conditions, client, context);
     steps.throwFailures();
     const { lookAgainAt } = planned;

@@ -1,103 +1,146 @@
-/** Whether a Token needs a new token, and when to look again. Pure. */
-import { resourceName, type Token, tokenSecretKey } from '@slurm-operator/api';
-import type { Read } from '../builders/read.ts';
-import type { TokenFacts } from './stored-token.ts';
+/** What to do for a Token. Pure: a token is computed from the key, the user and the time. */
+import { controllerOf, controllerReference, type Live, type Secret, secrets } from '@slurm-operator/kube';
+import { InvalidInput, signJwt } from '@slurm-operator/slurm';
+import { type Action, titleOf } from '../framework/actions.ts';
+import type { Plan } from '../framework/define-reconciler.ts';
+import type { Trouble as Problem } from '../status/judge.ts';
+import type { ObservedToken } from './observe.ts';
+import {
+  allowedUsersAnnotation,
+  mayHaveToken,
+  planRenewal,
+  secretOf,
+  wasServedByUpstream,
+  withUserListed,
+} from './renewal.ts';
+import { readToken, type TokenFacts } from './stored-token.ts';
 
-/** Lifetime of a token whose Token says nothing. */
-const usualLifetime = 15 * 60_000;
-/** The longest that Slurm can count: beyond it a token is for ever. */
-const longestLifetime = (2 ** 31 - 2) * 1000;
-/** A clock may be off by this much before a token counts as made in the future. */
-const clockSkew = 60_000;
+export interface TokenPlan extends Plan {
+  /** The new token, if one is to be written. */
+  readonly renewal?: { readonly write: Action; readonly facts: TokenFacts | undefined; readonly why: string };
+}
 
-export const secretOf = ({
-  metadata,
-  spec,
-}: Read<Token>): { readonly name: string; readonly key: string } => ({
-  name: spec.secretRef?.name || resourceName.tokenSecret(metadata.name, spec.username),
-  key: spec.secretRef?.key || tokenSecretKey,
+export function planToken(observed: ObservedToken, now: number): TokenPlan {
+  const { token, keySecret, key, stored, facts } = observed;
+  if (keySecret === undefined || key === undefined) return { actions: [], problems: [missingKey(observed)] };
+  const isOwnedByKey =
+    stored !== undefined && controllerOf(stored as Live<Secret>)?.uid === keySecret.metadata.uid;
+  const actions: Action[] = [];
+  if (!mayHaveToken(token.spec.username, keySecret.metadata.annotations ?? {})) {
+    if (!wasServedByUpstream(token, { isOwnedByKey, facts }))
+      return { actions, problems: [userNotAllowed(observed)] };
+    actions.push(recordConsent(observed));
+  }
+  const needs = actions.map(titleOf);
+  if (stored !== undefined && isOwnedByKey && facts?.username === token.spec.username)
+    actions.push({ ...takeOver(observed), needs });
+  const problems = observed.isControllersKey ? [] : [foreignKey(observed)];
+  const renewal = planRenewal(token, facts, now);
+  if (!renewal.sign) return { actions, problems, lookAgainAt: renewal.lookAgainAt };
+
+  const signed = sign(observed, key.reveal(), renewal.lifetime, now);
+  if ('reason' in signed) return { actions, problems: [signed] };
+  const write: Action = { ...writeSecret(observed, signed.text), needs };
+  if (mustBeReplaced(observed)) actions.push({ ...deleteStored(observed), needs });
+  return {
+    actions: [...actions, write],
+    problems,
+    lookAgainAt: token.spec.refresh ? now + renewal.lifetime * 0.8 : undefined,
+    renewal: { write, facts: readToken(signed.text, key.reveal()), why: renewal.why },
+  };
+}
+
+function sign(
+  { token, keyRef }: ObservedToken,
+  key: Buffer,
+  lifetime: number,
+  now: number,
+): { readonly text: string } | Problem {
+  try {
+    return { text: signJwt({ key, user: token.spec.username, lifetimeSeconds: lifetime / 1000, now }) };
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    return { reason: 'InvalidKey', message: `Secret ${keyRef.name}: ${error.message}.` };
+  }
+}
+
+/** What upstream's operator signed is written on the key, where its owner can see and revoke it. */
+function recordConsent({ token, keySecret, keyRef }: ObservedToken): Action {
+  const { namespace, uid, resourceVersion, annotations = {} } = keySecret?.metadata ?? token.metadata;
+  const listed = { [allowedUsersAnnotation]: withUserListed(annotations, token.spec.username) };
+  return {
+    type: 'Patch',
+    resource: secrets,
+    ref: { namespace, name: keyRef.name },
+    body: { metadata: { uid, resourceVersion, annotations: listed } },
+  };
+}
+
+/** Upstream's operator makes the Secret with the key the owner of the tokens that it signed. The token stays valid. */
+function takeOver({ token, stored }: ObservedToken): Action {
+  const { namespace } = token.metadata;
+  const { uid, resourceVersion } = stored?.metadata ?? {};
+  return {
+    type: 'Patch',
+    resource: secrets,
+    ref: { namespace, name: secretOf(token).name },
+    body: { metadata: { uid, resourceVersion, ownerReferences: [controllerReference(token)] } },
+  };
+}
+
+/** An immutable Secret of ours is deleted before the new one is written. */
+const mustBeReplaced = ({ token, stored }: ObservedToken): boolean =>
+  stored?.immutable === true &&
+  (stored.metadata.ownerReferences?.some(({ uid }) => uid === token.metadata.uid) ?? false);
+
+function deleteStored({ token, stored }: ObservedToken): Action {
+  const { namespace } = token.metadata;
+  const ref = { namespace, name: secretOf(token).name };
+  return { type: 'Delete', resource: secrets, ref, uid: stored?.metadata.uid ?? '' };
+}
+
+function writeSecret({ token }: ObservedToken, text: string): Action {
+  const { name, key } = secretOf(token);
+  return {
+    type: 'Apply',
+    resource: secrets,
+    object: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name,
+        namespace: token.metadata.namespace,
+        labels: {
+          'app.kubernetes.io/name': 'token',
+          'app.kubernetes.io/instance': token.metadata.name,
+          'app.kubernetes.io/component': 'token',
+          'app.kubernetes.io/part-of': 'slurm',
+          'app.kubernetes.io/managed-by': 'slurm-operator',
+        },
+      },
+      immutable: !token.spec.refresh,
+      data: { [key]: Buffer.from(text).toString('base64') },
+    } as Secret,
+    // A Token may name any Secret: one that exists already is not ours to fill.
+    adopt: false,
+  };
+}
+
+function missingKey({ token: { metadata }, keyRef, keySecret }: ObservedToken): Problem {
+  const message =
+    keySecret === undefined
+      ? `there is no Secret ${keyRef.name} in namespace ${metadata.namespace}: create it.`
+      : `Secret ${keyRef.name} has no key "${keyRef.key}": add it, or correct the name.`;
+  return { reason: 'SecretNotFound', message };
+}
+
+/** It may still be the key of a Slurm elsewhere: a warning, not a failure. */
+const foreignKey = ({ token, keyRef }: ObservedToken): Problem => ({
+  reason: 'InvalidKey',
+  message: `Secret ${keyRef.name} is the JWT key of no Controller in namespace ${token.metadata.namespace}: Slurm will refuse the token unless it uses the same key.`,
 });
 
-/** Go's notation, as the CRD has checked it. Milliseconds. */
-export function lifetimeOf({ spec }: Read<Token>): number {
-  if (!spec.lifetime) return usualLifetime;
-  const units: Record<string, number> = {
-    h: 3_600_000,
-    m: 60_000,
-    s: 1000,
-    ms: 1,
-    us: 1e-3,
-    µs: 1e-3,
-    ns: 1e-6,
-  };
-  let total = 0;
-  for (const [, amount = '0', unit = 's'] of spec.lifetime.matchAll(/([0-9.]+)(ns|us|µs|ms|h|m|s)/g))
-    total += Number(amount) * (units[unit] ?? 0);
-  return Math.min(longestLifetime, Math.max(1000, total));
-}
-
-export type TokenPlan =
-  | { readonly sign: false; readonly lookAgainAt: number | undefined }
-  | { readonly sign: true; readonly why: string; readonly lifetime: number };
-
-/** `stored` is undefined when there is no Secret, or what it holds was not signed with the present key. */
-export function planToken(token: Read<Token>, stored: TokenFacts | undefined, now: number): TokenPlan {
-  const lifetime = lifetimeOf(token);
-  const sign = (why: string): TokenPlan => ({ sign: true, why, lifetime });
-  if (stored === undefined) return sign('there is none that the present key signed');
-  if (stored.username !== token.spec.username) return sign(`it spoke for ${stored.username}`);
-  if (stored.issuedAt > now + clockSkew) return sign('it was made in the future: a clock was set back');
-  if (!token.spec.refresh) return { sign: false, lookAgainAt: undefined };
-  if (now >= stored.expiresAt) return sign('it expired');
-  // By its own lifetime, not by the present one: a longer lifetime takes effect with the next token.
-  const refreshAt = stored.issuedAt + (stored.expiresAt - stored.issuedAt) * 0.8;
-  if (now >= refreshAt) return sign('four fifths of its lifetime are over');
-  if (stored.expiresAt - stored.issuedAt > lifetime + 1000) return sign('its lifetime was shortened');
-  return { sign: false, lookAgainAt: refreshAt };
-}
-
-/** Users that can do anything in Slurm. */
-const privileged = new Set(['root', 'slurm']);
-
-/**
- * Whoever may write a Token must not thereby become root. Tokens for such users are signed only if the Secret with the
- * signing key lists them: who can write that Secret could sign any token anyway.
- */
-export const allowedUsersAnnotation = 'slinky.slurm.net/token-users';
-
-export function mayHaveToken(username: string, keyAnnotations: Readonly<Record<string, string>>): boolean {
-  if (!privileged.has(username.toLowerCase())) return true;
-  const listed = usersListed(keyAnnotations);
-  return listed.includes(username) || listed.includes('*');
-}
-
-const usersListed = (keyAnnotations: Readonly<Record<string, string>>): string[] =>
-  (keyAnnotations[allowedUsersAnnotation] ?? '')
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
-
-/** The value of the annotation that allows this user as well. */
-export const withUserListed = (keyAnnotations: Readonly<Record<string, string>>, username: string): string =>
-  [...usersListed(keyAnnotations), username].join(',');
-
-/** What the Secret of a Token tells about who filled it. */
-export interface StoredTokenSecret {
-  /** Upstream's operator makes the Secret with the key the owner of the tokens that it signed. */
-  readonly isOwnedByKey: boolean;
-  /** Absent: it holds nothing that the present key signed. */
-  readonly facts: TokenFacts | undefined;
-}
-
-/**
- * Whether upstream's operator served this Token, so that a move does not stop it: its Secret holds a token for the user that the present
- * key signed after the Token was created. Only at first sight: a Token that was refused once needs the annotation.
- */
-export function wasServedByUpstream(token: Read<Token>, stored: StoredTokenSecret): boolean {
-  const { facts, isOwnedByKey } = stored;
-  if (!isOwnedByKey || facts === undefined || facts.username !== token.spec.username) return false;
-  const created = Date.parse(token.metadata.creationTimestamp ?? '');
-  // Both are whole seconds; a token that is older than its Token was put there by another client.
-  if (!(facts.issuedAt + 1000 >= created)) return false;
-  return !token.status?.conditions?.some(({ reason }) => reason === 'UserNotAllowed');
-}
+const userNotAllowed = ({ token: { spec }, keyRef }: ObservedToken): Problem => ({
+  reason: 'UserNotAllowed',
+  message: `${spec.username} can do anything in Slurm, so a token for it needs the consent of the key's owner: annotate Secret ${keyRef.name} with ${allowedUsersAnnotation}=${spec.username}, or choose another user.`,
+});

@@ -2,10 +2,9 @@
 import { type Manager, secrets } from '@slurm-operator/kube';
 import { jwtKeyOf } from '../builders/key-sources.ts';
 import { controllers, tokens } from '../cache/resources.ts';
-import { TokenReconciler } from './reconciler.ts';
+import { tokenReconciler } from './reconciler.ts';
 
 export function setupTokens(manager: Manager, options: { workers: number }): void {
-  const reconciler = new TokenReconciler(manager);
   const { cache } = manager;
   manager
     .controller('token-controller')
@@ -24,5 +23,5 @@ export function setupTokens(manager: Manager, options: { workers: number }): voi
         .map((token) => token.metadata),
     )
     .options({ workers: options.workers })
-    .reconcile(reconciler.reconcile);
+    .reconcile(tokenReconciler(manager));
 }

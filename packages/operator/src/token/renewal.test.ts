@@ -6,11 +6,11 @@ import {
   allowedUsersAnnotation,
   lifetimeOf,
   mayHaveToken,
-  planToken,
+  planRenewal,
   secretOf,
   wasServedByUpstream,
   withUserListed,
-} from './plan.ts';
+} from './renewal.ts';
 import { readToken } from './stored-token.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -70,7 +70,7 @@ const cases: readonly {
 
 for (const { name, spec, stored, sign, lookAgainAt } of cases)
   test(`${name}: ${sign === undefined ? 'kept' : 'signed anew'}`, () => {
-    const plan = planToken(aToken(spec), stored as never, now);
+    const plan = planRenewal(aToken(spec), stored as never, now);
     if (sign === undefined) assert.deepEqual(plan, { sign: false, lookAgainAt });
     else assert.match(plan.sign ? plan.why : 'kept', sign);
   });
