@@ -8,7 +8,7 @@ import type { ObservedAccounting } from './observe.ts';
 import { planAccounting } from './plan.ts';
 
 const observed = (over: Partial<ObservedAccounting> = {}, spec: object = {}): ObservedAccounting => ({
-  accounting: anAccounting(spec) as Live<ReturnType<typeof anAccounting>>,
+  accounting: anAccounting(spec),
   secrets: [
     { name: 'slurm-auth', keys: { 'slurm.key': 'd1' } },
     { name: 'slurm-jwt', keys: { 'jwt.key': 'd2' } },

@@ -122,7 +122,7 @@ test('an object that does not exist, or is being deleted, is left alone', async 
 
 test('a sensitive value is in no print of the plan that holds it', () => {
   const password = new Sensitive('hunter2');
-  for (const text of [JSON.stringify({ password }), inspect({ password }), `${password}`])
+  for (const text of [JSON.stringify({ password }), inspect({ password }), String(password)])
     assert.doesNotMatch(text, /hunter2/);
   assert.equal(password.reveal(), 'hunter2');
 });

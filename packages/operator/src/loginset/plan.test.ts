@@ -8,8 +8,8 @@ import { planLoginSet } from './plan.ts';
 import { loginSetStatus } from './status.ts';
 
 const observed = (over: Partial<ObservedLoginSet> = {}): ObservedLoginSet => ({
-  loginSet: aLoginSet() as Live<ReturnType<typeof aLoginSet>>,
-  controller: aController() as Live<ReturnType<typeof aController>>,
+  loginSet: aLoginSet(),
+  controller: aController(),
   deployment: undefined,
   hostKeys: { ssh_host_rsa_key: 'digest' },
   secrets: [

@@ -13,7 +13,7 @@ const secret = (name: string, over: object = {}) => ({
   metadata: { name, namespace: 'hpc', uid: `uid-of-${name}`, resourceVersion: '7', ...over },
 });
 const observed = (over: Partial<ObservedToken> = {}, spec: object = {}): ObservedToken => ({
-  token: aToken({ refresh: true, ...spec }) as Live<ReturnType<typeof aToken>>,
+  token: aToken({ refresh: true, ...spec }),
   keyRef: { name: 'slurm-jwt', key: 'jwt.key' },
   keySecret: secret('slurm-jwt') as ObservedToken['keySecret'],
   key: new Sensitive(Buffer.alloc(32, 7)),
