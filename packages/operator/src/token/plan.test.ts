@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Live } from '@slurm-operator/kube';
 import { aToken } from '../../testing/objects.ts';
 import { describeActions } from '../framework/actions.ts';
 import { Sensitive } from '../framework/sensitive.ts';
