@@ -1,5 +1,5 @@
 /** The values of the charts slurm-operator and slurm-operator-crds. */
-import { anyMap, closed, flag, list, mapOf, oneOf, port, type Schema, text, whole } from './schema.ts';
+import { anyMap, closed, flag, list, mapOf, oneOf, portOrText, type Schema, text, whole } from './schema.ts';
 import {
   budget,
   extraObjects,
@@ -37,11 +37,14 @@ const program = (name: string): Record<string, Schema> => ({
   securityContext: anyMap('Security settings of the container.'),
   resources: anyMap('Requests and limits.'),
   pdb: budget,
-  logLevel: text('Log level: debug, info, warn, error, or a number.', {
-    pattern: '^(debug|info|warn|error|panic|[0-9]+)$',
-  }),
-  healthPort: port('Port of /healthz and /readyz.'),
-  metricsPort: port('Port of /metrics; 0 disables it.', 0),
+  logLevel: {
+    ...text('Log level: debug, info, warn, error, or a number.', {
+      pattern: '^(debug|info|warn|error|panic|[0-9]+)$',
+    }),
+    type: ['string', 'integer', 'null'],
+  },
+  healthPort: portOrText('Port of /healthz and /readyz.'),
+  metricsPort: portOrText('Port of /metrics; 0 disables it.', 0),
   metricsSecure: flag('Serve metrics over TLS, to authorized clients.'),
   leaderElection: flag('Elect a leader among the replicas.'),
   namespaces: text('Namespaces to watch, a,b,c; empty means all.', {
@@ -96,7 +99,7 @@ export function operatorValues(): Schema {
         namespaceSelector: anyMap('Namespaces to which it applies.'),
       }),
       mutating: closed('The copy of topology.', hook),
-      serverPort: port('Port of the webhook.'),
+      serverPort: portOrText('Port of the webhook.'),
     }),
     certManager: closed('The certificate from cert-manager.', {
       enabled: flag('Use cert-manager.'),

@@ -39,6 +39,13 @@ export const oneOf = (description: string, choices: readonly string[]): Schema =
 export const port = (description: string, minimum = 1): Schema =>
   whole(description, { minimum, maximum: 65_535 });
 
+/** The same, or as text: `--set-string` and upstream's comments write ports that way. */
+export const portOrText = (description: string, minimum = 1): Schema => ({
+  ...port(description, minimum),
+  type: ['integer', 'string', 'null'],
+  pattern: minimum === 0 ? '^(0|[1-9][0-9]{0,4})$' : '^[1-9][0-9]{0,4}$',
+});
+
 /** An object with these fields and no other: a misspelt value is refused instead of ignored. */
 export const closed = (description: string, properties: Readonly<Record<string, Schema>>): Schema => ({
   description,

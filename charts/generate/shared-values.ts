@@ -21,7 +21,9 @@ export const pullSecrets = list('Secrets with which images are pulled: names, or
     additionalProperties: false,
   },
 });
-export const registry = text('Registry host and optional path that is prepended to every image without a host.');
+export const registry = text(
+  'Registry host and optional path that is prepended to every image without a host.',
+);
 export const extraObjects = list('Additional objects, as template strings or as maps.', {
   items: { type: ['object', 'string'] },
 });

@@ -128,6 +128,7 @@ function nodeSet({ NodeSet }: Kinds): Schema {
     }),
     metadata: metadata('the pods'),
     podSpec,
+    taintKubeNodes: flag('Deprecated, without effect: use taints of your own and podSpec.tolerations.'),
     useResourceLimits: flag('Deprecated; workers always offer Slurm what their limits allow.'),
   });
 }
@@ -141,12 +142,22 @@ function loginSet({ LoginSet }: Kinds): Schema {
     metadata: metadata('the pods'),
     podSpec,
     service: service('the login nodes'),
+    sssdConf: text('Deprecated: use sssd.conf. Content of sssd.conf of this login set.'),
   });
 }
 
 function controller({ Controller }: Kinds): Schema {
   return closed('slurmctld and the configuration of the cluster.', {
-    ...take(Controller, 'external', 'inplaceReconfigure', 'ha', 'persistence', 'extraConf', 'metrics'),
+    ...take(
+      Controller,
+      'external',
+      'inplaceReconfigure',
+      'ha',
+      'maxNodeCount',
+      'persistence',
+      'extraConf',
+      'metrics',
+    ),
     externalConfig: elsewhere('slurmctld'),
     slurmctld: container('slurmctld'),
     reconfigure: container('the reconfiguration'),
@@ -212,12 +223,10 @@ export function slurmValues(kinds: Kinds): Schema {
       value: whole('Its value.', { minimum: -2_147_483_648, maximum: 1_000_000_000 }),
       preemptionPolicy: oneOf('Whether these pods preempt others.', ['PreemptLowerPriority', 'Never']),
     }),
+    priorityClassName: text('Deprecated: use priorityClass. Priority class of all pods.'),
     slurmKey: key('key with which all daemons authenticate'),
     jwtKey: key('key that signs JSON Web Tokens'),
-    slurmKeyRef: keyRef(
-      'the Slurm key; deprecated: use slurmKey.secretRef. {} requests a new key',
-      'Secret',
-    ),
+    slurmKeyRef: keyRef('the Slurm key; deprecated: use slurmKey.secretRef. {} requests a new key', 'Secret'),
     jwtHs256KeyRef: keyRef('the JWT key; deprecated: use jwtKey.secretRef. {} requests a new key', 'Secret'),
     jwksKeys: closed('A JSON Web Key Set.', {
       enabled: flag('Use it.'),

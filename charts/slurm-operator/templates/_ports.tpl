@@ -2,24 +2,24 @@
 {{- define "operator.ports" -}}
 {{- $v := get .root.Values .component -}}
 - name: health
-  containerPort: {{ $v.healthPort }}
-{{- if $v.metricsPort }}
+  containerPort: {{ int $v.healthPort }}
+{{- if int $v.metricsPort }}
 - name: metrics
-  containerPort: {{ $v.metricsPort }}
+  containerPort: {{ int $v.metricsPort }}
 {{- end }}
 {{- end -}}
 
 {{- define "operator.flags" -}}
 {{- $v := get .root.Values .component -}}
-{{- if and $v.metricsSecure (not $v.metricsPort) -}}
+{{- if and $v.metricsSecure (not (int $v.metricsPort)) -}}
 {{- fail (printf "%s.metricsSecure is true and %s.metricsPort is 0: secure metrics need a port" .component .component) -}}
 {{- end -}}
 {{- if and (eq .component "operator") (not $v.leaderElection) (gt (int $v.replicas) 1) -}}
 {{- fail "operator.leaderElection is false and operator.replicas is more than 1: two operators would act at the same time; set operator.replicas to 1, or operator.leaderElection to true" -}}
 {{- end -}}
 - --log-level={{ $v.logLevel }}
-- --health-addr=:{{ $v.healthPort }}
-- --metrics-addr={{ ternary (printf ":%v" $v.metricsPort) "0" (not (not $v.metricsPort)) }}
+- --health-addr=:{{ int $v.healthPort }}
+- --metrics-addr={{ ternary (printf ":%d" (int $v.metricsPort)) "0" (not (not (int $v.metricsPort))) }}
 {{- if $v.metricsSecure }}
 - --metrics-secure
 {{- end }}

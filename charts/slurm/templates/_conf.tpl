@@ -4,7 +4,7 @@
 {{- define "slurm.confValue" -}}
 {{- if kindIs "slice" . -}}
 {{- $parts := list -}}
-{{- range . -}}{{- $parts = append $parts (include "slurm.confValue" .) -}}{{- end -}}
+{{- range . -}}{{- with include "slurm.confValue" . -}}{{- $parts = append $parts . -}}{{- end -}}{{- end -}}
 {{- join "," $parts -}}
 {{- else if kindIs "bool" . -}}
 {{- ternary "YES" "NO" . -}}
@@ -15,12 +15,12 @@
 {{- end -}}
 {{- end -}}
 
-{{/* A map as Key=Value, joined by separator. Arguments: map, separator. A key with null is omitted. */}}
+{{/* A map as Key=Value, joined by separator. Arguments: map, separator. Null, "" and [] are omitted: Slurm refuses a key without a value. */}}
 {{- define "slurm.confMap" -}}
 {{- $pairs := list -}}
 {{- range $key, $value := .map -}}
 {{- if not (kindIs "invalid" $value) -}}
-{{- $pairs = append $pairs (printf "%s=%s" $key (include "slurm.confValue" $value)) -}}
+{{- with include "slurm.confValue" $value -}}{{- $pairs = append $pairs (printf "%s=%s" $key .) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- join .separator $pairs -}}

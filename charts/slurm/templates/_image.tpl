@@ -31,6 +31,11 @@ Arguments: root, image, path (for messages). Empty when there is no image.
 {{- end -}}
 {{- end -}}
 
+{{/* Whether a field of a container or pod is handed on: false and 0 are values, empty text, lists and maps are not. */}}
+{{- define "slurm.saysSomething" -}}
+{{- if or . (kindIs "bool" .) (kindIs "float64" .) (kindIs "int64" .) (kindIs "int" .) -}}true{{- end -}}
+{{- end -}}
+
 {{/*
 A container of a custom resource from its values: the image by the rules above, pull policy, and every other field that is set.
 Arguments: root, container, path. Empty if nothing is set.
@@ -38,7 +43,7 @@ Arguments: root, container, path. Empty if nothing is set.
 {{- define "slurm.container" -}}
 {{- $container := dict -}}
 {{- range $key, $value := omit .container "image" -}}
-{{- if or $value (kindIs "bool" $value) -}}{{- $_ := set $container $key $value -}}{{- end -}}
+{{- if include "slurm.saysSomething" $value -}}{{- $_ := set $container $key $value -}}{{- end -}}
 {{- end -}}
 {{- $image := include "slurm.image" (dict "root" .root "image" .container.image "path" (printf "%s.image" .path)) -}}
 {{- if $image -}}
@@ -55,18 +60,17 @@ Arguments: root, values (metadata, podSpec), hostname (optional). Empty if nothi
 {{- define "slurm.template" -}}
 {{- $spec := dict -}}
 {{- range $key, $value := .values.podSpec -}}
-{{- if or $value (kindIs "bool" $value) -}}{{- $_ := set $spec $key $value -}}{{- end -}}
+{{- if include "slurm.saysSomething" $value -}}{{- $_ := set $spec $key $value -}}{{- end -}}
 {{- end -}}
 {{- if .hostname -}}{{- $_ := set $spec "hostname" .hostname -}}{{- end -}}
-{{- if and .root.Values.imagePullSecrets (not (hasKey $spec "imagePullSecrets")) -}}
 {{- $secrets := list -}}
-{{- range .root.Values.imagePullSecrets -}}
+{{- range concat (.root.Values.imagePullSecrets | default list) ($spec.imagePullSecrets | default list) -}}
 {{- $secrets = append $secrets (ternary (dict "name" .) . (kindIs "string" .)) -}}
 {{- end -}}
-{{- $_ := set $spec "imagePullSecrets" $secrets -}}
-{{- end -}}
-{{- if and .root.Values.priorityClass.enabled (not (hasKey $spec "priorityClassName")) -}}
-{{- $_ := set $spec "priorityClassName" .root.Values.priorityClass.name -}}
+{{- with $secrets -}}{{- $_ := set $spec "imagePullSecrets" (uniq .) -}}{{- end -}}
+{{- $class := ternary .root.Values.priorityClass.name (.root.Values.priorityClassName | default "") .root.Values.priorityClass.enabled -}}
+{{- if and $class (not (hasKey $spec "priorityClassName")) -}}
+{{- $_ := set $spec "priorityClassName" $class -}}
 {{- end -}}
 {{- $template := dict -}}
 {{- if .values.metadata -}}{{- $_ := set $template "metadata" .values.metadata -}}{{- end -}}

@@ -23,9 +23,15 @@ app.kubernetes.io/part-of: slurm
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
+{{/* metadata of an object. Arguments: root, name; optional: values (labels and annotations of the component), annotations (of the chart). */}}
 {{- define "slurm.metadata" -}}
 name: {{ .name }}
 namespace: {{ include "slurm.namespace" .root }}
+{{- $own := dig "metadata" dict (.values | default dict) | default dict }}
 labels:
-  {{- include "slurm.labels" .root | nindent 2 }}
+  {{- mergeOverwrite (include "slurm.labels" .root | fromYaml) ($own.labels | default dict) | toYaml | nindent 2 }}
+{{- with mergeOverwrite (deepCopy (.annotations | default dict)) ($own.annotations | default dict) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}

@@ -35,7 +35,10 @@ behaviour; `false` would offer more than the limits allow.
 
 {{/* Whether something needs sssd.conf. */}}
 {{- define "slurm.needsSssd" -}}
-{{- $needed := gt (len (include "slurm.loginsets" . | fromJson)) 0 -}}
+{{- $needed := false -}}
+{{- range $name, $set := (include "slurm.loginsets" . | fromJson) -}}
+{{- if not $set.sssdConf -}}{{- $needed = true -}}{{- end -}}
+{{- end -}}
 {{- range $name, $set := (include "slurm.nodesets" . | fromJson) -}}
 {{- if $set.ssh.enabled -}}{{- $needed = true -}}{{- end -}}
 {{- end -}}

@@ -1,0 +1,60 @@
+/** Values that users of upstream's charts have: what they mean here, and which are refused. */
+import assert from 'node:assert/strict';
+import { after, before as beforeAll, test } from 'node:test';
+import { chart, type Manifest } from './src/index.ts';
+import { type Any, ChartStage } from './testing/chart-stage.ts';
+import { operatorExamples, refusals, slurmExamples, type ValueExample } from './testing/upstream-values.ts';
+
+let stage: ChartStage;
+beforeAll(async () => {
+  stage = await ChartStage.open();
+});
+after(() => stage?.[Symbol.asyncDispose]());
+
+/** Every named part is there; lists are compared element by element, text without blanks at its end. */
+function assertPart(actual: Any, part: Any, path: string): void {
+  if (Array.isArray(part)) {
+    assert.equal(actual?.length, part.length, `${path}: ${JSON.stringify(actual)}`);
+    for (const [index, each] of part.entries()) assertPart(actual[index], each, `${path}[${index}]`);
+  } else if (typeof part === 'object' && part !== null) {
+    assert.ok(typeof actual === 'object' && actual !== null, `${path} is ${JSON.stringify(actual)}`);
+    for (const [key, each] of Object.entries(part)) assertPart(actual[key], each, `${path}.${key}`);
+  } else if (typeof part === 'string') assert.equal(String(actual).trimEnd(), part.trimEnd(), path);
+  else assert.equal(actual, part, path);
+}
+
+function check(manifests: readonly Manifest[], { means }: ValueExample): void {
+  for (const [what, part] of Object.entries(means)) {
+    const [kind, name] = what.split('/');
+    const found = manifests.filter(
+      (each) => each.kind === kind && (name === undefined || each.metadata.name === name),
+    );
+    if (part === undefined) assert.equal(found.length, 0, `there is a ${what}`);
+    else {
+      assert.equal(found.length, 1, `${found.length} objects are ${what}`);
+      assertPart(found[0], part, what);
+    }
+  }
+}
+
+for (const example of slurmExamples)
+  test(`slurm: ${example.name}`, async () => {
+    const manifests = await stage.slurm(example.values);
+    check(manifests, example);
+    await stage.accepts(manifests, 'slurm');
+  });
+
+for (const example of operatorExamples)
+  test(`slurm-operator: ${example.name}`, async () => {
+    const manifests = await stage.operator(example.values);
+    check(manifests, example);
+    await stage.accepts(
+      manifests.filter(({ kind }) => kind !== 'CustomResourceDefinition'),
+      'slinky',
+    );
+  });
+
+for (const { chart: name, values, why, says } of refusals)
+  test(`${name} refuses ${JSON.stringify(values)}: ${why}`, async () => {
+    assert.match(await stage.helm.refusal('slurm', chart(name), values), says);
+  });
