@@ -17,7 +17,7 @@ const alerts: readonly Alert[] = [
     severity: 'critical',
     summary: 'Slurm of cluster {{ $labels.namespace }}/{{ $labels.name }} cannot be reached',
     description:
-      'Running jobs go on; workers are not scaled, rolled or drained until it answers. Run: kubectl -n {{ $labels.namespace }} describe clusters.slinky.slurm.net {{ $labels.name }}',
+      'Running jobs continue; workers are not scaled, rolled or drained until it responds. Run: kubectl -n {{ $labels.namespace }} describe clusters.slinky.slurm.net {{ $labels.name }}',
   },
   {
     alert: 'SlurmObjectNotReady',
@@ -25,7 +25,7 @@ const alerts: readonly Alert[] = [
     for: '15m',
     severity: 'warning',
     summary: '{{ $labels.kind }} {{ $labels.namespace }}/{{ $labels.name }} is not ready',
-    description: 'Its conditions say why and what to do: kubectl describe.',
+    description: 'Its conditions report why and what to do: run kubectl describe.',
   },
   {
     alert: 'SlurmNodesDown',
@@ -40,8 +40,9 @@ const alerts: readonly Alert[] = [
     expr: 'max by (namespace, nodeset) (slurm_operator_nodeset_desired) > max by (namespace, nodeset) (slurm_operator_nodeset_ready)',
     for: '30m',
     severity: 'warning',
-    summary: 'NodeSet {{ $labels.namespace }}/{{ $labels.nodeset }} has fewer ready workers than wanted',
-    description: 'kubectl describe nodeset, then its pods: an image, a machine or a quota may be missing.',
+    summary: 'NodeSet {{ $labels.namespace }}/{{ $labels.nodeset }} has fewer ready workers than desired',
+    description:
+      'Run kubectl describe for the NodeSet and its pods: an image, a node or a quota may be missing.',
   },
   {
     alert: 'SlurmDecisionsWithheld',
@@ -50,23 +51,23 @@ const alerts: readonly Alert[] = [
     severity: 'warning',
     summary: 'NodeSet {{ $labels.namespace }}/{{ $labels.nodeset }} waits for Slurm',
     description:
-      'The operator deletes no worker whose state it does not know. Look at the SlurmConnected condition of the Cluster.',
+      'The operator deletes no worker whose state is unknown. Check the SlurmConnected condition of the Cluster.',
   },
   {
     alert: 'SlurmOperatorReconcileOverdue',
     expr: 'max by (pod, controller) (controller_runtime_overdue_reconciles) > 0',
     for: '5m',
     severity: 'warning',
-    summary: 'The operator has not ended its work on an object in time ({{ $labels.controller }})',
+    summary: 'A reconcile did not stop after its deadline ({{ $labels.controller }})',
     description:
-      'Nothing is done about that object until it ends; the log names its key. After ten minutes the operator fails /livez and is started again.',
+      'That object is not reconciled until it stops; the log names its key. After ten minutes the operator fails /livez and is restarted.',
   },
   {
     alert: 'SlurmRolloutStuck',
     expr: 'min by (namespace, nodeset) (slurm_operator_nodeset_rollout_progress) < 1 and max by (namespace, nodeset) (changes(slurm_operator_nodeset_rollout_progress[2h])) == 0',
     for: '2h',
     severity: 'warning',
-    summary: 'The rollout of NodeSet {{ $labels.namespace }}/{{ $labels.nodeset }} stands still',
+    summary: 'The rollout of NodeSet {{ $labels.namespace }}/{{ $labels.nodeset }} makes no progress',
     description:
       'It waits for running jobs, or its budget is used up by workers that are not ready: kubectl describe nodeset.',
   },
@@ -75,16 +76,16 @@ const alerts: readonly Alert[] = [
     expr: 'sum(leader_election_master_status{name="slurm-operator"}) == 0',
     for: '5m',
     severity: 'critical',
-    summary: 'No replica of the operator leads',
-    description: 'Slurm goes on by itself; nothing is scaled or repaired. Look at the pods of the operator.',
+    summary: 'No replica of the operator is the leader',
+    description: 'Slurm keeps running, but nothing is scaled or repaired. Check the pods of the operator.',
   },
   {
     alert: 'SlurmOperatorReconcilesFail',
     expr: 'sum by (controller) (rate(controller_runtime_reconcile_errors_total[15m])) > 0.1',
     for: '30m',
     severity: 'warning',
-    summary: 'Controller {{ $labels.controller }} fails again and again',
-    description: 'The log of the operator names the object and the error.',
+    summary: 'Controller {{ $labels.controller }} fails repeatedly',
+    description: 'See the log of the operator for the object and the error.',
   },
   {
     alert: 'SlurmOperatorQueueGrows',
@@ -92,15 +93,15 @@ const alerts: readonly Alert[] = [
     for: '15m',
     severity: 'warning',
     summary: 'Controller {{ $labels.controller }} does not keep up',
-    description: 'Give it more workers (--<kind>-workers), or look for an API server that is slow.',
+    description: 'Increase its workers (--<kind>-workers), or check for a slow API server.',
   },
   {
     alert: 'SlurmOperatorStalls',
     expr: 'max(nodejs_eventloop_lag_p99_seconds{job=~".*slurm-operator.*"}) > 1',
     for: '15m',
     severity: 'warning',
-    summary: 'The operator stands still for seconds at a time',
-    description: 'It is short of CPU, or something in it is slow: --profile shows where the time goes.',
+    summary: 'The event loop of the operator is blocked for seconds',
+    description: 'It lacks CPU, or its code is slow: use --profile to find where the time is spent.',
   },
 ];
 

@@ -15,7 +15,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   Clusters: [
     {
       title: 'Not ready',
-      about: 'Objects whose Ready condition is not True. kubectl describe tells why.',
+      about: 'Objects whose Ready condition is not True. kubectl describe shows why.',
       kind: 'table',
       queries: { '{{kind}} {{namespace}}/{{name}}': `slurm_operator_object_ready{${select}} == 0` },
     },
@@ -29,7 +29,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: 'Jobs',
-      about: 'Running and waiting.',
+      about: 'Running and pending.',
       kind: 'timeseries',
       queries: {
         '{{namespace}}/{{cluster}} {{state}}': `max by (namespace, cluster, state) (slurm_operator_cluster_jobs{${select}})`,
@@ -38,7 +38,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   ],
   Workers: [
     {
-      title: 'Wanted and ready',
+      title: 'Desired and ready',
       about: 'Workers of each NodeSet.',
       kind: 'timeseries',
       queries: {
@@ -47,8 +47,8 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
     {
-      title: 'On their way out',
-      about: 'Workers that are being drained by the operator, and Slurm nodes drained by anybody.',
+      title: 'Draining',
+      about: 'Workers that the operator drains, and all drained Slurm nodes.',
       kind: 'timeseries',
       queries: {
         '{{nodeset}} draining': `max by (namespace, nodeset) (slurm_operator_nodeset_draining{${select}})`,
@@ -57,7 +57,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: 'Rollout',
-      about: 'Share of workers that have the newest revision.',
+      about: 'Share of workers at the newest revision.',
       kind: 'timeseries',
       unit: 'percentunit',
       queries: {
@@ -66,7 +66,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: 'Decisions withheld',
-      about: 'What waits because the state of Slurm is not known.',
+      about: 'Actions that wait because the state of Slurm is unknown.',
       kind: 'timeseries',
       queries: {
         '{{nodeset}}': `max by (namespace, nodeset) (slurm_operator_nodeset_decisions_withheld{${select}})`,
@@ -74,7 +74,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: 'Actions',
-      about: 'What the operator did, per second.',
+      about: 'Actions of the operator, per second.',
       kind: 'timeseries',
       queries: {
         '{{action}}': `sum by (action) (rate(slurm_operator_nodeset_actions_total{${select}}[$__rate_interval]))`,
@@ -82,7 +82,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: 'Drains',
-      about: 'How long the slowest tenth took, from our drain to the deletion of the worker.',
+      about: '90th percentile of the time from the drain by the operator to the deletion of the worker.',
       kind: 'timeseries',
       unit: 's',
       queries: {
@@ -92,8 +92,8 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   ],
   Operator: [
     {
-      title: 'Leads',
-      about: 'One replica leads.',
+      title: 'Leader',
+      about: 'One replica is the leader.',
       kind: 'stat',
       queries: { '{{name}}': 'sum by (name) (leader_election_master_status)' },
     },
@@ -114,7 +114,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: 'Time of a reconcile',
-      about: 'The slowest hundredth.',
+      about: '99th percentile.',
       kind: 'timeseries',
       unit: 's',
       queries: {
@@ -124,7 +124,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: 'Requests to the API server',
-      about: 'Per second, by answer.',
+      about: 'Per second, by status code.',
       kind: 'timeseries',
       queries: {
         '{{method}} {{code}}': 'sum by (method, code) (rate(rest_client_requests_total[$__rate_interval]))',
@@ -139,8 +139,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     {
       title: 'Event loop',
-      about:
-        'How long the slowest hundredth of its turns took. Above a second, nothing else is to be trusted.',
+      about: '99th percentile of the event loop lag. Above a second, the other panels are unreliable.',
       kind: 'timeseries',
       unit: 's',
       queries: { '{{pod}}': 'nodejs_eventloop_lag_p99_seconds{job=~".*slurm-operator.*"}' },

@@ -19,9 +19,9 @@ export function flagsPage(): string {
 
 # Flags
 
-Both programs are in one image: \`/manager\` runs the controllers, \`/webhook\` answers admission reviews. Flags are written as
-Go programs take them (\`--name value\`, \`--name=value\`, one dash or two). The environment variable \`LOG_LEVEL\` wins over
-every flag of the log; \`POD_NAMESPACE\` tells a program its own namespace.
+Both programs are in one image: \`/manager\` runs the controllers, \`/webhook\` serves admission reviews. Flags have the
+syntax of Go programs (\`--name value\`, \`--name=value\`, one dash or two). The environment variable \`LOG_LEVEL\` takes
+precedence over every log flag; \`POD_NAMESPACE\` is the namespace of the program.
 
 ## manager
 
@@ -52,8 +52,8 @@ export function permissionsPage(
 
 # Permissions
 
-Everything that the programs may do, and what the roles for people hold. A test runs the controllers with exactly these
-rules and fails on a refusal; another fails on a permission that the audit log never shows in use.
+All permissions of the programs and of the roles for users. A test runs the controllers with exactly these
+rules and fails on a refused request; another fails on a permission that the audit log never shows in use.
 
 ${parts.join('\n\n')}
 `;

@@ -25,26 +25,26 @@ export class NodeSetMetrics {
     const registers = [registry];
     const gauge = (name: string, help: string) =>
       new Gauge({ name: `slurm_operator_nodeset_${name}`, help, labelNames: [...labelNames], registers });
-    this.#desired = gauge('desired', 'Workers that are wanted');
-    this.#ready = gauge('ready', 'Workers that are ready');
-    this.#draining = gauge('draining', 'Workers on their way out');
-    this.#progress = gauge('rollout_progress', 'Share of workers that have the newest revision');
-    this.#withheld = gauge('decisions_withheld', 'Decisions that wait because the state of Slurm is unknown');
-    this.#waiting = gauge(
-      'decisions_waiting',
-      'Decisions that wait for something else: jobs, budgets, claims',
+    this.#desired = gauge('desired', 'Desired number of workers');
+    this.#ready = gauge('ready', 'Ready workers');
+    this.#draining = gauge('draining', 'Workers that are being drained');
+    this.#progress = gauge('rollout_progress', 'Share of workers at the newest revision');
+    this.#withheld = gauge('decisions_withheld', 'Actions that wait because the state of Slurm is unknown');
+    this.#waiting = gauge('decisions_waiting', 'Actions that wait for another reason: jobs, budgets, claims');
+    this.#drained = gauge('slurm_drained', 'Slurm nodes that are drained or draining');
+    this.#foreignDrains = gauge(
+      'slurm_drained_by_others',
+      'Drained Slurm nodes that the operator did not drain',
     );
-    this.#drained = gauge('slurm_drained', 'Slurm nodes that are drained or draining, by whomever');
-    this.#foreignDrains = gauge('slurm_drained_by_others', 'Slurm nodes that somebody else drained');
     this.#actions = new Counter({
       name: 'slurm_operator_nodeset_actions_total',
-      help: 'Actions carried out',
+      help: 'Actions executed',
       labelNames: [...labelNames, 'action'],
       registers,
     });
     this.#drainSeconds = new Histogram({
       name: 'slurm_operator_nodeset_drain_seconds',
-      help: 'From our drain to the deletion of the worker',
+      help: 'Time from the drain by the operator to the deletion of the worker',
       labelNames: [...labelNames],
       buckets: drainBuckets,
       registers,

@@ -14,7 +14,7 @@ export const domain = (about: string): Flag<string> => ({
   default: '',
   about,
   read(value) {
-    if (value !== '' && !isDomain(value)) throw new FlagError('give a DNS domain such as cluster.local');
+    if (value !== '' && !isDomain(value)) throw new FlagError('use a DNS domain such as cluster.local');
     return value;
   },
 });
@@ -26,7 +26,7 @@ export const toggle = (standard: boolean, about: string): Flag<boolean> => ({
   read(value) {
     if (/^(1|t|true)$/i.test(value)) return true;
     if (/^(0|f|false)$/i.test(value)) return false;
-    throw new FlagError('give true or false');
+    throw new FlagError('use true or false');
   },
 });
 
@@ -35,7 +35,7 @@ export const oneOf = <T extends string>(choices: readonly T[], standard: T, abou
   about: `${about}: ${choices.join(', ')}`,
   read(value) {
     const found = choices.find((choice) => choice === value);
-    if (found === undefined) throw new FlagError(`give one of ${choices.join(', ')}`);
+    if (found === undefined) throw new FlagError(`use one of ${choices.join(', ')}`);
     return found;
   },
 });
@@ -57,7 +57,7 @@ export const count = (standard: number, about: string): Flag<number> => ({
   read(value) {
     const number = Number(value);
     if (!/^\d+$/.test(value) || number < 1 || number > 1000)
-      throw new FlagError('give a whole number from 1 to 1000');
+      throw new FlagError('use a whole number from 1 to 1000');
     return number;
   },
 });
@@ -71,13 +71,13 @@ export interface Address {
 /** `:8080`, `127.0.0.1:8080`, `[::1]:8080`; 0 or nothing for "do not listen". */
 export const address = (standard: string, about: string): Flag<Address | undefined> => ({
   default: standard,
-  about: `${about}; 0 for nowhere`,
+  about: `${about}; 0 disables it`,
   read(value) {
     if (value === '0' || value === '') return undefined;
     const match = /^(?:\[(?<six>[0-9a-f:.%]+)\]|(?<host>[^:[\]]*)):(?<port>\d{1,5})$/i.exec(value);
     const port = Number(match?.groups?.['port']);
     if (match?.groups === undefined || port > 65_535)
-      throw new FlagError('give an address such as :8081 or 127.0.0.1:8081, or 0 for none');
+      throw new FlagError('use an address such as :8081 or 127.0.0.1:8081, or 0 for none');
     const host = match.groups['six'] ?? match.groups['host'] ?? '';
     return { port, ...(host === '' ? {} : { host }) };
   },
@@ -89,9 +89,9 @@ export const duration = (standard: string, about: string, atLeast = 100): Flag<n
   about,
   read(value) {
     const total = durationMilliseconds(value);
-    if (total === undefined) throw new FlagError('give a duration such as 500ms, 10s or 1m30s');
+    if (total === undefined) throw new FlagError('use a duration such as 500ms, 10s or 1m30s');
     if (total < atLeast || total > 24 * 3_600_000)
-      throw new FlagError(`give a duration from ${atLeast}ms to 24h`);
+      throw new FlagError(`use a duration from ${atLeast}ms to 24h`);
     return total;
   },
 });

@@ -4,19 +4,25 @@ import { oneOf, text, toggle } from './flag-types.ts';
 import type { FlagValues } from './parse-flags.ts';
 
 export const logFlags = {
-  'log-level': text('', 'debug, info, warn or error; the environment variable LOG_LEVEL wins (default info)'),
-  'zap-log-level': text('', 'the same by its older name; also panic (error), or a number (1 and up: debug)'),
-  'zap-devel': toggle(false, 'for developers: console lines, and debug unless a level is given'),
-  'zap-encoder': oneOf(['', 'json', 'console'], '', 'form of a log line (default json)'),
+  'log-level': text(
+    '',
+    'debug, info, warn or error; the environment variable LOG_LEVEL takes precedence (default info)',
+  ),
+  'zap-log-level': text(
+    '',
+    'deprecated name of --log-level; also accepts panic (error), or a number (1 and up: debug)',
+  ),
+  'zap-devel': toggle(false, 'development mode: console lines, and debug unless a level is set'),
+  'zap-encoder': oneOf(['', 'json', 'console'], '', 'format of log lines (default json)'),
   'zap-time-encoding': oneOf(
     ['', 'epoch', 'millis', 'nano', 'iso8601', 'rfc3339', 'rfc3339nano'],
     '',
-    'form of the time in a log line (default rfc3339)',
+    'format of the time in log lines (default rfc3339)',
   ),
   'zap-stacktrace-level': oneOf(
     ['', 'info', 'error', 'panic'],
     '',
-    'least level of lines that carry the stack of who wrote them (default none)',
+    'lowest level at which log lines have a stack trace (default none)',
   ),
 };
 
@@ -67,5 +73,5 @@ function readLevel(wanted: string, source: string): string {
   if (level === 'warning') return 'warn';
   if (level === 'panic' || level === 'fatal') return 'error';
   if (/^[1-9]\d*$/.test(level)) return 'debug';
-  throw new FlagError(`${source} is "${wanted}": give one of ${levels.join(', ')}`);
+  throw new FlagError(`${source} is "${wanted}": use one of ${levels.join(', ')}`);
 }

@@ -59,20 +59,20 @@ test('flags are written as Go programs take them', () => {
 });
 
 test('a wrong one is refused with its name, its value and what to do', () => {
-  refused(['--nodeset-workers=0'], /^--nodeset-workers is "0": give a whole number from 1 to 1000$/);
+  refused(['--nodeset-workers=0'], /^--nodeset-workers is "0": use a whole number from 1 to 1000$/);
   refused(['--nodeset-workers=many'], /"many"/);
-  refused(['--health-addr=8081'], /--health-addr is "8081": give an address such as :8081/);
+  refused(['--health-addr=8081'], /--health-addr is "8081": use an address such as :8081/);
   refused(['--metrics-addr=:99999'], /--metrics-addr is ":99999"/);
-  refused(['--leader-elect=maybe'], /--leader-elect is "maybe": give true or false/);
-  refused(['--slurm-poll-period=5'], /--slurm-poll-period is "5": give a duration such as 500ms, 10s/);
+  refused(['--leader-elect=maybe'], /--leader-elect is "maybe": use true or false/);
+  refused(['--slurm-poll-period=5'], /--slurm-poll-period is "5": use a duration such as 500ms, 10s/);
   refused(['--slurm-request-timeout=1ms'], /from 100ms to 24h/);
   refused(['--slurm-backoff-initial=2m', '--slurm-backoff-max=1m'], /--slurm-backoff-max is less/);
-  refused(['--reach-services-by=pigeon'], /give one of name, address/);
+  refused(['--reach-services-by=pigeon'], /use one of name, address/);
   refused(['--zap-encoder=xml'], /--zap-encoder is "xml"/);
-  refused(['--nonsense'], /there is no flag --nonsense/);
+  refused(['--nonsense'], /unknown flag --nonsense; see --help/);
   refused(['nodeset'], /"nodeset" is not a flag/);
   refused(['--kubeconfig'], /--kubeconfig needs a value/);
-  refused(['--log-level=loud'], /--log-level is "loud": give one of debug, info/);
+  refused(['--log-level=loud'], /--log-level is "loud": use one of debug, info/);
   refused([], /LOG_LEVEL is "loud"/, { LOG_LEVEL: 'loud' });
 });
 

@@ -7,32 +7,37 @@ import { type LogSettings, logSettings } from './log-flags.ts';
 import { type FlagValues, parseFlags, usage } from './parse-flags.ts';
 import { type ServingSettings, servingFlags, servingSettings } from './serving-flags.ts';
 
-const atATime = (kind: string) => count(1, `${kind} reconciles at a time`);
+const atATime = (kind: string) => count(1, `maximum number of concurrent ${kind} reconciles`);
 
 export const managerFlagTable = {
   ...servingFlags({ metrics: ':8080' }),
-  'propagated-node-conditions': list('node conditions whose text becomes the reason of a drain'),
+  'propagated-node-conditions': list(
+    'types of Node conditions whose message becomes the reason of a drain, comma-separated',
+  ),
   'accounting-workers': atATime('Accounting'),
   'controller-workers': atATime('Controller'),
   'loginset-workers': atATime('LoginSet'),
   'nodeset-workers': atATime('NodeSet'),
-  'nodeset-parallel': count(16, 'requests under way at once for one NodeSet'),
+  'nodeset-parallel': count(16, 'maximum number of concurrent requests for one NodeSet'),
   'restapi-workers': atATime('RestApi'),
   'slurmclient-workers': atATime('Cluster'),
   'token-workers': atATime('Token'),
   profile: toggle(false, 'serve CPU and heap profiles at /debug/pprof'),
-  'profile-addr': address('localhost:6060', 'where profiles are served'),
-  'slurm-request-timeout': duration('20s', 'how long one request to Slurm may take'),
-  'slurm-backoff-initial': duration('1s', 'pause after the first failure to reach Slurm; doubled with each'),
-  'slurm-backoff-max': duration('15m', 'longest pause between two tries to reach Slurm'),
-  'slurm-poll-period': duration('5s', 'rest between two lists of Slurm while nothing waits for it'),
-  'image-repository': text('slurm-operator', 'where images come from that no custom resource names'),
-  'image-tag': text('26.05', 'their tag'),
+  'profile-addr': address('localhost:6060', 'address at which profiles are served'),
+  'slurm-request-timeout': duration('20s', 'timeout of a request to Slurm'),
+  'slurm-backoff-initial': duration(
+    '1s',
+    'delay after the first failed connection to Slurm; doubles with each failure',
+  ),
+  'slurm-backoff-max': duration('15m', 'longest delay between two attempts to connect to Slurm'),
+  'slurm-poll-period': duration('5s', 'polling interval of Slurm when idle'),
+  'image-repository': text('slurm-operator', 'repository of images that no custom resource sets'),
+  'image-tag': text('26.05', 'tag of images that no custom resource sets'),
   'cluster-domain': domain('DNS domain of Services; empty: from /etc/resolv.conf, else cluster.local'),
   'reach-services-by': oneOf(
     ['name', 'address'],
     'name',
-    'address is for an operator outside of the cluster',
+    'how to reach Services; use address for an operator outside of the cluster',
   ),
 };
 
@@ -53,7 +58,7 @@ export function managerFlags(
   if (flags === undefined)
     return { usage: usage('slurm-operator manager: runs Slurm clusters on Kubernetes.', managerFlagTable) };
   if (flags['slurm-backoff-max'] < flags['slurm-backoff-initial'])
-    throw new FlagError('--slurm-backoff-max is less than --slurm-backoff-initial: give a longer one');
+    throw new FlagError('--slurm-backoff-max is less than --slurm-backoff-initial: set a longer duration');
   const image = (name: string) => `${flags['image-repository']}/${name}:${flags['image-tag']}`;
   return {
     serving: servingSettings(flags, env),

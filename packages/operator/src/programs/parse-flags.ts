@@ -24,11 +24,11 @@ export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): 
     const word = args[at] ?? '';
     const match = /^--?(?<name>[a-z0-9][a-z0-9-]*)(?:=(?<value>.*))?$/s.exec(word);
     if (match?.groups === undefined)
-      throw new FlagError(`"${word}" is not a flag: write --name=value, or --help for the list`);
+      throw new FlagError(`"${word}" is not a flag: use --name=value; see --help`);
     const { name = '', value } = match.groups;
     if (name === 'help' || name === 'h') return undefined;
     const flag = flags[name];
-    if (flag === undefined) throw new FlagError(`there is no flag --${name}; --help lists those there are`);
+    if (flag === undefined) throw new FlagError(`unknown flag --${name}; see --help`);
     if (value !== undefined) given.set(name, value);
     else if (flag.isSwitch === true) given.set(name, 'true');
     else {

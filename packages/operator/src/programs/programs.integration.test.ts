@@ -313,7 +313,7 @@ test('as processes: LOG_LEVEL wins over the flag, help is printed, a wrong flag 
   assert.equal(wrong.code, 2);
   assert.equal(
     wrong.err.trim(),
-    '--server-addr is "here": give an address such as :8081 or 127.0.0.1:8081, or 0 for none',
+    '--server-addr is "here": use an address such as :8081 or 127.0.0.1:8081, or 0 for none',
   );
 });
 

@@ -5,14 +5,17 @@ import type { FlagValues } from './parse-flags.ts';
 import type { Replica } from './step-aside.ts';
 
 export const servingFlags = (standard: { readonly metrics: string }) => ({
-  kubeconfig: text('', 'a kubeconfig file (default KUBECONFIG, the service account, or ~/.kube/config)'),
-  namespaces: list('look at these namespaces only, comma-separated (default all)'),
-  'leader-elect': toggle(false, 'run several replicas, one of which works'),
-  'leader-elect-namespace': text('', 'where the lease is (default the namespace of the program)'),
-  'health-addr': address(':8081', 'serve /livez, /healthz and /readyz there'),
-  'metrics-addr': address(standard.metrics, 'serve /metrics there, and /debug/vars to the same machine'),
-  'metrics-secure': toggle(false, 'serve metrics over TLS, to those who may get /metrics'),
-  'enable-http2': toggle(false, 'speak HTTP/2 where TLS is served'),
+  kubeconfig: text(
+    '',
+    'path of a kubeconfig file (default KUBECONFIG, the service account, or ~/.kube/config)',
+  ),
+  namespaces: list('namespaces to watch, comma-separated (default all)'),
+  'leader-elect': toggle(false, 'elect a leader among several replicas'),
+  'leader-elect-namespace': text('', 'namespace of the lease (default the namespace of the program)'),
+  'health-addr': address(':8081', 'address of /livez, /healthz and /readyz'),
+  'metrics-addr': address(standard.metrics, 'address of /metrics, and of /debug/vars for loopback clients'),
+  'metrics-secure': toggle(false, 'serve metrics over TLS, to clients that are authorized to get /metrics'),
+  'enable-http2': toggle(false, 'enable HTTP/2 on TLS ports'),
   ...logFlags,
 });
 

@@ -8,20 +8,20 @@ import { type ServingSettings, servingFlags, servingSettings } from './serving-f
 export const webhookFlagTable = {
   ...servingFlags({ metrics: '0' }),
   'leader-elect': toggle(false, 'accepted for compatibility: every replica serves, so none is elected'),
-  'server-addr': address(':9443', 'serve admission reviews there'),
+  'server-addr': address(':9443', 'address of the admission webhook'),
   'cert-dir': text(
     '',
-    'directory with tls.crt and tls.key, as cert-manager makes them (default: make our own)',
+    'directory with tls.crt and tls.key, for example from cert-manager (default: the webhook creates a certificate)',
   ),
-  'cert-secret': text('slurm-operator-webhook-certs', 'Secret that keeps the certificates of our own making'),
-  'service-name': text('slurm-operator-webhook', 'the Service that the API server dials'),
+  'cert-secret': text('slurm-operator-webhook-certs', 'Secret in which the webhook stores its certificates'),
+  'service-name': text('slurm-operator-webhook', 'Service through which the API server calls the webhook'),
   'validating-configuration': text(
     'slurm-operator-webhook',
-    'ValidatingWebhookConfiguration that is told our authority; empty for none',
+    'ValidatingWebhookConfiguration in which the webhook sets its CA; empty for none',
   ),
   'mutating-configuration': text(
     '',
-    'MutatingWebhookConfiguration that is told our authority; empty for none',
+    'MutatingWebhookConfiguration in which the webhook sets its CA; empty for none',
   ),
 };
 
@@ -48,12 +48,10 @@ export function webhookFlags(
 ): WebhookFlags | { readonly usage: string } {
   const flags = parseFlags(webhookFlagTable, args);
   if (flags === undefined)
-    return { usage: usage('slurm-operator webhook: checks what CEL rules cannot.', webhookFlagTable) };
+    return { usage: usage('slurm-operator webhook: validates what CEL rules cannot.', webhookFlagTable) };
   const server = flags['server-addr'];
   if (server === undefined)
-    throw new FlagError(
-      '--server-addr is 0: the webhook has nothing else to do; give an address such as :9443',
-    );
+    throw new FlagError('--server-addr is 0: the webhook needs an address, such as :9443');
   const directory = flags['cert-dir'];
   return {
     serving: servingSettings(flags, env),

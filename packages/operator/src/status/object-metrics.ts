@@ -10,7 +10,7 @@ export function exposeObjects(cache: Cache, registry: Registry): void {
   const registers = [registry];
   const ready = new Gauge({
     name: 'slurm_operator_object_ready',
-    help: 'Whether an object says that it is ready',
+    help: '1 if the object is Ready',
     labelNames: ['kind', 'namespace', 'name'],
     registers,
     collect() {
@@ -29,7 +29,7 @@ export function exposeObjects(cache: Cache, registry: Registry): void {
   });
   const nodes = new Gauge({
     name: 'slurm_operator_cluster_nodes',
-    help: 'Nodes of a Slurm cluster, as it reported them last',
+    help: 'Nodes of a Slurm cluster in its last report',
     labelNames: ['namespace', 'cluster', 'state'],
     registers,
     collect() {
@@ -41,7 +41,7 @@ export function exposeObjects(cache: Cache, registry: Registry): void {
   });
   const jobs = new Gauge({
     name: 'slurm_operator_cluster_jobs',
-    help: 'Jobs of a Slurm cluster, as it reported them last',
+    help: 'Jobs of a Slurm cluster in its last report',
     labelNames: ['namespace', 'cluster', 'state'],
     registers,
     collect() {
