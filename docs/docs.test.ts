@@ -59,7 +59,7 @@ function unknownNames(text: string, code: string): string[] {
 }
 
 test('labels, annotations and metrics that the pages name exist', () => {
-  const code = sources('packages/{api,operator}/src/**/*.ts');
+  const code = sources('{packages/api,packages/operator,e2e}/src/**/*.ts');
   const found = pages.flatMap((page) => unknownNames(read(page), code).map((name) => `${page}: ${name}`));
   assert.deepEqual(found, []);
   const wrong =
