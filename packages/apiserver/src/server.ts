@@ -1,16 +1,13 @@
-/** An embedded API server: puts the rooms together and serves them on a loopback port. */
+/** An embedded API server: puts its parts together and serves them on a loopback port. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAuthority, issueClient, issueServing, type KeyPair } from '@slurm-operator/kubernetes-values';
-import { createAdmissionChain } from './admission/admission-chain.ts';
 import type { Surroundings } from './api/types.ts';
-import { createFieldManager } from './apply/field-manager.ts';
 import { AuditLog } from './audit/audit-log.ts';
-import { createAuthenticator } from './authorization/authenticator.ts';
-import { createAuthorizer } from './authorization/authorizer.ts';
+import { Authenticator } from './authorization/authenticator.ts';
+import { Authorizer } from './authorization/authorizer.ts';
 import { bootstrap } from './bootstrap.ts';
-import { createDiscovery } from './discovery/discovery.ts';
 import { Faults } from './faults/faults.ts';
 import { keepNamespacesFilled } from './housekeeping/namespace-content.ts';
 import { followQuotas } from './housekeeping/quota-status.ts';
@@ -20,15 +17,13 @@ import { Listener } from './request/listener.ts';
 import { serve } from './request/pipeline.ts';
 import { serveUpgrade } from './request/upgrade.ts';
 import { Registry } from './resource/registry.ts';
-import { createSchemaSource } from './resource/schema-of.ts';
 import type { ServerParts } from './resource/server-parts.ts';
-import { createTablePrinter } from './response/table/table-printer.ts';
 import { readSnapshotFile, writeSnapshotFile } from './store/snapshot-file.ts';
 import { SnapshotKeeper } from './store/snapshot-keeper.ts';
 import { Store } from './store/store.ts';
 import { builtinResources } from './strategy/builtins/builtin-resources.ts';
 import { useServiceNetwork } from './strategy/builtins/service/allocate-service.ts';
-import { createCustomResources } from './strategy/custom-resources/custom-resources.ts';
+import { CustomResources } from './strategy/custom-resources/custom-resources.ts';
 
 export interface ApiServerOptions {
   /** 0 (the default) takes a free one. */
@@ -116,8 +111,16 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const store = new Store(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit });
   if (options.serviceNetwork !== undefined) useServiceNetwork(store, options.serviceNetwork);
   const registry = new Registry();
-  const parts = assemble(store, registry, surroundings, authority);
-  for (const definition of builtinResources(parts)) registry.register(definition);
+  const parts: ServerParts = {
+    store,
+    registry,
+    surroundings,
+    authority,
+    authenticator: new Authenticator({ authority, store, surroundings }),
+    authorizer: new Authorizer(store),
+  };
+  const customResources = new CustomResources(parts);
+  for (const definition of builtinResources()) registry.register(definition);
 
   const snapshotFile = options.data === undefined ? undefined : join(options.data, 'state.json');
   const kept = snapshotFile === undefined ? undefined : await readSnapshotFile(snapshotFile);
@@ -127,7 +130,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   keepNamespacesFilled(parts);
   // Nobody can have seen what came before the first request, so nobody may resume from it.
   store.compact();
-  await parts.customResources.start();
+  customResources.start();
   const keeper = snapshotFile === undefined ? undefined : new SnapshotKeeper(store, snapshotFile);
 
   const audit = new AuditLog(options.auditLimit);
@@ -174,7 +177,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
       // Not left to the sockets: one whose end goes unnoticed would keep the process alive with its watch.
       faults.cutWatches({}, 'end');
       await listener.close();
-      await parts.customResources.stop();
+      customResources.stop();
       await keeper?.stop();
     },
     async restart() {
@@ -182,24 +185,4 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
       await listener.open();
     },
   };
-}
-
-/** The rooms know each other only through ServerParts, which is complete before the first request. */
-function assemble(
-  store: Store,
-  registry: Registry,
-  surroundings: Surroundings,
-  authority: KeyPair,
-): ServerParts {
-  const parts = { store, registry, surroundings, authority } as unknown as ServerParts;
-  return Object.assign(parts, {
-    authenticator: createAuthenticator(parts),
-    authorizer: createAuthorizer(parts),
-    admission: createAdmissionChain(parts),
-    schemas: createSchemaSource(parts),
-    fieldManager: createFieldManager(parts),
-    customResources: createCustomResources(parts),
-    discovery: createDiscovery(parts),
-    printer: createTablePrinter(parts),
-  });
 }

@@ -1,7 +1,6 @@
-/** What stands between a decoded request and the store: built-in plugins, webhooks, policies, quota. */
+/** A change as admission sees it. */
 
 import type { JsonObject, KubeObject } from '../api/types.ts';
-import type { RequestContext } from '../resource/request-context.ts';
 import type { ResourceDefinition } from '../resource/resource-definition.ts';
 
 export interface AdmissionAttributes {
@@ -17,11 +16,4 @@ export interface AdmissionAttributes {
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions as sent, with kind and apiVersion. */
   readonly options: JsonObject;
   readonly dryRun: boolean;
-}
-
-export interface AdmissionChain {
-  /** Runs before the strategy hooks; answers the object to go on with (it may be changed in place). */
-  mutate(attributes: AdmissionAttributes, context: RequestContext): Promise<KubeObject | undefined>;
-  /** Runs after validation of the object and just before the write; throws an ApiError to refuse. */
-  validate(attributes: AdmissionAttributes, context: RequestContext): Promise<void>;
 }

@@ -1,7 +1,8 @@
 /** The order of admission: built-in plugins, mutating webhooks; then policies, validating webhooks, quota. */
 
-import type { ServerParts } from '../resource/server-parts.ts';
-import type { AdmissionChain } from './admission-attributes.ts';
+import type { KubeObject } from '../api/types.ts';
+import type { RequestContext } from '../resource/request-context.ts';
+import type { AdmissionAttributes } from './admission-attributes.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
@@ -24,20 +25,25 @@ const plugins: readonly AdmissionPlugin[] = [
   podSecurity,
 ];
 
-export function createAdmissionChain(_parts: ServerParts): AdmissionChain {
-  return {
-    async mutate(attributes, context) {
-      for (const plugin of plugins) plugin.mutate?.(attributes, context);
-      return runMutatingWebhooks(attributes, context);
-    },
-    async validate(attributes, context) {
-      // There is nothing to change about a delete, but mutating webhooks may ask to hear of it.
-      if (attributes.operation === 'DELETE') await runMutatingWebhooks(attributes, context);
-      for (const plugin of plugins) plugin.validate?.(attributes, context);
-      runPolicies(attributes, context);
-      await runValidatingWebhooks(attributes, context);
-      // Last, so that nothing is charged for what is refused.
-      resourceQuota.validate?.(attributes, context);
-    },
-  };
+/** Runs before the hooks of the kind; answers the object to go on with (it may be changed in place). */
+export async function admitMutating(
+  attributes: AdmissionAttributes,
+  context: RequestContext,
+): Promise<KubeObject | undefined> {
+  for (const plugin of plugins) plugin.mutate?.(attributes, context);
+  return runMutatingWebhooks(attributes, context);
+}
+
+/** Runs after validation of the object and just before the write; throws an ApiError to refuse. */
+export async function admitValidating(
+  attributes: AdmissionAttributes,
+  context: RequestContext,
+): Promise<void> {
+  // There is nothing to change about a delete, but mutating webhooks may ask to hear of it.
+  if (attributes.operation === 'DELETE') await runMutatingWebhooks(attributes, context);
+  for (const plugin of plugins) plugin.validate?.(attributes, context);
+  runPolicies(attributes, context);
+  await runValidatingWebhooks(attributes, context);
+  // Last, so that nothing is charged for what is refused.
+  resourceQuota.validate?.(attributes, context);
 }

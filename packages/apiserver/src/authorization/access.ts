@@ -4,24 +4,24 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { ApiError, forbidden } from '../api/errors.ts';
 import type { RequestInfo } from '../api/request-info.ts';
 import type { UserInfo } from '../api/types.ts';
-import type { RequestContext } from '../resource/request-context.ts';
-import type { ServerParts } from '../resource/server-parts.ts';
+import type { Authenticator } from './authenticator.ts';
+import type { Authorizer } from './authorizer.ts';
 
 export interface AccessRequest {
-  readonly parts: ServerParts;
+  readonly parts: { readonly authenticator: Authenticator; readonly authorizer: Authorizer };
   readonly info: RequestInfo;
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
 /** `became` hears of every user the request turns out to be, also when it is refused afterwards. */
-export async function grantAccess(
+export function grantAccess(
   request: IncomingMessage,
   access: AccessRequest,
   became: (user: UserInfo) => void,
-): Promise<void> {
+): void {
   const { parts, info } = access;
-  const user = await parts.authenticator.authenticate({
+  const user = parts.authenticator.authenticate({
     headers: request.headers,
     certificate: clientCertificate(request),
   });
@@ -29,7 +29,7 @@ export async function grantAccess(
   const actor = parts.authorizer.impersonate(user, request.headers);
   if (actor === undefined) throw refusal(access, user, `impersonate-on:user-info:${info.verb}`);
   became(actor);
-  const decision = await parts.authorizer.authorize({
+  const decision = parts.authorizer.authorize({
     user: actor,
     verb: info.verb,
     path: access.path,
@@ -39,10 +39,10 @@ export async function grantAccess(
 }
 
 /** For requests that turn out to need another right than their own verb: apply and replace that create. */
-export async function requireRight(context: RequestContext, verb: string): Promise<void> {
-  const { parts, info, path, query, user } = context;
-  const { allowed } = await parts.authorizer.authorize({ user, verb, path, resource: info });
-  if (!allowed) throw refusal({ parts, info, path, query }, user, verb);
+export function requireRight(request: AccessRequest & { readonly user: UserInfo }, verb: string): void {
+  const { parts, info, path, user } = request;
+  const { allowed } = parts.authorizer.authorize({ user, verb, path, resource: info });
+  if (!allowed) throw refusal(request, user, verb);
 }
 
 /** The one object a request is about: by its path, or by a field selector that names it. */

@@ -1,10 +1,29 @@
 /** Who asks: a client certificate of our CA, a service account token, or nobody known. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { PeerCertificate } from 'node:tls';
+import type { KeyPair } from '@slurm-operator/kubernetes-values';
 import { ApiError } from '../api/errors.ts';
-import type { UserInfo } from '../api/types.ts';
-import type { ServerParts } from '../resource/server-parts.ts';
-import type { Authenticator, TokenCheck } from './credentials.ts';
+import type { Surroundings, UserInfo } from '../api/types.ts';
+import type { Store } from '../store/store.ts';
 import { TOKEN_ISSUER, type TokenClaims, TokenSigner } from './service-account-token.ts';
 import { ANONYMOUS, AUTHENTICATED_GROUP, serviceAccountGroups } from './user-info.ts';
+
+export interface Credentials {
+  readonly headers: IncomingHttpHeaders;
+  /** The client's certificate; `refused` when it was not signed by the server's CA or is not in date. */
+  readonly certificate: PeerCertificate | 'refused' | undefined;
+}
+
+/** What a token proves: a user for some of the audiences asked for, or nothing. */
+export type TokenCheck =
+  | { readonly user: UserInfo; readonly audiences: readonly string[] }
+  | { readonly fault: string };
+
+interface AuthenticatorParts {
+  readonly authority: KeyPair;
+  readonly store: Store;
+  readonly surroundings: Surroundings;
+}
 
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 const POD_NAME = 'authentication.kubernetes.io/pod-name';
@@ -16,30 +35,44 @@ const DELETION_LEEWAY_MS = 60_000;
 
 const INVALID: TokenCheck = { fault: 'invalid bearer token' };
 
-export function createAuthenticator(parts: ServerParts): Authenticator {
-  let signer: TokenSigner | undefined;
-  const tokens = () => (signer ??= new TokenSigner(parts.authority.keyPem));
-  const checkToken = (token: string, audiences: readonly string[]): TokenCheck => {
-    const claims = tokens().read(token);
-    return claims === undefined ? INVALID : checkClaims(parts, claims, audiences);
-  };
-  return {
-    checkToken,
-    signToken: (claims) => tokens().sign(claims as TokenClaims),
-    authenticate({ headers, certificate }) {
-      const bearer = /^bearer\s+(.*)$/i.exec(headers.authorization ?? '')?.[1];
-      if (bearer !== undefined) {
-        const checked = checkToken(bearer.trim(), []);
-        if ('fault' in checked) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
-        return checked.user;
-      }
-      // Who shows something that does not count is not taken for nobody: clients renew what they were refused for.
-      if (certificate === 'refused') throw new ApiError(401, 'Unauthorized', 'Unauthorized');
-      if (certificate !== undefined) return certificateUser(certificate);
-      if (headers.authorization !== undefined) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
-      return ANONYMOUS;
-    },
-  };
+export class Authenticator {
+  readonly #parts: AuthenticatorParts;
+  #signer: TokenSigner | undefined;
+
+  constructor(parts: AuthenticatorParts) {
+    this.#parts = parts;
+  }
+
+  /** The user (system:anonymous without credentials); throws a 401 ApiError for bad ones. */
+  authenticate({ headers, certificate }: Credentials): UserInfo {
+    const bearer = /^bearer\s+(.*)$/i.exec(headers.authorization ?? '')?.[1];
+    if (bearer !== undefined) {
+      const checked = this.checkToken(bearer.trim(), []);
+      if ('fault' in checked) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
+      return checked.user;
+    }
+    // A client that shows something invalid is not anonymous: clients renew what they were refused for.
+    if (certificate === 'refused') throw new ApiError(401, 'Unauthorized', 'Unauthorized');
+    if (certificate !== undefined) return certificateUser(certificate);
+    if (headers.authorization !== undefined) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
+    return ANONYMOUS;
+  }
+
+  /** Reads a service account token; without audiences it must be meant for the API server itself. */
+  checkToken(token: string, audiences: readonly string[]): TokenCheck {
+    const claims = this.#tokens.read(token);
+    return claims === undefined ? INVALID : checkClaims(this.#parts, claims, audiences);
+  }
+
+  /** Signs the claims of a service account token. */
+  signToken(claims: object): string {
+    return this.#tokens.sign(claims as TokenClaims);
+  }
+
+  /** Made when it is first needed: reading the key takes a while. */
+  get #tokens(): TokenSigner {
+    return (this.#signer ??= new TokenSigner(this.#parts.authority.keyPem));
+  }
 }
 
 function certificateUser(certificate: {
@@ -55,7 +88,7 @@ function certificateUser(certificate: {
   };
 }
 
-function checkClaims(parts: ServerParts, claims: TokenClaims, wanted: readonly string[]): TokenCheck {
+function checkClaims(parts: AuthenticatorParts, claims: TokenClaims, wanted: readonly string[]): TokenCheck {
   const now = parts.surroundings.now();
   const accepted = wanted.length > 0 ? wanted : [TOKEN_ISSUER];
   const audiences = claims.aud.filter((audience) => accepted.includes(audience));

@@ -26,3 +26,13 @@ export function parseServiceAccountUsername(
     ? { namespace: match[1], name: match[2] }
     : undefined;
 }
+
+/** A user as reviews and webhooks see it. */
+export function userInfoOf({ name, uid, groups, extra }: UserInfo): Record<string, unknown> {
+  return {
+    username: name,
+    ...(uid === undefined ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups }),
+    ...(extra === undefined ? {} : { extra }),
+  };
+}

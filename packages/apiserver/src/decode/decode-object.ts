@@ -1,10 +1,12 @@
 /** A request body as an object of the resource that the URL names. */
+
 import { ApiError, badRequest, invalid } from '../api/errors.ts';
 import { isObject, stringifyExact } from '../api/json.ts';
 import type { KubeObject } from '../api/types.ts';
 import type { RequestContext } from '../resource/request-context.ts';
 import { groupVersion, type ResourceDefinition } from '../resource/resource-definition.ts';
-import type { Schema } from '../resource/schema-source.ts';
+import { schemaOf } from '../resource/schema-of.ts';
+import type { Schema } from '../schema/schema.ts';
 import { customResourceSchema } from '../schema/shape.ts';
 import { decodeBody, MalformedBody } from './decode.ts';
 import { dropUnknownFields, typeFault } from './typed-fields.ts';
@@ -18,7 +20,7 @@ export async function decodeObject(
 ): Promise<KubeObject> {
   const { value, duplicates, duplicatesPrefix = '' } = await readBody(context, definition.kind);
   const object = asObject(definition, value);
-  const schema = context.parts.schemas.schemaOf(definition);
+  const schema = schemaOf(definition);
   const faults = decodeTyped(context, definition, schema, object, duplicates);
   if (faults.length > 0) {
     if (options.fieldValidation === 'Strict')

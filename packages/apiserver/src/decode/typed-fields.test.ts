@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Schema } from '../resource/schema-source.ts';
+import type { Schema } from '../schema/schema.ts';
 import { dropUnknownFields, typeFault } from './typed-fields.ts';
 
 const item: Schema = {

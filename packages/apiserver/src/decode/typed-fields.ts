@@ -1,6 +1,6 @@
 /** Holds a decoded object against the schema of its kind: fields nobody knows, and values of the wrong type. */
 import { isObject } from '../api/json.ts';
-import type { Schema } from '../resource/schema-source.ts';
+import type { Schema } from '../schema/schema.ts';
 import { fieldOf } from '../schema/shape.ts';
 
 type Value = Record<string, unknown>;

@@ -1,11 +1,10 @@
-/** Requests that are not on a resource: what there is, how it is shaped, and whether the server is well. */
+/** Requests that are not on a resource: what there is, how it is shaped, and whether the server is healthy. */
 import { ApiError } from '../api/errors.ts';
 import type { JsonObject, KubeObject } from '../api/types.ts';
 import type { Answer } from '../resource/answer.ts';
 import { apiGroups, isBuiltinGroup } from '../resource/api-versions.ts';
 import type { Registry } from '../resource/registry.ts';
 import type { RequestContext } from '../resource/request-context.ts';
-import type { ServerParts } from '../resource/server-parts.ts';
 import { healthAnswer, healthPaths } from './health.ts';
 import { openApiAnswer } from './openapi.ts';
 import {
@@ -14,18 +13,14 @@ import {
   groupListDocument,
   resourceListDocument,
 } from './resource-documents.ts';
-import type { Routes } from './routes.ts';
 import { versionDocument } from './version.ts';
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-export function createDiscovery(parts: ServerParts): Routes {
-  const { registry } = parts;
-  return { answer: (context) => route(registry, context) };
-}
-
-function route(registry: Registry, context: RequestContext): Answer | undefined {
+/** The answer, or undefined when the path is not one of these. */
+export function discover(context: RequestContext): Answer | undefined {
   const { path, query, headers, info } = context;
+  const { registry } = context.parts;
   const plain = path.length > 1 ? path.replace(/\/$/, '') : path;
   const health = healthAnswer(plain, query);
   if (health) return health;

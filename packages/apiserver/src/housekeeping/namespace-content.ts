@@ -1,6 +1,7 @@
 /** What every namespace is given: the service account that pods run as, and the CA they trust the server by. */
 
 import { type KubeObject, timestamp } from '../api/types.ts';
+import { updateManagedFields } from '../apply/field-manager.ts';
 import type { ServerParts } from '../resource/server-parts.ts';
 
 const ROOT_CA = 'kube-root-ca.crt';
@@ -46,7 +47,7 @@ function store(parts: ServerParts, resource: string, object: KubeObject): void {
   const time = timestamp(surroundings.now());
   object.metadata.uid = surroundings.uuid();
   object.metadata.creationTimestamp = time;
-  const managed = parts.fieldManager.update(undefined, object, {
+  const managed = updateManagedFields(parts.registry, undefined, object, {
     definition,
     subresource: '',
     manager: 'kube-controller-manager',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { clone } from '../api/json.ts';
-import type { Schema } from '../resource/schema-source.ts';
+import type { Schema } from '../schema/schema.ts';
 import { applyJsonPatch } from './json-patch.ts';
 import { mergePatch } from './merge-patch.ts';
 import { strategicMerge } from './strategic-merge.ts';

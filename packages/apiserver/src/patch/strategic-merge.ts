@@ -3,7 +3,7 @@
  * $retainKeys, $setElementOrder/… and $deleteFromPrimitiveList/….
  */
 import { clone, equal, isObject } from '../api/json.ts';
-import type { Schema } from '../resource/schema-source.ts';
+import type { Schema } from '../schema/schema.ts';
 import { goFormat } from './go-format.ts';
 
 type Value = Record<string, unknown>;

@@ -2,6 +2,7 @@
  * The way of a request: authenticate → impersonate and authorize → faults → route → decode, admit, store (verbs) → encode,
  * with an audit entry at the end whatever happened.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { durationFault } from '@slurm-operator/kubernetes-values';
 import { ApiError, badRequest, internalError, notImplemented } from '../api/errors.ts';
@@ -9,6 +10,7 @@ import { requestInfo } from '../api/request-info.ts';
 import type { UserInfo } from '../api/types.ts';
 import { type AuditLog, askedFor } from '../audit/audit-log.ts';
 import { grantAccess } from '../authorization/access.ts';
+import { discover } from '../discovery/discovery.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { Answer, StreamAnswer } from '../resource/answer.ts';
 import type { RequestContext } from '../resource/request-context.ts';
@@ -83,7 +85,7 @@ export async function serve(
   };
   try {
     checkTimeout(info.verb, url.searchParams);
-    await grantAccess(request, context, (becoming) => {
+    grantAccess(request, context, (becoming) => {
       user = becoming;
     });
     if (!(await faults.before(context, response))) return;
@@ -121,11 +123,10 @@ function checkTimeout(verb: string, query: URLSearchParams): void {
 }
 
 async function route(context: RequestContext): Promise<Answer> {
-  const { info, parts } = context;
-  if (info.isResource) return dispatch(context);
+  if (context.info.isResource) return dispatch(context);
   const unserved = unservedPath(context.path);
   if (unserved !== undefined) throw notImplemented(unserved);
-  return (await parts.discovery.answer(context)) ?? pageNotFound;
+  return discover(context) ?? pageNotFound;
 }
 
 function send(

@@ -25,7 +25,7 @@ export async function serveUpgrade(
   let status = SWITCHING_PROTOCOLS;
   socket.on('error', () => socket.destroy());
   try {
-    await grantAccess(request, { parts, info, path: url.pathname, query }, (becoming) => {
+    grantAccess(request, { parts, info, path: url.pathname, query }, (becoming) => {
       user = becoming.name;
     });
     await tunnel(parts, streamEndpoint(parts, info, query), request, socket, head);

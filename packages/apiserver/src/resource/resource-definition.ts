@@ -1,9 +1,9 @@
 /** What the server knows about one resource in one API version. */
 import type { FieldFault, GroupResource } from '../api/errors.ts';
 import type { KubeObject } from '../api/types.ts';
+import type { Schema } from '../schema/schema.ts';
 import type { Answer } from './answer.ts';
 import type { RequestContext } from './request-context.ts';
-import type { Schema } from './schema-source.ts';
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 

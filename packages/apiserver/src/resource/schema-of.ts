@@ -1,12 +1,11 @@
-/** Which schema a resource has: the one its definition carries (custom resources), else the built-in one. */
-
 import { builtinSchema } from '../schema/builtin-schemas.ts';
-import type { SchemaSource } from './schema-source.ts';
-import type { ServerParts } from './server-parts.ts';
+import type { Schema } from '../schema/schema.ts';
+import type { ResourceDefinition } from './resource-definition.ts';
 
-export function createSchemaSource(_parts: ServerParts): SchemaSource {
-  return {
-    schemaOf: (definition) =>
-      definition.schema ?? builtinSchema(definition.group, definition.version, definition.kind)?.schema,
-  };
+/**
+ * The schema of the whole object, metadata included: the one its definition carries (custom resources), else the built-in one.
+ * Undefined when none is known; nothing is checked then.
+ */
+export function schemaOf(definition: ResourceDefinition): Schema | undefined {
+  return definition.schema ?? builtinSchema(definition.group, definition.version, definition.kind)?.schema;
 }

@@ -1,19 +1,10 @@
-/**
- * Everything a room may reach for. Factories receive it while the server is being put together, so they may keep it
- * but must not use other parts before the first request (or before `start` of CustomResources).
- */
+/** What every request can reach. */
 import type { KeyPair } from '@slurm-operator/kubernetes-values';
-import type { AdmissionChain } from '../admission/admission-attributes.ts';
 import type { Surroundings } from '../api/types.ts';
-import type { FieldManager } from '../apply/field-manager-request.ts';
-import type { Authenticator } from '../authorization/credentials.ts';
-import type { Authorizer } from '../authorization/decision.ts';
-import type { Routes } from '../discovery/routes.ts';
-import type { TablePrinter } from '../response/table/table-column.ts';
+import type { Authenticator } from '../authorization/authenticator.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
 import type { Store } from '../store/store.ts';
-import type { CustomResources } from '../strategy/custom-resources/port.ts';
 import type { Registry } from './registry.ts';
-import type { SchemaSource } from './schema-source.ts';
 
 export interface ServerParts {
   readonly store: Store;
@@ -23,10 +14,4 @@ export interface ServerParts {
   readonly authority: KeyPair;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  readonly admission: AdmissionChain;
-  readonly schemas: SchemaSource;
-  readonly fieldManager: FieldManager;
-  readonly customResources: CustomResources;
-  readonly discovery: Routes;
-  readonly printer: TablePrinter;
 }

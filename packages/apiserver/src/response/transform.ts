@@ -1,8 +1,10 @@
 /** Objects and lists as tables or as metadata only. */
+
 import { badRequest } from '../api/errors.ts';
 import type { KubeObject } from '../api/types.ts';
 import type { RequestContext } from '../resource/request-context.ts';
 import type { ResourceDefinition } from '../resource/resource-definition.ts';
+import { tableCells, tableColumns } from './table/table-printer.ts';
 
 const metaVersion = 'meta.k8s.io/v1';
 
@@ -42,9 +44,9 @@ export function table(
     kind: 'Table',
     apiVersion: metaVersion,
     metadata,
-    columnDefinitions: withColumns ? parts.printer.columns(definition) : null,
+    columnDefinitions: withColumns ? tableColumns(definition) : null,
     rows: items.map((object) => ({
-      cells: parts.printer.cells(definition, object, now),
+      cells: tableCells(definition, object, now),
       ...(include === 'None'
         ? { object: null }
         : { object: include === 'Object' ? object : metadataOnly(object) }),

@@ -1,9 +1,11 @@
 /** PATCH with an applied configuration: server-side apply. */
+
 import { badRequest, invalid, notFound } from '../api/errors.ts';
 import { clone, isObject } from '../api/json.ts';
 import { isTrue } from '../api/query-values.ts';
 import { type KubeObject, timestamp } from '../api/types.ts';
-import type { FieldManagerRequest } from '../apply/field-manager-request.ts';
+import type { FieldManagerRequest } from '../apply/field-manager.ts';
+import { applyConfiguration } from '../apply/field-manager.ts';
 import { MalformedBody, parseYaml } from '../decode/decode.ts';
 import { type WriteOptions, writeOptions } from '../decode/write-options.ts';
 import type { Answer } from '../resource/answer.ts';
@@ -25,7 +27,7 @@ export async function apply(
   hooks: ResourceHooks,
 ): Promise<Answer> {
   const { subresource, name, namespace } = context.info;
-  const { fieldManager, store, surroundings } = context.parts;
+  const { store, surroundings } = context.parts;
   const options = writeOptions(context, 'PatchOptions');
   requireManager(options);
   const configuration = configurationOf(definition, (await context.body()).toString('utf8'));
@@ -41,7 +43,7 @@ export async function apply(
     const placed = clone(configuration);
     checkPlace(context, definition, placed);
     // Faults name the object as it was sent, so it is put in its place afterwards.
-    const next = fieldManager.apply(live, clone(configuration), request);
+    const next = applyConfiguration(live, clone(configuration), request);
     Object.assign(next.metadata, { name: placed.metadata.name, namespace: placed.metadata.namespace });
     if (next.metadata.namespace === undefined) delete next.metadata.namespace;
     hooks.default?.(next, 'apply');

@@ -1,8 +1,10 @@
 /** POST to a collection. */
 
 import type { AdmissionAttributes } from '../admission/admission-attributes.ts';
+import { admitMutating, admitValidating } from '../admission/admission-chain.ts';
 import { alreadyExists, invalid, notFound } from '../api/errors.ts';
 import { type KubeObject, timestamp } from '../api/types.ts';
+import { updateManagedFields } from '../apply/field-manager.ts';
 import { requireRight } from '../authorization/access.ts';
 import { decodeObject } from '../decode/decode-object.ts';
 import { type WriteOptions, writeOptions } from '../decode/write-options.ts';
@@ -18,7 +20,7 @@ export async function create(context: RequestContext, definition: ResourceDefini
   const object = await decodeObject(context, definition, options);
   definition.hooks.default?.(object);
   const created = await createObject(context, definition, object, options, (next) =>
-    context.parts.fieldManager.update(undefined, next, {
+    updateManagedFields(context.parts.registry, undefined, next, {
       definition,
       subresource: '',
       manager: options.manager,
@@ -37,7 +39,7 @@ export async function createObject(
   options: WriteOptions,
   manage: (object: KubeObject) => KubeObject,
 ): Promise<KubeObject> {
-  const { admission, store } = context.parts;
+  const { store } = context.parts;
   let object = decoded;
   prepareNewMetadata(context, definition, object);
   object = manage(object);
@@ -53,7 +55,7 @@ export async function createObject(
     options: options.review,
     dryRun: options.dryRun,
   };
-  object = (await admission.mutate(attributes, context)) ?? object;
+  object = (await admitMutating(attributes, context)) ?? object;
   await definition.hooks.prepareForCreate?.(object, context);
   const faults = [
     ...validateMetadata(definition, object),
@@ -61,8 +63,8 @@ export async function createObject(
   ];
   if (faults.length > 0) throw invalid(definition, object.metadata.name ?? '', faults);
   // Apply and replace create what does not exist, for those who may create.
-  if (context.info.verb !== 'create') await requireRight(context, 'create');
-  await admission.validate({ ...attributes, object }, context);
+  if (context.info.verb !== 'create') requireRight(context, 'create');
+  await admitValidating({ ...attributes, object }, context);
   const name = object.metadata.name ?? '';
   const existing = store.get(definition.storage, object.metadata.namespace, name);
   if (existing !== undefined) {

@@ -7,7 +7,7 @@ import type { RequestContext } from '../resource/request-context.ts';
 import type { ResourceDefinition } from '../resource/resource-definition.ts';
 import { selectionOf } from '../resource/selection.ts';
 import { fromStorage } from '../resource/storage-form.ts';
-import { deleteObject } from './delete.ts';
+import { deleteObject } from '../strategy/delete-object.ts';
 
 export async function deleteCollection(
   context: RequestContext,

@@ -1,6 +1,8 @@
 /** PATCH: merge, JSON, strategic merge, and server-side apply. */
+
 import { badRequest, type FieldFault, invalid } from '../api/errors.ts';
 import { timestamp } from '../api/types.ts';
+import { updateManagedFields } from '../apply/field-manager.ts';
 import { mediaType } from '../decode/decode.ts';
 import { checkCustomKind } from '../decode/decode-object.ts';
 import { writeOptions } from '../decode/write-options.ts';
@@ -11,6 +13,7 @@ import {
   type ResourceDefinition,
   type ResourceHooks,
 } from '../resource/resource-definition.ts';
+import { schemaOf } from '../resource/schema-of.ts';
 import { checkPlace } from '../strategy/metadata/new-metadata.ts';
 import { apply } from './apply.ts';
 import { checkRevision } from './check-revision.ts';
@@ -23,7 +26,7 @@ export async function patch(
   hooks: ResourceHooks = definition.hooks,
 ): Promise<Answer> {
   const { subresource } = context.info;
-  const { fieldManager, schemas, surroundings } = context.parts;
+  const { registry, surroundings } = context.parts;
   const type = mediaType(context.headers['content-type']);
   if (type === 'application/apply-patch+yaml') return apply(context, definition, hooks);
   if (type === 'application/apply-patch+cbor') throw badRequest('error decoding patch: CBOR is not enabled');
@@ -31,7 +34,7 @@ export async function patch(
   if (context.query.has('force'))
     throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [forceForbidden]);
   const text = (await context.body()).toString('utf8');
-  const target = { definition, schema: schemas.schemaOf(definition), custom: definition.custom };
+  const target = { definition, schema: schemaOf(definition), custom: definition.custom };
   const change = patcher(context, target, type, text, options);
   const object = await updateObject(context, definition, {
     subresource,
@@ -43,7 +46,7 @@ export async function patch(
       checkPlace(context, definition, next);
       checkRevision(definition, next, live);
       hooks.default?.(next);
-      return fieldManager.update(live, next, {
+      return updateManagedFields(registry, live, next, {
         definition,
         subresource,
         manager: options.manager,

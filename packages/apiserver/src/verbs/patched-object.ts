@@ -12,7 +12,7 @@ import { mergePatch } from '../patch/merge-patch.ts';
 import { StrategicMergeError, strategicMerge } from '../patch/strategic-merge.ts';
 import type { RequestContext } from '../resource/request-context.ts';
 import type { ResourceDefinition } from '../resource/resource-definition.ts';
-import type { Schema } from '../resource/schema-source.ts';
+import type { Schema } from '../schema/schema.ts';
 
 /** What a patch is held against: a resource, or a subresource with a kind of its own. */
 export interface PatchTarget {

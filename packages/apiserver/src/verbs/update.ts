@@ -1,9 +1,11 @@
 /** PUT, and the write loop that PUT, PATCH and apply share. */
 
 import type { AdmissionAttributes } from '../admission/admission-attributes.ts';
+import { admitMutating, admitValidating } from '../admission/admission-chain.ts';
 import { conflict, invalid, notFound, objectModified } from '../api/errors.ts';
 import { clone, equal } from '../api/json.ts';
 import { type JsonObject, type KubeObject, timestamp } from '../api/types.ts';
+import { updateManagedFields } from '../apply/field-manager.ts';
 import { stripTimes } from '../apply/managed-fields.ts';
 import { decodeObject } from '../decode/decode-object.ts';
 import { type WriteOptions, writeOptions } from '../decode/write-options.ts';
@@ -36,7 +38,7 @@ export async function update(
   if ((sent.metadata.name ?? '') === '' && !definition.custom) sent.metadata.name = name;
   checkPlace(context, definition, sent);
   const manage = (live: KubeObject | undefined, next: KubeObject) =>
-    context.parts.fieldManager.update(live, next, {
+    updateManagedFields(context.parts.registry, live, next, {
       definition,
       subresource,
       manager: options.manager,
@@ -108,7 +110,7 @@ export async function updateObject(
   plan: UpdatePlan,
 ): Promise<KubeObject> {
   const { name } = context.info;
-  const { store, admission } = context.parts;
+  const { store } = context.parts;
   const { view } = plan;
   const about = groupResource(definition);
   for (let attempt = 1; ; attempt += 1) {
@@ -133,7 +135,7 @@ export async function updateObject(
       options: plan.options.review,
       dryRun: plan.options.dryRun,
     };
-    const admitted = await admission.mutate(attributes, context);
+    const admitted = await admitMutating(attributes, context);
     if (admitted !== undefined) {
       if (view === undefined) next = admitted;
       else view.write(admitted, next);
@@ -147,7 +149,7 @@ export async function updateObject(
       ...(plan.hooks.validateUpdate?.(next, live, context) ?? []),
     ];
     if (faults.length > 0) throw invalid(definition, name, faults);
-    await admission.validate({ ...attributes, object: view?.read(next) ?? next }, context);
+    await admitValidating({ ...attributes, object: view?.read(next) ?? next }, context);
     if (equal(stripTimes(next as JsonObject), stripTimes(live as JsonObject))) return live;
     if (plan.options.dryRun) return next;
     const gone = isGone(next) && definition.hooks.holds?.(next) !== true;

@@ -1,7 +1,9 @@
 /** Subresources that are another object made from the stored one, such as scale: get, replace, patch and apply them. */
+
 import { badRequest, invalid } from '../api/errors.ts';
 import { clone, isObject } from '../api/json.ts';
 import { type KubeObject, timestamp } from '../api/types.ts';
+import { applyConfiguration, updateManagedFields } from '../apply/field-manager.ts';
 import { MalformedBody, mediaType, parseYaml } from '../decode/decode.ts';
 import { decodeObject } from '../decode/decode-object.ts';
 import { type WriteOptions, writeOptions } from '../decode/write-options.ts';
@@ -12,6 +14,7 @@ import {
   type ResourceDefinition,
   type ViewSubresource,
 } from '../resource/resource-definition.ts';
+import { schemaOf } from '../resource/schema-of.ts';
 import { checkPlace } from '../strategy/metadata/new-metadata.ts';
 import { requireManager } from './apply.ts';
 import { checkRevision } from './check-revision.ts';
@@ -82,7 +85,7 @@ async function changeOf(
   view: ViewSubresource,
   options: WriteOptions,
 ): Promise<(before: KubeObject) => KubeObject> {
-  const { fieldManager, schemas, surroundings } = context.parts;
+  const { registry, surroundings } = context.parts;
   const own: ResourceDefinition = { ...definition, ...view.kind, custom: false, subresources: {}, hooks: {} };
   const request = {
     definition: own,
@@ -95,7 +98,8 @@ async function changeOf(
     const sent = await decodeObject(context, own, options);
     sent.metadata.name ??= context.info.name;
     checkPlace(context, own, sent);
-    return (before) => withoutOwnersOfZero(fieldManager.update(before, placed(before, clone(sent)), request));
+    return (before) =>
+      withoutOwnersOfZero(updateManagedFields(registry, before, placed(before, clone(sent)), request));
   }
   const type = mediaType(context.headers['content-type']);
   const text = (await context.body()).toString('utf8');
@@ -103,17 +107,17 @@ async function changeOf(
     requireManager(options);
     const configuration = configurationOf(text);
     const force = context.query.get('force') === 'true';
-    return (before) => fieldManager.apply(before, clone(configuration), { ...request, force });
+    return (before) => applyConfiguration(before, clone(configuration), { ...request, force });
   }
   const change = patcher(
     context,
-    { definition: own, schema: schemas.schemaOf(own), custom: definition.custom },
+    { definition: own, schema: schemaOf(own), custom: definition.custom },
     type,
     text,
     options,
   );
   return (before) =>
-    withoutOwnersOfZero(fieldManager.update(before, placed(before, change(before)), request));
+    withoutOwnersOfZero(updateManagedFields(registry, before, placed(before, change(before)), request));
 }
 
 /** What a client need not say of the object behind the view. */

@@ -1,10 +1,10 @@
 /** The AdmissionReview that a webhook is sent. */
 import { clone } from '../../api/json.ts';
 import type { JsonObject, KubeObject } from '../../api/types.ts';
+import { userInfoOf } from '../../authorization/user-info.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
 import type { ResourceDefinition } from '../../resource/resource-definition.ts';
 import { fromStorage, toStorage } from '../../resource/storage-form.ts';
-import { userInfoOf } from '../../strategy/builtins/access-reviews.ts';
 import type { AdmissionAttributes } from '../admission-attributes.ts';
 
 export interface AdmissionRequest {

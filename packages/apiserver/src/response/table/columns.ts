@@ -3,7 +3,14 @@ import { type LabelSelector, selectorText } from '@slurm-operator/kubernetes-val
 import type { Json, KubeObject } from '../../api/types.ts';
 import { descriptions } from '../../schema/generated/descriptions.ts';
 import { ageOf } from './human-duration.ts';
-import type { TableColumn } from './table-column.ts';
+
+export interface TableColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  readonly priority: number;
+}
 
 export interface Column {
   readonly definition: TableColumn;

@@ -1,11 +1,12 @@
 /** Columns that a CustomResourceDefinition asks for. */
+
 import { stringifyExact } from '../../api/json.ts';
 import type { Json, KubeObject } from '../../api/types.ts';
 import type { PrinterColumn } from '../../resource/resource-definition.ts';
 import { descriptions } from '../../schema/generated/descriptions.ts';
+import type { TableColumn } from './columns.ts';
 import { ageOf } from './human-duration.ts';
 import { findAll } from './json-path.ts';
-import type { TableColumn } from './table-column.ts';
 
 const ageSpec: PrinterColumn = {
   name: 'Age',

@@ -3,22 +3,23 @@
 import { badRequest, type FieldFault, invalid } from '../../api/errors.ts';
 import { invalidValue } from '../../api/fault.ts';
 import { type KubeObject, timestamp, type UserInfo } from '../../api/types.ts';
+import { updateManagedFields } from '../../apply/field-manager.ts';
 import { authorize, heldRules } from '../../authorization/decide.ts';
 import type { PolicyRule, RequestAttributes } from '../../authorization/policy-rule.ts';
 import { rbacObjects } from '../../authorization/stored-rbac-objects.ts';
+import { userInfoOf } from '../../authorization/user-info.ts';
 import { decodeObject } from '../../decode/decode-object.ts';
 import { writeOptions } from '../../decode/write-options.ts';
 import type { Answer } from '../../resource/answer.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
 import { groupVersion, type ResourceDefinition } from '../../resource/resource-definition.ts';
-import type { ServerParts } from '../../resource/server-parts.ts';
 import { groupOf } from './define.ts';
 
 type ReviewHandler = (review: KubeObject, context: RequestContext) => KubeObject;
 
-export function accessReviews(parts: ServerParts): ResourceDefinition[] {
-  const authentication = groupOf(parts, 'authentication.k8s.io', 'v1');
-  const authorization = groupOf(parts, 'authorization.k8s.io', 'v1');
+export function accessReviews(): ResourceDefinition[] {
+  const authentication = groupOf('authentication.k8s.io', 'v1');
+  const authorization = groupOf('authorization.k8s.io', 'v1');
   const only = { verbs: ['create'] as const, namespaced: false };
   return [
     authentication({
@@ -65,7 +66,7 @@ export function accessReviews(parts: ServerParts): ResourceDefinition[] {
 function managed(handle: ReviewHandler): NonNullable<ResourceDefinition['createAction']> {
   return async (context, definition) => {
     const { review, options } = await readReview(context, definition);
-    const noted = context.parts.fieldManager.update(undefined, review, {
+    const noted = updateManagedFields(context.parts.registry, undefined, review, {
       definition,
       subresource: '',
       manager: options.manager,
@@ -111,16 +112,6 @@ function reviewToken(review: KubeObject, { parts }: RequestContext): KubeObject 
       'fault' in checked
         ? { user: {}, error: checked.fault }
         : { authenticated: true, user: userInfoOf(checked.user), audiences: checked.audiences },
-  };
-}
-
-/** A user as reviews and webhooks see it. */
-export function userInfoOf({ name, uid, groups, extra }: UserInfo): Record<string, unknown> {
-  return {
-    username: name,
-    ...(uid === undefined ? {} : { uid }),
-    ...(groups.length === 0 ? {} : { groups }),
-    ...(extra === undefined ? {} : { extra }),
   };
 }
 

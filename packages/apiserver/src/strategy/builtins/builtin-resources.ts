@@ -1,7 +1,6 @@
 /** The built-in kinds that are served, group by group. */
 import { expressionFault } from '../../admission/expression.ts';
 import type { ResourceDefinition } from '../../resource/resource-definition.ts';
-import type { ServerParts } from '../../resource/server-parts.ts';
 import { scaleOf } from '../subresources/scale.ts';
 import { accessReviews } from './access-reviews.ts';
 import { admissionPolicyBindingHooks, admissionPolicyHooks } from './admission-policy-kinds.ts';
@@ -30,25 +29,25 @@ const cluster = { namespaced: false };
 const put = { createOnUpdate: true };
 const extensions = { categories: ['api-extensions'] };
 
-export function builtinResources(parts: ServerParts): ResourceDefinition[] {
+export function builtinResources(): ResourceDefinition[] {
   return [
-    ...coreResources(parts),
-    ...apps(parts),
-    ...events(parts),
-    ...accessReviews(parts),
-    ...batch(parts),
-    ...networking(parts),
-    ...policy(parts),
-    ...rbac(parts),
-    ...storage(parts),
-    ...admissionRegistration(parts),
-    ...apiExtensions(parts),
-    ...others(parts),
+    ...coreResources(),
+    ...apps(),
+    ...events(),
+    ...accessReviews(),
+    ...batch(),
+    ...networking(),
+    ...policy(),
+    ...rbac(),
+    ...storage(),
+    ...admissionRegistration(),
+    ...apiExtensions(),
+    ...others(),
   ];
 }
 
-function apps(parts: ServerParts): ResourceDefinition[] {
-  const of = groupOf(parts, 'apps', 'v1');
+function apps(): ResourceDefinition[] {
+  const of = groupOf('apps', 'v1');
   const scale = { subresources: { scale: scaleOf() } };
   return [
     of({ kind: 'ControllerRevision', plural: 'controllerrevisions', hooks: controllerRevisionHooks }),
@@ -94,8 +93,8 @@ function apps(parts: ServerParts): ResourceDefinition[] {
   ];
 }
 
-function events(parts: ServerParts): ResourceDefinition[] {
-  const of = groupOf(parts, 'events.k8s.io', 'v1');
+function events(): ResourceDefinition[] {
+  const of = groupOf('events.k8s.io', 'v1');
   return [
     of({
       kind: 'Event',
@@ -111,8 +110,8 @@ function events(parts: ServerParts): ResourceDefinition[] {
   ];
 }
 
-function batch(parts: ServerParts): ResourceDefinition[] {
-  const of = groupOf(parts, 'batch', 'v1');
+function batch(): ResourceDefinition[] {
+  const of = groupOf('batch', 'v1');
   return [
     of({
       kind: 'CronJob',
@@ -135,8 +134,8 @@ function batch(parts: ServerParts): ResourceDefinition[] {
   ];
 }
 
-function networking(parts: ServerParts): ResourceDefinition[] {
-  const of = groupOf(parts, 'networking.k8s.io', 'v1');
+function networking(): ResourceDefinition[] {
+  const of = groupOf('networking.k8s.io', 'v1');
   return [
     of({ kind: 'IngressClass', plural: 'ingressclasses', ...cluster, ...counts }),
     of({ kind: 'Ingress', plural: 'ingresses', shortNames: ['ing'], ...counts, status: true }),
@@ -144,8 +143,8 @@ function networking(parts: ServerParts): ResourceDefinition[] {
   ];
 }
 
-function policy(parts: ServerParts): ResourceDefinition[] {
-  const of = groupOf(parts, 'policy', 'v1');
+function policy(): ResourceDefinition[] {
+  const of = groupOf('policy', 'v1');
   return [
     of({
       kind: 'PodDisruptionBudget',
@@ -158,8 +157,8 @@ function policy(parts: ServerParts): ResourceDefinition[] {
   ];
 }
 
-function rbac(parts: ServerParts): ResourceDefinition[] {
-  const of = groupOf(parts, 'rbac.authorization.k8s.io', 'v1');
+function rbac(): ResourceDefinition[] {
+  const of = groupOf('rbac.authorization.k8s.io', 'v1');
   const path = { nameRule: 'path', ...put } as const;
   return [
     of({
@@ -175,8 +174,8 @@ function rbac(parts: ServerParts): ResourceDefinition[] {
   ];
 }
 
-function storage(parts: ServerParts): ResourceDefinition[] {
-  const of = groupOf(parts, 'storage.k8s.io', 'v1');
+function storage(): ResourceDefinition[] {
+  const of = groupOf('storage.k8s.io', 'v1');
   return [
     of({
       kind: 'StorageClass',
@@ -189,8 +188,8 @@ function storage(parts: ServerParts): ResourceDefinition[] {
   ];
 }
 
-function admissionRegistration(parts: ServerParts): ResourceDefinition[] {
-  const of = groupOf(parts, 'admissionregistration.k8s.io', 'v1');
+function admissionRegistration(): ResourceDefinition[] {
+  const of = groupOf('admissionregistration.k8s.io', 'v1');
   const common = { ...cluster, ...counts, ...extensions };
   return [
     of({
@@ -223,8 +222,8 @@ function admissionRegistration(parts: ServerParts): ResourceDefinition[] {
 }
 
 /** Only named here: what a definition means is told by the room of custom resources. */
-function apiExtensions(parts: ServerParts): ResourceDefinition[] {
-  const of = groupOf(parts, 'apiextensions.k8s.io', 'v1');
+function apiExtensions(): ResourceDefinition[] {
+  const of = groupOf('apiextensions.k8s.io', 'v1');
   return [
     of({
       kind: 'CustomResourceDefinition',
@@ -238,10 +237,9 @@ function apiExtensions(parts: ServerParts): ResourceDefinition[] {
   ];
 }
 
-function others(parts: ServerParts): ResourceDefinition[] {
+function others(): ResourceDefinition[] {
   return [
     groupOf(
-      parts,
       'autoscaling',
       'v2',
     )({
@@ -252,7 +250,6 @@ function others(parts: ServerParts): ResourceDefinition[] {
       status: true,
     }),
     groupOf(
-      parts,
       'scheduling.k8s.io',
       'v1',
     )({
@@ -262,13 +259,8 @@ function others(parts: ServerParts): ResourceDefinition[] {
       ...cluster,
       hooks: priorityClassHooks,
     }),
+    groupOf('coordination.k8s.io', 'v1')({ kind: 'Lease', plural: 'leases', ...put, hooks: leaseHooks }),
     groupOf(
-      parts,
-      'coordination.k8s.io',
-      'v1',
-    )({ kind: 'Lease', plural: 'leases', ...put, hooks: leaseHooks }),
-    groupOf(
-      parts,
       'discovery.k8s.io',
       'v1',
     )({

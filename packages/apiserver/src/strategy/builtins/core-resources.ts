@@ -1,7 +1,6 @@
 /** The kinds of the core group. */
 
 import type { ResourceDefinition, Verb } from '../../resource/resource-definition.ts';
-import type { ServerParts } from '../../resource/server-parts.ts';
 import { binding } from '../subresources/binding.ts';
 import { eviction } from '../subresources/eviction.ts';
 import { podLog } from '../subresources/pod-log.ts';
@@ -26,8 +25,8 @@ const counts = { countsGeneration: true };
 const cluster = { namespaced: false };
 const put = { createOnUpdate: true };
 
-export function coreResources(parts: ServerParts): ResourceDefinition[] {
-  const of = groupOf(parts, '', 'v1');
+export function coreResources(): ResourceDefinition[] {
+  const of = groupOf('', 'v1');
   const namespaceVerbs: Verb[] = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
   return [
     of({ kind: 'ConfigMap', plural: 'configmaps', shortNames: ['cm'], hooks: configMapHooks }),

@@ -7,7 +7,7 @@ import {
   type ResourceHooks,
   type Subresource,
 } from '../../resource/resource-definition.ts';
-import type { ServerParts } from '../../resource/server-parts.ts';
+import { schemaOf } from '../../resource/schema-of.ts';
 import { shapeForWire } from './wire-shape.ts';
 
 export interface BuiltinHooks extends ResourceHooks {
@@ -30,19 +30,15 @@ export interface BuiltinSpec
 }
 
 /** A function that makes the definitions of one API group and version. */
-export function groupOf(
-  parts: ServerParts,
-  group: string,
-  version: string,
-): (spec: BuiltinSpec) => ResourceDefinition {
-  return (spec) => define(parts, group, version, spec);
+export function groupOf(group: string, version: string): (spec: BuiltinSpec) => ResourceDefinition {
+  return (spec) => define(group, version, spec);
 }
 
-function define(parts: ServerParts, group: string, version: string, spec: BuiltinSpec): ResourceDefinition {
+function define(group: string, version: string, spec: BuiltinSpec): ResourceDefinition {
   const { status, hooks: own = {}, subresources, keepsStatusOnCreate = false, ...rest } = spec;
   const fill = (object: KubeObject) => {
     own.decode?.(object);
-    const schema = parts.schemas.schemaOf(definition);
+    const schema = schemaOf(definition);
     if (schema) shapeForWire(object as unknown as JsonObject, schema, spec.kind, version);
     own.default?.(object);
   };

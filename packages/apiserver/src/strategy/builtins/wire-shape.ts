@@ -10,7 +10,7 @@
 import { QUANTITY_SYNTAX_MESSAGE, Quantity } from '@slurm-operator/kubernetes-values';
 import { badRequest } from '../../api/errors.ts';
 import type { JsonObject } from '../../api/types.ts';
-import type { Schema as PlainSchema } from '../../resource/schema-source.ts';
+import type { Schema as PlainSchema } from '../../schema/schema.ts';
 import { base64Fault, readMicroTime, readTime } from './go-time.ts';
 import {
   ABSENT_THOUGH_REQUIRED,

@@ -4,8 +4,10 @@
  * Every step is one write by `kube-apiserver` through the status door, made in a later turn of the event loop: who
  * created a definition sees it first without conditions, as on a real server.
  */
+
 import { clone, equal, stringifyExact } from '../../api/json.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
+import { updateManagedFields } from '../../apply/field-manager.ts';
 import { groupVersion, type ResourceDefinition } from '../../resource/resource-definition.ts';
 import type { ServerParts } from '../../resource/server-parts.ts';
 import { acceptNames, setCondition } from './conditions.ts';
@@ -19,14 +21,9 @@ import {
   isEstablished,
 } from './definition.ts';
 import { definitionHooks } from './definition-hooks.ts';
-import type { CustomResources } from './port.ts';
 
-export function createCustomResources(parts: ServerParts): CustomResources {
-  const controller = new DefinitionController(parts);
-  return { start: () => controller.start(), stop: () => controller.stop() };
-}
-
-class DefinitionController {
+/** Serves what is stored already and follows later changes until stopped. */
+export class CustomResources {
   readonly #parts: ServerParts;
   readonly #waiting = new Set<string>();
   /** Served definitions by the name of what brought them. */
@@ -193,11 +190,11 @@ class DefinitionController {
 
   #write(stored: CustomResourceDefinition, next: CustomResourceDefinition): void {
     if (equal(stored.status, next.status)) return;
-    const { fieldManager, registry, store, surroundings } = this.#parts;
+    const { registry, store, surroundings } = this.#parts;
     const { group, version, plural } = definitionsResource;
     const definition = registry.find(group, version, plural);
     if (definition === undefined) return;
-    const managed = fieldManager.update(stored, next, {
+    const managed = updateManagedFields(registry, stored, next, {
       definition,
       subresource: 'status',
       manager: 'kube-apiserver',

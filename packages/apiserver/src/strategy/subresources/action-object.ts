@@ -1,6 +1,8 @@
 /** The object a client posts to an action subresource: read, checked against the URL, admitted. */
 
+import { admitMutating, admitValidating } from '../../admission/admission-chain.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
+import { updateManagedFields } from '../../apply/field-manager.ts';
 import { decodeObject } from '../../decode/decode-object.ts';
 import { type WriteOptions, writeOptions } from '../../decode/write-options.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
@@ -28,7 +30,7 @@ export async function readActionObject(
   const own: ResourceDefinition = { ...definition, ...kind, custom: false, subresources: {}, hooks: {} };
   const object = await decodeObject(context, own, options);
   object.metadata.namespace ??= context.info.namespace;
-  const noted = context.parts.fieldManager.update(undefined, object, {
+  const noted = updateManagedFields(context.parts.registry, undefined, object, {
     definition: own,
     subresource: context.info.subresource,
     manager: options.manager,
@@ -46,7 +48,6 @@ export async function admitActionObject(
   { object, options }: ActionObject,
   dryRun = options.dryRun,
 ): Promise<KubeObject> {
-  const { admission } = context.parts;
   const attributes = {
     operation: 'CREATE' as const,
     definition,
@@ -59,7 +60,7 @@ export async function admitActionObject(
     options: options.review,
     dryRun,
   };
-  const admitted = (await admission.mutate(attributes, context)) ?? object;
-  await admission.validate({ ...attributes, object: admitted }, context);
+  const admitted = (await admitMutating(attributes, context)) ?? object;
+  await admitValidating({ ...attributes, object: admitted }, context);
   return admitted;
 }

@@ -1,11 +1,13 @@
 /** pods/eviction: a delete that asks the disruption budgets first. */
+
 import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import { ApiError, badRequest, conflict, notFound, objectModified } from '../../api/errors.ts';
 import { clone } from '../../api/json.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
+import { updateManagedFields } from '../../apply/field-manager.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
 import type { ActionSubresource } from '../../resource/resource-definition.ts';
-import { deleteObject } from '../../verbs/delete.ts';
+import { deleteObject } from '../delete-object.ts';
 import { admitActionObject, readActionObject } from './action-object.ts';
 import { type DisruptionBudget, decideEviction, takeFromBudget } from './eviction-budget.ts';
 import { successStatus } from './success-status.ts';
@@ -67,12 +69,12 @@ function budgetsOf(context: RequestContext): DisruptionBudget[] {
 }
 
 function chargeBudget(context: RequestContext, budget: DisruptionBudget): void {
-  const { store, fieldManager, registry, surroundings } = context.parts;
+  const { store, registry, surroundings } = context.parts;
   const definition = registry.find('policy', 'v1', 'poddisruptionbudgets');
   if (definition === undefined) throw new ApiError(500, '', 'disruption budgets are not served');
   const time = timestamp(surroundings.now());
   const charged = takeFromBudget(budget, context.info.name, time) as unknown as KubeObject;
-  const noted = fieldManager.update(budget as unknown as KubeObject, charged, {
+  const noted = updateManagedFields(registry, budget as unknown as KubeObject, charged, {
     definition,
     subresource: 'status',
     manager: 'kube-apiserver',
