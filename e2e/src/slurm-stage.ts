@@ -271,14 +271,24 @@ export class SlurmStage implements AsyncDisposable {
 
   /** A client of the Slurm inside, through its Service. */
   async slurm(): Promise<SlurmClient> {
-    if (this.#slurm !== undefined) return this.#slurm;
-    this.#slurm = new SlurmClient({
-      server: await this.reach('main-restapi', 6820),
+    this.#slurm ??= this.#connect(await this.reach('main-restapi', 6820));
+    return this.#slurm;
+  }
+
+  #connect(server: string): SlurmClient {
+    return new SlurmClient({
+      server,
       token: { token: () => this.#token.token() },
       // Daemons are killed and paused here: whoever looks wants to know soon that they are back.
       circuit: { pauseMs: 200, maxPauseMs: 1_000 },
     });
-    return this.#slurm;
+  }
+
+  /** After the Service of slurmrestd was made again: it has another address. */
+  async reconnect(): Promise<void> {
+    const server = await this.reach('main-restapi', 6820);
+    this.#slurm?.close();
+    this.#slurm = this.#connect(server);
   }
 
   /** What tokens are signed with. */

@@ -62,7 +62,7 @@ async function faults(): Promise<boolean> {
         ...options,
         ops: number('OPS', 200),
         program,
-        eachKind: true,
+        first: 'each kind',
         stopAtLoss: true,
       });
       const hurt = result.jobs_lost + result.jobs_requeued_by_operator + result.foreign_touched.length;

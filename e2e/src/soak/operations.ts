@@ -27,13 +27,23 @@ export interface Drawn {
   readonly random: Random;
 }
 
-/** The n-th operation of a seed, whatever happened before it: a prefix of a run can be had again. `each`: one of every kind first. */
-export function draw(seed: number, n: number, each = false): Drawn {
+/** What is done first: one of every kind in an order of the seed's own, or these kinds in this order. */
+export type FirstOperations = 'each kind' | readonly string[];
+
+/** The n-th operation of a seed, whatever happened before it: a prefix of a run can be had again. */
+export function draw(seed: number, n: number, first: FirstOperations = []): Drawn {
   const random = new Random(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(n, 0x85ebca6b));
   for (let i = 0; i < 4; i += 1) random.next();
-  const chosen = (each ? shuffled(seed)[n - 1] : undefined) ?? random.pick(drawn);
+  const beginning = first === 'each kind' ? shuffled(seed) : first.map(named);
+  const chosen = beginning[n - 1] ?? random.pick(drawn);
   if (chosen === undefined) throw new Error('there are no operations');
   return { operation: chosen, random };
+}
+
+function named(kind: string): Operation {
+  const found = all.find((operation) => operation.kind === kind);
+  if (found === undefined) throw new Error(`there is no operation "${kind}"`);
+  return found;
 }
 
 /** Every kind once, in an order of the seed's own. */

@@ -15,7 +15,7 @@ import { Neighbours } from './neighbours.ts';
 import { firstSpec, jobsPerWorker, machineLabel, most } from './operations/node-sets.ts';
 import { slurmCommand } from './operations/operation.ts';
 import { lastingSets } from './operations/set-names.ts';
-import { draw, operate } from './operations.ts';
+import { draw, type FirstOperations, operate } from './operations.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
 import { Random } from './random.ts';
 import { patience, settle } from './settle.ts';
@@ -35,8 +35,8 @@ export interface SoakOptions {
   readonly longest: number;
   /** Milliseconds between two operations, at most. */
   readonly pause: number;
-  /** One operation of every kind first. @default false */
-  readonly eachKind?: boolean;
+  /** What is done before operations are drawn by chance. @default nothing */
+  readonly first?: FirstOperations;
   /** Ends with the first job that is lost, or the first thing of others that is touched. @default false */
   readonly stopAtLoss?: boolean;
   /** The manager of another copy of the sources. */
@@ -170,7 +170,7 @@ class Soak {
     for (const set of lastingSets) await stage.untilReady(set, most[set], patience);
     await this.#neighbours.join(patience);
     return new Workload({
-      slurm: await stage.slurm(),
+      slurm: () => stage.slurm(),
       random: new Random(seed + 1),
       shortest,
       longest,
@@ -196,21 +196,32 @@ class Soak {
   }
 
   async #keepBusy(load: Workload, over: AbortSignal): Promise<void> {
-    while (!over.aborted) {
-      await load.topUp(wantedJobs);
-      await load.look();
-      await this.#administrator.goRound([...load.jobs.values()], this.#outages.kills);
-      await this.#neighbours.look();
-      this.#records.collect();
-      await sleep(300, AbortSignal.timeout(60_000));
-    }
+    const again = async (work: () => Promise<void>) => {
+      while (!over.aborted) {
+        await work();
+        await sleep(300, AbortSignal.timeout(60_000));
+      }
+    };
+    await Promise.all([
+      again(async () => {
+        await load.topUp(wantedJobs);
+        await load.look();
+        this.#records.collect();
+      }),
+      // Beside it: a person who moves many jobs must not keep workers without work.
+      again(async () => {
+        await this.#administrator.goRound([...load.jobs.values()], this.#outages.kills);
+        await this.#neighbours.look();
+      }),
+    ]);
   }
 
   async #step(n: number, load: Workload): Promise<void> {
-    const { ops, seed, say, eachKind, pause } = this.#options;
-    const drawn = draw(seed, n, eachKind);
+    const { ops, seed, say, first, pause } = this.#options;
+    const drawn = draw(seed, n, first);
     const { kind } = drawn.operation;
-    await load.sample();
+    // While Slurm does not answer operations go on.
+    await Promise.race([load.sample(), sleep(1_000, AbortSignal.timeout(60_000))]);
     const began = Date.now();
     const what = await operate(drawn, {
       stage: this.#stage,

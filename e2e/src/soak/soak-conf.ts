@@ -6,6 +6,8 @@ export const soakConf: readonly string[] = [
   'JobAcctGatherType=jobacct_gather/none',
   'SlurmdTimeout=60',
   'SelectTypeParameters=CR_Core',
+  // A requeued job waits as long as a credential of its first run could be valid: two minutes by default.
+  'AuthInfo=cred_expire=45',
   'Licenses=soak:2',
   'JobCompType=jobcomp/filetxt',
   // Not beside the state of slurmctld, where it would outlive the container: the trial of a configuration has no such directory.

@@ -43,7 +43,8 @@ export interface TrackedJob {
 export type JobKind = 'batch' | 'steps' | 'array' | 'after' | 'held' | 'licence' | 'pair' | 'limit';
 
 export interface WorkloadOptions {
-  readonly slurm: SlurmClient;
+  /** Its address changes when the RestApi is created again. */
+  readonly slurm: () => Promise<SlurmClient>;
   readonly random: Random;
   readonly shortest: number;
   readonly longest: number;
@@ -95,16 +96,22 @@ export class Workload {
 
   /** Submits until so many are waiting or running, in the partitions that there are. What Slurm cannot take now is tried again. */
   async topUp(wanted: number): Promise<void> {
-    const { slurm, random } = this.#options;
+    const slurm = await this.#options.slurm();
     const missing = Math.min(12, wanted - this.open.length);
     if (missing <= 0) return;
     try {
       const partitions = (await slurm.partitions.list()).items.map(({ name }) => name);
       for (let i = 0; i < missing; i += 1)
-        await this.submitOne(this.#pickKind(), { partition: random.pick(partitions) ?? 'all' });
+        await this.submitOne(this.#pickKind(), { partition: this.#pickPartition(partitions) });
     } catch (error) {
       if (!(error instanceof SlurmError)) throw error;
     }
+  }
+
+  /** Half of them may run anywhere, so that no worker is idle while jobs wait for another. */
+  #pickPartition(partitions: readonly string[]): string {
+    const { random } = this.#options;
+    return (random.below(2) === 0 ? 'all' : random.pick(partitions)) ?? 'all';
   }
 
   #pickKind(): JobKind {
@@ -113,7 +120,8 @@ export class Workload {
   }
 
   async submitOne(kind: JobKind, more: Partial<JobSubmission> = {}): Promise<void> {
-    const { slurm, random, shortest, longest, submitPair } = this.#options;
+    const { random, shortest, longest, submitPair } = this.#options;
+    const slurm = await this.#options.slurm();
     const seconds = shortest + random.below(longest - shortest + 1);
     if (kind === 'pair') {
       const id = await submitPair(seconds);
@@ -152,7 +160,8 @@ export class Workload {
 
   /** Looks at every job that is not over: all states in one answer, the whole job where its state has changed. */
   async look(): Promise<void> {
-    const { slurm, resume } = this.#options;
+    const { resume } = this.#options;
+    const slurm = await this.#options.slurm();
     try {
       const states = new Map<number, string>();
       for (const { id, state } of (await slurm.jobs.states()).items)
@@ -183,7 +192,7 @@ export class Workload {
   }
 
   async #read(job: TrackedJob): Promise<void> {
-    const seen = await this.#options.slurm.jobs.get(String(job.id));
+    const seen = await (await this.#options.slurm()).jobs.get(String(job.id));
     if (seen === undefined) return;
     job.state = seen.state.join('+');
     job.partition = seen.partition;
@@ -211,7 +220,7 @@ export class Workload {
 
   async #lookAtNodes(): Promise<boolean | undefined> {
     try {
-      const { items } = await this.#options.slurm.nodes.list();
+      const { items } = await (await this.#options.slurm()).nodes.list();
       const able = items.filter((node) => isSchedulable(node.state) && node.reservation === '');
       return able.length === 0 ? undefined : able.every((node) => node.state.base !== 'IDLE');
     } catch (error) {

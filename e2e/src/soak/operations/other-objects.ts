@@ -2,10 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { conditionType } from '@slurm-operator/api';
 import { imageTag } from '@slurm-operator/images';
-import { secrets } from '@slurm-operator/kube';
+import { secrets, services } from '@slurm-operator/kube';
 import { accountings, controllers, loginSets, restApis, tokens } from '@slurm-operator/operator';
 import { currentCondition } from '../../current-condition.ts';
 import { namespace } from '../../slurm-stage.ts';
+import { until } from '../../until.ts';
 import { type Operation, patch, type Run } from './operation.ts';
 
 const keyRefs = {
@@ -98,6 +99,8 @@ const restartRestApi: Run = async (soak) => {
 const recreateRestApi: Run = async ({ stage }) => {
   const at = { namespace, name: 'main' };
   const { spec } = await stage.client.get(restApis, at);
+  const service = { namespace, name: 'main-restapi' };
+  const before = (await stage.client.find(services, service))?.metadata.uid;
   await stage.client.delete(restApis, at);
   await stage.client.create(restApis, {
     apiVersion: restApis.apiVersion,
@@ -105,6 +108,15 @@ const recreateRestApi: Run = async ({ stage }) => {
     metadata: at,
     spec,
   } as never);
+  await until(
+    'the Service of slurmrestd is there again',
+    async () => {
+      const uid = (await stage.client.find(services, service))?.metadata.uid;
+      return uid !== undefined && uid !== before;
+    },
+    { seconds: 300 },
+  );
+  await stage.reconnect();
   return 'delete the RestApi and create it again';
 };
 
