@@ -3,6 +3,7 @@ import { reasonPrefix } from '@slurm-operator/api';
 import fc from 'fast-check';
 import type { Action } from '../src/nodeset/plan/actions.ts';
 import { isAvailable } from '../src/nodeset/plan/availability.ts';
+import { hasLostState, unregisteredOf } from '../src/nodeset/plan/condemned.ts';
 import { keptRevision } from '../src/nodeset/plan/kept-revision.ts';
 import type { Observed, SlurmNode } from '../src/nodeset/plan/observed.ts';
 import { type Plan, plan } from '../src/nodeset/plan/plan.ts';
@@ -253,8 +254,16 @@ export function checkPlan(observed: Observed, made: Plan, now: number): void {
   // L3: what we take away, together with what is missing anyway, stays within the budget.
   const going = new Set(made.condemned.map((worker) => worker.name));
   const wanted = made.actions.some((action) => action.kind === 'add-finalizer');
+  const { healthy, absent } = unregisteredOf(observed, observed.workers, new Map(), now);
+  // After a loss of state more may go than the budget allows: as many as have registered again.
+  const forgotten = new Set(
+    hasLostState(healthy.length, absent.length) ? absent.map(({ name }) => name) : [],
+  );
   const disrupted = made.condemned.filter(
-    (worker) => isAvailable(worker, observed, now) && worker.revision !== observed.updateRevision,
+    (worker) =>
+      isAvailable(worker, observed, now) &&
+      worker.revision !== observed.updateRevision &&
+      !forgotten.has(worker.name),
   );
   const serving = observed.workers.filter(
     (worker) => isAvailable(worker, observed, now) && !going.has(worker.name),

@@ -18,6 +18,8 @@ export interface ConfContent {
   readonly nodeSets: ReadonlyMap<string, ConfEntry>;
   /** Node name → the NodeName line that names it. A line may name many. */
   readonly nodes: ReadonlyMap<string, ConfEntry>;
+  /** Files that it includes: what they hold is not known. */
+  readonly includes: readonly string[];
 }
 
 export function readConf(text: string): ConfContent {
@@ -34,6 +36,7 @@ export function readConf(text: string): ConfContent {
     partitions: byName(withDefaults(records['partitionname'] ?? [])),
     nodeSets: byName(records['nodeset'] ?? []),
     nodes: nodesOf(withDefaults(records['nodename'] ?? [])),
+    includes: [...text.matchAll(/^[ \t]*include[ \t]+(\S+)/gim)].map((found) => found[1] ?? ''),
   };
 }
 

@@ -106,7 +106,10 @@ const situation = fc.record({
 
 function work(from: Shape, jobs: readonly Omit<WorkJob, 'id'>[], nodes: number, open = true): Known {
   const text = confOf(from);
+  const statics = [...recordsIn(text, 'NodeName')];
   return {
+    nodes: new Map(statics.map((name) => [name, { drained: !open, byGuard: false, line: undefined }])),
+    partitionSets: new Map(),
     kind: 'known',
     jobs: jobsOf(text, jobs),
     partitions: new Map([...partitionsIn(text)].map((name) => [name, open])),
@@ -145,10 +148,8 @@ test('without jobs, and with partitions closed, the desired configuration comes 
   fc.assert(
     fc.property(shape, shape, (from, to) => {
       const slurm = work(from, [], 0, false);
-      assert.deepEqual(guardConfig({ inForce: confOf(from), desired: confOf(to), slurm }), {
-        text: confOf(to),
-        holds: [],
-      });
+      const { text, holds } = guardConfig({ inForce: confOf(from), desired: confOf(to), slurm });
+      assert.deepEqual({ text, holds }, { text: confOf(to), holds: [] });
     }),
   );
 });
@@ -179,19 +180,43 @@ test('reaches the desired configuration after the jobs have ended, whatever was 
         inForce = guardConfig({ inForce, desired: confOf(to), slurm: work(first, jobs, 8) }).text;
       const desired = confOf(later.at(-1) as Shape);
       const states = new Map([...partitionsIn(inForce)].map((name) => [name, true] as const));
-      const idle: Known = { kind: 'known', jobs: [], jobCount: 0, nodeCount: 0, partitions: states };
-      const closing = guardConfig({ inForce, desired, slurm: idle }).text;
+      const { nodes } = work(first, [], 0);
+      const idle: Known = { ...work(first, [], 0), jobs: [], jobCount: 0, nodeCount: 0, partitions: states };
+      const { text: closing, nodes: drains } = guardConfig({ inForce, desired, slurm: idle });
       // What the file closes, Slurm closes.
       const shut = new Map(
         [...states].map(([name]) => [name, !lineOf(closing, 'PartitionName', name).includes('DRAIN')]),
       );
       for (const name of names)
         if (lineOf(closing, 'PartitionName', name).includes('INACTIVE')) shut.set(name, false);
-      assert.deepEqual(guardConfig({ inForce: closing, desired, slurm: { ...idle, partitions: shut } }), {
-        text: desired,
-        holds: [],
+      // People close the rest, where a setting needs it.
+      const all = new Map([...shut].map(([name]) => [name, false]));
+      const drained = new Map(
+        [...nodes].map(([name, node]) => [name, { ...node, drained: drains.close.includes(name) }]),
+      );
+      const { text, holds } = guardConfig({
+        inForce: closing,
+        desired,
+        slurm: { ...idle, partitions: all, nodes: drained },
       });
+      assert.deepEqual({ text, holds }, { text: desired, holds: [] });
     }),
+  );
+});
+
+test('a job that starts after the look at Slurm, where Slurm lets it start, is not lost either', () => {
+  fc.assert(
+    fc.property(situation, aJob, fc.boolean(), ({ from, to, jobs, nodes }, late, open) => {
+      const [inForce, desired] = [confOf(from), confOf(to)];
+      const slurm = work(from, jobs, nodes, open);
+      const { text } = guardConfig({ inForce, desired, slurm });
+      // A closed partition takes no job, and a drained node starts none.
+      const [job] = jobsOf(inForce, [late]);
+      if (job === undefined || !open) return;
+      const after = { ...slurm, jobs: [{ ...job, id: 'late' }] };
+      assert.deepEqual(lost(inForce, text, { ...after, nodeCount: 0 }), [], text);
+    }),
+    { numRuns: 2_000 },
   );
 });
 

@@ -21,6 +21,8 @@ const known = (
   kind: 'known',
   jobs,
   partitions: new Map(),
+  nodes: new Map(),
+  partitionSets: new Map(),
   nodeCount: 3,
   jobCount: jobs.length,
   ...over,
@@ -67,10 +69,8 @@ test('closes a partition without jobs before it removes it', () => {
     ['closing', 'referenced'],
   );
   const shut = known([], { partitions: new Map([['long', false]]) });
-  assert.deepEqual(guardConfig({ inForce: first.text, desired: base, slurm: shut }), {
-    text: base,
-    holds: [],
-  });
+  const { text, holds } = guardConfig({ inForce: first.text, desired: base, slurm: shut });
+  assert.deepEqual({ text, holds }, { text: base, holds: [] });
 });
 
 test('keeps everything that could have jobs while Slurm does not answer', () => {
@@ -188,14 +188,75 @@ test('MaxJobCount stays above the jobs that slurmctld remembers, MaxArraySize wh
   assert.equal(shrink('MaxArraySize=10', [pending('1_2', { partitions: ['short'], array: true })], 1), 1);
 });
 
-test('nodes of slurm.conf stay while they have jobs, with their own addresses only', () => {
-  const nodes = `${base}NodeName=s[1-3] NodeAddr=10.0.0.[1-3] CPUs=4\n`;
-  const { text } = guardConfig({
-    inForce: nodes,
-    desired: base,
-    slurm: known([job('1', { partitions: ['short'], nodes: ['s2', 's3'] })]),
-  });
-  assert.match(text, /^NodeName=s\[2-3\] NodeAddr=10\.0\.0\.\[2-3\] CPUs=4$/m);
+const open = { drained: false, byGuard: false, line: undefined };
+const drained = { ...open, drained: true, byGuard: true };
+
+test('nodes that leave slurm.conf stay together while one of them has a job, with their own addresses only', () => {
+  const nodes = `${base}NodeName=s[1-4] NodeAddr=10.0.0.[1-4] CPUs=4\n`;
+  const held = (names: readonly string[]) =>
+    guardConfig({
+      inForce: nodes,
+      desired: `${base}NodeName=s1 NodeAddr=10.0.0.1 CPUs=4\n`,
+      slurm: known([job('1', { partitions: ['short'], nodes: names })]),
+    }).text;
+  assert.match(held(['s2', 's3']), /^NodeName=s\[2-4\] NodeAddr=10\.0\.0\.\[2-4\] CPUs=4$/m);
+  assert.equal(held(['s4']), held(['s2', 's3']), 'the text does not change with the jobs');
+});
+
+test('a node without jobs is drained before its line goes, and only then does it go', () => {
+  const inForce = `${base}NodeName=s1 CPUs=4\n`;
+  const run = (node: typeof open, jobs: readonly WorkJob[] = []) =>
+    guardConfig({ inForce, desired: base, slurm: known(jobs, { nodes: new Map([['s1', node]]) }) });
+  const first = run(open);
+  assert.match(first.text, /^NodeName=s1 CPUs=4$/m);
+  assert.deepEqual([first.holds[0]?.cause, first.nodes], ['closing', { close: ['s1'], reopen: [] }]);
+  assert.deepEqual(run(drained), { text: base, holds: [], nodes: { close: [], reopen: [] } });
+  const byName = pending('7', { partitions: ['short'], nodes: ['s1'] });
+  assert.deepEqual(run(drained, [byName]).nodes, { close: [], reopen: ['s1'] }, 'it must start there');
+});
+
+test('a node whose hardware changes is drained first, and opened again afterwards', () => {
+  const inForce = `${base}NodeName=s1 CPUs=4\n`;
+  const desired = inForce.replace('CPUs=4', 'CPUs=2');
+  const run = (from: string, node: typeof open) =>
+    guardConfig({ inForce: from, desired, slurm: known([], { nodes: new Map([['s1', node]]) }) });
+  const first = run(inForce, open);
+  assert.deepEqual([first.text, first.holds[0]?.cause, first.nodes.close], [inForce, 'closing', ['s1']]);
+  assert.equal(run(inForce, drained).text, desired);
+  assert.deepEqual(run(desired, drained).nodes, { close: [], reopen: ['s1'] });
+  const theirs = { ...drained, byGuard: false };
+  assert.deepEqual(run(desired, theirs).nodes, { close: [], reopen: [] }, 'a drain of a person stays');
+});
+
+test('a key whose change loses jobs also waits until no partition accepts new ones', () => {
+  const desired = `${base}SelectType=select/linear\n`;
+  const run = (accepts: boolean) =>
+    guardConfig({ inForce: base, desired, slurm: known([], { partitions: new Map([['short', accepts]]) }) });
+  assert.match(
+    run(true).holds[0]?.message ?? '',
+    /Close partition short, each with "scontrol update partition=short state=inactive"/,
+  );
+  assert.equal(run(true).text.endsWith('SelectType=select/cons_tres\n'), true);
+  assert.equal(run(false).text, desired);
+});
+
+test('a partition that only Slurm has keeps the configuration, also while Slurm does not answer', () => {
+  const harmless = `${base}ReturnToService=1\n`;
+  const run = (slurm: SlurmWork) => guardConfig({ inForce: base, desired: harmless, slurm });
+  const lone = (accepts: boolean) => known([], { partitions: new Map([['adhoc', accepts]]) });
+  assert.equal(run(lone(true)).text, base);
+  assert.equal(run(lone(false)).text, harmless);
+  assert.equal(run({ ...silent, mayForget: 'partition adhoc' }).text, base);
+  assert.equal(run(silent).text, harmless);
+});
+
+test('an Include that goes takes partitions with it that the text does not name', () => {
+  const inForce = `${base}Include more.conf\n`;
+  assert.equal(guardConfig({ inForce, desired: base, slurm: silent }).text, inForce);
+  const more = known([], { partitions: new Map([['more', true]]) });
+  assert.equal(guardConfig({ inForce, desired: base, slurm: more }).text, inForce);
+  const other = `${inForce}ReturnToService=1\n`;
+  assert.equal(guardConfig({ inForce, desired: other, slurm: more }).text, other, 'it is still included');
 });
 
 test('nothing changes while a node of slurm.conf would change under a job', () => {

@@ -13,8 +13,8 @@ import {
 } from './conf-content.ts';
 import { describeJobs, type Hold, heldJobs, moveOrCancel, noJobs } from './hold.ts';
 import { settingHolds } from './settings-that-cost-jobs.ts';
-import type { Change, SlurmWork, WorkJob } from './slurm-work.ts';
-import { heldNodes, type StaticNodeChange, staticNodeChange } from './static-nodes.ts';
+import type { Change, NodeClosing, SlurmWork, WorkJob } from './slurm-work.ts';
+import { heldNodes, nodeClosing, type StaticNodeChange, staticNodeChange } from './static-nodes.ts';
 
 export interface GuardInput {
   /** The slurm.conf that slurmctld was told to read last; undefined before the first. */
@@ -34,16 +34,19 @@ export interface GuardedConfig {
   readonly text: string;
   /** What of it is not as desired, and why; empty when the text is the desired one. */
   readonly holds: readonly Hold[];
+  /** Nodes that must start no new job before the rest may be put in force. */
+  readonly nodes: NodeClosing;
 }
 
 export function guardConfig(input: GuardInput): GuardedConfig {
   const { inForce, desired, slurm } = input;
-  if (inForce === undefined || inForce === desired) return { text: desired, holds: [] };
-  const change: Change = { from: readConf(inForce), to: readConf(desired), slurm };
+  const change: Change = { from: readConf(inForce ?? desired), to: readConf(desired), slurm };
+  const closing = nodeClosing(change);
+  if (inForce === undefined || inForce === desired) return { text: desired, holds: [], nodes: closing };
 
   // 1. What cannot stand beside the desired lines: then everything waits.
   const whole = [...partitionsOfSlurmAlone(change), ...staticNodeHolds(staticNodeChange(change))];
-  if (whole.length > 0) return { text: inForce, holds: whole };
+  if (whole.length > 0) return { text: inForce, holds: whole, nodes: closing };
 
   // 2. Partitions that have jobs, or may get some while they go.
   const { released = new Map(), workers = new Map() } = input;
@@ -60,9 +63,10 @@ export function guardConfig(input: GuardInput): GuardedConfig {
   const settings = settingHolds(change);
 
   const holds = [...partitions, ...nodeSets, ...nodes.holds, ...settings.map(({ hold }) => hold)];
-  if (holds.length === 0) return { text: desired, holds };
+  if (holds.length === 0) return { text: desired, holds, nodes: closing };
   return {
     holds,
+    nodes: closing,
     text: compose(
       desired,
       [
@@ -203,24 +207,41 @@ function nodeSetHolds(
   });
 }
 
-/** Partitions that were made with scontrol: a reconfigure forgets them, with their jobs. */
+/** Partitions that were made with scontrol, or in a file that slurm.conf includes: a reconfigure forgets them, with their jobs. */
 function partitionsOfSlurmAlone({ from, to, slurm }: Change): Hold[] {
-  if (slurm.kind === 'unknown') return [];
-  const alone = [...slurm.partitions.keys()].filter(
-    (name) => !from.partitions.has(name) && !to.partitions.has(name),
+  const hold = { kind: 'Configuration', jobs: noJobs } as const;
+  const excluded = from.includes.filter((file) => !to.includes.includes(file));
+  if (slurm.kind === 'unknown') {
+    const lost =
+      slurm.mayForget ??
+      (excluded.length > 0
+        ? `the partitions of ${excluded.join(', ')}, which is no longer included`
+        : undefined);
+    if (lost === undefined) return [];
+    const message = `The configuration stays as it is, because Slurm would forget ${lost}, and does not say whether jobs need it: ${slurm.why}`;
+    return [{ ...hold, name: 'partitions', cause: 'unknown', message }];
+  }
+  const alone = [...slurm.partitions].filter(
+    ([name]) => !from.partitions.has(name) && !to.partitions.has(name),
   );
-  return alone.flatMap((name): Hold[] => {
+  return alone.flatMap(([name, accepts]): Hold[] => {
     const jobs = heldJobs(slurm.jobs.filter((job) => isIn(job, name)));
-    if (jobs.ids.length === 0) return [];
-    return [
-      {
-        kind: 'Configuration',
-        name,
-        cause: 'jobs',
-        jobs,
-        message: `The configuration stays as it is, because Slurm would forget partition ${name}, which slurm.conf does not name, with its ${describeJobs(jobs)}. Add the partition to spec.extraConf, or move or cancel the jobs.`,
-      },
-    ];
+    const forgets = `The configuration stays as it is, because Slurm would forget partition ${name}, which slurm.conf does not name`;
+    if (jobs.ids.length > 0)
+      return [
+        {
+          ...hold,
+          name,
+          cause: 'jobs',
+          jobs,
+          message: `${forgets}, with its ${describeJobs(jobs)}. Add the partition to spec.extraConf, or move or cancel the jobs.`,
+        },
+      ];
+    // A file that is still included may name it.
+    if (!accepts || (to.includes.length > 0 && excluded.length === 0)) return [];
+    const close = `scontrol update partition=${name} state=drain`;
+    const message = `${forgets}, and a job that is submitted to it meanwhile. Add the partition to spec.extraConf, or close it with "${close}".`;
+    return [{ ...hold, name, cause: 'closing', message }];
   });
 }
 
@@ -228,11 +249,13 @@ const staticNodeHolds = (changed: readonly StaticNodeChange[]): Hold[] =>
   changed.map(({ node, keys, jobs, why }) => ({
     kind: 'Configuration',
     name: node,
-    cause: why === undefined ? 'jobs' : 'unknown',
+    cause: why !== undefined ? 'unknown' : jobs.ids.length > 0 ? 'jobs' : 'closing',
     jobs,
     message:
       why === undefined
-        ? `The configuration stays as it is, because ${keys.join(' and ')} of node ${node} would change under its ${describeJobs(jobs)}, and Slurm ends them. It changes when they have ended.`
+        ? jobs.ids.length === 0
+          ? `The configuration stays as it is until node ${node} is drained, because its ${keys.join(' and ')} change, and a job that started meanwhile would end.`
+          : `The configuration stays as it is, because ${keys.join(' and ')} of node ${node} would change under its ${describeJobs(jobs)}, and Slurm ends them. The node is drained, and changes when they have ended.`
         : `The configuration stays as it is, because ${keys.join(' and ')} of node ${node} would change, and Slurm does not say whether it has jobs: ${why}`,
   }));
 

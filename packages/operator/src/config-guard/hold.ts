@@ -6,7 +6,7 @@ export type HoldCause =
   | 'jobs'
   /** Slurm does not say whether jobs would be lost. */
   | 'unknown'
-  /** The partition still accepts jobs; it is closed before it goes. */
+  /** A job could still start and be lost: what accepts jobs is closed first, by the guard or by a person. */
   | 'closing'
   /** Workers of the NodeSet that goes still exist. */
   | 'workers'

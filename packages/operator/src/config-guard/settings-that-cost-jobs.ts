@@ -86,9 +86,14 @@ export function settingHolds({ from, to, slurm }: Change): HeldSetting[] {
         },
       ];
     const jobs = heldJobs(slurm.jobs.filter((job) => loses(job, before, after, slurm.jobCount)));
-    if (jobs.ids.length === 0) return [];
-    const message = `${stays}: ${describeJobs(jobs)}. It changes when they have ended.`;
-    return [{ key, value: before, hold: { ...hold, cause: 'jobs', jobs, message } }];
+    if (jobs.ids.length > 0) {
+      const message = `${stays}: ${describeJobs(jobs)}. It changes when they have ended and no partition accepts new ones.`;
+      return [{ key, value: before, hold: { ...hold, cause: 'jobs', jobs, message } }];
+    }
+    const open = [...slurm.partitions].flatMap(([name, accepts]) => (accepts ? name : []));
+    if (open.length === 0) return [];
+    const message = `${stays}. No job needs it now, but one that is submitted during the change would be lost. Close partition ${listed(open)}, each with "scontrol update partition=${open[0]} state=inactive": then it changes, and the change opens them again.`;
+    return [{ key, value: before, hold: { ...hold, cause: 'closing', jobs: noJobs, message } }];
   });
   return [...held, ...maxNodeCountHold({ from, to, slurm })];
 }
@@ -126,6 +131,10 @@ function maxNodeCountHold({ from, to, slurm }: Change): HeldSetting[] {
     },
   ];
 }
+
+/** A few names; the others are counted. */
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
 
 const differs = (from: string, to: string): boolean => from !== to;
 

@@ -1,5 +1,13 @@
 /** What Slurm has to lose: jobs that have not ended, its partitions and its nodes. Pure. */
-import { hasEnded, occupiesNodes, type SlurmJob, type SlurmPartition } from '@slurm-operator/slurm';
+import { reasonPrefix } from '@slurm-operator/api';
+import {
+  hasEnded,
+  isDrain,
+  occupiesNodes,
+  type SlurmJob,
+  type SlurmNode,
+  type SlurmPartition,
+} from '@slurm-operator/slurm';
 import { type ConfContent, namesIn } from './conf-content.ts';
 
 /** A job that has not ended. */
@@ -24,23 +32,63 @@ export type SlurmWork =
       readonly jobs: readonly WorkJob[];
       /** Partition → whether it accepts new jobs. */
       readonly partitions: ReadonlyMap<string, boolean>;
+      /** Partition → the NodeSets that its line names. */
+      readonly partitionSets: ReadonlyMap<string, readonly string[]>;
+      /** Every node that Slurm has. */
+      readonly nodes: ReadonlyMap<string, NodeWork>;
       readonly nodeCount: number;
       /** Jobs that slurmctld remembers, also those that have ended. */
       readonly jobCount: number;
     }
-  | { readonly kind: 'unknown'; readonly why: string };
+  | {
+      readonly kind: 'unknown';
+      readonly why: string;
+      /** A phrase: partitions that only Slurm has, and that it would forget; undefined where there are none for certain. */
+      readonly mayForget?: string;
+    };
+
+/** What the guard needs to know of a node. */
+export interface NodeWork {
+  /** It starts no new job. */
+  readonly drained: boolean;
+  /** The guard drained it, so the guard may end that. */
+  readonly byGuard: boolean;
+  /** The line that describes it in slurm.conf; undefined for a node that registered itself. */
+  readonly line: string | undefined;
+}
 
 /** Asks the Slurm of a Controller. Never throws for an outage: that is unknown. */
 export interface SlurmSurvey {
-  work(namespace: string, controller: string, signal: AbortSignal): Promise<SlurmWork>;
+  /** `fresh`: every list is requested after this call; otherwise an answer of some seconds ago may count. */
+  work(
+    namespace: string,
+    controller: string,
+    signal: AbortSignal,
+    options?: { readonly fresh?: boolean },
+  ): Promise<SlurmWork>;
   /** The partitions that Slurm has: cheap to ask for; undefined where it does not say. */
   partitions(
     namespace: string,
     controller: string,
     signal: AbortSignal,
   ): Promise<ReadonlySet<string> | undefined>;
+  /** The partitions that had nodes when Slurm answered last; undefined: it has not answered since the operator started. */
+  lastPartitions(namespace: string, controller: string): ReadonlySet<string> | undefined;
+  /** Whether the last node list shows a drain of the guard. */
+  hasClosedNodes(namespace: string, controller: string): boolean;
+  /** Drains nodes, or ends drains of the guard. */
+  setNodes(namespace: string, controller: string, nodes: NodeClosing, signal: AbortSignal): Promise<void>;
   forget(namespace: string, controller: string): void;
 }
+
+/** Nodes that must start no new job before slurm.conf changes, and those that may start jobs again. */
+export interface NodeClosing {
+  readonly close: readonly string[];
+  readonly reopen: readonly string[];
+}
+
+/** The reason of such a drain; only a drain with exactly this reason is ended by the guard. */
+export const closedReason = `${reasonPrefix}its line in slurm.conf is about to change`;
 
 /** Two configurations, and what Slurm would lose between them. */
 export interface Change {
@@ -58,7 +106,7 @@ export function workJobs(jobs: readonly SlurmJob[]): WorkJob[] {
       active: occupiesNodes(job.state),
       partitions: namesOf(job.partition),
       nodes: [job.nodes, job.requiredNodes].flatMap(hostsOf),
-      gres: gresOf(`${job.tresRequested},${job.tresAllocated}`),
+      gres: gresOf(`${job.tresRequested},${job.tresAllocated},${job.tresPer}`),
       array: job.arrayJobId !== undefined,
     }));
 }
@@ -67,6 +115,36 @@ export function workJobs(jobs: readonly SlurmJob[]): WorkJob[] {
 export const acceptsJobs = ({ state }: SlurmPartition): boolean =>
   state.includes('UP') || state.includes('DOWN');
 
+export function nodeWork(nodes: readonly SlurmNode[]): Map<string, NodeWork> {
+  return new Map(
+    nodes.map((node) => [
+      node.name,
+      {
+        drained: isDrain(node.state),
+        byGuard: isDrain(node.state) && node.reason === closedReason,
+        line: lineOf(node),
+      },
+    ]),
+  );
+}
+
+/** As much of its line as Slurm reports: enough to keep the record and its jobs. */
+function lineOf({ name, state, hostname, address, port, cpus, memory, gres, features }: SlurmNode) {
+  if (['DYNAMIC_NORM', 'DYNAMIC_FUTURE', 'CLOUD'].some((flag) => state.flags.has(flag))) return undefined;
+  const values = {
+    NodeHostname: hostname,
+    NodeAddr: address,
+    Port: port,
+    CPUs: cpus,
+    RealMemory: memory,
+    // `gpu:4(S:0-1)`: where they sit is in gres.conf.
+    Gres: gres.replaceAll(/\([^)]*\)/g, ''),
+    Feature: features.join(','),
+  };
+  const pairs = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
+  return [`NodeName=${name}`, ...pairs.map(([key, value]) => `${key}=${value}`)].join(' ');
+}
+
 const idOf = ({ id, arrayJobId, arrayTaskId }: SlurmJob): string =>
   arrayJobId === undefined || arrayTaskId === undefined ? String(id) : `${arrayJobId}_${arrayTaskId}`;
 
@@ -74,8 +152,8 @@ const namesOf = (list: string): string[] => list.split(',').filter((name) => nam
 
 const hostsOf = (hostlist: string): string[] => (hostlist === '' ? [] : namesIn(hostlist));
 
-/** `gres/gpu:h200=2` holds gpu. */
+/** `gres/gpu:h200=2` and `gres:gpu:2` hold gpu. */
 function gresOf(tres: string): string[] {
-  const names = [...tres.matchAll(/gres\/([^:=,]+)/g)].map((found) => found[1] ?? '');
+  const names = [...tres.matchAll(/gres[/:]([^:=,]+)/g)].map((found) => found[1] ?? '');
   return [...new Set(names)];
 }

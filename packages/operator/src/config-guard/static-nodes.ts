@@ -2,7 +2,7 @@
 import { compressHostlist, expandHostlist } from '@slurm-operator/slurm';
 import { type ConfEntry, namesIn, valueOf } from './conf-content.ts';
 import { describeJobs, type HeldJobs, type Hold, heldJobs, noJobs } from './hold.ts';
-import type { Change, SlurmWork } from './slurm-work.ts';
+import type { Change, NodeClosing } from './slurm-work.ts';
 
 export interface HeldNodes {
   readonly holds: readonly Hold[];
@@ -11,40 +11,67 @@ export interface HeldNodes {
 }
 
 /** `users`: held lines whose `Nodes=` may name them. */
-export function heldNodes({ from, to, slurm }: Change, users: readonly ConfEntry[]): HeldNodes {
-  const gone = [...from.nodes.keys()].filter((name) => !to.nodes.has(name));
-  if (gone.length === 0) return { holds: [], entries: [] };
+export function heldNodes(change: Change, users: readonly ConfEntry[]): HeldNodes {
+  const { from } = change;
+  const gone = goneNodes(change);
   const named = new Set(users.flatMap((user) => namesIn(valueOf(user, 'Nodes') ?? '')));
-  const kept = new Set(
-    gone.filter((name) => named.has(name) || slurm.kind === 'unknown' || hasJobs(slurm, name)),
-  );
-  const holds = gone.flatMap((name): Hold[] => {
-    if (!kept.has(name)) return [];
-    const jobs = jobsOn(slurm, name);
-    const hold = { kind: 'Node', name, jobs } as const;
-    if (slurm.kind === 'unknown')
-      return [
-        {
-          ...hold,
-          cause: 'unknown',
-          message: `Node ${name} stays, because Slurm does not say whether it has jobs: ${slurm.why}`,
-        },
-      ];
-    return jobs.ids.length > 0
-      ? [
-          {
-            ...hold,
-            cause: 'jobs',
-            message: `Node ${name} stays, because it has ${describeJobs(jobs)}, or they ask for it by name. It goes when they have ended.`,
-          },
-        ]
-      : [{ ...hold, cause: 'referenced', message: `Node ${name} stays, because a held partition names it.` }];
-  });
-  const lines = new Set([...kept].flatMap((name) => from.nodes.get(name) ?? []));
+  const holds = gone.flatMap((name) => nodeHold(name, change, named.has(name)) ?? []);
+  if (holds.length === 0) return { holds, entries: [] };
+  // All of them or none: a text that changed with every job that ends would be tried again and again.
+  const kept = new Set(gone);
+  const lines = new Set(gone.flatMap((name) => from.nodes.get(name) ?? []));
   return { holds, entries: [...lines].map((entry) => onlyNodes(entry, kept)) };
 }
 
-/** A node whose hardware changes in slurm.conf while jobs have parts of it. */
+const goneNodes = ({ from, to }: Change): string[] =>
+  [...from.nodes.keys()].filter((name) => !to.nodes.has(name));
+
+function nodeHold(name: string, { slurm }: Change, isNamed: boolean): Hold | undefined {
+  const hold = { kind: 'Node', name, jobs: noJobs } as const;
+  if (slurm.kind === 'unknown')
+    return {
+      ...hold,
+      cause: 'unknown',
+      message: `Node ${name} stays, because Slurm does not say whether it has jobs: ${slurm.why}`,
+    };
+  const jobs = heldJobs(slurm.jobs.filter((job) => job.nodes.includes(name)));
+  if (jobs.ids.length > 0)
+    return {
+      ...hold,
+      cause: 'jobs',
+      jobs,
+      message: `Node ${name} stays, because it has ${describeJobs(jobs)}, or they ask for it by name. It goes when they have ended.`,
+    };
+  if (slurm.nodes.get(name)?.drained === false)
+    return {
+      ...hold,
+      cause: 'closing',
+      message: `Node ${name} has no jobs and is drained before it is removed, so that none starts meanwhile.`,
+    };
+  return isNamed
+    ? { ...hold, cause: 'referenced', message: `Node ${name} stays, because a held partition names it.` }
+    : undefined;
+}
+
+/**
+ * Nodes whose line goes or changes start no new job before that: between the last look and the moment when slurmctld reads the file, one
+ * could start and be lost. A pending job that asks for such a node by name still has to start there.
+ */
+export function nodeClosing(change: Change): NodeClosing {
+  const { slurm } = change;
+  if (slurm.kind === 'unknown') return { close: [], reopen: [] };
+  const isAwaited = (name: string) => slurm.jobs.some((job) => !job.active && job.nodes.includes(name));
+  const closing = new Set([
+    ...goneNodes(change).filter((name) => !isAwaited(name)),
+    ...changedNodes(change).map(({ node }) => node),
+  ]);
+  return {
+    close: [...closing].filter((name) => slurm.nodes.get(name)?.drained === false),
+    reopen: [...slurm.nodes].flatMap(([name, { byGuard }]) => (byGuard && !closing.has(name) ? name : [])),
+  };
+}
+
+/** A node whose hardware changes in slurm.conf while jobs have parts of it, or could get some. */
 export interface StaticNodeChange {
   readonly node: string;
   readonly keys: readonly string[];
@@ -56,23 +83,24 @@ export interface StaticNodeChange {
 /** Slurm ends jobs whose allocation does not fit the node any more. */
 const hardware = ['CPUs', 'Boards', 'Sockets', 'SocketsPerBoard', 'CoresPerSocket', 'ThreadsPerCore', 'Gres'];
 
-export function staticNodeChange({ from, to, slurm }: Change): StaticNodeChange[] {
-  return [...from.nodes].flatMap(([node, before]): StaticNodeChange[] => {
-    const after = to.nodes.get(node);
-    if (after === undefined) return [];
-    const keys = hardware.filter((key) => valueOf(before, key) !== valueOf(after, key));
-    if (keys.length === 0) return [];
+export function staticNodeChange(change: Change): StaticNodeChange[] {
+  const { slurm } = change;
+  return changedNodes(change).flatMap(({ node, keys }): StaticNodeChange[] => {
     if (slurm.kind === 'unknown') return [{ node, keys, jobs: noJobs, why: slurm.why }];
     const jobs = heldJobs(slurm.jobs.filter((job) => job.active && job.nodes.includes(node)));
-    return jobs.ids.length === 0 ? [] : [{ node, keys, jobs, why: undefined }];
+    const isOpen = slurm.nodes.get(node)?.drained === false;
+    return jobs.ids.length === 0 && !isOpen ? [] : [{ node, keys, jobs, why: undefined }];
   });
 }
 
-const jobsOn = (slurm: SlurmWork, node: string): HeldJobs =>
-  slurm.kind === 'unknown' ? noJobs : heldJobs(slurm.jobs.filter((job) => job.nodes.includes(node)));
-
-const hasJobs = (slurm: SlurmWork, node: string): boolean =>
-  slurm.kind === 'known' && slurm.jobs.some((job) => job.nodes.includes(node));
+function changedNodes({ from, to }: Change): { readonly node: string; readonly keys: readonly string[] }[] {
+  return [...from.nodes].flatMap(([node, before]) => {
+    const after = to.nodes.get(node);
+    if (after === undefined) return [];
+    const keys = hardware.filter((key) => valueOf(before, key) !== valueOf(after, key));
+    return keys.length === 0 ? [] : [{ node, keys }];
+  });
+}
 
 /** Values that hold one item for each node of the line, in its order. */
 const perNode = new Set(['nodeaddr', 'nodehostname', 'bcastaddr', 'port']);

@@ -3,8 +3,16 @@
  * so an answer counts for a while, the longer the more it cost.
  */
 import { type Clock, keyOf, type ObjectKey } from '@slurm-operator/kube';
-import { SlurmError } from '@slurm-operator/slurm';
-import { acceptsJobs, type SlurmSurvey, type SlurmWork, workJobs } from '../config-guard/slurm-work.ts';
+import { type NodeUpdate, SlurmError } from '@slurm-operator/slurm';
+import {
+  acceptsJobs,
+  closedReason,
+  type NodeClosing,
+  nodeWork,
+  type SlurmSurvey,
+  type SlurmWork,
+  workJobs,
+} from '../config-guard/slurm-work.ts';
 import { classify } from './failure.ts';
 import type { SlurmConnection } from './slurm-connection.ts';
 
@@ -17,6 +25,9 @@ interface Answer<T> {
 /** An answer counts for this many times as long as it took, within these bounds. */
 const validity = { factor: 10, leastMs: 1_000, mostMs: 30_000 };
 
+/** Nodes that are drained at the same time. */
+const atOnce = 8;
+
 export class WorkSurvey implements SlurmSurvey {
   readonly #connectionOf: (key: ObjectKey) => SlurmConnection | undefined;
   readonly #clock: Pick<Clock, 'now'>;
@@ -28,7 +39,13 @@ export class WorkSurvey implements SlurmSurvey {
     this.#clock = clock;
   }
 
-  work(namespace: string, controller: string, signal: AbortSignal): Promise<SlurmWork> {
+  work(
+    namespace: string,
+    controller: string,
+    signal: AbortSignal,
+    { fresh = false }: { readonly fresh?: boolean } = {},
+  ): Promise<SlurmWork> {
+    if (fresh) this.forget(namespace, controller);
     return this.#ask(this.#work, namespace, controller, (connection) => askWork(connection, signal), unknown);
   }
 
@@ -41,6 +58,41 @@ export class WorkSurvey implements SlurmSurvey {
     const ask = async ({ client }: SlurmConnection) =>
       new Set((await client.partitions.list({ signal })).items.map(({ name }) => name));
     return this.#ask(this.#partitions, namespace, controller, ask, () => undefined);
+  }
+
+  lastPartitions(namespace: string, controller: string): ReadonlySet<string> | undefined {
+    const nodes = this.#connectionOf(keyOf({ namespace, name: controller }))?.gateway.lastNodes();
+    return nodes && new Set(nodes.flatMap(({ partitions }) => partitions));
+  }
+
+  hasClosedNodes(namespace: string, controller: string): boolean {
+    const view = this.#connectionOf(keyOf({ namespace, name: controller }))?.gateway.view();
+    return view?.kind === 'known' && view.nodes.some(({ reason }) => reason === closedReason);
+  }
+
+  async setNodes(
+    namespace: string,
+    controller: string,
+    { close, reopen }: NodeClosing,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const gateway = this.#connectionOf(keyOf({ namespace, name: controller }))?.gateway;
+    if (gateway === undefined) return;
+    const drain: NodeUpdate = { state: 'DRAIN', reason: closedReason };
+    const updates = [
+      ...close.map((node) => [node, drain] as const),
+      ...reopen.map((node) => [node, { state: 'UNDRAIN' }] as const),
+    ];
+    try {
+      for (let from = 0; from < updates.length; from += atOnce)
+        await Promise.all(
+          updates
+            .slice(from, from + atOnce)
+            .map(([node, update]) => gateway.updateNode(node, update, signal)),
+        );
+    } finally {
+      this.forget(namespace, controller);
+    }
   }
 
   forget(namespace: string, controller: string): void {
@@ -80,16 +132,23 @@ export class WorkSurvey implements SlurmSurvey {
 
 const unknown = (why: string): SlurmWork => ({ kind: 'unknown', why });
 
-/** Partitions first: a job that was accepted before its partition was closed is then in the list of jobs. */
+/**
+ * Partitions and nodes first: a job that was accepted before its partition was closed, or started before its node was drained, is then in
+ * the list of jobs.
+ */
 async function askWork({ client, gateway }: SlurmConnection, signal: AbortSignal): Promise<SlurmWork> {
   const partitions = await client.partitions.list({ signal });
-  const jobs = await client.jobs.list({ signal });
   const nodes = await gateway.freshView(signal);
   if (nodes.kind === 'unknown') return unknown(nodes.why);
+  const jobs = await client.jobs.list({ signal });
   return {
     kind: 'known',
     jobs: workJobs(jobs.items),
     partitions: new Map(partitions.items.map((partition) => [partition.name, acceptsJobs(partition)])),
+    partitionSets: new Map(
+      partitions.items.map(({ name, nodeSets }) => [name, nodeSets.split(',').filter((set) => set !== '')]),
+    ),
+    nodes: nodeWork(nodes.nodes),
     nodeCount: nodes.nodes.length,
     jobCount: jobs.items.length,
   };

@@ -15,6 +15,8 @@ const work = (over: Partial<Extract<SlurmWork, { kind: 'known' }>> = {}): SlurmW
   kind: 'known',
   jobs: [{ id: '7', active: true, partitions: ['long'], nodes: [], gres: [], array: false }],
   partitions: new Map(),
+  nodes: new Map(),
+  partitionSets: new Map(),
   nodeCount: 1,
   jobCount: 1,
   ...over,

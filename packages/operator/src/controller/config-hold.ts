@@ -71,8 +71,7 @@ export function holdConfig({ controller, desired, owners, leaving, evidence, now
     released: releasedBy(leaving),
     workers: new Map(leaving.map(({ setName, workers }) => [setName, workers])),
   });
-  if (guarded.holds.length === 0)
-    return { text: desired, holds: [], owners, waiting: undefined, forced: false };
+  if (guarded.holds.length === 0) return { ...guarded, owners, waiting: undefined, forced: false };
   const since = controller.status?.heldConfig?.since ?? new Date(now).toISOString();
   const token = digestOf({ desired, since }).slice(0, 12);
   const known: Owners = { ...inForce?.owners, ...owners };
@@ -83,7 +82,7 @@ export function holdConfig({ controller, desired, owners, leaving, evidence, now
   const waiting = { since, token, items };
   // The wait is kept in the status until the forced text is in force: the token depends on it.
   if (controller.metadata.annotations?.[annotation.forceConfig] === token)
-    return { text: desired, holds: [], owners, waiting, forced: true };
+    return { text: desired, holds: [], nodes: guarded.nodes, owners, waiting, forced: true };
   // Where the whole configuration waits, the lines in force are the old ones, those of NodeSets that are being deleted included.
   const lines = guarded.text === inForce?.text ? inForce.owners : { ...owners, ...heldOwners(items, known) };
   return { ...guarded, owners: lines, waiting, forced: false };

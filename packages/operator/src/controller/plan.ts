@@ -286,7 +286,14 @@ function render(observed: ObservedController, image: string, troubles: Trouble[]
   try {
     return controller.spec.external
       ? buildExternalSlurmConf({ controller, accounting })
-      : buildSlurmConf({ controller, accounting, nodeSets, scripts: scriptsOf(observed), image });
+      : buildSlurmConf({
+          controller,
+          accounting,
+          nodeSets,
+          leavingWorkers: observed.leaving.reduce((sum, { workers }) => sum + workers, 0),
+          scripts: scriptsOf(observed),
+          image,
+        });
   } catch (error) {
     if (!(error instanceof UnsafeValueError)) throw error;
     troubles.push({ reason: 'InvalidSpec', message: error.message });

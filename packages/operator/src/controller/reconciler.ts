@@ -1,5 +1,5 @@
 /** The Controller controller: observe, plan, act, and say how it went. */
-import { annotation, type Controller } from '@slurm-operator/api';
+import { annotation, type Controller, conditionType } from '@slurm-operator/api';
 import {
   type ConfigMap,
   configMaps,
@@ -39,6 +39,16 @@ import { controllerStatus } from './status.ts';
 const lookForPrometheus = 60_000;
 /** While part of a configuration waits for jobs; the survey decides how often Slurm is really asked. */
 const askAgain = 2_000;
+
+/** As long as slurmctld may take from the write of a configuration until it has read it. */
+const readWithin = 120_000;
+
+/** Milliseconds until slurmctld has read the configuration in force for certain. */
+function untilRead({ status }: Live<Controller>, now: number): number {
+  const applied = status?.conditions?.find(({ type }) => type === conditionType.configApplied);
+  if (applied?.status !== 'True') return readWithin;
+  return Math.max(0, Date.parse(applied.lastTransitionTime) + readWithin - now);
+}
 
 export class ControllerReconciler {
   readonly #manager: ReconcilerManager;
@@ -81,10 +91,8 @@ export class ControllerReconciler {
     const observed = { ...observeController(cache, controller), claimModes };
     this.#hints.say(controller, specHints(controllerFindings(observed)));
     const now = context.clock.now();
-    const plan = planController(observed, this.#around, {
-      evidence: await this.#evidence(observed, signal),
-      now,
-    });
+    const plan = await this.#plan(observed, now, signal);
+    const closing = await this.#closeNodes(observed, plan, now, steps, signal);
 
     for (const service of plan.services)
       await steps.run(`Service ${service.metadata.name}`, () =>
@@ -137,6 +145,7 @@ export class ControllerReconciler {
     if (again > context.clock.now()) return { requeueAfter: again - context.clock.now() };
     const later = [
       ...(plan.configHold?.waiting === undefined ? [] : [askAgain]),
+      ...closing,
       ...(prometheusAbsent ? [lookForPrometheus] : []),
       ...volume.again,
     ];
@@ -156,14 +165,56 @@ export class ControllerReconciler {
     return result;
   }
 
+  /** A plan that would change the configuration in force is made again with what Slurm says right before the write. */
+  async #plan(observed: ObservedController, now: number, signal: AbortSignal): Promise<ControllerPlan> {
+    const evidence = await this.#evidence(observed, signal);
+    const plan = planController(observed, this.#around, { evidence, now });
+    const changes = evidence.inForce !== undefined && evidence.inForce.text !== plan.configHold?.text;
+    if (plan.decision.kind !== 'enforce' || !changes) return plan;
+    return planController(observed, this.#around, {
+      evidence: await this.#evidence(observed, signal, true),
+      now,
+    });
+  }
+
+  /** Nodes whose line goes or changes are drained first; says in how many milliseconds there is more to do. */
+  async #closeNodes(
+    { controller }: ObservedController,
+    { configHold }: ControllerPlan,
+    now: number,
+    steps: Steps,
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
+    if (configHold === undefined || configHold.forced) return [];
+    const { close, reopen } = configHold.nodes;
+    // slurmctld must have read the new lines before a job may start there again.
+    const wait = configHold.waiting === undefined ? untilRead(controller, now) : 0;
+    const nodes = { close, reopen: wait > 0 ? [] : reopen };
+    const { namespace, name } = controller.metadata;
+    if (nodes.close.length + nodes.reopen.length > 0)
+      await steps.run('drains of nodes in slurm.conf', () =>
+        this.#survey.setNodes(namespace, name, nodes, signal),
+      );
+    return reopen.length === 0 ? [] : [Math.max(askAgain, wait)];
+  }
+
   /** What is in force, and what Slurm would lose with the desired configuration. */
-  async #evidence(observed: ObservedController, signal: AbortSignal): Promise<ConfigEvidence> {
+  async #evidence(observed: ObservedController, signal: AbortSignal, fresh = false): Promise<ConfigEvidence> {
     const { cache, client } = this.#manager;
     const { controller } = observed;
     const desired = controller.spec.external ? undefined : desiredSlurmConf(observed, this.#around);
     if (desired === undefined) return noEvidence;
-    const survey = this.#survey;
-    return gatherEvidence({ cache, client, survey, controller: controller.metadata, desired, signal });
+    const hasAnswered = observed.cluster?.status?.slurmVersion !== undefined;
+    return gatherEvidence({
+      cache,
+      client,
+      survey: this.#survey,
+      controller,
+      desired,
+      mayHavePartitions: hasAnswered && observed.pods.some((pod) => pod.running),
+      fresh,
+      signal,
+    });
   }
 
   /** Any change of a pod makes its kubelet bring its files up to date at once. */

@@ -52,6 +52,13 @@ export class WatchedGateway implements SlurmGateway {
     return this.#known(view);
   }
 
+  /** What was listed last, however long ago: enough to be careful, never to decide that something is free. */
+  lastNodes(): readonly SlurmNode[] | undefined {
+    const { view } = this.#options.watch.nodes;
+    const known = view.kind === 'known' ? view : view.last;
+    return known && [...known.nodes.values()];
+  }
+
   async freshView(signal: AbortSignal): Promise<NodesView> {
     const since = this.#options.now();
     const { nodes, jobs } = this.#options.watch;

@@ -105,7 +105,7 @@ export async function settle(world: ClusterWorld, rounds = 120): Promise<void> {
   let quiet = 0;
   for (let round = 0; round < rounds && quiet < 5; round += 1) {
     // What only waits for its time gets it: rest is rest when nothing happens in an hour either.
-    world.now += quiet === 2 ? 3_600_000 : 60_000;
+    world.now += quiet === 2 ? 25 * 3_600_000 : 60_000;
     putBack(world, round);
     const before = `${world.kube.version} ${world.writes}`;
     world.kubeWorks();

@@ -139,7 +139,11 @@ export class ModelConnection {
       partitions: {
         list: () =>
           ask(() => ({
-            items: [...slurm.conf.partitions].map(([name, { state }]) => ({ name, state: [state] })),
+            items: [...slurm.conf.partitions].map(([name, { state, nodes }]) => ({
+              name,
+              state: [state],
+              nodeSets: nodes.filter((one) => one !== 'ALL').join(','),
+            })),
           })),
       },
       reservations: {
@@ -251,6 +255,7 @@ function toSlurmJob(job: ModelJob): SlurmJob {
     restarts: 0,
     tresRequested: '',
     tresAllocated: '',
+    tresPer: '',
   };
 }
 

@@ -39,6 +39,10 @@ export interface WireJob {
   readonly restart_cnt?: number;
   readonly tres_req_str?: string;
   readonly tres_alloc_str?: string;
+  readonly tres_per_job?: string;
+  readonly tres_per_node?: string;
+  readonly tres_per_socket?: string;
+  readonly tres_per_task?: string;
 }
 
 export function readJob(raw: WireJob): SlurmJob {
@@ -77,6 +81,9 @@ export function readJob(raw: WireJob): SlurmJob {
     restarts: raw.restart_cnt ?? 0,
     tresRequested: raw.tres_req_str ?? '',
     tresAllocated: raw.tres_alloc_str ?? '',
+    tresPer: [raw.tres_per_job, raw.tres_per_node, raw.tres_per_socket, raw.tres_per_task]
+      .filter((one) => one !== undefined && one !== '')
+      .join(','),
   };
 }
 

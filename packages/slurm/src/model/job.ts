@@ -40,6 +40,8 @@ export interface SlurmJob {
   readonly restarts: number;
   readonly tresRequested: string;
   readonly tresAllocated: string;
+  /** What it asks for per job, node, socket or task, such as `gres/gpu:2`: unlike the two above also without AccountingStorageTRES. */
+  readonly tresPer: string;
 }
 
 /** The cheap view of a job: all that `jobs/state` tells. */

@@ -1,4 +1,5 @@
 /** The ConfigMap with slurm.conf and its companions. */
+import { hash } from 'node:crypto';
 import { type Controller, resourceName } from '@slurm-operator/api';
 import type { ConfigMap } from '@slurm-operator/kube';
 import { builtMeta } from '../object-meta.ts';
@@ -33,6 +34,9 @@ export const versionFile = '.config-version';
 /** A digest of the site's own files that belong to the configuration in this ConfigMap. */
 export const filesDigestAnnotation = 'slinky.slurm.net/config-files-digest';
 
+/** A digest of the slurm.conf that the operator wrote: another one was written by somebody else. */
+export const confDigestAnnotation = 'slinky.slurm.net/slurm-conf-digest';
+
 /** The same ConfigMap, saying which configuration it belongs to. */
 export function withVersion(config: ConfigMap, version: string, files: string): ConfigMap {
   const { metadata } = config;
@@ -60,6 +64,7 @@ export function buildControllerConfig({
       annotations: {
         ...metadata.annotations,
         ...(accounting ? {} : { [withoutAccountingAnnotation]: 'true' }),
+        [confDigestAnnotation]: hash('sha256', slurmConf),
         [nodeSetsAnnotation]: JSON.stringify(sorted(nodeSets)),
       },
     },

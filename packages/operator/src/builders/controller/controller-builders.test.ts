@@ -189,6 +189,11 @@ test('MaxNodeCount follows the need, in steps (upstream weakness 26)', () => {
   assert.equal(count(500, 100), 2048);
   assert.equal(count(5000), 16_384);
   assert.equal(count(60_000), 65_533);
+  assert.equal(
+    maxNodeCount(aController(), [aNodeSet({ replicas: 5 })], 600),
+    2048,
+    'workers of NodeSets that are being deleted still have nodes',
+  );
   assert.equal(maxNodeCount(aController({ maxNodeCount: 42 }), [aNodeSet({ replicas: 5000 })]), 42);
 });
 

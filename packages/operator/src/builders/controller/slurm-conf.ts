@@ -12,6 +12,8 @@ export interface SlurmConfInput {
   readonly controller: Read<Controller>;
   readonly accounting: Read<Accounting> | undefined;
   readonly nodeSets: readonly Read<NodeSet>[];
+  /** Worker pods of NodeSets that are being deleted: they may still have a node. @default 0 */
+  readonly leavingWorkers?: number;
   readonly scripts: Scripts;
   /** The image of slurmctld, whose tag tells its version. */
   readonly image?: string | undefined;
@@ -106,7 +108,7 @@ const authentication = [
   setting('AuthAltTypes', 'auth/jwt'),
 ];
 
-function general({ controller, nodeSets }: SlurmConfInput): ConfSection {
+function general({ controller, nodeSets, leavingWorkers }: SlurmConfInput): ConfSection {
   const clusterName = clusterNameOf(controller);
   return {
     title: 'GENERAL',
@@ -121,7 +123,7 @@ function general({ controller, nodeSets }: SlurmConfInput): ConfSection {
       setting('SlurmdSpoolDir', '/var/spool/slurmd'),
       // A worker that was unreachable for a while is welcome back as soon as it registers.
       setting('ReturnToService', 2),
-      setting('MaxNodeCount', maxNodeCount(controller, nodeSets)),
+      setting('MaxNodeCount', maxNodeCount(controller, nodeSets, leavingWorkers)),
     ],
   };
 }
@@ -143,12 +145,16 @@ function hosts(controller: Read<Controller>): Setting[] {
 const mostNodes = 65_533;
 
 /** Room for twice what is asked for, in steps, so that scaling seldom changes the file. */
-export function maxNodeCount(controller: Read<Controller>, sets: readonly Read<NodeSet>[]): number {
+export function maxNodeCount(
+  controller: Read<Controller>,
+  sets: readonly Read<NodeSet>[],
+  leavingWorkers = 0,
+): number {
   if (controller.spec.maxNodeCount !== undefined) return controller.spec.maxNodeCount;
   const wanted = sets.reduce(
     (sum, { spec, status }) =>
       sum + (spec.scalingMode === 'DaemonSet' ? (status?.desired ?? 0) : spec.replicas),
-    0,
+    leavingWorkers,
   );
   let room = 1024;
   while (room < 2 * wanted && room < mostNodes) room *= 2;

@@ -35,7 +35,7 @@ export function condemn(observed: Observed, slots: SlotPlan, now: number): Conde
   const withheld: string[] = [];
   if (observed.deleting) {
     for (const worker of observed.workers) going.set(worker, 'deletion');
-    return { workers: going, withheld, hasUnregistered: false, wakeAt: undefined };
+    return { workers: going, withheld, hasUnregistered: hasUnregistered(observed, now), wakeAt: undefined };
   }
 
   for (const worker of slots.surplus) going.set(worker, 'scale-in');
@@ -64,7 +64,7 @@ export function condemn(observed: Observed, slots: SlotPlan, now: number): Conde
   return {
     workers: going,
     withheld,
-    hasUnregistered: unregistered.hasUnregistered,
+    hasUnregistered: hasUnregistered(observed, now),
     wakeAt: earliest(deadAt, unregistered.wakeAt),
   };
 }
@@ -157,7 +157,7 @@ function condemnUnregistered(
   going: Map<Worker, WhyGone>,
   budget: Budget,
   now: number,
-): Pick<Condemned, 'withheld' | 'hasUnregistered' | 'wakeAt'> {
+): Pick<Condemned, 'withheld' | 'wakeAt'> {
   const { slurm } = observed;
   if (slurm.kind === 'unknown') return nobody;
   const { healthy, absent } = unregisteredOf(observed, slots.kept, going, now);
@@ -166,7 +166,6 @@ function condemnUnregistered(
   const { controllerStartedAt } = slurm;
   if (controllerStartedAt === undefined || now - controllerStartedAt < controllerYouth) {
     return {
-      hasUnregistered: true,
       withheld: [`${absent.length} workers are not registered, but slurmctld has only just started`],
       wakeAt: controllerStartedAt === undefined ? undefined : controllerStartedAt + controllerYouth,
     };
@@ -183,10 +182,10 @@ function condemnUnregistered(
     } else if (budget.take() || (proven -= 1) >= 0) going.set(worker, 'unregistered');
     else withheld.push(`${worker.name} is not registered in Slurm; it waits for the disruption budget`);
   }
-  return { withheld, hasUnregistered: true, wakeAt };
+  return { withheld, wakeAt };
 }
 
-const nobody = { withheld: [], hasUnregistered: false, wakeAt: undefined };
+const nobody = { withheld: [], wakeAt: undefined };
 
 /** The workers that should be in Slurm, and those of them that are not. */
 export function unregisteredOf(
@@ -200,6 +199,10 @@ export function unregisteredOf(
   );
   return { healthy, absent: healthy.filter((worker) => askAbout(worker, observed).kind === 'absent') };
 }
+
+/** Those that go count as well: they are waited for by the same rule. */
+const hasUnregistered = (observed: Observed, now: number): boolean =>
+  unregisteredOf(observed, observed.workers, new Map(), now).absent.length > 0;
 
 /** So many at once are not missing by chance. */
 export function hasLostState(healthy: number, absent: number): boolean {

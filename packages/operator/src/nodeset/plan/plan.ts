@@ -157,7 +157,8 @@ export function plan(observed: Observed, now: number): Plan {
     blind,
     hasUnregistered: condemned.hasUnregistered,
     condemned: [...condemned.workers.keys()],
-    waitsForSlurm: condemned.workers.size > 0 || records.left > 0 || awaitsNews(current, condemned.workers),
+    waitsForSlurm:
+      condemned.workers.size > 0 || records.awaited > 0 || awaitsNews(current, condemned.workers),
     wakeAt: future.length === 0 ? undefined : Math.min(...future),
   };
 }

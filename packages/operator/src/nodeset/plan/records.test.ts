@@ -92,6 +92,7 @@ test('a record in an active reservation of somebody else stays until that is ove
   const kinds = (over: Partial<Observed>) =>
     plan(observed([], [reserved], over), now).actions.map(({ kind }) => kind);
   assert.deepEqual(kinds({}), []);
+  assert.equal(plan(observed([], [reserved]), now).waitsForSlurm, false, 'it may last for weeks');
   assert.deepEqual(kinds({ deleting: true }), ['delete-record']);
   assert.deepEqual(kinds({ update: { ...observed([], []).update, reservation: 'physics' } }), [
     'delete-record',

@@ -9,10 +9,12 @@ export interface RecordPlan {
   readonly actions: readonly Action[];
   /** Records of ours that are still there and should not be. */
   readonly left: number;
+  /** Those of them that will be gone soon; a reservation of somebody else may last for weeks. */
+  readonly awaited: number;
 }
 
 export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
-  if (observed.slurm.kind === 'unknown') return { actions: [], left: 0 };
+  if (observed.slurm.kind === 'unknown') return { actions: [], left: 0, awaited: 0 };
   // A slot that is to be filled again keeps its record: the drain on it protects the successor until it has registered.
   const wanted = new Set([
     ...observed.workers.map((worker) => worker.slurmName),
@@ -24,6 +26,7 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
   const machines = new Set(observed.nodes.values().map((node) => node.workerHostname));
   const actions: Action[] = [];
   let left = 0;
+  let reserved = 0;
   for (const node of observed.slurm.nodes.values()) {
     if (!node.ours || wanted.has(node.name)) continue;
     if (askSlurm(observed.slurm, node.name, observed.lastWrites).kind === 'unknown') {
@@ -35,8 +38,10 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
     left += 1;
     if (isBusy(node)) continue; // Slurm itself must notice the loss; we know nothing of the containers (L11)
     // Its only job may be suspended, and Slurm would end that job with the record.
-    const mayDelete = observed.slurm.jobsUnknown === undefined && !isReservedByOthers(node, observed);
+    const isReserved = isReservedByOthers(node, observed);
+    const mayDelete = observed.slurm.jobsUnknown === undefined && !isReserved;
     if (hasDrain(node) || node.base === 'DOWN') {
+      if (isReserved) reserved += 1;
       if (mayDelete) actions.push({ kind: 'delete-record', slurmName: node.name });
     } else
       actions.push({
@@ -45,7 +50,7 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
         reason: `${reasonPrefix}the worker behind this node is gone`,
       });
   }
-  return { actions, left };
+  return { actions, left, awaited: left - reserved };
 }
 
 /** Slurm takes a deleted node out of every reservation, and ends one that loses its last node; only a deleted NodeSet may cost that. */

@@ -83,6 +83,35 @@ describe('a worker that has started', () => {
       because: 'unsafe',
     },
     {
+      reason: 'is unknown to a slurmctld of which nobody knows when it started',
+      over: {
+        slurm: {
+          kind: 'known',
+          at: now,
+          nodes: new Map(),
+          jobsUnknown: undefined,
+          controllerStartedAt: undefined,
+        },
+      },
+      because: 'blind',
+    },
+    {
+      reason: 'had work when Slurm last knew it',
+      worker: { writtenDeadline: now + 60_000 },
+      because: 'unsafe',
+    },
+    {
+      reason: 'had work that must have ended by now',
+      worker: { writtenDeadline: now - 1 },
+      because: 'unknown-to-slurm',
+    },
+    {
+      reason: 'had work without a limit when Slurm last knew it, more than a day ago',
+      worker: { writtenDeadline: Number.POSITIVE_INFINITY },
+      over: { lostSince: now - 25 * 3_600_000 },
+      because: 'unknown-to-slurm',
+    },
+    {
       reason: 'is drained, however young',
       worker: { startedAt: now - 1_000 },
       node: drain,
@@ -218,4 +247,15 @@ test('a worker that may still join is looked at again when its time to do so is 
   const young = worker(0, { startedAt: now - 20_000 });
   const safety = safeToDelete(young, observed([young], []), now);
   assert.equal(safety.safe ? undefined : safety.until, now - 20_000 + joinsWithin);
+});
+
+describe('a slurmctld that lost its state', () => {
+  const four = [0, 1, 2, 3].map((ordinal) => worker(ordinal));
+  const lost = (lostSince: number) => safeToDelete(worker(0), { ...observed(four, []), lostSince }, now);
+  test('keeps workers as long as the state may come back, also those that are scaled in', () => {
+    const safety = lost(now - 14 * 60_000);
+    assert.equal(safety.safe, false);
+    assert.equal(safety.safe ? undefined : safety.until, now + 60_000);
+    assert.equal(lost(now - 15 * 60_000).safe, true);
+  });
 });

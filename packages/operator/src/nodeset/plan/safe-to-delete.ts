@@ -1,4 +1,5 @@
 import type { SafeBecause } from './actions.ts';
+import { hasLostState, replacedFrom, timeText, unregisteredOf } from './condemned.ts';
 import { askAbout, isDrained, isForeign } from './node-state.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 
@@ -39,6 +40,12 @@ export function safeToDelete(worker: Worker, observed: Observed, now: number): S
         why: `Slurm's view of ${worker.slurmName} is unknown: ${answer.why}`,
       };
     case 'absent': {
+      if (!cannotStart && startOf(observed) === undefined)
+        return {
+          safe: false,
+          blind: true,
+          why: `${worker.slurmName} is not in Slurm, and when slurmctld started is not known: it may have lost its state`,
+        };
       const until = mayJoinUntil(worker, observed);
       if (!cannotStart && now < until)
         return {
@@ -46,6 +53,14 @@ export function safeToDelete(worker: Worker, observed: Observed, now: number): S
           blind: false,
           why: `${worker.slurmName} has only just started and may join Slurm at any moment`,
           until,
+        };
+      const lostUntil = untold ? now : mayHaveWorkUntil(worker, observed, now);
+      if (now < lostUntil)
+        return {
+          safe: false,
+          blind: false,
+          why: `Slurm has forgotten ${worker.slurmName}, which may still have work; it stays until ${timeText(lostUntil)}`,
+          until: lostUntil,
         };
       const elsewhere = knownAs(worker, observed);
       if (elsewhere === undefined) return { safe: true, because: 'unknown-to-slurm' };
@@ -97,8 +112,30 @@ function knownAs({ uid }: Worker, { slurm }: Observed): string | undefined {
   return slurm.nodes.values().find((node) => node.instanceId === uid)?.name;
 }
 
-function mayJoinUntil(worker: Worker, { slurm }: Observed): number {
-  const slurmctld = slurm.kind === 'known' ? slurm.controllerStartedAt : undefined;
+function mayJoinUntil(worker: Worker, observed: Observed): number {
   const placed = worker.placedAt ?? worker.createdAt;
-  return Math.max(placed, worker.startedAt ?? placed, slurmctld ?? placed) + joinsWithin;
+  return Math.max(placed, worker.startedAt ?? placed, startOf(observed) ?? placed) + joinsWithin;
+}
+
+const startOf = ({ slurm }: Observed): number | undefined =>
+  slurm.kind === 'known' ? slurm.controllerStartedAt : undefined;
+
+/** As long as a worker that Slurm forgot is kept: by the same rule as one that nobody wants to remove. */
+function mayHaveWorkUntil(worker: Worker, observed: Observed, now: number): number {
+  const startedAt = startOf(observed) ?? now;
+  const lost = stateLost(observed, now);
+  if (worker.writtenDeadline === undefined && !lost) return now;
+  return replacedFrom({ ...worker, readySince: 0 }, observed, startedAt, lost, now);
+}
+
+/** The same for every worker of one plan. */
+const lostStates = new WeakMap<Observed, boolean>();
+
+function stateLost(observed: Observed, now: number): boolean {
+  const known = lostStates.get(observed);
+  if (known !== undefined) return known;
+  const { healthy, absent } = unregisteredOf(observed, observed.workers, new Map(), now);
+  const lost = hasLostState(healthy.length, absent.length);
+  lostStates.set(observed, lost);
+  return lost;
 }
