@@ -74,6 +74,7 @@ export class Manager {
   readonly #options: ManagerOptions;
   readonly #pages: StatusPages;
   readonly #controllers: Controller[] = [];
+  readonly #leaseClient: Client | undefined;
   readonly #runnables: { readonly runnable: Runnable; readonly everywhere: boolean }[] = [];
 
   constructor(config: ClusterConfig, options: ManagerOptions) {
@@ -81,13 +82,14 @@ export class Manager {
     this.#options = options;
     this.log = options.log ?? silent;
     this.clock = options.clock ?? systemClock;
-    this.unguardedClient = createClient(config, {
+    const clientOptions = {
       userAgent: options.name,
       fieldManager: options.name,
       clock: this.clock,
       observe: this.metrics.transport,
       ...options.client,
-    });
+    };
+    this.unguardedClient = createClient(config, clientOptions);
     this.cache = new Cache(this.unguardedClient, {
       namespaces: options.namespaces,
       clock: this.clock,
@@ -97,8 +99,10 @@ export class Manager {
     const { leaderElection } = options;
     const identity = leaderElection?.identity ?? `${hostname()}_${crypto.randomUUID()}`;
     if (leaderElection !== undefined) {
+      // A renewal must not wait behind a thousand writes to a slow API server, for a socket or for its share of the rate.
+      this.#leaseClient = createClient(config, { ...clientOptions, maxSockets: 2, rateLimit: false });
       this.elector = new LeaderElector(
-        this.unguardedClient,
+        this.#leaseClient,
         { ...leaderElection, identity },
         { clock: this.clock, log: this.log },
       );
@@ -225,6 +229,7 @@ export class Manager {
       rest.abort(new AbortedError('asked to stop'));
       await this.#patiently(Promise.all(running), STUBBORN);
       this.unguardedClient.close();
+      this.#leaseClient?.close();
       this.log.info({}, 'stopped');
     }
     if (failure !== undefined) throw failure;

@@ -1,5 +1,5 @@
 /**
- * What is in force when the ConfigMap does not tell: somebody deleted or edited it. Slurm's own partitions and nodes, and what the status says
+ * What is in force when the ConfigMap was deleted or edited by someone else. Slurm's own partitions and nodes, and what the status says
  * was held, stand in for the lines that are missing. Pure.
  */
 import { readConf } from './conf-content.ts';

@@ -33,7 +33,7 @@ function surveyOf(over: Partial<SlurmSurvey> = {}): SlurmSurvey {
 }
 
 const controller = (heldConfig?: object): Live<Controller> =>
-  ({ ...aController(), status: { configHash: 'v1', heldConfig } }) as unknown as Live<Controller>;
+  ({ ...aController(), status: { configHash: 'v1', heldConfig } }) as Live<Controller>;
 
 function gather(stored: object | undefined, over: Partial<EvidenceInput> = {}) {
   return gatherEvidence({

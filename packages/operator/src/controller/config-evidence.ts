@@ -83,7 +83,7 @@ async function askSlurm(input: EvidenceInput, inForce: string): Promise<SlurmWor
   const { namespace, name } = controller.metadata;
   if (needsSlurm(inForce, desired)) return askAll(input, inForce);
   const partitions = await survey.partitions(namespace, name, signal);
-  if (partitions === undefined) return { ...noEvidence.slurm, ...mayForget(input, inForce) } as SlurmWork;
+  if (partitions === undefined) return { ...noEvidence.slurm, ...mayForget(input, inForce) };
   const known = partitionsOf(inForce, desired);
   const all = [...partitions].every((partition) => known.has(partition));
   return all ? noEvidence.slurm : askAll(input, inForce);

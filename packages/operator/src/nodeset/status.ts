@@ -3,8 +3,8 @@ import { annotation, conditionType, type NodeSet, type Reason } from '@slurm-ope
 import type { Verdict } from '../status/judge.ts';
 import { deletionMessage } from './deletion-message.ts';
 import { hasOldKeys, isAvailable, isCurrent, isHealthy } from './plan/availability.ts';
-import { hasLostState, replacedFrom, timeText, unregisteredOf } from './plan/condemned.ts';
 import { standingRefusal } from './plan/facts.ts';
+import { hasLostState, replacedFrom, timeText, unregisteredOf } from './plan/lost-state.ts';
 import { askAbout, hasDrain, isBusy, isForeign, isOwn } from './plan/node-state.ts';
 import type { Observed, SlurmNode, Worker, WorkerSize } from './plan/observed.ts';
 import type { Plan } from './plan/plan.ts';

@@ -104,3 +104,18 @@ test('a caller whose deadline has passed has seen an outage', async () => {
     await assert.rejects(subject.run(() => Promise.reject(new GivenUp('given up', { cause }))));
   assert.equal(subject.state, 'open');
 });
+
+test('an error without a number is neither an outage nor a success', async () => {
+  const { circuit: subject, clock } = circuit();
+  const unexplained = () => Promise.reject(new Unavailable('Unable to query job', { number: -1 }));
+  for (let turn = 0; turn < 10; turn += 1) await assert.rejects(subject.run(unexplained), Unavailable);
+  assert.equal(subject.state, 'closed');
+  await fail(subject, 2);
+  await assert.rejects(subject.run(unexplained), Unavailable);
+  await fail(subject, 1);
+  assert.equal(subject.state, 'open', 'failures before it still count');
+  clock.advance(1000);
+  await assert.rejects(subject.run(unexplained), Unavailable);
+  assert.equal(subject.state, 'open', 'it does not end an outage');
+  assert.ok(subject.waitMs > 0);
+});

@@ -60,6 +60,8 @@ export class Circuit {
       this.#lastError = undefined;
       return result;
     } catch (error) {
+      // Neither a success nor an outage: slurmctld may have failed this call alone. The other calls show which.
+      if (isUnexplained(error) && !tries) throw error;
       if (!isFailure(error)) {
         // Only an answer is a sign of life; a caller that did not wait for one has seen none.
         if (!wasGivenUp(error)) this.#failures = 0;
@@ -92,6 +94,9 @@ export class Circuit {
 export function isOutage(error: unknown): boolean {
   return error instanceof Timeout || (error instanceof Unavailable && !wasGivenUp(error));
 }
+
+/** slurmrestd sends -1 where it has no number: for a job while slurmctld is down, and for single calls that failed for another reason. */
+const isUnexplained = (error: unknown): boolean => error instanceof Unavailable && error.number === -1;
 
 /** Whatever the reason, unless that is a deadline (`AbortSignal.timeout`), which Slurm did not meet. */
 function wasGivenUp(error: unknown): boolean {

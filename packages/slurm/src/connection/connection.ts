@@ -223,7 +223,8 @@ export class Connection {
 class ReportedOutage extends Unavailable {
   readonly outcome: Outcome & { kind: 'bad' };
   constructor(outcome: Outcome & { kind: 'bad' }) {
-    super(outcome.error.message);
+    const { message, number } = outcome.error;
+    super(message, number === undefined ? {} : { number });
     this.outcome = outcome;
   }
 }

@@ -34,7 +34,7 @@ export const versionFile = '.config-version';
 /** A digest of the site's own files that belong to the configuration in this ConfigMap. */
 export const filesDigestAnnotation = 'slinky.slurm.net/config-files-digest';
 
-/** A digest of the slurm.conf that the operator wrote: another one was written by somebody else. */
+/** A digest of the slurm.conf that the operator wrote: with another text someone else has edited it. */
 export const confDigestAnnotation = 'slinky.slurm.net/slurm-conf-digest';
 
 /** The same ConfigMap, saying which configuration it belongs to. */

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
 import { nodeSetStatus } from '../status.ts';
-import { controllerYouth, lossGrace, lossPatience, registrationGrace } from './condemned.ts';
+import { controllerYouth } from './condemned.ts';
+import { lossGrace, lossPatience, registrationGrace } from './lost-state.ts';
 import type { Observed, Worker } from './observed.ts';
 import { plan } from './plan.ts';
 

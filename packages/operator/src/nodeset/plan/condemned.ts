@@ -5,20 +5,14 @@
  */
 import type { WhyGone } from './actions.ts';
 import { deadFrom, isAvailable, isCurrent, isHealthy } from './availability.ts';
+import { hasLostState, replacedFrom, timeText, unregisteredOf } from './lost-state.ts';
 import { askAbout } from './node-state.ts';
 import type { Observed, Worker } from './observed.ts';
 import type { SlotPlan } from './slots.ts';
 import { victimOrder } from './victim-order.ts';
 
-/** A worker that Slurm does not list is given this long after it became ready. */
-export const registrationGrace = 3 * 60_000;
 /** A slurmctld younger than this may not have heard from all its nodes. */
 export const controllerYouth = 5 * 60_000;
-
-/** While most workers are unknown: a state that was only mislaid (a volume that was not mounted, say) can come back for this long. */
-export const lossGrace = 15 * 60_000;
-/** Work that a worker had when Slurm last knew it is waited for until its deadline, but no longer than this. */
-export const lossPatience = 24 * 3_600_000;
 
 export interface Condemned {
   readonly workers: ReadonlyMap<Worker, WhyGone>;
@@ -187,43 +181,6 @@ function condemnUnregistered(
 
 const nobody = { withheld: [], wakeAt: undefined };
 
-/** The workers that should be in Slurm, and those of them that are not. */
-export function unregisteredOf(
-  observed: Observed,
-  workers: readonly Worker[],
-  going: ReadonlyMap<Worker, WhyGone>,
-  now: number,
-): { readonly healthy: readonly Worker[]; readonly absent: readonly Worker[] } {
-  const healthy = workers.filter(
-    (worker) => isAvailable(worker, observed, now) && worker.nodeReachable && !going.has(worker),
-  );
-  return { healthy, absent: healthy.filter((worker) => askAbout(worker, observed).kind === 'absent') };
-}
-
 /** Those that go count as well: they are waited for by the same rule. */
 const hasUnregistered = (observed: Observed, now: number): boolean =>
   unregisteredOf(observed, observed.workers, new Map(), now).absent.length > 0;
-
-/** So many at once are not missing by chance. */
-export function hasLostState(healthy: number, absent: number): boolean {
-  return healthy > 2 && absent * 2 > healthy;
-}
-
-/** When an unregistered worker is replaced at the earliest, budget aside. */
-export function replacedFrom(
-  worker: Worker,
-  { lostSince }: Pick<Observed, 'lostSince'>,
-  controllerStartedAt: number,
-  lost: boolean,
-  now: number,
-): number {
-  const since = lostSince ?? now;
-  const work = Math.min(worker.writtenDeadline ?? 0, since + lossPatience);
-  return Math.max(
-    (worker.readySince ?? now) + registrationGrace,
-    lost ? Math.max(controllerStartedAt, since) + lossGrace : 0,
-    work,
-  );
-}
-
-export const timeText = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;

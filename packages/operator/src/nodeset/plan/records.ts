@@ -9,7 +9,7 @@ export interface RecordPlan {
   readonly actions: readonly Action[];
   /** Records of ours that are still there and should not be. */
   readonly left: number;
-  /** Those of them that will be gone soon; a reservation of somebody else may last for weeks. */
+  /** Those of them that will be gone soon; a reservation of another user may last for weeks. */
   readonly awaited: number;
 }
 

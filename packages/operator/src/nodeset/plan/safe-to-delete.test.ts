@@ -83,7 +83,7 @@ describe('a worker that has started', () => {
       because: 'unsafe',
     },
     {
-      reason: 'is unknown to a slurmctld of which nobody knows when it started',
+      reason: 'is unknown to a slurmctld whose start time is unknown',
       over: {
         slurm: {
           kind: 'known',

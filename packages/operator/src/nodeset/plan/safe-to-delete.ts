@@ -1,5 +1,5 @@
 import type { SafeBecause } from './actions.ts';
-import { hasLostState, replacedFrom, timeText, unregisteredOf } from './condemned.ts';
+import { hasLostState, replacedFrom, timeText, unregisteredOf } from './lost-state.ts';
 import { askAbout, isDrained, isForeign } from './node-state.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 
@@ -120,7 +120,7 @@ function mayJoinUntil(worker: Worker, observed: Observed): number {
 const startOf = ({ slurm }: Observed): number | undefined =>
   slurm.kind === 'known' ? slurm.controllerStartedAt : undefined;
 
-/** As long as a worker that Slurm forgot is kept: by the same rule as one that nobody wants to remove. */
+/** As long as a worker that Slurm forgot is kept: by the same rule as a worker that is not being removed. */
 function mayHaveWorkUntil(worker: Worker, observed: Observed, now: number): number {
   const startedAt = startOf(observed) ?? now;
   const lost = stateLost(observed, now);
