@@ -1,6 +1,6 @@
 /** Leadership survives an API server that is slow to write. */
 import assert from 'node:assert/strict';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -22,15 +22,17 @@ async function slowServer() {
     lease = { ...sent, metadata: { ...sent.metadata, resourceVersion: String(renewals) } };
     return [200, lease];
   };
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const [status, body] = await answer(request);
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  };
   const server = createServer((request, response) => {
     if (request.url?.includes('/leases') !== true) {
       waiting += 1;
       return;
     }
-    void answer(request).then(([status, body]) => {
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(body));
-    });
+    void respond(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

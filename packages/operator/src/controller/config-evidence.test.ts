@@ -32,8 +32,10 @@ function surveyOf(over: Partial<SlurmSurvey> = {}): SlurmSurvey {
   };
 }
 
-const controller = (heldConfig?: object): Live<Controller> =>
-  ({ ...aController(), status: { configHash: 'v1', heldConfig } }) as Live<Controller>;
+const controller = (heldConfig?: object): Live<Controller> => ({
+  ...aController(),
+  status: { configHash: 'v1', heldConfig },
+});
 
 function gather(stored: object | undefined, over: Partial<EvidenceInput> = {}) {
   return gatherEvidence({

@@ -45,7 +45,10 @@ test('its own certificate is for the Service that is named, and known to the con
 
 test('the webhook needs an address', () => {
   assert.deepEqual(read(['--server-addr=127.0.0.1:1']).server, { host: '127.0.0.1', port: 1 });
-  assert.throws(() => read(['--server-addr=0']), /--server-addr is 0: the webhook needs an address, such as :9443/);
+  assert.throws(
+    () => read(['--server-addr=0']),
+    /--server-addr is 0: the webhook needs an address, such as :9443/,
+  );
   assert.ok('usage' in webhookFlags(['-h'], {}));
 });
 

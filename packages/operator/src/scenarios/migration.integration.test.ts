@@ -240,7 +240,7 @@ test('slurm-bridge’s Token for slurm goes on as upstream served it, and the co
   const first = await get(secrets, 'slurm-bridge-jwt-slurm');
   const said = await until('the Token to be Ready', async () => {
     const found = await get(tokens, 'slurm-bridge');
-    return findCondition(found.status?.conditions as never, conditionType.ready);
+    return findCondition(found.status?.conditions, conditionType.ready);
   });
   assert.equal(said.reason, 'Ready', said.message);
   const { annotations } = (await get(secrets, 'slurm-auth-jwt')).metadata;
