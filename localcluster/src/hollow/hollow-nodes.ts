@@ -4,9 +4,9 @@
  */
 import { AlreadyExistsError, type Manager, NotFoundError } from '@slurm-operator/kube';
 import { buildNode, nodeStatus } from '../agent/node-object.ts';
-import { inBatches } from '../controllers/in-batches.ts';
+import { inBatches } from '../in-batches.ts';
+import { hollowAddress, hollowLabel, hollowPodStatus } from '../objects/hollow-status.ts';
 import { nodes, type Pod, pods } from '../objects/objects.ts';
-import { hollowAddress, hollowLabel, hollowPodStatus } from './hollow-status.ts';
 
 export interface HollowOptions {
   readonly count: number;

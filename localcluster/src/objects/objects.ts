@@ -131,3 +131,6 @@ export const storageClasses = inCluster<StorageClassKind>(
   'storageclasses',
 );
 export const leases = inNamespace<LeaseKind>('coordination.k8s.io/v1', 'Lease', 'leases');
+
+/** On a volume whose owner and mode no pod's `fsGroup` changes, as with hostPath and many NFS servers. */
+export const ignoresFsGroup = 'localcluster/ignores-fs-group';

@@ -20,6 +20,7 @@ export { type InjectionTarget, injectBundle } from './certificates/inject-bundle
 export { SelfMadeCertificates, type SelfMadeOptions } from './certificates/self-made.ts';
 export { Client, type ClientOptions, createClient } from './client/client.ts';
 export { type CommandResult, type ExecOptions, exec } from './client/exec.ts';
+export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from './client/finalizer.ts';
 export type {
   ApplyIntent,
   ApplyOptions,
@@ -85,7 +86,6 @@ export {
   setCondition,
   timestamp,
 } from './objects/conditions.ts';
-export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from './objects/finalizer.ts';
 export { selectsNode, termMatches } from './objects/node-selector.ts';
 export {
   compareResourceVersions,

@@ -19,13 +19,13 @@ export {
   Unavailable,
 } from './errors.ts';
 export type * from './generated/index.ts';
-export { type Deadline, jobDeadline, nodeDeadlines } from './meaning/deadlines.ts';
 export { compressHostlist, countHostlist, expandHostlist, parseHostlist } from './meaning/hostlist.ts';
 export * from './meaning/node-state.ts';
 export { cleanReason, type ReasonOwner, reasonOwner } from './meaning/reason.ts';
 export { formatTimeLimit, parseTimeLimit } from './meaning/time-limit.ts';
 export type * from './model/accounting.ts';
 export type * from './model/cluster.ts';
+export { type Deadline, jobDeadline, nodeDeadlines } from './model/deadlines.ts';
 export {
   hasEnded,
   type JobSubmission,

@@ -1,7 +1,7 @@
 /** Carries out the plan of a Job. */
 import type { Manager } from '@slurm-operator/kube';
+import { inBatches } from '../../in-batches.ts';
 import { jobs, pods } from '../../objects/objects.ts';
-import { inBatches } from '../in-batches.ts';
 import { podsFor } from '../pod-ownership.ts';
 import { writeStatus } from '../write-status.ts';
 import { planJob } from './plan.ts';

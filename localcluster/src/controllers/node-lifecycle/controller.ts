@@ -1,6 +1,6 @@
 /** Watches the signs of life of nodes, marks those that fell silent, and lets their pods go when their patience ends. */
 import { type Manager, type ReconcileContext } from '@slurm-operator/kube';
-import { hollowLabel } from '../../hollow/hollow-status.ts';
+import { hollowLabel } from '../../objects/hollow-status.ts';
 import { leases, type Node, nodes, type Pod, pods } from '../../objects/objects.ts';
 import { condition, isFinished, isTerminating } from '../../objects/pods.ts';
 import { defaultGraceMs, evictionTime, isHealthy, planNode } from './plan.ts';

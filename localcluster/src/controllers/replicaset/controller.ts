@@ -1,9 +1,9 @@
 /** Carries out the plan of a ReplicaSet, pods in parallel. */
 import { type Manager } from '@slurm-operator/kube';
 import { selectorMatches } from '@slurm-operator/kubernetes-values';
+import { inBatches } from '../../in-batches.ts';
 import { pods, type ReplicaSet, replicaSets } from '../../objects/objects.ts';
 import { controllerReference } from '../../objects/pods.ts';
-import { inBatches } from '../in-batches.ts';
 import { adopt, isOrphan, podsFor, release } from '../pod-ownership.ts';
 import { writeStatus } from '../write-status.ts';
 import { type Action, planReplicaSet } from './plan.ts';

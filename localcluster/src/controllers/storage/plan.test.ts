@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolumeClaim, StorageClass } from '../../objects/objects.ts';
-import { buildVolume, ignoresFsGroup, unboundEvent } from './plan.ts';
+import { ignoresFsGroup } from '../../objects/objects.ts';
+import { buildVolume, unboundEvent } from './plan.ts';
 
 const claim = (spec: object) =>
   ({ metadata: { name: 'a', namespace: 'n', uid: 'u' }, spec }) as unknown as PersistentVolumeClaim;

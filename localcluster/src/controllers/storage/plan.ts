@@ -1,10 +1,13 @@
 /** Which class, which volume: the choices of storage. Pure. */
 import { bytes } from '@slurm-operator/kubernetes-values';
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../objects/objects.ts';
+import {
+  ignoresFsGroup,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type StorageClass,
+} from '../../objects/objects.ts';
 
 export const provisioner = 'localcluster/directory';
-/** On a volume whose owner and mode no pod's `fsGroup` changes, as with hostPath and many NFS servers. */
-export const ignoresFsGroup = 'localcluster/ignores-fs-group';
 const defaultAnnotation = 'storageclass.kubernetes.io/is-default-class';
 
 /** The class a claim names; the default one when it names none; none at all when it says "". */

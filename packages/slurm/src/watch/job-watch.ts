@@ -2,8 +2,8 @@
 import type { SlurmClient } from '../client.ts';
 import { isOutage } from '../connection/circuit.ts';
 import { ProtocolError, Timeout } from '../errors.ts';
-import { type Deadline, nodeDeadlines } from '../meaning/deadlines.ts';
 import { expandHostlist } from '../meaning/hostlist.ts';
+import { type Deadline, nodeDeadlines } from '../model/deadlines.ts';
 import { jobKey, occupiesNodes, type SlurmJob } from '../model/job.ts';
 import { type JobChange, type JobStates, jobChanges } from './job-changes.ts';
 import { Lister, type ListSinceOptions } from './lister.ts';

@@ -1,6 +1,7 @@
 /** When running work will be over: start plus time limit, per node. */
-import { occupiesNodes, type SlurmJob } from '../model/job.ts';
-import { expandHostlist } from './hostlist.ts';
+
+import { expandHostlist } from '../meaning/hostlist.ts';
+import { occupiesNodes, type SlurmJob } from './job.ts';
 
 /** Milliseconds since the epoch; `infinite` when some job has no limit; `unknown` when Slurm did not tell enough. */
 export type Deadline = number | 'infinite' | 'unknown';

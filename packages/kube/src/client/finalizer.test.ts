@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type FakeAnswer, fakeTransport, status } from '../../testing/fake-transport.ts';
-import { Client } from '../client/client.ts';
 import { ConflictError } from '../errors.ts';
+import type { Live } from '../objects/object.ts';
+import { type ConfigMap, configMaps } from '../objects/resources.ts';
+import { Client } from './client.ts';
 import { addFinalizer, removeFinalizer } from './finalizer.ts';
-import type { Live } from './object.ts';
-import { type ConfigMap, configMaps } from './resources.ts';
 
 const NAME = 'example.org/clean-up';
 const object = (metadata: object = {}): Live<ConfigMap> => ({

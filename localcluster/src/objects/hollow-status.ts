@@ -1,5 +1,5 @@
 /** What a hollow node reports of itself and of its pods: all is well, nothing is run. Pure. */
-import type { Container, Pod } from '../objects/objects.ts';
+import type { Container, Pod } from './objects.ts';
 
 export const hollowLabel = 'localcluster/hollow';
 

@@ -1,8 +1,8 @@
 /** The layer rule: dependencies point down only, and pure code stays pure. */
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { test } from 'node:test';
+import { isTest, readSources, type Source, source } from './sources.ts';
 
 /** What each layer's sources may import from the others (tests and benchmarks may reach for more). */
 const mayImport: Record<string, readonly string[]> = {
@@ -30,60 +30,46 @@ const impure = /^(node:(fs|http|https|net|tls|child_process|dns|timers|process|o
 const impureCalls =
   /\b(Date\.now\(|new Date\(\)|Math\.random\(|performance\.now\(|setTimeout\(|setInterval\(|process\.env)/;
 
-const isTest = (file: string) => /\.test\.ts$|\/(testing|testdata|bench|examples|generate)\//.test(file);
 const isPure = (file: string) => /\/(builders|plan)\/|\/plan\.ts$/.test(file) && !isTest(file);
 
-interface Source {
-  readonly file: string;
-  readonly text: string;
-  readonly imports: readonly string[];
-}
-
-function sources(): Source[] {
-  return globSync(['packages/*/{src,testing}/**/*.ts', 'localcluster/**/*.ts', 'images/**/*.ts'], {
-    exclude: ['**/node_modules/**', '**/testdata/**'],
-  }).map((file) => {
-    const text = readFileSync(file, 'utf8');
-    const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '');
-    return { file, text, imports };
-  });
-}
+const sources = () =>
+  readSources(['packages/*/{src,testing}/**/*.ts', 'localcluster/**/*.ts', 'images/**/*.ts']);
 
 function layerOf(file: string): string | undefined {
   return Object.keys(mayImport).find((layer) => file.startsWith(`${layer}/`));
 }
 
-function target(source: Source, specifier: string): string | undefined {
+function target(from: Source, specifier: string): string | undefined {
   if (specifier.startsWith('@slurm-operator/')) {
     const name = specifier.split('/')[1] ?? '';
     return name === 'localcluster' || name === 'images' ? name : `packages/${name}`;
   }
   if (specifier.startsWith('.'))
-    return layerOf(relative(process.cwd(), resolve(dirname(source.file), specifier)));
+    return layerOf(relative(process.cwd(), resolve(dirname(from.file), specifier)));
   return undefined;
 }
 
 /** Every breach of the layer rule in the given sources, as sentences. */
 function breaches(all: readonly Source[]): string[] {
   const found: string[] = [];
-  for (const source of all) {
-    const layer = layerOf(source.file);
+  for (const each of all) {
+    const layer = layerOf(each.file);
     if (layer === undefined) continue;
-    if (!isTest(source.file)) {
-      for (const specifier of source.imports) {
-        const to = target(source, specifier);
+    if (!isTest(each.file)) {
+      for (const specifier of each.imports) {
+        const to = target(each, specifier);
         if (to !== undefined && to !== layer && !mayImport[layer]?.includes(to))
-          found.push(`${source.file} imports ${specifier}: ${layer} may not know ${to}`);
+          found.push(`${each.file} imports ${specifier}: ${layer} may not know ${to}`);
       }
-      const word = mustNotKnow[layer]?.exec(source.text.replaceAll('slurm-operator', ''));
-      if (word) found.push(`${source.file} says "${word[0]}", a word that ${layer} must not know`);
+      const word = mustNotKnow[layer]?.exec(each.text.replaceAll('slurm-operator', ''));
+      if (word) found.push(`${each.file} says "${word[0]}", a word that ${layer} must not know`);
     }
-    if (isPure(source.file)) {
-      for (const specifier of source.imports)
+    if (isPure(each.file)) {
+      for (const specifier of each.imports)
         if (impure.test(specifier))
-          found.push(`${source.file} imports ${specifier}: builders and plans do no I/O`);
-      const call = impureCalls.exec(source.text);
-      if (call) found.push(`${source.file} uses ${call[0]}: pass time and chance in`);
+          found.push(`${each.file} imports ${specifier}: builders and plans do no I/O`);
+      const call = impureCalls.exec(each.text);
+      if (call) found.push(`${each.file} uses ${call[0]}: pass time and chance in`);
     }
   }
   return found;
@@ -93,17 +79,12 @@ test('dependencies point down only, and builders and plans do no I/O', () => {
   assert.deepEqual(breaches(sources()), []);
 });
 
-test('the rule bites: planted breaches are found', () => {
-  const planted = (file: string, text: string): Source => ({
-    file,
-    text,
-    imports: [...text.matchAll(/from '([^']+)'/g)].map((match) => match[1] ?? ''),
-  });
+test('detects planted violations', () => {
   const found = breaches([
-    planted('packages/kube/src/a.ts', "import { drain } from '@slurm-operator/slurm';"),
-    planted('packages/slurm/src/b.ts', '// a pod of kubernetes'),
-    planted('packages/operator/src/nodeset/plan.ts', "import { readFile } from 'node:fs/promises';"),
-    planted('packages/operator/src/builders/c.ts', 'const at = Date.now();'),
+    source('packages/kube/src/a.ts', "import { drain } from '@slurm-operator/slurm';"),
+    source('packages/slurm/src/b.ts', '// a pod of kubernetes'),
+    source('packages/operator/src/nodeset/plan.ts', "import { readFile } from 'node:fs/promises';"),
+    source('packages/operator/src/builders/c.ts', 'const at = Date.now();'),
   ]);
   assert.equal(found.length, 5);
 });

@@ -2,11 +2,12 @@
  * Finalizers: a promise that this controller cleans up before an object goes. Both patches name uid and resourceVersion,
  * so they touch the object that was looked at or nothing: a patch never brings a namesake or a dead object to life.
  */
-import type { Client } from '../client/client.ts';
-import type { CallOptions } from '../client/options.ts';
+
 import { NotFoundError } from '../errors.ts';
-import type { KubeObject, Live } from './object.ts';
-import type { Resource } from './resource.ts';
+import type { KubeObject, Live } from '../objects/object.ts';
+import type { Resource } from '../objects/resource.ts';
+import type { Client } from './client.ts';
+import type { CallOptions } from './options.ts';
 
 export function hasFinalizer(object: Live, finalizer: string): boolean {
   return object.metadata.finalizers?.includes(finalizer) ?? false;

@@ -1,0 +1,66 @@
+/** The folders of a package as a graph: which imports which, and where that goes round in a circle. Pure. */
+import { posix } from 'node:path';
+import { isTest, type Source } from './sources.ts';
+
+/** Folder → the folders it imports. A file at the top of `src` is a node of its own. */
+export type FolderGraph = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * The graph of one `src` folder. `nested` names folders that count on their own although they are inside another one
+ * (`strategy/builtins`); all others are the first level.
+ */
+export function folderGraph(
+  root: string,
+  sources: readonly Source[],
+  nested: readonly string[],
+): FolderGraph {
+  const graph = new Map<string, Set<string>>();
+  for (const { file, imports } of sources) {
+    if (!file.startsWith(`${root}/`) || isTest(file)) continue;
+    const from = folderOf(file.slice(root.length + 1), nested);
+    const targets = graph.get(from) ?? new Set();
+    graph.set(from, targets);
+    for (const specifier of imports) {
+      if (!specifier.startsWith('.')) continue;
+      const target = posix.join(posix.dirname(file), specifier);
+      if (!target.startsWith(`${root}/`)) continue;
+      const to = folderOf(target.slice(root.length + 1), nested);
+      if (to !== from) targets.add(to);
+    }
+  }
+  return graph;
+}
+
+export const isFile = (node: string): boolean => node.endsWith('.ts');
+
+function folderOf(path: string, nested: readonly string[]): string {
+  const inside = nested
+    .filter((folder) => path.startsWith(`${folder}/`))
+    .toSorted((a, b) => b.length - a.length);
+  return inside[0] ?? path.split('/')[0] ?? '';
+}
+
+/** Groups of nodes that reach each other (Tarjan); those of one node are left out. */
+export function cycles(graph: FolderGraph): string[][] {
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (node: string): number => {
+    const index = order.size;
+    order.set(node, index);
+    let low = index;
+    stack.push(node);
+    for (const next of graph.get(node) ?? [])
+      if (!order.has(next)) low = Math.min(low, visit(next));
+      else if (stack.includes(next)) low = Math.min(low, order.get(next) ?? low);
+    lowest.set(node, low);
+    if (low === index) {
+      const group = stack.splice(stack.indexOf(node));
+      if (group.length > 1) found.push(group.toSorted());
+    }
+    return low;
+  };
+  for (const node of graph.keys()) if (!order.has(node)) visit(node);
+  return found.toSorted((a, b) => ((a[0] ?? '') < (b[0] ?? '') ? -1 : 1));
+}
