@@ -3,7 +3,13 @@ import { chmod, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { bytes } from '@slurm-operator/kubernetes-values';
 import type { Machine } from '../../machine/machine.ts';
-import { type Container, type DataObject, ignoresFsGroup, type Pod, type Volume } from '../../objects/objects.ts';
+import {
+  type Container,
+  type DataObject,
+  ignoresFsGroup,
+  type Pod,
+  type Volume,
+} from '../../objects/objects.ts';
 import { expand } from '../bundle/expand.ts';
 import type { Mount } from '../bundle/oci-spec.ts';
 import { AgentError } from '../errors.ts';
