@@ -1,4 +1,5 @@
 /** The informers of a program, one per resource type, filled by watches and by the answers to our own writes. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '../client/client.ts';
 import { aborted, type Clock, systemClock } from '../clock.ts';
 import { type Log, silent } from '../log.ts';
@@ -19,6 +20,7 @@ export class Cache {
   readonly #client: Client;
   readonly #options: CacheOptions;
   readonly #informers = new Map<string, AnyInformer>();
+  readonly #asked = new Map<AnyInformer, object>();
   #started: AbortSignal | undefined;
   readonly #running: Promise<void>[] = [];
 
@@ -32,12 +34,15 @@ export class Cache {
   }
 
   /**
-   * The informer of a resource, made at the first call; options count then only. Once the cache runs, so does a new
-   * informer.
+   * The informer of a resource, made at the first call. A later call may leave options out, but those that it gives must be
+   * the ones of the first call: everyone shares what is cached. Once the cache runs, so does a new informer.
    */
   informer<T extends KubeObject>(resource: Resource<T>, options: InformerOptions<T> = {}): Informer<T> {
     const known = this.#of(resource);
-    if (known !== undefined) return known as Informer<T>;
+    if (known !== undefined) {
+      refuseConflict(resource, this.#asked.get(known) ?? {}, options);
+      return known as Informer<T>;
+    }
     const informer = new Informer<T>(
       this.#client,
       resource,
@@ -45,6 +50,7 @@ export class Cache {
       { clock: this.#options.clock ?? systemClock, log: this.#options.log ?? silent },
     );
     this.#informers.set(name(resource), informer as AnyInformer);
+    this.#asked.set(informer as AnyInformer, options);
     if (this.#started !== undefined) this.#running.push(informer.start(this.#started));
     return informer;
   }
@@ -95,4 +101,14 @@ export class Cache {
 
 function name(resource: AnyResource): string {
   return `${resource.apiVersion}/${resource.plural}`;
+}
+
+/** Two filters of one cache cannot both hold; which one does must not depend on who asks first. */
+function refuseConflict(resource: AnyResource, first: object, later: object): void {
+  const before = new Map(Object.entries(first));
+  for (const [option, value] of Object.entries(later))
+    if (value !== undefined && !isDeepStrictEqual(before.get(option), value))
+      throw new TypeError(
+        `the cache of ${resourceName(resource)} was made with another ${option}: give the same options at every call of cache.informer(), or only at the first`,
+      );
 }

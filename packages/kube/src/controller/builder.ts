@@ -11,7 +11,7 @@ import { informerSource, type MapFunction, ownerMap, type Source } from './sourc
 export interface WatchedOptions<T extends KubeObject> {
   /** Only these changes lead to a reconcile. @default every change */
   readonly predicate?: Predicate<T>;
-  /** How the objects are cached; counts if this is the first to ask for them. */
+  /** How the objects are cached. All who ask for them share the cache, so options that contradict earlier ones throw. */
   readonly cache?: InformerOptions<T>;
 }
 
