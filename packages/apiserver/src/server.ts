@@ -17,7 +17,7 @@ import { Listener } from './request/listener.ts';
 import { serve } from './request/pipeline.ts';
 import { serveUpgrade } from './request/upgrade.ts';
 import { Registry } from './resource/registry.ts';
-import type { ServerParts } from './resource/server-parts.ts';
+import type { Caches, ServerParts } from './resource/server-parts.ts';
 import { readSnapshotFile, writeSnapshotFile } from './store/snapshot-file.ts';
 import { SnapshotKeeper } from './store/snapshot-keeper.ts';
 import { Store } from './store/store.ts';
@@ -43,6 +43,8 @@ export interface ApiServerOptions {
   /** The certificate authority to go on with; a fresh one by default. */
   readonly authority?: KeyPair;
   readonly surroundings?: Partial<Surroundings>;
+  /** For tests of clients: what follows the store with a delay, as the caches of a real server do. */
+  readonly caches?: (store: Store, registry: Registry) => Caches;
 }
 
 export interface ApiServer {
@@ -111,15 +113,19 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const store = new Store(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit });
   if (options.serviceNetwork !== undefined) useServiceNetwork(store, options.serviceNetwork);
   const registry = new Registry();
+  const caches = options.caches?.(store, registry);
   const parts: ServerParts = {
     store,
     registry,
     surroundings,
     authority,
     authenticator: new Authenticator({ authority, store, surroundings }),
-    authorizer: new Authorizer(store),
+    authorizer: new Authorizer(caches?.configuration ?? store),
+    ...(caches === undefined ? {} : { caches }),
   };
-  const customResources = new CustomResources(parts);
+  const customResources = new CustomResources(
+    caches === undefined ? parts : { ...parts, store: caches.definitions },
+  );
   for (const definition of builtinResources()) registry.register(definition);
 
   const snapshotFile = options.data === undefined ? undefined : join(options.data, 'state.json');

@@ -4,36 +4,30 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type AssetsBackend, startAssets } from './contract/assets-backend.ts';
 import { recordedCases } from './contract/case.ts';
-import { ClusterRun } from './contract/cluster-run.ts';
-import { givenCluster } from './contract/given-cluster.ts';
+import type { Outcome } from './contract/cluster-run.ts';
+import { type GivenBackend, givenBackend } from './contract/given-backend.ts';
 
 const kubeconfig = process.env['KUBECONFIG'];
-const binaries = process.env['KUBEBUILDER_ASSETS'];
-const given = kubeconfig ?? binaries;
-let assets: AssetsBackend | undefined;
-let run: ClusterRun | undefined;
+const assets = process.env['KUBEBUILDER_ASSETS'];
+let given: GivenBackend | undefined;
 
 before(async () => {
-  if (given === undefined) return;
-  if (kubeconfig === undefined) assets = await startAssets(given);
-  const backend = assets?.backend ?? givenCluster(given);
-  run = await ClusterRun.start(backend, process.env['ALLOW_DISRUPTIVE'] === '1' || assets !== undefined);
+  const allowDisruptive = process.env['ALLOW_DISRUPTIVE'] === '1';
+  given = await givenBackend({ kubeconfig, assets, allowDisruptive });
 });
-after(async () => {
-  await run?.stop();
-  await assets?.stop();
-});
+after(() => given?.stop());
 
-if (given === undefined)
+if (kubeconfig === undefined && assets === undefined)
   test('recorded exchanges on a real Kubernetes', (t) =>
     t.skip('no cluster is given: set KUBECONFIG, or KUBEBUILDER_ASSETS to a directory with kube-apiserver'));
 else
-  for (const recorded of recordedCases())
-    test(recorded.name, async (t) => {
-      assert.ok(run);
-      const outcome = await run.replay(recorded);
-      if (outcome.result === 'not run') t.skip(outcome.why);
-      else if (outcome.result === 'failed') assert.fail(outcome.why);
-    });
+  test('recorded exchanges on a real Kubernetes', async (t) => {
+    assert.ok(given);
+    const tell = (name: string, outcome: Outcome) =>
+      t.test(name, (one) => {
+        if (outcome.result === 'not run') one.skip(outcome.why);
+        else if (outcome.result === 'failed') assert.fail(outcome.why);
+      });
+    await given.replayAll(recordedCases(), (recorded, outcome) => tell(recorded.name, outcome));
+  });

@@ -30,8 +30,9 @@ export async function admitMutating(
   attributes: AdmissionAttributes,
   context: RequestContext,
 ): Promise<KubeObject | undefined> {
-  for (const plugin of plugins) plugin.mutate?.(attributes, context);
-  return runMutatingWebhooks(attributes, context);
+  const cached = withCaches(context);
+  for (const plugin of plugins) plugin.mutate?.(attributes, cached);
+  return runMutatingWebhooks(attributes, cached);
 }
 
 /** Runs after validation of the object and just before the write; throws an ApiError to refuse. */
@@ -39,11 +40,20 @@ export async function admitValidating(
   attributes: AdmissionAttributes,
   context: RequestContext,
 ): Promise<void> {
+  const cached = withCaches(context);
   // There is nothing to change about a delete, but mutating webhooks may ask to hear of it.
-  if (attributes.operation === 'DELETE') await runMutatingWebhooks(attributes, context);
-  for (const plugin of plugins) plugin.validate?.(attributes, context);
-  runPolicies(attributes, context);
-  await runValidatingWebhooks(attributes, context);
+  if (attributes.operation === 'DELETE') await runMutatingWebhooks(attributes, cached);
+  for (const plugin of plugins) plugin.validate?.(attributes, cached);
+  runPolicies(attributes, cached);
+  await runValidatingWebhooks(attributes, cached);
   // Last, so that nothing is charged for what is refused.
-  resourceQuota.validate?.(attributes, context);
+  resourceQuota.validate?.(attributes, cached);
+}
+
+/** The same request, whose configuration comes from the caches where a test gave some. */
+function withCaches(context: RequestContext): RequestContext {
+  const { parts } = context;
+  if (parts.caches === undefined) return context;
+  const value = { ...parts, store: parts.caches.configuration };
+  return Object.create(context, { parts: { value } }) as RequestContext;
 }

@@ -20,7 +20,7 @@ const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupD
 /** The answer, or undefined when the path is not one of these. */
 export function discover(context: RequestContext): Answer | undefined {
   const { path, query, headers, info } = context;
-  const { registry } = context.parts;
+  const registry = context.parts.caches?.registry ?? context.parts.registry;
   const plain = path.length > 1 ? path.replace(/\/$/, '') : path;
   const health = healthAnswer(plain, query);
   if (health) return health;

@@ -98,6 +98,18 @@ export class Faults {
     });
   }
 
+  /** Lists are refused with 429 and watches get it as their first event, as while a server still fills its watch cache. */
+  emptyWatchCache(scope: FaultScope = {}): Heal {
+    return this.#add({
+      scope,
+      before: (context) => {
+        const refused = refusal(429, 1, 'storage is (re)initializing');
+        if (context.info.verb === 'list') throw refused;
+        if (context.info.verb === 'watch') context.watchFault = refused;
+      },
+    });
+  }
+
   /** Events of watches vanish: what was missed is never told. */
   dropEvents(scope: FaultScope = {}): Heal {
     return this.#interfere('drop', scope);
@@ -217,13 +229,13 @@ export class Faults {
   }
 }
 
-function refusal(status: number, retryAfterSeconds: number): ApiError {
+function refusal(status: number, retryAfterSeconds: number, text?: string): ApiError {
   const words: Readonly<Record<number, readonly [string, string]>> = {
     429: ['TooManyRequests', 'the server has received too many requests and has asked us to try again later'],
     503: ['ServiceUnavailable', 'the server is currently unable to handle the request'],
   };
   const [reason, message] = words[status] ?? ['InternalError', `a fault that was asked for: ${status}`];
-  return new ApiError(status, reason, message, {
+  return new ApiError(status, reason, text ?? message, {
     details: { retryAfterSeconds },
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });

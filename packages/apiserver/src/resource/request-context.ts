@@ -1,5 +1,6 @@
 /** One request on its way through the pipeline. */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ApiError } from '../api/errors.ts';
 import type { RequestInfo } from '../api/request-info.ts';
 import type { UserInfo } from '../api/types.ts';
 import type { ServerParts } from './server-parts.ts';
@@ -24,6 +25,8 @@ export interface RequestContext {
   readAt?: number;
   /** Set by a fault: a watch with initial events gets an ERROR event in their place. */
   refusesInitialEvents?: boolean;
+  /** Set by a fault: a watch gets this as an ERROR event and ends. */
+  watchFault?: ApiError;
   /** The whole body; 413 past the limit. */
   body(): Promise<Buffer>;
 }

@@ -6,6 +6,16 @@ import type { Authorizer } from '../authorization/authorizer.ts';
 import type { Store } from '../store/store.ts';
 import type { Registry } from './registry.ts';
 
+/** What parts of the server read in place of the store and the registry when a test makes them late. */
+export interface Caches {
+  /** Read by the authorizer and by admission. */
+  readonly configuration: Store;
+  /** Read by what serves custom resources. */
+  readonly definitions: Store;
+  /** Read by discovery. */
+  readonly registry: Registry;
+}
+
 export interface ServerParts {
   readonly store: Store;
   readonly registry: Registry;
@@ -14,4 +24,5 @@ export interface ServerParts {
   readonly authority: KeyPair;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
+  readonly caches?: Caches;
 }

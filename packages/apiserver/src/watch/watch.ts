@@ -32,13 +32,16 @@ export async function watch(context: RequestContext, definition: ResourceDefinit
   const form = negotiate(context);
   if (options.sendInitialEvents && options.resourceVersion !== '')
     await freshEnough(context, Number(options.resourceVersion));
-  if (options.sendInitialEvents && context.refusesInitialEvents === true)
+  const fault =
+    options.sendInitialEvents && context.refusesInitialEvents === true
+      ? internalError('the store cannot report the progress of a watch')
+      : context.watchFault;
+  if (fault !== undefined)
     return {
       type: 'stream',
       contentType: 'application/json',
       run(sink) {
-        const { status } = internalError('the store cannot report the progress of a watch');
-        sink.write(`${JSON.stringify({ type: 'ERROR', object: status })}\n`);
+        sink.write(`${JSON.stringify({ type: 'ERROR', object: fault.status })}\n`);
         return Promise.resolve();
       },
     };

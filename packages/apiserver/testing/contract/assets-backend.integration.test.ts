@@ -39,8 +39,10 @@ test('etcd, kube-apiserver and kube-controller-manager are started so that they 
     'kube-controller-manager': undefined,
   });
   const read = (name: string) => readFileSync(join(directory, name), 'utf8');
-  const { backend, stop } = await startAssets(directory);
-  assert.equal(backend.controllers, true);
+  const { backend, startControllers, stop } = await startAssets(directory);
+  assert.equal(backend.controllers, false, 'the API server is alone at first');
+  assert.equal(existsSync(join(directory, 'kube-controller-manager.args')), false);
+  assert.equal(startControllers()?.controllers, true);
   const caller = new Caller(backend);
   const answer = await caller.call({ method: 'GET', path: '/readyz' });
   caller.close();
@@ -64,9 +66,10 @@ test('etcd, kube-apiserver and kube-controller-manager are started so that they 
 });
 
 test('without a controller manager there are no controllers, and only those tiers are left out', async (t) => {
-  const { backend, stop } = await startAssets(
+  const { backend, startControllers, stop } = await startAssets(
     await assets(t, { etcd: undefined, 'kube-apiserver': undefined }),
   );
+  assert.equal(startControllers(), undefined);
   await stop();
   assert.equal(backend.controllers, false);
 });

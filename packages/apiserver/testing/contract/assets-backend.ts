@@ -1,6 +1,6 @@
 /**
- * A real control plane from a directory of binaries (KUBEBUILDER_ASSETS): kube-apiserver, and kube-controller-manager
- * if it is there, with etcd from the same directory or from Debian. Nothing is built or downloaded but Debian's etcd.
+ * A real control plane from a directory of binaries (KUBEBUILDER_ASSETS): kube-apiserver, with etcd from the same directory
+ * or from Debian, and later kube-controller-manager if it is there. Nothing is built or downloaded but Debian's etcd.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -17,7 +17,10 @@ import { ChildProgram } from './child-program.ts';
 import { controlPlaneFlags, files } from './control-plane-flags.ts';
 
 export interface AssetsBackend {
+  /** The API server alone: nothing but the requests of a case writes there. */
   readonly backend: Backend;
+  /** The same server from now on with controllers; undefined when there is no kube-controller-manager. */
+  startControllers(): Backend | undefined;
   stop(): Promise<void>;
 }
 
@@ -50,11 +53,16 @@ export async function startAssets(assets: string): Promise<AssetsBackend> {
       caPem,
       certificatePem: admin.certificatePem,
       keyPem: admin.keyPem,
-      controllers: existsSync(manager),
+      controllers: false,
+      kubelets: false,
     };
     await ready(backend, children);
-    if (backend.controllers) children.push(new ChildProgram(manager, flags['kube-controller-manager']));
-    return { backend, stop };
+    const startControllers = (): Backend | undefined => {
+      if (!existsSync(manager)) return undefined;
+      children.push(new ChildProgram(manager, flags['kube-controller-manager']));
+      return { ...backend, name: `${backend.name} with controllers`, controllers: true };
+    };
+    return { backend, startControllers, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,6 +1,7 @@
 /** A server that recordings are replayed against, and how to talk to it. */
 import { Agent, type RequestOptions, request } from 'node:https';
 import type { ApiServer } from '../../src/server.ts';
+import { NamespaceNames } from './namespace-names.ts';
 
 export interface Backend {
   /** As reports name it. */
@@ -14,6 +15,10 @@ export interface Backend {
   readonly embedded?: ApiServer;
   /** Controllers run beside it, so that `eventually` can come true by itself. */
   readonly controllers: boolean;
+  /** A scheduler and kubelets run there: pods do not stay as they were created. */
+  readonly kubelets?: boolean;
+  /** Its etcd (before 3.4.25) cannot tell the progress of a watch, so a watch with initial events ends with an error. */
+  readonly oldEtcd?: boolean;
 }
 
 export interface CallOptions {
@@ -36,10 +41,13 @@ const callDeadline = 60_000;
 
 export class Caller {
   readonly backend: Backend;
+  readonly names: NamespaceNames;
   readonly #agent: Agent;
 
-  constructor(backend: Backend) {
+  /** `names`: the namespaces that are used in place of the recorded ones. */
+  constructor(backend: Backend, names: NamespaceNames = new NamespaceNames()) {
     this.backend = backend;
+    this.names = names;
     this.#agent = new Agent({ keepAlive: true });
   }
 
@@ -59,7 +67,13 @@ export class Caller {
       throw new Error(
         `${options.method} ${options.path} did not end within ${callDeadline} ms (status ${answer.status})`,
       );
-    return { status: answer.status, headers: answer.headers, text };
+    const headers = Object.fromEntries(
+      Object.entries(answer.headers).map(([name, list]) => [
+        name,
+        list.map((one) => this.names.incoming(one)),
+      ]),
+    );
+    return { status: answer.status, headers, text: this.names.incoming(text) };
   }
 
   /** Resolves with the head of the answer; chunks of its body go to `onData` until `ended`. */
@@ -67,14 +81,16 @@ export class Caller {
     { method, path, headers = {}, body, anonymous = false, signal }: CallOptions,
     onData: (chunk: string) => void,
   ): Promise<{ status: number; headers: Record<string, string[]>; ended: Promise<void> }> {
-    const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+    const renamed = this.names.outgoing(body);
+    const payload =
+      renamed === undefined ? undefined : typeof renamed === 'string' ? renamed : JSON.stringify(renamed);
     const sent: Record<string, string> = {
       'user-agent': 'recorder/1.0',
       accept: 'application/json',
       ...(payload === undefined
         ? {}
         : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }),
-      ...headers,
+      ...this.names.outgoing(headers),
     };
     for (const [name, value] of Object.entries(sent)) if (value === '<absent>') delete sent[name];
     const { caPem, certificatePem, keyPem, token, url } = this.backend;
@@ -94,7 +110,7 @@ export class Caller {
       ...(signal === undefined ? {} : { signal }),
     };
     return new Promise((resolve, reject) => {
-      const outgoing = request(new URL(`${url}${path}`), options, (incoming) => {
+      const outgoing = request(new URL(`${url}${this.names.path(path)}`), options, (incoming) => {
         incoming.setEncoding('utf8');
         incoming.on('data', onData);
         const ended = new Promise<void>((done) => {

@@ -1,69 +1,101 @@
-/** The suite on a server that is not ours: only in what we make and remove again, and only what was allowed. */
+/**
+ * The suite on one server that all cases share, which may be lent to us: each case in namespaces of its own, in any order,
+ * only in what it makes and removes again, and only what was allowed.
+ */
+import { randomBytes } from 'node:crypto';
 import { type Backend, Caller } from './backend.ts';
-import { needs, type RecordedCase, topicOf } from './case.ts';
-import { isDisruptive } from './disruption.ts';
+import { needs, type RecordedCase, recordedCases, topicOf } from './case.ts';
+import { eventually } from './eventually.ts';
 import { leftovers } from './leftovers.ts';
+import { Markers } from './markers.ts';
+import { NamespaceNames } from './namespace-names.ts';
 import { namespacesOf, prepareNamespaces } from './namespaces.ts';
+import { hasOldEtcd } from './readiness.ts';
+import { at } from './reductions.ts';
+import { removeNamespace, removeObject } from './removal.ts';
 import { replay } from './replay.ts';
-import { tierOf } from './tiers.ts';
 import { WebhookStandIn } from './webhook-stand-in.ts';
+import { notRunReason } from './where-it-holds.ts';
 
 export type Outcome =
   | { readonly result: 'passed' }
   | { readonly result: 'failed' | 'known difference' | 'not run'; readonly why: string };
 
-/** Cases that others build on: what they made is needed until the end. */
-const foundations = new Set(Object.values(needs).flat());
-
-/** How long an object may take to be gone; a custom kind takes its instances along. */
-const removalDeadline = 60_000;
+/** How long a server may take for what it or its controllers do beside the requests. */
+const patience = 120_000;
 
 export class ClusterRun {
   readonly #caller: Caller;
   readonly #webhooks: WebhookStandIn;
+  readonly #markers: Markers;
   readonly #allowDisruptive: boolean;
-  readonly #made = new Set<string>();
-  /** Paths of objects outside of namespaces that are still there because of us. */
-  readonly #kept: string[] = [];
+  readonly #id: string;
+  readonly #namespaces: string[] = [];
+  #count = 0;
 
-  private constructor(caller: Caller, webhooks: WebhookStandIn, allowDisruptive: boolean) {
+  private constructor(
+    caller: Caller,
+    webhooks: WebhookStandIn,
+    markers: Markers,
+    options: { readonly allowDisruptive: boolean; readonly id: string },
+  ) {
     this.#caller = caller;
     this.#webhooks = webhooks;
-    this.#allowDisruptive = allowDisruptive;
+    this.#markers = markers;
+    this.#allowDisruptive = options.allowDisruptive;
+    this.#id = options.id;
   }
 
   static async start(backend: Backend, allowDisruptive: boolean): Promise<ClusterRun> {
-    return new ClusterRun(new Caller(backend), await WebhookStandIn.start(), allowDisruptive);
+    const caller = new Caller(backend);
+    const kubelets = backend.kubelets ?? (backend.controllers && (await hasReadyNodes(caller)));
+    const known = new Caller({ ...backend, kubelets, oldEtcd: await hasOldEtcd(caller) });
+    caller.close();
+    const id = randomBytes(3).toString('hex');
+    const markers = await Markers.start(known, id);
+    return new ClusterRun(known, await WebhookStandIn.start(), markers, { allowDisruptive, id });
   }
 
-  /** Cases of a topic share a namespace and build on each other, so they must come in order. */
   async replay(recorded: RecordedCase): Promise<Outcome> {
-    const { controllers, url } = this.#caller.backend;
-    if (tierOf(recorded) !== 'api' && !controllers)
-      return { result: 'not run', why: 'no controllers run there' };
-    if (topicOf(recorded) === 'admission' && !/^https:\/\/(?:127\.0\.0\.1|localhost)\b/.test(url))
-      return { result: 'not run', why: 'the server cannot reach a webhook on this machine' };
-    if (isDisruptive(recorded) && !this.#allowDisruptive)
-      return { result: 'not run', why: 'writes outside its namespaces; --allow-disruptive allows it' };
-    const wanted = namespacesOf(topicOf(recorded), [recorded]).filter((name) => !this.#made.has(name));
-    const making = leftovers(recorded).filter((path) => !this.#kept.includes(path));
-    for (const path of [...wanted.map((name) => `/api/v1/namespaces/${name}`), ...making])
+    const { backend } = this.#caller;
+    const reason = notRunReason(recorded, backend, this.#allowDisruptive);
+    if (reason !== undefined) return { result: 'not run', why: reason };
+    const cases = [...(needs[recorded.name] ?? []).flatMap((name) => recordedCases(name)), recorded];
+    const topic = topicOf(recorded);
+    const names = new NamespaceNames(namespacesOf(topic, cases), `${this.#id}-${++this.#count}`);
+    const making = [...new Set(cases.flatMap(leftovers))];
+    for (const path of making)
       if (await this.#exists(path))
         return { result: 'not run', why: `there is ${path} already, which is not ours to write to` };
-    for (const name of wanted) this.#made.add(name);
-    await prepareNamespaces(this.#caller, topicOf(recorded), [recorded]);
-    this.#kept.push(...making);
-    const why = await replay(recorded, { caller: this.#caller, webhooks: this.#webhooks, patience: 120_000 });
-    // At once: the next case makes some of them anew, and a webhook would go on to judge what others write.
-    if (!foundations.has(recorded.name)) await this.#remove(making);
-    return why === undefined ? { result: 'passed' } : { result: 'failed', why };
+    const caller = new Caller(backend, names);
+    this.#webhooks.forget();
+    try {
+      await prepareNamespaces(caller, topic, cases);
+      for (const one of cases) {
+        const why = await replay(one, { caller, webhooks: this.#webhooks, markers: this.#markers, patience });
+        if (why !== undefined)
+          return {
+            result: 'failed',
+            why: one === recorded ? why : `${one.name}, which it builds on: ${why}`,
+          };
+      }
+      return { result: 'passed' };
+    } finally {
+      await this.#remove(making, cases, namespacesOf(topic, cases), caller);
+      caller.close();
+    }
   }
 
-  /** Removes everything that the run made. */
+  /** Removes everything that the run made, and returns when it is gone. */
   async stop(): Promise<void> {
-    await this.#remove([...this.#kept]);
-    for (const name of this.#made)
-      await this.#caller.call({ method: 'DELETE', path: `/api/v1/namespaces/${name}` });
+    await this.#markers.stop();
+    if (this.#caller.backend.controllers)
+      for (const name of this.#namespaces)
+        await eventually(
+          `namespace ${name}, which this run made, is gone; remove it by hand`,
+          async () => !(await this.#exists(`/api/v1/namespaces/${name}`)),
+          { deadline: patience },
+        );
     this.#caller.close();
     await this.#webhooks.stop();
   }
@@ -72,18 +104,34 @@ export class ClusterRun {
     return (await this.#caller.call({ method: 'GET', path })).status === 200;
   }
 
-  /** The last one first, and only done when they are gone. */
-  async #remove(paths: readonly string[]): Promise<void> {
-    for (const path of paths.toReversed()) {
-      await this.#caller.call({ method: 'DELETE', path });
-      const deadline = performance.now() + removalDeadline;
-      // A namespace takes its time and is in nobody's way.
-      while (!path.startsWith('/api/v1/namespaces/') && (await this.#exists(path))) {
-        if (performance.now() > deadline)
-          throw new Error(`${path}, which this run made, is still there: remove it by hand`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      this.#kept.splice(this.#kept.indexOf(path), 1);
+  /** The last one first: a definition takes its instances along, a webhook is no longer asked about what is removed. */
+  async #remove(
+    making: readonly string[],
+    cases: readonly RecordedCase[],
+    namespaces: readonly string[],
+    caller: Caller,
+  ): Promise<void> {
+    for (const path of making.toReversed()) await removeObject(this.#caller, path, patience);
+    const collections = new Set(making.map((path) => path.slice(0, path.lastIndexOf('/'))));
+    for (const collection of collections)
+      if (!collection.endsWith('/namespaces')) await this.#markers.settle(collection);
+    for (const name of namespaces) {
+      await removeNamespace(caller, name, cases);
+      this.#namespaces.push(caller.names.real(name));
     }
   }
+}
+
+/** A node that is Ready has a kubelet, and where pods can run there is a scheduler. */
+async function hasReadyNodes(caller: Caller): Promise<boolean> {
+  const { text } = await caller.call({ method: 'GET', path: '/api/v1/nodes' });
+  const items = at(JSON.parse(text), 'items');
+  const isReady = (one: unknown) => at(one, 'type') === 'Ready' && at(one, 'status') === 'True';
+  return (
+    Array.isArray(items) &&
+    items.some((node) => {
+      const conditions = at(node, 'status', 'conditions');
+      return Array.isArray(conditions) && conditions.some(isReady);
+    })
+  );
 }

@@ -44,3 +44,27 @@ test('a write that should have happened shows as a resourceVersion that stayed',
   assert.equal(firstDifference(at('<rv-1>'), actual, masks), undefined);
   assert.match(firstDifference(at('<rv-2>'), actual, masks) ?? '', /resourceVersion is 5 as at <rv-1>/);
 });
+
+test('entries with generated names are compared in any order, and a changed one is found', () => {
+  const recorded = [
+    { metadata: { name: 'a-<rand-1>' }, image: 'one' },
+    { metadata: { name: 'a-<rand-2>' }, image: 'two' },
+  ];
+  const actual = [
+    { metadata: { name: 'a-bbbbb' }, image: 'two' },
+    { metadata: { name: 'a-ccccc' }, image: 'one' },
+  ];
+  const masks = new Masks();
+  assert.equal(firstDifference(recorded, actual, masks), undefined);
+  assert.equal(masks.value('<rand-1>'), 'ccccc');
+  const changed = [actual[0], { ...actual[1], image: 'three' }];
+  assert.match(firstDifference(recorded, changed, new Masks()) ?? '', /image is "three"/);
+  assert.match(firstDifference(recorded, actual.slice(1), new Masks()) ?? '', /has 1 entries/);
+  assert.match(firstDifference(recorded, [...actual, actual[0]], new Masks()) ?? '', /has 3 entries/);
+});
+
+test('hashes of a template have any length up to ten characters', () => {
+  const masks = new Masks();
+  assert.equal(firstDifference('web-<hash-1>', 'web-5', masks), undefined);
+  assert.equal(firstDifference('web-<hash-2>', 'web-64f5977cbf', masks), undefined);
+});

@@ -13,14 +13,15 @@ export function firstDifference(
     if (!Array.isArray(actual)) return differs(path, recorded, actual);
     if (path.endsWith('.managedFields'))
       return firstDifference(recorded, inOrderOf(recorded, actual), masks, `${path} `);
+    const ordered = recorded.some(hasGeneratedName) ? inRecordedOrder(recorded, actual, masks) : actual;
     for (const [index, item] of recorded.entries()) {
       if (index >= actual.length)
         return `${path} has ${actual.length} entries, recorded were ${recorded.length}`;
-      const found = firstDifference(item, actual[index], masks, `${path}[${index}]`);
+      const found = firstDifference(item, ordered[index], masks, `${path}[${index}]`);
       if (found !== undefined) return found;
     }
     if (actual.length > recorded.length)
-      return `${path} has ${actual.length} entries, recorded were ${recorded.length}; first extra: ${show(actual[recorded.length])}`;
+      return `${path} has ${actual.length} entries, recorded were ${recorded.length}; first extra: ${show(ordered[recorded.length])}`;
     return undefined;
   }
   if (isObject(recorded)) {
@@ -29,6 +30,32 @@ export function firstDifference(
   }
   return recorded === actual ? undefined : differs(path, recorded, actual);
 }
+
+function hasGeneratedName(entry: unknown): boolean {
+  const metadata = isObject(entry) && isObject(entry['metadata']) ? entry['metadata'] : entry;
+  const name = isObject(metadata) ? metadata['name'] : metadata;
+  return typeof name === 'string' && /<(?:rand|hash)(?:-\d+)?>/.test(name);
+}
+
+/**
+ * Lists are in the order of names, and generated names are others at each run: each recorded entry is compared with the
+ * first that it fits. An entry that none fits is compared with what is left.
+ */
+function inRecordedOrder(recorded: readonly unknown[], actual: readonly unknown[], masks: Masks): unknown[] {
+  const left = [...actual];
+  const ordered = recorded.map((entry): unknown => {
+    for (const [index, candidate] of left.entries()) {
+      const forget = masks.snapshot();
+      if (firstDifference(entry, candidate, masks) === undefined) return left.splice(index, 1)[0];
+      forget();
+    }
+    return unmatched;
+  });
+  const complete = ordered.map((entry) => (entry === unmatched ? left.shift() : entry));
+  return [...complete.slice(0, actual.length), ...left];
+}
+
+const unmatched = Symbol('unmatched');
 
 /**
  * managedFields is sorted by time, to the second: what took the recording seconds may happen in one here. Entries with

@@ -3,9 +3,10 @@
  * prints them; a case that passes again must leave the list.
  */
 
+import type { Weight } from './weights.ts';
+
 export interface KnownDifference {
-  /** A: misleads an operator or its tests. B: a user of kubectl or helm sees it. C: a text, or a rare request. */
-  readonly weight: 'A' | 'B' | 'C';
+  readonly weight: Weight;
   readonly reason: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a case makes outside of any namespace: no namespace takes it along, so whoever lent us the cluster would keep it. */
+/** What a case makes outside of its namespaces: no namespace takes it along, so the cluster would keep it. */
 import type { RecordedCase } from './case.ts';
 import { at } from './reductions.ts';
 
@@ -20,7 +20,8 @@ export function leftovers(recorded: RecordedCase): string[] {
 
 function made({ method = 'POST', path, headers = {}, body }: Sent): string[] {
   const [resource = '', query = ''] = path.split('?');
-  if (resource.includes('/namespaces/') || query.includes('dryRun')) return [];
+  // The namespace `default` stays, and so would what a case makes in it.
+  if (/\/namespaces\/(?!default\/)/.test(resource) || query.includes('dryRun')) return [];
   // Questions, which are answered and not kept.
   if (/\/apis\/(?:authorization|authentication)\.k8s\.io\//.test(resource)) return [];
   if (method === 'PATCH' && headers['content-type']?.startsWith('application/apply-patch')) return [resource];

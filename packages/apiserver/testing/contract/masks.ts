@@ -6,7 +6,7 @@ const patterns: Readonly<Record<string, string>> = {
   rv: '\\d+',
   continue: '[\\w=/+-]+',
   rand: '[a-z0-9]{5}',
-  hash: '[a-z0-9]{6,10}',
+  hash: '[a-z0-9]{1,10}',
   clusterip: '\\d+\\.\\d+\\.\\d+\\.\\d+|[0-9a-f:]+',
   nodeport: '\\d+',
 };

@@ -1,7 +1,11 @@
 /** The namespaces that recordings take for granted, each with what the controllers put into it. */
 import type { Caller } from './backend.ts';
 import type { RecordedCase } from './case.ts';
+import { eventually } from './eventually.ts';
 import { at } from './reductions.ts';
+
+/** How long controllers may take to fill a namespace. */
+const controllerDeadline = 60_000;
 
 const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
@@ -40,9 +44,19 @@ export function namespacesOf(topic: string, cases: readonly RecordedCase[]): str
 const missingOnPurpose = new Set(['ghost']);
 
 async function prepareNamespace(caller: Caller, name: string): Promise<void> {
-  const { controllers, embedded, caPem = '' } = caller.backend;
-  await post(caller, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-  if (controllers || embedded === undefined) return;
+  const { controllers, caPem = '' } = caller.backend;
+  const metadata = { name: caller.names.real(name) };
+  await post(caller, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
+  if (controllers) {
+    for (const path of ['serviceaccounts/default', 'configmaps/kube-root-ca.crt'])
+      await eventually(
+        `a controller made ${path} in namespace ${name}`,
+        async () =>
+          (await caller.call({ method: 'GET', path: `/api/v1/namespaces/${name}/${path}` })).status === 200,
+        { deadline: controllerDeadline },
+      );
+    return;
+  }
   await post(caller, `/api/v1/namespaces/${name}/serviceaccounts`, {
     apiVersion: 'v1',
     kind: 'ServiceAccount',

@@ -1,13 +1,16 @@
 /** A watch that stays open while later steps go on. */
 import type { Caller, CallOptions } from './backend.ts';
+import type { NamespaceNames } from './namespace-names.ts';
 
 export class OpenWatch {
   readonly events: unknown[] = [];
   readonly #abort = new AbortController();
   readonly #head: Promise<{ status: number; headers: Record<string, string[]>; ended: Promise<void> }>;
+  readonly #names: NamespaceNames;
   #rest = '';
 
   constructor(caller: Caller, options: CallOptions) {
+    this.#names = caller.names;
     this.#head = caller.stream({ ...options, signal: this.#abort.signal }, (chunk) => this.#read(chunk));
   }
 
@@ -34,6 +37,6 @@ export class OpenWatch {
   #read(chunk: string): void {
     const lines = (this.#rest + chunk).split('\n');
     this.#rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') this.events.push(JSON.parse(line));
+    for (const line of lines) if (line !== '') this.events.push(JSON.parse(this.#names.incoming(line)));
   }
 }

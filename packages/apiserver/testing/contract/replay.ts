@@ -1,12 +1,15 @@
 /** Replays one recorded case against a server and says the first thing that differs. */
 import type { CallAnswer, Caller } from './backend.ts';
-import { type RecordedCase, type RecordedStep, topicOf } from './case.ts';
+import { type RecordedCase, type RecordedRequest, type RecordedStep, topicOf } from './case.ts';
 import { firstDifference } from './compare.ts';
 import { comesFromAnotherController, withoutRaces } from './loosen.ts';
+import type { Markers } from './markers.ts';
 import { Masks } from './masks.ts';
 import { OpenWatch } from './open-watch.ts';
+import { customGroups, discoveryFollowed, showsKinds, watchCacheFilled } from './readiness.ts';
 import { at, reduceBody, reduceEvents } from './reductions.ts';
 import { type Stage, stageOf } from './stage.ts';
+import { transientReason } from './transient.ts';
 import { bindFromServer } from './unbound-masks.ts';
 import type { WebhookStandIn } from './webhook-stand-in.ts';
 
@@ -16,6 +19,8 @@ export interface ReplayOptions {
   readonly signal?: AbortSignal;
   /** How long a controller may take, and how long an event may be on its way. */
   readonly patience?: number;
+  /** Waits until configuration takes effect; not needed on a server where it does at once. */
+  readonly markers?: Markers;
   /** Told of a step that differs; the replay then goes on with the next one and answers the first difference at the end. */
   readonly onDifference?: (difference: string) => void;
 }
@@ -44,6 +49,9 @@ class Replay {
   readonly #watches: { watch: OpenWatch; step: RecordedStep; index: number; closeAfter: number }[] = [];
   readonly #stage: Stage;
   readonly #patience: number;
+  readonly #customGroups: ReadonlySet<string>;
+  /** Collections whose watch cache was seen filled. */
+  readonly #cached = new Set<string>();
 
   constructor(recorded: RecordedCase, options: ReplayOptions) {
     this.#case = recorded;
@@ -51,12 +59,13 @@ class Replay {
     this.#caller = options.caller;
     this.#patience = options.patience ?? 5000;
     this.#stage = stageOf(recorded.name);
+    this.#customGroups = customGroups(recorded);
   }
 
   async all(): Promise<string | undefined> {
     const answers: unknown[] = [];
     for (const made of this.#case.setup ?? []) {
-      const answer = await this.#caller.call(this.#prepared({ method: 'POST', ...made }));
+      const answer = await this.#ask({ method: 'POST', ...made }, { status: 201, body: undefined });
       if (answer.status >= 300) return `setup of ${made.path}: ${answer.status} ${answer.text.slice(0, 300)}`;
       answers.push(parsed(answer.text));
     }
@@ -105,15 +114,39 @@ class Replay {
     if (step.webhookReceived !== undefined) return this.#webhook(step);
     if (step.request === undefined) return undefined;
     await bindFromServer(this.#caller, this.#masks, step.request);
+    if (this.#options.markers !== undefined && showsKinds(step.request.path))
+      await discoveryFollowed(this.#caller, this.#customGroups);
     if (step.events !== undefined) return this.#watch(step);
     if (step.eventually === true || comesFromAnotherController(this.#case.name, this.step))
       return this.#until(() => this.#exchange(step));
     return this.#exchange(step);
   }
 
+  /** Asks until the answer is final, and returns when what was written takes effect. */
+  async #ask(
+    request: RecordedRequest,
+    recorded: { readonly status: number | undefined; readonly body: unknown },
+  ): Promise<CallAnswer> {
+    const { method, path } = request;
+    const expected = { method, path, ...recorded, customGroups: this.#customGroups };
+    const prepared = this.#prepared(request);
+    const deadline = performance.now() + this.#patience;
+    for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {
+      const answer = await this.#caller.call(prepared);
+      const waitsFor = transientReason(expected, answer);
+      if (waitsFor !== undefined && performance.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, pause));
+        continue;
+      }
+      const wrote = method !== 'GET' && answer.status < 300 && !path.includes('dryRun');
+      if (wrote) await this.#options.markers?.settle(prepared.path);
+      return waitsFor === undefined ? answer : { ...answer, text: `${answer.text} (still: ${waitsFor})` };
+    }
+  }
+
   async #exchange(step: RecordedStep): Promise<string | undefined> {
     if (step.request === undefined) return undefined;
-    const answer = await this.#caller.call(this.#prepared(step.request));
+    const answer = await this.#ask(step.request, { status: step.status, body: step.body });
     const head = this.#headDifference(step, answer);
     if (head !== undefined) return `${head}; the body: ${answer.text.slice(0, 700)}`;
     const { controllers } = this.#caller.backend;
@@ -143,8 +176,7 @@ class Replay {
 
   async #watch(step: RecordedStep): Promise<string | undefined> {
     if (step.request === undefined) return undefined;
-    const watch = new OpenWatch(this.#caller, this.#prepared(step.request));
-    const head = await watch.opened();
+    const { watch, head } = await this.#open(step);
     const found = this.#headDifference(step, head);
     if (found !== undefined) return found;
     if (step.closedBy === 'server') {
@@ -167,6 +199,18 @@ class Replay {
     }
     this.#watches.push({ watch, step, index: this.step, closeAfter: step.closedAfterStep ?? this.step });
     return undefined;
+  }
+
+  /** On a server that is not known to be ready, only when its watch cache is. */
+  async #open(step: RecordedStep) {
+    const request = this.#prepared(step.request ?? { method: 'GET', path: '' });
+    const collection = request.path.split('?')[0] ?? '';
+    if (this.#options.markers !== undefined && step.status === 200 && !this.#cached.has(collection)) {
+      await watchCacheFilled(this.#caller, collection);
+      this.#cached.add(collection);
+    }
+    const watch = new OpenWatch(this.#caller, request);
+    return { watch, head: await watch.opened() };
   }
 
   async #closeDue(): Promise<string | undefined> {
@@ -196,16 +240,11 @@ class Replay {
     const path = step.webhookReceived ?? '';
     const review = this.#options.webhooks.next(path);
     if (review === undefined) return `the webhook got nothing at ${path}`;
-    return firstDifference(step.body, review, this.#masks);
+    const seen: unknown = JSON.parse(this.#caller.names.incoming(JSON.stringify(review)));
+    return firstDifference(step.body, seen, this.#masks);
   }
 
-  #prepared(request: {
-    method: string;
-    path: string;
-    headers?: Readonly<Record<string, string>>;
-    body?: unknown;
-    client?: string;
-  }) {
+  #prepared(request: RecordedRequest) {
     const fill = (text: string) => this.#options.webhooks.fill(this.#masks.fill(text));
     const body = request.body === undefined ? undefined : fillDeep(request.body, fill);
     return {

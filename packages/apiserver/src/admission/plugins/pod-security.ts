@@ -1,4 +1,4 @@
-/** Pod security standards, as the labels of a namespace ask for them. Each is judged by its newest version. */
+/** Pod security standards, as the labels of a namespace ask for them. Each is evaluated by its newest version. */
 import { forbidden, invalid } from '../../api/errors.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
 import type { AdmissionAttributes } from '../admission-attributes.ts';
