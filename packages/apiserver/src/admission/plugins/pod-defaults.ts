@@ -57,7 +57,12 @@ export const priority: AdmissionPlugin = {
         `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
       );
     spec.priority = value;
-    spec.preemptionPolicy ??= chosen?.preemptionPolicy ?? 'PreemptLowerPriority';
+    const policy = chosen?.preemptionPolicy ?? 'PreemptLowerPriority';
+    if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy)
+      throw refuse(
+        `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
+      );
+    spec.preemptionPolicy = policy;
   },
   validate({ operation, definition, subresource, object, name }, { parts }) {
     const { plural, group } = definition;

@@ -37,6 +37,8 @@ export const podHooks: ResourceHooks = {
       faults.push(
         forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'),
       );
+    if (old === undefined && spec.ephemeralContainers?.length)
+      faults.push(forbiddenField('spec.ephemeralContainers', 'cannot be set on create'));
     return faults;
   },
   validateUpdate(object, old) {

@@ -3,25 +3,22 @@
 import { dnsLabel, portName } from '@slurm-operator/kubernetes-values';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { FieldFault } from '../../../api/errors.ts';
-import {
-  duplicate,
-  forbiddenField,
-  invalidValue,
-  notFoundValue,
-  notSupported,
-  required,
-} from '../../../api/fault.ts';
+import { duplicate, forbiddenField, invalidValue, notFoundValue, required } from '../../../api/fault.ts';
 import { validateEnvironment } from './validate-environment.ts';
 import { PORT_RANGE, probeNames, validateProbes } from './validate-probe.ts';
 import { validateResources } from './validate-resources.ts';
+import { containerSecurityFaults, oneOf } from './validate-security.ts';
 import { relativeFaults } from './validate-volume.ts';
 
-const ID_RANGE = 'must be between 0 and 2147483647, inclusive';
 const ONLY_SIDECARS = 'may not be set for init containers without restartPolicy=Always';
 
 /** What the containers of one pod share. */
 export interface PodNames {
   readonly volumes: ReadonlySet<string>;
+  /** Those of the volumes that come from a claim. */
+  readonly claims: ReadonlySet<string>;
+  /** Of the pod, for handlers that sleep. */
+  readonly gracePeriod: number | undefined;
   /** Names of containers seen so far. */
   readonly containers: Set<string>;
   readonly hostPorts: Set<string>;
@@ -48,7 +45,7 @@ export function validateContainers(
       faults.push(
         invalidValue(`${at}.image`, container.image, 'must not have leading or trailing whitespace'),
       );
-    faults.push(...roleFaults(container, at, path.endsWith('.initContainers')));
+    faults.push(...roleFaults(container, at, path.endsWith('.initContainers'), names.gracePeriod));
     faults.push(...validatePorts(container, at));
     faults.push(...validateEnvironment(container, at));
     faults.push(...validateMounts(container, at, names.volumes));
@@ -61,16 +58,23 @@ export function validateContainers(
         'File',
       ]),
     );
+    faults.push(...validateDevices(container, at, names));
     faults.push(...validateResources(container.resources, `${at}.resources`));
-    faults.push(...securityFaults(container, `${at}.securityContext`));
+    faults.push(...resizeFaults(container.resizePolicy ?? [], `${at}.resizePolicy`));
+    faults.push(...containerSecurityFaults(container, `${at}.securityContext`));
     faults.push(...hostPortConflicts(container, at, path.endsWith('.containers') ? names.hostPorts : ports));
     return faults;
   });
 }
 
 /** An init container that ends has nothing to probe. */
-function roleFaults(container: IContainer, path: string, isInit: boolean): FieldFault[] {
-  if (!isInit || container.restartPolicy === 'Always') return validateProbes(container, path);
+function roleFaults(
+  container: IContainer,
+  path: string,
+  isInit: boolean,
+  gracePeriod: number | undefined,
+): FieldFault[] {
+  if (!isInit || container.restartPolicy === 'Always') return validateProbes(container, path, gracePeriod);
   return (['lifecycle', ...probeNames] as const)
     .filter((key) => container[key] !== undefined)
     .map((key) => forbiddenField(`${path}.${key}`, ONLY_SIDECARS));
@@ -145,19 +149,57 @@ function validateMounts(container: IContainer, path: string, volumes: ReadonlySe
           'Bidirectional mount propagation is available only to privileged containers',
         ),
       );
+    faults.push(...recursiveFaults(mount, `${at}.recursiveReadOnly`));
   }
   return faults;
 }
 
-function securityFaults(container: IContainer, path: string): FieldFault[] {
-  const { runAsUser, runAsGroup } = container.securityContext ?? {};
-  return [...idFaults(runAsUser, `${path}.runAsUser`), ...idFaults(runAsGroup, `${path}.runAsGroup`)];
+type Mount = NonNullable<IContainer['volumeMounts']>[number];
+
+function recursiveFaults(
+  { recursiveReadOnly, readOnly, mountPropagation }: Mount,
+  path: string,
+): FieldFault[] {
+  if (recursiveReadOnly === undefined || recursiveReadOnly === 'Disabled') return [];
+  if (!['Enabled', 'IfPossible'].includes(recursiveReadOnly))
+    return oneOf(recursiveReadOnly, path, ['Disabled', 'Enabled', 'IfPossible']);
+  const faults: FieldFault[] = [];
+  if (readOnly !== true) faults.push(forbiddenField(path, 'may only be specified when readOnly is true'));
+  if (mountPropagation !== undefined && mountPropagation !== 'None')
+    faults.push(forbiddenField(path, 'may only be specified when mountPropagation is None or not specified'));
+  return faults;
 }
 
-export function idFaults(id: number | undefined, path: string): FieldFault[] {
-  return id !== undefined && (id < 0 || id > 2_147_483_647) ? [invalidValue(path, id, ID_RANGE)] : [];
+function validateDevices(container: IContainer, path: string, { volumes, claims }: PodNames): FieldFault[] {
+  return (container.volumeDevices ?? []).flatMap(({ name, devicePath }, index) => {
+    const at = `${path}.volumeDevices[${index}]`;
+    const faults: FieldFault[] = [];
+    if (!name) faults.push(required(`${at}.name`));
+    if (volumes.has(name) && !claims.has(name))
+      faults.push(
+        invalidValue(
+          `${at}.name`,
+          name,
+          'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
+        ),
+      );
+    if (!volumes.has(name)) faults.push(notFoundValue(`${at}.name`, name));
+    if (!devicePath) faults.push(required(`${at}.devicePath`));
+    return faults;
+  });
 }
 
-export function oneOf(value: string | undefined, path: string, supported: readonly string[]): FieldFault[] {
-  return value === undefined || supported.includes(value) ? [] : [notSupported(path, value, supported)];
+/** The real server names the list, not the entry. */
+function resizeFaults(policies: NonNullable<IContainer['resizePolicy']>, path: string): FieldFault[] {
+  const seen = new Set<string>();
+  return policies.flatMap(({ resourceName, restartPolicy }) => {
+    const faults: FieldFault[] = [];
+    if (seen.has(resourceName)) faults.push(duplicate(path, resourceName));
+    seen.add(resourceName);
+    if (!resourceName) faults.push(required(path));
+    else faults.push(...oneOf(resourceName, path, ['cpu', 'memory']));
+    if (!restartPolicy) faults.push(required(path));
+    else faults.push(...oneOf(restartPolicy, path, ['NotRequired', 'RestartContainer']));
+    return faults;
+  });
 }

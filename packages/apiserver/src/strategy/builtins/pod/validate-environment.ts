@@ -46,9 +46,16 @@ export function validateEnvironment(container: IContainer, path: string): FieldF
   });
   const whole = (container.envFrom ?? []).flatMap((source, index) => {
     const at = `${path}.envFrom[${index}]`;
-    const given = [source.configMapRef, source.secretRef].filter((one) => one !== undefined).length;
-    if (given === 0) return [invalidValue(at, '', 'must specify one of: `configMapRef` or `secretRef`')];
-    return given > 1 ? [invalidValue(at, '', 'may not have more than one field specified at a time')] : [];
+    const { prefix = '' } = source;
+    const faults =
+      prefix === '' ? [] : environmentName(prefix).map((text) => invalidValue(`${at}.prefix`, prefix, text));
+    const given = (['configMapRef', 'secretRef'] as const).filter((name) => source[name] !== undefined);
+    for (const name of given) if (!source[name]?.name) faults.push(required(`${at}.${name}.name`));
+    if (given.length === 0)
+      faults.push(invalidValue(at, '', 'must specify one of: `configMapRef` or `secretRef`'));
+    else if (given.length > 1)
+      faults.push(invalidValue(at, '', 'may not have more than one field specified at a time'));
+    return faults;
   });
   return [...variables, ...whole];
 }
@@ -61,7 +68,7 @@ function sourceFaults(source: IEnvVarSource, path: string, hasValue: boolean): F
       case 'fieldRef':
         return fieldRefFaults(source.fieldRef?.fieldPath ?? '', at, asVariable);
       case 'resourceFieldRef':
-        return source.resourceFieldRef?.resource ? [] : [required(`${at}.resource`)];
+        return resourceRefFaults(source.resourceFieldRef, at);
       default: {
         const key = source[name]?.key ?? '';
         if (key === '') return [required(`${at}.key`)];
@@ -81,6 +88,34 @@ function sourceFaults(source: IEnvVarSource, path: string, hasValue: boolean): F
   else if (given.length > 1)
     faults.push(invalidValue(path, '', 'may not have more than one field specified at a time'));
   return faults;
+}
+
+const amounts = ['cpu', 'ephemeral-storage', 'memory'];
+const asAmount = ['limits', 'requests'].flatMap((side) => amounts.map((name) => `${side}.${name}`));
+const DIVISORS = '1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei';
+const divisorNames: Readonly<Record<string, string>> = {
+  memory: 'memory',
+  'ephemeral-storage': 'local ephemeral storage',
+};
+
+function resourceRefFaults(
+  reference: { readonly resource?: string; readonly divisor?: string | number } | undefined,
+  path: string,
+): FieldFault[] {
+  const { resource = '', divisor = '0' } = reference ?? {};
+  if (resource === '') return [required(`${path}.resource`)];
+  if (/^(?:limits|requests)\.hugepages-/.test(resource)) return [];
+  if (!asAmount.includes(resource)) return [notSupported(`${path}.resource`, resource, asAmount)];
+  const text = String(divisor);
+  const [, amount = ''] = resource.split('.');
+  if (text === '0') return [];
+  const allowed = amount === 'cpu' ? ['1m', '1'] : DIVISORS.split(', ');
+  if (allowed.includes(text)) return [];
+  const words =
+    amount === 'cpu'
+      ? "only divisor's values 1m and 1 are supported with the cpu resource"
+      : `only divisor's values ${DIVISORS} are supported with the ${divisorNames[amount] ?? amount} resource`;
+  return [invalidValue(`${path}.divisor`, resource, words)];
 }
 
 export function fieldRefFaults(field: string, path: string, allowed: readonly string[]): FieldFault[] {

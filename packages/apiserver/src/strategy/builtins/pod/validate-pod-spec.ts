@@ -4,9 +4,10 @@ import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '@slurm-operat
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { FieldFault } from '../../../api/errors.ts';
 import { invalidValue, required } from '../../../api/fault.ts';
-import { idFaults, oneOf, type PodNames, validateContainers } from './validate-container.ts';
+import { type PodNames, validateContainers } from './validate-container.ts';
 import { validatePodLevelResources } from './validate-resources.ts';
 import { affinityFaults, gateFaults, spreadFaults, tolerationFaults } from './validate-scheduling.ts';
+import { hostUsersFaults, oneOf, podSecurityFaults } from './validate-security.ts';
 import { validateVolume } from './validate-volume.ts';
 
 const NOT_NEGATIVE = 'must be greater than or equal to 0';
@@ -19,12 +20,20 @@ export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
   const volumes = new Set<string>();
   for (const [index, volume] of (spec.volumes ?? []).entries())
     faults.push(...validateVolume(volume, `${path}.volumes[${index}]`, volumes));
-  const names: PodNames = { volumes, containers: new Set(), hostPorts: new Set() };
+  const claims = (spec.volumes ?? []).filter((volume) => volume.persistentVolumeClaim ?? volume.ephemeral);
+  const names: PodNames = {
+    volumes,
+    claims: new Set(claims.map(({ name }) => name)),
+    gracePeriod: spec.terminationGracePeriodSeconds,
+    containers: new Set(),
+    hostPorts: new Set(),
+  };
   const main = spec.containers ?? [];
   if (main.length === 0) faults.push(required(`${path}.containers`));
   faults.push(...validateContainers(main, `${path}.containers`, names));
   faults.push(...validateContainers(spec.initContainers ?? [], `${path}.initContainers`, names));
   faults.push(...validatePodLevelResources(spec, path));
+  faults.push(...hostNetworkFaults(spec, path));
   faults.push(...oneOf(spec.restartPolicy, `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never']));
   faults.push(
     ...oneOf(spec.dnsPolicy, `${path}.dnsPolicy`, [
@@ -50,7 +59,7 @@ export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
     for (const text of qualifiedName(key)) faults.push(invalidValue(`${path}.nodeSelector`, key, text));
     for (const text of labelValue(value)) faults.push(invalidValue(`${path}.nodeSelector`, value, text));
   }
-  faults.push(...securityFaults(spec, path));
+  faults.push(...podSecurityFaults(spec, path));
   if (spec.affinity) faults.push(...affinityFaults(spec.affinity, `${path}.affinity`));
   faults.push(...dnsConfigFaults(spec, `${path}.dnsConfig`));
   for (const [index, { conditionType }] of (spec.readinessGates ?? []).entries())
@@ -58,6 +67,7 @@ export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
       faults.push(invalidValue(`${path}.readinessGates[${index}].conditionType`, conditionType, text));
   faults.push(...gateFaults(spec.schedulingGates ?? [], `${path}.schedulingGates`));
   faults.push(...spreadFaults(spec.topologySpreadConstraints ?? [], `${path}.topologySpreadConstraints`));
+  faults.push(...hostUsersFaults(spec, path));
   faults.push(...named(spec.serviceAccountName, `${path}.serviceAccountName`, dnsSubdomain));
   faults.push(...named(spec.nodeName, `${path}.nodeName`, dnsSubdomain));
   faults.push(...named(spec.hostname, `${path}.hostname`, dnsLabel));
@@ -66,40 +76,32 @@ export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
   faults.push(...hostAliasFaults(spec, `${path}.hostAliases`));
   faults.push(...named(spec.priorityClassName, `${path}.priorityClassName`, dnsSubdomain));
   faults.push(...named(spec.runtimeClassName, `${path}.runtimeClassName`, dnsSubdomain));
+  faults.push(...oneOf(spec.os?.name, `${path}.os.name`, ['linux', 'windows']));
   return faults;
 }
 
-function securityFaults(
-  { securityContext: context, hostPID, shareProcessNamespace }: IPodSpec,
-  path: string,
-): FieldFault[] {
-  const at = `${path}.securityContext`;
-  const faults: FieldFault[] = [];
-  if (context) {
-    faults.push(...idFaults(context.fsGroup, `${at}.fsGroup`));
-    faults.push(...idFaults(context.runAsUser, `${at}.runAsUser`));
-    faults.push(...idFaults(context.runAsGroup, `${at}.runAsGroup`));
-    for (const [index, group] of (context.supplementalGroups ?? []).entries())
-      faults.push(...idFaults(group, `${at}.supplementalGroups[${index}]`));
-    faults.push(
-      ...oneOf(context.fsGroupChangePolicy, `${at}.fsGroupChangePolicy`, ['Always', 'OnRootMismatch']),
-    );
-  }
-  if (shareProcessNamespace === true && hostPID === true)
-    faults.push(
-      invalidValue(
-        `${path}.shareProcessNamespace`,
-        true,
-        'ShareProcessNamespace and HostPID cannot both be enabled',
-      ),
-    );
-  return faults;
+/** The ports of such a pod are ports of its node. */
+function hostNetworkFaults({ hostNetwork, containers = [] }: IPodSpec, path: string): FieldFault[] {
+  if (hostNetwork !== true) return [];
+  return containers.flatMap(({ ports = [] }, index) =>
+    ports.flatMap(({ hostPort, containerPort }, place) =>
+      hostPort === containerPort
+        ? []
+        : [
+            invalidValue(
+              `${path}.containers[${index}].ports[${place}].containerPort`,
+              containerPort,
+              'must match `hostPort` when `hostNetwork` is true',
+            ),
+          ],
+    ),
+  );
 }
 
 function dnsConfigFaults({ dnsPolicy, dnsConfig }: IPodSpec, path: string): FieldFault[] {
   if (dnsPolicy === 'None' && !dnsConfig)
     return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
-  const { nameservers = [], searches = [] } = dnsConfig ?? {};
+  const { nameservers = [], searches = [], options = [] } = dnsConfig ?? {};
   const faults: FieldFault[] = [];
   if (dnsPolicy === 'None' && nameservers.length === 0)
     faults.push(
@@ -119,6 +121,8 @@ function dnsConfigFaults({ dnsPolicy, dnsConfig }: IPodSpec, path: string): Fiel
     faults.push(
       invalidValue(`${path}.searches`, searches, `must not have more than ${MAXIMUM_SEARCHES} search paths`),
     );
+  for (const [index, { name }] of options.entries())
+    if (!name) faults.push(required(`${path}.options[${index}]`, 'must not be empty'));
   return faults;
 }
 

@@ -11,11 +11,11 @@ const NOT_NEGATIVE = 'must be greater than or equal to 0';
 
 export const probeNames = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
-export function validateProbes(container: IContainer, path: string): FieldFault[] {
+export function validateProbes(container: IContainer, path: string, gracePeriod?: number): FieldFault[] {
   const faults: FieldFault[] = [];
   for (const hook of ['postStart', 'preStop'] as const) {
     const handler = container.lifecycle?.[hook];
-    if (handler) faults.push(...validateHandler(handler, `${path}.lifecycle.${hook}`));
+    if (handler) faults.push(...validateHandler(handler, `${path}.lifecycle.${hook}`, gracePeriod));
   }
   for (const name of probeNames) {
     const probe = container[name];
@@ -53,22 +53,38 @@ type Handler = Pick<IProbe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> & {
   readonly sleep?: { readonly seconds?: number };
 };
 
-function validateHandler(handler: Handler, path: string): FieldFault[] {
+function validateHandler(handler: Handler, path: string, gracePeriod?: number): FieldFault[] {
   const faults: FieldFault[] = [];
   let count = 0;
   for (const type of ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const) {
     if (handler[type] === undefined) continue;
     count += 1;
     if (count > 1) faults.push(forbiddenField(`${path}.${type}`, 'may not specify more than 1 handler type'));
+    else if (type === 'sleep')
+      faults.push(...sleepFaults(handler.sleep?.seconds ?? 0, gracePeriod, `${path}.sleep`));
     else faults.push(...actionFaults(handler, type, `${path}.${type}`));
   }
   if (count === 0) faults.push(required(path, 'must specify a handler type'));
   return faults;
 }
 
-function actionFaults(handler: Handler, type: keyof Handler, path: string): FieldFault[] {
+function sleepFaults(seconds: number, gracePeriod: number | undefined, path: string): FieldFault[] {
+  if (gracePeriod === undefined || (seconds >= 0 && seconds <= gracePeriod)) return [];
+  const rule = `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriod})`;
+  return [invalidValue(path, seconds, rule)];
+}
+
+const HEADER_NAME =
+  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
+
+function headerFaults(headers: readonly { readonly name: string }[], path: string): FieldFault[] {
+  return headers
+    .filter(({ name }) => !/^[-A-Za-z0-9]+$/.test(name))
+    .map(({ name }) => invalidValue(path, name, HEADER_NAME));
+}
+
+function actionFaults(handler: Handler, type: Exclude<keyof Handler, 'sleep'>, path: string): FieldFault[] {
   if (type === 'exec') return handler.exec?.command?.length ? [] : [required(`${path}.command`)];
-  if (type === 'sleep') return [];
   const port = handler[type]?.port;
   const faults: FieldFault[] = [];
   if (type === 'httpGet' && !handler.httpGet?.path) faults.push(required(`${path}.path`));
@@ -79,5 +95,7 @@ function actionFaults(handler: Handler, type: keyof Handler, path: string): Fiel
   const scheme = handler.httpGet?.scheme;
   if (type === 'httpGet' && scheme !== undefined && !['HTTP', 'HTTPS'].includes(scheme))
     faults.push(notSupported(`${path}.scheme`, scheme, ['HTTP', 'HTTPS']));
+  if (type === 'httpGet')
+    faults.push(...headerFaults(handler.httpGet?.httpHeaders ?? [], `${path}.httpHeaders`));
   return faults;
 }

@@ -1,6 +1,6 @@
 /** What is wrong with where a pod wants to run: affinity, tolerations, spread, gates. */
 
-import { labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
+import { dnsSubdomain, labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { INodeSelector } from 'kubernetes-models/v1/NodeSelector';
 import type { IPodAffinityTerm } from 'kubernetes-models/v1/PodAffinityTerm';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
@@ -8,6 +8,7 @@ import type { IToleration } from 'kubernetes-models/v1/Toleration';
 import type { FieldFault } from '../../../api/errors.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
 import { validateLabelSelector } from '../label-selector-rules.ts';
+import { oneOf } from './validate-security.ts';
 
 export function affinityFaults(
   { nodeAffinity, podAffinity, podAntiAffinity }: NonNullable<IPodSpec['affinity']>,
@@ -57,7 +58,7 @@ export function nodeSelectorFaults({ nodeSelectorTerms }: INodeSelector, path: s
 }
 
 function nodeTermFaults(term: INodeSelector['nodeSelectorTerms'][number], path: string): FieldFault[] {
-  return (term.matchExpressions ?? []).flatMap(({ key, operator, values = [] }, index) => {
+  const expressions = (term.matchExpressions ?? []).flatMap(({ key, operator, values = [] }, index) => {
     const at = `${path}.matchExpressions[${index}]`;
     const faults: FieldFault[] = [];
     if ((operator === 'In' || operator === 'NotIn') && values.length === 0)
@@ -71,6 +72,34 @@ function nodeTermFaults(term: INodeSelector['nodeSelectorTerms'][number], path: 
     else if (!['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'].includes(operator))
       faults.push(invalidValue(`${at}.operator`, operator, 'not a valid selector operator'));
     faults.push(...qualifiedName(key).map((text) => invalidValue(`${at}.key`, key, text)));
+    return faults;
+  });
+  return [...expressions, ...fieldTermFaults(term.matchFields ?? [], `${path}.matchFields`)];
+}
+
+type Requirement = NonNullable<INodeSelector['nodeSelectorTerms'][number]['matchFields']>[number];
+
+/** Of the fields of a node, only its name can be selected. */
+function fieldTermFaults(requirements: readonly Requirement[], path: string): FieldFault[] {
+  return requirements.flatMap(({ key, operator, values = [] }, index) => {
+    const at = `${path}[${index}]`;
+    const faults: FieldFault[] = [];
+    if (operator !== 'In' && operator !== 'NotIn')
+      faults.push(invalidValue(`${at}.operator`, operator, 'not a valid selector operator'));
+    else if (values.length !== 1)
+      faults.push(
+        required(
+          `${at}.values`,
+          "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+        ),
+      );
+    if (key !== 'metadata.name')
+      faults.push(invalidValue(`${at}.key`, key, 'not a valid field selector key'));
+    else
+      for (const [place, value] of values.entries())
+        faults.push(
+          ...dnsSubdomain(value).map((text) => invalidValue(`${at}.values[${place}]`, value, text)),
+        );
     return faults;
   });
 }
@@ -137,6 +166,16 @@ export function spreadFaults(
     seen.add(pair);
     if (constraint.minDomains !== undefined && constraint.minDomains <= 0)
       faults.push(invalidValue(`${at}.minDomains`, constraint.minDomains, 'must be greater than zero'));
+    if (constraint.minDomains !== undefined && whenUnsatisfiable !== 'DoNotSchedule')
+      faults.push(
+        invalidValue(
+          `${at}.minDomains`,
+          constraint.minDomains,
+          `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`,
+        ),
+      );
+    for (const policy of ['nodeAffinityPolicy', 'nodeTaintsPolicy'] as const)
+      faults.push(...oneOf(constraint[policy], `${at}.${policy}`, ['Honor', 'Ignore']));
     faults.push(...validateLabelSelector(constraint.labelSelector, `${at}.labelSelector`));
     return faults;
   });

@@ -34,6 +34,10 @@ export function validateVolume(volume: IVolume, path: string, names: Set<string>
 
 function sourceFaults(volume: IVolume, type: keyof IVolume, path: string): FieldFault[] {
   switch (type) {
+    case 'emptyDir':
+      return String(volume.emptyDir?.sizeLimit ?? '').startsWith('-')
+        ? [forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
+        : [];
     case 'hostPath':
       return hostPathFaults(volume.hostPath ?? { path: '' }, path);
     case 'secret':

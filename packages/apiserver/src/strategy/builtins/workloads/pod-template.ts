@@ -3,7 +3,7 @@
 import { type LabelSelector, selectorMatches } from '@slurm-operator/kubernetes-values';
 import type { IPodTemplateSpec } from 'kubernetes-models/v1/PodTemplateSpec';
 import type { FieldFault } from '../../../api/errors.ts';
-import { invalidValue, notSupported, required } from '../../../api/fault.ts';
+import { forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
 import type { RequestContext } from '../../../resource/request-context.ts';
 import { validateLabelSelector } from '../label-selector-rules.ts';
 import { warnOfPodSpec } from '../pod/pod-warnings.ts';
@@ -55,6 +55,13 @@ export function validateTemplate(
   const spec = template?.spec;
   if (!spec) return [required('spec.template.spec.containers')];
   const faults = validatePodSpec(spec, 'spec.template.spec');
+  if (spec.ephemeralContainers?.length)
+    faults.push(
+      forbiddenField(
+        'spec.template.spec.ephemeralContainers',
+        'ephemeral containers not allowed in pod template',
+      ),
+    );
   if (spec.restartPolicy && !restartPolicies.includes(spec.restartPolicy))
     faults.push(notSupported('spec.template.spec.restartPolicy', spec.restartPolicy, restartPolicies));
   if (spec.activeDeadlineSeconds !== undefined && restartPolicies.includes('Always'))
