@@ -10,6 +10,7 @@ import { type KubeObject, timestamp } from '../../api/types.ts';
 import { defaultClaim } from './default-claim.ts';
 import type { BuiltinHooks } from './define.ts';
 import { internalDiff } from './internal-form.ts';
+import { oneOf } from './pod/validate-security.ts';
 import { accessModeFaults, claimSpecFaults } from './validate-claim.ts';
 
 const FIXED =
@@ -133,7 +134,14 @@ export const storageClassHooks: BuiltinHooks = {
     it.reclaimPolicy ??= 'Delete';
     it.volumeBindingMode ??= 'Immediate';
   },
-  validate: (object) => (storageClass(object).provisioner ? [] : [required('provisioner')]),
+  validate(object) {
+    const { provisioner, reclaimPolicy, volumeBindingMode } = storageClass(object);
+    return [
+      ...(provisioner ? [] : [required('provisioner')]),
+      ...oneOf(reclaimPolicy, 'reclaimPolicy', ['Delete', 'Retain']),
+      ...oneOf(volumeBindingMode, 'volumeBindingMode', ['Immediate', 'WaitForFirstConsumer']),
+    ];
+  },
   validateUpdate(object, old) {
     const fixed = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const;
     return fixed

@@ -47,14 +47,16 @@ export const serviceHooks: ResourceHooks = {
 
 /** What belonged to the type a Service had goes with it, unless the client set it anew. */
 function dropTypeDependent(spec: IServiceSpec, before: IServiceSpec): void {
-  if (spec.type === before.type || reachableFromOutside(spec)) return;
+  if (spec.type === before.type) return;
+  if (before.type === 'LoadBalancer')
+    for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const)
+      if (spec[field] === before[field]) delete spec[field];
+  if (reachableFromOutside(spec)) return;
   for (const port of spec.ports ?? []) {
     const same = before.ports?.find((other) => other.port === port.port && other.protocol === port.protocol);
     if (port.nodePort !== undefined && port.nodePort === same?.nodePort) delete port.nodePort;
   }
   if (spec.externalTrafficPolicy === before.externalTrafficPolicy) delete spec.externalTrafficPolicy;
-  if (spec.allocateLoadBalancerNodePorts === before.allocateLoadBalancerNodePorts)
-    delete spec.allocateLoadBalancerNodePorts;
   if (spec.healthCheckNodePort === before.healthCheckNodePort) delete spec.healthCheckNodePort;
 }
 

@@ -1,6 +1,6 @@
 /** What is wrong with the ports of a Service. */
 
-import { dnsLabel, portName } from '@slurm-operator/kubernetes-values';
+import { dnsLabel, portName, qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { IServicePort } from 'kubernetes-models/v1/ServicePort';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
 import type { FieldFault } from '../../../api/errors.ts';
@@ -46,6 +46,9 @@ function onePortFaults(
     faults.push(invalidValue(`${path}.targetPort`, target, PORT_RANGE));
   if (typeof target === 'string')
     for (const text of portName(target)) faults.push(invalidValue(`${path}.targetPort`, target, text));
+  if (port.appProtocol)
+    for (const text of qualifiedName(port.appProtocol))
+      faults.push(invalidValue(`${path}.appProtocol`, port.appProtocol, text));
   return faults;
 }
 

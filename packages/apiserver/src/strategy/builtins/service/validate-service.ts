@@ -36,6 +36,10 @@ export function validateService(spec: IServiceSpec): FieldFault[] {
   if (!spec.type) faults.push(required('spec.type'));
   else if (!TYPES.includes(spec.type)) faults.push(notSupported('spec.type', spec.type, TYPES));
   faults.push(...sourceRangeFaults(spec));
+  if (spec.type !== 'LoadBalancer')
+    for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const)
+      if (spec[field] !== undefined)
+        faults.push(forbiddenField(`spec.${field}`, "may only be used when `type` is 'LoadBalancer'"));
   faults.push(...trafficFaults(spec));
   return faults;
 }
@@ -77,6 +81,9 @@ function addressFaults(spec: IServiceSpec): FieldFault[] {
   const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
   if (spec.ipFamilyPolicy && !policies.includes(spec.ipFamilyPolicy))
     faults.push(notSupported('spec.ipFamilyPolicy', spec.ipFamilyPolicy, policies));
+  const [first] = spec.clusterIPs ?? [];
+  if (spec.clusterIP && first !== undefined && spec.clusterIP !== first)
+    faults.push(invalidValue('spec.clusterIPs', spec.clusterIPs, 'first value must match `clusterIP`'));
   const families = spec.ipFamilies ?? [];
   for (const [index, family] of families.entries())
     if (!['IPv4', 'IPv6'].includes(family))

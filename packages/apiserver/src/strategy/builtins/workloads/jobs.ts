@@ -2,6 +2,7 @@
 import type { ICronJob } from 'kubernetes-models/batch/v1/CronJob';
 import type { IJob } from 'kubernetes-models/batch/v1/Job';
 import type { IJobSpec } from 'kubernetes-models/batch/v1/JobSpec';
+import type { FieldFault } from '../../../api/errors.ts';
 import { invalidValue, notSupported, required } from '../../../api/fault.ts';
 import { equal } from '../../../api/json.ts';
 import type { KubeObject } from '../../../api/types.ts';
@@ -43,6 +44,14 @@ function generateSelector(object: KubeObject, spec: IJobSpec): void {
   };
 }
 
+function completionFaults({ completionMode = 'NonIndexed', completions }: IJobSpec): FieldFault[] {
+  if (!['Indexed', 'NonIndexed'].includes(completionMode))
+    return [notSupported('spec.completionMode', completionMode, ['NonIndexed', 'Indexed'])];
+  return completionMode === 'Indexed' && completions === undefined
+    ? [required('spec.completions', 'when completion mode is Indexed')]
+    : [];
+}
+
 export const jobHooks: BuiltinHooks = {
   default(object) {
     const spec = job(object);
@@ -61,7 +70,10 @@ export const jobHooks: BuiltinHooks = {
     const faults = [
       ...notNegative(spec.parallelism, 'spec.parallelism'),
       ...notNegative(spec.completions, 'spec.completions'),
+      ...notNegative(spec.activeDeadlineSeconds, 'spec.activeDeadlineSeconds'),
       ...notNegative(spec.backoffLimit, 'spec.backoffLimit'),
+      ...notNegative(spec.ttlSecondsAfterFinished, 'spec.ttlSecondsAfterFinished'),
+      ...completionFaults(spec),
       ...validateTemplate(spec.template, ['Always', 'OnFailure', 'Never']),
     ];
     const policy = spec.template?.spec?.restartPolicy;

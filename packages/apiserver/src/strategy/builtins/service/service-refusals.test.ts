@@ -1,0 +1,46 @@
+/** Services that Kubernetes refuses, each for one fault, in its words. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
+import { validateService } from './validate-service.ts';
+
+const spec: IServiceSpec = {
+  type: 'ClusterIP',
+  sessionAffinity: 'None',
+  internalTrafficPolicy: 'Cluster',
+  ports: [{ port: 80, targetPort: 80, protocol: 'TCP' }],
+};
+
+const refused: readonly (readonly [string, Partial<IServiceSpec>, string])[] = [
+  [
+    'a class of load balancers without one',
+    { loadBalancerClass: 'example.org/lb' },
+    "spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'",
+  ],
+  [
+    'node ports for a load balancer without one',
+    { allocateLoadBalancerNodePorts: true },
+    "spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type` is 'LoadBalancer'",
+  ],
+  [
+    'two first addresses',
+    { clusterIP: '10.96.0.5', clusterIPs: ['10.96.0.6'] },
+    'spec.clusterIPs: Invalid value: ["10.96.0.6"]: first value must match `clusterIP`',
+  ],
+  [
+    'a protocol of the application with a blank',
+    { ports: [{ port: 80, protocol: 'TCP', appProtocol: 'a b' }] },
+    'spec.ports[0].appProtocol: Invalid value: "a b": name part must consist of',
+  ],
+];
+
+for (const [what, fields, message] of refused)
+  test(`refuses ${what}`, () => {
+    const [fault, ...more] = validateService({ ...spec, ...fields });
+    assert.deepEqual(more, []);
+    assert.ok(`${fault?.field}: ${fault?.message}`.startsWith(message), fault?.message);
+  });
+
+test('accepts the same Service without them', () => {
+  assert.deepEqual(validateService(spec), []);
+});
