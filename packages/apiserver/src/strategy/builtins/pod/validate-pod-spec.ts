@@ -81,9 +81,9 @@ export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
 }
 
 /** The ports of such a pod are ports of its node. */
-function hostNetworkFaults({ hostNetwork, containers = [] }: IPodSpec, path: string): FieldFault[] {
-  if (hostNetwork !== true) return [];
-  return containers.flatMap(({ ports = [] }, index) =>
+function hostNetworkFaults(spec: IPodSpec, path: string): FieldFault[] {
+  if (spec.hostNetwork !== true) return [];
+  return (spec.containers ?? []).flatMap(({ ports = [] }, index) =>
     ports.flatMap(({ hostPort, containerPort }, place) =>
       hostPort === containerPort
         ? []
