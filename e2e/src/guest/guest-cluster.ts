@@ -26,6 +26,9 @@ export interface GuestClusterOptions {
 
 type Images = Readonly<Record<'slurmctld' | 'slurmd', BuiltImage>>;
 
+/** An emulated machine beside other work is slow: a wait that is met costs nothing. */
+const timeoutMs = 600_000;
+
 const workerName = 'compute-0';
 const address = '10.79.0.2';
 
@@ -143,7 +146,7 @@ export class GuestCluster {
     const token = asAlice ? await this.slurm('scontrol token username=alice') : '';
     const { stdout } = await this.controller.exec(
       `cd /tmp && ${token.trim()} sbatch --parsable --output=/dev/null ${options} <<'END_OF_JOB'\n#!/bin/bash\n${script}\nEND_OF_JOB`,
-      { user: asAlice ? '5001:5001' : '0:0', timeoutMs: 120_000 },
+      { user: asAlice ? '5001:5001' : '0:0' },
     );
     return stdout.trim();
   }
@@ -160,23 +163,20 @@ export class GuestCluster {
         const state = await this.jobState(id);
         return /PENDING|RUNNING|COMPLETING|CONFIGURING/.test(state) ? undefined : state;
       },
-      { timeoutMs: 300_000, intervalMs: 500 },
+      { timeoutMs, intervalMs: 500 },
     );
   }
 
   async jobRuns(id: string): Promise<void> {
     await waitUntil(`job ${id} to run`, async () => (await this.jobState(id)) === 'RUNNING', {
-      timeoutMs: 180_000,
+      timeoutMs,
       intervalMs: 500,
     });
   }
 
   /** A command of Slurm's, as root beside slurmctld. */
   async slurm(command: string, allowFailure = false): Promise<string> {
-    const { stdout, stderr, exitCode } = await this.controller.exec(command, {
-      allowFailure,
-      timeoutMs: 120_000,
-    });
+    const { stdout, stderr, exitCode } = await this.controller.exec(command, { allowFailure });
     return exitCode === 0 ? stdout : stdout + stderr;
   }
 
@@ -189,7 +189,7 @@ export class GuestCluster {
           throw new Error(`${container.id} ended while waiting for ${what}:\n${await container.log()}`);
         return false;
       },
-      { timeoutMs: 180_000, intervalMs: 500 },
+      { timeoutMs, intervalMs: 500 },
     ).catch(async (error: unknown) => {
       throw new Error(`${String(error)}\n${await container.log()}`, { cause: error });
     });

@@ -127,7 +127,7 @@ async function ensurePodSandbox(vm: Vm, pod: Pod): Promise<number> {
   const name = pod.spec.hostname ?? pod.metadata.name;
   const { stdout } = await vm.run(
     `[[ -e ${file} ]] || { unshare --uts --ipc setsid bash -c 'hostname ${name}; echo $$ > ${file}.new; mv ${file}.new ${file}; exec sleep infinity' </dev/null >/dev/null 2>&1 & }
-     for attempt in {1..200}; do [[ -e ${file} ]] && break; sleep 0.1; done; cat ${file}`,
+     for attempt in {1..2000}; do [[ -e ${file} ]] && break; sleep 0.1; done; cat ${file}`,
   );
   return Number(stdout.trim());
 }

@@ -35,7 +35,7 @@ export interface VmOptions {
 }
 
 export interface GuestCommandOptions {
-  /** The command is killed after this time. @default 1 minute */
+  /** The command is killed after this time. @default 5 minutes: an emulated machine beside other work is slow */
   readonly timeoutMs?: number;
   /** Return a non-zero exit code instead of throwing. @default false */
   readonly allowFailure?: boolean;
@@ -44,6 +44,8 @@ export interface GuestCommandOptions {
 
 /** `tcg` emulates. */
 export type Accelerator = 'kvm' | 'tcg';
+
+const commandTimeoutMs = 300_000;
 
 /** Nested KVM may accept a machine and then never run it. */
 const kvmTimeoutMs = 60_000;
@@ -208,7 +210,7 @@ export class Vm {
   /** Runs a bash script in the guest, as root. Several may run side by side. */
   async run(script: string, options: GuestCommandOptions = {}): Promise<CommandResult> {
     options.signal?.throwIfAborted();
-    const { timeoutMs = 60_000 } = options;
+    const { timeoutMs = commandTimeoutMs } = options;
     const id = String(++this.#lastId);
     if (this.#child.exitCode !== null || this.#child.signalCode !== null)
       throw new SandboxError('VM_ENDED', `The virtual machine has ended.\n${this.console()}`);
