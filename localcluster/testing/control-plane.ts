@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
-import { type Client, createClient, Manager } from '@slurm-operator/kube';
+import { type Client, type Clock, createClient, Manager } from '@slurm-operator/kube';
 import { addControllers } from '../src/controllers/index.ts';
 
 export interface ControlPlane {
@@ -19,6 +19,8 @@ export interface ControlPlaneOptions {
   /** The range Services get their addresses from. */
   readonly serviceNetwork?: string;
   readonly podCollector?: { readonly everyMs?: number; readonly quarantineMs?: number };
+  /** Of the controllers. @default the system's */
+  readonly clock?: Clock;
 }
 
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
@@ -31,6 +33,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     name: 'kube-controller-manager',
     gracePeriod: 1000,
     client: { rateLimit: false },
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
   });
   addControllers(manager, {
     volumes: directory,
