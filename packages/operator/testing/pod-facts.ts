@@ -14,5 +14,6 @@ export const podFacts = (over: Partial<PodFacts> = {}): PodFacts => ({
   waitingMessage: undefined,
   lastWords: undefined,
   unschedulable: undefined,
+  boundTo: [],
   ...over,
 });

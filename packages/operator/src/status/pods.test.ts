@@ -51,7 +51,29 @@ const cases: readonly {
     reason: 'PodsNotReady',
     ready: 'False',
     degraded: 'True',
-    says: /node node-2 does not answer.*delete the Node/,
+    says: /node node-2 does not answer.*kubectl taint node node-2 node\.kubernetes\.io\/out-of-service=nodeshutdown:NoExecute" or delete the Node/,
+  },
+  {
+    name: 'its volume is on a lost node',
+    pods: [
+      pod({
+        ...away,
+        unschedulable: '0/3 nodes are available: 2 node(s) had volume node affinity conflict.',
+        boundTo: ['node-2'],
+      }),
+    ],
+    reason: 'PodsUnschedulable',
+    ready: 'False',
+    degraded: 'True',
+    says: /affinity conflict\. Its volume exists on node node-2, which does not answer, and cannot move: bring the node back/,
+  },
+  {
+    name: 'its volume is on a node that does not take it, in the words of newer Kubernetes',
+    pods: [pod({ ...away, unschedulable: "2 node(s) didn't match PersistentVolume's node affinity." })],
+    reason: 'PodsUnschedulable',
+    ready: 'False',
+    degraded: 'True',
+    says: /Its volume exists on a node that does not take the pod/,
   },
   {
     name: 'a standby is lost while another is active',

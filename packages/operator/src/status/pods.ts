@@ -24,6 +24,8 @@ export interface PodFacts {
   readonly lastWords: string | undefined;
   /** Why no node takes it. */
   readonly unschedulable: string | undefined;
+  /** Nodes that do not answer, where a volume keeps the pod from all others. */
+  readonly boundTo: readonly string[];
 }
 
 /** Pods that are on their way out do not count, but for those whose node does not answer: they stay for as long as it does. */
@@ -35,8 +37,19 @@ export function podsOf(cache: Cache, of: Component, namespace: string, instance:
     .filter((pod) => pod.metadata.labels?.[label.component])
     .map((pod) => ({ pod, node: lostNode(cache, pod.spec?.nodeName) }))
     .filter(({ pod, node }) => pod.metadata.deletionTimestamp === undefined || node !== undefined)
-    .map(({ pod, node }) => podFacts(pod, node));
+    .map(({ pod, node }) => podFacts(pod, node))
+    .map((facts) => (isBound(facts) ? { ...facts, boundTo: lostNodes(cache) } : facts));
 }
+
+/** Kubernetes changed its words for it. */
+const isBound = ({ unschedulable = '' }: Pick<PodFacts, 'unschedulable'>): boolean =>
+  /volume node affinity conflict|PersistentVolume's node affinity/.test(unschedulable);
+
+const lostNodes = (cache: Cache): string[] =>
+  cache
+    .list(nodes)
+    .flatMap(({ metadata }) => lostNode(cache, metadata.name) ?? [])
+    .toSorted();
 
 function lostNode(cache: Cache, name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
@@ -69,6 +82,7 @@ export function podFacts({ metadata, spec, status }: Live<Pod>, lostWith: string
     waitingMessage: waiting?.message,
     lastWords: lastLine(ended?.message),
     unschedulable: scheduled?.status === 'False' ? (scheduled.message ?? scheduled.reason) : undefined,
+    boundTo: [],
   };
 }
 
@@ -82,6 +96,18 @@ function lastLine(log: string | undefined): string | undefined {
     .map((line) => line.trim())
     .filter((line) => line !== '');
   return (lines.findLast((line) => /fatal|error/i.test(line)) ?? lines.at(-1))?.slice(0, 500);
+}
+
+const lostNodeAdvice = (pod: string, node: string): string =>
+  `node ${node} does not answer, and pod ${pod} is on it. The pod comes back with the node. If the node is powered off and stays off, run "kubectl taint node ${node} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute" or delete the Node, and Kubernetes starts the pod elsewhere, unless its volume exists on that node only.`;
+
+function volumeAdvice(pod: PodFacts): string {
+  if (!isBound(pod)) return '';
+  const named =
+    pod.boundTo.length === 0
+      ? 'a node that does not take the pod'
+      : `node ${pod.boundTo.join(' or ')}, which does not answer`;
+  return ` Its volume exists on ${named}, and cannot move: bring the node back, or restore the data from a backup into a new claim.`;
 }
 
 /** What keeps the pods of a workload from being ready, the most telling first. One that is ready keeps the whole going. */
@@ -101,14 +127,18 @@ export function podTroubles(found: readonly PodFacts[], namespace: string, nothi
   const homeless = found.find((pod) => pod.unschedulable !== undefined);
   if (homeless !== undefined)
     return [
-      { reason: 'PodsUnschedulable', message: `pod ${homeless.name}: ${homeless.unschedulable}`, stillReady },
+      {
+        reason: 'PodsUnschedulable',
+        message: `pod ${homeless.name}: ${homeless.unschedulable}${volumeAdvice(homeless)}`,
+        stillReady,
+      },
     ];
   const lost = found.find((pod) => pod.lostWith !== undefined);
   if (lost !== undefined)
     return [
       {
         reason: 'PodsNotReady',
-        message: `node ${lost.lostWith} does not answer, and pod ${lost.name} is on it. It comes back with the node; if the node is gone for good, delete the Node, and Kubernetes starts the pod elsewhere.`,
+        message: lostNodeAdvice(lost.name, lost.lostWith ?? ''),
         stillReady,
       },
     ];
