@@ -21,6 +21,8 @@ export interface PlantedFault {
   /** The law that it breaks. */
   readonly law: RegExp;
   readonly edits: readonly Edit[];
+  /** Actions of the laws that it needs. */
+  readonly often?: readonly string[];
 }
 
 export const plantedFaults: readonly PlantedFault[] = [
@@ -38,6 +40,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'max-node-count',
+    often: ['set maxNodeCount', 'scale', 'submit a job', 'the cluster moves on'],
     what: 'MaxNodeCount shrinks below the nodes that exist',
     // A record that is dropped without a job on it is missed in the end.
     law: /L12: .* MaxNodeCount|L8: nodes/,
@@ -81,6 +84,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'reservation-leak',
+    often: ['crash after a change of the update strategy', 'the cluster moves on', 'scale'],
     what: 'a crash between the write of a reservation and the write of the status leaves the reservation in Slurm',
     law: /L8: reservations|L6: .* reservation/,
     edits: [

@@ -60,7 +60,7 @@ const machinery: Readonly<Record<string, Deed>> = {
   'reconcile the Controller': (world, i) => world.operate({ controller: true }, i === 7 ? 1 : undefined),
   'reconcile a NodeSet': async (world, i) => {
     const set = pick(world.nodeSets(), i);
-    if (set !== undefined) await world.operate({ nodeSet: set.metadata.name }, i === 7 ? 1 : undefined);
+    if (set !== undefined) await world.operate({ nodeSet: set.metadata.name }, i > 4 ? i - 4 : undefined);
   },
   /** One round of everything but the list of jobs, which comes when it comes. */
   'the cluster moves on': async (world, i) => {
@@ -221,15 +221,30 @@ const accidents: Readonly<Record<string, Deed>> = {
   },
 };
 
-const deeds: Readonly<Record<string, Deed>> = { ...machinery, ...people, ...accidents };
+/** Actions in a row that chance seldom brings together; part of a history only where they are asked for. */
+const combined: Readonly<Record<string, Deed>> = {
+  'crash after a change of the update strategy': async (world, i) => {
+    const set = pick(liveSets(world), i);
+    await people['change the update strategy']?.(world, i);
+    if (set !== undefined) await world.operate({ nodeSet: set.metadata.name }, 1 + (i % 2));
+  },
+};
 
-export function happening(without: readonly string[] = []): fc.Arbitrary<Happening> {
+const deeds: Readonly<Record<string, Deed>> = { ...machinery, ...people, ...accidents, ...combined };
+
+export function happening(
+  without: readonly string[] = [],
+  often: readonly string[] = [],
+): fc.Arbitrary<Happening> {
   const of = (some: Readonly<Record<string, Deed>>) =>
     fc.record({ does: fc.constantFrom(...Object.keys(some).filter((name) => !without.includes(name))), n });
   return fc.oneof(
     { weight: 14, arbitrary: of(machinery) },
     { weight: 6, arbitrary: of(people) },
     { weight: 3, arbitrary: of(accidents) },
+    ...(often.length === 0
+      ? []
+      : [{ weight: 14, arbitrary: fc.record({ does: fc.constantFrom(...often), n }) }]),
   );
 }
 
