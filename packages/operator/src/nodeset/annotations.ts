@@ -8,3 +8,5 @@ export const targetNodeAnnotation = 'nodeset.slinky.slurm.net/target-node';
 export const claimSlotAnnotation = 'nodeset.slinky.slurm.net/claim-slot';
 /** On a claim: its slot was scaled in while the policy said Delete. */
 export const claimScaledInAnnotation = 'nodeset.slinky.slurm.net/scaled-in';
+/** On a pod: where its slurmd looks for slurmctld when it starts. */
+export const confServerAnnotation = 'nodeset.slinky.slurm.net/conf-server';

@@ -1,7 +1,7 @@
 /** A pod, as the plan sees it. */
 import { annotation, app, label } from '@slurm-operator/api';
 import type { DeepReadonly, Pod } from '@slurm-operator/kube';
-import { cordonCauseAnnotation, targetNodeAnnotation } from '../annotations.ts';
+import { confServerAnnotation, cordonCauseAnnotation, targetNodeAnnotation } from '../annotations.ts';
 import { statePrefix } from '../plan/mirror-state.ts';
 import type { CordonCause, PodTrouble, Slot, Worker } from '../plan/observed.ts';
 
@@ -21,7 +21,7 @@ const phases = new Set<string>([
 ] satisfies Worker['phase'][]);
 
 /** Annotations that tell which keys and files a worker was started with. */
-export const hashNotes = [annotation.slurmKeyHash, annotation.sssdConfHash] as const;
+export const hashNotes = [annotation.slurmKeyHash, annotation.sssdConfHash, confServerAnnotation] as const;
 
 /** Undefined for a pod that carries no slot: it is none of ours, whatever its owner says. */
 export function observeWorker(

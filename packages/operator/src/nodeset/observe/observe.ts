@@ -9,9 +9,11 @@ import {
 } from '@slurm-operator/api';
 import { type Cache, controllerRevisions, nodes, persistentVolumeClaims, pods } from '@slurm-operator/kube';
 import { slurmVersionOf } from '../../builders/slurm-version.ts';
+import { slurmctldEndpoints } from '../../builders/slurmctld-endpoints.ts';
 import { digestBehind, digestsOf } from '../../cache/references.ts';
 import { controllers, nodeSets } from '../../cache/resources.ts';
 import { workersEnded } from '../../status/ended-workers.ts';
+import { confServerAnnotation } from '../annotations.ts';
 import type { Observed, Refusal } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import type { NodesView } from '../slurm-gateway.ts';
@@ -174,8 +176,15 @@ function workerHashes(cache: Cache, nodeSet: NodeSet): Record<string, string> {
   const hashes = {
     [annotation.slurmKeyHash]: digest(controllerOfSet(cache, nodeSet)?.spec.slurmKeyRef),
     [annotation.sssdConfHash]: ssh?.enabled ? digest(ssh.sssdConfRef) : '',
+    [confServerAnnotation]: primaryOf(controllerOfSet(cache, nodeSet)),
   };
   return Object.fromEntries(Object.entries(hashes).filter(([, hash]) => hash !== ''));
+}
+
+/** Standbys come and go without harm: a slurmd that starts finds the others in the configuration of the first. */
+function primaryOf(controller: Controller | undefined): string {
+  const [primary] = controller === undefined ? [] : slurmctldEndpoints(controller);
+  return primary === undefined ? '' : `${primary.host}:${primary.port}`;
 }
 
 function claimsOf(cache: Cache, nodeSet: NodeSet) {

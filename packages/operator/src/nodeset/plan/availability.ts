@@ -1,4 +1,5 @@
 import { annotation } from '@slurm-operator/api';
+import { confServerAnnotation } from '../annotations.ts';
 import type { Observed, Worker } from './observed.ts';
 
 export function isHealthy(worker: Worker): boolean {
@@ -40,15 +41,16 @@ export function deadFrom(worker: Worker): number | undefined {
 
 /** What it was started with, or told of last, has another content now. */
 export function hasOldKeys(worker: Worker, observed: Pick<Observed, 'hashes'>): boolean {
-  return Object.keys(observed.hashes).some((note) => isOld(note, worker, observed));
+  return [annotation.slurmKeyHash, annotation.sssdConfHash].some((note) => isOld(note, worker, observed));
 }
 
 /**
- * Of the newest revision, with the newest files. A slurm.key is not among them: a worker with an old one cannot tell slurmctld that its
+ * Of the newest revision, with the newest files and the present address of slurmctld. A slurm.key is not among them: a worker with an old one cannot tell slurmctld that its
  * jobs are over, so a drain would never end. Its Controller tells it of the new one instead, and it reads it again.
  */
 export function isCurrent(worker: Worker, observed: Pick<Observed, 'hashes' | 'updateRevision'>): boolean {
-  return worker.revision === observed.updateRevision && !isOld(annotation.sssdConfHash, worker, observed);
+  const files = [annotation.sssdConfHash, confServerAnnotation];
+  return worker.revision === observed.updateRevision && !files.some((note) => isOld(note, worker, observed));
 }
 
 function isOld(note: string, worker: Worker, { hashes }: Pick<Observed, 'hashes'>): boolean {
