@@ -54,11 +54,24 @@ export async function removeNamespace(
   cases: readonly RecordedCase[],
 ): Promise<void> {
   const path = `/api/v1/namespaces/${name}`;
-  if (!caller.backend.controllers)
-    for (const collection of collectionsIn(name, cases))
-      await caller.call({ method: 'DELETE', path: `${collection}?gracePeriodSeconds=0` });
   await caller.call({ method: 'DELETE', path });
-  if (!caller.backend.controllers) await finalize(caller, path);
+  if (caller.backend.controllers) return;
+  // Only now: as long as it is not being deleted, a server may put its service account back.
+  const given = ['serviceaccounts', 'configmaps'].map((one) => `${path}/${one}`);
+  for (const collection of new Set([...collectionsIn(name, cases), ...given]))
+    await emptyCollection(caller, collection);
+  await finalize(caller, path);
+}
+
+async function emptyCollection(caller: Caller, collection: string): Promise<void> {
+  const now = '?gracePeriodSeconds=0';
+  await caller.call({ method: 'DELETE', path: `${collection}${now}` });
+  const { text } = await caller.call({ method: 'GET', path: collection });
+  for (const item of itemsOf(text)) {
+    const path = `${collection}/${String(at(item, 'metadata', 'name'))}`;
+    await caller.call(withoutFinalizers(path));
+    await caller.call({ method: 'DELETE', path: `${path}${now}` });
+  }
 }
 
 async function finalize(caller: Caller, path: string): Promise<void> {
