@@ -15,7 +15,11 @@ import {
   type Pod,
   persistentVolumeClaims,
   pods,
+  type ReplicaSet,
   type Resource,
+  replicaSets,
+  type StatefulSet,
+  statefulSets,
 } from '@slurm-operator/kube';
 import { everyKind } from '@slurm-operator/operator';
 import { currentCondition } from '../current-condition.ts';
@@ -31,8 +35,19 @@ export interface ObservedObject {
   readonly isDegraded: boolean;
 }
 
+/** A ReplicaSet or StatefulSet. */
+export interface PodCreator {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  /** It has all the pods that it wants. */
+  readonly isComplete: boolean;
+}
+
 export interface Evidence {
   readonly objects: readonly ObservedObject[];
+  readonly creators: readonly PodCreator[];
   readonly deployments: readonly DeepReadonly<Deployment>[];
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly claims: readonly DeepReadonly<PersistentVolumeClaim>[];
@@ -47,6 +62,10 @@ export async function gatherEvidence(client: Client, namespaces: readonly string
     for (const object of await all(resource as Resource)) objects.push(observe(resource, object));
   return {
     objects,
+    creators: [
+      ...(await all(replicaSets)).map((set) => observeCreator('ReplicaSet', set)),
+      ...(await all(statefulSets)).map((set) => observeCreator('StatefulSet', set)),
+    ],
     deployments: await all(deployments),
     pods: await all(pods),
     claims: await all(persistentVolumeClaims),
@@ -66,6 +85,20 @@ async function listServed<T extends KubeObject>(
     if (error instanceof NotFoundError) return [];
     throw error;
   }
+}
+
+function observeCreator(
+  kind: string,
+  { metadata, spec, status }: DeepReadonly<ReplicaSet | StatefulSet>,
+): PodCreator {
+  const isCurrent = status?.observedGeneration === metadata.generation;
+  return {
+    kind,
+    name: metadata.name,
+    namespace: metadata.namespace ?? '',
+    uid: metadata.uid ?? '',
+    isComplete: isCurrent && (status?.replicas ?? 0) >= (spec?.replicas ?? 1),
+  };
 }
 
 function observe({ kind }: AnyResource, object: DeepReadonly<KubeObject>): ObservedObject {

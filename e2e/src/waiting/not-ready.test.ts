@@ -4,7 +4,7 @@ import type { Evidence } from './evidence.ts';
 import { notReady } from './not-ready.ts';
 import { showLine } from './waiting-line.ts';
 
-const nothing: Evidence = { objects: [], deployments: [], pods: [], claims: [], events: [] };
+const nothing: Evidence = { objects: [], deployments: [], creators: [], pods: [], claims: [], events: [] };
 const namespace = 'slurm-demo';
 const object = (kind: string, more: object = {}) => ({
   kind,
@@ -21,6 +21,16 @@ const event = (kind: string, name: string, more: object) =>
   ({ metadata: {}, regarding: { kind, name, namespace }, type: 'Warning', ...more }) as never;
 const claim = (spec: object, status: object = { phase: 'Pending' }) =>
   ({ metadata: { name: 'statesave-slurm-controller-0', namespace, uid: 'c1' }, spec, status }) as never;
+const refused = (kind: string, name: string, more: object = {}) =>
+  event(kind, name, { reason: 'FailedCreate', note: 'pods "x" is forbidden: violates PodSecurity', ...more });
+const creator = (kind: string, name: string, more: object = {}) => ({
+  kind,
+  name,
+  namespace,
+  uid: 'u',
+  isComplete: false,
+  ...more,
+});
 const unready = { conditions: [{ type: 'Ready', status: 'False' }] };
 
 for (const [reason, evidence, expected] of [
@@ -162,16 +172,40 @@ for (const [reason, evidence, expected] of [
     ],
   ],
   [
-    'pods that Pod Security refuses are told by the event of their controller',
+    'pods that Pod Security refuses are reported by the event of their controller while it lacks pods',
     {
-      events: [
-        event('ReplicaSet', 'slurm-restapi-5d4', {
-          reason: 'FailedCreate',
-          note: 'pods "x" is forbidden: violates PodSecurity',
-        }),
-      ],
+      events: [refused('ReplicaSet', 'slurm-restapi-5d4')],
+      creators: [creator('ReplicaSet', 'slurm-restapi-5d4')],
     },
     ['ReplicaSet slurm-restapi-5d4: pods "x" is forbidden: violates PodSecurity'],
+  ],
+  [
+    'an event about refused pods is over when the controller has all its pods, or is gone',
+    {
+      events: [refused('ReplicaSet', 'slurm-restapi-5d4'), refused('StatefulSet', 'removed')],
+      creators: [creator('ReplicaSet', 'slurm-restapi-5d4', { isComplete: true })],
+    },
+    [],
+  ],
+  [
+    'an event about refused pods of an earlier controller of the same name is over',
+    {
+      events: [
+        refused('StatefulSet', 'slurm-controller', {
+          regarding: { kind: 'StatefulSet', name: 'slurm-controller', namespace, uid: 'old' },
+        }),
+      ],
+      creators: [creator('StatefulSet', 'slurm-controller', { uid: 'new' })],
+    },
+    [],
+  ],
+  [
+    'an event about refused workers is over when the NodeSet is Ready',
+    {
+      events: [refused('NodeSet', 'slurm'), refused('Job', 'import')],
+      objects: [object('NodeSet', { isReady: true })],
+    },
+    ['Job import: pods "x" is forbidden: violates PodSecurity'],
   ],
   [
     'a Deployment has a line only while no pod of it has one',

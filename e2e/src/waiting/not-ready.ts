@@ -132,14 +132,26 @@ function deploymentLine(
 }
 
 /** A quota, a policy or Pod Security refuses pods: then there is no pod to look at, only an event of its controller. */
-function refusedPods({ events }: Evidence): WaitingLine[] {
+function refusedPods(evidence: Evidence): WaitingLine[] {
   const newest = new Map<string, WaitingLine>();
-  for (const warning of events.toSorted((a, b) => timeOf(a) - timeOf(b))) {
+  for (const warning of evidence.events.toSorted((a, b) => timeOf(a) - timeOf(b))) {
     const { kind = '', name = '', namespace } = warning.regarding ?? {};
-    if (warning.reason !== 'FailedCreate') continue;
+    if (warning.reason !== 'FailedCreate' || isOver(warning, evidence)) continue;
     newest.set(`${kind} ${name}`, line(kind, { name, namespace }, warning.note ?? 'FailedCreate', true));
   }
   return [...newest.values()];
+}
+
+/** Events stay for an hour: one counts only while its controller still lacks pods. */
+function isOver({ regarding }: DeepReadonly<Event>, { creators, objects }: Evidence): boolean {
+  const isIt = (each: { readonly kind: string; readonly name: string; readonly namespace: string }) =>
+    each.kind === regarding?.kind && each.name === regarding.name && each.namespace === regarding.namespace;
+  if (regarding?.kind === 'ReplicaSet' || regarding?.kind === 'StatefulSet') {
+    const creator = creators.find(isIt);
+    const isAnother = regarding.uid !== undefined && creator?.uid !== regarding.uid;
+    return creator === undefined || isAnother || creator.isComplete;
+  }
+  return objects.find(isIt)?.isReady === true;
 }
 
 function newestAbout(
