@@ -4,6 +4,7 @@
  */
 import { conditionType } from '@slurm-operator/api';
 import { pods, type Resource } from '@slurm-operator/kube';
+import { Figures } from '@slurm-operator/localcluster/testing';
 import { accountings, clusters, controllers, loginSets, restApis, tokens } from '@slurm-operator/operator';
 import { ControlPlane } from '../src/control-plane/control-plane.ts';
 import { connectFromOutside, faults, runFault } from '../src/control-plane/faults.ts';
@@ -13,22 +14,8 @@ import { namespace } from '../src/slurm-stage.ts';
 import { until } from '../src/until.ts';
 import { wantedSlurm } from '../src/wanted-slurm.ts';
 
-interface Figure {
-  readonly what: string;
-  readonly key: string;
-  readonly value: number;
-  /** At most this. */
-  readonly goal?: number;
-}
-
 const version = wantedSlurm();
-const figures: Figure[] = [];
-const note = (what: string, key: string, value: number, goal?: number): void => {
-  figures.push({ what, key, value, ...(goal === undefined ? {} : { goal }) });
-  console.log(
-    `${what.padEnd(56)}${value.toFixed(2).padStart(8)}${goal === undefined ? '' : `   goal ${goal}: ${value <= goal ? 'met' : 'missed'}`}`,
-  );
-};
+const figures = new Figures();
 const secondsSince = (began: number): number => (performance.now() - began) / 1000;
 const open = (name: string, standby: boolean) =>
   ControlPlane.open({ name, nodes: 3, version, nodeGraceMs: 8000, standby });
@@ -89,10 +76,15 @@ async function secondReconcile(plane: ControlPlane): Promise<number> {
   const began = performance.now();
   await plane.apply();
   await plane.untilReady();
-  note('six kinds and two workers Ready after apply (s)', 'apply_ready_seconds', secondsSince(began));
+  figures.note('six kinds and two workers Ready after apply (s)', 'apply_ready_seconds', secondsSince(began));
   const changes = [await confChange(plane, 31), await confChange(plane, 32), await confChange(plane, 33)];
-  note('a change of slurm.conf in effect, slowest of 3 (s)', 'conf_change_seconds', Math.max(...changes), 10);
-  note(
+  figures.note(
+    'a change of slurm.conf in effect, slowest of 3 (s)',
+    'conf_change_seconds',
+    Math.max(...changes),
+    10,
+  );
+  figures.note(
     'writes of a second reconcile of everything',
     'second_reconcile_writes',
     await secondReconcile(plane),
@@ -102,8 +94,8 @@ async function secondReconcile(plane: ControlPlane): Promise<number> {
   for (const fault of faults) {
     const { truthSeconds, healSeconds } = await runFault(plane, fault);
     const name = fault.name.replaceAll('_', ' ');
-    note(`truth after Kubernetes knew: ${name} (s)`, `truth_seconds_${fault.name}`, truthSeconds, 15);
-    note(`all well after the cause was gone: ${name} (s)`, `heal_seconds_${fault.name}`, healSeconds);
+    figures.note(`truth after Kubernetes knew: ${name} (s)`, `truth_seconds_${fault.name}`, truthSeconds, 15);
+    figures.note(`all well after the cause was gone: ${name} (s)`, `heal_seconds_${fault.name}`, healSeconds);
   }
 }
 {
@@ -113,19 +105,7 @@ async function secondReconcile(plane: ControlPlane): Promise<number> {
   await plane.untilReady();
   await plane.says(controllers, 'slurm', { type: conditionType.degraded, status: 'False' });
   const { seconds } = await takeOver(plane);
-  note('the standby answers after the machine was lost (s)', 'takeover_seconds', seconds);
+  figures.note('the standby answers after the machine was lost (s)', 'takeover_seconds', seconds);
 }
 
-const rounded = (value: number) => Math.round(value * 100) / 100;
-console.log(
-  JSON.stringify({
-    bench: 'control-plane',
-    slurm: version,
-    ...Object.fromEntries(
-      figures.flatMap(({ key, value, goal }) => [
-        [key, rounded(value)],
-        ...(goal === undefined ? [] : [[`${key}_met`, value <= goal]]),
-      ]),
-    ),
-  }),
-);
+figures.printJson('control-plane', { slurm: version });

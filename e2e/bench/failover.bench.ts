@@ -3,6 +3,7 @@
  * node lifecycle: seconds until edits of a NodeSet are accepted, and until a scale-out takes effect. Needs root.
  */
 import { deployments, leases, nodes, type Pod, pods } from '@slurm-operator/kube';
+import { Figures } from '@slurm-operator/localcluster/testing';
 import { nodeSets } from '@slurm-operator/operator';
 import { HelmStage } from '../src/helm/helm-stage.ts';
 import { installOperator, installSlurm, operatorNamespace, smallMachine } from '../src/helm/install.ts';
@@ -10,17 +11,7 @@ import { until } from '../src/until.ts';
 
 const namespace = 'slurm';
 const lease = { namespace: operatorNamespace, name: 'slurm-operator' };
-const figures: {
-  readonly what: string;
-  readonly key: string;
-  readonly value: number;
-  readonly goal?: number;
-}[] = [];
-const note = (what: string, key: string, value: number, goal?: number): void => {
-  figures.push({ what, key, value, ...(goal === undefined ? {} : { goal }) });
-  const verdict = goal === undefined ? '' : `   goal ${goal}: ${value <= goal ? 'met' : 'missed'}`;
-  console.log(`${what.padEnd(64)}${value.toFixed(2).padStart(8)}${verdict}`);
-};
+const figures = new Figures();
 
 await using stage = await HelmStage.open({ name: `bench-failover-${process.pid}`, nodes: 3 });
 const { client, cluster } = stage;
@@ -109,33 +100,27 @@ const led = until('another replica leads', async () => (await leader()) !== lead
 // Edits go on while Kubernetes still believes in the node: each second one meets the silent replica.
 const edits = [await scaled];
 for (let at = 0; at < 30 || seconds() < 45; at++) edits.push(await edit(spare, { minReadySeconds: at % 2 }));
-note(
+figures.note(
   'an edit of a NodeSet is accepted, slowest (s)',
   'edit_accepted_seconds',
   Math.max(...edits.map(({ took }) => took)),
   5,
 );
-note('another replica leads (s)', 'leader_seconds', await led);
-note('the second worker is created (s)', 'worker_created_seconds', await created);
-note('the second worker is registered in Slurm (s)', 'scale_out_seconds', await effective, 30);
-note('edits made', 'edits', edits.length);
-note('edits that were refused first', 'edits_refused', edits.filter(({ refusals }) => refusals > 0).length);
+figures.note('another replica leads (s)', 'leader_seconds', await led);
+figures.note('the second worker is created (s)', 'worker_created_seconds', await created);
+figures.note('the second worker is registered in Slurm (s)', 'scale_out_seconds', await effective, 30);
+figures.note('edits made', 'edits', edits.length);
+figures.note(
+  'edits that were refused first',
+  'edits_refused',
+  edits.filter(({ refusals }) => refusals > 0).length,
+);
 await until('both programs have two ready replicas again', () => replicasReady());
-note('both programs have two ready replicas again (s)', 'replicas_restored_seconds', seconds());
+figures.note('both programs have two ready replicas again (s)', 'replicas_restored_seconds', seconds());
 
 async function replicasReady(): Promise<boolean> {
   const { items } = await client.list(deployments, { namespace: operatorNamespace });
   return items.length === 2 && items.every(({ status }) => status?.readyReplicas === 2);
 }
 
-console.log(
-  JSON.stringify({
-    bench: 'failover',
-    ...Object.fromEntries(
-      figures.flatMap(({ key, value, goal }) => [
-        [key, Math.round(value * 100) / 100],
-        ...(goal === undefined ? [] : [[`${key}_met`, value <= goal]]),
-      ]),
-    ),
-  }),
-);
+figures.printJson('failover');

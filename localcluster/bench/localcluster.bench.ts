@@ -9,16 +9,12 @@ import { scratchDirectory } from '@slurm-operator/sandbox';
 import { down, order, up } from '../src/index.ts';
 import { deployments, nodes, pods, replicaSets } from '../src/objects/objects.ts';
 import { buildBusyboxImage, busyboxImage } from '../testing/busybox-image.ts';
+import { Figures } from '../testing/figures.ts';
 
 const name = 'bench';
 const realPods = 100;
 const hollowPods = 5000;
-const figures: {
-  readonly what: string;
-  readonly key: string;
-  readonly value: number;
-  readonly goal?: number;
-}[] = [];
+const figures = new Figures();
 const quiet = () => {};
 
 /** Asks until the number of Running pods is reached; answers the seconds it took since `began`. */
@@ -87,21 +83,13 @@ try {
   await measure({ nodes: 1, hollowNodes: 0 }, async () => {}); // warm: tools fetched, code read
 
   await measure({ nodes: 3, hollowNodes: 0 }, async (client, record, upSeconds) => {
-    figures.push({ what: 'three nodes up, warm (s)', key: 'up_seconds', value: upSeconds, goal: 10 });
+    figures.note('three nodes up, warm (s)', 'up_seconds', upSeconds, 10);
     await order(record, '/load-image', { path: image });
-    figures.push({
-      what: 'memory of the cluster, 3 nodes (MB)',
-      key: 'rss_mb_3_nodes',
-      value: await residentMb(record),
-    });
+    figures.note('memory of the cluster, 3 nodes (MB)', 'rss_mb_3_nodes', await residentMb(record));
     const began = performance.now();
     await client.json('POST', pathOf(deployments, { namespace: 'default' }), { body: load(realPods) });
     const seconds = await untilRunning(client, realPods, began, 300);
-    figures.push({
-      what: `real pods started per second (${realPods} on 3 nodes)`,
-      key: 'pods_per_s',
-      value: realPods / seconds,
-    });
+    figures.note(`real pods started per second (${realPods} on 3 nodes)`, 'pods_per_s', realPods / seconds);
   });
 
   await measure({ nodes: 0, hollowNodes: hollowPods }, async (client, record) => {
@@ -110,16 +98,16 @@ try {
     const began = performance.now();
     await client.json('POST', pathOf(deployments, { namespace: 'default' }), { body: load(hollowPods) });
     const seconds = await untilRunning(client, hollowPods, began, 600);
-    figures.push({
-      what: `hollow pods per second (${hollowPods} on as many nodes)`,
-      key: 'hollow_pods_per_s',
-      value: hollowPods / seconds,
-    });
-    figures.push({
-      what: `memory with ${hollowPods} hollow nodes and pods (MB)`,
-      key: 'rss_mb_5000_hollow',
-      value: await residentMb(record),
-    });
+    figures.note(
+      `hollow pods per second (${hollowPods} on as many nodes)`,
+      'hollow_pods_per_s',
+      hollowPods / seconds,
+    );
+    figures.note(
+      `memory with ${hollowPods} hollow nodes and pods (MB)`,
+      'rss_mb_5000_hollow',
+      await residentMb(record),
+    );
     const running = (await client.list(pods, { namespace: 'default' })).items.filter(
       (pod) => pod.status?.phase === 'Running',
     ).length;
@@ -131,19 +119,4 @@ try {
   await rm(scratch, { recursive: true, force: true });
 }
 
-const rounded = (value: number) => Math.round(value * 100) / 100;
-for (const { what, value, goal } of figures)
-  console.log(
-    `${what.padEnd(52)}${String(rounded(value)).padStart(10)}${goal === undefined ? '' : `   goal ${goal}: ${value <= goal ? 'met' : 'missed'}`}`,
-  );
-console.log(
-  JSON.stringify({
-    bench: 'localcluster',
-    ...Object.fromEntries(
-      figures.flatMap(({ key, value, goal }) => [
-        [key, rounded(value)],
-        ...(goal === undefined ? [] : [[`${key}_met`, value <= goal]]),
-      ]),
-    ),
-  }),
-);
+figures.printJson('localcluster');
