@@ -9,7 +9,7 @@ const pages = globSync([
   'docs/**/*.md',
   '*.md',
   'packages/*/README.md',
-  '{images,localcluster,e2e}/README.md',
+  '{images,localcluster,demo,e2e}/README.md',
 ]);
 const read = (file: string) => readFileSync(file, 'utf8');
 
@@ -59,7 +59,7 @@ function unknownNames(text: string, code: string): string[] {
 }
 
 test('labels, annotations and metrics that the pages name exist', () => {
-  const code = sources('{packages/api,packages/operator,e2e}/src/**/*.ts');
+  const code = sources('{packages/api,packages/operator,demo,e2e}/src/**/*.ts');
   const found = pages.flatMap((page) => unknownNames(read(page), code).map((name) => `${page}: ${name}`));
   assert.deepEqual(found, []);
   const wrong =

@@ -5,9 +5,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { slurmVersion } from './src/demo/names.ts';
+import { slurmVersion } from '@slurm-operator/demo';
+import { installedImages } from '@slurm-operator/demo/install';
 import { isGiven, loadsImages, needsCluster, needsThisMachine } from './src/given/given-cluster.ts';
-import { installedImages } from './src/helm/installed-images.ts';
 import { StagedCluster } from './src/staged-cluster.ts';
 import { until } from './src/until.ts';
 

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { DemoResult } from '@slurm-operator/demo';
+import { slurmVersion } from '@slurm-operator/demo';
+import { installedImages } from '@slurm-operator/demo/install';
 import { type Client, customResourceDefinitions, namespaces } from '@slurm-operator/kube';
 import { tokens } from '@slurm-operator/operator';
 import { type CommandResult, runCommand } from '@slurm-operator/sandbox';
-import { slurmVersion } from './src/demo/names.ts';
-import type { DemoResult } from './src/demo/run-demo.ts';
 import { loadsImages, needsCluster, needsThisMachine } from './src/given/given-cluster.ts';
 import { runLabels } from './src/given/ground.ts';
-import { installedImages } from './src/helm/installed-images.ts';
 import { StagedCluster } from './src/staged-cluster.ts';
 import { until } from './src/until.ts';
 

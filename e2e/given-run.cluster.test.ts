@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { connect } from '@slurm-operator/demo';
 import { type Client, configMaps, namespaces } from '@slurm-operator/kube';
 import { type ClusterRecord, down, up } from '@slurm-operator/localcluster';
 import { type CommandResult, runCommand } from '@slurm-operator/sandbox';
-import { connect } from './src/demo/connect.ts';
 import { added, clusterContents } from './src/given/cluster-contents.ts';
 import { needsThisMachine } from './src/given/given-cluster.ts';
 import { until } from './src/until.ts';

@@ -8,6 +8,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before as beforeAll, describe, it } from 'node:test';
 import { chart } from '@slurm-operator/charts';
+import { installSlurm, smallMachine } from '@slurm-operator/demo/install';
 import { findCondition, pods, secrets } from '@slurm-operator/kube';
 import { clusters, restApis, tokens } from '@slurm-operator/operator';
 import { runCommand, unpackTools } from '@slurm-operator/sandbox';
@@ -21,9 +22,9 @@ import {
   needsTestImages,
 } from './src/given/given-cluster.ts';
 import { createNamespace } from './src/given/ground.ts';
+import { installMariadb, installOperator } from './src/given/install-given.ts';
 import { buildClientImage, clientImage } from './src/helm/client-image.ts';
 import { HelmStage } from './src/helm/helm-stage.ts';
-import { installMariadb, installOperator, installSlurm, smallMachine } from './src/helm/install.ts';
 import { untilAllReady } from './src/helm/slurm-kinds.ts';
 import { signalDaemon } from './src/signal-daemon.ts';
 import { until } from './src/until.ts';

@@ -4,6 +4,8 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before as beforeAll, describe, it } from 'node:test';
 import { type ChartName, chart } from '@slurm-operator/charts';
+import type { RestSession } from '@slurm-operator/demo/install';
+import { installSlurm, LoginKey, operatorNamespace, smallMachine } from '@slurm-operator/demo/install';
 import { buildOperatorImage } from '@slurm-operator/images';
 import {
   configMaps,
@@ -20,16 +22,8 @@ import {
 import { clusters, controllers, nodeSets } from '@slurm-operator/operator';
 import { writeImageTar } from '@slurm-operator/sandbox';
 import { loadsImages, needsCluster, needsTestImages } from './src/given/given-cluster.ts';
+import { installMariadb, installOperator } from './src/given/install-given.ts';
 import { HelmStage } from './src/helm/helm-stage.ts';
-import {
-  installMariadb,
-  installOperator,
-  installSlurm,
-  operatorNamespace,
-  smallMachine,
-} from './src/helm/install.ts';
-import { LoginKey } from './src/helm/login-session.ts';
-import type { RestSession } from './src/helm/rest-session.ts';
 import { untilAllReady } from './src/helm/slurm-kinds.ts';
 import { until } from './src/until.ts';
 

@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
+import { installSlurm, smallMachine } from '@slurm-operator/demo/install';
 import { pods, type Resource } from '@slurm-operator/kube';
 import { nodeSets } from '@slurm-operator/operator';
 import { needsThisMachine } from './src/given/given-cluster.ts';
 import { HelmStage } from './src/helm/helm-stage.ts';
-import { installSlurm, smallMachine } from './src/helm/install.ts';
 import { untilAllReady } from './src/helm/slurm-kinds.ts';
 import {
   installSpreadOperator,

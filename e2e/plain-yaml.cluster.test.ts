@@ -4,12 +4,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before as beforeAll, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Kubectl } from '@slurm-operator/demo/install';
 import { buildOperatorImage, operatorImage } from '@slurm-operator/images';
 import { type Client, deployments, pods } from '@slurm-operator/kube';
 import { mutatingConfiguration } from '@slurm-operator/operator';
 import { inGivenRegistry, loadsImages, needsCluster } from './src/given/given-cluster.ts';
 import { createNamespace } from './src/given/ground.ts';
-import { Kubectl } from './src/helm/kubectl.ts';
 import { StagedCluster } from './src/staged-cluster.ts';
 import { until } from './src/until.ts';
 

@@ -4,10 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { operatorNamespace } from '@slurm-operator/demo/install';
 import { podDisruptionBudgets } from '@slurm-operator/kube';
 import { needsThisMachine } from './src/given/given-cluster.ts';
+import { installOperator } from './src/given/install-given.ts';
 import { HelmStage } from './src/helm/helm-stage.ts';
-import { installOperator, operatorNamespace } from './src/helm/install.ts';
 import { operatorPods, replicasReady } from './src/helm/spread-operator.ts';
 import { until } from './src/until.ts';
 

@@ -2,11 +2,13 @@
  * A power cut of the node that holds the leading operator and a webhook replica, with default chart values and real timing of the
  * node lifecycle: seconds until edits of a NodeSet are accepted, and until a scale-out takes effect. Needs root.
  */
+
+import { installSlurm, operatorNamespace, smallMachine } from '@slurm-operator/demo/install';
 import { deployments, leases, nodes, type Pod, pods } from '@slurm-operator/kube';
 import { Figures } from '@slurm-operator/localcluster/testing';
 import { nodeSets } from '@slurm-operator/operator';
+import { installOperator } from '../src/given/install-given.ts';
 import { HelmStage } from '../src/helm/helm-stage.ts';
-import { installOperator, installSlurm, operatorNamespace, smallMachine } from '../src/helm/install.ts';
 import { until } from '../src/until.ts';
 
 const namespace = 'slurm';

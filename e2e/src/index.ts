@@ -1,3 +1,2 @@
 /** What the make targets import from this package. */
-export * as demo from './demo/index.ts';
 export * as given from './given/index.ts';

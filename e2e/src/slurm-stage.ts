@@ -14,6 +14,8 @@ import {
   type Token,
 } from '@slurm-operator/api';
 import { Helm } from '@slurm-operator/charts';
+import { Kubectl, operatorNamespace, smallMachineLines } from '@slurm-operator/demo/install';
+import { currentCondition } from '@slurm-operator/demo/waiting';
 import { buildImage, buildOperatorImage, imageTag, type SlurmVersion } from '@slurm-operator/images';
 import {
   type Client,
@@ -33,16 +35,12 @@ import type { Patience } from '@slurm-operator/kube/testing';
 import type { LocalCluster } from '@slurm-operator/localcluster';
 import { controllers, nodeSets, restApis } from '@slurm-operator/operator';
 import { SlurmClient, signedToken } from '@slurm-operator/slurm';
-import { currentCondition } from './current-condition.ts';
 import { inGivenRegistry, isGiven, loadsImages } from './given/given-cluster.ts';
 import { createNamespace } from './given/ground.ts';
 import { InstalledOperator } from './given/installed-operator.ts';
 import { ServiceTunnel } from './given/service-tunnel.ts';
-import { operatorNamespace } from './helm/install.ts';
-import { Kubectl } from './helm/kubectl.ts';
 import { OperatorProcess } from './operator-process.ts';
 import { grantOperator, operatorUser } from './operator-rights.ts';
-import { smallMachineLines } from './small-machine-conf.ts';
 import { StagedCluster } from './staged-cluster.ts';
 import { until } from './until.ts';
 import { wantedSlurm } from './wanted-slurm.ts';

@@ -1,8 +1,8 @@
 /** Waiting until an object says something of itself. */
 import { conditionType } from '@slurm-operator/api';
+import { currentCondition } from '@slurm-operator/demo/waiting';
 import type { Client, Condition, KubeObject, ObjectRef, Resource } from '@slurm-operator/kube';
 import type { Patience } from '@slurm-operator/kube/testing';
-import { currentCondition } from './current-condition.ts';
 import { until } from './until.ts';
 
 /** The condition, once it is as wanted; at the deadline its own words. */

@@ -15,6 +15,15 @@ const mayImport: Record<string, readonly string[]> = {
   'packages/operator': ['packages/kubernetes-values', 'packages/kube', 'packages/slurm', 'packages/api'],
   images: ['packages/sandbox'],
   localcluster: ['packages/kubernetes-values', 'packages/kube', 'packages/apiserver', 'packages/sandbox'],
+  demo: [
+    'packages/api',
+    'packages/kube',
+    'packages/operator',
+    'packages/sandbox',
+    'charts',
+    'images',
+    'localcluster',
+  ],
 };
 
 /** Words that a layer must not know. */
@@ -33,7 +42,7 @@ const impureCalls =
 const isPure = (file: string) => /\/(builders|plan)\/|\/plan\.ts$/.test(file) && !isTest(file);
 
 const sources = () =>
-  readSources(['packages/*/{src,testing}/**/*.ts', 'localcluster/**/*.ts', 'images/**/*.ts']);
+  readSources(['packages/*/{src,testing}/**/*.ts', 'localcluster/**/*.ts', 'images/**/*.ts', 'demo/**/*.ts']);
 
 function layerOf(file: string): string | undefined {
   return Object.keys(mayImport).find((layer) => file.startsWith(`${layer}/`));
@@ -42,7 +51,7 @@ function layerOf(file: string): string | undefined {
 function target(from: Source, specifier: string): string | undefined {
   if (specifier.startsWith('@slurm-operator/')) {
     const name = specifier.split('/')[1] ?? '';
-    return name === 'localcluster' || name === 'images' ? name : `packages/${name}`;
+    return ['localcluster', 'images', 'charts', 'demo'].includes(name) ? name : `packages/${name}`;
   }
   if (specifier.startsWith('.'))
     return layerOf(relative(process.cwd(), resolve(dirname(from.file), specifier)));

@@ -1,6 +1,6 @@
 /** `make demo-down`: stops the demo's cluster, or takes the demo off the cluster that KUBECONFIG names. */
 import { Helm } from '@slurm-operator/charts';
-import { demo } from '@slurm-operator/e2e';
+import * as demo from '@slurm-operator/demo';
 import { down, explain, findCluster } from '@slurm-operator/localcluster';
 import { red } from './terminal.ts';
 

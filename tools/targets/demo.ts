@@ -6,7 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { Helm } from '@slurm-operator/charts';
-import { demo } from '@slurm-operator/e2e';
+import * as demo from '@slurm-operator/demo';
 import { explain } from '@slurm-operator/localcluster';
 import { requireRoot } from '@slurm-operator/sandbox';
 import './kubectl-cache.ts';

@@ -36,7 +36,7 @@ export const tiers = {
 
 export type Tier = keyof typeof tiers;
 
-const roots = ['packages', 'localcluster', 'e2e', 'tools', 'images', 'charts', 'docs'];
+const roots = ['packages', 'localcluster', 'demo', 'e2e', 'tools', 'images', 'charts', 'docs'];
 
 export function testFiles(tier: Tier, only = ''): string[] {
   const longer = Object.values(tiers)

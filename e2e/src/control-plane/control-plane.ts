@@ -1,4 +1,7 @@
 /** The whole control plane on real daemons: six kinds, a database and a directory of people, and handles to look at them. */
+
+import { ldap, mariadb, type Neighbour, neighbour, smallMachineLines } from '@slurm-operator/demo/install';
+import { currentCondition } from '@slurm-operator/demo/waiting';
 import { buildImage, imageTag, type SlurmVersion } from '@slurm-operator/images';
 import { people, sssdConf } from '@slurm-operator/images/testing';
 import {
@@ -23,11 +26,8 @@ import {
   restApis,
   tokens,
 } from '@slurm-operator/operator';
-import { currentCondition } from '../current-condition.ts';
 import { inGivenRegistry, loadsImages } from '../given/given-cluster.ts';
-import { ldap, mariadb, type Neighbour, neighbour } from '../neighbour.ts';
 import { namespace, SlurmStage, type StageOptions } from '../slurm-stage.ts';
-import { smallMachineLines } from '../small-machine-conf.ts';
 import { untilCondition, untilReady } from '../until-condition.ts';
 
 export interface ControlPlaneOptions extends Omit<StageOptions, 'version'> {

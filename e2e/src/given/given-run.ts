@@ -1,9 +1,7 @@
 /** A run of the cluster tests on a given cluster: what is asked before the first test, and shown after the last. */
 import { randomBytes } from 'node:crypto';
+import { checkImages, connect, demoImages } from '@slurm-operator/demo';
 import { type Client, namespaces, nodes } from '@slurm-operator/kube';
-import { connect } from '../demo/connect.ts';
-import { checkImages } from '../demo/missing-images.ts';
-import { demoImages } from '../demo/names.ts';
 import { until } from '../until.ts';
 import { added, clusterContents } from './cluster-contents.ts';
 import { localClusterOf } from './given-cluster.ts';

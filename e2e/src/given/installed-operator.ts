@@ -1,9 +1,10 @@
 /** The operator as its chart installs it on a given cluster, from its image: stopped, started and killed through the API. */
 import type { Helm } from '@slurm-operator/charts';
+import { operatorNamespace } from '@slurm-operator/demo/install';
 import { type Client, deployments, pods } from '@slurm-operator/kube';
-import { installOperator, operatorNamespace } from '../helm/install.ts';
 import { until } from '../until.ts';
 import { createNamespace } from './ground.ts';
+import { installOperator } from './install-given.ts';
 
 const ref = { namespace: operatorNamespace, name: 'slurm-operator' };
 const labelSelector = 'app.kubernetes.io/name=slurm-operator';

@@ -1,6 +1,6 @@
 /** A Service of a given cluster as a port of this machine, which stays when the pods behind the Service change. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { Forwarded, Kubectl } from '../helm/kubectl.ts';
+import type { Forwarded, Kubectl } from '@slurm-operator/demo/install';
 
 export class ServiceTunnel implements AsyncDisposable {
   readonly port: number;

@@ -1,6 +1,7 @@
 /** A cluster with nothing of ours on it but images, and the programs a person would use: helm, kubectl, ssh. Needs root, or a given cluster. */
 import assert from 'node:assert/strict';
 import { findHelm, Helm } from '@slurm-operator/charts';
+import { installedImages, Kubectl, operatorNamespace, RestSession } from '@slurm-operator/demo/install';
 import type { SlurmVersion } from '@slurm-operator/images';
 import {
   type Client,
@@ -16,10 +17,6 @@ import { givenRegistry, isGiven, loadsImages } from '../given/given-cluster.ts';
 import { createNamespace } from '../given/ground.ts';
 import { StagedCluster } from '../staged-cluster.ts';
 import { until } from '../until.ts';
-import { operatorNamespace } from './install.ts';
-import { installedImages } from './installed-images.ts';
-import { Kubectl } from './kubectl.ts';
-import { RestSession } from './rest-session.ts';
 
 export interface HelmStageOptions {
   readonly name: string;

@@ -1,13 +1,14 @@
 /** Whether everything that belongs to a Slurm cluster is Ready, and what is missing if not. */
+
+import {
+  gatherEvidence,
+  isEverythingReady,
+  notReady,
+  type ObservedObject,
+  showLine,
+} from '@slurm-operator/demo/waiting';
 import type { Client } from '@slurm-operator/kube';
 import { until } from '../until.ts';
-import { type Evidence, gatherEvidence, type ObservedObject } from '../waiting/evidence.ts';
-import { notReady } from '../waiting/not-ready.ts';
-import { showLine } from '../waiting/waiting-line.ts';
-
-/** The Cluster is made by the operator, from the Controller. */
-export const isEverythingReady = ({ objects }: Evidence): boolean =>
-  objects.some(({ kind }) => kind === 'Cluster') && objects.every(({ isReady }) => isReady);
 
 /** All objects of our kinds, once they are Ready. */
 export function untilAllReady(

@@ -1,8 +1,10 @@
 /** The operator as the chart installs it by default, with one replica of each program on each of two nodes; and its leader. */
+
+import { operatorNamespace } from '@slurm-operator/demo/install';
 import { type Client, deployments, leases, nodes, type Pod, pods } from '@slurm-operator/kube';
+import { installOperator } from '../given/install-given.ts';
 import { until } from '../until.ts';
 import type { HelmStage } from './helm-stage.ts';
-import { installOperator, operatorNamespace } from './install.ts';
 
 /** Default values; the third node is cordoned meanwhile, so that the first two share all replicas. */
 export async function installSpreadOperator({ client, helm, cluster }: HelmStage): Promise<void> {

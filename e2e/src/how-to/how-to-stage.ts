@@ -1,5 +1,6 @@
 /** A cluster with the operator from the plain YAML, and what a person has who follows a page: kubectl, ssh. Needs root, or a given cluster. */
 import { fileURLToPath } from 'node:url';
+import { installedImages, Kubectl, LoginKey } from '@slurm-operator/demo/install';
 import { buildImage } from '@slurm-operator/images';
 import {
   type Client,
@@ -15,11 +16,8 @@ import {
 import { nodeSets } from '@slurm-operator/operator';
 import { isGiven, loadsImages } from '../given/given-cluster.ts';
 import { createNamespace } from '../given/ground.ts';
+import { installMariadb } from '../given/install-given.ts';
 import { ServiceTunnel } from '../given/service-tunnel.ts';
-import { installMariadb } from '../helm/install.ts';
-import { installedImages } from '../helm/installed-images.ts';
-import { Kubectl } from '../helm/kubectl.ts';
-import { LoginKey } from '../helm/login-session.ts';
 import { StagedCluster } from '../staged-cluster.ts';
 import { untilCondition, untilReady } from '../until-condition.ts';
 

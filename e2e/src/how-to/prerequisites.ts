@@ -1,9 +1,9 @@
 /** What the pages take for granted: a directory of people and a claim, as manifests; and what Slurm needs on one small machine. */
+
+import { ldap, neighbour, smallMachineLines } from '@slurm-operator/demo/install';
 import { imageTag } from '@slurm-operator/images';
 import { people } from '@slurm-operator/images/testing';
 import { stringify } from 'yaml';
-import { ldap, neighbour } from '../neighbour.ts';
-import { smallMachineLines } from '../small-machine-conf.ts';
 import type { Manifest } from './page.ts';
 
 const list = (...objects: readonly object[]) =>

@@ -1,7 +1,8 @@
 /** What Accounting and LoginSet refer to, there from the beginning: images, a database, and Secrets. */
+
+import { mariadb, neighbour } from '@slurm-operator/demo/install';
 import { buildImage, imageTag } from '@slurm-operator/images';
 import { deployments, secrets, services } from '@slurm-operator/kube';
-import { mariadb, neighbour } from '../neighbour.ts';
 import { namespace, type SlurmStage } from '../slurm-stage.ts';
 
 /** Users of the image itself: the soak logs nobody in. */

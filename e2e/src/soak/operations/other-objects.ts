@@ -1,10 +1,10 @@
 /** What people do to the objects beside Controller and NodeSets: Accounting, LoginSet, RestApi, Tokens, keys. */
 import { randomBytes } from 'node:crypto';
 import { conditionType } from '@slurm-operator/api';
+import { currentCondition } from '@slurm-operator/demo/waiting';
 import { imageTag } from '@slurm-operator/images';
 import { secrets, services } from '@slurm-operator/kube';
 import { accountings, controllers, loginSets, restApis, tokens } from '@slurm-operator/operator';
-import { currentCondition } from '../../current-condition.ts';
 import { namespace } from '../../slurm-stage.ts';
 import { until } from '../../until.ts';
 import { type Operation, patch, type Run } from './operation.ts';

@@ -1,4 +1,4 @@
-import type { WaitingLine } from '../waiting/waiting-line.ts';
+import type { WaitingLine } from './waiting/waiting-line.ts';
 
 /** The command that shows more of what is waited for, with the kubectl of this cluster. */
 export const lookFurther =

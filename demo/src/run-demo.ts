@@ -2,20 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Helm } from '@slurm-operator/charts';
 import { type Client, nodes, secrets } from '@slurm-operator/kube';
-import { installMariadb, installOperator, installSlurm } from '../helm/install.ts';
-import { Kubectl } from '../helm/kubectl.ts';
-import { LoginKey } from '../helm/login-session.ts';
-import { isEverythingReady } from '../helm/slurm-kinds.ts';
-import { awaitProgress } from '../waiting/await-progress.ts';
-import { type Evidence, gatherEvidence } from '../waiting/evidence.ts';
-import { milestones } from '../waiting/milestones.ts';
-import { notReady } from '../waiting/not-ready.ts';
 import { accountingRecords, inController, jobThroughRest, jobThroughSsh } from './demo-jobs.ts';
 import { demoValues } from './demo-values.ts';
 import { DemoRefusedError } from './errors.ts';
+import { installMariadb, installOperator, installSlurm } from './install/install.ts';
+import { Kubectl } from './install/kubectl.ts';
+import { LoginKey } from './install/login-session.ts';
 import { lookFurther } from './look-further.ts';
 import { explainMissing, missingImages } from './missing-images.ts';
 import { demoNamespace, demoOperatorNamespace, inRegistry, releases, restVersion } from './names.ts';
+import { awaitProgress } from './waiting/await-progress.ts';
+import { type Evidence, gatherEvidence, isEverythingReady } from './waiting/evidence.ts';
+import { milestones } from './waiting/milestones.ts';
+import { notReady } from './waiting/not-ready.ts';
 
 export interface DemoResult {
   readonly ready_seconds: number;

@@ -22,7 +22,7 @@ import {
   statefulSets,
 } from '@slurm-operator/kube';
 import { everyKind } from '@slurm-operator/operator';
-import { currentCondition } from '../current-condition.ts';
+import { currentCondition } from './current-condition.ts';
 
 export interface ObservedObject {
   readonly kind: string;
@@ -113,3 +113,7 @@ function observe({ kind }: AnyResource, object: DeepReadonly<KubeObject>): Obser
     isDegraded: findCondition(status?.conditions, conditionType.degraded)?.status === 'True',
   };
 }
+
+/** The Cluster is made by the operator, from the Controller. */
+export const isEverythingReady = ({ objects }: Evidence): boolean =>
+  objects.some(({ kind }) => kind === 'Cluster') && objects.every(({ isReady }) => isReady);

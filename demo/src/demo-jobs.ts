@@ -1,8 +1,8 @@
 /** What a person does first with a Slurm cluster: a job through ssh, one through REST, and a look at what is known of both. */
 import { sleep } from '@slurm-operator/kube';
-import type { Forwarded, Kubectl } from '../helm/kubectl.ts';
-import type { LoginKey } from '../helm/login-session.ts';
-import { RestSession } from '../helm/rest-session.ts';
+import type { Forwarded, Kubectl } from './install/kubectl.ts';
+import type { LoginKey } from './install/login-session.ts';
+import { RestSession } from './install/rest-session.ts';
 import { demoNamespace, releases, restVersion } from './names.ts';
 
 const slurm = releases.slurm.name;

@@ -12,11 +12,11 @@ import {
   type Resource,
 } from '@slurm-operator/kube';
 import { everyKind } from '@slurm-operator/operator';
-import { awaitProgress } from '../waiting/await-progress.ts';
-import { notRemoved, type Remaining } from '../waiting/not-removed.ts';
 import { othersObjects, surveyGround } from './ground.ts';
 import { lookFurther } from './look-further.ts';
 import { demoNamespace, demoOperatorNamespace, releases } from './names.ts';
+import { awaitProgress } from './waiting/await-progress.ts';
+import { notRemoved, type Remaining } from './waiting/not-removed.ts';
 
 export interface RemoveDemoOptions {
   readonly client: Client;

@@ -1,5 +1,5 @@
 /** The values of the chart slurm in the demo: every kind, three workers in two partitions. */
-import { smallMachine } from '../helm/install.ts';
+import { smallMachine } from './install/install.ts';
 import { demoNamespace, releases, workers } from './names.ts';
 
 export interface DemoValuesOptions {

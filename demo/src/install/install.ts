@@ -2,17 +2,16 @@
 import { chart, type Helm } from '@slurm-operator/charts';
 import { imageTag } from '@slurm-operator/images';
 import { stringify } from 'yaml';
-import { givenRegistry, inGivenRegistry } from '../given/given-cluster.ts';
-import { mariadb, neighbour } from '../neighbour.ts';
-import { smallMachineConf } from '../small-machine-conf.ts';
 import type { Kubectl } from './kubectl.ts';
+import { mariadb, neighbour } from './neighbour.ts';
+import { smallMachineConf } from './small-machine-conf.ts';
 
 export const operatorNamespace = 'slinky';
 
 /** Both releases, and (unless nobody waits) the operator at work. */
 export async function installOperator(
   helm: Helm,
-  values: object = {},
+  values: object,
   { namespace = operatorNamespace, wait = true }: { namespace?: string; wait?: boolean } = {},
 ): Promise<void> {
   const place = ['--namespace', namespace, '--create-namespace'];
@@ -24,7 +23,7 @@ export async function installOperator(
     chart('slurm-operator'),
     ...place,
     '--values',
-    await helm.file({ registry: givenRegistry, ...values }),
+    await helm.file(values),
     ...(wait ? ['--wait', '--timeout', '4m'] : []),
   ]);
 }
@@ -60,7 +59,7 @@ export async function installMariadb(
   kubectl: Kubectl,
   namespace: string,
   password: string,
-  inRegistry: (image: string) => string = inGivenRegistry,
+  inRegistry: (image: string) => string,
 ): Promise<void> {
   const secret = {
     apiVersion: 'v1',

@@ -1,6 +1,6 @@
 /** A cluster of this machine for the demo, with all images on it. Needs root. */
 import { down, findCluster, order, up } from '@slurm-operator/localcluster';
-import { installedImages } from '../helm/installed-images.ts';
+import { installedImages } from './install/installed-images.ts';
 import { slurmVersion, workers } from './names.ts';
 
 export const clusterName = 'demo';
