@@ -36,6 +36,7 @@ const options = {
   shortest: number('SHORTEST', 3),
   longest: number('LONGEST', 30),
   pause: number('PAUSE_MS', 1_500),
+  ...(process.env['MINUTES'] === undefined ? {} : { minutes: number('MINUTES', 0) }),
   say,
   signal,
 };

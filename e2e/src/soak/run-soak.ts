@@ -37,6 +37,8 @@ export interface SoakOptions {
   readonly pause: number;
   /** What is done before operations are drawn by chance. @default nothing */
   readonly first?: FirstOperations;
+  /** No operation begins later than this after the first one. @default without end */
+  readonly minutes?: number;
   /** Ends with the first job that is lost, or the first thing of others that is touched. @default false */
   readonly stopAtLoss?: boolean;
   /** The manager of another copy of the sources. */
@@ -76,6 +78,7 @@ const wantedJobs = (most.a + most.b + most.d + 1) * jobsPerWorker * 2;
 
 /** So many operations before the end nothing long is submitted any more. */
 const windDownOperations = 35;
+const tallyEvery = 25;
 
 class Soak {
   readonly #stage: SlurmStage;
@@ -107,20 +110,23 @@ class Soak {
     // Awaited below; what it throws must not end the process before the stage is gone.
     busy.catch(() => undefined);
     let made = 0;
+    let stopped = false;
     const began = Date.now();
+    const deadline = began + (this.#options.minutes ?? Number.POSITIVE_INFINITY) * 60_000;
     try {
       await until('every worker is busy', () => load.allBusy(), patience);
-      for (made = 1; made <= ops; made += 1) {
+      while (made < ops && !stopped && Date.now() < deadline) {
+        made += 1;
         if (ops - made < windDownOperations) load.windDown();
         await this.#step(made, load);
-        if (this.#options.stopAtLoss === true && this.#somethingIsLost(load)) break;
+        if (this.#options.stopAtLoss === true) stopped = this.#somethingIsLost(load);
+        else if (made % tallyEvery === 0) this.#tally(load);
       }
     } finally {
       over.abort();
       await busy;
     }
     const perOperation = (Date.now() - began) / 1000 / Math.max(1, made);
-    const stopped = made <= ops;
     if (!stopped) {
       say('rest: all cordons off, every NodeSet there, the last jobs end');
       await settle({
@@ -136,7 +142,7 @@ class Soak {
     const equal = stopped ? false : await equalsFreshInstall(this.#stage, say);
     const { jobs_run, ...hurt } = told;
     const result = {
-      ops: Math.min(made, ops),
+      ops: made,
       seed,
       jobs_run,
       busy_percent: load.busyPercent,
@@ -237,6 +243,15 @@ class Soak {
     this.#blows.collect();
     say(`${String(n).padStart(4)}/${ops}  ${what}`);
     await sleep(pause / 4 + drawn.random.below(pause), AbortSignal.timeout(60_000));
+  }
+
+  /** A long run says early what it has found. */
+  #tally(load: Workload): void {
+    const { jobs_run, jobs_lost, jobs_requeued_by_operator } = this.#account(load, () => undefined);
+    const touched = this.#neighbours.touched.length;
+    this.#options.say(
+      `so far: ${jobs_run} jobs, ${jobs_lost} lost, ${jobs_requeued_by_operator} requeued by the operator, ${touched} of others touched`,
+    );
   }
 
   #somethingIsLost(load: Workload): boolean {
