@@ -73,6 +73,13 @@ fi
 
 # The key is a mounted file that changes when it is rotated. slurmd reads it once, and again on SIGHUP; jobs continue meanwhile.
 # Nothing is started here while the file is as old as before. A newer one may still hold the same key.
+#
+# Not while a slurmctld answers to the old key: steps are signed for by slurmd, and a slurmctld that refuses the end of a job is not
+# told again, while one that is away is. It is away when it restarts with the new key.
+answers_to_old_key() {
+  timeout 5 scontrol ping 2>/dev/null | grep -q ' is UP$'
+}
+
 watch_key() {
   local key=$1 seen=$2 slurmd=$3 before=$4 now nothing
   exec {nothing}<> <(:)
@@ -83,8 +90,12 @@ watch_key() {
     touch --reference="$key" "$seen" 2>/dev/null || true
     now=$(cksum 2>/dev/null <"$key") || continue
     if [[ $now != "$before" ]]; then
-      echo "slurm.key changed: slurmd reads it again" >&2
       before=$now
+      if answers_to_old_key; then
+        echo "slurm.key changed: slurmd keeps the old one while slurmctld does" >&2
+        while kill -0 "$slurmd" 2>/dev/null && answers_to_old_key; do read -r -t 0.3 -u "$nothing" || true; done
+      fi
+      echo "slurm.key changed: slurmd reads it again" >&2
       kill -HUP "$slurmd" || return 0
     fi
   done

@@ -75,3 +75,45 @@ for (const version of slurmVersions)
     await ctld.waitFor('the job to complete', async () => (await state()) === 'COMPLETED', patience);
     assert.deepEqual([await pid(worker, 'slurmd'), await pid(login, 'sackd')], before, 'the same processes');
   });
+
+for (const version of slurmVersions)
+  test(`Slurm ${version}: a job that ends while only its worker has the new slurm.key is reported as complete`, async () => {
+    const sandbox = await createSandbox({ name: `key-end-${version.replace('.', '-')}-${process.pid}` });
+    sandboxes.push(sandbox);
+    const boxes = new SlurmBoxes(sandbox, await sandbox.addNetwork('lan'), version);
+    const ctld = await boxes.controller();
+    const worker = await boxes.worker('worker-0', ctld);
+    const run = async (box: Box, ...command: string[]) => {
+      const limited = ['timeout', '90', ...command];
+      const { exitCode, stdout } = await box.exec(limited, { allowFailure: true, timeoutMs: 180_000 });
+      return exitCode === 0 ? stdout.trim() : undefined;
+    };
+    await ctld.waitFor('the worker', async () => (await run(ctld, 'sinfo', '-ho%n')) === 'worker-0');
+    // Ends when the test says so, and leaves a mark when it has.
+    const script = 'until [ -e /tmp/end ]; do sleep 0.2; done; touch /tmp/ended';
+    const job = await run(ctld, 'sbatch', '--parsable', '--chdir=/tmp', '--mem=100', '--wrap', script);
+    const state = async () =>
+      /JobState=(\w+)/.exec((await run(ctld, 'scontrol', '-o', 'show', 'job', job ?? '')) ?? '')?.[1];
+    await ctld.waitFor('the job to run', async () => (await state()) === 'RUNNING');
+
+    const key = randomBytes(64).toString('hex');
+    await replaceKey(worker, key);
+    await worker.waitFor('the worker to see the new key', () =>
+      Promise.resolve(worker.logTail().includes('slurm.key changed')),
+    );
+    await run(worker, 'touch', '/tmp/end');
+    const patience = { timeoutMs: 300_000 };
+    await worker.waitFor(
+      'the script to end',
+      async () => (await run(worker, 'ls', '/tmp/ended')) !== undefined,
+    );
+    await ctld.waitFor('the job to complete', async () => (await state()) === 'COMPLETED', patience);
+
+    await replaceKey(ctld, key);
+    await run(ctld, 'scontrol', 'reconfigure');
+    await ctld.waitFor(
+      'a step on the worker, with the new key',
+      async () => ((await run(ctld, 'srun', '--mem=100', 'hostname')) ?? '').includes('worker-0'),
+      patience,
+    );
+  });
