@@ -55,6 +55,8 @@ export interface WorkloadOptions {
 
 /** Long enough that a job that ends while slurmctld is away is not over its limit when that is back: it would be a TIMEOUT. */
 const timeLimitMinutes = 20;
+/** Of a job that is made to last longer than that. */
+const limitMinutes = 1;
 
 /** By weight. */
 const kinds: readonly JobKind[] = [
@@ -132,7 +134,7 @@ export class Workload {
     const { id } = await slurm.jobs.submit({
       script:
         kind === 'steps' ? stepsFor(seconds) : `#!/bin/sh\nsleep ${kind === 'limit' ? 3600 : seconds}\n`,
-      timeLimit: kind === 'limit' ? 1 : timeLimitMinutes,
+      timeLimit: kind === 'limit' ? limitMinutes : timeLimitMinutes,
       tasks: 1,
       name: 'soak',
       ...(kind === 'array' ? { array: '0-1' } : {}),
@@ -166,6 +168,7 @@ export class Workload {
       const states = new Map<number, string>();
       for (const { id, state } of (await slurm.jobs.states()).items)
         states.set(Number.parseInt(id, 10), state.join('+'));
+      for (const [id, state] of states) if (!this.jobs.has(id)) await this.#adopt(id, state);
       for (const job of this.open) {
         const state = states.get(job.id);
         const last = job.runs.at(-1);
@@ -179,16 +182,36 @@ export class Workload {
         else if (state !== job.state || job.partition === '' || state.includes('PENDING'))
           await this.#read(job);
       }
-      for (const [id, until] of this.#suspended)
-        if (Date.now() > until && (await resume(id)) !== undefined) this.#suspended.delete(id);
       for (const [id, at] of this.#toRelease)
         if (Date.now() > at) {
           await slurm.jobs.release(id);
           this.#toRelease.delete(id);
         }
+      // A job that has ended, or was not suspended after all, cannot be resumed.
+      for (const [id, until] of this.#suspended) {
+        const { end, state = '' } = this.jobs.get(id) ?? {};
+        if (end !== undefined || (Date.now() > until + 30_000 && !state.includes('SUSPENDED')))
+          this.#suspended.delete(id);
+        else if (Date.now() > until && (await resume(id)) !== undefined) this.#suspended.delete(id);
+      }
     } catch (error) {
       if (!(error instanceof SlurmError)) throw error;
     }
+  }
+
+  /** Parts of arrays and of pairs, and a job whose submission Slurm accepted without an answer that arrived. */
+  async #adopt(id: number, state: string): Promise<void> {
+    const { slurm, longest } = this.#options;
+    const seen = await (await slurm()).jobs.get(String(id));
+    if (seen === undefined) return;
+    const { timeLimit, submittedAt = Date.now() } = seen;
+    const kind = timeLimit === limitMinutes ? 'limit' : 'array';
+    const job: TrackedJob = {
+      ...{ id, kind, single: false, acceptedAt: submittedAt, seconds: longest },
+      ...{ runs: [], restarts: 0, state, partition: seen.partition, end: undefined },
+    };
+    this.jobs.set(id, job);
+    await this.#read(job);
   }
 
   async #read(job: TrackedJob): Promise<void> {

@@ -28,9 +28,11 @@ const requeue: Run = async (soak) => {
 };
 
 const cancel: Run = async (soak) => {
-  const job = pickJob(soak, () => true);
+  // Not an array: which of its numbers are cancelled with it cannot be known beforehand.
+  const job = pickJob(soak, (each) => each.single || each.kind === 'pair');
   if (job === undefined) return 'no job to cancel';
   soak.orders.cancel(job.id);
+  if (job.kind === 'pair') soak.orders.cancel(job.id + 1);
   await (await slurmOf(soak)).jobs.cancel(job.id);
   return `cancel job ${job.id}`;
 };
