@@ -31,7 +31,7 @@ const cases: readonly {
     pods: [pod()],
     ready: 'True',
     database: 'True',
-    says: /answered when slurmdbd started/,
+    says: /responded when slurmdbd started/,
   },
   {
     name: 'a slurmdbd that listens has lost its database',
@@ -39,7 +39,7 @@ const cases: readonly {
     answers: [answer('False')],
     ready: 'False',
     database: 'False',
-    says: /has lost its database at .*Unable to connect/,
+    says: /lost the connection to its database at .*Unable to connect/,
   },
   {
     name: 'slurmdbd itself is away, whatever Slurm hears',

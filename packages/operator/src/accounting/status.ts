@@ -29,10 +29,10 @@ export function externalVerdicts({ spec }: Live<Accounting>, answers: readonly C
       : [
           {
             reason: 'DatabaseUnreachable',
-            message: `Slurm asked slurmdbd at ${place}, and heard: ${refusal.message}. Check that it runs, and that it has its database.`,
+            message: `Slurm cannot use slurmdbd at ${place}: ${refusal.message}. Check that slurmdbd runs and can reach its database.`,
           },
         ];
-  return verdicts(troubles, `slurmdbd runs elsewhere, at ${place}; nothing is started here.`).map(
+  return verdicts(troubles, `slurmdbd runs elsewhere, at ${place}; the operator starts none.`).map(
     (verdict) =>
       verdict.type === conditionType.ready && verdict.status === 'True'
         ? { ...verdict, reason: 'External' }
@@ -51,7 +51,7 @@ export function ownVerdicts(
   const pods = podTroubles(
     found,
     metadata.namespace,
-    `slurmdbd does not answer yet; it may be waiting for the database at ${place}.`,
+    `slurmdbd does not respond yet; it may be waiting for the database at ${place}.`,
   );
   const all: Trouble[] = [
     ...troubles,
@@ -74,13 +74,13 @@ function databaseVerdict(found: readonly PodFacts[], place: string, answers: rea
         type,
         status: 'False',
         reason: 'DatabaseUnreachable',
-        message: `slurmdbd runs, but has lost its database at ${place}: ${refusal.message}. Check that the database runs.`,
+        message: `slurmdbd runs, but lost the connection to its database at ${place}: ${refusal.message}. Check that the database runs.`,
       };
     return {
       type,
       status: 'True',
       reason: 'Connected',
-      message: `The database at ${place} ${answers.length === 0 ? 'answered when slurmdbd started' : 'answers'}.`,
+      message: `The database at ${place} ${answers.length === 0 ? 'responded when slurmdbd started' : 'responds'}.`,
     };
   }
   const words = found
@@ -91,19 +91,19 @@ function databaseVerdict(found: readonly PodFacts[], place: string, answers: rea
       type,
       status: 'Unknown',
       reason: 'Starting',
-      message: `Whether the database at ${place} answers is not known.`,
+      message: `It is unknown whether the database at ${place} responds.`,
     };
   return /denied|1045/i.test(words)
     ? {
         type,
         status: 'False',
         reason: 'DatabaseRefused',
-        message: `the database at ${place} refuses the user or the password: ${words}. Correct the Secret, or the user's rights.`,
+        message: `the database at ${place} refuses the user or the password: ${words}. Correct the Secret, or the privileges of the user.`,
       }
     : {
         type,
         status: 'False',
         reason: 'DatabaseUnreachable',
-        message: `slurmdbd cannot use the database at ${place}: ${words}. Check that it runs and that the address is right.`,
+        message: `slurmdbd cannot use the database at ${place}: ${words}. Check that it runs and that the address is correct.`,
       };
 }

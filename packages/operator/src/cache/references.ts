@@ -42,8 +42,8 @@ export function refTroubles(
       reason: kind === 'Secret' ? 'SecretNotFound' : 'ConfigMapNotFound',
       message:
         keys === undefined
-          ? `spec.${field}.name is "${ref.name}", and there is no such ${kind} in namespace ${namespace}: create it.`
-          : `spec.${field}.key is "${ref.key}", and ${kind} ${ref.name} has no such key: add it, or correct the name.`,
+          ? `spec.${field}.name is "${ref.name}"; no such ${kind} exists in namespace ${namespace}: create it.`
+          : `spec.${field}.key is "${ref.key}"; ${kind} ${ref.name} has no such key: add it, or correct the name.`,
     },
   ];
 }

@@ -76,7 +76,7 @@ test('closes a partition without jobs before it removes it', () => {
 test('keeps everything that could have jobs while Slurm does not answer', () => {
   const { text, holds } = guardConfig({ inForce: withLong, desired: base, slurm: silent });
   for (const line of heldLong) assert.ok(text.split('\n').includes(line), text);
-  assert.match(holds[0]?.message ?? '', /Slurm does not say whether it has jobs: slurmrestd does not answer/);
+  assert.match(holds[0]?.message ?? '', /it is unknown whether it has jobs: slurmrestd does not answer/);
 });
 
 test('a rename keeps the old partition beside the new one and says where jobs can move', () => {
@@ -118,7 +118,7 @@ test('keeps the lines of a NodeSet that is being deleted until its last worker i
       released: new Map(released === undefined ? [] : [['long', released]]),
     });
   for (const line of heldLong) assert.ok(run(2).text.includes(line));
-  assert.match(run(2).holds[0]?.message ?? '', /until the 2 remaining workers of its NodeSet are gone/);
+  assert.match(run(2).holds[0]?.message ?? '', /until the 2 remaining workers of its NodeSet are removed/);
   assert.equal(run(0).text, base);
   assert.equal(run(2, 'all').text, base);
 });
@@ -264,7 +264,7 @@ test('nothing changes while a node of slurm.conf would change under a job', () =
   const slurm = known([job('1', { partitions: ['short'], nodes: ['s2'] })]);
   const held = guardConfig({ inForce: nodes, desired: nodes.replace('CPUs=4', 'CPUs=2'), slurm });
   assert.equal(held.text, nodes);
-  assert.match(held.holds[0]?.message ?? '', /CPUs of node s2 would change under its 1 running job \(1\)/);
+  assert.match(held.holds[0]?.message ?? '', /CPUs of node s2 would change, and Slurm would end its 1 running job \(1\)/);
 });
 
 test('nothing changes while a partition that only Slurm knows has jobs', () => {

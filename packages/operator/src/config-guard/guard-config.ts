@@ -116,7 +116,7 @@ function partitionHolds(
           name,
           cause: 'unknown',
           jobs: noJobs,
-          message: `Partition ${name} stays, closed to new jobs, because Slurm does not say whether it has jobs: ${slurm.why}`,
+          message: `Partition ${name} stays, closed to new jobs, because it is unknown whether it has jobs: ${slurm.why}`,
         },
       ];
     const blocking = slurm.jobs.filter((job) => isIn(job, name) && (job.active || givenUp === undefined));
@@ -140,7 +140,7 @@ function partitionHolds(
           name,
           cause: 'workers',
           jobs: noJobs,
-          message: `Partition ${name} stays, closed to new jobs, until the ${workers} remaining workers of its NodeSet are gone.`,
+          message: `Partition ${name} stays, closed to new jobs, until the ${workers} remaining workers of its NodeSet are removed.`,
         },
       ];
     if (slurm.partitions.get(name) !== true || givenUp !== undefined) return [];
@@ -192,7 +192,7 @@ function nodeSetHolds(
         {
           ...hold,
           cause: 'workers',
-          message: `NodeSet ${name} stays until its ${leaving.get(name)} remaining workers are gone.`,
+          message: `NodeSet ${name} stays until its ${leaving.get(name)} remaining workers are removed.`,
         },
       ];
     if (user === undefined) return [];
@@ -218,7 +218,7 @@ function partitionsOfSlurmAlone({ from, to, slurm }: Change): Hold[] {
         ? `the partitions of ${excluded.join(', ')}, which is no longer included`
         : undefined);
     if (lost === undefined) return [];
-    const message = `The configuration stays as it is, because Slurm would forget ${lost}, and does not say whether jobs need it: ${slurm.why}`;
+    const message = `The configuration is not changed, because Slurm would forget ${lost}, and does not say whether jobs need it: ${slurm.why}`;
     return [{ ...hold, name: 'partitions', cause: 'unknown', message }];
   }
   const alone = [...slurm.partitions].filter(
@@ -226,7 +226,7 @@ function partitionsOfSlurmAlone({ from, to, slurm }: Change): Hold[] {
   );
   return alone.flatMap(([name, accepts]): Hold[] => {
     const jobs = heldJobs(slurm.jobs.filter((job) => isIn(job, name)));
-    const forgets = `The configuration stays as it is, because Slurm would forget partition ${name}, which slurm.conf does not name`;
+    const forgets = `The configuration is not changed, because Slurm would forget partition ${name}, which slurm.conf does not name`;
     if (jobs.ids.length > 0)
       return [
         {
@@ -255,8 +255,8 @@ const staticNodeHolds = (changed: readonly StaticNodeChange[]): Hold[] =>
       why === undefined
         ? jobs.ids.length === 0
           ? `The configuration stays as it is until node ${node} is drained, because its ${keys.join(' and ')} change, and a job that started meanwhile would end.`
-          : `The configuration stays as it is, because ${keys.join(' and ')} of node ${node} would change under its ${describeJobs(jobs)}, and Slurm ends them. The node is drained, and changes when they have ended.`
-        : `The configuration stays as it is, because ${keys.join(' and ')} of node ${node} would change, and Slurm does not say whether it has jobs: ${why}`,
+          : `The configuration is not changed, because ${keys.join(' and ')} of node ${node} would change under its ${describeJobs(jobs)}, and Slurm ends them. The node is drained, and changes when they have ended.`
+        : `The configuration is not changed, because ${keys.join(' and ')} of node ${node} would change, and it is unknown whether it has jobs: ${why}`,
   }));
 
 function entryOf(entries: ReadonlyMap<string, ConfEntry>, name: string): ConfEntry {

@@ -59,7 +59,7 @@ export function describeJobs({ active, pending, ids }: HeldJobs): string {
 
 /** How to get rid of jobs that wait in a partition; `target` is a partition that they could move to. */
 export function moveOrCancel(partition: string, jobs: HeldJobs, target: string | undefined): string {
-  if (jobs.pending === 0) return 'It goes when they have ended.';
+  if (jobs.pending === 0) return 'It is removed when they have ended.';
   const move = `scontrol update job=<job> partition=${target ?? '<partition>'}`;
   return `Move pending jobs with "${move}", or cancel them with "scancel --state=PENDING --partition=${partition}".`;
 }

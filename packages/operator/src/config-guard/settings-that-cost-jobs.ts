@@ -30,7 +30,7 @@ const costlyKeys: readonly CostlyKey[] = [
   {
     key: 'ClusterName',
     fallback: undefined,
-    cost: 'slurmctld ends, because its state has another name',
+    cost: 'slurmctld exits, because its state has another name',
     loses: everyJob,
   },
   { key: 'StateSaveLocation', fallback: undefined, cost: 'slurmctld forgets every job', loses: everyJob },
@@ -44,7 +44,7 @@ const costlyKeys: readonly CostlyKey[] = [
   {
     key: 'MaxJobCount',
     fallback: '10000',
-    cost: 'slurmctld forgets every job where it remembers more than that',
+    cost: 'slurmctld forgets every job if it has more jobs than that',
     when: isSmaller,
     loses: (_job, _from, to, jobCount) => jobCount > Number(to),
   },
@@ -58,7 +58,7 @@ const costlyKeys: readonly CostlyKey[] = [
   {
     key: 'GresTypes',
     fallback: '',
-    cost: 'Slurm no longer tracks the generic resources that jobs hold or ask for',
+    cost: 'Slurm no longer tracks the generic resources that jobs have or request',
     when: (from, to) => namesOf(from).some((name) => !namesOf(to).includes(name)),
     loses: ({ gres }, from, to) =>
       gres.some((name) => namesOf(from).includes(name) && !namesOf(to).includes(name)),
@@ -81,7 +81,7 @@ export function settingHolds({ from, to, slurm }: Change): HeldSetting[] {
             ...hold,
             cause: 'unknown',
             jobs: noJobs,
-            message: `${stays}, and Slurm does not say which jobs it has: ${slurm.why}`,
+            message: `${stays}, and the jobs of Slurm are unknown: ${slurm.why}`,
           },
         },
       ];
@@ -114,7 +114,7 @@ function maxNodeCountHold({ from, to, slurm }: Change): HeldSetting[] {
         hold: {
           ...hold,
           cause: 'unknown',
-          message: `${stays}, because Slurm does not say how many nodes it has: ${slurm.why}`,
+          message: `${stays}, because the number of nodes in Slurm is unknown: ${slurm.why}`,
         },
       },
     ];
@@ -126,7 +126,7 @@ function maxNodeCountHold({ from, to, slurm }: Change): HeldSetting[] {
       hold: {
         ...hold,
         cause: 'nodes',
-        message: `${stays}, because Slurm has ${slurm.nodeCount} nodes and would drop those that do not fit, with their jobs. It shrinks when they are gone.`,
+        message: `${stays}, because Slurm has ${slurm.nodeCount} nodes and would drop those that do not fit, with their jobs. It is lowered when they are removed.`,
       },
     },
   ];

@@ -32,7 +32,7 @@ function nodeHold(name: string, { slurm }: Change, isNamed: boolean): Hold | und
     return {
       ...hold,
       cause: 'unknown',
-      message: `Node ${name} stays, because Slurm does not say whether it has jobs: ${slurm.why}`,
+      message: `Node ${name} stays, because it is unknown whether it has jobs: ${slurm.why}`,
     };
   const jobs = heldJobs(slurm.jobs.filter((job) => job.nodes.includes(name)));
   if (jobs.ids.length > 0)
@@ -40,7 +40,7 @@ function nodeHold(name: string, { slurm }: Change, isNamed: boolean): Hold | und
       ...hold,
       cause: 'jobs',
       jobs,
-      message: `Node ${name} stays, because it has ${describeJobs(jobs)}, or they ask for it by name. It goes when they have ended.`,
+      message: `Node ${name} stays, because it has ${describeJobs(jobs)}, or they request it by name. It is removed when they have ended.`,
     };
   if (slurm.nodes.get(name)?.drained === false)
     return {

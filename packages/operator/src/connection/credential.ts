@@ -29,6 +29,6 @@ export function expired(failure: Failure, target: Target, secret: Buffer, now: n
   return {
     ...failure,
     reason: 'TokenExpired',
-    message: `the token in Secret ${target.credential.secret.name} expired at ${new Date(end).toISOString()}: put a fresh one into it.`,
+    message: `the token in Secret ${target.credential.secret.name} expired at ${new Date(end).toISOString()}: write a new token into it.`,
   };
 }

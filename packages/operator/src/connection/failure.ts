@@ -30,7 +30,7 @@ export function classify(error: unknown, server: string): Failure {
     return {
       class: 'authentication',
       reason: 'AuthenticationFailed',
-      message: `Slurm at ${server} refuses our token: ${said(error)}. Check that the JWT key that the Controller names is the one that slurmctld uses.`,
+      message: `Slurm at ${server} refuses the token of the operator: ${said(error)}. Check that the JWT key of the Controller is the one that slurmctld uses.`,
     };
   if (error instanceof NotSupported)
     return {
@@ -41,7 +41,7 @@ export function classify(error: unknown, server: string): Failure {
   if (error instanceof Timeout)
     return transient(
       'ConnectionTimeout',
-      `${server} does not answer in time. Check that slurmrestd runs, and that no NetworkPolicy keeps the operator from it.`,
+      `${server} does not respond in time. Check that slurmrestd runs, and that no NetworkPolicy blocks the operator.`,
     );
   const code = systemCode(error);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
@@ -67,7 +67,7 @@ export function classify(error: unknown, server: string): Failure {
   if (error instanceof Unavailable && /no slurmctld responds|slurmctld/i.test(error.message))
     return transient(
       'ControllerUnreachable',
-      `slurmrestd at ${server} answers, but slurmctld does not: ${said(error)}.`,
+      `slurmrestd at ${server} responds, but slurmctld does not: ${said(error)}.`,
     );
   if (error instanceof Unavailable || error instanceof ProtocolError)
     return transient('SlurmError', `${server}: ${said(error)}.`);

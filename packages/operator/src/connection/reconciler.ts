@@ -77,7 +77,7 @@ export class ClusterReconciler {
         `slurm client: ${outcome.message}`,
       );
     else if (this.#failures.delete(request.key))
-      context.log.info({ server: outcome.server }, 'slurm client: connected again');
+      context.log.info({ server: outcome.server }, 'slurm client: reconnected');
     const { fields, verdicts } = clusterStatus(outcome, this.#ailing(cluster), this.#hasAccounting(cluster));
     await writeStatus(clusters, cluster, fields, verdicts, client, context);
     // A wrong object does not become right by asking again: its change wakes us.

@@ -49,7 +49,7 @@ export function clusterStatus(
         type: conditionType.slurmConnected,
         status: 'True',
         reason: 'Connected',
-        message: `Slurm at ${outcome.server} answers and accepts our token.`,
+        message: `Slurm at ${outcome.server} responds and accepts the token of the operator.`,
       };
   const troubles: Trouble[] = failed ? [{ reason: outcome.reason, message: outcome.message }] : [];
   const [ready, progressing, degraded] = verdicts(troubles, connected.message);
@@ -90,13 +90,13 @@ function databaseVerdict(outcome: Connected | Failure, hasAccounting: boolean): 
         reason: 'SlurmUnknown',
         message:
           'class' in outcome
-            ? 'Slurm does not answer, so that its accounting cannot be asked for.'
-            : 'slurmdbd has not answered yet.',
+            ? 'Slurm does not respond, so the state of its accounting is unknown.'
+            : 'slurmdbd has not responded yet.',
       },
     ];
   return [
     outcome.accounting.kind === 'answers'
-      ? { type, status: 'True', reason: 'Connected', message: 'slurmdbd answers, and so does its database.' }
+      ? { type, status: 'True', reason: 'Connected', message: 'slurmdbd and its database respond.' }
       : { type, status: 'False', reason: 'DatabaseUnreachable', message: outcome.accounting.words },
   ];
 }

@@ -41,7 +41,7 @@ export function resolveTarget(cluster: Read<Cluster>, around: Surrounding): Targ
     return credential === undefined
       ? configuration(
           'InvalidSpec',
-          'spec.server needs spec.tokenSecretRef: name the Secret that holds a token.',
+          'spec.server needs spec.tokenSecretRef: name the Secret that contains a token.',
         )
       : { server: spec.server, credential, ...common };
 
@@ -50,7 +50,7 @@ export function resolveTarget(cluster: Read<Cluster>, around: Surrounding): Targ
   if (controller === undefined)
     return configuration(
       'ControllerNotFound',
-      `there is no Controller ${name} in namespace ${metadata.namespace}: create it.`,
+      `Controller ${name} does not exist in namespace ${metadata.namespace}: create it.`,
     );
   const restApi = around.restApis
     .filter((one) => one.spec.controllerRef.name === name)
@@ -59,13 +59,13 @@ export function resolveTarget(cluster: Read<Cluster>, around: Surrounding): Targ
   if (restApi === undefined)
     return configuration(
       'RestApiNotFound',
-      `no RestApi of namespace ${metadata.namespace} has controllerRef.name "${name}": create one, the operator speaks to Slurm through it.`,
+      `no RestApi in namespace ${metadata.namespace} has controllerRef.name "${name}": create one, because the operator communicates with Slurm through it.`,
     );
   const key = controller.spec.jwtKeyRef ?? controller.spec.jwtHs256KeyRef;
   if (credential === undefined && key === undefined)
     return configuration(
       'InvalidSpec',
-      `Controller ${name} names no JWT key: set jwtKeyRef there, or tokenSecretRef here.`,
+      `Controller ${name} has no JWT key: set its jwtKeyRef, or tokenSecretRef of this Cluster.`,
     );
   const host = around.serviceHost(resourceName.restapi(restApi.metadata.name));
   return {

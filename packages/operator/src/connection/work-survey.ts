@@ -115,7 +115,7 @@ export class WorkSurvey implements SlurmSurvey {
     const connection = this.#connectionOf(key);
     // A slurmctld that is down lets every question wait for ten seconds.
     if (connection === undefined || connection.gateway.view().kind === 'unknown')
-      return failed('the condition SlurmConnected of the Controller says why.');
+      return failed('see the condition SlurmConnected of the Controller.');
     let value: T;
     try {
       value = await ask(connection);

@@ -23,7 +23,7 @@ for (const { reason, wanted, ctld, dbd, dbdWanted = dbd, updating = false, held 
     ctld: old,
     dbd: recent,
     updating: true,
-    held: /waits with Slurm 26\.05 until/,
+    held: /upgrade of slurmctld to Slurm 26\.05 waits until/,
   },
   {
     reason: 'a slurmctld that was upgraded does not wait again',

@@ -32,7 +32,7 @@ export interface AccountingStartInput {
 export function accountingStart({ without, slurmdbd }: AccountingStartInput): Hold | undefined {
   if (!without || (slurmdbd.image !== undefined && !slurmdbd.updating)) return undefined;
   return {
-    message: `slurmctld goes on without accounting until slurmdbd of Accounting ${slurmdbd.name} is ready, and learns of it then.`,
+    message: `slurmctld continues without accounting until slurmdbd of Accounting ${slurmdbd.name} is ready.`,
     passing: true,
   };
 }
@@ -53,14 +53,14 @@ export function accountingHold({ wanted, slurmctld, slurmdbd }: AccountingOrderI
   const order = 'Slurm is upgraded in the order slurmdbd, slurmctld, slurmd';
   if (isOlder(below, goal))
     return {
-      message: `slurmctld is to run Slurm ${text(goal)}, and slurmdbd of Accounting ${slurmdbd.name} runs ${text(below)}: ${order}. Upgrade the Accounting first; slurmctld follows by itself.`,
+      message: `the image of slurmctld has Slurm ${text(goal)}, but slurmdbd of Accounting ${slurmdbd.name} runs ${text(below)}: ${order}. Upgrade the Accounting first; slurmctld follows automatically.`,
       passing: false,
     };
   // A first slurmctld may start beside a slurmdbd that starts; one that runs waits until it finds the new slurmdbd at work.
   const now = slurmVersionOf(slurmctld.image);
   if (now !== undefined && isOlder(now, goal) && slurmdbd.updating)
     return {
-      message: `slurmctld waits with Slurm ${text(goal)} until slurmdbd of Accounting ${slurmdbd.name} has been upgraded: ${order}.`,
+      message: `the upgrade of slurmctld to Slurm ${text(goal)} waits until slurmdbd of Accounting ${slurmdbd.name} has been upgraded: ${order}.`,
       passing: true,
     };
   return undefined;

@@ -12,7 +12,7 @@ import type { ConfigEvidence, Owners } from './config-hold.ts';
 /** Nothing is in force, so nothing can be lost. */
 export const noEvidence: ConfigEvidence = {
   inForce: undefined,
-  slurm: { kind: 'unknown', why: 'it was not asked' },
+  slurm: { kind: 'unknown', why: 'it was not queried' },
 };
 
 export interface EvidenceInput {
@@ -102,7 +102,7 @@ function mayForget(
 ): { readonly why?: string; readonly mayForget?: string } {
   if (!mayHavePartitions) return {};
   const { namespace, name } = controller.metadata;
-  const why = 'the condition SlurmConnected of the Controller says why.';
+  const why = 'see the condition SlurmConnected of the Controller.';
   const last = survey.lastPartitions(namespace, name);
   if (last === undefined) return { why, mayForget: 'partitions that were created with scontrol' };
   const known = partitionsOf(inForce, desired);

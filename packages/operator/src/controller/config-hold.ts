@@ -128,8 +128,8 @@ export function describeHold(
     .concat(items)
     .slice(0, 2);
   const unique = [...new Set(shown.map(({ message }) => message))];
-  const more = items.length > unique.length ? ` (${items.length} items wait; see status.heldConfig.)` : '';
-  return `Part of the new configuration waits, so that no job is lost. ${unique.join(' ')}${more} To put it in force at once and lose what it costs: kubectl annotate controller ${controller.name} -n ${controller.namespace} --overwrite ${annotation.forceConfig}=${token}`;
+  const more = items.length > unique.length ? ` (${items.length} items are held back; see status.heldConfig.)` : '';
+  return `Part of the new configuration is held back so that no job is lost. ${unique.join(' ')}${more} To apply it at once and lose these jobs: kubectl annotate controller ${controller.name} -n ${controller.namespace} --overwrite ${annotation.forceConfig}=${token}`;
 }
 
 /** Told once when something begins to wait, when it is in force after all, and when a person forced it. */
@@ -153,14 +153,14 @@ export function holdEvents(
         {
           type: 'Warning',
           reason: 'ConfigForced',
-          note: `A person forced the configuration that waited for ${names}.`,
+          note: `A user forced the configuration that was held back for ${names}.`,
         },
       ]
     : [
         {
           type: 'Normal',
           reason: 'ConfigReleased',
-          note: `Nothing needs the held configuration any more: ${names}.`,
+          note: `No job needs the held configuration: ${names}.`,
         },
       ];
 }

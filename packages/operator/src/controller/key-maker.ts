@@ -53,7 +53,7 @@ export class KeyMaker {
           if (!(error instanceof AlreadyExistsError)) throw error;
           return;
         }
-        recorder.normal(controller, 'KeyCreated', `Made the key in Secret ${name}`, 'Create');
+        recorder.normal(controller, 'KeyCreated', `Created the key in Secret ${name}`, 'Create');
       });
   }
 }

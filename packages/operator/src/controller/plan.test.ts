@@ -155,7 +155,7 @@ test('Ready is about the active slurmctld; who it is is not guessed when two say
   assert.equal(status(false, true).fields['activeController'], 'slurm-controller-1');
   assert.equal(status(true, true).fields['activeController'], undefined);
   const one = status(false, true).verdicts.find(({ type }) => type === conditionType.ready);
-  assert.deepEqual([one?.status, one?.message], ['True', 'slurmctld answers in pod slurm-controller-1.']);
+  assert.deepEqual([one?.status, one?.message], ['True', 'slurmctld responds in pod slurm-controller-1.']);
   assert.equal(
     status(false, false).verdicts.find(({ type }) => type === conditionType.ready)?.status,
     'False',

@@ -105,7 +105,7 @@ export function planController(
   if (controller.spec.metrics.enabled && !servesHttp(image))
     troubles.push({
       reason: 'InvalidSpec',
-      message: `spec.metrics.enabled is true, but slurmctld has metrics since Slurm 25.11, and ${image} is older: use a newer image, or set it to false.`,
+      message: `spec.metrics.enabled is true, but metrics require Slurm 25.11 and ${image} is older: use a newer image, or set it to false.`,
       stillReady: true,
     });
   const configHold =
@@ -356,12 +356,12 @@ function missing(observed: ObservedController): Trouble[] {
       if (keys?.[reservedFile] !== undefined && !files.has(name))
         troubles.push({
           reason: 'InvalidSpec',
-          message: `ConfigMap ${name} holds ${reservedFile}, which the operator writes itself: put your lines into extraConf.`,
+          message: `ConfigMap ${name} contains ${reservedFile}, which the operator writes: put your lines into extraConf.`,
         });
   if (accountingRef?.name && accounting === undefined)
     troubles.push({
       reason: 'AccountingNotFound',
-      message: `spec.accountingRef.name is "${accountingRef.name}", and there is no such Accounting in namespace ${namespace}: create it, or correct the name. The configuration stays as it is until then.`,
+      message: `spec.accountingRef.name is "${accountingRef.name}"; no such Accounting exists in namespace ${namespace}: create it, or correct the name. The configuration does not change until then.`,
     });
   return troubles;
 }

@@ -85,7 +85,7 @@ export class ControllerReconciler {
     const steps = new Steps(owner, this.#manager.recorder, signal);
     await this.#keys.make(observeController(cache, controller), steps, signal);
     let claimModes: readonly string[] | undefined;
-    await steps.run('claim of the state', async () => {
+    await steps.run('resize of the state volume', async () => {
       claimModes = await this.#claimModes.of(controller, context.clock, signal);
     });
     const observed = { ...observeController(cache, controller), claimModes };
@@ -227,7 +227,7 @@ export class ControllerReconciler {
     const { namespace } = controller.metadata;
     const patch = { metadata: { annotations: { [annotation.slurmKeyHash]: digest } } };
     const atOnce = 16;
-    await steps.run('workers that are told of a new key', async () => {
+    await steps.run('notification of workers about a new key', async () => {
       for (let from = 0; from < workers.length; from += atOnce)
         await Promise.all(
           workers.slice(from, from + atOnce).map(async (name) => {
@@ -285,7 +285,7 @@ export class ControllerReconciler {
       this.#manager.recorder.warning(
         controller,
         'ConfigTrialIncomplete',
-        `The new configuration is put in force, but workers could not be tried where the trial ran: they fail there with the old one as well. ${decision.note}`,
+        `The new configuration is applied, but could not be tried with workers: in the trial pod they also fail with the old one. ${decision.note}`,
         'Reconfigure',
       );
     const written = await steps.run(`ConfigMap ${config.metadata.name}`, () =>

@@ -52,7 +52,7 @@ test('a claim is enlarged once it is bound, and the condition says so until the 
 
 test('a claim that does not exist or lacks its labels is named', () => {
   const plan = planStateVolume(of('10Gi'), volume('4Gi', []));
-  assert.match(plan.troubles[0]?.message ?? '', /statesave-slurm-controller-0 is to be enlarged to 10Gi/);
+  assert.match(plan.troubles[0]?.message ?? '', /statesave-slurm-controller-0 cannot be enlarged to 10Gi/);
 });
 
 test('what cannot change is named with its value, the one it was created with, and what to do', () => {
@@ -63,7 +63,7 @@ test('what cannot change is named with its value, the one it was created with, a
   assert.deepEqual(plan.resize, []);
   assert.match(
     plan.troubles[0]?.message ?? '',
-    /spec\.persistence\.storageClassName is "fast".*"standard".*set it back/,
+    /spec\.persistence\.storageClassName is "fast".*"standard".*revert it/,
   );
   const removed = planStateVolume(of('4Gi'), volume('4Gi', [claim('4Gi')], { storageClassName: 'standard' }));
   assert.match(removed.troubles[0]?.message ?? '', /storageClassName is not set/);

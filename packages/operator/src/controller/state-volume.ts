@@ -97,13 +97,13 @@ const text = (value: unknown): string => (value === undefined ? 'not set' : JSON
 
 const unchangeable = ([field, now, then]: [string, unknown, unknown]): Trouble => ({
   reason: 'VolumeUnchangeable',
-  message: `spec.persistence.${field} is ${text(now)}, and the volume of slurmctld was created with ${text(then)}, which Kubernetes cannot change in place: set it back, or move the state to another volume (docs/how-to/storage.md). ${goesOn}`,
+  message: `spec.persistence.${field} is ${text(now)}, but the volume of slurmctld was created with ${text(then)}, which Kubernetes cannot change in place: revert it, or move the state to another volume (docs/how-to/storage.md). ${goesOn}`,
   stillReady: true,
 });
 
 const shrinks = (size: string, name: string, requested: string): Trouble => ({
   reason: 'VolumeUnchangeable',
-  message: `spec.persistence.resources.requests.storage is "${size}", and PersistentVolumeClaim ${name} has ${requested}: a volume cannot shrink. Set it to ${requested} or more. ${goesOn}`,
+  message: `spec.persistence.resources.requests.storage is "${size}", but PersistentVolumeClaim ${name} has ${requested}: a volume cannot shrink. Set it to ${requested} or more. ${goesOn}`,
   stillReady: true,
 });
 
@@ -116,7 +116,7 @@ const growing = ({ name, capacity, message, requested }: StateClaim, size: strin
 
 const waits = (name: string, size: string): Trouble => ({
   reason: 'VolumeResizing',
-  message: `PersistentVolumeClaim ${name} is to be enlarged to ${size} and does not exist yet. If it does, it lacks the labels app.kubernetes.io/name=slurmctld and app.kubernetes.io/instance: add them.`,
+  message: `PersistentVolumeClaim ${name} cannot be enlarged to ${size}, because it does not exist yet. If it does, it lacks the labels app.kubernetes.io/name=slurmctld and app.kubernetes.io/instance: add them.`,
   passing: true,
   stillReady: true,
 });
@@ -124,6 +124,6 @@ const waits = (name: string, size: string): Trouble => ({
 /** Kubernetes or its storage class refused to enlarge a claim. */
 export const resizeRefused = ({ name, size }: Resize, why: string): Trouble => ({
   reason: 'VolumeUnchangeable',
-  message: `spec.persistence.resources.requests.storage is "${size}", and Kubernetes refuses to enlarge PersistentVolumeClaim ${name}: ${why}. Set allowVolumeExpansion on its StorageClass if the driver can do it, or set the size back. ${goesOn}`,
+  message: `spec.persistence.resources.requests.storage is "${size}", but Kubernetes refuses to enlarge PersistentVolumeClaim ${name}: ${why}. Set allowVolumeExpansion on its StorageClass if the driver supports it, or revert the size. ${goesOn}`,
   stillReady: true,
 });

@@ -67,7 +67,7 @@ export function controllerStatus(
           : troubles,
         external
           ? `Slurm at ${controller.spec.externalConfig?.host ?? ''} answers.`
-          : `slurmctld answers in pod ${answering.map(({ name }) => name).join(' and ')}.`,
+          : `slurmctld responds in pod ${answering.map(({ name }) => name).join(' and ')}.`,
       ),
       connected,
       ...(external ? [] : [config, keys(observed, plan.keys)]),
@@ -97,7 +97,7 @@ function missingStandby({ controller, pods, statefulSet }: ObservedController): 
   return [
     {
       reason: 'PodsNotReady',
-      message: `${running} of ${wanted} slurmctld run: there is nobody to take over from the active one.`,
+      message: `${running} of ${wanted} slurmctld run: no standby is available for failover.`,
       stillReady: true,
     },
   ];
@@ -121,7 +121,7 @@ function connection({ cluster }: ObservedController): Verdict {
       type,
       status: 'Unknown',
       reason: 'Starting',
-      message: 'The connection to Slurm was not tried yet.',
+      message: 'The connection to Slurm has not been tried yet.',
     };
   return { type, status: ready.status, reason: ready.reason as Verdict['reason'], message: ready.message };
 }
@@ -169,7 +169,7 @@ function configVerdict(
       type,
       status: 'True',
       reason: 'Applied',
-      message: 'slurmctld runs with the configuration that is wanted.',
+      message: 'slurmctld uses the desired configuration.',
     };
   const untried = describeUntried(decision, controller, configHash);
   if (untried !== undefined) return { type, status: 'False', reason: 'ConfigUntried', message: untried };

@@ -123,7 +123,7 @@ test('what a trial waits for is told, with the command to do without it; one tha
 test('only the refusal of a slurmd comes with a command to force it', () => {
   assert.match(
     describeRejection('slurmd of image x: it ended: fatal', main, 'abc'),
-    /Workers would end.*annotate/,
+    /Workers would exit.*annotate/,
   );
   assert.doesNotMatch(describeRejection('fatal: y', main, 'abc'), /annotate/);
 });

@@ -70,7 +70,7 @@ export function decideTrial({ digest, inForce, trial, skip = false }: TrialInput
   if (trial.phase === 'Failed' && !trial.refused)
     return { kind: 'replace', trial, notBefore: trial.createdAt + tryAgainAfter, ...words };
   if (trial.phase === 'Failed')
-    return { kind: 'reject', message: trial.message ?? 'slurmctld ended without a word' };
+    return { kind: 'reject', message: trial.message ?? 'slurmctld exited without output' };
   return { kind: 'wait', ...words };
 }
 
@@ -88,8 +88,8 @@ const skipCommand = ({ name, namespace }: Named, digest: string): string =>
 /** What a refusal means, in whose words. */
 export function describeRejection(message: string, controller: Named, digest: string): string {
   return isOfWorker(message)
-    ? `Workers would end with the new configuration, so the old one stays in force: ${message}. Correct extraConf or the file that it names. If workers have something that the trial lacks, put it in force all the same: ${skipCommand(controller, digest)}`
-    : `slurmctld would refuse the new configuration, so the old one stays in force: ${message}`;
+    ? `Workers would exit with the new configuration, so the old one stays in use: ${message}. Correct extraConf or the file that the error names. If workers have something that the trial lacks, apply it anyway: ${skipCommand(controller, digest)}`
+    : `slurmctld rejects the new configuration, so the old one stays in use: ${message}`;
 }
 
 /** Why a trial has come to no result; undefined while there is nothing to complain about. */
@@ -100,5 +100,5 @@ export function describeUntried(
 ): string | undefined {
   if (decision.kind !== 'wait' && decision.kind !== 'replace') return undefined;
   if (decision.message === undefined) return undefined;
-  return `The new configuration could not be tried yet, so the old one stays in force: ${decision.message}. It is tried again by itself. To put it in force without a trial: ${skipCommand(controller, digest)}`;
+  return `The new configuration could not be tried yet, so the old one stays in use: ${decision.message}. The operator retries automatically. To apply it without a trial: ${skipCommand(controller, digest)}`;
 }

@@ -20,15 +20,15 @@ export function unusableVolume({
         {
           reason: 'CrashLooping',
           message: isFixed
-            ? `slurmctld in pod ${name} exits: "${lastWords}", although persistence.fixOwnership is true. Look at the volume's access mode and mount options: slurmctld must be able to write to it.`
-            : `slurmctld in pod ${name} exits: "${lastWords}". The volume ignores fsGroup, so that it does not belong to the slurm user: set spec.persistence.fixOwnership to true (chart: controller.persistence.fixOwnership).`,
+            ? `slurmctld in pod ${name} exits: "${lastWords}", although persistence.fixOwnership is true. Check the access mode and mount options of the volume: slurmctld must be able to write to it.`
+            : `slurmctld in pod ${name} exits: "${lastWords}". The volume ignores fsGroup, so it does not belong to the slurm user: set spec.persistence.fixOwnership to true (chart: controller.persistence.fixOwnership).`,
         },
       ];
     if (isFixed && chownSays.test(lastWords))
       return [
         {
           reason: 'CrashLooping',
-          message: `container ${fixOwnershipName} in pod ${name} exits: "${lastWords}". The storage does not let root change owners (NFS: root_squash): give the directory to user and group 401 on the storage itself. More with "kubectl logs ${name} -n ${namespace} --container ${fixOwnershipName}".`,
+          message: `container ${fixOwnershipName} in pod ${name} exits: "${lastWords}". The storage does not allow root to change owners (NFS: root_squash): change the owner of the directory to user and group 401 on the storage itself. For details run "kubectl logs ${name} -n ${namespace} --container ${fixOwnershipName}".`,
         },
       ];
   }

@@ -71,5 +71,5 @@ for (const text of ['true', '[]', '{"a":1}', '{', 'null'])
   test(`an annotation of ${text} is told, and makes nothing`, () => {
     const { secrets, troubles } = wantedKeys(observed({ [annotation.generateSlurmKey]: text }));
     assert.deepEqual(secrets, []);
-    assert.match(troubles[0]?.message ?? '', /generate-slurm-key is not a JSON object/);
+    assert.match(troubles[0]?.message ?? '', /generate-slurm-key must be a JSON object/);
   });

@@ -38,7 +38,7 @@ export function wantedKeys(observed: Pick<ObservedController, 'controller' | 'se
     if (annotations === undefined) {
       troubles.push({
         reason: 'InvalidSpec',
-        message: `the annotation ${name} is not a JSON object of texts: write {}, or the annotations that the Secret shall have.`,
+        message: `the annotation ${name} must be a JSON object with string values: write {}, or the annotations of the Secret.`,
         stillReady: true,
       });
       continue;

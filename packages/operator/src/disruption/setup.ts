@@ -28,7 +28,7 @@ export function setupDisruptionBudgets(manager: Manager): void {
         recorder.warning(
           budget,
           'DisruptionBudgetNotSynced',
-          `Kubernetes cannot count the pods of this budget, so it allows no eviction: ${plan.message}. Touching it did not help: check that the controller manager may read the scale of the owner of its pods`,
+          `Kubernetes cannot sync this budget, so it allows no eviction: ${plan.message}. Updating it did not help: check that the controller manager may read the scale of the owner of its pods`,
         );
         return;
       }
@@ -38,7 +38,7 @@ export function setupDisruptionBudgets(manager: Manager): void {
       recorder.normal(
         budget,
         'DisruptionBudgetTouched',
-        `Kubernetes could not count the pods of this budget, so it allows no eviction: ${plan.message}. It was touched, so that Kubernetes tries again`,
+        `Kubernetes could not sync this budget, so it allows no eviction: ${plan.message}. The operator updated it, so that Kubernetes retries`,
       );
       return undefined;
     });

@@ -22,7 +22,7 @@ export function keysVerdict(
       type,
       status: 'True',
       reason: 'Applied',
-      message: 'Every daemon that runs here has the newest keys.',
+      message: 'Every daemon uses the newest keys.',
     };
   const names = behind.slice(0, 3).map(({ name }) => name);
   const more = behind.length > names.length ? ` and ${behind.length - names.length} more` : '';

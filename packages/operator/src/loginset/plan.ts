@@ -53,7 +53,7 @@ function missingKeys({ loginSet, controller, secrets }: ObservedLoginSet): Troub
   if (digestBehind(secrets, controller?.spec.slurmKeyRef) === '')
     problems.push({
       reason: 'SecretNotFound',
-      message: `the Slurm key of Controller ${controllerRef.name} is missing: login nodes need it to speak with Slurm.`,
+      message: `the Slurm key of Controller ${controllerRef.name} is missing: login nodes need it to connect to Slurm.`,
     });
   return problems;
 }

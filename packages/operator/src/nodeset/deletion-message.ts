@@ -19,7 +19,7 @@ function waitsFor(workers: readonly Worker[], observed: Observed, plan: Plan): s
   const one = workers.length === 1;
   const count = one ? '1 worker' : `${workers.length} workers`;
   if (observed.slurm.kind === 'unknown' && observed.controllerExists && observed.deletionPolicy === 'Drain')
-    return `${count} ${one ? 'stays' : 'stay'} until Slurm answers: ${observed.slurm.why}. If this Slurm is gone for good, delete Controller ${observed.controllerName}; to end the workers with their jobs, set spec.deletionPolicy to Delete.`;
+    return `${count} ${one ? 'stays' : 'stay'} until Slurm responds: ${observed.slurm.why}. If this Slurm no longer exists, delete Controller ${observed.controllerName}; to end the workers with their jobs, set spec.deletionPolicy to Delete.`;
   const [first] = plan.withheld;
   const ending = workers.filter((worker) => worker.terminating).length;
   const why = first !== undefined ? `: ${first}` : ending > 0 ? `: ${ending} are terminating` : '';
@@ -30,18 +30,18 @@ function waitsFor(workers: readonly Worker[], observed: Observed, plan: Plan): s
 function outOfReach(workers: readonly Worker[], { namespace }: Observed): string {
   const [first] = workers;
   if (first === undefined) return '';
-  const more = workers.length > 1 ? ` The same holds for ${workers.length - 1} more pods.` : '';
-  return `Pod ${first.name} is terminating on Node ${first.nodeName ?? 'unknown'}, which does not respond: it ends when the node is back, and the deletion does not wait for it. Once the node is powered off for good, remove the pod with "kubectl delete pod ${first.name} -n ${namespace} --force --grace-period=0".${more}`;
+  const more = workers.length > 1 ? ` The same applies to ${workers.length - 1} more pods.` : '';
+  return `Pod ${first.name} is terminating on Node ${first.nodeName ?? 'unknown'}, which does not respond: it ends when the node is back, and the deletion does not wait for it. If the node stays powered off, remove the pod with "kubectl delete pod ${first.name} -n ${namespace} --force --grace-period=0".${more}`;
 }
 
 function recordsLeft(observed: Observed): string {
   if (observed.slurm.kind === 'unknown')
     return observed.controllerExists
-      ? `Its nodes may still be in Slurm, which does not answer: ${observed.slurm.why}. If this Slurm is gone for good, delete Controller ${observed.controllerName}.`
+      ? `Its nodes may still be in Slurm, which does not respond: ${observed.slurm.why}. If this Slurm no longer exists, delete Controller ${observed.controllerName}.`
       : 'Nothing is left to wait for.';
   const left = [...observed.slurm.nodes.values()].filter((node) => node.ours).map(({ name }) => name);
   if (left.length === 0) return 'Nothing is left to wait for.';
   const names =
     left.length > 3 ? `${left.slice(0, 3).join(', ')} and ${left.length - 3} more` : left.join(', ');
-  return `It waits until Slurm has no work on, and has removed, the nodes ${names}.`;
+  return `It waits until Slurm has no jobs on the nodes ${names} and has removed them.`;
 }

@@ -22,12 +22,12 @@ const goneReasons: Record<Extract<Action, { kind: 'delete-worker' }>['why'], str
 
 const becauseWords: Record<Extract<Action, { kind: 'delete-worker' }>['because'], string> = {
   drained: 'its Slurm node is drained',
-  'drained-by-other': 'its Slurm node was drained by someone else and has no work',
+  'drained-by-other': 'its Slurm node was drained by someone else and has no jobs',
   'unknown-to-slurm': 'Slurm does not know it',
   'never-started': 'it never started',
-  bystander: 'it does not run, and another worker has its name in Slurm',
+  bystander: 'it does not run, and another worker uses its name in Slurm',
   'user-asked': 'deletionPolicy is Delete',
-  'no-controller': 'its Controller is gone',
+  'no-controller': 'its Controller no longer exists',
 };
 
 export function eventsFor(done: readonly Action[], desired: number): EventNote[] {
@@ -77,7 +77,7 @@ export function eventsFor(done: readonly Action[], desired: number): EventNote[]
       notes.push({
         type: 'Warning',
         reason: 'SlurmNodeDrainedByOthers',
-        note: `The Slurm node of ${action.name} was drained by someone else (${theirs}). It is left alone; sinfo -R tells more.`,
+        note: `The Slurm node of ${action.name} was drained by someone else (${theirs}). The operator does not change it; see sinfo -R.`,
       });
     if (action.kind === 'delete-record')
       notes.push({

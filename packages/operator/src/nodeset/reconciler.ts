@@ -224,7 +224,7 @@ export class NodeSetReconciler {
       regarding: nodeSet,
       type: 'Normal',
       reason: is ? 'ConfigHeld' : 'ConfigReleased',
-      note: is ? now.message : 'No job needs the old lines of this NodeSet in slurm.conf any more.',
+      note: is ? now.message : 'No job needs the old lines of this NodeSet in slurm.conf.',
     });
   }
 

@@ -86,7 +86,7 @@ export async function syncReservation(
         type: conditionType.reservationCreated,
         status: 'False',
         reason: 'NotExists',
-        message: 'No reservation is asked for.',
+        message: 'No reservation is requested.',
       };
     case 'write': {
       const { name, startsAt, minutes, flags } = step.window;
@@ -102,7 +102,7 @@ export async function syncReservation(
         type: conditionType.reservationCreated,
         status: 'False',
         reason: 'NameConflict',
-        message: `Slurm has a reservation ${step.name} for nodes of somebody else: rename this NodeSet, or delete that reservation.`,
+        message: `Slurm has a reservation ${step.name} for foreign nodes: rename this NodeSet, or delete that reservation.`,
       };
     case 'none':
       if (made !== undefined && (made.certain || live !== undefined)) return created(made);
@@ -141,9 +141,9 @@ function aboutToCreate(window: NamedStart): Verdict {
 }
 
 function waiting(wanted: Window | undefined, nodes: readonly string[], now: number): string {
-  if (nodes.length === 0) return 'The reservation is made when the first worker has joined Slurm.';
+  if (nodes.length === 0) return 'The reservation is created when the first worker has registered with Slurm.';
   if (wanted !== undefined && wanted.startsAt <= now) {
-    return `scheduledUpdate.startTime ${new Date(wanted.startsAt).toISOString().slice(0, 19)}Z is in the past: give a later one, or add the flag FORCE_START.`;
+    return `scheduledUpdate.startTime ${new Date(wanted.startsAt).toISOString().slice(0, 19)}Z is in the past: set a later time, or add the flag FORCE_START.`;
   }
   return 'The reservation does not exist.';
 }

@@ -55,7 +55,7 @@ test('what Slurm refuses to note is told in its words, with the worker and what 
     status: 'True',
     reason: 'UpdateRefused',
     message:
-      'Slurm refuses topology topo:nowhere of w-0: "Invalid topology": correct the annotation topology.slinky.slurm.net/spec of Node n0, or add the topology to topology.yaml. It is tried again every few minutes, and at once when the annotation changes.',
+      'Slurm refuses topology topo:nowhere of w-0: "Invalid topology": correct the annotation topology.slinky.slurm.net/spec of Node n0, or add the topology to topology.yaml. The operator retries every few minutes, and at once when the annotation changes.',
   });
 });
 
@@ -65,7 +65,7 @@ test('a worker on a node that Kubernetes does not reach is named together with t
   assert.equal(Ready?.reason, 'PodsNotReady');
   assert.match(
     Ready?.message ?? '',
-    /^1 of 2 workers are available\. Kubernetes does not reach node n1, and w-1 is there: .*kubectl delete node\.$/,
+    /^1 of 2 workers are available\. Node n1 does not respond, and w-1 runs there: .*kubectl delete node\.$/,
   );
 });
 
@@ -110,7 +110,7 @@ test('a rollout tells how far it is and when the jobs it waits for must be over'
   assert.equal(Progressing?.reason, 'Draining');
   assert.equal(
     Progressing?.message,
-    '1 workers are on their way out, 1 of them wait for jobs; the last of these must end by 1970-04-26T18:46:40Z. 1 of 3 workers have the new revision, 2 of the others have jobs; the last of these must end by 1970-04-26T18:46:40Z.',
+    '1 workers are being removed, 1 of them wait for jobs; the last of these must end by 1970-04-26T18:46:40Z. 1 of 3 workers have the new revision, 2 of the others have jobs; the last of these must end by 1970-04-26T18:46:40Z.',
   );
 });
 const written = { deadline: now + 3_600_000, writtenDeadline: now + 3_600_000 };

@@ -78,17 +78,17 @@ function configApplied({ configLines: { state, held }, deleting, controllerExist
   const type = conditionType.configApplied;
   if (held.length > 0) return { type, status: 'False', reason: 'ConfigHeld', message: held.join(' ') };
   if (!controllerExists)
-    return { type, status: 'Unknown', reason: 'ControllerNotFound', message: 'There is no Controller.' };
+    return { type, status: 'Unknown', reason: 'ControllerNotFound', message: 'The Controller does not exist.' };
   if (state === 'external')
     return { type, status: 'True', reason: 'External', message: 'slurm.conf is written elsewhere.' };
   const applied = deleting ? state === 'absent' : state !== 'absent';
   return applied
-    ? { type, status: 'True', reason: 'Applied', message: 'slurm.conf says of this NodeSet what is desired.' }
+    ? { type, status: 'True', reason: 'Applied', message: 'slurm.conf contains the desired lines of this NodeSet.' }
     : {
         type,
         status: 'False',
         reason: 'Reconfiguring',
-        message: `slurm.conf does not yet ${deleting ? 'leave out' : 'name'} this NodeSet; see the Controller.`,
+        message: `slurm.conf ${deleting ? 'still contains' : 'does not contain'} this NodeSet${deleting ? '' : ' yet'}; see the Controller.`,
       };
 }
 
@@ -100,13 +100,13 @@ function keysCurrent(observed: Observed): Verdict {
       type,
       status: 'True',
       reason: 'AsExpected',
-      message: 'Every worker has the newest keys.',
+      message: 'Every worker uses the newest keys.',
     };
   return {
     type,
     status: 'False',
     reason: 'KeyRotation',
-    message: `${old.length} of ${observed.workers.length} workers still use an old key: ${names(old)}. They are told of a new slurm.key; for a new sssd.conf they are replaced as the update strategy allows.`,
+    message: `${old.length} of ${observed.workers.length} workers still use an old key: ${names(old)}. They reload a new slurm.key in place; for a new sssd.conf they are replaced as the update strategy allows.`,
   };
 }
 
@@ -127,13 +127,13 @@ function ready(
       message: [deletionMessage(observed, plan, now), ...observed.configLines.held].join(' '),
     };
   if (counts.desired === 0)
-    return { type, status: 'True', reason: 'ScaledToZero', message: 'No worker is asked for.' };
+    return { type, status: 'True', reason: 'ScaledToZero', message: 'spec.replicas is 0.' };
   if (observed.slurm.kind === 'unknown') {
     return {
       type,
       status: 'Unknown',
       reason: 'SlurmUnknown',
-      message: `The state of Slurm is not known: ${observed.slurm.why}. Nothing is taken away meanwhile; look at the Cluster.`,
+      message: `The state of Slurm is unknown: ${observed.slurm.why}. No pods are deleted until Slurm responds; check the Cluster.`,
     };
   }
   const conflicts = nameConflicts(observed, plan);
@@ -150,7 +150,7 @@ function ready(
       type,
       status: 'False',
       reason: 'NodesNotRegistered',
-      message: `${unregistered.length} workers run but have not joined Slurm: ${names(unregistered)}. Read the log of slurmd there.`,
+      message: `${unregistered.length} workers run but have not registered with Slurm: ${names(unregistered)}. Read the log of slurmd in these pods.`,
     };
   }
   return {
@@ -174,7 +174,7 @@ function lostState(observed: Observed, now: number): string | undefined {
   const waiting =
     working.length === 0
       ? ''
-      : ` ${working.length} of them had jobs when Slurm last knew them and stay until these must be over; to replace one now, delete its pod (${working[0]?.name}).`;
+      : ` ${working.length} of them had jobs when Slurm last reported them and stay until these must have ended; to replace one now, delete its pod (${working[0]?.name}).`;
   return `slurmctld, started at ${timeText(startedAt)}, does not know ${absent.length} of ${healthy.length} running workers: it has lost its state (was its volume lost, replaced or restored?). If you can restore the state, do it before ${timeText(from)}: from then on the operator replaces the workers.${waiting}`;
 }
 
@@ -183,9 +183,9 @@ function nameConflicts(observed: Observed, plan: Plan): string | undefined {
   const [name] = plan.nameConflicts;
   if (name !== undefined) {
     const more = plan.nameConflicts.length > 1 ? ` and ${plan.nameConflicts.length - 1} more` : '';
-    return `Slurm node ${name}${more} would be a worker of this NodeSet and of NodeSet ${observed.takenNames.get(name)} as well; this one does not create it. ${
+    return `Slurm node ${name}${more} would belong to this NodeSet and to NodeSet ${observed.takenNames.get(name)}; this one does not create it. ${
       observed.scalingMode === 'DaemonSet'
-        ? 'Give the two NodeSets different machines by spec.template.spec.nodeSelector.'
+        ? 'Select different nodes for the two NodeSets with spec.template.spec.nodeSelector.'
         : 'Set another spec.template.spec.hostname, so that no name of one is a name of the other.'
     }`;
   }
@@ -195,7 +195,7 @@ function nameConflicts(observed: Observed, plan: Plan): string | undefined {
   });
   const [first] = found;
   if (first === undefined) return undefined;
-  return found.length === 1 ? `${first}.` : `${first}. The same holds for ${found.length - 1} more workers.`;
+  return found.length === 1 ? `${first}.` : `${first}. The same applies to ${found.length - 1} more workers.`;
 }
 
 const troubleReasons = {
@@ -222,7 +222,7 @@ function lostNodes(observed: Observed): string {
   const lost = observed.workers.filter((worker) => !worker.nodeReachable && !isHealthy(worker));
   const where = [...new Set(lost.flatMap(({ nodeName }) => nodeName ?? []))].map((name) => ({ name }));
   if (where.length === 0) return '';
-  return ` Kubernetes does not reach node ${names(where)}, and ${names(lost)} ${lost.length === 1 ? 'is' : 'are'} there: workers on other nodes go on, and these come back with their node. If a node is gone for good, delete it with kubectl delete node.`;
+  return ` Node ${names(where)} does not respond, and ${names(lost)} ${lost.length === 1 ? 'runs' : 'run'} there: workers on other nodes are not affected, and these recover with their node. If a node does not return, delete it with kubectl delete node.`;
 }
 
 function progressing(observed: Observed, plan: Plan, counts: Counts): Verdict {
@@ -235,7 +235,7 @@ function progressing(observed: Observed, plan: Plan, counts: Counts): Verdict {
       type,
       status: 'True',
       reason: 'Draining',
-      message: `${draining.length} workers are on their way out, ${waiting.length} of them wait for jobs${estimate(waiting)}.${rollout === undefined ? '' : ` ${rollout}`}`,
+      message: `${draining.length} workers are being removed, ${waiting.length} of them wait for jobs${estimate(waiting)}.${rollout === undefined ? '' : ` ${rollout}`}`,
     };
   }
   if (rollout !== undefined && observed.update.paused)
@@ -254,7 +254,7 @@ function progressing(observed: Observed, plan: Plan, counts: Counts): Verdict {
       type,
       status: 'True',
       reason: 'Scaling',
-      message: `${counts.replicas} workers are there, ${counts.desired} are wanted.`,
+      message: `${counts.replicas} workers exist, ${counts.desired} are desired.`,
     };
   }
   const { held } = observed.configLines;
@@ -300,7 +300,7 @@ function degraded(
       type,
       status: 'True',
       reason: 'ResourcesMismatch',
-      message: `Slurm sees other resources on ${odd.length} workers than their pods were given: ${odd.slice(0, 3).join('; ')}${odd.length > 3 ? ` and ${odd.length - 3} more` : ''}. Compare spec.slurmd.resources.limits and spec.extraConf with what the machines have.`,
+      message: `Slurm reports other resources for ${odd.length} workers than their pods have: ${odd.slice(0, 3).join('; ')}${odd.length > 3 ? ` and ${odd.length - 3} more` : ''}. Compare spec.slurmd.resources.limits and spec.extraConf with the resources of the nodes.`,
     };
   }
   const foreign = nodes.filter((node) => isForeign(node) || node.base === 'DOWN');
@@ -319,7 +319,7 @@ function degraded(
       type,
       status: 'True',
       reason: 'UpdateRefused',
-      message: `Slurm refuses ${refused.slice(0, 3).join('; ')}${refused.length > 3 ? ` and ${refused.length - 3} more` : ''}. It is tried again every few minutes, and at once when the annotation changes.`,
+      message: `Slurm refuses ${refused.slice(0, 3).join('; ')}${refused.length > 3 ? ` and ${refused.length - 3} more` : ''}. The operator retries every few minutes, and at once when the annotation changes.`,
     };
   }
   if (observed.updateHeld !== undefined)
@@ -329,7 +329,7 @@ function degraded(
       type,
       status: 'True',
       reason: 'SlurmUnknown',
-      message: `${plan.withheld.length} decisions wait until Slurm answers again: ${observed.slurm.why}`,
+      message: `${plan.withheld.length} actions wait until Slurm responds: ${observed.slurm.why}`,
     };
   }
   return { type, status: 'False', reason: 'AsExpected', message: 'Nothing is wrong.' };

@@ -156,9 +156,9 @@ function unknownJobs(error: unknown): JobsOrWhy {
 
 /** A suspended job whose nodes are still to be read may be on any of them; every other job is shown by its node. */
 function whyUnknown(jobs: JobsOrWhy): string | undefined {
-  if (jobs.kind === 'unknown') return `the jobs are not known: ${jobs.why.message}`;
+  if (jobs.kind === 'unknown') return `the jobs are unknown: ${jobs.why.message}`;
   const hidden = [...jobs.missing].find((id) => jobs.states.get(id)?.includes('SUSPENDED'));
-  return hidden === undefined ? undefined : `the nodes of suspended job ${hidden} are not known yet`;
+  return hidden === undefined ? undefined : `the nodes of suspended job ${hidden} are unknown`;
 }
 
 function nodesOfSuspended(jobs: KnownJobs | undefined): ReadonlySet<string> {

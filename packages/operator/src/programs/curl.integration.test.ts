@@ -58,7 +58,7 @@ test('nothing else is in reach', async () => {
     assert.notEqual((await run(url)).code, 0, url);
   assert.match(
     (await run('http://169.254.169.254/')).err,
-    /is not this machine: this curl asks localhost only/,
+    /is not localhost: this curl connects to localhost only/,
   );
   for (const args of [
     [],

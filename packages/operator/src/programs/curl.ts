@@ -25,7 +25,7 @@ export async function curl(args: readonly string[], output: CurlOutput): Promise
   const { url, fail, include, seconds, insecure, headers } = asked;
   if (!local.test(url.hostname)) {
     output.complain(
-      `(6) ${url.hostname} is not this machine: this curl asks localhost only; use a debug container for more`,
+      `(6) ${url.hostname} is not localhost: this curl connects to localhost only; use a debug container for other hosts`,
     );
     return 6;
   }

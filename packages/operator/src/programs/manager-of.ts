@@ -41,6 +41,6 @@ export async function managerOf(
 function leaseNamespace(asked: string | undefined, config: ClusterConfig): string {
   const namespace = asked ?? config.namespace;
   if (namespace === '')
-    throw new FlagError('--leader-elect needs --leader-elect-namespace where no namespace is known');
+    throw new FlagError('--leader-elect needs --leader-elect-namespace if POD_NAMESPACE is not set');
   return namespace;
 }

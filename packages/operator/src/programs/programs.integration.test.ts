@@ -261,7 +261,7 @@ test('a Slurm that does not answer is given up after the timeout, and tried agai
     const { status } = await world.client.get(clusters, { namespace, name: 'silent' });
     return status?.conditions?.find(({ reason }) => reason === 'ConnectionTimeout');
   });
-  assert.match(ready.message, /does not answer in time/);
+  assert.match(ready.message, /does not respond in time/);
   // With the usual patience of 12 s and pauses up to 15 min, this would take minutes.
   await until('ten tries', () => dials.length >= 10);
 });

@@ -28,7 +28,7 @@ export const runWebhook: Program = async (args, env, signal) => {
     ...flags.server,
   });
   manager.health.addReadyCheck('webhook', () =>
-    server.port === undefined ? 'there is no certificate to serve with yet' : undefined,
+    server.port === undefined ? 'the certificate is not ready yet' : undefined,
   );
   manager.add(server, { everywhere: true });
   await manager.start(signal);

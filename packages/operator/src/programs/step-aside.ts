@@ -95,7 +95,7 @@ export class StepAside {
 
   async look(signal: AbortSignal): Promise<void> {
     this.#why = (await this.#blocksDrain(signal))
-      ? `node ${this.#replica.node} is cordoned, this is the last ready replica and no other node takes its replacement: it may be evicted`
+      ? `node ${this.#replica.node} is cordoned, this is the last ready replica and no other node can run its replacement: it may be evicted`
       : undefined;
   }
 

@@ -39,7 +39,7 @@ const configFiles: Rule<Controller> = ({ spec }, facts) =>
         {
           severity: 'error',
           reason: 'ConfigMapNotFound',
-          message: `${field}: there is no ConfigMap "${name}" in this namespace; create it first`,
+          message: `${field}: ConfigMap "${name}" does not exist in this namespace; create it first`,
         },
       ];
     return keys.flatMap((key) => fileFindings(field, name, key));
@@ -115,7 +115,7 @@ const distinctNodeNames: Rule<NodeSet> = (nodeSet, facts) => {
       {
         severity: 'hint',
         reason: 'InvalidSpec',
-        message: `spec.scalingMode: NodeSet "${same.name}" is in DaemonSet mode as well, and workers of both are named after their node; select different nodes with spec.template.spec.nodeSelector, because only one of the two can have a worker on a node`,
+        message: `spec.scalingMode: NodeSet "${same.name}" is also in DaemonSet mode, and workers of both are named after their node; select different nodes with spec.template.spec.nodeSelector, because only one of the two can have a worker on a node`,
       },
     ];
   if (same !== undefined)
@@ -123,7 +123,7 @@ const distinctNodeNames: Rule<NodeSet> = (nodeSet, facts) => {
       {
         severity: 'error',
         reason: 'InvalidSpec',
-        message: `spec.template.spec.hostname: the Slurm nodes of NodeSet "${same.name}" begin with "${me.prefix}" as well; choose another beginning, because both sets would fight for the same names`,
+        message: `spec.template.spec.hostname: the Slurm nodes of NodeSet "${same.name}" also begin with "${me.prefix}"; choose another prefix, because both sets would use the same names`,
       },
     ];
   const close = others.find(({ prefix }) => meet(prefix, me.prefix));
@@ -132,7 +132,7 @@ const distinctNodeNames: Rule<NodeSet> = (nodeSet, facts) => {
     {
       severity: 'hint',
       reason: 'InvalidSpec',
-      message: `spec.template.spec.hostname: "${me.prefix}" and "${close.prefix}" of NodeSet "${close.name}" yield the same names for some ordinals; end both with "-", because a name can be given only once`,
+      message: `spec.template.spec.hostname: "${me.prefix}" and "${close.prefix}" of NodeSet "${close.name}" give the same names for some ordinals; end both with "-", because names must be unique`,
     },
   ];
 };

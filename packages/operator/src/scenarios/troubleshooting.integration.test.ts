@@ -77,7 +77,7 @@ test('READY is false: slurmrestd is gone, and the Cluster names its address and 
 test('timeouts: packets vanish, and the Cluster suspects a NetworkPolicy', async () => {
   slurm.faults.halfOpen = true;
   const ready = await world.said(clusters, 'slurm', conditionType.ready, 'ConnectionTimeout');
-  assert.match(ready.message, /does not answer in time.*NetworkPolicy/);
+  assert.match(ready.message, /does not respond in time.*NetworkPolicy/);
   slurm.faults.halfOpen = false;
   await healed();
 });
@@ -87,7 +87,7 @@ test('authentication fails: the key in the Secret is not Slurm’s, and putting 
   const wrong = data('jwt.key', 'w'.repeat(32));
   await world.client.mergePatch(secrets, ref, { data: wrong });
   const ready = await world.said(clusters, 'slurm', conditionType.ready, 'AuthenticationFailed');
-  assert.match(ready.message, /refuses our token.*JWT key that the Controller names/);
+  assert.match(ready.message, /refuses the token of the operator.*JWT key of the Controller/);
   assert.doesNotMatch(ready.message, /www|eyJ/, 'no key, no token');
   await world.client.mergePatch(secrets, ref, { data: data('jwt.key', slurm.jwtKey) });
   await healed();
@@ -100,7 +100,7 @@ test('node states are out of sync: while Slurm is unknown the NodeSet says so an
   assert.match(down.message, /slurmrestd at .* answers, but slurmctld does not/);
   const unknown = await world.said(nodeSets, 'compute', conditionType.ready, 'SlurmUnknown');
   assert.equal(unknown.status, 'Unknown');
-  assert.match(unknown.message, /Nothing is taken away meanwhile; look at the Cluster/);
+  assert.match(unknown.message, /No pods are deleted until Slurm responds; check the Cluster/);
   assert.deepEqual(
     (await world.client.list(pods, { namespace })).items.map(({ metadata }) => metadata.uid),
     workers,
@@ -114,7 +114,7 @@ test('Q1, does the REST API work? Slurm answers 401 to who has no token, and the
   const { status } = await fetch(`${slurm.server}/slurm/v0.0.45/ping`);
   assert.equal(status, 401);
   const ready = await world.said(clusters, 'slurm', conditionType.ready, 'Ready');
-  assert.match(ready.message, /answers and accepts our token/);
+  assert.match(ready.message, /responds and accepts the token of the operator/);
   await world.said(restApis, 'slurm', conditionType.ready, 'Starting');
 });
 
@@ -131,7 +131,7 @@ test('Q2, a token is refused: a deleted Secret comes back with a good one, an ex
     return found !== undefined && found.metadata.uid !== first.metadata.uid;
   });
   const token = await world.said(tokens, 'admin', conditionType.ready, 'Ready');
-  assert.match(token.message, /Secret admin-jwt holds a token for admin/);
+  assert.match(token.message, /Secret admin-jwt contains a token for admin/);
 
   const anHourAgo = Date.now() - 3_600_000;
   const old = signJwt({ key: slurm.jwtKey, user: 'slurm', lifetimeSeconds: 60, now: anHourAgo });
@@ -141,7 +141,7 @@ test('Q2, a token is refused: a deleted Secret comes back with a good one, an ex
     aCluster({ server: slurm.server, tokenSecretRef: { name: 'old-token' } }, { name: 'elsewhere' }),
   );
   const expired = await world.said(clusters, 'elsewhere', conditionType.ready, 'TokenExpired');
-  assert.match(expired.message, /token in Secret old-token expired at .*put a fresh one into it/);
+  assert.match(expired.message, /token in Secret old-token expired at .*write a new token into it/);
   await world.client.mergePatch(
     secrets,
     { namespace, name: 'old-token' },

@@ -5,7 +5,7 @@ export class UnsafeValueError extends Error {
 
   constructor(key: string, value: string, instead: string) {
     // Quoted and cut, so that a hostile value cannot forge a line of our log either.
-    super(`${key}: ${JSON.stringify(value.slice(0, 80))} cannot stand in a configuration file: ${instead}`);
+    super(`${key}: ${JSON.stringify(value.slice(0, 80))} is not allowed in a configuration file: ${instead}`);
     this.name = 'UnsafeValueError';
     this.key = key;
   }

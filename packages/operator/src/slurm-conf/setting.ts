@@ -26,7 +26,7 @@ const controls = /[\u0000-\u0008\u000A-\u001F\u007F\u0085\u2028\u2029]/;
 export function setting(key: string, value: string | number): Setting {
   checkKey(key);
   const text = oneLine(key, String(value));
-  if (text.includes('"')) throw new UnsafeValueError(key, text, 'leave out double quotes');
+  if (text.includes('"')) throw new UnsafeValueError(key, text, 'remove double quotes');
   const escaped = text.replaceAll('\\', '\\\\');
   return { key, value: /\s/.test(escaped) ? `"${escaped}"` : escaped };
 }
@@ -38,17 +38,17 @@ export function remainder(key: string, text: string): string {
 
 function oneLine(key: string, text: string): string {
   if (controls.test(text)) throw new UnsafeValueError(key, text, 'use one line without control characters');
-  if (text.includes('#')) throw new UnsafeValueError(key, text, 'leave out the comment sign #');
+  if (text.includes('#')) throw new UnsafeValueError(key, text, 'remove the comment sign #');
   if (text.endsWith('\\')) throw new UnsafeValueError(key, text, 'do not end it with a backslash');
   if (text === '' || text.trim() !== text)
-    throw new UnsafeValueError(key, text, 'give a value without blanks around it');
+    throw new UnsafeValueError(key, text, 'remove blanks at the beginning and end');
   return text;
 }
 
 /** A pair of a record: as `setting`, and without blanks or quotes, which would begin the next pair. */
 export function field(key: string, value: string | number): Setting {
   if (/[\s"'\\]/.test(String(value)))
-    throw new UnsafeValueError(key, String(value), 'leave out blanks, quotes and backslashes');
+    throw new UnsafeValueError(key, String(value), 'remove blanks, quotes and backslashes');
   return setting(key, value);
 }
 

@@ -8,5 +8,5 @@ interface Refers {
 /** What an object says whose Controller is not there. */
 export const controllerNotFound = ({ metadata, spec }: Refers): Trouble => ({
   reason: 'ControllerNotFound',
-  message: `spec.controllerRef.name is "${spec.controllerRef.name}", and there is no such Controller in namespace ${metadata.namespace}: create it, or correct the name.`,
+  message: `spec.controllerRef.name is "${spec.controllerRef.name}"; no such Controller exists in namespace ${metadata.namespace}: create it, or correct the name.`,
 });

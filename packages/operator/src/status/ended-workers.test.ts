@@ -56,7 +56,7 @@ test('the fatal line is quoted, without its time, and the message says what to d
   assert.equal(trouble?.stillReady, true);
   assert.match(
     trouble?.message ?? '',
-    /w-0 and 1 more after configuration a1b2c3d4e5f6 of Controller main .*"fatal: cgroup_g_initialize: disabled"\. Set back/,
+    /w-0 and 1 more after configuration a1b2c3d4e5f6 of Controller main .*"fatal: cgroup_g_initialize: disabled"\. Revert the change/,
   );
 });
 

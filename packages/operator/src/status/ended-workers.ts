@@ -76,7 +76,7 @@ export function describeEnded(
   const at = new Date(changedAt).toISOString();
   return {
     reason: 'WorkersEnded',
-    message: `slurmd ended in ${first.name}${others} after configuration ${hash.slice(0, 12)} of Controller ${name} was put in force at ${at}: "${first.line}". Set back what changed in spec.extraConf or in a file that the Controller refers to; the workers then start again by themselves.`,
+    message: `slurmd exited in ${first.name}${others} after configuration ${hash.slice(0, 12)} of Controller ${name} was applied at ${at}: "${first.line}". Revert the change in spec.extraConf or in a file that the Controller refers to; the workers then restart automatically.`,
     stillReady: true,
   };
 }

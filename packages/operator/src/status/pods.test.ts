@@ -21,7 +21,7 @@ const cases: readonly {
     reason: 'Starting',
     ready: 'False',
     degraded: 'False',
-    says: /restarted 1 time, the last words were: signal 9/,
+    says: /restarted 1 time; last log line: signal 9/,
   },
   {
     name: 'one ends again and again',

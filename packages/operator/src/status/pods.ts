@@ -119,7 +119,7 @@ export function podTroubles(found: readonly PodFacts[], namespace: string, nothi
     return [
       {
         reason: /Image/.test(broken.waiting ?? '') ? 'ImagePullFailed' : 'CrashLooping',
-        message: `pod ${broken.name}: ${broken.waiting}${words === undefined ? '' : `: ${words}`}. More with "kubectl logs ${broken.name} -n ${namespace} --previous".`,
+        message: `pod ${broken.name}: ${broken.waiting}${words === undefined ? '' : `: ${words}`}. For details run "kubectl logs ${broken.name} -n ${namespace} --previous".`,
         stillReady,
       },
     ];
@@ -147,6 +147,6 @@ export function podTroubles(found: readonly PodFacts[], namespace: string, nothi
   const again =
     restarted === undefined
       ? ''
-      : ` Pod ${restarted.name} restarted ${restarted.restarts} ${restarted.restarts === 1 ? 'time' : 'times'}${restarted.lastWords === undefined ? '' : `, the last words were: ${restarted.lastWords}`}.`;
+      : ` Pod ${restarted.name} restarted ${restarted.restarts} ${restarted.restarts === 1 ? 'time' : 'times'}${restarted.lastWords === undefined ? '' : `; last log line: ${restarted.lastWords}`}.`;
   return [{ reason: 'Starting', message: `${nothingReady}${again}`, passing: true }];
 }

@@ -12,7 +12,7 @@ describe('a 403 of the API server', () => {
     [
       'pods "w-0" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=2, limited: pods=2',
       'QuotaExceeded',
-      /Raise the ResourceQuota/,
+      /Increase the named ResourceQuota/,
     ],
     [
       'pods "w-0" is forbidden: failed quota: compute: must specify limits.cpu',

@@ -14,12 +14,12 @@ const kinds: readonly Kind[] = [
   {
     reason: 'NamespaceTerminating',
     says: /because it is being terminated/,
-    todo: 'The namespace is being deleted, and nothing can be created in it any more.',
+    todo: 'The namespace is being deleted, so nothing can be created in it.',
   },
   {
     reason: 'QuotaExceeded',
     says: /exceeded quota|failed quota/,
-    todo: 'Raise the ResourceQuota that is named, or ask for less.',
+    todo: 'Increase the named ResourceQuota, or request less.',
   },
   {
     reason: 'PodSecurityViolation',

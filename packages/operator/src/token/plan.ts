@@ -129,7 +129,7 @@ function writeSecret({ token }: ObservedToken, text: string): Action {
 function missingKey({ token: { metadata }, keyRef, keySecret }: ObservedToken): Problem {
   const message =
     keySecret === undefined
-      ? `there is no Secret ${keyRef.name} in namespace ${metadata.namespace}: create it.`
+      ? `Secret ${keyRef.name} does not exist in namespace ${metadata.namespace}: create it.`
       : `Secret ${keyRef.name} has no key "${keyRef.key}": add it, or correct the name.`;
   return { reason: 'SecretNotFound', message };
 }
@@ -137,10 +137,10 @@ function missingKey({ token: { metadata }, keyRef, keySecret }: ObservedToken): 
 /** It may still be the key of a Slurm elsewhere: a warning, not a failure. */
 const foreignKey = ({ token, keyRef }: ObservedToken): Problem => ({
   reason: 'InvalidKey',
-  message: `Secret ${keyRef.name} is the JWT key of no Controller in namespace ${token.metadata.namespace}: Slurm will refuse the token unless it uses the same key.`,
+  message: `no Controller in namespace ${token.metadata.namespace} uses Secret ${keyRef.name} as its JWT key: Slurm refuses the token unless it uses the same key.`,
 });
 
 const userNotAllowed = ({ token: { spec }, keyRef }: ObservedToken): Problem => ({
   reason: 'UserNotAllowed',
-  message: `${spec.username} can do anything in Slurm, so a token for it needs the consent of the key's owner: annotate Secret ${keyRef.name} with ${allowedUsersAnnotation}=${spec.username}, or choose another user.`,
+  message: `${spec.username} can do anything in Slurm, so a token for it must be allowed by the owner of the key: annotate Secret ${keyRef.name} with ${allowedUsersAnnotation}=${spec.username}, or choose another user.`,
 });

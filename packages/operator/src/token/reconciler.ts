@@ -47,7 +47,7 @@ function tokenConditions(
   { observed: { token }, problems }: Outcome<ObservedToken, TokenPlan>,
   isStored: boolean,
 ): Verdict[] {
-  const ready = `Secret ${secretOf(token).name} holds a token for ${token.spec.username}.`;
+  const ready = `Secret ${secretOf(token).name} contains a token for ${token.spec.username}.`;
   const isUsable = isStored && problems.every(({ reason }) => reason === 'InvalidKey');
   return verdicts(problems, ready).map((condition) =>
     condition.type === conditionType.ready && isUsable

@@ -44,14 +44,14 @@ export type Renewal =
 export function planRenewal(token: Read<Token>, stored: TokenFacts | undefined, now: number): Renewal {
   const lifetime = lifetimeOf(token);
   const sign = (why: string): Renewal => ({ sign: true, why, lifetime });
-  if (stored === undefined) return sign('there is none that the present key signed');
-  if (stored.username !== token.spec.username) return sign(`it spoke for ${stored.username}`);
-  if (stored.issuedAt > now + clockSkew) return sign('it was made in the future: a clock was set back');
+  if (stored === undefined) return sign('no token is signed with the current key');
+  if (stored.username !== token.spec.username) return sign(`it was for user ${stored.username}`);
+  if (stored.issuedAt > now + clockSkew) return sign('it was issued in the future: a clock was set back');
   if (!token.spec.refresh) return { sign: false, lookAgainAt: undefined };
   if (now >= stored.expiresAt) return sign('it expired');
   // By its own lifetime, not by the present one: a longer lifetime takes effect with the next token.
   const refreshAt = stored.issuedAt + (stored.expiresAt - stored.issuedAt) * 0.8;
-  if (now >= refreshAt) return sign('four fifths of its lifetime are over');
+  if (now >= refreshAt) return sign('four fifths of its lifetime have passed');
   if (stored.expiresAt - stored.issuedAt > lifetime + 1000) return sign('its lifetime was shortened');
   return { sign: false, lookAgainAt: refreshAt };
 }

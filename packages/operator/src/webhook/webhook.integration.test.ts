@@ -254,7 +254,7 @@ test('addresses of nodes are ignored, and said to be; a Controller that is not t
   assert.equal(early.status, 201);
   assert.match(
     early.warnings.join(),
-    /spec\.controllerRef\.name is .*tomorrow.*, and there is no such Controller in namespace hpc: create it/,
+    /spec\.controllerRef\.name is .*tomorrow.*; no such Controller exists in namespace hpc: create it/,
   );
 });
 

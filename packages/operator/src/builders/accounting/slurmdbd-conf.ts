@@ -6,8 +6,8 @@ import { setting } from '../../slurm-conf/setting.ts';
 import type { Read } from '../read.ts';
 
 const reserved = {
-  DbdHost: 'the operator knows where slurmdbd runs',
-  DbdPort: 'set spec.service.port, which is what clients use',
+  DbdHost: 'the operator sets the address of slurmdbd',
+  DbdPort: 'set spec.service.port, which clients use',
   SlurmUser: 'the images run slurmdbd as slurm',
   StoragePass: 'set spec.storageConfig.passwordKeyRef',
 };

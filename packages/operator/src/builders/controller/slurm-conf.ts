@@ -47,9 +47,9 @@ const mandatory = ({ controller, nodeSets }: SlurmConfInput): Record<string, rea
 
 const reserved = {
   ClusterName: 'set spec.clusterName, before the Controller is created',
-  SlurmctldHost: 'the operator knows where slurmctld runs',
+  SlurmctldHost: 'the operator sets the address of slurmctld',
   SlurmctldPort: 'set spec.service.port',
-  SlurmctldAddr: 'the operator knows where slurmctld runs',
+  SlurmctldAddr: 'the operator sets the address of slurmctld',
   SlurmUser: 'the images run slurmctld as slurm',
   StateSaveLocation: 'set spec.persistence',
 };

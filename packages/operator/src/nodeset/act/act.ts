@@ -90,7 +90,7 @@ export async function act(actions: readonly Action[], context: ActContext): Prom
   if (failures.length > 1)
     throw new AggregateError(
       failures,
-      `${failures.length} of ${actions.length} actions failed; the first: ${String(failures[0])}`,
+      `${failures.length} of ${actions.length} actions failed; first error: ${String(failures[0])}`,
     );
 }
 

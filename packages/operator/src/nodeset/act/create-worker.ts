@@ -49,7 +49,7 @@ export async function createWorker(
     // Made by an earlier try whose answer was lost: the cache shows it before long. Without our labels it never would.
     if (live === undefined || (ours && live.metadata.labels?.[label.name] === app.worker)) return;
     throw new NameConflictError(
-      `pod ${live.metadata.name} exists and is not a worker of this NodeSet: delete or rename it, or give it back its labels.`,
+      `pod ${live.metadata.name} exists and is not a worker of this NodeSet: delete or rename it, or restore its labels.`,
     );
   }
 }

@@ -160,7 +160,7 @@ function condemnUnregistered(
   const { controllerStartedAt } = slurm;
   if (controllerStartedAt === undefined || now - controllerStartedAt < controllerYouth) {
     return {
-      withheld: [`${absent.length} workers are not registered, but slurmctld has only just started`],
+      withheld: [`${absent.length} workers are not registered, but slurmctld has just started`],
       wakeAt: controllerStartedAt === undefined ? undefined : controllerStartedAt + controllerYouth,
     };
   }

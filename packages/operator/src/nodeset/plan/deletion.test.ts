@@ -80,7 +80,7 @@ test('the condition names the pod, its node and the command', () => {
 
 test('the condition says what a Slurm that does not answer holds up, and how to go on without it', () => {
   const text = message(observed([worker(0)], [], { ...deleting, ...noSlurm })) ?? '';
-  assert.match(text, /1 worker stays until Slurm answers: connection refused/);
+  assert.match(text, /1 worker stays until Slurm responds: connection refused/);
   assert.match(text, /delete Controller slurm; .* set spec.deletionPolicy to Delete/);
 });
 

@@ -83,7 +83,7 @@ test('the condition names the pod, the node and what to do', () => {
     ({ type }) => type === 'Ready',
   );
   assert.equal(ready?.reason, 'NameConflict');
-  assert.match(ready?.message ?? '', /Slurm node w-0 .* pod w-0 .*: give the NodeSet another hostname/);
+  assert.match(ready?.message ?? '', /Slurm node w-0 .* pod w-0 .*: set another hostname in the NodeSet/);
 });
 
 describe('a name that belongs to another NodeSet', () => {
@@ -95,7 +95,7 @@ describe('a name that belongs to another NodeSet', () => {
     assert.equal(ready?.reason, 'NameConflict');
     assert.match(
       ready?.message ?? '',
-      /Slurm node w-1 .* NodeSet older .* Set another spec.template.spec.hostname/,
+      /Slurm node w-1 .* NodeSet older; .* Set another spec.template.spec.hostname/,
     );
   });
   test('says nothing where this NodeSet does not want it', () => {

@@ -109,7 +109,7 @@ export function askAbout(
 export function askSlurm(view: SlurmView, name: string, lastWrites: ReadonlyMap<string, number>): NodeAnswer {
   if (view.kind === 'unknown') return { kind: 'unknown', why: view.why };
   if (view.at <= (lastWrites.get(name) ?? Number.NEGATIVE_INFINITY))
-    return { kind: 'unknown', why: 'waiting for a list newer than our last change' };
+    return { kind: 'unknown', why: 'waiting for a node list that is newer than the last change' };
   const node = view.nodes.get(name);
   return node === undefined ? { kind: 'absent' } : { kind: 'present', node };
 }

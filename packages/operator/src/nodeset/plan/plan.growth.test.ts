@@ -41,7 +41,7 @@ const scenes: Readonly<Record<string, (count: number) => Scene>> = {
     workers: upTo(count).map((ordinal) => worker(ordinal)),
     slurmNodes: upTo(count).map((ordinal) => slurmNode(ordinal)),
   }),
-  'scale-out while the claims of former workers are on their way out': (count) => ({
+  'scale-out while the claims of former workers are being removed': (count) => ({
     claims: upTo(count).map((ordinal) => claim(ordinal, { terminating: ordinal % 2 === 0 })),
     over: { replicas: count, claimTemplates: ['data'] },
   }),

@@ -276,10 +276,10 @@ function obstacleTo(
 ): { why: string; until: number | undefined } | undefined {
   const until = backoff.get(slot);
   if (until !== undefined && until > now)
-    return { why: `${slot} is not filled yet: its last pods failed`, until };
+    return { why: `${slot} is not created yet: its last pods failed`, until };
   const claim = leaving.get(slot);
   if (claim !== undefined)
-    return { why: `${slot} is not filled yet: its claim ${claim.name} is being deleted`, until: undefined };
+    return { why: `${slot} is not created yet: its claim ${claim.name} is being deleted`, until: undefined };
   return undefined;
 }
 

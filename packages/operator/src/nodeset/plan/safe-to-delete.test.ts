@@ -43,7 +43,7 @@ describe('a worker that has started', () => {
       because: 'drained-by-other',
     },
     {
-      reason: 'is drained, but may hold a suspended job: the jobs are not known',
+      reason: 'is drained, but may have a suspended job: the jobs are not known',
       node: drain,
       over: jobsUnknown,
       because: 'blind',

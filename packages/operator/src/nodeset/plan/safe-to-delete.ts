@@ -51,7 +51,7 @@ export function safeToDelete(worker: Worker, observed: Observed, now: number): S
         return {
           safe: false,
           blind: false,
-          why: `${worker.slurmName} has only just started and may join Slurm at any moment`,
+          why: `${worker.slurmName} has just started and may still register with Slurm`,
           until,
         };
       const lostUntil = untold ? now : mayHaveWorkUntil(worker, observed, now);
@@ -67,7 +67,7 @@ export function safeToDelete(worker: Worker, observed: Observed, now: number): S
       return {
         safe: false,
         blind: false,
-        why: `Slurm knows it as ${elsewhere} and not as ${worker.slurmName}: give slurmd no other name, and its machine that of its Node`,
+        why: `Slurm knows it as ${elsewhere} and not as ${worker.slurmName}: do not set another node name for slurmd, and use the name of the Node as the host name of the node`,
       };
     }
     case 'foreign':
@@ -78,7 +78,7 @@ export function safeToDelete(worker: Worker, observed: Observed, now: number): S
         return {
           safe: false,
           blind: true,
-          why: `${worker.slurmName} is drained, but may hold a suspended job: ${jobsUnknown(observed)}`,
+          why: `${worker.slurmName} is drained, but may have a suspended job: ${jobsUnknown(observed)}`,
         };
       if (isDrained(answer.node))
         return { safe: true, because: isForeign(answer.node) ? 'drained-by-other' : 'drained' };
@@ -95,7 +95,7 @@ export function safeToDelete(worker: Worker, observed: Observed, now: number): S
 /** Whether this worker is behind that node is not known, so its work may be the worker's. */
 export function foreignNode(worker: Worker, node: Pick<SlurmNode, 'name' | 'comment'>): string {
   const owner = node.comment === '' ? 'it has no comment' : `its comment is ${node.comment.slice(0, 200)}`;
-  return `Slurm node ${node.name} is not known to be the one of pod ${worker.name} (${owner}): give the NodeSet another hostname, or remove that node from Slurm`;
+  return `Slurm node ${node.name} does not belong to pod ${worker.name} (${owner}): set another hostname in the NodeSet, or remove that node from Slurm`;
 }
 
 /** Slurm lists a node whose only job is suspended as idle, so without the jobs a drained node proves nothing. */
