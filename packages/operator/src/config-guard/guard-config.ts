@@ -255,7 +255,7 @@ const staticNodeHolds = (changed: readonly StaticNodeChange[]): Hold[] =>
       why === undefined
         ? jobs.ids.length === 0
           ? `The configuration stays as it is until node ${node} is drained, because its ${keys.join(' and ')} change, and a job that started meanwhile would end.`
-          : `The configuration is not changed, because ${keys.join(' and ')} of node ${node} would change under its ${describeJobs(jobs)}, and Slurm ends them. The node is drained, and changes when they have ended.`
+          : `The configuration is not changed, because ${keys.join(' and ')} of node ${node} would change, and Slurm would end its ${describeJobs(jobs)}. The node is drained, and changes when they have ended.`
         : `The configuration is not changed, because ${keys.join(' and ')} of node ${node} would change, and it is unknown whether it has jobs: ${why}`,
   }));
 
