@@ -207,8 +207,16 @@ export class Workload {
     const { timeLimit, submittedAt = Date.now() } = seen;
     const kind = timeLimit === limitMinutes ? 'limit' : 'array';
     const job: TrackedJob = {
-      ...{ id, kind, single: false, acceptedAt: submittedAt, seconds: longest },
-      ...{ runs: [], restarts: 0, state, partition: seen.partition, end: undefined },
+      id,
+      kind,
+      single: false,
+      acceptedAt: submittedAt,
+      seconds: longest,
+      runs: [],
+      restarts: 0,
+      state,
+      partition: seen.partition,
+      end: undefined,
     };
     this.jobs.set(id, job);
     await this.#read(job);
