@@ -13,6 +13,7 @@ import { buildAccountingService } from '../builders/accounting/accounting.ts';
 import { jwtKeyOf } from '../builders/key-sources.ts';
 import { type Digests, digestsOf, refTroubles } from '../cache/references.ts';
 import { Sensitive } from '../framework/sensitive.ts';
+import { refusedPods } from '../reconcile/refused-pods.ts';
 import { cachedFacts } from '../rules/cached-facts.ts';
 import { specTroubles } from '../rules/findings.ts';
 import { specRules } from '../rules/spec-rules.ts';
@@ -32,6 +33,8 @@ export interface ObservedAccounting {
   readonly pods: readonly PodFacts[];
   readonly answers: readonly Condition[];
   readonly specProblems: readonly Trouble[];
+  /** Why slurmdbd's pod cannot be created. */
+  readonly refusedPod?: Trouble | undefined;
 }
 
 export async function observeAccounting(
@@ -53,6 +56,7 @@ export async function observeAccounting(
     ...refTroubles('Secret', 'storageConfig.passwordKeyRef', passwordRef, known, namespace),
     ...refTroubles('ConfigMap', 'jwksKeyRef', spec.jwksKeyRef, jwks, namespace),
   ];
+  const set = buildAccountingService(accounting).metadata;
   const isReadable = !spec.external && missingRefs.length === 0;
   return {
     accounting,
@@ -60,10 +64,11 @@ export async function observeAccounting(
     jwks,
     missingRefs,
     password: isReadable ? await readPassword(client, namespace, passwordRef, signal) : undefined,
-    statefulSet: cache.get(statefulSets, buildAccountingService(accounting).metadata),
+    statefulSet: cache.get(statefulSets, set),
     pods: podsOf(cache, 'accounting', namespace, name),
     answers: slurmsAnswers(cache, namespace, name),
     specProblems: specTroubles(specRules.Accounting(accounting, cachedFacts(cache, accounting.metadata))),
+    refusedPod: await refusedPods({ cache, client }, { namespace, name: set.name }, signal),
   };
 }
 

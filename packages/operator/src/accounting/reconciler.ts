@@ -23,11 +23,16 @@ export const accountingReconciler = (manager: ReconcilerManager, defaults: Surro
   });
 
 function accountingStatus({ observed, problems }: Outcome<ObservedAccounting, Plan>): StatusReport {
-  const { accounting, pods, answers, specProblems } = observed;
+  const { accounting, pods, answers, specProblems, refusedPod } = observed;
   if (accounting.spec.external) return { conditions: externalVerdicts(accounting, answers) };
   return {
     conditions: [
-      ...ownVerdicts(accounting, [...problems, ...specProblems], pods, answers),
+      ...ownVerdicts(
+        accounting,
+        [...problems, ...specProblems, ...(refusedPod === undefined ? [] : [refusedPod])],
+        pods,
+        answers,
+      ),
       keysVerdict(pods, desiredKeys(observed)),
     ],
   };

@@ -135,7 +135,8 @@ export class MemoryKube {
     const { plural, namespace, name } = asked;
     const key = `${namespace}/${name ?? ''}`;
     if (method === 'GET' && name === undefined) return this.#listed(asked);
-    if (method === 'POST') return this.create(plural, body ?? {});
+    if (method === 'POST')
+      return path.includes('dryRun=All') ? (body ?? {}) : this.create(plural, body ?? {});
     const live = this.#objects.get(plural)?.get(key);
     if (method === 'PATCH' && type.includes('apply')) return this.#apply(asked, key, live, body ?? {});
     if (live === undefined) throw failure('NotFound', `${plural} ${key} not found`);
