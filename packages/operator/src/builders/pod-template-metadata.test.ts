@@ -38,7 +38,7 @@ const builders: Record<string, (identity: Metadata, spec: object) => { pods: unk
     return { pods: set.spec?.template, own: set.metadata };
   },
   'Controller, trial of a configuration': (identity, spec) => ({
-    pods: buildTrialPod(aController(spec, identity), around, 'digest'),
+    pods: buildTrialPod({ controller: aController(spec, identity), around, digest: 'digest' }),
   }),
   Accounting: (identity, spec) => {
     const set = buildAccountingStatefulSet({

@@ -1,6 +1,6 @@
 /** slurm.conf as the guard compares it: settings, and the records of partitions, NodeSets and nodes. Pure. */
 import { expandHostlist } from '@slurm-operator/slurm';
-import { type ParsedLine, parseSlurmConf, settingsOf } from '../slurm-conf/parse.ts';
+import { type ParsedLine, parseSlurmConf, renderPairs, settingsOf } from '../slurm-conf/parse.ts';
 
 export type Pair = ParsedLine['pairs'][number];
 
@@ -57,13 +57,7 @@ export function withValues(entry: ConfEntry, values: Readonly<Record<string, str
 }
 
 export const renderEntry = (key: string, { name, pairs }: ConfEntry): string =>
-  [{ key, value: name }, ...pairs].map((pair) => `${pair.key}=${quoted(pair.value)}`).join(' ');
-
-/** The parser has taken escapes and quotes away; Slurm reads the same value again only with them. */
-function quoted(value: string): string {
-  const escaped = value.replaceAll('\\', '\\\\').replaceAll('#', '\\#');
-  return /\s/.test(escaped) ? `"${escaped}"` : escaped;
-}
+  renderPairs([{ key, value: name }, ...pairs]);
 
 const byName = (entries: readonly ConfEntry[]): Map<string, ConfEntry> =>
   new Map(entries.map((entry) => [entry.name, entry]));

@@ -128,7 +128,8 @@ export function describeHold(
     .concat(items)
     .slice(0, 2);
   const unique = [...new Set(shown.map(({ message }) => message))];
-  const more = items.length > unique.length ? ` (${items.length} items are held back; see status.heldConfig.)` : '';
+  const more =
+    items.length > unique.length ? ` (${items.length} items are held back; see status.heldConfig.)` : '';
   return `Part of the new configuration is held back so that no job is lost. ${unique.join(' ')}${more} To apply it at once and lose these jobs: kubectl annotate controller ${controller.name} -n ${controller.namespace} --overwrite ${annotation.forceConfig}=${token}`;
 }
 

@@ -5,7 +5,6 @@ import {
   app,
   type Cluster,
   type Controller,
-  label,
   type NodeSet,
   resourceName,
 } from '@slurm-operator/api';
@@ -18,14 +17,12 @@ import {
   type StatefulSet,
   statefulSets,
 } from '@slurm-operator/kube';
-import { trialAnnotation, trialName } from '../builders/controller/config-check.ts';
 import { filesDigestAnnotation, withoutAccountingAnnotation } from '../builders/controller/config-map.ts';
 import {
   mountedConfigMaps,
   referencedConfigMaps,
   stateClaimName,
 } from '../builders/controller/stateful-set.ts';
-import { refusedCode } from '../builders/controller/trial-scripts.ts';
 import type { TrialWorker } from '../builders/controller/trial-worker.ts';
 import { type Digests, digestsOf } from '../cache/references.ts';
 import { accountings, clusters, nodeSets } from '../cache/resources.ts';
@@ -33,9 +30,10 @@ import { type WorkerKey, workerKeys } from '../keys/slurm-key.ts';
 import { slurmSetName } from '../nodeset/worker/slurmd-conf.ts';
 import { workersEnded } from '../status/ended-workers.ts';
 import type { Trouble } from '../status/judge.ts';
-import { type PodFacts, podFacts, podsOf } from '../status/pods.ts';
+import { type PodFacts, podsOf } from '../status/pods.ts';
 import type { Runs } from './accounting-order.ts';
 import type { LeavingNodeSet } from './config-hold.ts';
+import { observeTrials, runningWorkers } from './observe-trials.ts';
 import type { StateClaim, StateVolume } from './state-volume.ts';
 import type { Trial } from './trial.ts';
 
@@ -50,7 +48,8 @@ export interface ObservedController {
   readonly secrets: readonly Digests[];
   readonly configMaps: readonly Digests[];
   readonly pods: readonly PodFacts[];
-  readonly trial: Trial | undefined;
+  /** Pods that try configurations. */
+  readonly trials: readonly Trial[];
   readonly workers: readonly WorkerKey[];
   /** Workers whose slurmd runs, each with its image. */
   readonly running: readonly TrialWorker[];
@@ -61,6 +60,7 @@ export interface ObservedController {
     readonly revision: string | undefined;
     /** The digest of slurm.key that pods are started with. */
     readonly slurmKey: string | undefined;
+    readonly replicas: number;
     /** The ConfigMaps whose files pods are started with. */
     readonly files: readonly string[];
     readonly image: string | undefined;
@@ -99,7 +99,7 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
     secrets: unique(secretNames).map((one) => digestsOf(cache, 'Secret', namespace, one)),
     configMaps: unique(mapNames).map((one) => digestsOf(cache, 'ConfigMap', namespace, one)),
     pods: podsOf(cache, 'controller', namespace, name),
-    trial: trialOf(cache, namespace, name),
+    trials: observeTrials(cache, controller),
     statefulSet: {
       exists: set !== undefined,
       updating:
@@ -111,6 +111,7 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
           ? set?.status?.updateRevision
           : undefined,
       slurmKey: set?.spec?.template.metadata?.annotations?.[annotation.slurmKeyHash],
+      replicas: set?.spec?.replicas ?? (set === undefined ? 0 : 1),
       files: set === undefined ? [] : mountedConfigMaps(set),
       image: imageOf(set, app.controller),
     },
@@ -182,55 +183,3 @@ const imageOf = (set: Live<StatefulSet> | undefined, container: string): string 
 const unique = (names: readonly (string | undefined)[]): string[] => [
   ...new Set(names.filter((name): name is string => name !== undefined && name !== '')),
 ];
-
-function runningWorkers(cache: Cache, { metadata: { namespace, name } }: Live<Controller>): TrialWorker[] {
-  return cache
-    .list(pods, { namespace })
-    .filter(
-      ({ metadata: { labels } }) => labels?.[label.name] === app.worker && labels[label.cluster] === name,
-    )
-    .flatMap(({ metadata, spec, status }) => {
-      const isRunning = status?.containerStatuses?.some(
-        (one) => one.name === app.worker && one.state?.running !== undefined,
-      );
-      const image = spec?.containers.find((one) => one.name === app.worker)?.image;
-      const nodeSet = cache.get(nodeSets, { namespace, name: metadata.labels?.[label.instance] ?? '' });
-      return isRunning && image !== undefined && nodeSet !== undefined ? [{ image, nodeSet }] : [];
-    });
-}
-
-function trialOf(cache: Cache, namespace: string, controller: string): Trial | undefined {
-  const pod = cache.get(pods, { namespace, name: trialName(controller) });
-  if (pod === undefined) return undefined;
-  const statuses = pod.status?.containerStatuses ?? [];
-  const ended = statuses.find((one) => one.name === app.controller)?.state?.terminated;
-  const broken = statuses.find(
-    (one) => one.name !== app.controller && (one.state?.terminated?.exitCode ?? 0) !== 0,
-  );
-  const { waiting, waitingMessage, unschedulable } = podFacts(pod, undefined);
-  const last = ended?.message?.trim().replaceAll(/\s+/g, ' ').slice(0, 1000) || pod.status?.message;
-  return {
-    digest: pod.metadata.annotations?.[trialAnnotation] ?? '',
-    uid: pod.metadata.uid,
-    phase: pod.status?.phase ?? 'Pending',
-    refused: ended?.exitCode === refusedCode,
-    message: last ?? unschedulable ?? waitingMessage ?? waiting ?? brokenWords(broken),
-    terminating: pod.metadata.deletionTimestamp !== undefined,
-    createdAt: Date.parse(pod.metadata.creationTimestamp ?? '') || 0,
-  };
-}
-
-/** A container of a worker image that cannot even start the script: another architecture, or an image without bash. */
-function brokenWords(
-  status: { name: string; state?: { terminated?: Ended } } | undefined,
-): string | undefined {
-  const end = status?.state?.terminated;
-  if (status === undefined || end === undefined) return undefined;
-  return `container ${status.name} ended with ${end.exitCode}: ${end.message ?? end.reason ?? 'no explanation'}`;
-}
-
-interface Ended {
-  readonly exitCode: number;
-  readonly message?: string;
-  readonly reason?: string;
-}

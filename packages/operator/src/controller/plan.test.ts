@@ -16,6 +16,7 @@ const current = {
   exists: true,
   updating: false,
   revision: 'two',
+  replicas: 1,
   slurmKey: 'new',
   files: ['slurm-config'],
   image: 'slurmctld:26.05',
@@ -32,7 +33,7 @@ const observed = (over: Partial<ObservedController> = {}): ObservedController =>
   ],
   configMaps: [],
   pods: [],
-  trial: undefined,
+  trials: [],
   workers: [],
   running: [],
   withoutAccounting: false,
@@ -88,6 +89,20 @@ const renewals: readonly {
   {
     name: 'one slurmctld is Kubernetes’ business',
     over: { pods: [pod({ revision: 'one' })] },
+    renews: undefined,
+  },
+  {
+    name: 'unless it is broken: Kubernetes would wait for it to recover',
+    over: {
+      pods: [pod({ revision: 'one', ready: false, running: false, waiting: 'CrashLoopBackOff' })],
+    },
+    renews: 'pod-0',
+  },
+  {
+    name: 'a broken one of the current revision stays',
+    over: {
+      pods: [pod({ revision: 'two', ready: false, running: false, waiting: 'CrashLoopBackOff' })],
+    },
     renews: undefined,
   },
   {
@@ -189,8 +204,8 @@ test('files that are new to the pod wait for the slurm.conf that they belong to,
   const old = [pod({ name: 'old', revision: 'one' })];
   const files = ['slurm-config', 'gres'];
   const told = (statefulSet: ObservedController['statefulSet'], pods = old) => {
-    const { otherFiles, touch } = plan({ controller, configMaps, pods, statefulSet });
-    return [otherFiles, touch];
+    const { needsConfig, touch } = plan({ controller, configMaps, pods, statefulSet });
+    return [needsConfig, touch];
   };
   const before = { ...current, revision: 'one' };
   assert.deepEqual(told(before), [true, []], 'the set has to bring them first');
@@ -200,7 +215,7 @@ test('files that are new to the pod wait for the slurm.conf that they belong to,
   assert.deepEqual(told({ ...current, files }, [pod({ name: 'new', revision: 'two' })]), [false, ['new']]);
   assert.deepEqual(told({ ...before, files }), [false, ['old']], 'only the content changed');
   assert.equal(
-    plan({ controller, configMaps, statefulSet: { ...current, exists: false, files: [] } }).otherFiles,
+    plan({ controller, configMaps, statefulSet: { ...current, exists: false, files: [] } }).needsConfig,
     false,
   );
 });
@@ -298,4 +313,11 @@ test('a slurmctld that runs without accounting learns of slurmdbd when that is t
   assert.deepEqual(added({ withoutAccounting: false }), goes, 'one that is away for a while is not dropped');
   const elsewhere = { external: true, externalConfig: { host: 'db' } };
   assert.deepEqual(added({}, elsewhere), goes, 'nobody here knows about a slurmdbd elsewhere');
+});
+
+test('a standby is added only when the slurm.conf that names it is in force', () => {
+  const set = { ...current, files: ['slurm-config'] };
+  assert.equal(plan({ ...ha, statefulSet: set }).needsConfig, true);
+  assert.equal(plan({ ...ha, statefulSet: { ...set, replicas: 2 } }).needsConfig, false);
+  assert.equal(plan({ statefulSet: set }).needsConfig, false);
 });

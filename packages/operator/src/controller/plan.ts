@@ -8,7 +8,7 @@ import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
 import { buildControllerServices } from '../builders/controller/services.ts';
 import { buildExternalSlurmConf, buildSlurmConf, type Scripts } from '../builders/controller/slurm-conf.ts';
 import { buildControllerStatefulSet, mountedConfigMaps } from '../builders/controller/stateful-set.ts';
-import { distinctTrialWorkers, type TrialWorkers } from '../builders/controller/trial-worker.ts';
+import { distinctTrialWorkers } from '../builders/controller/trial-worker.ts';
 import { digestOf } from '../builders/digest.ts';
 import { servesHttp } from '../builders/slurm-version.ts';
 import { controllerReplicas } from '../builders/slurmctld-endpoints.ts';
@@ -41,8 +41,8 @@ export interface ControllerPlan {
   readonly services: readonly Service[];
   readonly config: ConfigMap | undefined;
   readonly statefulSet: StatefulSet | undefined;
-  /** The StatefulSet brings files that only fit to the new configuration: it must not come before that is in force. */
-  readonly otherFiles: boolean;
+  /** The StatefulSet brings files or standbys that only fit to the new configuration: it must not come before that is in force. */
+  readonly needsConfig: boolean;
   readonly cluster: ApplyIntent<Cluster>;
   /** What the files in /etc/slurm should be; pods that were not told of it are touched. */
   readonly configHash: string;
@@ -63,8 +63,8 @@ export interface ControllerPlan {
   /** What of the desired slurm.conf waits, so that no job is lost. */
   readonly configHold: ConfigHold | undefined;
   readonly decision: TrialDecision;
-  /** Worker images that take part in the trial. */
-  readonly trialWorkers: TrialWorkers;
+  /** What fails in the trial is compared with the configuration in force, whose files are all known. */
+  readonly comparesTrial: boolean;
 }
 
 /** slurm.conf as the specification asks for it, whatever that would cost; undefined while it cannot be rendered. */
@@ -165,14 +165,19 @@ export function planController(
     services: runs ? buildControllerServices(controller) : [],
     config,
     statefulSet,
-    otherFiles,
+    // A standby that the slurm.conf in force does not name ends at once, again and again.
+    needsConfig:
+      otherFiles ||
+      (observed.statefulSet.exists && controllerReplicas(controller) > observed.statefulSet.replicas),
     cluster: buildCluster(controller),
     configHash,
     decision: decideTrial({
       digest: configHash,
       // Elsewhere there is no slurmctld of ours that could be hurt.
       inForce: runs ? controller.status?.configHash : undefined,
-      trial: observed.trial,
+      trials: observed.trials,
+      groups: distinctTrialWorkers(observed.running),
+      now,
       skip: controller.metadata.annotations?.[annotation.skipConfigTrial] === skipToken(configHash),
     }),
     touch: unaware
@@ -190,10 +195,7 @@ export function planController(
     troubles: [...troubles, ...ofVolume],
     awaited: start?.message,
     configHold,
-    trialWorkers: {
-      workers: distinctTrialWorkers(observed.running),
-      compares: observed.filesInForce === files,
-    },
+    comparesTrial: observed.filesInForce === files,
   };
 }
 
@@ -264,8 +266,11 @@ function tell(observed: ObservedController): ControllerPlan['tell'] {
  */
 function nextToRenew({ controller, pods, statefulSet }: ObservedController): PodFacts | undefined {
   const { revision } = statefulSet;
-  if (controllerReplicas(controller) === 1 || revision === undefined) return undefined;
+  if (revision === undefined) return undefined;
   const old = pods.filter((pod) => pod.revision !== revision && pod.lostWith === undefined);
+  // Kubernetes replaces the only one itself, unless it is broken: since 1.35 it waits for a pod that is not available to recover.
+  if (controllerReplicas(controller) === 1)
+    return old.find((pod) => !pod.running && pod.waiting !== undefined);
   const standby = old.find((pod) => !pod.ready);
   if (standby !== undefined) return standby;
   const allRun = pods.length === controllerReplicas(controller) && pods.every((pod) => pod.running);

@@ -1,9 +1,7 @@
 /** The Controller controller: observe, plan, act, and say how it went. */
-import { annotation, type Controller, conditionType } from '@slurm-operator/api';
+import { annotation, type Controller, conditionType, resourceName } from '@slurm-operator/api';
 import {
-  type ConfigMap,
   configMaps,
-  controllerReference,
   type Live,
   NotFoundError,
   pods,
@@ -12,13 +10,13 @@ import {
   type Result,
   services,
 } from '@slurm-operator/kube';
-import { buildTrialConfig, buildTrialPod, trialName } from '../builders/controller/config-check.ts';
 import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { clusters, controllers } from '../cache/resources.ts';
 import type { SlurmSurvey } from '../config-guard/slurm-work.ts';
 import type { ReconcilerManager } from '../framework/define-reconciler.ts';
 import { applyStatefulSet } from '../reconcile/apply-stateful-set.ts';
+import { refusedPods } from '../reconcile/refused-pods.ts';
 import { Steps } from '../reconcile/steps.ts';
 import { specHints } from '../rules/findings.ts';
 import { SpecHints } from '../rules/spec-hints.ts';
@@ -34,6 +32,8 @@ import { type ObservedController, observeController } from './observe.ts';
 import { type ControllerPlan, controllerFindings, desiredSlurmConf, planController } from './plan.ts';
 import { ServiceMonitors } from './service-monitors.ts';
 import { controllerStatus } from './status.ts';
+import type { TrialDecision } from './trial.ts';
+import { type TrialRun, TrialRunner } from './trial-runner.ts';
 
 /** The kind ServiceMonitor may be installed at any time, and nothing tells us. */
 const lookForPrometheus = 60_000;
@@ -60,12 +60,14 @@ export class ControllerReconciler {
   readonly #claimModes: ClaimModes;
   readonly #hints: SpecHints;
   readonly #survey: SlurmSurvey;
+  readonly #trials: TrialRunner;
 
   constructor(manager: ReconcilerManager, around: Surroundings, survey: SlurmSurvey) {
     this.#manager = manager;
     this.#around = around;
     this.#survey = survey;
     this.#keys = new KeyMaker(manager);
+    this.#trials = new TrialRunner(manager, around);
     this.#claims = new ClaimResizer(manager.client);
     this.#claimModes = new ClaimModes(manager.client);
     this.#hints = new SpecHints(manager.recorder);
@@ -100,13 +102,15 @@ export class ControllerReconciler {
       );
     const { config, statefulSet } = plan;
     const pause = this.#pace.wait(request.key, plan.configHash, context.clock.now());
-    const enforced =
-      config !== undefined && pause === 0 && (await this.#enforce(controller, plan, config, steps, context));
+    const { enforced, decision } =
+      config !== undefined && pause === 0
+        ? await this.#enforce({ controller, observed, plan, config, signal }, steps, context)
+        : { enforced: false, decision: plan.decision };
     // First the workers, whose files take a moment to change: then slurmctld follows.
     if (plan.tell.workers.length > 0) await this.#tellWorkers(controller, plan.tell, steps, signal);
     const configExists = config !== undefined && cache.get(configMaps, config.metadata) !== undefined;
     // New files with the old slurm.conf are a configuration that nobody has tried.
-    const held = plan.otherFiles && !enforced;
+    const held = plan.needsConfig && !enforced;
     if (statefulSet !== undefined && !held && (configExists || observed.statefulSet.exists))
       await steps.run(`StatefulSet ${statefulSet.metadata.name}`, () =>
         applyStatefulSet(this.#manager, owner, statefulSet, signal),
@@ -129,21 +133,27 @@ export class ControllerReconciler {
       owned.apply(clusters, owner, plan.cluster, { signal }),
     );
 
+    const { namespace = '' } = request;
+    const refused = await refusedPods(
+      this.#manager,
+      { namespace, name: resourceName.controller(request.name) },
+      signal,
+    );
     const after = cache.get(controllers, request);
     if (after === undefined) return;
     const { fields, verdicts } = controllerStatus(
       observeController(cache, after),
-      { ...plan, ...(enforced ? { enforced: plan.configHash } : {}) },
-      [...steps.failures, ...volume.troubles],
+      { ...plan, decision, ...(enforced ? { enforced: plan.configHash } : {}) },
+      [...steps.failures, ...volume.troubles, ...(refused === undefined ? [] : [refused])],
     );
     await writeStatus(controllers, after, fields, verdicts, client, context);
     for (const { type, reason, note } of holdEvents(after, plan.configHold))
       this.#manager.recorder.record({ regarding: owner, type, reason, note });
     steps.throwFailures();
     if (pause > 0) return { requeueAfter: pause };
-    const again = plan.decision.kind === 'replace' ? (plan.decision.notBefore ?? 0) : 0;
-    if (again > context.clock.now()) return { requeueAfter: again - context.clock.now() };
+    const again = decision.kind === 'try' ? decision.again : undefined;
     const later = [
+      ...(again === undefined ? [] : [Math.max(again - context.clock.now(), 1_000)]),
       ...(plan.configHold?.waiting === undefined ? [] : [askAgain]),
       ...closing,
       ...(prometheusAbsent ? [lookForPrometheus] : []),
@@ -241,57 +251,31 @@ export class ControllerReconciler {
     });
   }
 
-  /** Puts the configuration in force, or takes the next step of its trial. Whether it is in force now. */
+  /** Puts the configuration in force, or takes the next step of its trial. */
   async #enforce(
-    controller: Live<Controller>,
-    plan: ControllerPlan,
-    config: ConfigMap,
+    run: TrialRun,
     steps: Steps,
     { signal, clock }: ReconcileContext,
-  ): Promise<boolean> {
+  ): Promise<{ readonly enforced: boolean; readonly decision: TrialDecision }> {
     const { client, owned } = this.#manager;
+    const { controller, plan, config } = run;
     const { namespace, name } = controller.metadata;
-    const trial = { namespace, name: trialName(name) };
-    const { decision, configHash } = plan;
-    switch (decision.kind) {
-      case 'start': {
-        const [trialConfig, pod] = [
-          buildTrialConfig(controller, config),
-          buildTrialPod(plan.controller, this.#around, configHash, plan.trialWorkers),
-        ];
-        await steps.run(`trial of the configuration in pod ${trial.name}`, async () => {
-          await owned.apply(configMaps, controller, trialConfig, { signal });
-          await client.create(
-            pods,
-            { ...pod, metadata: { ...pod.metadata, ownerReferences: [controllerReference(controller)] } },
-            { signal },
-          );
+    const { configHash } = plan;
+    let { decision } = plan;
+    if (decision.kind === 'try') {
+      const { start, remove } = decision;
+      const toTry = decision;
+      if (start.length + remove.length > 0)
+        await steps.run('trial of the configuration', async () => {
+          decision = await this.#trials.run(toTry, run, clock.now());
         });
-        return false;
-      }
-      case 'replace':
-        if (clock.now() >= (decision.notBefore ?? 0))
-          await steps.run(`Pod ${trial.name}`, () =>
-            client.delete(pods, trial, { uid: decision.trial.uid, gracePeriodSeconds: 0, signal }),
-          );
-        return false;
-      case 'wait':
-      case 'reject':
-        return false;
-      case 'enforce':
-        break;
+      return { enforced: false, decision };
     }
-    if (decision.note !== undefined)
-      this.#manager.recorder.warning(
-        controller,
-        'ConfigTrialIncomplete',
-        `The new configuration is applied, but could not be tried with workers: in the trial pod they also fail with the old one. ${decision.note}`,
-        'Reconfigure',
-      );
+    if (decision.kind === 'reject') return { enforced: false, decision };
     const written = await steps.run(`ConfigMap ${config.metadata.name}`, () =>
       owned.apply(configMaps, controller, config, { signal }),
     );
-    if (!written) return false;
+    if (!written) return { enforced: false, decision };
     this.#pace.wrote(`${namespace}/${name}`, configHash, clock.now());
     for (const pod of plan.touch)
       await steps.run(`Pod ${pod}`, () =>
@@ -306,8 +290,7 @@ export class ControllerReconciler {
     for (const { name: pod, uid } of plan.restart)
       await steps.run(`Pod ${pod}`, () => client.delete(pods, { namespace, name: pod }, { uid, signal }));
     const { cleanUp } = decision;
-    if (cleanUp !== undefined && !cleanUp.terminating)
-      await steps.run(`Pod ${trial.name}`, () => client.delete(pods, trial, { uid: cleanUp.uid, signal }));
-    return true;
+    if (cleanUp.length > 0) await steps.run('pods of the trial', () => this.#trials.remove(cleanUp, run));
+    return { enforced: true, decision };
   }
 }

@@ -155,7 +155,7 @@ function configVerdict(
       type,
       status: 'False',
       reason: 'ConfigRejected',
-      message: describeRejection(decision.message, controller, configHash),
+      message: describeRejection(decision, controller, configHash),
     };
   if (awaited !== undefined) return { type, status: 'False', reason: 'AccountingStarting', message: awaited };
   const waits =

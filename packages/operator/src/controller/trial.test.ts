@@ -1,129 +1,190 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decideTrial, describeRejection, describeUntried, skipToken, type Trial } from './trial.ts';
+import { aNodeSet } from '../../testing/objects.ts';
+import type { TrialGroup } from '../builders/controller/trial-worker.ts';
+import {
+  decideTrial,
+  describeRejection,
+  describeUntried,
+  skipToken,
+  type Trial,
+  type TrialInput,
+} from './trial.ts';
+import type { TrialResult } from './trial-report.ts';
 
 const trial = (over: Partial<Trial> = {}): Trial => ({
+  name: 'main-config-check',
+  part: '',
   digest: 'new',
   uid: 'u',
   phase: 'Running',
-  refused: false,
+  result: undefined,
   message: undefined,
-  terminating: false,
   createdAt: 1_000,
+  deletedAt: undefined,
+  node: 'node-1',
+  isLost: false,
   ...over,
 });
-const base = { digest: 'new', inForce: 'old', trial: undefined };
+const passed: TrialResult = { kind: 'passed' };
+const refusedBy = (by: 'slurmctld' | 'slurmd'): TrialResult => ({ kind: 'refused', by, message: 'fatal: x' });
+const undecided = (id: string): TrialResult => ({
+  kind: 'undecided',
+  workers: [{ id, message: 'slurmd of image x: no such device' }],
+});
+const group = (id: string, architecture?: string): TrialGroup => ({
+  id,
+  image: `slurmd:${id}`,
+  nodeSet: aNodeSet(),
+  architecture,
+});
+const main = { name: 'main', namespace: 'hpc' };
+const decide = (over: Partial<TrialInput> = {}) =>
+  decideTrial({ digest: 'new', inForce: 'old', trials: [], groups: [], now: 10_000, ...over });
+const ofOne = (over: Partial<Trial>, input: Partial<TrialInput> = {}) =>
+  decide({ trials: [trial(over)], ...input });
 
-const cases = [
-  { reason: 'nothing was ever in force', input: { ...base, inForce: undefined }, kind: 'enforce' },
-  { reason: 'it is in force already', input: { ...base, inForce: 'new' }, kind: 'enforce' },
-  { reason: 'it was never tried', input: base, kind: 'start' },
-  { reason: 'its trial goes on', input: { ...base, trial: trial() }, kind: 'wait' },
-  { reason: 'it passed', input: { ...base, trial: trial({ phase: 'Succeeded' }) }, kind: 'enforce' },
-  {
-    reason: 'slurmctld refused it',
-    input: { ...base, trial: trial({ phase: 'Failed', refused: true, message: 'fatal: x' }) },
-    kind: 'reject',
-  },
-  {
-    reason: 'its pod was evicted, or came too late',
-    input: { ...base, trial: trial({ phase: 'Failed', message: 'longer than the specified deadline' }) },
-    kind: 'replace',
-  },
-  {
-    reason: 'another one is being tried',
-    input: { ...base, trial: trial({ digest: 'other' }) },
-    kind: 'replace',
-  },
-  {
-    reason: 'another one failed before',
-    input: { ...base, trial: trial({ digest: 'other', phase: 'Failed' }) },
-    kind: 'replace',
-  },
-  {
-    reason: 'the last trial is on its way out',
-    input: { ...base, trial: trial({ digest: 'other', terminating: true }) },
-    kind: 'wait',
-  },
+const cases: readonly { reason: string; decision: ReturnType<typeof decide>; kind: string }[] = [
+  { reason: 'nothing was ever in force', decision: decide({ inForce: undefined }), kind: 'enforce' },
+  { reason: 'it is in force already', decision: decide({ inForce: 'new' }), kind: 'enforce' },
+  { reason: 'it was never tried', decision: decide(), kind: 'try' },
+  { reason: 'its trial goes on', decision: ofOne({}), kind: 'try' },
+  { reason: 'it passed', decision: ofOne({ phase: 'Succeeded', result: passed }), kind: 'enforce' },
+  { reason: 'slurmctld refused it', decision: ofOne({ result: refusedBy('slurmctld') }), kind: 'reject' },
+  { reason: 'a slurmd refused it', decision: ofOne({ result: refusedBy('slurmd') }), kind: 'reject' },
+  { reason: 'another one passed', decision: ofOne({ digest: 'other', result: passed }), kind: 'try' },
   {
     reason: 'a person does without a trial, and none has begun',
-    input: { ...base, skip: true },
+    decision: decide({ skip: true }),
     kind: 'enforce',
   },
   {
     reason: 'a person does without a trial that cannot begin',
-    input: { ...base, skip: true, trial: trial({ phase: 'Pending', message: 'no such image' }) },
+    decision: ofOne({ phase: 'Pending', message: 'no such image' }, { skip: true }),
     kind: 'enforce',
   },
   {
     reason: 'a person knows better than the trial of a slurmd',
-    input: {
-      ...base,
-      skip: true,
-      trial: trial({ phase: 'Failed', refused: true, message: 'slurmd of image x: it ended: y' }),
-    },
+    decision: ofOne({ result: refusedBy('slurmd') }, { skip: true }),
     kind: 'enforce',
   },
   {
     reason: 'a person cannot force what slurmctld itself refuses',
-    input: { ...base, skip: true, trial: trial({ phase: 'Failed', refused: true, message: 'fatal: x' }) },
+    decision: ofOne({ result: refusedBy('slurmctld') }, { skip: true }),
     kind: 'reject',
   },
-  {
-    reason: 'the user went back to what is in force',
-    input: { ...base, inForce: 'new', trial: trial({ digest: 'bad', phase: 'Failed' }) },
-    kind: 'enforce',
-  },
 ];
+for (const { reason, decision, kind } of cases)
+  test(`${reason}: ${kind}`, () => assert.equal(decision.kind, kind));
 
-for (const { reason, input, kind } of cases)
-  test(`${reason}: ${kind}`, () => assert.equal(decideTrial(input).kind, kind));
+const trying = (decision: ReturnType<typeof decide>) => {
+  assert.equal(decision.kind, 'try');
+  return decision.kind === 'try' ? decision : assert.fail();
+};
 
-test('a trial without a verdict is made again, but not at once, and meanwhile its words are told', () => {
+test('a trial of another configuration is removed, and then the new one is tried', () => {
+  const other = trial({ digest: 'other', phase: 'Failed' });
+  assert.deepEqual(trying(decide({ trials: [other] })), { kind: 'try', start: [], remove: [other] });
+  assert.deepEqual(trying(decide()).start, [{ id: '', scope: 'image', workers: [] }]);
+});
+
+test('a trial without a result is made again after 30 s, and until then its message is shown', () => {
   const evicted = trial({ phase: 'Failed', message: 'The node was low on resource: memory.' });
-  const decision = decideTrial({ ...base, trial: evicted });
-  assert.deepEqual(decision, {
-    kind: 'replace',
-    trial: evicted,
-    notBefore: 31_000,
-    message: 'The node was low on resource: memory.',
+  const words = { message: 'The node was low on resource: memory.' };
+  assert.deepEqual(decide({ trials: [evicted] }), {
+    kind: 'try',
+    start: [],
+    remove: [],
+    again: 31_000,
+    ...words,
   });
-  const stuck = decideTrial({
-    ...base,
-    trial: trial({ phase: 'Pending', message: '0/3 nodes are available' }),
-  });
-  assert.deepEqual(stuck, { kind: 'wait', message: '0/3 nodes are available' });
+  assert.deepEqual(trying(decide({ trials: [evicted], now: 31_000 })).remove, [evicted]);
 });
 
-const main = { name: 'main', namespace: 'hpc' };
+test('a pod that is still terminating after 30 s is deleted by force, and its node is named', () => {
+  const stuck = trial({ digest: 'other', deletedAt: 5_000, isLost: true });
+  assert.deepEqual(decide({ trials: [stuck] }), { kind: 'try', start: [], remove: [], again: 35_000 });
+  const { remove, message = '' } = trying(decide({ trials: [stuck], now: 35_000 }));
+  assert.deepEqual(remove, [stuck]);
+  assert.match(message, /pod main-config-check .* node node-1, which does not answer/);
+});
 
-test('a trial that cannot tell about a slurmd lets the configuration pass and says so', () => {
-  const message = 'slurmd of image x: it ended: no such device';
-  assert.deepEqual(decideTrial({ ...base, trial: trial({ phase: 'Succeeded', message }) }), {
+test('a trial on a node that does not answer is made again elsewhere, and the node is named', () => {
+  const lost = trial({ isLost: true });
+  const { remove, message = '' } = trying(decide({ trials: [lost] }));
+  assert.deepEqual(remove, [lost]);
+  assert.match(message, /node-1, which does not answer/);
+});
+
+test('every architecture needs a result of its own', () => {
+  const groups = [group('a', 'amd64'), group('b', 'arm64')];
+  const amd = trial({ result: passed });
+  assert.deepEqual(
+    trying(decide({ trials: [amd], groups })).start.map(({ id }) => id),
+    ['arm64'],
+  );
+  const arm = trial({ part: 'arm64', name: 'main-config-check-arm64' });
+  assert.equal(decide({ trials: [amd, { ...arm, result: passed }], groups }).kind, 'enforce');
+  assert.equal(decide({ trials: [amd, { ...arm, result: refusedBy('slurmd') }], groups }).kind, 'reject');
+});
+
+test('what the first pod cannot tell is tried with the resources of a worker before it is in force', () => {
+  const groups = [group('a1')];
+  const first = trial({ phase: 'Failed', result: undecided('a1') });
+  const { start } = trying(decide({ trials: [first], groups }));
+  assert.deepEqual(
+    start.map(({ id, scope }) => [id, scope]),
+    [['a1', 'node']],
+  );
+  const onNode = trial({ part: 'a1', name: 'main-config-check-a1' });
+  const waiting = trial({ ...onNode, phase: 'Pending', message: '0/3 nodes: Insufficient nvidia.com/gpu' });
+  assert.match(trying(decide({ trials: [first, waiting], groups })).message ?? '', /Insufficient nvidia/);
+  assert.equal(decide({ trials: [first, { ...onNode, result: passed }], groups }).kind, 'enforce');
+  assert.equal(
+    decide({ trials: [first, { ...onNode, result: refusedBy('slurmd') }], groups }).kind,
+    'reject',
+  );
+});
+
+test('what cannot be told with the resources of a worker either waits for a person, and is tried again later', () => {
+  const groups = [group('a1')];
+  const trials = [
+    trial({ phase: 'Failed', result: undecided('a1') }),
+    trial({ part: 'a1', name: 'main-config-check-a1', phase: 'Failed', result: undecided('a1') }),
+  ];
+  const decision = trying(decide({ trials, groups }));
+  assert.deepEqual([decision.start, decision.remove], [[], []]);
+  assert.match(
+    describeUntried(decision, main, 'new') ?? '',
+    /no such device\. It fails with the configuration in force too.*skip-config-trial=new/,
+  );
+  assert.equal(trying(decide({ trials, groups, now: 601_000 })).remove.length, 1);
+  assert.equal(decide({ trials, groups, skip: true }).kind, 'enforce');
+  assert.equal(decide({ trials, groups: [] }).kind, 'enforce', 'such workers do not exist any more');
+});
+
+test('pods of earlier trials are removed when the configuration is in force', () => {
+  const [first, onNode] = [trial({ result: passed }), trial({ part: 'a1', result: passed })];
+  assert.deepEqual(decide({ inForce: 'new', trials: [first, onNode, trial({ deletedAt: 1 })] }), {
     kind: 'enforce',
-    cleanUp: undefined,
-    note: message,
+    cleanUp: [first, onNode],
   });
 });
 
-test('what a trial waits for is told, with the command to do without it; one that goes on is no complaint', () => {
+test('what a trial waits for is shown with the command to do without it; one that runs is no problem', () => {
   const digest = 'a1b2c3d4e5f6a7b8';
-  const pulling = decideTrial({
+  const pulling = decide({
     digest,
-    inForce: 'old',
-    trial: trial({ digest, phase: 'Pending', message: 'Back-off pulling image "x"' }),
+    trials: [trial({ digest, phase: 'Pending', message: 'Back-off pulling image "x"' })],
   });
   const words = describeUntried(pulling, main, digest) ?? '';
   assert.match(words, /Back-off pulling image "x"/);
   assert.match(words, new RegExp(`kubectl annotate controller main -n hpc .*=${skipToken(digest)}$`));
-  const running = decideTrial({ digest, inForce: 'old', trial: trial({ digest }) });
-  assert.equal(describeUntried(running, main, digest), undefined);
+  assert.equal(describeUntried(decide({ digest, trials: [trial({ digest })] }), main, digest), undefined);
 });
 
 test('only the refusal of a slurmd comes with a command to force it', () => {
-  assert.match(
-    describeRejection('slurmd of image x: it ended: fatal', main, 'abc'),
-    /Workers would exit.*annotate/,
-  );
-  assert.doesNotMatch(describeRejection('fatal: y', main, 'abc'), /annotate/);
+  const reject = (by: 'slurmctld' | 'slurmd') => ({ kind: 'reject', by, message: 'fatal: y' }) as const;
+  assert.match(describeRejection(reject('slurmd'), main, 'abc'), /Workers would exit.*annotate/);
+  assert.doesNotMatch(describeRejection(reject('slurmctld'), main, 'abc'), /annotate/);
 });

@@ -24,6 +24,7 @@ function observed(
       updating: false,
       revision: undefined,
       slurmKey: undefined,
+      replicas: 0,
       files: [],
       image: undefined,
     },

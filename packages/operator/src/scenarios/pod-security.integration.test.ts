@@ -12,6 +12,7 @@ import {
   surroundings,
 } from '../../testing/objects.ts';
 import { type Manifest, type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
+import { buildTrialPod } from '../builders/controller/config-check.ts';
 import { accountings, controllers, loginSets, restApis } from '../cache/resources.ts';
 import { workerTemplate } from '../nodeset/worker/worker-template.ts';
 
@@ -103,6 +104,16 @@ for (const { what, made } of daemons)
   test(`${what} keeps to the restricted profile`, async () => {
     assert.equal(await leastProfile(await made(seccomp)), 'restricted');
   });
+
+test('the trial of a configuration keeps to the profile of slurmctld', async () => {
+  const { spec } = buildTrialPod({
+    controller: aController(seccomp),
+    around: surroundings,
+    digest: 'd',
+    rendered: ['image.check.slurm.conf'],
+  });
+  assert.equal(await leastProfile(spec ?? {}), 'restricted');
+});
 
 test('login nodes keep to the baseline profile', async () => {
   const login = aLoginSet({ controllerRef: { name: 'c' } }, { name: 'l' });

@@ -9,12 +9,21 @@ export interface ParsedLine {
   readonly line: number;
   readonly last: number;
   /** The pairs of the line, in order. */
-  readonly pairs: readonly { readonly key: string; readonly value: string }[];
+  readonly pairs: readonly ConfPair[];
+  /** What follows the last pair and is none; Slurm refuses such a line. */
+  readonly rest: string;
+}
+
+export interface ConfPair {
+  readonly key: string;
+  readonly value: string;
+  /** `+`, `-`, `*` or `/` before the equals sign. */
+  readonly operator?: string;
 }
 
 /** C's white space, not JavaScript's: a no-break space is a letter to Slurm. */
 const pair =
-  /[ \t\n\v\f\r]*([A-Za-z0-9_.]+)[ \t\n\v\f\r]*[-*+/]?=[ \t\n\v\f\r]*(?:"([^"]*)"|([^ \t\n\v\f\r]+))(?=[ \t\n\v\f\r]|$)/y;
+  /[ \t\n\v\f\r]*([A-Za-z0-9_.]+)[ \t\n\v\f\r]*([-*+/]?)=[ \t\n\v\f\r]*(?:"([^"]*)"|([^ \t\n\v\f\r]+))(?=[ \t\n\v\f\r]|$)/y;
 
 export function parseSlurmConf(text: string): ParsedLine[] {
   const parsed: ParsedLine[] = [];
@@ -27,20 +36,24 @@ export function parseSlurmConf(text: string): ParsedLine[] {
     const goesOn = /(?<!\\)(?:\\\\)*\\[ \t\v\f\r]*$/.exec(line);
     whole += goesOn === null ? line : line.slice(0, line.lastIndexOf('\\'));
     if (goesOn !== null && index < lines.length - 1) continue;
-    const pairs = pairsOf(whole.replaceAll(/\\(.?)/gs, '$1'));
-    if (pairs.length > 0) parsed.push({ line: start + 1, last: index + 1, pairs });
+    const { pairs, rest } = pairsOf(whole.replaceAll(/\\(.?)/gs, '$1'));
+    if (pairs.length > 0) parsed.push({ line: start + 1, last: index + 1, pairs, rest });
     whole = '';
     start = index + 1;
   }
   return parsed;
 }
 
-function pairsOf(line: string): { key: string; value: string }[] {
-  const pairs: { key: string; value: string }[] = [];
+function pairsOf(line: string): { readonly pairs: ConfPair[]; readonly rest: string } {
+  const pairs: ConfPair[] = [];
+  let end = 0;
   pair.lastIndex = 0;
-  for (let found = pair.exec(line); found !== null; found = pair.exec(line))
-    pairs.push({ key: found[1] ?? '', value: found[2] ?? found[3] ?? '' });
-  return pairs;
+  for (let found = pair.exec(line); found !== null; found = pair.exec(line)) {
+    const [, key = '', operator = '', inQuotes, plain] = found;
+    pairs.push({ key, value: inQuotes ?? plain ?? '', ...(operator === '' ? {} : { operator }) });
+    end = pair.lastIndex;
+  }
+  return { pairs, rest: line.slice(end).trim() };
 }
 
 /** A comment sign ends the line unless an odd number of backslashes precedes it. */
@@ -67,3 +80,13 @@ export function settingsOf(pairs: ParsedLine['pairs']): ParsedLine['pairs'] {
 
 /** Lines that go on so describe one of many things; they never replace each other. */
 const recordKeys = new Set(['nodename', 'partitionname', 'nodeset', 'downnodes', 'frontendname']);
+
+/** Pairs as one line that Slurm reads as the same pairs. */
+export const renderPairs = (pairs: readonly ConfPair[]): string =>
+  pairs.map(({ key, value, operator = '' }) => `${key}${operator}=${quoted(value)}`).join(' ');
+
+/** The parser has taken escapes and quotes away; Slurm reads the same value again only with them. */
+function quoted(value: string): string {
+  const escaped = value.replaceAll('\\', '\\\\').replaceAll('#', '\\#');
+  return escaped === '' || /\s/.test(escaped) ? `"${escaped}"` : escaped;
+}

@@ -51,7 +51,8 @@ const lostNodes = (cache: Cache): string[] =>
     .flatMap(({ metadata }) => lostNode(cache, metadata.name) ?? [])
     .toSorted();
 
-function lostNode(cache: Cache, name: string | undefined): string | undefined {
+/** The node of a pod, when it does not answer. */
+export function lostNode(cache: Cache, name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   const ready = cache.get(nodes, { name })?.status?.conditions?.find((one) => one.type === 'Ready');
   return ready !== undefined && ready.status !== 'True' ? name : undefined;

@@ -25,6 +25,15 @@ export interface ControllerWorkloadInput {
   readonly hashes: { readonly slurmKey: string; readonly jwtKey: string; readonly restart: string };
 }
 
+/** The rights of slurmctld, in its own pod and in the trial of a configuration. */
+export const slurmctldSecurityContext = {
+  runAsNonRoot: true,
+  runAsUser: uid.slurm,
+  runAsGroup: uid.slurm,
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+};
+
 const stateVolume = 'statesave';
 /** As the StatefulSet controller names it. */
 export const stateClaimName = (set: string, ordinal: number): string => `${stateVolume}-${set}-${ordinal}`;
@@ -123,13 +132,7 @@ function slurmctld({ controller, around }: ControllerWorkloadInput): IContainer 
     readinessProbe: { ...probe('/readyz'), periodSeconds: 3, timeoutSeconds: 5 },
     // Its last words say why it died; the operator passes them on.
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: uid.slurm,
-      runAsGroup: uid.slurm,
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-    },
+    securityContext: slurmctldSecurityContext,
     volumeMounts: [
       { name: etcVolume, mountPath: '/etc/slurm', readOnly: true },
       { name: 'run', mountPath: '/run' },
