@@ -257,6 +257,13 @@ const reasonTexts = {
     meaning: 'The namespace is being deleted, so nothing can be created in it.',
     advice: '',
   },
+  FieldIgnored: {
+    group: 'pods',
+    meaning:
+      'A template holds fields that Kubernetes does not know. They were left out; everything else is in effect.',
+    advice:
+      'Correct or remove the fields that the message names. Names are case-sensitive: dnsPolicy, not dNSPolicy.',
+  },
   ApplyFailed: {
     group: 'pods',
     meaning: 'Kubernetes refuses an object for another reason.',

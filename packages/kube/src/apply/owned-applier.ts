@@ -12,6 +12,7 @@ import { controllerOf, controllerReference, type KubeObject, keyOf, type Live } 
 import { type Resource, resourceName } from '../objects/resource.ts';
 import { covers, withoutUnset } from './covers.ts';
 import { inheritFields } from './inherit-fields.ts';
+import { undeclaredFields, withoutFields } from './undeclared-fields.ts';
 
 export interface Applied<T extends KubeObject> {
   /**
@@ -21,6 +22,8 @@ export interface Applied<T extends KubeObject> {
    */
   readonly outcome: 'applied' | 'unchanged' | 'terminating';
   readonly object: Live<T>;
+  /** Paths of the intent that the server does not know; they were left out. */
+  readonly ignored: readonly string[];
 }
 
 export interface OwnedApplyOptions extends CallOptions {
@@ -32,7 +35,11 @@ interface Memory {
   readonly digest: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  readonly ignored: readonly string[];
 }
+
+/** Each refusal names several unknown fields; more rounds than this are no typing errors. */
+const maxRounds = 8;
 
 export class OwnedApplier {
   readonly #client: Client;
@@ -68,25 +75,47 @@ export class OwnedApplier {
     this.#follow(resource);
     const live = this.#cache.get(resource, intent.metadata);
     const digest = hash('sha256', JSON.stringify(whole));
+    const before = this.#memory.get(key);
+    const ignored = before?.digest === digest ? before.ignored : [];
+    const known = withoutFields(whole, ignored);
     if (live !== undefined) {
       this.#checkOwner(resource, owner, live, options.adopt ?? true);
-      if (live.metadata.deletionTimestamp !== undefined) return { outcome: 'terminating', object: live };
-      const last = this.#memory.get(key);
-      if (last?.digest === digest && last.uid === live.metadata.uid) {
-        const same = last.resourceVersion === live.metadata.resourceVersion;
-        if (same || covers(live, whole)) {
-          this.#remember(key, digest, live);
-          return { outcome: 'unchanged', object: live };
+      if (live.metadata.deletionTimestamp !== undefined)
+        return { outcome: 'terminating', object: live, ignored };
+      if (before?.digest === digest && before.uid === live.metadata.uid) {
+        const same = before.resourceVersion === live.metadata.resourceVersion;
+        if (same || covers(live, known)) {
+          this.#remember(key, digest, live, ignored);
+          return { outcome: 'unchanged', object: live, ignored };
         }
       }
-      if (last === undefined && !covers(live, whole)) await this.#inherit(resource, live, options);
+      if (before === undefined && !covers(live, known)) await this.#inherit(resource, live, options);
     }
-    const object = await this.#client.apply(resource, whole, {
-      signal: options.signal,
-      timeout: options.timeout,
-    });
-    this.#remember(key, digest, object);
-    return { outcome: 'applied', object };
+    const applied = await this.#applyKnown(resource, whole, ignored, options);
+    this.#remember(key, digest, applied.object, applied.ignored);
+    return { outcome: 'applied', ...applied };
+  }
+
+  /** A field that the server does not know refuses the whole object. It is left out, and the caller is told of it. */
+  async #applyKnown<T extends KubeObject>(
+    resource: Resource<T>,
+    whole: ApplyIntent<T>,
+    known: readonly string[],
+    { signal, timeout }: OwnedApplyOptions,
+  ): Promise<{ object: Live<T>; ignored: readonly string[] }> {
+    let ignored = known;
+    for (let round = 1; ; round += 1) {
+      try {
+        const object = await this.#client.apply(resource, withoutFields(whole, ignored), { signal, timeout });
+        return { object, ignored };
+      } catch (error) {
+        const more = undeclaredFields(error instanceof Error ? error.message : '').filter(
+          (path) => !ignored.includes(path),
+        );
+        if (more.length === 0 || round === maxRounds) throw error;
+        ignored = [...ignored, ...more];
+      }
+    }
   }
 
   /** Asked of the server, once per child: caches drop who owns which field. */
@@ -112,8 +141,8 @@ export class OwnedApplier {
     await this.#client.mergePatch(resource, metadata, body, { signal });
   }
 
-  #remember(key: string, digest: string, { metadata }: Live): void {
-    this.#memory.set(key, { digest, uid: metadata.uid, resourceVersion: metadata.resourceVersion });
+  #remember(key: string, digest: string, { metadata }: Live, ignored: readonly string[]): void {
+    this.#memory.set(key, { digest, uid: metadata.uid, resourceVersion: metadata.resourceVersion, ignored });
   }
 
   #checkOwner(resource: Resource, owner: Live, live: Live, adopt: boolean): void {

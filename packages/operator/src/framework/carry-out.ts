@@ -31,20 +31,18 @@ export async function carryOut<Custom extends CustomAction>(
 export async function perform(
   action: Action,
   { manager, owner, signal }: Omit<ActingFor, 'steps'>,
-): Promise<void> {
+): Promise<unknown> {
   const { client, owned } = manager;
   switch (action.type) {
     case 'Apply': {
       const adopt = action.adopt === undefined ? {} : { adopt: action.adopt };
-      await owned.apply(action.resource, owner, action.object, { ...adopt, signal });
-      return;
+      return owned.apply(action.resource, owner, action.object, { ...adopt, signal });
     }
     case 'Patch':
-      await client.mergePatch(action.resource, action.ref, action.body, { signal });
-      return;
+      return client.mergePatch(action.resource, action.ref, action.body, { signal });
     case 'Delete': {
       const propagation = action.propagation === undefined ? {} : { propagation: action.propagation };
-      await client.delete(action.resource, action.ref, { uid: action.uid, ...propagation, signal });
+      return client.delete(action.resource, action.ref, { uid: action.uid, ...propagation, signal });
     }
   }
 }

@@ -8,8 +8,10 @@ export async function applyStatefulSet(
   owner: Live,
   desired: StatefulSet,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<unknown> {
   const live = manager.cache.get(statefulSets, desired.metadata);
+  let last: unknown;
   for (const action of planStatefulSet(owner, live, desired))
-    await perform(action, { manager, owner, signal });
+    last = await perform(action, { manager, owner, signal });
+  return last;
 }
