@@ -153,3 +153,24 @@ test('merging is idempotent for everything but arguments', () => {
     }),
   );
 });
+
+test('a port of the same name replaces the generated one, whatever its number', () => {
+  const base = {
+    name: 'login',
+    ports: [
+      { name: 'login', containerPort: 22 },
+      { name: 'x', containerPort: 1 },
+    ],
+  };
+  const ports = (override: object[]) => mergeContainer(base, { ports: override as never }).ports;
+  assert.deepEqual(ports([{ name: 'login', containerPort: 2222 }]), [
+    { name: 'login', containerPort: 2222 },
+    { name: 'x', containerPort: 1 },
+  ]);
+  assert.deepEqual(ports([{ containerPort: 22, hostPort: 22 }])?.[0], {
+    name: 'login',
+    containerPort: 22,
+    hostPort: 22,
+  });
+  assert.equal(ports([{ name: 'more', containerPort: 3 }])?.length, 3);
+});

@@ -81,12 +81,25 @@ function mergeList(field: string, base: readonly unknown[], override: readonly u
   const keyOf = (element: unknown) => keys.map((key) => keyValue(element, key)).join('\u0000');
   const theirs = new Map(override.map((element) => [keyOf(element), element]));
   const merged = base.map((element) => {
-    const other = theirs.get(keyOf(element));
-    theirs.delete(keyOf(element));
+    const key = field === 'ports' ? sameName(element, theirs, keyOf) : keyOf(element);
+    const other = theirs.get(key);
+    theirs.delete(key);
     if (!isObject(other) || !isObject(element)) return element;
     return takenWhole.has(field) ? other : mergeObject(element, other);
   });
   return [...merged, ...theirs.values()];
+}
+
+/** A port of a generated name is that port, whatever its number: a pod may not have two ports of one name. */
+function sameName(
+  element: unknown,
+  theirs: ReadonlyMap<string, unknown>,
+  keyOf: (element: unknown) => string,
+): string {
+  const name = isObject(element) ? element['name'] : undefined;
+  const [found] =
+    [...theirs].find(([, other]) => isObject(other) && name !== undefined && other['name'] === name) ?? [];
+  return found ?? keyOf(element);
 }
 
 function keyValue(element: unknown, key: string): string {

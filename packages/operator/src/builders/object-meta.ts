@@ -28,6 +28,16 @@ export interface BuiltMeta {
 const notInherited =
   /^(kubectl\.kubernetes\.io|meta\.helm\.sh|helm\.sh|argocd\.argoproj\.io|kustomize\.toolkit\.fluxcd\.io)\/|^slinky\.slurm\.net\/generate-/;
 
+/** The labels and annotations of a custom resource that its children carry, too. */
+export function inheritedMeta({ metadata }: Read<Owner>): Pick<BuiltMeta, 'labels' | 'annotations'> {
+  return {
+    labels: withoutVersions(metadata.labels ?? {}),
+    annotations: Object.fromEntries(
+      Object.entries(metadata.annotations ?? {}).filter(([key]) => !notInherited.test(key)),
+    ),
+  };
+}
+
 /** The labels and annotations of the custom resource and of the user's part, below our own. Changes in place, so it may follow both. */
 export function builtMeta(
   name: string,
@@ -36,20 +46,12 @@ export function builtMeta(
   cluster: string,
   user: Read<UserMetadata> = {},
 ): BuiltMeta {
+  const inherited = inheritedMeta(owner);
   return {
     name,
     namespace: owner.metadata.namespace,
-    labels: {
-      ...withoutVersions(owner.metadata.labels ?? {}),
-      ...user.labels,
-      ...objectLabels(of, owner.metadata.name, cluster),
-    },
-    annotations: {
-      ...Object.fromEntries(
-        Object.entries(owner.metadata.annotations ?? {}).filter(([key]) => !notInherited.test(key)),
-      ),
-      ...user.annotations,
-    },
+    labels: { ...inherited.labels, ...user.labels, ...objectLabels(of, owner.metadata.name, cluster) },
+    annotations: { ...inherited.annotations, ...user.annotations },
   };
 }
 

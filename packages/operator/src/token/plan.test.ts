@@ -79,3 +79,25 @@ test('a key that signs nothing valid is a problem that names its Secret', () => 
   assert.deepEqual(plan.actions, []);
   assert.match(plan.problems[0]?.message ?? '', /^Secret slurm-jwt: /);
 });
+
+test('the Secret carries the labels and annotations of its Token, as upstream writes them', () => {
+  const token = aToken({ refresh: true });
+  const marked = {
+    ...token,
+    metadata: {
+      ...token.metadata,
+      labels: { team: 'a', 'helm.sh/chart': 'x-1' },
+      annotations: {
+        'reflector.example/allowed': 'true',
+        'kubectl.kubernetes.io/last-applied-configuration': '{}',
+      },
+    },
+  };
+  const [action] = planToken(observed({ token: marked }), now).actions;
+  const { metadata } = (action as unknown as { object: { metadata: Record<string, object> } }).object;
+  assert.deepEqual(metadata['annotations'], { 'reflector.example/allowed': 'true' });
+  assert.deepEqual(
+    Object.keys(metadata['labels'] ?? {}).filter((key) => !key.startsWith('app.')),
+    ['team'],
+  );
+});

@@ -1,6 +1,7 @@
 /** What to do for a Token. Pure: a token is computed from the key, the user and the time. */
 import { controllerOf, controllerReference, type Live, type Secret, secrets } from '@slurm-operator/kube';
 import { InvalidInput, signJwt } from '@slurm-operator/slurm';
+import { inheritedMeta } from '../builders/object-meta.ts';
 import { type Action, titleOf } from '../framework/actions.ts';
 import type { Plan } from '../framework/define-reconciler.ts';
 import type { Trouble as Problem } from '../status/judge.ts';
@@ -101,6 +102,8 @@ function deleteStored({ token, stored }: ObservedToken): Action {
 
 function writeSecret({ token }: ObservedToken, text: string): Action {
   const { name, key } = secretOf(token);
+  // Reflectors and backup tools read them from the Secret. A change takes effect with the next token.
+  const { labels, annotations } = inheritedMeta(token);
   return {
     type: 'Apply',
     resource: secrets,
@@ -110,7 +113,9 @@ function writeSecret({ token }: ObservedToken, text: string): Action {
       metadata: {
         name,
         namespace: token.metadata.namespace,
+        annotations,
         labels: {
+          ...labels,
           'app.kubernetes.io/name': 'token',
           'app.kubernetes.io/instance': token.metadata.name,
           'app.kubernetes.io/component': 'token',

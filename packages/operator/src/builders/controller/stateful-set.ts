@@ -138,7 +138,7 @@ function slurmctld({ controller, around }: ControllerWorkloadInput): IContainer 
       { name: 'run', mountPath: '/run' },
       { name: 'slurm-authsocket', mountPath: '/run/slurmctld' },
       stateMount(controller),
-      { name: 'slurm-log', mountPath: '/var/log/slurm' },
+      { name: 'slurm-logfile', mountPath: '/var/log/slurm' },
     ],
   };
   return mergeContainer(base, controller.spec.slurmctld as Partial<IContainer> | undefined);
@@ -156,7 +156,7 @@ function volumes(controller: Read<Controller>): IVolume[] {
     { name: etcVolume, projected: { defaultMode: 0o550, sources: etcSources(controller) } },
     { name: 'run', ...memory },
     { name: 'slurm-authsocket', ...memory },
-    { name: 'slurm-log', emptyDir: {} },
+    { name: 'slurm-logfile', emptyDir: {} },
     ...(persistence.enabled
       ? persistence.existingClaim
         ? [{ name: stateVolume, persistentVolumeClaim: { claimName: persistence.existingClaim } }]

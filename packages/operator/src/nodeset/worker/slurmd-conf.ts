@@ -77,7 +77,11 @@ function parsePairs(text: string): Map<string, readonly [string, string]> {
 
 /** What the pod may use is what Slurm may give away. Without a limit slurmd finds out by itself. */
 function size(nodeSet: NodeSet): Record<string, string> {
-  const limits = nodeSet.spec.slurmd?.resources?.limits ?? {};
+  // Those of the container take precedence over those of the pod as a whole.
+  const limits = {
+    ...nodeSet.spec.template?.spec?.resources?.limits,
+    ...nodeSet.spec.slurmd?.resources?.limits,
+  };
   const cpus = Math.floor(quantityNumber(limits['cpu']));
   const memory = Math.floor(quantityNumber(limits['memory']) / 1024 ** 2);
   const gpus = ['nvidia.com/gpu', 'amd.com/gpu']

@@ -69,7 +69,7 @@ function generatedSpec(nodeSet: NodeSet, controller: Controller, around: WorkerS
     containers: [slurmdContainer(nodeSet, controller, around)],
     volumes: [
       { name: 'slurm-etc', projected: { defaultMode: 0o600, sources: [slurmKey(controller)] } },
-      { name: 'slurm-log', emptyDir: {} },
+      { name: 'slurm-logfile', emptyDir: {} },
       ...workerSsh(nodeSet).volumes,
     ],
   };
@@ -139,7 +139,7 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: Worke
     securityContext: workerSecurityContext(nodeSet),
     volumeMounts: [
       { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },
-      { name: 'slurm-log', mountPath: '/var/log/slurm' },
+      { name: 'slurm-logfile', mountPath: '/var/log/slurm' },
       ...workerSsh(nodeSet).mounts,
     ],
   };

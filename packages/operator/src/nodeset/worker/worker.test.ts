@@ -83,6 +83,14 @@ test('what slurmd is told comes from the pod, the set and the user, in a fixed o
       conf: 'cpus=1 Feature=blue,fast,gpu Weight=10',
     },
     {
+      reason: 'limits of the pod as a whole count, and those of the container take precedence',
+      spec: {
+        template: { spec: { resources: { limits: { cpu: 8, memory: '4Gi' } } } },
+        slurmd: { resources: { limits: { cpu: 2 } } },
+      },
+      conf: 'CPUs=2 Feature=gpu RealMemory=4096',
+    },
+    {
       reason: 'a host name stem names the set',
       spec: { template: { spec: { hostname: 'a100-' } } },
       conf: 'Feature=a100',
@@ -369,4 +377,14 @@ test('high availability switched on or off leaves the address in --conf-server o
   const both = serversOf({ ha: { enabled: true, backups: 1 } });
   assert.equal(both.length, 2);
   assert.equal(both[0], alone);
+});
+
+test('the volume of logs has the name that templates of upstream users mount', () => {
+  const { volumes = [], containers } = workerTemplate(nodeSetOf(), controller, around).spec;
+  assert.ok(volumes.some(({ name }) => name === 'slurm-logfile'));
+  assert.ok(
+    containers[0]?.volumeMounts?.some(
+      ({ name, mountPath }) => name === 'slurm-logfile' && mountPath === '/var/log/slurm',
+    ),
+  );
 });
