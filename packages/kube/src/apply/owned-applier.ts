@@ -96,7 +96,7 @@ export class OwnedApplier {
     return { outcome: 'applied', ...applied };
   }
 
-  /** A field that the server does not know refuses the whole object. It is left out, and the caller is told of it. */
+  /** A field that the server does not know refuses the whole object. It is left out, and the result names it. */
   async #applyKnown<T extends KubeObject>(
     resource: Resource<T>,
     whole: ApplyIntent<T>,
