@@ -155,14 +155,14 @@ test('merging is idempotent for everything but arguments', () => {
 });
 
 test('a port of the same name replaces the generated one, whatever its number', () => {
-  const base = {
+  const generated = {
     name: 'login',
     ports: [
       { name: 'login', containerPort: 22 },
       { name: 'x', containerPort: 1 },
     ],
   };
-  const ports = (override: object[]) => mergeContainer(base, { ports: override as never }).ports;
+  const ports = (override: object[]) => mergeContainer(generated, { ports: override as never }).ports;
   assert.deepEqual(ports([{ name: 'login', containerPort: 2222 }]), [
     { name: 'login', containerPort: 2222 },
     { name: 'x', containerPort: 1 },
