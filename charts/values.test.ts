@@ -116,3 +116,10 @@ test('the charts have one version', () => {
   );
   assert.equal(new Set(versions).size, 1);
 });
+
+test('the chart names the oldest release of Slurm that it works with', () => {
+  const { annotations } = parse(readFileSync(`${chart('slurm')}/Chart.yaml`, 'utf8')) as {
+    annotations?: Record<string, string>;
+  };
+  assert.match(annotations?.['slinky.slurm.net/minimum-slurm-version'] ?? '', /^\d\d\.\d\d$/);
+});
