@@ -198,10 +198,7 @@ export async function startOperatorWorld(
 /** There is no kubelet here: whatever configuration is tried in a pod is found good. */
 async function passTrials(client: Client, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const { items } = await client.list(pods, {
-      namespace,
-      labelSelector: 'app.kubernetes.io/name=config-check',
-    });
+    const { items } = await client.list(pods, { labelSelector: 'app.kubernetes.io/name=config-check' });
     for (const { metadata, status } of items)
       if (status?.phase !== 'Succeeded')
         await client

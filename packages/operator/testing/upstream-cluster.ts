@@ -1,6 +1,7 @@
 /** Puts the objects of `testdata/upstream` on an API server, as SlinkyProject/slurm-operator would have left them there. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ApiServer } from '@slurm-operator/apiserver';
 import {
   type Client,
@@ -14,7 +15,7 @@ import {
 } from '@slurm-operator/kube';
 import { parse } from 'yaml';
 
-interface Manifest {
+export interface UpstreamManifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: {
@@ -22,6 +23,10 @@ interface Manifest {
     readonly ownerReferences?: readonly { readonly uid: string }[];
   };
 }
+type Manifest = UpstreamManifest;
+
+/** What a class of user has otherwise than the test data; undefined: they do not have it. */
+export type Change = (manifest: UpstreamManifest) => UpstreamManifest | undefined;
 
 const plurals: Readonly<Record<string, string>> = { NetworkPolicy: 'networkpolicies' };
 
@@ -39,10 +44,18 @@ const read = (file: string): Manifest[] =>
 
 export class UpstreamCluster {
   readonly #namespace: string;
+  readonly #change: Change;
   readonly #uids = new Map<string, string>();
+  readonly #made: UpstreamManifest[] = [];
 
-  constructor(namespace: string) {
+  constructor(namespace: string, change: Change = (manifest) => manifest) {
     this.#namespace = namespace;
+    this.#change = change;
+  }
+
+  /** What upstream's operator and Kubernetes made of the custom resources, workers aside. */
+  get made(): readonly UpstreamManifest[] {
+    return this.#made;
   }
 
   uidOf(kind: string, name: string): string {
@@ -56,10 +69,15 @@ export class UpstreamCluster {
     const config = await kubeconfigConfig({ text: server.kubeconfig() });
     const helm = createClient(config, { fieldManager: 'helm', userAgent: 'helm', rateLimit: false });
     const manager = createClient(config, { fieldManager: 'manager', userAgent: 'manager', rateLimit: false });
-    for (const manifest of read('custom-resources.yaml')) await this.#create(helm, manifest);
-    for (const manifest of read('made.yaml')) await this.#create(manager, manifest);
+    const changed = (file: string) =>
+      read(file)
+        .map(this.#change)
+        .filter((manifest) => manifest !== undefined);
+    this.#made.push(...changed('made.yaml'));
+    for (const manifest of changed('custom-resources.yaml')) await this.#create(helm, manifest);
+    for (const manifest of this.#made) await this.#create(manager, manifest);
     for (let machine = 0; machine < 4; machine += 1) await addMachine(manager, machine);
-    for (const [index, manifest] of read('workers.yaml').entries()) {
+    for (const [index, manifest] of changed('workers.yaml').entries()) {
       await this.#create(manager, manifest);
       await this.#start(manager, manifest, index);
     }
@@ -113,12 +131,36 @@ export class UpstreamCluster {
   }
 }
 
+/** The kubelets' part while a test runs: without heartbeats the machines count as lost after 40 s. Ends with the signal. */
+export async function keepMachinesAlive(client: Client, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (let machine = 0; machine < 4; machine += 1) {
+      const conditions = [heartbeat()];
+      const ref = { name: `machine-${machine}` };
+      await client.mergePatch(nodes, ref, { status: { conditions } }, { subresource: 'status' });
+    }
+    await wait(5000, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+const heartbeat = () => ({
+  type: 'Ready',
+  status: 'True',
+  lastTransitionTime: timestamp(Date.now() - 3_600_000),
+  lastHeartbeatTime: timestamp(Date.now()),
+});
+
 async function addMachine(client: Client, index: number): Promise<void> {
   const name = `machine-${index}`;
   const labels = { 'kubernetes.io/os': 'linux', pool: index < 2 ? 'gpu' : 'cpu' };
+  // Several clusters may share the machines.
+  if ((await client.find(nodes, { name })) !== undefined) return;
   await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } });
   await client.mergePatch(nodes, { name }, { spec: { taints: null } });
-  const [since, now] = [timestamp(Date.now() - 3_600_000), timestamp(Date.now())];
-  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: since, lastHeartbeatTime: now }];
-  await client.mergePatch(nodes, { name }, { status: { conditions } }, { subresource: 'status' });
+  await client.mergePatch(
+    nodes,
+    { name },
+    { status: { conditions: [heartbeat()] } },
+    { subresource: 'status' },
+  );
 }
