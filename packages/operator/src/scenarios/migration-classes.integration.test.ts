@@ -37,6 +37,8 @@ interface Moved {
 const slurmNames = ['gpu-0', 'gpu-1', 'machine-2', 'machine-3'];
 /** What an object without a kubelet may say; everything else is a refusal, a conflict or a fault. */
 const fine = new Set(['Ready', 'External', 'Starting', 'Initializing', 'ReplicasNotReady']);
+/** They start at once, on whatever is left of this machine. */
+const sevenClusters = { seconds: 400, everyMs: 250 };
 const moved = new Map<string, Moved>();
 let world: OperatorWorld;
 let operator: RunningOperator;
@@ -130,12 +132,16 @@ for (const { name: namespace } of upstreamClasses)
   test(`${namespace}: the workers are taken over as they are, and everything else by its kind`, async () => {
     const { slurm, workers } = classOf(namespace);
     for (const name of ['slurm-worker-gpu', 'slurm-worker-cpu'])
-      await until(`NodeSet ${name} to be Ready`, async () => {
-        const ready = await readyOf(nodeSets, namespace, name);
-        return ready?.status === 'True';
-      });
+      await until(
+        `NodeSet ${name} to be Ready`,
+        async () => {
+          const ready = await readyOf(nodeSets, namespace, name);
+          return ready?.status === 'True';
+        },
+        sevenClusters,
+      );
     for (const resource of [controllers, restApis, accountings, loginSets, tokens]) {
-      const { items } = await world.client.list(resource as Resource, { namespace });
+      const { items } = await world.client.list(resource, { namespace });
       for (const { metadata } of items) {
         const said = await until(`${resource.kind} ${metadata.name} to report`, () =>
           readyOf(resource, namespace, metadata.name),
@@ -174,7 +180,7 @@ test('the way back: upstream’s operator may write everything that it made, and
       const where = `${namespace}: ${manifest.kind} ${ref.name}`;
       const live = await upstream.find(resource, ref);
       assert.ok(live, `${where} is still there`);
-      const again = asUpstreamWrites(live as Live & Content, manifest);
+      const again = asUpstreamWrites(live, manifest);
       if (again !== undefined) await assert.doesNotReject(upstream.replace(resource, again as never), where);
     }
     const { items } = await upstream.list(controllerRevisions, { namespace });
