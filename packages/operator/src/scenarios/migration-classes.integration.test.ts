@@ -39,6 +39,7 @@ const slurmNames = ['gpu-0', 'gpu-1', 'machine-2', 'machine-3'];
 const fine = new Set(['Ready', 'External', 'Starting', 'Initializing', 'ReplicasNotReady']);
 /** They start at once, on whatever is left of this machine. */
 const sevenClusters = { seconds: 400, everyMs: 250 };
+const others: readonly AnyResource[] = [controllers, restApis, accountings, loginSets, tokens];
 const moved = new Map<string, Moved>();
 let world: OperatorWorld;
 let operator: RunningOperator;
@@ -140,8 +141,8 @@ for (const { name: namespace } of upstreamClasses)
         },
         sevenClusters,
       );
-    for (const resource of [controllers, restApis, accountings, loginSets, tokens]) {
-      const { items } = await world.client.list(resource, { namespace });
+    for (const resource of others) {
+      const { items } = await world.client.list(resource as Resource, { namespace });
       for (const { metadata } of items) {
         const said = await until(`${resource.kind} ${metadata.name} to report`, () =>
           readyOf(resource, namespace, metadata.name),
