@@ -87,7 +87,7 @@ test('a budget that stays at SyncFailed is counted after the operator touched it
     client.create(nodeSets, {
       ...aNodeSet({ replicas: 1 }, { name: 'workers' }),
       metadata: { name: 'workers', namespace },
-    } as never),
+    }),
   );
   const owner = { kind: 'NodeSet', name: 'workers', uid: set.metadata.uid };
   await protect('stuck', owner);
