@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import { pods } from '@slurm-operator/kube';
-import { controllers, nodeSets } from '@slurm-operator/operator';
+import { controllers } from '@slurm-operator/operator';
 import { hasEnded, type SlurmClient } from '@slurm-operator/slurm';
 import { needsRoot } from './src/needs-root.ts';
 import { namespace, SlurmStage } from './src/slurm-stage.ts';
@@ -83,31 +83,5 @@ describe(`trials of configurations with Slurm ${wantedSlurm()}`, {
     const { id } = await slurm.jobs.submit({ script: '#!/bin/sh\nsrun true\n', timeLimit: 5 });
     await until('a job ends', async () => hasEnded(await job(String(id))));
     assert.deepEqual(await job(String(id)), ['COMPLETED']);
-  });
-
-  it('forced by a person, it ends slurmd: Controller and NodeSet quote it, and the workers come back in their pods', async () => {
-    const uids = async () => (await stage.workers()).map(({ metadata }) => metadata.uid ?? '').toSorted();
-    const sameUids = await uids();
-    await configure(good.replace(/^ProctrackType=.*\n/m, ''));
-    const { message } = await config('ConfigRejected');
-    const [, token = ''] = /skip-config-trial=(\w+)/.exec(message) ?? [];
-    await stage.client.mergePatch(controllers, main, {
-      metadata: { annotations: { 'slinky.slurm.net/skip-config-trial': token } },
-    });
-    const ended = { type: conditionType.degraded, reason: 'WorkersEnded' };
-    const ofController = await untilCondition(stage.client, controllers, main, ended);
-    assert.match(
-      ofController.message,
-      /slurmd ended in w-\d and 1 more after configuration .*fatal: cgroup_g_init/,
-    );
-    const ofNodeSet = await untilCondition(stage.client, nodeSets, { namespace, name: 'w' }, ended);
-    assert.match(ofNodeSet.message, /fatal: cgroup_g_init.*Set back/);
-    await configure(good);
-    await stage.untilReady('w', 2);
-    assert.deepEqual(
-      await uids(),
-      sameUids,
-      'the kubelet has started slurmd again, the operator has replaced no pod',
-    );
   });
 });
