@@ -20,6 +20,8 @@ export interface NodePlan {
 
 /** The silence after which a node is no longer believed in. */
 export const defaultGraceMs = 50_000;
+/** The index of pods by the node that they run on. */
+export const podsByNode = 'node';
 
 const key = {
   notReady: 'node.kubernetes.io/not-ready',
