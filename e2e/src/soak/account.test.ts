@@ -26,8 +26,14 @@ const judge = (
   restarts: number[] = [],
   starts: JobTimes = new Map(),
   ends: JobTimes = new Map(),
+  putBack: JobTimes = new Map(),
 ) => {
-  const told = account([one], blows, { kills, restarts, starts, ends }, () => {});
+  const told = account(
+    [one],
+    blows,
+    { kills, restarts, starts, ends, putBack, refused: new Map() },
+    () => {},
+  );
   const { jobs_lost, jobs_requeued_by_operator, jobs_lost_by_slurm } = told;
   return { jobs_lost, jobs_requeued_by_operator, jobs_lost_by_slurm };
 };
@@ -60,6 +66,10 @@ test('a job that began twice for no known reason counts as requeued by the opera
   const requeued = { ...nothing, jobs_requeued_by_operator: 1 };
   assert.deepEqual(judge(job({ restarts: 1, runs }), [deleted(135_000)]), requeued);
   assert.deepEqual(judge(job({ restarts: 1, runs }), []), requeued);
+  const putBack = new Map([[1, [121_000]]]);
+  const none = new Map();
+  assert.deepEqual(judge(job({ restarts: 1, runs }), [], [], [], none, none, putBack), nothing);
+  assert.deepEqual(judge(job({ restarts: 2, runs }), [], [], [], none, none, putBack), requeued);
 });
 
 test('a run that was cut off between two looks is ours when the operator struck anywhere between them', () => {
@@ -138,7 +148,7 @@ test('jobs that never ran were not run', () => {
   const told = account(
     [job({}), job({ id: 2, runs: [], end: 'GONE' })],
     [],
-    { kills: [], restarts: [], starts: new Map(), ends: new Map() },
+    { kills: [], restarts: [], starts: new Map(), ends: new Map(), putBack: new Map(), refused: new Map() },
     () => {},
   );
   assert.equal(told.jobs_run, 1);

@@ -24,6 +24,10 @@ export interface SlurmStory {
   readonly starts: JobTimes;
   /** Every end that a worker has reported and it has logged. */
   readonly ends: JobTimes;
+  /** When it began one part of a heterogeneous job only, and put it back by itself. */
+  readonly putBack: JobTimes;
+  /** Jobs that it refused when they were submitted, and has a record of. */
+  readonly refused: JobTimes;
 }
 
 /** slurmctld saves its state every few seconds; what it took on after the last save is lost with it. */
@@ -52,7 +56,8 @@ export function account(
   const counts = { jobs_lost: 0, jobs_requeued_by_operator: 0, jobs_lost_by_slurm: 0 };
   for (const job of jobs) {
     const completed = endsAsMeant(job, orders);
-    if (completed && job.restarts <= orders.requeues(job.id)) continue;
+    const meant = orders.requeues(job.id) + (story.putBack.get(job.id)?.length ?? 0);
+    if (completed && job.restarts <= meant) continue;
     const verdict = judge(job, blows, story, orders);
     if (verdict.kind === 'operator') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
     else if (verdict.kind === 'unsaved') counts.jobs_lost_by_slurm += 1;
@@ -75,9 +80,11 @@ function endsAsMeant({ id, kind, end }: TrackedJob, orders: PeoplesOrders): bool
 function judge(
   job: TrackedJob,
   blows: readonly Blow[],
-  { kills, restarts, starts, ends }: SlurmStory,
+  { kills, restarts, starts, ends, refused }: SlurmStory,
   orders: PeoplesOrders,
 ): Verdict {
+  if (job.end === 'FAILED' && job.runs.length === 0 && refused.has(job.id))
+    return { kind: 'slurm', why: 'it was refused when it was submitted: no node satisfied it' };
   const removed = job.runs.find((run) => orders.endedRun(run));
   if (removed !== undefined)
     return { kind: 'people', why: `deleted the NodeSet of ${removed.node} without waiting for its jobs` };

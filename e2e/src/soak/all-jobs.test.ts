@@ -23,8 +23,13 @@ const job = (over: Partial<TrackedJob>): TrackedJob => ({
   ...over,
 });
 const lost = (jobs: TrackedJob[], orders = new PeoplesOrders()) =>
-  account(jobs, [], { kills: [], restarts: [], starts: new Map(), ends: new Map() }, () => {}, orders)
-    .jobs_lost;
+  account(
+    jobs,
+    [],
+    { kills: [], restarts: [], starts: new Map(), ends: new Map(), putBack: new Map(), refused: new Map() },
+    () => {},
+    orders,
+  ).jobs_lost;
 
 test('the account of Slurm counts where nobody saw a job end, and for jobs that nobody followed', () => {
   const records = parseJobRecords(
@@ -47,6 +52,15 @@ test('the last line about a job is its end: one that was requeued and completed 
   assert.deepEqual(
     allJobs([job({ end: 'GONE' })], records).map(({ end }) => end),
     ['COMPLETED'],
+  );
+});
+
+test('a line of a job that waits again is not its end', () => {
+  const records = parseJobRecords([line(1, 'PENDING'), line(2, 'PENDING')].join('\n'));
+  const all = allJobs([job({ end: undefined })], records);
+  assert.deepEqual(
+    all.map(({ id, end }) => [id, end]),
+    [[1, undefined]],
   );
 });
 

@@ -3,7 +3,9 @@ import type { JobRecord } from './job-record.ts';
 import type { TrackedJob } from './workload.ts';
 
 export function allJobs(seen: readonly TrackedJob[], records: readonly JobRecord[]): TrackedJob[] {
-  const last = new Map(records.map((record) => [record.id, record]));
+  // Slurm 24.11 writes a line for a job that is requeued, too.
+  const ended = records.filter(({ state }) => state !== 'PENDING' && state !== 'REQUEUED');
+  const last = new Map(ended.map((record) => [record.id, record]));
   const known = new Set(seen.map(({ id }) => id));
   // After a kill -9 a number may have been given twice: only the last one that has it is meant by the account.
   const holders = new Map(seen.map((job) => [job.id, job]));

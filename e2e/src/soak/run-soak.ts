@@ -19,7 +19,7 @@ import { draw, type FirstOperations, operate } from './operations.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
 import { Random } from './random.ts';
 import { patience, settle } from './settle.ts';
-import { jobEnds, jobStarts, slurmctldLog } from './slurmctld-log.ts';
+import { jobEnds, jobStarts, pairsPutBack, refusedJobs, slurmctldLog } from './slurmctld-log.ts';
 import { soakConf } from './soak-conf.ts';
 import { soakTable } from './soak-table.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -247,8 +247,11 @@ class Soak {
 
   /** A long run says early what it has found. */
   #tally(load: Workload): void {
-    const { jobs_run, jobs_lost, jobs_requeued_by_operator } = this.#account(load, () => undefined);
+    const lost: string[] = [];
+    const note = (line: string) => void (/nobody known|by the operator/.test(line) && lost.push(line));
+    const { jobs_run, jobs_lost, jobs_requeued_by_operator } = this.#account(load, note);
     const touched = this.#neighbours.touched.length;
+    for (const line of lost) this.#options.say(`           ${line}`);
     this.#options.say(
       `so far: ${jobs_run} jobs, ${jobs_lost} lost, ${jobs_requeued_by_operator} requeued by the operator, ${touched} of others touched`,
     );
@@ -266,7 +269,13 @@ class Soak {
       ({ end }) => end !== undefined,
     );
     const log = slurmctldLog(directory);
-    const story = { ...this.#outages, starts: jobStarts(log), ends: jobEnds(log) };
+    const story = {
+      ...this.#outages,
+      starts: jobStarts(log),
+      ends: jobEnds(log),
+      putBack: pairsPutBack(log),
+      refused: refusedJobs(log),
+    };
     return account(ended, this.#blows.all(), story, say, this.#orders);
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jobEnds, jobStarts } from './slurmctld-log.ts';
+import { jobEnds, jobStarts, pairsPutBack, refusedJobs } from './slurmctld-log.ts';
 
 test('every start of a job is found, of both schedulers', () => {
   const log = [
@@ -26,4 +26,20 @@ test('every end that a worker reported is found, of both releases', () => {
       [2, [at + 23_000]],
     ]),
   );
+});
+
+test('a heterogeneous job that Slurm put back is found by the number of its first part', () => {
+  const log =
+    '2026-11-18T00:23:38.692000000Z stderr F slurmctld: sched/backfill: _het_job_kill_now: Deallocate JobId=55+0(55) due to hetjob start failure';
+  assert.deepEqual(pairsPutBack(log), new Map([[55, [Date.UTC(2026, 10, 18, 0, 23, 38, 692)]]]));
+});
+
+test('a job that was refused when it was submitted is found, one that was accepted is not', () => {
+  const at = '2026-11-18T00:25:27.180000000Z stderr F slurmctld:';
+  const log = [
+    `${at} _slurm_rpc_submit_batch_job: JobId=115 InitPrio=1 usec=477`,
+    `${at} _build_node_list: No nodes satisfy JobId=115 requirements in partition d`,
+    `${at} _build_node_list: No nodes satisfy JobId=116 requirements in partition d`,
+  ].join('\n');
+  assert.deepEqual([...refusedJobs(log).keys()], [116]);
 });

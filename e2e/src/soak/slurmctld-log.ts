@@ -21,6 +21,21 @@ export function jobEnds(log: string): JobTimes {
   return timesOf(log, /^(\S+Z) .*_job_complete: JobId=(\d+)(?:\S*) done/gm);
 }
 
+/** `Deallocate JobId=55+0(55) due to hetjob start failure`: Slurm began one part of a heterogeneous job, found no place for the other, and requeued it. */
+export function pairsPutBack(log: string): JobTimes {
+  return timesOf(log, /^(\S+Z) .*Deallocate JobId=(\d+)\S* due to hetjob start failure/gm);
+}
+
+/**
+ * Jobs that Slurm refused at their submission because no node of the partition satisfied them: it keeps a record of those, FAILED.
+ * A job that it accepted is not among them, whatever it logs of it later.
+ */
+export function refusedJobs(log: string): JobTimes {
+  const accepted = timesOf(log, /^(\S+Z) .*_slurm_rpc_submit_batch(?:_het)?_job: JobId=(\d+)/gm);
+  const refused = timesOf(log, /^(\S+Z) .*No nodes satisfy JobId=(\d+)\S* requirements in partition/gm);
+  return new Map([...refused].filter(([id]) => !accepted.has(id)));
+}
+
 function timesOf(log: string, pattern: RegExp): JobTimes {
   const times = new Map<number, number[]>();
   for (const [, time = '', id = ''] of log.matchAll(pattern)) {
