@@ -58,3 +58,44 @@ for (const { chart: name, values, why, says } of refusals)
   test(`${name} refuses ${JSON.stringify(values)}: ${why}`, async () => {
     assert.match(await stage.helm.refusal('slurm', chart(name), values), says);
   });
+
+for (const { kind, plural, values, spec } of [
+  {
+    kind: 'Accounting',
+    plural: 'accountings',
+    values: { accounting: { enabled: true, external: true, externalConfig: { host: 'dbd', port: 6819 } } },
+    spec: { external: true, externalConfig: { host: 'dbd', port: 6819 } },
+  },
+  {
+    kind: 'Controller',
+    plural: 'controllers',
+    values: {
+      clusterName: 'hpc',
+      controller: { external: true, externalConfig: { host: 'head', port: 6817 } },
+    },
+    spec: {
+      external: true,
+      externalConfig: { host: 'head', port: 6817 },
+      slurmKeyRef: { name: 'slurm-auth-slurm', key: 'slurm.key' },
+      jwtKeyRef: { name: 'slurm-auth-jwt', key: 'jwt.key' },
+    },
+  },
+])
+  test(`an external ${kind} as upstream's chart wrote it becomes ours, and upstream's again`, async () => {
+    const resource = { apiVersion: 'slinky.slurm.net/v1beta1', kind, plural, namespaced: true };
+    const metadata = { name: 'slurm', namespace: 'slurm' };
+    const theirs = { apiVersion: resource.apiVersion, kind, metadata, spec } as Any;
+    const ours = (await stage.slurm(values)).find((manifest) => manifest.kind === kind) as Any;
+    const first = await stage.client.create(resource, theirs);
+    const { resourceVersion } = first.metadata;
+    const second = await stage.client.replace(resource, {
+      ...ours,
+      metadata: { ...ours.metadata, resourceVersion },
+    });
+    assert.notDeepEqual(second.spec, (first as Any).spec, 'the charts write different fields');
+    await stage.client.replace(resource, {
+      ...theirs,
+      metadata: { ...metadata, resourceVersion: second.metadata.resourceVersion },
+    });
+    await stage.client.delete(resource, metadata);
+  });
