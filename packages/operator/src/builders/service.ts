@@ -1,8 +1,11 @@
 /** Services: the user's specification with our selector and port in it. */
+import { port, type RestApi } from '@slurm-operator/api';
 import type { Service } from '@slurm-operator/kube';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
 import type { BuiltMeta } from './object-meta.ts';
 import type { Read } from './read.ts';
+
+export const restApiPort = ({ spec }: Read<RestApi>): number => spec.service?.port || port.slurmrestd;
 
 export interface ServiceInput {
   readonly metadata: BuiltMeta;

@@ -264,7 +264,10 @@ test('nothing changes while a node of slurm.conf would change under a job', () =
   const slurm = known([job('1', { partitions: ['short'], nodes: ['s2'] })]);
   const held = guardConfig({ inForce: nodes, desired: nodes.replace('CPUs=4', 'CPUs=2'), slurm });
   assert.equal(held.text, nodes);
-  assert.match(held.holds[0]?.message ?? '', /CPUs of node s2 would change, and Slurm would end its 1 running job \(1\)/);
+  assert.match(
+    held.holds[0]?.message ?? '',
+    /CPUs of node s2 would change, and Slurm would end its 1 running job \(1\)/,
+  );
 });
 
 test('nothing changes while a partition that only Slurm knows has jobs', () => {

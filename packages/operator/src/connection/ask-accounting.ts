@@ -1,7 +1,14 @@
 /** Asks Slurm for its accounting. Nothing else tells that a slurmdbd which listens has lost its database. */
 import { SlurmError, Timeout } from '@slurm-operator/slurm';
 import type { SlurmConnection } from './slurm-connection.ts';
-import type { AccountingAnswer } from './status.ts';
+
+/** What slurmrestd says when it is asked for the accounting. */
+export type AccountingAnswer =
+  | { readonly kind: 'answers' }
+  /** No answer in time, for the first time: a busy slurmdbd does that, too. */
+  | { readonly kind: 'silent' }
+  /** Slurm's own words. */
+  | { readonly kind: 'fails'; readonly words: string };
 
 const accountingTimeout = 2_500;
 

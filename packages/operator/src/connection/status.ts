@@ -17,14 +17,6 @@ export interface Connected {
   readonly accounting: AccountingAnswer | undefined;
 }
 
-/** What slurmrestd says when it is asked for the accounting. */
-export type AccountingAnswer =
-  | { readonly kind: 'answers' }
-  /** No answer in time, for the first time: a busy slurmdbd does that, too. */
-  | { readonly kind: 'silent' }
-  /** Slurm's own words. */
-  | { readonly kind: 'fails'; readonly words: string };
-
 /** An object of the same cluster that is not ready. */
 export interface Ailing {
   readonly kind: string;

@@ -2,7 +2,7 @@
 import type { Cluster, Controller, RestApi } from '@slurm-operator/api';
 import { resourceName, tokenSecretKey } from '@slurm-operator/api';
 import type { Read } from '../builders/read.ts';
-import { restApiPort } from '../builders/restapi/restapi.ts';
+import { restApiPort } from '../builders/service.ts';
 import type { Failure } from './failure.ts';
 
 export interface SecretRef {

@@ -17,12 +17,12 @@ import {
   type StatefulSet,
   statefulSets,
 } from '@slurm-operator/kube';
-import { filesDigestAnnotation, withoutAccountingAnnotation } from '../builders/controller/config-map.ts';
 import {
-  mountedConfigMaps,
+  filesDigestAnnotation,
   referencedConfigMaps,
-  stateClaimName,
-} from '../builders/controller/stateful-set.ts';
+  withoutAccountingAnnotation,
+} from '../builders/controller/config-map.ts';
+import { mountedConfigMaps, stateClaimName } from '../builders/controller/stateful-set.ts';
 import type { TrialWorker } from '../builders/controller/trial-worker.ts';
 import { type Digests, digestsOf } from '../cache/references.ts';
 import { accountings, clusters, nodeSets } from '../cache/resources.ts';

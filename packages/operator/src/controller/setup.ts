@@ -10,7 +10,7 @@ import {
   services,
   statefulSets,
 } from '@slurm-operator/kube';
-import { referencedConfigMaps } from '../builders/controller/stateful-set.ts';
+import { referencedConfigMaps } from '../builders/controller/config-map.ts';
 import type { Surroundings } from '../builders/surroundings.ts';
 import { digestData } from '../cache/digest-data.ts';
 import { accountings, clusters, controllers, nodeSets } from '../cache/resources.ts';

@@ -141,7 +141,8 @@ function aboutToCreate(window: NamedStart): Verdict {
 }
 
 function waiting(wanted: Window | undefined, nodes: readonly string[], now: number): string {
-  if (nodes.length === 0) return 'The reservation is created when the first worker has registered with Slurm.';
+  if (nodes.length === 0)
+    return 'The reservation is created when the first worker has registered with Slurm.';
   if (wanted !== undefined && wanted.startsAt <= now) {
     return `scheduledUpdate.startTime ${new Date(wanted.startsAt).toISOString().slice(0, 19)}Z is in the past: set a later time, or add the flag FORCE_START.`;
   }

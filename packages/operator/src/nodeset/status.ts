@@ -6,9 +6,10 @@ import { hasOldKeys, isAvailable, isCurrent, isHealthy } from './plan/availabili
 import { standingRefusal } from './plan/facts.ts';
 import { hasLostState, replacedFrom, timeText, unregisteredOf } from './plan/lost-state.ts';
 import { askAbout, hasDrain, isBusy, isForeign, isOwn } from './plan/node-state.ts';
-import type { Observed, SlurmNode, Worker, WorkerSize } from './plan/observed.ts';
+import type { Observed, SlurmNode, Worker } from './plan/observed.ts';
 import type { Plan } from './plan/plan.ts';
 import { foreignNode } from './plan/safe-to-delete.ts';
+import type { WorkerSize } from './worker/slurmd-conf.ts';
 
 export interface StatusDraft {
   readonly counts: Required<
@@ -78,12 +79,22 @@ function configApplied({ configLines: { state, held }, deleting, controllerExist
   const type = conditionType.configApplied;
   if (held.length > 0) return { type, status: 'False', reason: 'ConfigHeld', message: held.join(' ') };
   if (!controllerExists)
-    return { type, status: 'Unknown', reason: 'ControllerNotFound', message: 'The Controller does not exist.' };
+    return {
+      type,
+      status: 'Unknown',
+      reason: 'ControllerNotFound',
+      message: 'The Controller does not exist.',
+    };
   if (state === 'external')
     return { type, status: 'True', reason: 'External', message: 'slurm.conf is written elsewhere.' };
   const applied = deleting ? state === 'absent' : state !== 'absent';
   return applied
-    ? { type, status: 'True', reason: 'Applied', message: 'slurm.conf contains the desired lines of this NodeSet.' }
+    ? {
+        type,
+        status: 'True',
+        reason: 'Applied',
+        message: 'slurm.conf contains the desired lines of this NodeSet.',
+      }
     : {
         type,
         status: 'False',

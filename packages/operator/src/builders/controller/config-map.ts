@@ -37,6 +37,18 @@ export const filesDigestAnnotation = 'slinky.slurm.net/config-files-digest';
 /** A digest of the slurm.conf that the operator wrote: with another text someone else has edited it. */
 export const confDigestAnnotation = 'slinky.slurm.net/slurm-conf-digest';
 
+/** The ConfigMaps whose keys become files, each once, in the order of their names. */
+export function referencedConfigMaps({ spec }: Read<Controller>): string[] {
+  const lists = [
+    spec.configFileRefs,
+    spec.prologScriptRefs,
+    spec.epilogScriptRefs,
+    spec.prologSlurmctldScriptRefs,
+    spec.epilogSlurmctldScriptRefs,
+  ];
+  return [...new Set(lists.flatMap((list) => list ?? []).map(({ name }) => name))].toSorted();
+}
+
 /** The same ConfigMap, saying which configuration it belongs to. */
 export function withVersion(config: ConfigMap, version: string, files: string): ConfigMap {
   const { metadata } = config;

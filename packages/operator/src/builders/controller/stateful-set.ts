@@ -10,10 +10,12 @@ import { selectorLabels } from '../labels.ts';
 import { mergeContainer, mergePodSpec } from '../merge-template.ts';
 import { builtMeta, templateMeta } from '../object-meta.ts';
 import type { Read } from '../read.ts';
+import { slurmctldSecurityContext } from '../security-contexts.ts';
 import { servesHttp } from '../slurm-version.ts';
 import { controllerReplicas } from '../slurmctld-endpoints.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { clusterNameOf } from './cluster-name.ts';
+import { referencedConfigMaps } from './config-map.ts';
 import { fixOwnershipContainer } from './fix-ownership.ts';
 import { approvedFile, configSeenAnnotation, reconfigureContainer } from './reconfigure.ts';
 import { slurmctldPort, stateSaveLocation } from './slurm-conf.ts';
@@ -24,15 +26,6 @@ export interface ControllerWorkloadInput {
   /** Changes of these restart slurmctld. */
   readonly hashes: { readonly slurmKey: string; readonly jwtKey: string; readonly restart: string };
 }
-
-/** The rights of slurmctld, in its own pod and in the trial of a configuration. */
-export const slurmctldSecurityContext = {
-  runAsNonRoot: true,
-  runAsUser: uid.slurm,
-  runAsGroup: uid.slurm,
-  allowPrivilegeEscalation: false,
-  capabilities: { drop: ['ALL'] },
-};
 
 const stateVolume = 'statesave';
 /** As the StatefulSet controller names it. */
@@ -179,18 +172,6 @@ function etcSources(controller: Read<Controller>): ProjectedSource[] {
       },
     },
   ];
-}
-
-/** The ConfigMaps whose keys become files, each once, in the order of their names. */
-export function referencedConfigMaps({ spec }: Read<Controller>): string[] {
-  const lists = [
-    spec.configFileRefs,
-    spec.prologScriptRefs,
-    spec.epilogScriptRefs,
-    spec.prologSlurmctldScriptRefs,
-    spec.epilogSlurmctldScriptRefs,
-  ];
-  return [...new Set(lists.flatMap((list) => list ?? []).map(({ name }) => name))].toSorted();
 }
 
 function claimTemplate({ spec }: Read<Controller>) {

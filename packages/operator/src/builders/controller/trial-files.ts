@@ -4,7 +4,7 @@ import type { ConfigMap } from '@slurm-operator/kube';
 import { jwksSource, keySources } from '../key-sources.ts';
 import { builtMeta } from '../object-meta.ts';
 import type { Read } from '../read.ts';
-import { referencedConfigMaps } from './stateful-set.ts';
+import { referencedConfigMaps } from './config-map.ts';
 import {
   filesLeftOut,
   renderTrialConf,

@@ -7,7 +7,7 @@ import { slurmdConf } from '../../nodeset/worker/slurmd-conf.ts';
 import { digestOf } from '../digest.ts';
 import { mergeContainer } from '../merge-template.ts';
 import type { Read } from '../read.ts';
-import { workerSecurityContext } from '../worker-security-context.ts';
+import { workerSecurityContext } from '../security-contexts.ts';
 import type { TrialScope } from './trial-conf.ts';
 import { sharedDirectory, slurmdScript } from './trial-scripts.ts';
 

@@ -9,7 +9,7 @@ import { selectorLabels } from '../labels.ts';
 import { mergeContainer, mergePodSpec } from '../merge-template.ts';
 import { builtMeta, templateMeta } from '../object-meta.ts';
 import type { Read } from '../read.ts';
-import { buildService } from '../service.ts';
+import { buildService, restApiPort } from '../service.ts';
 import { slurmctldEndpoints } from '../slurmctld-endpoints.ts';
 import type { Surroundings } from '../surroundings.ts';
 
@@ -18,8 +18,6 @@ export interface RestApiInput {
   readonly controller: Read<Controller>;
   readonly around: Surroundings;
 }
-
-export const restApiPort = ({ spec }: Read<RestApi>): number => spec.service?.port || port.slurmrestd;
 
 export function buildRestApiService(restApi: Read<RestApi>): Service {
   const { name } = restApi.metadata;

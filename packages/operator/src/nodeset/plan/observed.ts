@@ -4,6 +4,7 @@
  */
 
 import type { NodeBaseState } from '@slurm-operator/slurm';
+import type { WorkerSize } from '../worker/slurmd-conf.ts';
 
 export type ScalingMode = 'StatefulSet' | 'DaemonSet';
 export type Retention = 'Retain' | 'Delete';
@@ -108,13 +109,6 @@ export interface KubeNode {
   readonly mayStay: boolean;
   /** DaemonSet mode: the hostname (and Slurm name) of its worker. */
   readonly workerHostname: string;
-}
-
-export interface WorkerSize {
-  readonly cpus: number | undefined;
-  /** In MiB, as Slurm counts. */
-  readonly memory: number | undefined;
-  readonly gpus: number | undefined;
 }
 
 export interface SlurmNode {

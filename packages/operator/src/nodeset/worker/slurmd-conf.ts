@@ -2,7 +2,13 @@
 import type { NodeSet } from '@slurm-operator/api';
 import { quantityNumber } from '@slurm-operator/kubernetes-values';
 import type { Read } from '../../builders/read.ts';
-import type { WorkerSize } from '../plan/observed.ts';
+
+export interface WorkerSize {
+  readonly cpus: number | undefined;
+  /** In MiB, as Slurm counts. */
+  readonly memory: number | undefined;
+  readonly gpus: number | undefined;
+}
 
 /** The name by which Slurm knows a NodeSet (and its partition): the host name's stem where one is set. */
 export function slurmSetName(nodeSet: Read<NodeSet>): string {

@@ -1,7 +1,15 @@
-/** What slurmd may do: the same in a worker and in the trial of a configuration, which would otherwise find out something else. */
-import type { NodeSet } from '@slurm-operator/api';
+/** The rights of slurmctld and slurmd, the same in their own pods and in the trial of a configuration. */
+import { type NodeSet, uid } from '@slurm-operator/api';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { Read } from './read.ts';
+
+export const slurmctldSecurityContext = {
+  runAsNonRoot: true,
+  runAsUser: uid.slurm,
+  runAsGroup: uid.slurm,
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+};
 
 const privileged = {
   privileged: true,
