@@ -3,6 +3,7 @@ import { type Cluster, conditionType } from '@slurm-operator/api';
 import { isBusy, isDown, isDrain, isIdle } from '@slurm-operator/slurm';
 import type { NodesView } from '../nodeset/slurm-gateway.ts';
 import { type Trouble, type Verdict, verdicts } from '../status/judge.ts';
+import type { AccountingAnswer } from './ask-accounting.ts';
 import type { Failure } from './failure.ts';
 
 type Status = NonNullable<Cluster['status']>;
