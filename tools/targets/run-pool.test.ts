@@ -65,5 +65,5 @@ test('long work is never silent', async () => {
       finish();
     },
   });
-  assert.match(lines[0] ?? '', /… at work: endless/);
+  assert.match(lines[0] ?? '', /… running: endless/);
 });

@@ -62,7 +62,7 @@ export async function runPool(
     const names = [...running].map(
       ([work, { since }]) => `${work.name} ${duration(performance.now() - since)}`,
     );
-    tell(dim(`… at work: ${names.join(', ')}`));
+    tell(dim(`… running: ${names.join(', ')}`));
   }
 }
 

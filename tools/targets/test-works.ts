@@ -26,7 +26,10 @@ const guesses: Readonly<Record<Tier, number>> = {
 };
 
 /** Files of tiers that wait, but which compute. */
-const computing = [/^images\/src\/operator\//, /^packages\/operator\/src\/slurm-conf\/judge\.sandbox\./];
+const computing = [
+  /^images\/src\/operator\//,
+  /^packages\/operator\/src\/slurm-conf\/slurm-parser\.sandbox\./,
+];
 
 /** Files that watch the time others take, or that run for long and lose everything by one slow answer. */
 const wide: readonly (readonly [RegExp, number])[] = [

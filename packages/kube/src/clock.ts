@@ -29,12 +29,12 @@ export const systemClock: Clock = {
 export function sleep(milliseconds: number, signal: AbortSignal, clock: Clock = systemClock): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
-      reject(new AbortedError('wait was given up', { cause: signal.reason }));
+      reject(new AbortedError('wait aborted', { cause: signal.reason }));
       return;
     }
     const stop = () => {
       cancel();
-      reject(new AbortedError('wait was given up', { cause: signal.reason }));
+      reject(new AbortedError('wait aborted', { cause: signal.reason }));
     };
     const cancel = clock.after(milliseconds, () => {
       signal.removeEventListener('abort', stop);

@@ -6,7 +6,7 @@ export interface Patience {
   readonly seconds?: number;
   /** Between two looks. @default 10 */
   readonly everyMs?: number;
-  /** What there is instead, for whoever waited in vain. */
+  /** The current state, for the message of a timeout. */
   readonly seen?: () => string | Promise<string>;
   /** Gives up before the deadline. */
   readonly signal?: AbortSignal;

@@ -55,7 +55,7 @@ async function traffic(pingEveryMs: number): Promise<Phase> {
   stalls.skip();
   {
     // Slurm counts changes in seconds: a second list makes the beginning look like any other moment.
-    using _hurry = followed.watch.hurry();
+    using _fast = followed.watch.pollFast();
     await pause(4000);
   }
   await pause(6000);
@@ -84,7 +84,7 @@ async function latency(
   await using simulated = await Simulated.start({ nodes, jobs: nodes, pingEveryMs: 20_000 });
   stalls.skip();
   await using followed = await follow(simulated);
-  using _hurry = followed.watch.hurry();
+  using _fast = followed.watch.pollFast();
   const waiting = new Map<string, (at: number) => void>();
   followed.watch.nodes.subscribe(({ changes: news }) => {
     const now = Date.now();

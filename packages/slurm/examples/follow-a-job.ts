@@ -21,7 +21,7 @@ const end = new Promise<void>((resolve) => {
     if (state === undefined || hasEnded(state)) resolve();
   });
 });
-using _hurry = watch.hurry(); // look every second, not at leisure
+using _fast = watch.pollFast(); // poll every second
 watch.start();
 await end;
 const job = await client.jobs.get(id);

@@ -84,7 +84,7 @@ ${versions.map((version) => `import type * as ${alias(version)} from './${versio
 
 export type { ${versions.map(alias).join(', ')} };
 
-/** The API versions this library speaks, oldest first. */
+/** The API versions that this library supports, oldest first. */
 export const apiVersions = [${versions.map((version) => `'${version}'`).join(', ')}] as const;
 
 export interface OperationsOf {

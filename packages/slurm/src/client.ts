@@ -73,7 +73,7 @@ export class SlurmClient implements Disposable {
     const current = await this.apiVersion(options);
     if (current !== version)
       throw new NotSupported(
-        `this client speaks ${current} with ${this.server}; pin apiVersion to call ${version}`,
+        `this client uses ${current} with ${this.server}; set apiVersion to call ${version}`,
       );
     const [method = '', template = ''] = operation.split(' ');
     const [, service = '', ...rest] = template.split('/');

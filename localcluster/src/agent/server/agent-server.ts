@@ -101,7 +101,11 @@ export class AgentServer {
       return;
     }
     if (protocol !== 'websocket')
-      return refuse(socket, 400, `this node speaks WebSocket, not "${protocol}": use kubectl 1.31 or later`);
+      return refuse(
+        socket,
+        400,
+        `this node supports WebSocket, not "${protocol}": use kubectl 1.31 or later`,
+      );
     if (route.name === 'portForward') {
       this.#sockets.handleUpgrade(request, socket, head, (ws) => {
         const session = servePortForward(worker, {

@@ -21,7 +21,7 @@ export function inheritFields(
   manager: string,
 ): readonly unknown[] | undefined {
   const entries = managedFields as readonly ManagedEntry[];
-  // A status is written by whoever knows it; it is never part of an intent.
+  // The status belongs to another writer; it is never part of an intent.
   const isTheirs = (entry: ManagedEntry) =>
     predecessors.has(entry.manager ?? '') && entry.operation === 'Update' && !entry.subresource;
   const theirs = entries.filter(isTheirs);

@@ -125,7 +125,7 @@ export class OwnedApplier {
     { signal }: OwnedApplyOptions,
   ): Promise<void> {
     if (this.#predecessors.size === 0) return;
-    // A list of one, so that whoever may follow a kind needs no further permission.
+    // A list of one, so that the permission to list and watch a kind is enough.
     const { namespace, name } = metadata;
     const { items } = await this.#client.list(resource, {
       namespace,

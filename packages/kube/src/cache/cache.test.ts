@@ -24,7 +24,7 @@ test('options that contradict an earlier call are refused, whichever came first'
   assert.throws(() => filtered.informer(secrets, { transform: dropBookkeeping }), /Secret.*transform/i);
   const whole = cacheOfNothing();
   whole.informer(secrets);
-  // Whoever relies on the filter must not get whole objects because another one asked first.
+  // A caller that relies on the filter must not get whole objects because another caller requested them first.
   assert.throws(() => whole.informer(secrets, { transform: withoutData }), TypeError);
   assert.throws(() => whole.informer(secrets, { labelSelector: 'a=b' }), /labelSelector/);
   assert.equal(whole.informers.length, 1);

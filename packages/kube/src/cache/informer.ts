@@ -107,7 +107,7 @@ export class Informer<T extends KubeObject> {
         ),
       );
     const cancel = this.#clock.after(timeout, () => fail(`waited ${timeout} ms`));
-    const stop = () => fail('given up');
+    const stop = () => fail('aborted');
     options.signal?.addEventListener('abort', stop, { once: true });
     if (options.signal?.aborted === true) stop();
     this.#waiting.add(resolve);

@@ -15,7 +15,7 @@ export class SharedValues {
     this.#generation = generation;
   }
 
-  /** A value equal to this one: the first that was met. Whoever gets it must not change it. */
+  /** A value equal to this one: the first one that was seen. Callers must not change it. */
   share<T>(value: T): T {
     if (typeof value === 'string') {
       const known = this.#find(value);

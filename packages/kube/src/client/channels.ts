@@ -39,7 +39,7 @@ export async function openChannels(client: Client, path: string, options: Channe
   });
   const opened = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
-  // Whoever uses the channels awaits this; until then a rejection must not count as unhandled.
+  // Users of the channels await this; until then a rejection must not count as unhandled.
   over.promise.catch(() => undefined);
   // The first reason counts: ending a socket makes it complain of having been ended.
   const fail = (error: unknown) => {
@@ -48,7 +48,7 @@ export async function openChannels(client: Client, path: string, options: Channe
     over.reject(error);
     socket.terminate();
   };
-  const giveUp = () => fail(new AbortedError(`cannot ${doing}: given up`, { cause: signal?.reason }));
+  const giveUp = () => fail(new AbortedError(`cannot ${doing}: aborted`, { cause: signal?.reason }));
   const cancel = client.transport.clock.after(deadline, () =>
     fail(new DeadlineError(`cannot ${doing}: not over within ${deadline} ms`)),
   );

@@ -42,7 +42,7 @@ test('the current context chooses server, namespace and credentials', async () =
   assert.deepEqual([other.server, other.insecure, other.namespace], ['https://two:6443', true, 'default']);
 });
 
-test('whoever acts as somebody acts with their groups, uid and extra too', async () => {
+test('impersonation sends groups, uid and extra of the user too', async () => {
   const as = (text: string) => base.replace('as: someone', text);
   const config = await kubeconfigConfig({
     text: as('as: ann, as-uid: "7", as-groups: [dev, ops], as-user-extra: {example.org/team: [hpc, ai]}'),

@@ -89,7 +89,7 @@ test('health and metrics say what is going on', async (t) => {
 
 test('SIGTERM, that is, an aborted signal: work under way is finished, the lease is given back', async (t) => {
   const { user, make } = await setUp(t);
-  // Ten minutes: whoever leads before them did not wait for the lease to expire.
+  // Ten minutes: a replica that leads before that did not wait for the lease to expire.
   const leaderElection = { namespace: 'default', name: 'one-at-a-time', leaseDuration: 600_000 };
   const manager = await make({ leaderElection });
   const names = ['slow-1', 'slow-2', 'slow-3'];

@@ -182,7 +182,7 @@ export class Manager {
     const guard = async (what: string, promise: Promise<void>, until: AbortSignal): Promise<void> => {
       try {
         await promise;
-        if (!until.aborted) fail(new Error(`${what} ended by itself`));
+        if (!until.aborted) fail(new Error(`${what} ended unexpectedly`));
       } catch (error) {
         if (!until.aborted) fail(error);
       }
@@ -253,7 +253,7 @@ export class Manager {
     this.health.addLiveCheck('loop', () => {
       const silence = this.clock.monotonic() - this.#beat;
       return this.#beat > 0 && silence > STALLED
-        ? `the event loop stood still for ${Math.round(silence)} ms`
+        ? `the event loop was blocked for ${Math.round(silence)} ms`
         : undefined;
     });
     this.health.addLiveCheck('lease', () =>

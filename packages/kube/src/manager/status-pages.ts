@@ -1,4 +1,4 @@
-/** What a program serves about itself, and to whom: health to everybody, metrics to whoever may see them, the rest to its own machine. */
+/** Status pages of a program: health for every client, metrics for authorized clients, the rest for loopback clients. */
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';

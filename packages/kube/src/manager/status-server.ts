@@ -1,4 +1,4 @@
-/** The small server of a manager: health for the kubelet, metrics for Prometheus, details for whoever is on the machine. */
+/** The small server of a manager: health for the kubelet, metrics for Prometheus, details for clients on the same machine. */
 import { createServer, type Server } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
@@ -15,7 +15,7 @@ export interface StatusAddress {
 export interface StatusRequest {
   readonly path: string;
   readonly query: string;
-  /** Whether whoever asks is on the same machine (in the same pod). */
+  /** Whether the client is on the same machine (in the same pod). */
   readonly local: boolean;
   /** The Authorization header. */
   readonly authorization: string | undefined;

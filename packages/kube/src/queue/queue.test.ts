@@ -168,7 +168,7 @@ test('it behaves as the simplest possible queue does, on random histories', asyn
           assert.equal(key === undefined, ready.length === 0);
           if (key === undefined) continue;
           const earliest = Math.min(...ready.map(([, due]) => due));
-          // Whoever became ready first comes first; those of the same moment in any order.
+          // The key that became ready first comes first; keys of the same moment come in any order.
           assert.equal(model.due.get(key), earliest);
           model.due.delete(key);
           model.working.set(key, Number.POSITIVE_INFINITY);

@@ -57,7 +57,7 @@ export function send(exchange: Exchange): Promise<IncomingMessage> {
     resolve(message);
   });
   outgoing.once('error', fail);
-  call.whenEnded(() => end(new AbortedError('given up')));
+  call.whenEnded(() => end(new AbortedError('aborted')));
   // The guard is asked when the connection stands, and the bytes leave right after it.
   onceConnected(outgoing, connections.url.protocol === 'https:', (socket) => {
     if (request.guard !== undefined) guardNextWrite(socket, request.guard);
@@ -84,7 +84,7 @@ export function collect(exchange: Exchange, message: IncomingMessage): Promise<B
     quiet.stop();
     reject(failure(exchange.request, 'the answer broke off', cause, true));
   });
-  exchange.call.whenEnded(() => message.destroy(new AbortedError('given up')));
+  exchange.call.whenEnded(() => message.destroy(new AbortedError('aborted')));
   return promise;
 }
 

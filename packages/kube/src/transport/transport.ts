@@ -95,7 +95,7 @@ export class Transport {
     const { signal } = request;
     if (signal === undefined) return message;
     const stop = () =>
-      message.destroy(new AbortedError(`cannot ${request.doing}: given up`, { cause: signal.reason }));
+      message.destroy(new AbortedError(`cannot ${request.doing}: aborted`, { cause: signal.reason }));
     signal.addEventListener('abort', stop, { once: true });
     message.once('close', () => signal.removeEventListener('abort', stop));
     if (signal.aborted) stop();
@@ -151,7 +151,7 @@ export class Transport {
     } catch (error) {
       if (!call.ended) throw error;
       if (call.givenUp)
-        throw new AbortedError(`cannot ${request.doing}: given up`, { cause: request.signal?.reason });
+        throw new AbortedError(`cannot ${request.doing}: aborted`, { cause: request.signal?.reason });
       this.connections.renew();
       const cause = lastFailure;
       throw new DeadlineError(`cannot ${request.doing}: no answer within ${timeout} ms`, { cause });

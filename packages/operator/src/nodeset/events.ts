@@ -25,7 +25,7 @@ const becauseWords: Record<Extract<Action, { kind: 'delete-worker' }>['because']
   'drained-by-other': 'its Slurm node was drained by someone else and has no jobs',
   'unknown-to-slurm': 'Slurm does not know it',
   'never-started': 'it never started',
-  bystander: 'it does not run, and another worker uses its name in Slurm',
+  'stale-worker': 'it does not run, and another worker uses its name in Slurm',
   'user-asked': 'deletionPolicy is Delete',
   'no-controller': 'its Controller no longer exists',
 };
@@ -37,7 +37,7 @@ export function eventsFor(done: readonly Action[], desired: number): EventNote[]
     notes.push({
       type: 'Normal',
       reason: 'ScalingUp',
-      note: `Created ${workers(created)}; ${desired} are wanted.`,
+      note: `Created ${workers(created)}; ${desired} are desired.`,
     });
   const groups = Map.groupBy(
     done.filter((action) => action.kind === 'delete-worker'),

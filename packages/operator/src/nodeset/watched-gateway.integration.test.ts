@@ -26,7 +26,7 @@ for (const [how, write] of [
       now: Date.now,
     });
     watch.start();
-    using _hurry = watch.hurry();
+    using _fast = watch.pollFast();
     const sizeOf = async () => {
       await watch.nodes.listSince(Date.now());
       const view = gateway.view();

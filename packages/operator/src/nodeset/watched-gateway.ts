@@ -39,7 +39,7 @@ interface Reading {
 
 export class WatchedGateway implements SlurmGateway {
   readonly #options: WatchedGatewayOptions;
-  readonly #hurried = new Map<string, Disposable>();
+  readonly #fastHolds = new Map<string, Disposable>();
   #last: Reading | undefined;
 
   constructor(options: WatchedGatewayOptions) {
@@ -76,11 +76,11 @@ export class WatchedGateway implements SlurmGateway {
   }
 
   expectChanges(who: string, expecting: boolean): void {
-    const held = this.#hurried.get(who);
-    if (expecting && held === undefined) this.#hurried.set(who, this.#options.watch.hurry());
+    const held = this.#fastHolds.get(who);
+    if (expecting && held === undefined) this.#fastHolds.set(who, this.#options.watch.pollFast());
     if (expecting || held === undefined) return;
     held[Symbol.dispose]();
-    this.#hurried.delete(who);
+    this.#fastHolds.delete(who);
   }
 
   async updateNode(name: string, update: NodeUpdate, signal: AbortSignal): Promise<void> {

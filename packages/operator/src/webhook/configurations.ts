@@ -18,11 +18,11 @@ const plurals = {
 } as const;
 
 /**
- * Only what a person decides anew is reviewed: with the webhook away, finalizers still come off and objects still go,
- * so that nothing is wedged by it.
+ * Only a new spec is reviewed: while the webhook is down, finalizers can still be removed and objects deleted,
+ * so that nothing gets stuck.
  */
 export const reviewConditions = [
-  { name: 'not-on-its-way-out', expression: '!has(object.metadata.deletionTimestamp)' },
+  { name: 'not-being-deleted', expression: '!has(object.metadata.deletionTimestamp)' },
   { name: 'spec-is-new', expression: 'oldObject == null || object.spec != oldObject.spec' },
 ] as const;
 

@@ -163,12 +163,12 @@ export class ModelConnection {
   }
 
   #watch() {
-    const hurry = () => ({ [Symbol.dispose]: () => undefined });
+    const pollFast = () => ({ [Symbol.dispose]: () => undefined });
     const view = <V>(get: () => V, since: () => V) => ({
       get view() {
         return get();
       },
-      hurry,
+      pollFast,
       subscribe: () => () => undefined,
       distrust: () => undefined,
       doubt: () => undefined,
@@ -186,7 +186,7 @@ export class ModelConnection {
         () => this.#jobs,
         () => (this.#jobs = this.#listedJobs(false)),
       ),
-      hurry,
+      pollFast,
     };
   }
 }

@@ -67,7 +67,7 @@ export async function readImageTar(path: string): Promise<ImageDescription[]> {
       const digests = configuration.rootfs?.diff_ids ?? [];
       if (digests.length !== manifest.Layers.length)
         throw new ImageError(
-          `it has ${manifest.Layers.length} layers, its configuration speaks of ${digests.length}`,
+          `it has ${manifest.Layers.length} layers, its configuration lists ${digests.length}`,
         );
       images.push({
         path,

@@ -198,7 +198,7 @@ export class Connection {
       if (outcome.kind === 'bad') throw outcome.error;
     }
     throw new NotSupported(
-      `${this.server} speaks none of the API versions ${newestFirst.toReversed().join(', ')}; is it slurmrestd of Slurm 24.05 or later?`,
+      `${this.server} serves none of the API versions ${newestFirst.toReversed().join(', ')}; is it slurmrestd of Slurm 24.05 or later?`,
     );
   }
 

@@ -251,7 +251,7 @@ describe('a caller', () => {
     const stop = new AbortController();
     const call = client.nodes.list({ signal: stop.signal });
     stop.abort();
-    await assert.rejects(call, (error) => error instanceof Unavailable && /given up/.test(error.message));
+    await assert.rejects(call, (error) => error instanceof Unavailable && /aborted/.test(error.message));
     await assert.rejects(client.nodes.list({ signal: stop.signal }), Unavailable);
     assert.equal(client.circuit().state, 'closed');
   });

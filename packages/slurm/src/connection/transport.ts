@@ -132,7 +132,7 @@ export class Transport {
     }
     const timeoutMs = exchange.timeoutMs ?? this.#timeoutMs;
     const beganAt = this.#clock.now();
-    const givenUp = () => new GivenUp(`${what}: given up by the caller`, { cause: signal?.reason });
+    const givenUp = () => new GivenUp(`${what}: aborted by the caller`, { cause: signal?.reason });
     const closed = () => new Unavailable(`${what}: this client was closed`);
     if (this.#closed.signal.aborted) return Promise.reject(closed());
     if (signal?.aborted) return Promise.reject(givenUp());

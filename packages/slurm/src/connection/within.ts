@@ -18,7 +18,7 @@ export function within<T>(work: Promise<T>, { what, timeoutMs, signal, clock }: 
     };
     const onAbort = () => {
       settle();
-      reject(new GivenUp(`${what}: given up by the caller`, { cause: signal?.reason }));
+      reject(new GivenUp(`${what}: aborted by the caller`, { cause: signal?.reason }));
     };
     const cancel = clock.schedule(timeoutMs, () => {
       settle();

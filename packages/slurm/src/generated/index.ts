@@ -8,7 +8,7 @@ import type * as V0045 from './v0.0.45.ts';
 
 export type { V0041, V0042, V0043, V0044, V0045 };
 
-/** The API versions this library speaks, oldest first. */
+/** The API versions that this library supports, oldest first. */
 export const apiVersions = ['v0.0.41', 'v0.0.42', 'v0.0.43', 'v0.0.44', 'v0.0.45'] as const;
 
 export interface OperationsOf {

@@ -98,8 +98,8 @@ export class JobWatch {
     });
   }
 
-  hurry(): Disposable {
-    return this.#lister.hurry();
+  pollFast(): Disposable {
+    return this.#lister.pollFast();
   }
 
   listSince(moment: number, options?: ListSinceOptions): Promise<KnownJobs> {

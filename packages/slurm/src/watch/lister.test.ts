@@ -107,15 +107,15 @@ test('the pace: slow when nothing waits, a second when something does, and the r
   assert.equal(asked.length, 2, 'thirty seconds for thirty thousand bytes');
   await answer(1, 30_000);
   await advance(3000);
-  const hurry = lister.hurry();
+  const fast = lister.pollFast();
   await turn();
   await advance(50);
   assert.equal(asked.length, 3, 'somebody began to wait: the second is long over');
   await answer(1, 30_000);
   await advance(1000);
   assert.equal(asked.length, 4);
-  hurry[Symbol.dispose]();
-  hurry[Symbol.dispose]();
+  fast[Symbol.dispose]();
+  fast[Symbol.dispose]();
   await answer(1, 30_000);
   await advance(1000);
   assert.equal(asked.length, 4, 'slow again');
@@ -196,7 +196,7 @@ test('listSince waits through failures, and says what is wrong when its time is 
   await lister.stop();
 });
 
-test('listSince can be given up', async () => {
+test('listSince can be aborted', async () => {
   const { lister } = setUp();
   lister.start();
   const stop = new AbortController();
@@ -207,10 +207,10 @@ test('listSince can be given up', async () => {
   await lister.stop();
 });
 
-test('failures back off, and an open circuit is waited for even in a hurry', async () => {
+test('failures back off, and an open circuit is waited for even while polling fast', async () => {
   const { lister, refuse, advance, asked, block } = setUp();
   lister.start();
-  using _hurry = lister.hurry();
+  using _fast = lister.pollFast();
   block(4000);
   await refuse(new Unavailable('x'));
   await advance(3999);

@@ -53,7 +53,7 @@ export class Lister<Content extends object> {
   readonly #listeners = new Set<ViewListener<Content>>();
   readonly #waiters = new Set<Waiter<Content>>();
   #view: View<Content>;
-  #hurried = 0;
+  #fastHolds = 0;
   #stop: AbortController | undefined;
   #done: Promise<void> = Promise.resolve();
   /** Ends the rest between two lists. */
@@ -95,13 +95,13 @@ export class Lister<Content extends object> {
   }
 
   /** Lists fast until disposed: something waits for Slurm. */
-  hurry(): Disposable {
-    this.#hurried += 1;
+  pollFast(): Disposable {
+    this.#fastHolds += 1;
     this.#wake.abort();
     let held = true;
     return {
       [Symbol.dispose]: () => {
-        if (held) this.#hurried -= 1;
+        if (held) this.#fastHolds -= 1;
         held = false;
       },
     };
@@ -175,7 +175,7 @@ export class Lister<Content extends object> {
     }
   }
 
-  /** Rests until `rest` ms after `began`. Somebody in a hurry shortens it, except after a failure. */
+  /** Rests until `rest` ms after `began`. `pollFast()` shortens it, except after a failure. */
   async #rest(began: number, rest: number, failed: boolean, signal: AbortSignal): Promise<void> {
     // Never longer than asked: a clock that was set back meanwhile would make it hours.
     const until = (ms: number) =>
@@ -183,7 +183,7 @@ export class Lister<Content extends object> {
     if (failed) return sleep(this.#clock, until(rest), signal);
     for (;;) {
       if (this.#waiters.size > 0) return sleep(this.#clock, until(floorMs), signal);
-      const wanted = this.#hurried > 0 ? Math.min(rest, this.#options.pace.afterList(0, true)) : rest;
+      const wanted = this.#fastHolds > 0 ? Math.min(rest, this.#options.pace.afterList(0, true)) : rest;
       this.#wake = new AbortController();
       await sleep(this.#clock, until(wanted), AbortSignal.any([signal, this.#wake.signal]));
       if (signal.aborted || !this.#wake.signal.aborted) return;
@@ -191,7 +191,7 @@ export class Lister<Content extends object> {
   }
 
   #waiting(): boolean {
-    return this.#hurried > 0 || this.#waiters.size > 0;
+    return this.#fastHolds > 0 || this.#waiters.size > 0;
   }
 
   #lastKnown(): Known<Content> | undefined {
@@ -226,7 +226,7 @@ export class Lister<Content extends object> {
 }
 
 function givenUp(name: string, signal: AbortSignal): Unavailable {
-  return new Unavailable(`waiting for a list of ${name} was given up by the caller`, {
+  return new Unavailable(`waiting for a list of ${name} was aborted by the caller`, {
     cause: signal.reason,
   });
 }

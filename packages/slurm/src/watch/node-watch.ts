@@ -122,8 +122,8 @@ export class NodeWatch {
   }
 
   /** Lists about every second until disposed: for as long as something waits for Slurm. */
-  hurry(): Disposable {
-    return this.#lister.hurry();
+  pollFast(): Disposable {
+    return this.#lister.pollFast();
   }
 
   /** What a list shows that began after `moment`, such as the `at` of a drain that was accepted. */

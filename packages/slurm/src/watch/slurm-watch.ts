@@ -23,8 +23,8 @@ export class SlurmWatch implements AsyncDisposable {
   }
 
   /** Lists about every second until disposed. */
-  hurry(): Disposable {
-    const held = [this.nodes.hurry(), this.jobs.hurry()];
+  pollFast(): Disposable {
+    const held = [this.nodes.pollFast(), this.jobs.pollFast()];
     return { [Symbol.dispose]: () => held.forEach((one) => one[Symbol.dispose]()) };
   }
 

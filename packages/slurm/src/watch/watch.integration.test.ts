@@ -23,7 +23,7 @@ describe('nodes', () => {
     const changes: NodeChange[] = [];
     watch.nodes.subscribe((news) => changes.push(...news.changes));
     watch.start();
-    using _hurry = watch.hurry();
+    using _fast = watch.pollFast();
     await watch.nodes.listSince(0);
     assert.deepEqual(
       changes.splice(0).map((change) => `${change.type} ${change.node.name}`),
@@ -52,7 +52,7 @@ describe('nodes', () => {
     await using simulator = await startSimulator({ nodes: 'n[0-29]', clock, latency });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
     watch.start();
-    using _hurry = watch.hurry();
+    using _fast = watch.pollFast();
     await watch.nodes.listSince(0);
     clock.advance(secondsLater);
     await watch.nodes.listSince(Date.now()); // the last one in full
@@ -121,7 +121,7 @@ describe('nodes', () => {
     const client = simulator.client();
     await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
     watch.start();
-    using _hurry = watch.hurry();
+    using _fast = watch.pollFast();
     clock.advance(secondsLater);
     await watch.nodes.listSince(Date.now());
     clock.set(clock.now() - 3_600_000);
@@ -139,7 +139,7 @@ describe('nodes', () => {
     const client = simulator.client({ circuit: { threshold: 100 } });
     await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
     watch.start();
-    using _hurry = watch.hurry();
+    using _fast = watch.pollFast();
     await watch.nodes.listSince(0);
     clock.advance(secondsLater);
     await watch.nodes.listSince(Date.now()); // from here on "unchanged" would be the answer
@@ -163,7 +163,7 @@ describe('nodes', () => {
       heard.push(`${view.kind} ${changes.map(({ type, node }) => `${type} ${node.name}`).join(' ')}`.trim()),
     );
     watch.start();
-    using _hurry = watch.hurry();
+    using _fast = watch.pollFast();
     await watch.nodes.listSince(0);
     simulator.faults.controllerDown = true;
     await eventually(() => assert.equal(watch.nodes.view.kind, 'unknown'));
@@ -183,7 +183,7 @@ describe('jobs', () => {
     const first = cluster.runJob(['n0'], { timeLimit: 60 });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
     watch.start();
-    using _hurry = watch.hurry();
+    using _fast = watch.pollFast();
     await watch.jobs.listSince(Date.now());
     const second = cluster.runJob(['n1', 'n2'], { timeLimit: 10 });
     const endless = cluster.runJob(['n3']);
@@ -213,7 +213,7 @@ describe('jobs', () => {
     const id = cluster.runJob(['n0'], { timeLimit: 10 });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
     watch.start();
-    using _hurry = watch.hurry();
+    using _fast = watch.pollFast();
     await watch.jobs.listSince(0);
     cluster.requeueJob(id);
     await watch.jobs.listSince(Date.now());
@@ -262,7 +262,7 @@ describe('jobs', () => {
     const client = simulator.client({ circuit: { threshold: 100 } });
     await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
     watch.jobs.start(); // nobody lists nodes
-    using _hurry = watch.jobs.hurry();
+    using _fast = watch.jobs.pollFast();
     assert.equal((await watch.jobs.listSince(0)).running.size, 100);
     simulator.faults.controllerDown = true;
     const seen: KnownJobs[] = [];

@@ -14,7 +14,7 @@ export function lastNode(of: () => Subject): void {
       const client = of().client();
       await using watch = new SlurmWatch({ client });
       watch.start();
-      using _hurry = watch.hurry();
+      using _fast = watch.pollFast();
       assert.equal((await watch.nodes.listSince(0)).nodes.size, 3);
 
       // While others remain a removal is a change, as one would think.

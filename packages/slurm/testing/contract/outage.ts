@@ -18,7 +18,7 @@ export function outage(of: () => Subject): void {
       const client = of().client({});
       await using watch = new SlurmWatch({ client });
       watch.start();
-      const hurry = watch.hurry();
+      const fast = watch.pollFast();
       const before = await watch.nodes.listSince(0);
       assert.equal(before.nodes.size, 3);
       await watch.jobs.listSince(0);
@@ -71,7 +71,7 @@ export function outage(of: () => Subject): void {
       const after = await watch.nodes.listSince(moment, { timeoutMs: 120_000 });
       assert.equal(after.nodes.size, 3);
       assert.ok(after.at > moment);
-      hurry[Symbol.dispose]();
+      fast[Symbol.dispose]();
       await eventually(async () => assert.equal((await state('n0')).base, 'IDLE'), 120_000);
     });
 

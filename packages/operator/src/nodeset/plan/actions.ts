@@ -7,7 +7,7 @@ export type SafeBecause =
   | 'drained-by-other' // the same, but the drain is somebody else's, who may take it back at any moment
   | 'unknown-to-slurm' // Slurm answered, without error, that it has no such node, and the worker had its time to join
   | 'never-started' // it has no machine, or its machine cannot start it: no container of it ever ran
-  | 'bystander' // it does not run, and another worker is behind the Slurm node of its name
+  | 'stale-worker' // it does not run, and another worker is behind the Slurm node of its name
   | 'user-asked' // deletionPolicy: Delete
   | 'no-controller'; // the Slurm cluster itself was deleted
 

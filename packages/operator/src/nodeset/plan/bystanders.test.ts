@@ -39,7 +39,7 @@ describe('a worker that has ended, whose name another one has by now', () => {
             name: 'w-0',
             uid: 'uid-0',
             slurmName: 'w-1',
-            because: 'bystander',
+            because: 'stale-worker',
             why: 'failed',
             resourceVersion: '1',
           },

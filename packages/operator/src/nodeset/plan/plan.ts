@@ -207,10 +207,12 @@ function departureOf(worker: Worker, why: WhyGone, safety: Safety, unmarked: Rea
   };
 }
 
-const reliesOnThePod = new Set<SafeBecause>(['never-started', 'unknown-to-slurm', 'bystander']);
+const reliesOnThePod = new Set<SafeBecause>(['never-started', 'unknown-to-slurm', 'stale-worker']);
 
 function safetyOf(worker: Worker, bystanders: ReadonlySet<Worker>, observed: Observed, now: number): Safety {
-  return bystanders.has(worker) ? { safe: true, because: 'bystander' } : safeToDelete(worker, observed, now);
+  return bystanders.has(worker)
+    ? { safe: true, because: 'stale-worker' }
+    : safeToDelete(worker, observed, now);
 }
 
 /** Slurm's own word on how long work lasts is newer than what was last written on the pod. */
