@@ -22,7 +22,7 @@ const isText = /(?:\.(?:ts|md|ya?ml|tpl|txt|sh|json)|Makefile|Dockerfile|\.ci\/r
 const isForeign =
   /(?:^|\/)(?:testdata|generated|node_modules)\/|^(?:deploy|helm|tools\/words)\/|^charts\/[^/]+\/(?:charts|values\.schema\.json)|slurm-operator-crds\/templates\/slinky|package-lock\.json$/;
 const isProse = /(?:\.(?:md|ya?ml|tpl|txt)|Makefile)$/;
-const isProgram = /^(?:packages\/[^/]+|localcluster|images|charts)\/(?:src|generate)\/|^tools\/targets\//;
+const isProgram = /^(?:packages\/[^/]+|localcluster|images|charts|demo)\/(?:src|generate)\/|^tools\/targets\//;
 
 export function readRules(): WordRule[] {
   return JSON.parse(readFileSync(listFile, 'utf8')) as WordRule[];
