@@ -22,7 +22,8 @@ const isText = /(?:\.(?:ts|md|ya?ml|tpl|txt|sh|json)|Makefile|Dockerfile|\.ci\/r
 const isForeign =
   /(?:^|\/)(?:testdata|generated|node_modules)\/|^(?:deploy|helm|tools\/words)\/|^charts\/[^/]+\/(?:charts|values\.schema\.json)|slurm-operator-crds\/templates\/slinky|package-lock\.json$/;
 const isProse = /(?:\.(?:md|ya?ml|tpl|txt)|Makefile)$/;
-const isProgram = /^(?:packages\/[^/]+|localcluster|images|charts|demo)\/(?:src|generate)\/|^tools\/targets\//;
+const isProgram =
+  /^(?:packages\/[^/]+|localcluster|images|charts|demo)\/(?:src|generate)\/|^tools\/targets\//;
 
 export function readRules(): WordRule[] {
   return JSON.parse(readFileSync(listFile, 'utf8')) as WordRule[];
@@ -60,6 +61,10 @@ export function scanFile(file: string, text: string, rules: readonly WordRule[])
     // The path of a module: its file name counts.
     if (region.kind === 'string' && /^['"]\.{0,2}\//.test(text.slice(region.start, region.start + 4)))
       return [];
+    // A string that is one identifier, such as the key of a type, is a name.
+    const content = text.slice(region.start + 1, region.end - 1);
+    if (region.kind === 'string' && /^[a-z][A-Za-z]*$/.test(content))
+      return [{ ...found, isVisible: false, name: content }];
     return [{ ...found, isVisible: isVisibleProgram && region.kind === 'string' }];
   });
   return [...inName, ...inText];
