@@ -23,7 +23,7 @@ before(async () => {
 after(() => world.stop());
 
 test('fields that Kubernetes does not know are left out, and a condition names them', async () => {
-  const template = { spec: { dNSPolicy: 'ClusterFirstWithHostNet', hostNetwork: true } };
+  const template = { spec: { dNSPolicy: 'Default', nodeSelector: { pool: 'login' } } };
   await world.put(
     loginSets,
     aLoginSet({ template, login: { bogus: true, env: [{ name: 'A', value: 'b' }] } }),
@@ -31,7 +31,7 @@ test('fields that Kubernetes does not know are left out, and a condition names t
   const { spec } = (
     await until('a Deployment', () => world.client.find(deployments, { namespace, name: 'login' }))
   ).spec?.template ?? { spec: undefined };
-  assert.equal(spec?.hostNetwork, true, 'what is known is in effect');
+  assert.deepEqual(spec?.nodeSelector, { pool: 'login' }, 'what is known is in effect');
   assert.ok(spec?.containers[0]?.env?.some(({ name }) => name === 'A'));
   const { message } = await world.said(loginSets, 'login', conditionType.degraded, 'FieldIgnored');
   assert.match(message, /\.spec\.template\.spec\.dNSPolicy/);
@@ -53,7 +53,7 @@ test('the condition goes with the field', async () => {
     { namespace, name: 'login' },
     {
       spec: {
-        template: { spec: { dNSPolicy: null, dnsPolicy: 'ClusterFirstWithHostNet' } },
+        template: { spec: { dNSPolicy: null, dnsPolicy: 'Default' } },
         login: { bogus: null },
       },
     },
@@ -63,7 +63,7 @@ test('the condition goes with the field', async () => {
     return !JSON.stringify(status).includes('FieldIgnored');
   });
   const { spec } = await world.client.get(deployments, { namespace, name: 'login' });
-  assert.equal(spec?.template.spec?.dnsPolicy, 'ClusterFirstWithHostNet');
+  assert.equal(spec?.template.spec?.dnsPolicy, 'Default');
 });
 
 test('other kinds do the same', async () => {
