@@ -284,3 +284,17 @@ test('Slurm is asked only where something could be lost', () => {
   assert.equal(needsSlurm(withLong, base), true);
   assert.equal(needsSlurm(base, base.replace('1024', '512')), true);
 });
+
+test('MaxNodeCount does not shrink below the workers that are about to register', () => {
+  const small = base.replace('1024', '3');
+  const slurm = known([], {
+    nodes: new Map([['short-0', { drained: false, byGuard: false, line: undefined }]]),
+  });
+  const guarded = (names: readonly string[], absent: number) =>
+    guardConfig({ inForce: base, desired: small, slurm, expected: { names, absent } });
+  assert.equal(guarded(['short-0'], 0).text, small, 'three nodes, and every worker is one of them');
+  const held = guarded(['short-0', 'short-1'], 0);
+  assert.match(held.text, /MaxNodeCount=1024\n$/);
+  assert.match(held.holds[0]?.message ?? '', /has 3 nodes and 1 more workers are about to register/);
+  assert.match(guarded(['short-0'], 2).text, /MaxNodeCount=1024\n$/, 'workers without a pod yet');
+});

@@ -13,7 +13,7 @@ import {
 } from './conf-content.ts';
 import { describeJobs, type Hold, heldJobs, moveOrCancel, noJobs } from './hold.ts';
 import { settingHolds } from './settings-that-cost-jobs.ts';
-import type { Change, NodeClosing, SlurmWork, WorkJob } from './slurm-work.ts';
+import type { Change, ExpectedWorkers, NodeClosing, SlurmWork, WorkJob } from './slurm-work.ts';
 import { heldNodes, nodeClosing, type StaticNodeChange, staticNodeChange } from './static-nodes.ts';
 
 export interface GuardInput {
@@ -25,6 +25,7 @@ export interface GuardInput {
   readonly released?: Released;
   /** Slurm's name of a NodeSet that is being deleted → how many workers it still has. */
   readonly workers?: ReadonlyMap<string, number>;
+  readonly expected?: ExpectedWorkers | undefined;
 }
 
 export type Released = ReadonlyMap<string, 'all' | 'pending'>;
@@ -39,8 +40,13 @@ export interface GuardedConfig {
 }
 
 export function guardConfig(input: GuardInput): GuardedConfig {
-  const { inForce, desired, slurm } = input;
-  const change: Change = { from: readConf(inForce ?? desired), to: readConf(desired), slurm };
+  const { inForce, desired, slurm, expected } = input;
+  const change: Change = {
+    from: readConf(inForce ?? desired),
+    to: readConf(desired),
+    slurm,
+    ...(expected && { expected }),
+  };
   const closing = nodeClosing(change);
   if (inForce === undefined || inForce === desired) return { text: desired, holds: [], nodes: closing };
 

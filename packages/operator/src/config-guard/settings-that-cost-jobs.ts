@@ -65,7 +65,7 @@ const costlyKeys: readonly CostlyKey[] = [
   },
 ];
 
-export function settingHolds({ from, to, slurm }: Change): HeldSetting[] {
+export function settingHolds({ from, to, slurm, expected }: Change): HeldSetting[] {
   const held = costlyKeys.flatMap(({ key, fallback, cost, when = differs, loses }): HeldSetting[] => {
     const before = from.settings.get(key.toLowerCase()) ?? fallback;
     const after = to.settings.get(key.toLowerCase()) ?? fallback;
@@ -95,11 +95,11 @@ export function settingHolds({ from, to, slurm }: Change): HeldSetting[] {
     const message = `${stays}. No job needs it now, but one that is submitted during the change would be lost. Close partition ${listed(open)}, each with "scontrol update partition=${open[0]} state=inactive": then it changes, and the change opens them again.`;
     return [{ key, value: before, hold: { ...hold, cause: 'closing', jobs: noJobs, message } }];
   });
-  return [...held, ...maxNodeCountHold({ from, to, slurm })];
+  return [...held, ...maxNodeCountHold({ from, to, slurm, ...(expected && { expected }) })];
 }
 
 /** Slurm drops the records of nodes that no longer fit, and with them their jobs and the jobs that ask for them by name. */
-function maxNodeCountHold({ from, to, slurm }: Change): HeldSetting[] {
+function maxNodeCountHold({ from, to, slurm, expected }: Change): HeldSetting[] {
   const before = from.settings.get('maxnodecount');
   // Without the key Slurm drops every node that registered itself.
   const after = to.settings.get('maxnodecount') ?? '0';
@@ -118,7 +118,11 @@ function maxNodeCountHold({ from, to, slurm }: Change): HeldSetting[] {
         },
       },
     ];
-  if (slurm.nodeCount <= Number(after)) return [];
+  // A worker that registers between this decision and the new configuration gets jobs, and would be dropped with them.
+  const unregistered = (expected?.names ?? []).filter((name) => !slurm.nodes.has(name)).length;
+  const coming = unregistered + (expected?.absent ?? 0);
+  if (slurm.nodeCount + coming <= Number(after)) return [];
+  const more = coming === 0 ? '' : ` and ${coming} more workers are about to register`;
   return [
     {
       key: 'MaxNodeCount',
@@ -126,7 +130,7 @@ function maxNodeCountHold({ from, to, slurm }: Change): HeldSetting[] {
       hold: {
         ...hold,
         cause: 'nodes',
-        message: `${stays}, because Slurm has ${slurm.nodeCount} nodes and would drop those that do not fit, with their jobs. It is lowered when they are removed.`,
+        message: `${stays}, because Slurm has ${slurm.nodeCount} nodes${more}: Slurm would drop those that do not fit, with their jobs. It is lowered when they are removed.`,
       },
     },
   ];

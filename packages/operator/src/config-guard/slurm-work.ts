@@ -95,6 +95,15 @@ export interface Change {
   readonly from: ConfContent;
   readonly to: ConfContent;
   readonly slurm: SlurmWork;
+  readonly expected?: ExpectedWorkers;
+}
+
+/** Workers that are to run, whether they have registered in Slurm or not. */
+export interface ExpectedWorkers {
+  /** Node names of the worker pods that exist. */
+  readonly names: readonly string[];
+  /** Workers that NodeSets ask for and that have no pod yet. */
+  readonly absent: number;
 }
 
 /** Jobs that have ended are left out. A node list that cannot be read is taken as one name: it then matches no other node. */

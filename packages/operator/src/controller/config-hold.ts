@@ -4,7 +4,7 @@ import type { Live } from '@slurm-operator/kube';
 import { digestOf } from '../builders/digest.ts';
 import { type GuardedConfig, guardConfig, type Released } from '../config-guard/guard-config.ts';
 import type { Hold } from '../config-guard/hold.ts';
-import type { SlurmWork } from '../config-guard/slurm-work.ts';
+import type { ExpectedWorkers, SlurmWork } from '../config-guard/slurm-work.ts';
 
 /** What is known of the configuration in force, and what Slurm would lose with it. */
 export interface ConfigEvidence {
@@ -37,6 +37,7 @@ export interface HoldInput {
   /** Of the NodeSets that stay. */
   readonly owners: Owners;
   readonly leaving: readonly LeavingNodeSet[];
+  readonly expected?: ExpectedWorkers | undefined;
   readonly evidence: ConfigEvidence;
   readonly now: number;
 }
@@ -62,7 +63,8 @@ export type HeldItem = Pick<Hold, 'kind' | 'name' | 'cause' | 'jobs' | 'message'
   readonly nodeSet?: string;
 };
 
-export function holdConfig({ controller, desired, owners, leaving, evidence, now }: HoldInput): ConfigHold {
+export function holdConfig(input: HoldInput): ConfigHold {
+  const { controller, desired, owners, leaving, expected, evidence, now } = input;
   const { inForce, slurm } = evidence;
   const guarded = guardConfig({
     inForce: inForce?.text,
@@ -70,6 +72,7 @@ export function holdConfig({ controller, desired, owners, leaving, evidence, now
     slurm,
     released: releasedBy(leaving),
     workers: new Map(leaving.map(({ setName, workers }) => [setName, workers])),
+    expected,
   });
   if (guarded.holds.length === 0) return { ...guarded, owners, waiting: undefined, forced: false };
   const since = controller.status?.heldConfig?.since ?? new Date(now).toISOString();

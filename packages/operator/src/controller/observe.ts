@@ -12,6 +12,7 @@ import {
   type Cache,
   configMaps,
   type Live,
+  type Pod,
   persistentVolumeClaims,
   pods,
   type StatefulSet,
@@ -26,6 +27,7 @@ import { mountedConfigMaps, stateClaimName } from '../builders/controller/statef
 import type { TrialWorker } from '../builders/controller/trial-worker.ts';
 import { type Digests, digestsOf } from '../cache/references.ts';
 import { accountings, clusters, nodeSets } from '../cache/resources.ts';
+import type { ExpectedWorkers } from '../config-guard/slurm-work.ts';
 import { type WorkerKey, workerKeys } from '../keys/slurm-key.ts';
 import { slurmSetName } from '../nodeset/worker/slurmd-conf.ts';
 import { workersEnded } from '../status/ended-workers.ts';
@@ -53,6 +55,7 @@ export interface ObservedController {
   readonly workers: readonly WorkerKey[];
   /** Workers whose slurmd runs, each with its image. */
   readonly running: readonly TrialWorker[];
+  readonly expected?: ExpectedWorkers | undefined;
   readonly statefulSet: {
     readonly exists: boolean;
     readonly updating: boolean;
@@ -122,8 +125,29 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
     slurmdbd: slurmdbdOf(cache, namespace, accountingRef?.name),
     workers: workerKeys(cache, controller),
     running: runningWorkers(cache, controller),
+    expected: expectedWorkers(cache, sets),
   };
 }
+
+function expectedWorkers(cache: Cache, sets: readonly Live<NodeSet>[]): ExpectedWorkers {
+  const workers = sets.map((set) => {
+    const names = workersOf(cache, set)
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata, spec }) => spec?.hostname ?? metadata.name);
+    // In DaemonSet mode the number of matching nodes is known when their pods exist.
+    const counts = set.spec.scalingMode === 'StatefulSet' && set.metadata.deletionTimestamp === undefined;
+    return { names, absent: counts ? Math.max(0, (set.spec.replicas ?? 0) - names.length) : 0 };
+  });
+  return {
+    names: workers.flatMap(({ names }) => names),
+    absent: workers.reduce((sum, { absent }) => sum + absent, 0),
+  };
+}
+
+const workersOf = (cache: Cache, { metadata }: Live<NodeSet>): Live<Pod>[] =>
+  cache
+    .list(pods, { namespace: metadata.namespace })
+    .filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === metadata.uid));
 
 function volumeOf(cache: Cache, set: Live<StatefulSet> | undefined): StateVolume {
   const template = set?.spec?.volumeClaimTemplates?.at(0)?.spec;
@@ -152,14 +176,11 @@ function claimOf(cache: Cache, namespace: string | undefined, name: string): Sta
 }
 
 function leavingNodeSet(cache: Cache, set: Live<NodeSet>): LeavingNodeSet {
-  const { namespace, name, uid } = set.metadata;
   return {
-    name,
+    name: set.metadata.name,
     setName: slurmSetName(set),
     deletionPolicy: set.spec.deletionPolicy,
-    workers: cache
-      .list(pods, { namespace })
-      .filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid)).length,
+    workers: workersOf(cache, set).length,
   };
 }
 

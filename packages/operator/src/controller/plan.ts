@@ -116,6 +116,7 @@ export function planController(
           desired: rendered.text,
           owners: ownersOf(observed),
           leaving: observed.leaving,
+          expected: observed.expected,
           evidence,
           now,
         });

@@ -183,6 +183,25 @@ test('MaxNodeCount shrinks when the nodes fit, and not before', async () => {
   await inForce('it grows at once', /^MaxNodeCount=64$/m);
 });
 
+test('MaxNodeCount does not shrink below the workers that NodeSets ask for', async () => {
+  const at = { namespace, name: 'slurm' };
+  const coming = { namespace, name: 'coming' };
+  await world.put(nodeSets, aNodeSet({ replicas: 5 }, { name: 'coming' }));
+  const maxNodeCount = slurm.cluster.nodes.size + 2;
+  await world.client.mergePatch(controllers, at, { spec: { maxNodeCount } });
+  assert.match(await message(), /MaxNodeCount stays 64 .* more workers are about to register/);
+  await world.client.mergePatch(nodeSets, coming, { spec: { replicas: 0 } });
+  await released();
+  await inForce(
+    'it shrinks when they are not wanted any more',
+    new RegExp(`^MaxNodeCount=${maxNodeCount}$`, 'm'),
+  );
+  await world.client.mergePatch(controllers, at, { spec: { maxNodeCount: 64 } });
+  await inForce('it grows at once', /^MaxNodeCount=64$/m);
+  await world.client.delete(nodeSets, coming);
+  await gone('coming');
+});
+
 test('while Slurm does not answer nothing is removed, and what takes nothing away is put in force', async () => {
   const { running } = await partitionWithJobs('quiet', { running: true });
   slurm.faults.controllerDown = true;
