@@ -74,10 +74,13 @@ fi
 # The key is a mounted file that changes when it is rotated. slurmd reads it once, and again on SIGHUP; jobs continue meanwhile.
 # Nothing is started here while the file is as old as before. A newer one may still hold the same key.
 #
-# Not while a slurmctld answers to the old key: steps are signed for by slurmd, and a slurmctld that refuses the end of a job is not
-# told again, while one that is away is. It is away when it restarts with the new key.
+# Not while a slurmctld answers to the old key. It would end every job that it starts here ("non-startable"), and slurmstepd, for which
+# slurmd signs, does not repeat the end of a job to a slurmctld that refuses it; to one that is away, it does.
+# A slurmctld that takes the connection and says nothing may still have the old key, and would end every job that it starts.
 answers_to_old_key() {
-  timeout 5 scontrol ping 2>/dev/null | grep -q ' is UP$'
+  local said code=0
+  said=$(timeout 5 scontrol ping 2>/dev/null) || code=$?
+  [[ $code == 124 || $said == *' is UP'* ]]
 }
 
 watch_key() {
