@@ -3,7 +3,7 @@
  * so an answer counts for a while, the longer the more it cost.
  */
 import { type Clock, keyOf, type ObjectKey } from '@slurm-operator/kube';
-import { type NodeUpdate, SlurmError } from '@slurm-operator/slurm';
+import { type NodeUpdate, Refused, SlurmError } from '@slurm-operator/slurm';
 import {
   acceptsJobs,
   closedReason,
@@ -15,6 +15,9 @@ import {
 } from '../config-guard/slurm-work.ts';
 import { classify } from './failure.ts';
 import type { SlurmConnection } from './slurm-connection.ts';
+
+/** Slurm's error ESLURM_INVALID_NODE_STATE. */
+const invalidNodeState = 2028;
 
 interface Answer<T> {
   readonly at: number;
@@ -80,16 +83,12 @@ export class WorkSurvey implements SlurmSurvey {
     if (gateway === undefined) return;
     const drain: NodeUpdate = { state: 'DRAIN', reason: closedReason };
     const updates = [
-      ...close.map((node) => [node, drain] as const),
-      ...reopen.map((node) => [node, { state: 'UNDRAIN' }] as const),
+      ...close.map((node) => () => gateway.updateNode(node, drain, signal)),
+      ...reopen.map((node) => () => reopenNode(gateway, node, signal)),
     ];
     try {
       for (let from = 0; from < updates.length; from += atOnce)
-        await Promise.all(
-          updates
-            .slice(from, from + atOnce)
-            .map(([node, update]) => gateway.updateNode(node, update, signal)),
-        );
+        await Promise.all(updates.slice(from, from + atOnce).map((update) => update()));
     } finally {
       this.forget(namespace, controller);
     }
@@ -127,6 +126,19 @@ export class WorkSurvey implements SlurmSurvey {
     const validMs = Math.min(validity.mostMs, Math.max(validity.leastMs, validity.factor * tookMs));
     answers.set(key, { at: now, validMs, value });
     return value;
+  }
+}
+
+/** 24.11 refuses it for a node that has not registered since slurmctld started; it stays closed, and is opened when it has. */
+async function reopenNode(
+  gateway: SlurmConnection['gateway'],
+  node: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await gateway.updateNode(node, { state: 'UNDRAIN' }, signal);
+  } catch (error) {
+    if (!(error instanceof Refused) || error.number !== invalidNodeState) throw error;
   }
 }
 
