@@ -97,7 +97,7 @@ test('node states are out of sync: while Slurm is unknown the NodeSet says so an
   const workers = (await world.client.list(pods, { namespace })).items.map(({ metadata }) => metadata.uid);
   slurm.faults.controllerDown = true;
   const down = await world.said(clusters, 'slurm', conditionType.ready, 'ControllerUnreachable');
-  assert.match(down.message, /slurmrestd at .* answers, but slurmctld does not/);
+  assert.match(down.message, /slurmrestd at .* responds, but slurmctld does not/);
   const unknown = await world.said(nodeSets, 'compute', conditionType.ready, 'SlurmUnknown');
   assert.equal(unknown.status, 'Unknown');
   assert.match(unknown.message, /No pods are deleted until Slurm responds; check the Cluster/);
