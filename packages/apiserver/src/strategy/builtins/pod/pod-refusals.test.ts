@@ -220,3 +220,11 @@ function spread(fields: object): Partial<IPodSpec> {
 function variable(valueFrom: object): Partial<IPodSpec> {
   return container({ env: [{ name: 'A', valueFrom }] });
 }
+
+test('a template on the network of the host may leave its host ports out, a pod may not', () => {
+  const spec = { hostNetwork: true, ...container({ ports: [{ containerPort: 80 }] }) };
+  const faults = (path: string) =>
+    validatePodSpec(spec as IPodSpec, path).filter(({ field }) => field.endsWith('containerPort'));
+  assert.deepEqual(faults('spec.template.spec'), []);
+  assert.equal(faults('spec').length, 1);
+});

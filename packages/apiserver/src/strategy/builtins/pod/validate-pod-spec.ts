@@ -80,12 +80,12 @@ export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
   return faults;
 }
 
-/** The ports of such a pod are ports of its node. */
+/** The ports of such a pod are ports of its node. In a template they may be left out: they are filled in when the pod is created. */
 function hostNetworkFaults(spec: IPodSpec, path: string): FieldFault[] {
   if (spec.hostNetwork !== true) return [];
   return (spec.containers ?? []).flatMap(({ ports = [] }, index) =>
     ports.flatMap(({ hostPort, containerPort }, place) =>
-      hostPort === containerPort
+      hostPort === containerPort || (path !== 'spec' && !hostPort)
         ? []
         : [
             invalidValue(
