@@ -214,7 +214,7 @@ test('while Slurm does not answer nothing is removed, and what takes nothing awa
   await world.put(nodeSets, aNodeSet({ replicas: 0 }, { name: 'added' }));
   await inForce('the new NodeSet', /^NodeSet=added /m);
   await inForce('the partition stays', closed('quiet'));
-  assert.match(await message(), /Slurm does not say whether it has jobs/);
+  assert.match(await message(), /it is unknown whether it has jobs/);
   slurm.faults.controllerDown = false;
   await until('the jobs are named', async () => /1 running job/.test(await message()) || undefined);
   slurm.cluster.finishJob(running);
