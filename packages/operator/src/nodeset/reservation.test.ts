@@ -12,6 +12,7 @@ const now = Date.parse('2026-01-01T00:00:00Z');
 function stage() {
   const reservations = new Map<string, ReservationWrite>();
   const conditions = new Map<string, Verdict>();
+  let refuses = false;
   const gateway = {
     reservation: async (name: string) => {
       const found = reservations.get(name);
@@ -21,7 +22,10 @@ function stage() {
     },
     writeReservation: async (reservation: ReservationWrite) =>
       void reservations.set(reservation.name ?? '', reservation),
-    deleteReservation: async (name: string) => void reservations.delete(name),
+    deleteReservation: async (name: string) => {
+      if (refuses) throw new Error('DELETE is not supported by this Slurm');
+      reservations.delete(name);
+    },
   } as unknown as SlurmGateway;
   const nodeSet = (type: 'ScheduledUpdate' | 'RollingUpdate') =>
     ({
@@ -48,7 +52,10 @@ function stage() {
   /** The operator ends after the reservation was made and before it writes its status. */
   const crash = () =>
     syncReservation(nodeSet('ScheduledUpdate'), ['w-0'], gateway, now, note, AbortSignal.timeout(5_000));
-  return { reservations, conditions, sync, crash };
+  const refuseDeletes = () => {
+    refuses = true;
+  };
+  return { reservations, conditions, refuseDeletes, sync, crash };
 }
 
 test('a reservation whose operator crashed is removed when nobody wants it any more', async () => {
@@ -57,6 +64,18 @@ test('a reservation whose operator crashed is removed when nobody wants it any m
   assert.equal(reservations.size, 1);
   await sync('RollingUpdate');
   assert.equal(reservations.size, 0);
+});
+
+test('a reservation that was noted and that Slurm does not have is not deleted there', async () => {
+  const { conditions, refuseDeletes, reservations, sync, crash } = stage();
+  await crash();
+  reservations.clear();
+  refuseDeletes();
+  await sync('RollingUpdate');
+  assert.deepEqual(
+    [...conditions.values()].map(({ reason }) => reason),
+    ['NotExists'],
+  );
 });
 
 test('one that is still wanted is taken over', async () => {

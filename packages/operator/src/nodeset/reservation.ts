@@ -81,7 +81,8 @@ export async function syncReservation(
   const step = planReservation({ wanted, live, made, nodes }, now);
   switch (step.kind) {
     case 'delete':
-      await gateway.deleteReservation(step.name, signal);
+      // Slurm 24.11 can neither make nor delete one over REST: what it does not have must not fail every reconcile.
+      if (live !== undefined) await gateway.deleteReservation(step.name, signal);
       return {
         type: conditionType.reservationCreated,
         status: 'False',
