@@ -11,7 +11,7 @@ import {
   pods,
   timestamp,
 } from '@slurm-operator/kube';
-import { inParallel } from '../src/nodeset/act/in-parallel.ts';
+import { inParallel } from '../src/kinds/nodeset/act/in-parallel.ts';
 
 export class HollowMachines {
   readonly #client: Client;

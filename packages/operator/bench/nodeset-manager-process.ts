@@ -5,17 +5,17 @@
  */
 import { readFileSync } from 'node:fs';
 import { shutdownSignal } from '@slurm-operator/kube';
-import { setupAccountings } from '../src/accounting/setup.ts';
-import { setupCache } from '../src/cache/cached-objects.ts';
-import { ConnectionPool } from '../src/connection/pool.ts';
-import { setupClusters } from '../src/connection/setup.ts';
-import { setupLoginSets } from '../src/loginset/setup.ts';
-import { setupNodeSets } from '../src/nodeset/setup.ts';
+import { setupAccountings } from '../src/kinds/accounting/setup.ts';
+import { setupClusters } from '../src/kinds/cluster/setup.ts';
+import { setupLoginSets } from '../src/kinds/loginset/setup.ts';
+import { setupNodeSets } from '../src/kinds/nodeset/setup.ts';
+import { setupRestApis } from '../src/kinds/restapi/setup.ts';
+import { setupTokens } from '../src/kinds/token/setup.ts';
+import { setupCache } from '../src/programs/cached-objects.ts';
 import { managerFlags } from '../src/programs/manager-flags.ts';
 import { managerOf } from '../src/programs/manager-of.ts';
-import { setupRestApis } from '../src/restapi/setup.ts';
-import { exposeObjects } from '../src/status/object-metrics.ts';
-import { setupTokens } from '../src/token/setup.ts';
+import { exposeObjects } from '../src/programs/object-metrics.ts';
+import { ConnectionPool } from '../src/slurm-connection/pool.ts';
 
 /** What it has used up since it was started. */
 export interface Usage {

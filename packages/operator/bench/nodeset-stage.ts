@@ -31,9 +31,9 @@ import { bundleProgram, runtimeFlag } from '../../../images/src/operator/bundle-
 import { operatorConfig } from '../../../images/src/operator/operator-files.ts';
 import { scratchDirectory } from '../../sandbox/src/scratch-directory.ts';
 import { clusters, controllers, nodeSets } from '../src/cache/resources.ts';
-import { inParallel, slowStart } from '../src/nodeset/act/in-parallel.ts';
-import { workerPod } from '../src/nodeset/worker/worker-pod.ts';
-import { workerTemplate } from '../src/nodeset/worker/worker-template.ts';
+import { inParallel, slowStart } from '../src/kinds/nodeset/act/in-parallel.ts';
+import { workerPod } from '../src/kinds/nodeset/objects/worker-pod.ts';
+import { workerTemplate } from '../src/kinds/nodeset/objects/worker-template.ts';
 import { HollowMachines } from './hollow-machines.ts';
 import type { Usage } from './nodeset-manager-process.ts';
 

@@ -12,7 +12,7 @@
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pods } from '@slurm-operator/kube';
-import { inParallel } from '../src/nodeset/act/in-parallel.ts';
+import { inParallel } from '../src/kinds/nodeset/act/in-parallel.ts';
 import { type Figure, goalsOf, printFigures } from './nodeset-goals.ts';
 import { BenchStage, image, namespace } from './nodeset-stage.ts';
 

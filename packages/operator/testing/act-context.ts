@@ -1,7 +1,7 @@
 /** What `act` needs besides its actions: nothing fails, nothing is told, and the clock stands at zero unless the test says otherwise. */
 import type { NodeSet } from '@slurm-operator/api';
 import type { Client } from '@slurm-operator/kube';
-import type { ActContext } from '../src/nodeset/act/act.ts';
+import type { ActContext } from '../src/kinds/nodeset/act/act.ts';
 
 export function actContext(over: Partial<ActContext> = {}): ActContext {
   return {

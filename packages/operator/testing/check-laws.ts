@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { isOurDrain } from '../src/nodeset/plan/node-state.ts';
-import { plan } from '../src/nodeset/plan/plan.ts';
+import { isOurDrain } from '../src/kinds/nodeset/plan/node-state.ts';
+import { plan } from '../src/kinds/nodeset/plan/plan.ts';
 import { LawBroken } from './law-broken.ts';
 import { event, happen, newWorld, settle, start } from './nodeset-history.ts';
 

@@ -7,7 +7,7 @@ import {
   type SlurmNode,
   type SlurmReservation,
 } from '@slurm-operator/slurm';
-import type { NodesView } from '../src/nodeset/slurm-gateway.ts';
+import type { NodesView } from '../src/slurm-connection/slurm-gateway.ts';
 import type { StagedSlurm } from './staged-slurm.ts';
 import { startOfItsOwn, strictlyLater } from './strictly-later.ts';
 

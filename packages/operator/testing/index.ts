@@ -1,8 +1,9 @@
 /** What tests of other packages use of the operator's own stage. */
-export { buildControllerConfig } from '../src/builders/controller/config-map.ts';
-export { buildSlurmConf } from '../src/builders/controller/slurm-conf.ts';
-export { workerSshConfig } from '../src/nodeset/worker/worker-ssh.ts';
-export { workerTemplate } from '../src/nodeset/worker/worker-template.ts';
+
+export { workerSshConfig } from '../src/kinds/nodeset/objects/worker-ssh.ts';
+export { workerTemplate } from '../src/kinds/nodeset/objects/worker-template.ts';
+export { buildControllerConfig } from '../src/slurm-config/render/config-map.ts';
+export { buildSlurmConf } from '../src/slurm-config/render/slurm-conf.ts';
 export { crashAtEveryWrite } from './crash-at-every-write.ts';
 export { type CrashScenario, crashScenarios } from './crash-scenarios.ts';
 export { NodeSetStage } from './nodeset-stage.ts';

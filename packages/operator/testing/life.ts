@@ -1,6 +1,6 @@
 /** How long an operator lives: a number of writes, after which it is as dead as a killed process, whatever it still tries. */
 import type { Manager } from '@slurm-operator/kube';
-import type { SlurmGateway } from '../src/nodeset/slurm-gateway.ts';
+import type { SlurmGateway } from '../src/slurm-connection/slurm-gateway.ts';
 
 const slurmWrites = new Set<PropertyKey>([
   'updateNode',

@@ -1,12 +1,12 @@
 /** Random histories of a NodeSet: what users, machines, Slurm and the operator itself may do, in any order. */
 import { reasonPrefix } from '@slurm-operator/api';
 import fc from 'fast-check';
-import type { Action } from '../src/nodeset/plan/actions.ts';
-import { isAvailable } from '../src/nodeset/plan/availability.ts';
-import { keptRevision } from '../src/nodeset/plan/kept-revision.ts';
-import { hasLostState, unregisteredOf } from '../src/nodeset/plan/lost-state.ts';
-import type { Observed, SlurmNode } from '../src/nodeset/plan/observed.ts';
-import { type Plan, plan } from '../src/nodeset/plan/plan.ts';
+import type { Action } from '../src/kinds/nodeset/plan/actions.ts';
+import { isAvailable } from '../src/kinds/nodeset/plan/availability.ts';
+import { keptRevision } from '../src/kinds/nodeset/plan/kept-revision.ts';
+import { hasLostState, unregisteredOf } from '../src/kinds/nodeset/plan/lost-state.ts';
+import type { Observed, SlurmNode } from '../src/kinds/nodeset/plan/observed.ts';
+import { type Plan, plan } from '../src/kinds/nodeset/plan/plan.ts';
 import { LawBroken } from './law-broken.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 

@@ -28,7 +28,7 @@ import {
 } from '@slurm-operator/kube';
 import { until } from '@slurm-operator/kube/testing';
 import { controllers, nodeSets } from '../src/cache/resources.ts';
-import { setupNodeSets } from '../src/nodeset/setup.ts';
+import { setupNodeSets } from '../src/kinds/nodeset/setup.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
 import { runClaimProtection, runFakeKubelet } from './fake-kubelet.ts';
 import { FakeSlurm } from './fake-slurm.ts';

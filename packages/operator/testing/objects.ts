@@ -19,7 +19,7 @@ import {
   type Token,
   tokenKind,
 } from '@slurm-operator/api';
-import type { Surroundings } from '../src/builders/surroundings.ts';
+import type { Surroundings } from '../src/objects/surroundings.ts';
 
 interface Identity {
   readonly name?: string;

@@ -20,7 +20,7 @@ import {
   secrets,
 } from '@slurm-operator/kube';
 import { until } from '@slurm-operator/kube/testing';
-import { type Operator, type OperatorOptions, setupOperator } from '../src/operator.ts';
+import { type Operator, type OperatorOptions, setupOperator } from '../src/programs/operator.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
 import { surroundings } from './objects.ts';
 import { type Grants, refusals, restrictedConfig } from './restricted-config.ts';

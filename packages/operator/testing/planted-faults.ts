@@ -32,7 +32,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     law: /L12: .* its partition/,
     edits: [
       {
-        file: 'config-guard/guard-config.ts',
+        file: 'slurm-config/guard/guard-config.ts',
         find: 'const partitions = partitionHolds(change, released, leaving);',
         replace: 'const partitions: Hold[] = partitionHolds(change, released, leaving).slice(0, 0);',
       },
@@ -46,7 +46,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     law: /L12: .* MaxNodeCount|L8: nodes/,
     edits: [
       {
-        file: 'config-guard/guard-config.ts',
+        file: 'slurm-config/guard/guard-config.ts',
         find: 'const settings = settingHolds(change);',
         replace: 'const settings = settingHolds(change).slice(0, 0);',
       },
@@ -58,12 +58,12 @@ export const plantedFaults: readonly PlantedFault[] = [
     law: /L1: .* while job/,
     edits: [
       {
-        file: 'nodeset/watched-gateway.ts',
+        file: 'slurm-connection/watched-gateway.ts',
         find: 'const later = await jobs.listSince(view.answeredAt, { signal }).catch(unknownJobs);',
         replace: 'const later = await Promise.resolve(jobs.view as JobsOrWhy).catch(unknownJobs);',
       },
       {
-        file: 'nodeset/watched-gateway.ts',
+        file: 'slurm-connection/watched-gateway.ts',
         find: 'jobsUnknown: whyUnknown(jobs),',
         replace: "jobsUnknown: whyUnknown(jobs) === '' ? '' : undefined,",
       },
@@ -75,7 +75,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     law: /L15: /,
     edits: [
       {
-        file: 'nodeset/observe/observe-slurm.ts',
+        file: 'kinds/nodeset/observe/observe-slurm.ts',
         find: "return node.comment === '' && node.instanceType === instanceTypeOf(set.uid);",
         replace:
           "return node.comment === '' && (node.instanceType === instanceTypeOf(set.uid) || node.features.includes(set.name));",
@@ -89,7 +89,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     law: /L8: reservations|L6: .* reservation/,
     edits: [
       {
-        file: 'nodeset/reservation.ts',
+        file: 'kinds/nodeset/reservation.ts',
         find: 'if (made === undefined) await note(',
         replace: 'if (made !== undefined) await note(',
       },

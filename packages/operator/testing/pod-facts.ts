@@ -1,5 +1,5 @@
 /** A pod that is ready and well, for tests about what its state means. */
-import type { PodFacts } from '../src/status/pods.ts';
+import type { PodFacts } from '../src/framework/status/pods.ts';
 
 export const podFacts = (over: Partial<PodFacts> = {}): PodFacts => ({
   name: 'pod-0',

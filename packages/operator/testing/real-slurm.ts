@@ -10,7 +10,7 @@ import {
   type SlurmReservation,
 } from '@slurm-operator/slurm';
 import { type MiniSlurm, type SlurmRelease, startMiniSlurm } from '@slurm-operator/slurm/testing';
-import type { NodesView } from '../src/nodeset/slurm-gateway.ts';
+import type { NodesView } from '../src/slurm-connection/slurm-gateway.ts';
 import type { StagedSlurm, StartedWorker } from './staged-slurm.ts';
 import { strictlyLater } from './strictly-later.ts';
 

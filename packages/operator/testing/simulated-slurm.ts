@@ -1,6 +1,6 @@
 /** Slurm's half of the simulated world: nodes that register and take work, and answers that may be missing. */
-import type { Action } from '../src/nodeset/plan/actions.ts';
-import type { SlurmNode, SlurmView, Worker } from '../src/nodeset/plan/observed.ts';
+import type { Action } from '../src/kinds/nodeset/plan/actions.ts';
+import type { SlurmNode, SlurmView, Worker } from '../src/kinds/nodeset/plan/observed.ts';
 import { LawBroken } from './law-broken.ts';
 
 interface Job {

@@ -2,7 +2,7 @@
  * A Kubernetes of a few hundred lines beside a Slurm (`SimulatedSlurm`), for the laws of the NodeSet plan: pods that start, fail and
  * get lost, kubelets that tell of it late, answers of Slurm that are old, missing or gone. Everything happens when the test says so.
  */
-import type { Action } from '../src/nodeset/plan/actions.ts';
+import type { Action } from '../src/kinds/nodeset/plan/actions.ts';
 import {
   type Claim,
   type KubeNode,
@@ -12,7 +12,7 @@ import {
   slotKey,
   slurmNameOf,
   type Worker,
-} from '../src/nodeset/plan/observed.ts';
+} from '../src/kinds/nodeset/plan/observed.ts';
 import { LawBroken } from './law-broken.ts';
 import { kubeNode, pendingPod } from './observed.ts';
 import { SimulatedSlurm } from './simulated-slurm.ts';

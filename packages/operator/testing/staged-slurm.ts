@@ -1,5 +1,5 @@
 import type { SlurmNode } from '@slurm-operator/slurm';
-import type { SlurmGateway } from '../src/nodeset/slurm-gateway.ts';
+import type { SlurmGateway } from '../src/slurm-connection/slurm-gateway.ts';
 
 export interface StartedWorker {
   /** Of the Slurm node. */

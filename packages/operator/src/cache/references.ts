@@ -1,6 +1,6 @@
 /** References to Secrets and ConfigMaps: what is cached of them, and what is wrong with them. */
 import { type Cache, configMaps, secrets } from '@slurm-operator/kube';
-import type { Trouble } from '../status/judge.ts';
+import type { Trouble } from '../framework/status/judge.ts';
 
 /** What is known of a Secret or ConfigMap: the digest of each value, never the value. */
 export interface Digests {

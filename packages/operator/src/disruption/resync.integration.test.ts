@@ -19,8 +19,8 @@ import {
 import { until } from '@slurm-operator/kube/testing';
 import { type ControlPlane, startControlPlane } from '@slurm-operator/localcluster/testing';
 import { aNodeSet } from '../../testing/objects.ts';
-import { setupCache } from '../cache/cached-objects.ts';
 import { nodeSets } from '../cache/resources.ts';
+import { setupCache } from '../programs/cached-objects.ts';
 import { resyncAnnotation } from './plan-resync.ts';
 import { setupDisruptionBudgets } from './setup.ts';
 

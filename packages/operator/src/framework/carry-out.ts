@@ -1,7 +1,7 @@
 /** Carries out the actions of a plan, in their order. */
 import type { Live, Manager } from '@slurm-operator/kube';
-import type { Steps } from '../reconcile/steps.ts';
 import { type Action, type CustomAction, titleOf } from './actions.ts';
+import type { Steps } from './steps.ts';
 
 export interface ActingFor {
   readonly manager: Pick<Manager, 'client' | 'owned'>;

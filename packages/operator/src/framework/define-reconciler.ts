@@ -8,11 +8,11 @@ import type {
   Resource,
   Result,
 } from '@slurm-operator/kube';
-import { Steps } from '../reconcile/steps.ts';
-import type { Trouble, Verdict } from '../status/judge.ts';
-import { writeStatus } from '../status/write-status.ts';
 import type { Action, CustomAction } from './actions.ts';
 import { carryOut } from './carry-out.ts';
+import type { Trouble, Verdict } from './status/judge.ts';
+import { writeStatus } from './status/write-status.ts';
+import { Steps } from './steps.ts';
 
 export type Reconcile = (request: Request, context: ReconcileContext) => Promise<Result | undefined>;
 

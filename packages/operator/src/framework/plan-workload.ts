@@ -8,8 +8,8 @@ import {
   type StatefulSet,
   statefulSets,
 } from '@slurm-operator/kube';
-import { keepTemplateMetadata } from '../reconcile/keep-template-metadata.ts';
 import type { Action } from './actions.ts';
+import { keepTemplateMetadata } from './keep-template-metadata.ts';
 
 interface Strategy {
   readonly type?: string;

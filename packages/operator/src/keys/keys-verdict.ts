@@ -1,6 +1,6 @@
 /** Whether every daemon has the newest keys. Pure. */
 import { conditionType } from '@slurm-operator/api';
-import type { Verdict } from '../status/judge.ts';
+import type { Verdict } from '../framework/status/judge.ts';
 
 /** A pod, and the digests of the keys that it was started with or told of. */
 export interface Keyholder {

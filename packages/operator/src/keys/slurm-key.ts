@@ -6,7 +6,7 @@
  */
 import { annotation, app, type Controller, label } from '@slurm-operator/api';
 import { type Cache, type Live, type Pod, pods, secrets } from '@slurm-operator/kube';
-import type { Read } from '../builders/read.ts';
+import type { Read } from '../objects/read.ts';
 
 /** The digest of the key that every daemon of this Controller should have by now; empty while there is none. */
 export function slurmKeyDigest(cache: Cache, { metadata, spec }: Read<Controller>): string {

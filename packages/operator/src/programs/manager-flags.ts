@@ -1,9 +1,10 @@
 /** The flags of the manager program: upstream's names and defaults, and a few of our own. */
-import type { OperatorOptions } from '../operator.ts';
+
 import { clusterDomainOf, usualClusterDomain } from './cluster-domain.ts';
 import { FlagError } from './errors.ts';
 import { type Address, address, count, domain, duration, list, oneOf, text, toggle } from './flag-types.ts';
 import { type LogSettings, logSettings } from './log-flags.ts';
+import type { OperatorOptions } from './operator.ts';
 import { type FlagValues, parseFlags, usage } from './parse-flags.ts';
 import { type ServingSettings, servingFlags, servingSettings } from './serving-flags.ts';
 

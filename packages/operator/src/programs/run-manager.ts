@@ -1,8 +1,8 @@
 /** Puts the manager program together from its command line. */
 import { readFile } from 'node:fs/promises';
-import { setupOperator } from '../operator.ts';
 import { managerFlags } from './manager-flags.ts';
 import { managerOf } from './manager-of.ts';
+import { setupOperator } from './operator.ts';
 import { serveProfiles } from './profiles.ts';
 import type { Program } from './run-program.ts';
 

@@ -15,7 +15,7 @@ import {
   pods,
   sleep,
 } from '@slurm-operator/kube';
-import { fitsNode, type Placement } from '../nodeset/observe/fits-node.ts';
+import { fitsNode, type Placement } from '../kinds/nodeset/observe/fits-node.ts';
 
 const period = 10_000;
 const pageSize = 100;

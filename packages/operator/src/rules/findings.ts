@@ -1,5 +1,5 @@
 /** What a rule finds in a specification: one sentence, said by the webhook at the request and by a condition afterwards. */
-import type { Trouble } from '../status/judge.ts';
+import type { Trouble } from '../framework/status/judge.ts';
 
 export interface Finding extends Trouble {
   /**

@@ -4,7 +4,7 @@
  */
 import type { Accounting, Controller, LoginSet, NodeSet, RestApi } from '@slurm-operator/api';
 import type { DeepReadonly } from '@slurm-operator/kube';
-import { controllerNotFound } from '../status/controller-not-found.ts';
+import { controllerNotFound } from '../framework/status/controller-not-found.ts';
 import type { Finding, SpecFacts, WorkerNames } from './findings.ts';
 
 type Rule<T> = (object: DeepReadonly<T>, facts: SpecFacts) => readonly Finding[];

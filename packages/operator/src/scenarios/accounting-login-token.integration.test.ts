@@ -7,8 +7,8 @@ import { until } from '@slurm-operator/kube/testing';
 import { aController, aLoginSet, anAccounting, aToken } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { accountings, controllers, loginSets, tokens } from '../cache/resources.ts';
-import { allowedUsersAnnotation } from '../token/renewal.ts';
-import { readToken } from '../token/stored-token.ts';
+import { allowedUsersAnnotation } from '../kinds/token/renewal.ts';
+import { readToken } from '../kinds/token/stored-token.ts';
 
 const namespace = 'hpc';
 const key = Buffer.alloc(64, 7);

@@ -13,8 +13,8 @@ import { readConfiguration, type Simulator, startSimulator } from '@slurm-operat
 import { aController, aNodeSet, aRestApi } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { loopbackServices, SlurmBehindService } from '../../testing/slurm-behind-service.ts';
-import { trialName } from '../builders/controller/trial-files.ts';
 import { controllers, nodeSets, restApis } from '../cache/resources.ts';
+import { trialName } from '../slurm-config/trial/trial-files.ts';
 
 const namespace = 'hpc';
 const ended = new AbortController();

@@ -19,9 +19,9 @@ import {
   type RunningOperator,
   startOperatorWorld,
 } from '../../testing/operator-world.ts';
-import { configSeenAnnotation } from '../builders/controller/reconfigure.ts';
-import { mountedConfigMaps } from '../builders/controller/stateful-set.ts';
 import { clusters, controllers, nodeSets, restApis } from '../cache/resources.ts';
+import { configSeenAnnotation } from '../kinds/controller/objects/reconfigure.ts';
+import { mountedConfigMaps } from '../kinds/controller/objects/stateful-set.ts';
 
 let world: OperatorWorld;
 let operator: RunningOperator;

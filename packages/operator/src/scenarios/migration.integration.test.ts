@@ -34,7 +34,7 @@ import {
   restApis,
   tokens,
 } from '../cache/resources.ts';
-import { readToken } from '../token/stored-token.ts';
+import { readToken } from '../kinds/token/stored-token.ts';
 
 const namespace = 'hpc';
 const upstream = new UpstreamCluster(namespace);

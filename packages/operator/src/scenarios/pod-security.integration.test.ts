@@ -12,9 +12,9 @@ import {
   surroundings,
 } from '../../testing/objects.ts';
 import { type Manifest, type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
-import { buildTrialPod } from '../builders/controller/config-check.ts';
 import { accountings, controllers, loginSets, restApis } from '../cache/resources.ts';
-import { workerTemplate } from '../nodeset/worker/worker-template.ts';
+import { workerTemplate } from '../kinds/nodeset/objects/worker-template.ts';
+import { buildTrialPod } from '../slurm-config/trial/config-check.ts';
 
 const profiles = ['restricted', 'baseline', 'privileged'] as const;
 const namespace = 'hpc';

@@ -1,6 +1,6 @@
 /** Machines, their kubelets and the slurmd on them: pods that start, run, fail and end, whether Kubernetes hears of it or not. */
 import { app, label } from '@slurm-operator/api';
-import { targetNodeAnnotation } from '../../src/nodeset/annotations.ts';
+import { targetNodeAnnotation } from '../../src/kinds/nodeset/annotations.ts';
 import type { MemoryKube, StoredObject } from './memory-kube.ts';
 import type { ModelSlurm, Slurmd } from './model-slurm.ts';
 

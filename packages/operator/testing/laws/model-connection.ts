@@ -13,7 +13,7 @@ import {
   type SlurmWatch,
   Unavailable,
 } from '@slurm-operator/slurm';
-import { WatchedGateway } from '../../src/nodeset/watched-gateway.ts';
+import { WatchedGateway } from '../../src/slurm-connection/watched-gateway.ts';
 import { blankNode } from '../fake-slurm.ts';
 import type { ModelJob, ModelNode, ModelSlurm } from './model-slurm.ts';
 

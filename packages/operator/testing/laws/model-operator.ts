@@ -17,11 +17,11 @@ import {
   statefulSets,
 } from '@slurm-operator/kube';
 import { Registry } from 'prom-client';
-import { setupCache } from '../../src/cache/cached-objects.ts';
 import { accountings, clusters, controllers, nodeSets } from '../../src/cache/resources.ts';
-import { WorkSurvey } from '../../src/connection/work-survey.ts';
-import { ControllerReconciler } from '../../src/controller/reconciler.ts';
-import { NodeSetReconciler } from '../../src/nodeset/reconciler.ts';
+import { ControllerReconciler } from '../../src/kinds/controller/reconciler.ts';
+import { NodeSetReconciler } from '../../src/kinds/nodeset/reconciler.ts';
+import { setupCache } from '../../src/programs/cached-objects.ts';
+import { WorkSurvey } from '../../src/slurm-connection/work-survey.ts';
 import { surroundings } from '../objects.ts';
 import { MemoryClient, type MemoryKube } from './memory-kube.ts';
 import type { ModelConnection } from './model-connection.ts';

@@ -1,6 +1,6 @@
 /** slurmctld as Kubernetes runs it: the StatefulSet's pod, the trials of its configuration, and when it reads a new one. */
 import { app, label, resourceName } from '@slurm-operator/api';
-import { trialApp } from '../../src/builders/controller/config-check.ts';
+import { trialApp } from '../../src/slurm-config/trial/config-check.ts';
 import type { MemoryKube, StoredObject } from './memory-kube.ts';
 import type { Json } from './merge.ts';
 import type { ModelSlurm } from './model-slurm.ts';

@@ -1,0 +1,83 @@
+/** What the plan and the status of an Accounting are made from. Reads, and changes nothing. */
+import type { Accounting } from '@slurm-operator/api';
+import {
+  type Cache,
+  type Client,
+  type Condition,
+  type Live,
+  type StatefulSet,
+  secrets,
+  statefulSets,
+} from '@slurm-operator/kube';
+import { type Digests, digestsOf, refTroubles } from '../../cache/references.ts';
+import { refusedPods } from '../../framework/refused-pods.ts';
+import { Sensitive } from '../../framework/sensitive.ts';
+import type { Trouble } from '../../framework/status/judge.ts';
+import { type PodFacts, podsOf } from '../../framework/status/pods.ts';
+import { jwtKeyOf } from '../../objects/key-sources.ts';
+import { cachedFacts } from '../../rules/cached-facts.ts';
+import { specTroubles } from '../../rules/findings.ts';
+import { specRules } from '../../rules/spec-rules.ts';
+import { buildAccountingService } from './objects/accounting.ts';
+import { slurmsAnswers } from './status.ts';
+
+export interface ObservedAccounting {
+  readonly accounting: Live<Accounting>;
+  readonly secrets: readonly Digests[];
+  readonly jwks: readonly Digests[];
+  /** References to Secrets and ConfigMaps that do not exist, or lack the key. */
+  readonly missingRefs: readonly Trouble[];
+  /** Read from the API server, because caches hold digests only; absent while a reference is missing. */
+  readonly password: Sensitive<string> | undefined;
+  readonly statefulSet: Live<StatefulSet> | undefined;
+  readonly pods: readonly PodFacts[];
+  readonly answers: readonly Condition[];
+  readonly specProblems: readonly Trouble[];
+  /** Why slurmdbd's pod cannot be created. */
+  readonly refusedPod?: Trouble | undefined;
+}
+
+export async function observeAccounting(
+  { cache, client }: { readonly cache: Cache; readonly client: Client },
+  accounting: Live<Accounting>,
+  signal: AbortSignal,
+): Promise<ObservedAccounting> {
+  const { spec } = accounting;
+  const { namespace, name } = accounting.metadata;
+  const passwordRef = spec.storageConfig?.passwordKeyRef;
+  const refs = [spec.slurmKeyRef, jwtKeyOf(spec), passwordRef];
+  const names = new Set(refs.flatMap((ref) => (ref === undefined ? [] : [ref.name])));
+  const known = [...names].map((one) => digestsOf(cache, 'Secret', namespace, one));
+  const jwks =
+    spec.jwksKeyRef === undefined ? [] : [digestsOf(cache, 'ConfigMap', namespace, spec.jwksKeyRef.name)];
+  const missingRefs = [
+    ...refTroubles('Secret', 'slurmKeyRef', spec.slurmKeyRef, known, namespace),
+    ...refTroubles('Secret', 'jwtKeyRef', jwtKeyOf(spec), known, namespace),
+    ...refTroubles('Secret', 'storageConfig.passwordKeyRef', passwordRef, known, namespace),
+    ...refTroubles('ConfigMap', 'jwksKeyRef', spec.jwksKeyRef, jwks, namespace),
+  ];
+  const set = buildAccountingService(accounting).metadata;
+  const isReadable = !spec.external && missingRefs.length === 0;
+  return {
+    accounting,
+    secrets: known,
+    jwks,
+    missingRefs,
+    password: isReadable ? await readPassword(client, namespace, passwordRef, signal) : undefined,
+    statefulSet: cache.get(statefulSets, set),
+    pods: podsOf(cache, 'accounting', namespace, name),
+    answers: slurmsAnswers(cache, namespace, name),
+    specProblems: specTroubles(specRules.Accounting(accounting, cachedFacts(cache, accounting.metadata))),
+    refusedPod: await refusedPods({ cache, client }, { namespace, name: set.name }, signal),
+  };
+}
+
+async function readPassword(
+  client: Client,
+  namespace: string,
+  ref: { readonly name: string; readonly key: string } | undefined,
+  signal: AbortSignal,
+): Promise<Sensitive<string>> {
+  const secret = await client.get(secrets, { namespace, name: ref?.name ?? '' }, { signal });
+  return new Sensitive(Buffer.from(secret.data?.[ref?.key ?? ''] ?? '', 'base64').toString('utf8'));
+}

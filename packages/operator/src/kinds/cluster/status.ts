@@ -1,0 +1,115 @@
+/** What a Cluster says: whether Slurm answers, what it holds, and how everything that belongs to it is. Pure. */
+import { type Cluster, conditionType } from '@slurm-operator/api';
+import { isBusy, isDown, isDrain, isIdle } from '@slurm-operator/slurm';
+import { type Trouble, type Verdict, verdicts } from '../../framework/status/judge.ts';
+import type { AccountingAnswer } from '../../slurm-connection/ask-accounting.ts';
+import type { Failure } from '../../slurm-connection/failure.ts';
+import type { NodesView } from '../../slurm-connection/slurm-gateway.ts';
+
+type Status = NonNullable<Cluster['status']>;
+
+export interface Connected {
+  readonly server: string;
+  readonly slurmVersion: string | undefined;
+  readonly apiVersion: string | undefined;
+  readonly view: NodesView;
+  readonly jobs: { readonly running: number; readonly pending: number } | undefined;
+  /** Whether slurmdbd answers and has its database; undefined where there is no accounting. */
+  readonly accounting: AccountingAnswer | undefined;
+}
+
+/** An object of the same cluster that is not ready. */
+export interface Ailing {
+  readonly kind: string;
+  readonly name: string;
+  readonly message: string;
+}
+
+export function clusterStatus(
+  outcome: Connected | Failure,
+  ailing: readonly Ailing[],
+  hasAccounting: boolean,
+): { readonly fields: Partial<Status>; readonly verdicts: readonly Verdict[] } {
+  const failed = 'class' in outcome;
+  const connected: Verdict = failed
+    ? {
+        type: conditionType.slurmConnected,
+        status: 'False',
+        reason: outcome.reason,
+        message: outcome.message,
+      }
+    : {
+        type: conditionType.slurmConnected,
+        status: 'True',
+        reason: 'Connected',
+        message: `Slurm at ${outcome.server} responds and accepts the token of the operator.`,
+      };
+  const troubles: Trouble[] = failed ? [{ reason: outcome.reason, message: outcome.message }] : [];
+  const [ready, progressing, degraded] = verdicts(troubles, connected.message);
+  const [first] = ailing;
+  return {
+    fields: { isReady: !failed, ...(failed ? {} : contents(outcome)) },
+    verdicts: [
+      ...(ready === undefined ? [] : [ready]),
+      ...(progressing === undefined ? [] : [progressing]),
+      // Slurm may well answer while a part of the cluster is ill: that is Degraded, not down.
+      ...(degraded === undefined
+        ? []
+        : [
+            !failed && first !== undefined
+              ? {
+                  ...degraded,
+                  status: 'True' as const,
+                  reason: 'PodsNotReady' as const,
+                  message: `${first.kind} ${first.name} is not ready: ${first.message}${ailing.length > 1 ? ` (and ${ailing.length - 1} more)` : ''}`,
+                }
+              : degraded,
+          ]),
+      connected,
+      ...databaseVerdict(outcome, hasAccounting),
+    ],
+  };
+}
+
+/** What the Accounting cannot know of itself: a slurmdbd that has lost its database goes on listening. */
+function databaseVerdict(outcome: Connected | Failure, hasAccounting: boolean): Verdict[] {
+  const type = conditionType.databaseReachable;
+  if (!hasAccounting) return [];
+  if ('class' in outcome || outcome.accounting === undefined || outcome.accounting.kind === 'silent')
+    return [
+      {
+        type,
+        status: 'Unknown',
+        reason: 'SlurmUnknown',
+        message:
+          'class' in outcome
+            ? 'Slurm does not respond, so the state of its accounting is unknown.'
+            : 'slurmdbd has not responded yet.',
+      },
+    ];
+  return [
+    outcome.accounting.kind === 'answers'
+      ? { type, status: 'True', reason: 'Connected', message: 'slurmdbd and its database respond.' }
+      : { type, status: 'False', reason: 'DatabaseUnreachable', message: outcome.accounting.words },
+  ];
+}
+
+function contents({ server, slurmVersion, apiVersion, view, jobs }: Connected): Partial<Status> {
+  return {
+    server,
+    ...(slurmVersion === undefined ? {} : { slurmVersion }),
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...(view.kind === 'unknown'
+      ? {}
+      : {
+          nodes: {
+            total: view.nodes.length,
+            idle: view.nodes.filter(({ state }) => isIdle(state) && !isDrain(state)).length,
+            allocated: view.nodes.filter(({ state }) => isBusy(state) && !isDown(state)).length,
+            down: view.nodes.filter(({ state }) => isDown(state)).length,
+            drained: view.nodes.filter(({ state }) => isDrain(state)).length,
+          },
+        }),
+    ...(jobs === undefined ? {} : { jobs }),
+  };
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import type { Controller } from '@slurm-operator/api';
+import type { Live } from '@slurm-operator/kube';
+import { aController } from '../../../testing/objects.ts';
+import type { SlurmSurvey, SlurmWork } from '../../slurm-config/guard/slurm-work.ts';
+import { confDigestAnnotation, versionFile } from '../../slurm-config/render/config-map.ts';
+import { type EvidenceInput, gatherEvidence } from './config-evidence.ts';
+
+const desired = 'NodeSet=short Feature=short\nPartitionName=short Nodes=short\n';
+const withLong = `${desired}NodeSet=long Feature=long\nPartitionName=long Nodes=long\n`;
+const harmless = `${desired}ReturnToService=1\n`;
+const silent: SlurmWork = { kind: 'unknown', why: 'no answer' };
+
+function mapOf(text: string, written = text, version = 'v1') {
+  return {
+    metadata: { name: 'slurm-config', annotations: { [confDigestAnnotation]: hash('sha256', written) } },
+    data: { 'slurm.conf': text, [versionFile]: version },
+  };
+}
+
+function surveyOf(over: Partial<SlurmSurvey> = {}): SlurmSurvey {
+  return {
+    work: () => Promise.resolve(silent),
+    partitions: () => Promise.resolve(undefined),
+    lastPartitions: () => new Set(['short']),
+    hasClosedNodes: () => false,
+    setNodes: () => Promise.resolve(),
+    forget: () => undefined,
+    ...over,
+  };
+}
+
+const controller = (heldConfig?: object): Live<Controller> => ({
+  ...aController(),
+  status: { configHash: 'v1', heldConfig },
+});
+
+function gather(stored: object | undefined, over: Partial<EvidenceInput> = {}) {
+  return gatherEvidence({
+    cache: { get: () => undefined } as never,
+    client: { find: () => Promise.resolve(stored) } as never,
+    survey: surveyOf(),
+    controller: controller(),
+    desired,
+    mayHavePartitions: true,
+    signal: AbortSignal.timeout(1_000),
+    ...over,
+  });
+}
+
+const held = {
+  items: [
+    { kind: 'Partition', name: 'long', nodeSet: 'gpus' },
+    { kind: 'NodeSet', name: 'long' },
+  ],
+};
+
+test('a ConfigMap that is gone or was edited does not lose what is held', async () => {
+  for (const stored of [undefined, mapOf(desired, withLong), mapOf(desired, desired, 'another')]) {
+    const { inForce } = await gather(stored, { controller: controller(held) });
+    assert.match(inForce?.text ?? '', /^PartitionName=long Nodes=long$/m);
+    assert.equal(inForce?.owners['long'], 'gpus');
+  }
+});
+
+test('a ConfigMap that the operator wrote is in force as it is', async () => {
+  assert.equal((await gather(mapOf(withLong))).inForce?.text, withLong);
+  const { inForce } = await gather(undefined, { controller: aController() });
+  assert.equal(inForce, undefined, 'before the first');
+});
+
+test('partitions that only Slurm has are remembered while it does not answer', async () => {
+  const mayForget = async (over: Partial<EvidenceInput>) => {
+    const { slurm } = await gather(mapOf(desired), { desired: harmless, ...over });
+    return slurm.kind === 'unknown' ? slurm.mayForget : undefined;
+  };
+  const last = (names: readonly string[] | undefined) =>
+    surveyOf({ lastPartitions: () => names && new Set(names) });
+  assert.equal(await mayForget({ survey: last(['short', 'adhoc']) }), 'partition adhoc');
+  assert.equal(await mayForget({ survey: last(['short']) }), undefined);
+  assert.match((await mayForget({ survey: last(undefined) })) ?? '', /created with scontrol/);
+  const noSlurm = { survey: last(undefined), mayHavePartitions: false };
+  assert.equal(await mayForget(noSlurm), undefined, 'it has never answered, or slurmctld does not run');
+});
+
+test('right before a write every list is new', async () => {
+  const asked: unknown[] = [];
+  const survey = surveyOf({
+    work: (_namespace, _name, _signal, options) => {
+      asked.push(options);
+      return Promise.resolve(silent);
+    },
+    forget: () => asked.push('forget'),
+  });
+  await gather(mapOf(withLong), { survey, fresh: true });
+  assert.deepEqual(asked, ['forget', { fresh: true }]);
+});
+
+test('a drain of the guard is looked after although nothing changes', async () => {
+  const cached = mapOf(desired);
+  const digests = { 'slurm.conf': hash('sha256', desired), [versionFile]: hash('sha256', 'v1') };
+  const cache = { get: () => ({ ...cached, data: digests }) } as never;
+  let asked = 0;
+  const work = () => {
+    asked += 1;
+    return Promise.resolve(silent);
+  };
+  await gather(undefined, { cache, survey: surveyOf({ work }) });
+  assert.equal(asked, 0);
+  await gather(undefined, { cache, survey: surveyOf({ work, hasClosedNodes: () => true }) });
+  assert.equal(asked, 1);
+});

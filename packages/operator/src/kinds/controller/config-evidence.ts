@@ -1,0 +1,134 @@
+/** Reads the configuration in force, and asks Slurm where a change of it could cost a job. */
+import { hash } from 'node:crypto';
+import { type Controller, resourceName } from '@slurm-operator/api';
+import { type Cache, type Client, type ConfigMap, configMaps, type Live } from '@slurm-operator/kube';
+import { readConf } from '../../slurm-config/guard/conf-content.ts';
+import { needsSlurm } from '../../slurm-config/guard/guard-config.ts';
+import { type HeldName, recoverInForce } from '../../slurm-config/guard/recover-in-force.ts';
+import type { SlurmSurvey, SlurmWork } from '../../slurm-config/guard/slurm-work.ts';
+import {
+  confDigestAnnotation,
+  nodeSetsAnnotation,
+  versionFile,
+} from '../../slurm-config/render/config-map.ts';
+import type { ConfigEvidence, Owners } from './config-hold.ts';
+
+/** Nothing is in force, so nothing can be lost. */
+export const noEvidence: ConfigEvidence = {
+  inForce: undefined,
+  slurm: { kind: 'unknown', why: 'it was not queried' },
+};
+
+export interface EvidenceInput {
+  readonly cache: Cache;
+  readonly client: Client;
+  readonly survey: SlurmSurvey;
+  readonly controller: Live<Controller>;
+  readonly desired: string;
+  /** A slurmctld runs that has answered before: partitions may exist that slurm.conf does not name. */
+  readonly mayHavePartitions: boolean;
+  /** Right before a write: Slurm is asked after this call, whatever it said before. */
+  readonly fresh?: boolean;
+  readonly signal: AbortSignal;
+}
+
+export async function gatherEvidence(input: EvidenceInput): Promise<ConfigEvidence> {
+  const { cache, client, controller, desired, survey, signal } = input;
+  const { namespace, name } = controller.metadata;
+  const map = { namespace, name: resourceName.config(name) };
+  const cached = cache.get(configMaps, map);
+  // The cache holds digests: most of the time they say that nothing changes, and nobody is asked.
+  if (cached !== undefined && isSettled(cached, controller, desired)) {
+    const inForce = { text: desired, owners: ownersIn(cached) };
+    if (!survey.hasClosedNodes(namespace, name)) return { ...noEvidence, inForce };
+    return { inForce, slurm: await askAll(input) };
+  }
+  if (input.fresh === true) survey.forget(namespace, name);
+  const stored = await client.find(configMaps, map, { signal });
+  const text = stored?.data?.['slurm.conf'];
+  const { configHash } = controller.status ?? {};
+  if (text === undefined && configHash === undefined) return noEvidence;
+  if (stored !== undefined && text !== undefined && isAsWritten(stored, hash('sha256', text), configHash))
+    return { inForce: { text, owners: ownersIn(stored) }, slurm: await askSlurm(input, text) };
+  const slurm = await askAll(input, text);
+  const held = (controller.status?.heldConfig?.items ?? []) as readonly HeldName[];
+  const recovered = recoverInForce({ text, desired, held, slurm });
+  return {
+    inForce: { text: recovered, owners: { ...ownersOfHeld(controller), ...(stored && ownersIn(stored)) } },
+    slurm,
+  };
+}
+
+function isSettled(cached: Live<ConfigMap>, { status }: Live<Controller>, desired: string): boolean {
+  const digest = hash('sha256', desired);
+  const { data, metadata } = cached;
+  const written = metadata.annotations?.[confDigestAnnotation] ?? digest;
+  const version = data?.[versionFile];
+  return (
+    data?.['slurm.conf'] === digest &&
+    written === digest &&
+    (status?.configHash === undefined || version === hash('sha256', status.configHash))
+  );
+}
+
+/** The operator wrote this text, and slurmctld was last told to read it. An older operator left no digest. */
+function isAsWritten(
+  { data, metadata }: Live<ConfigMap>,
+  digest: string,
+  configHash: string | undefined,
+): boolean {
+  const written = metadata.annotations?.[confDigestAnnotation] ?? digest;
+  return written === digest && data?.[versionFile] !== undefined && data[versionFile] === configHash;
+}
+
+/** A change that takes nothing away is put in force also while Slurm does not answer: it may be what mends it. */
+async function askSlurm(input: EvidenceInput, inForce: string): Promise<SlurmWork> {
+  const { survey, controller, desired, signal } = input;
+  const { namespace, name } = controller.metadata;
+  if (needsSlurm(inForce, desired)) return askAll(input, inForce);
+  const partitions = await survey.partitions(namespace, name, signal);
+  if (partitions === undefined) return { ...noEvidence.slurm, ...mayForget(input, inForce) };
+  const known = partitionsOf(inForce, desired);
+  const all = [...partitions].every((partition) => known.has(partition));
+  return all ? noEvidence.slurm : askAll(input, inForce);
+}
+
+async function askAll(input: EvidenceInput, inForce?: string): Promise<SlurmWork> {
+  const { survey, controller, signal, fresh = false } = input;
+  const work = await survey.work(controller.metadata.namespace, controller.metadata.name, signal, { fresh });
+  return work.kind === 'known' ? work : { ...work, ...mayForget(input, inForce ?? '') };
+}
+
+/** Partitions that were made with scontrol are lost by any reconfigure; what Slurm had when it answered last may have jobs now. */
+function mayForget(
+  { survey, controller, desired, mayHavePartitions }: EvidenceInput,
+  inForce: string,
+): { readonly why?: string; readonly mayForget?: string } {
+  if (!mayHavePartitions) return {};
+  const { namespace, name } = controller.metadata;
+  const why = 'see the condition SlurmConnected of the Controller.';
+  const last = survey.lastPartitions(namespace, name);
+  if (last === undefined) return { why, mayForget: 'partitions that were created with scontrol' };
+  const known = partitionsOf(inForce, desired);
+  const alone = [...last].filter((partition) => !known.has(partition));
+  return alone.length === 0 ? {} : { why, mayForget: `partition ${alone.slice(0, 5).join(', ')}` };
+}
+
+const partitionsOf = (...texts: readonly string[]): Set<string> =>
+  new Set(texts.flatMap((text) => [...readConf(text).partitions.keys()]));
+
+function ownersOfHeld({ status }: Live<Controller>): Owners {
+  const items = (status?.heldConfig?.items ?? []) as readonly (HeldName & { readonly nodeSet?: string })[];
+  return Object.fromEntries(
+    items.flatMap(({ name, nodeSet }) => (nodeSet === undefined ? [] : [[name, nodeSet]])),
+  );
+}
+
+/** An annotation that cannot be read says nothing of owners. */
+function ownersIn({ metadata }: Live<ConfigMap>): Owners {
+  try {
+    return JSON.parse(metadata.annotations?.[nodeSetsAnnotation] ?? '{}') as Owners;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,121 @@
+/** Whom the side container of slurmctld tells of a configuration, and when: its script, with a stub in place of scontrol. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, test } from 'node:test';
+import { until } from '@slurm-operator/kube/testing';
+import { aController, surroundings } from '../../../../testing/objects.ts';
+import { reconfigureContainer } from './reconfigure.ts';
+
+const running: { readonly process: ChildProcess; readonly directory: string }[] = [];
+afterEach(async () => {
+  for (const { process, directory } of running.splice(0)) {
+    const ended = once(process, 'exit');
+    process.kill('SIGTERM');
+    await ended;
+    await rm(directory, { recursive: true });
+  }
+});
+
+interface Past {
+  /** What slurmctld finds in its state; nothing where it never ran before. */
+  readonly told?: string;
+  readonly version: string;
+}
+
+async function start({ told, version }: Past) {
+  const directory = await mkdtemp(join(tmpdir(), 'reconfigure-'));
+  const [etc, state, bin] = [join(directory, 'etc'), join(directory, 'state'), join(directory, 'bin')];
+  for (const each of [etc, state, bin]) await mkdir(each);
+  const log = join(directory, 'log');
+  /** Never half a file, as a kubelet does it. */
+  const put = async (name: string, text: string) => {
+    await writeFile(join(directory, name), text);
+    await rename(join(directory, name), join(etc, name));
+  };
+  const configure = async (text: string, approved = text) => {
+    await put('.config-approved', approved);
+    await put('.config-version', text);
+  };
+  await configure(version);
+  await writeFile(log, '');
+  if (told !== undefined) {
+    await writeFile(join(state, 'clustername'), 'a');
+    await writeFile(join(state, '.config-told'), told);
+  }
+  const stub = `#!/bin/sh\ncat ${etc}/.config-version >>${log}; echo >>${log}`;
+  await writeFile(join(bin, 'scontrol'), stub, { mode: 0o755 });
+  // Each turn of its loop begins with a nap, which is short here and counted.
+  const turns = join(directory, 'turns');
+  await writeFile(turns, '');
+  const nap = `#!/bin/sh\necho >>${turns}; exec /bin/sleep 0.05`;
+  await writeFile(join(bin, 'sleep'), nap, { mode: 0o755 });
+  const mount = { name: 'statesave', mountPath: state };
+  const { command } = reconfigureContainer({ controller: aController(), around: surroundings, state: mount });
+  const script = command?.at(-1)?.replaceAll('/etc/slurm', etc) ?? '';
+  const hasty = script.replace('SECONDS + 60', 'SECONDS + 1');
+  assert.notEqual(hasty, script, 'a minute is too long for a test');
+  const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+  running.push({
+    process: spawn('/bin/bash', ['-c', hasty], { env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    directory,
+  });
+  const lines = async (file: string) =>
+    (await readFile(file, 'utf8').catch(() => '')).split('\n').slice(0, -1);
+  return {
+    configure,
+    /** Everything that was told until `last` was for the second time, and in the turns after that. */
+    async untilTold(last: string, times = 2): Promise<string[]> {
+      const isLast = (each: string) => each === last;
+      await until(`${last} was told`, async () => (await lines(log)).filter(isLast).length >= times);
+      await this.turns();
+      return lines(log);
+    },
+    /** Some turns that surely began after now. */
+    async turns(): Promise<void> {
+      const { length } = await lines(turns);
+      await until('some turns have passed', async () => (await lines(turns)).length > length + 3);
+    },
+    kept: () => readFile(join(state, '.config-told'), 'utf8'),
+  };
+}
+
+test('a slurmctld without a past has nobody to tell; a change is told', async () => {
+  const slurmctld = await start({ version: 'one' });
+  await slurmctld.turns();
+  await slurmctld.configure('two');
+  assert.deepEqual(await slurmctld.untilTold('two'), ['two', 'two']);
+});
+
+test('what is not approved waits', async () => {
+  const slurmctld = await start({ told: 'one', version: 'one' });
+  await slurmctld.configure('two', 'one');
+  await slurmctld.turns();
+  await slurmctld.configure('three');
+  assert.deepEqual(await slurmctld.untilTold('three'), ['three', 'three']);
+});
+
+test('a configuration that came with a new pod is told to the workers of the one before', async () => {
+  const slurmctld = await start({ told: 'one', version: 'two' });
+  assert.deepEqual(await slurmctld.untilTold('two'), ['two', 'two']);
+});
+
+test('workers that were told before are left alone when slurmctld starts again', async () => {
+  const slurmctld = await start({ told: 'one', version: 'one' });
+  await slurmctld.turns();
+  await slurmctld.configure('two');
+  assert.deepEqual(await slurmctld.untilTold('two'), ['two', 'two']);
+  assert.equal(await slurmctld.kept(), 'two\n');
+});
+
+test('the second word is about the last configuration only', async () => {
+  const slurmctld = await start({ told: 'one', version: 'two' });
+  await slurmctld.untilTold('two', 1);
+  await slurmctld.configure('three');
+  const told = await slurmctld.untilTold('three');
+  assert.deepEqual(told.slice(-2), ['three', 'three']);
+  assert.ok(told.filter((each) => each === 'two').length <= 2);
+});

@@ -1,0 +1,190 @@
+/** The StatefulSet that runs slurmctld. */
+import { annotation, app, type Controller, resourceName, uid } from '@slurm-operator/api';
+import type { StatefulSet } from '@slurm-operator/kube';
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import type { IVolume } from 'kubernetes-models/v1/Volume';
+import { clusterNameOf } from '../../../objects/cluster-name.ts';
+import { jwksSource, keySources, type ProjectedSource } from '../../../objects/key-sources.ts';
+import { selectorLabels } from '../../../objects/labels.ts';
+import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
+import { builtMeta, templateMeta } from '../../../objects/object-meta.ts';
+import type { Read } from '../../../objects/read.ts';
+import { slurmctldSecurityContext } from '../../../objects/security-contexts.ts';
+import { servesHttp } from '../../../objects/slurm-version.ts';
+import { controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
+import type { Surroundings } from '../../../objects/surroundings.ts';
+import { referencedConfigMaps } from '../../../slurm-config/render/config-map.ts';
+import { slurmctldPort, stateSaveLocation } from '../../../slurm-config/render/slurm-conf.ts';
+import { fixOwnershipContainer } from './fix-ownership.ts';
+import { approvedFile, configSeenAnnotation, reconfigureContainer } from './reconfigure.ts';
+
+export interface ControllerWorkloadInput {
+  readonly controller: Read<Controller>;
+  readonly around: Surroundings;
+  /** Changes of these restart slurmctld. */
+  readonly hashes: { readonly slurmKey: string; readonly jwtKey: string; readonly restart: string };
+}
+
+const stateVolume = 'statesave';
+/** As the StatefulSet controller names it. */
+export const stateClaimName = (set: string, ordinal: number): string => `${stateVolume}-${set}-${ordinal}`;
+/** The volume with slurm.conf, the user's files and the keys. */
+const etcVolume = 'slurm-etc';
+
+/** The ConfigMaps whose files its pods see in /etc/slurm. */
+export function mountedConfigMaps(set: Read<StatefulSet>): string[] {
+  const etc = set.spec?.template.spec?.volumes?.find(({ name }) => name === etcVolume);
+  return (etc?.projected?.sources ?? []).flatMap(({ configMap }) => configMap?.name ?? []);
+}
+
+export function buildControllerStatefulSet(input: ControllerWorkloadInput): StatefulSet {
+  const { controller, hashes } = input;
+  const { name } = controller.metadata;
+  const { template } = controller.spec;
+  const meta = builtMeta(resourceName.controller(name), 'controller', controller, name, template?.metadata);
+  const podMeta = templateMeta('controller', controller, name, template?.metadata);
+  const claim = claimTemplate(controller);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: meta,
+    spec: {
+      replicas: controllerReplicas(controller),
+      serviceName: resourceName.controllerInternal(name),
+      // A standby is never ready: the next pod must not wait for it.
+      podManagementPolicy: 'Parallel',
+      // Nor must a rollout, which would never end: with standbys the operator makes the pods anew itself.
+      ...(controllerReplicas(controller) > 1 ? { updateStrategy: { type: 'OnDelete' as const } } : {}),
+      revisionHistoryLimit: 0,
+      selector: { matchLabels: selectorLabels('controller', name) },
+      template: {
+        metadata: {
+          labels: podMeta.labels,
+          annotations: {
+            ...podMeta.annotations,
+            [annotation.defaultContainer]: app.controller,
+            [annotation.slurmKeyHash]: hashes.slurmKey,
+            [annotation.jwtKeyHash]: hashes.jwtKey,
+            [annotation.slurmConfigHash]: hashes.restart,
+          },
+        },
+        spec: mergePodSpec(generatedSpec(input), template?.spec as Partial<IPodSpec> | undefined),
+      },
+      ...(claim === undefined ? {} : { volumeClaimTemplates: [claim] }),
+    },
+  };
+}
+
+function generatedSpec(input: ControllerWorkloadInput): IPodSpec {
+  const { controller, around } = input;
+  const state = stateMount(controller);
+  const initContainers = fixOwnershipContainer({ controller, around, state });
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: uid.slurm,
+      runAsGroup: uid.slurm,
+      fsGroup: uid.slurm,
+      // A state volume with a million files is not walked at every start.
+      fsGroupChangePolicy: 'OnRootMismatch',
+    },
+    ...(controllerReplicas(controller) > 1 ? { affinity: apart(controller.metadata.name) } : {}),
+    ...(initContainers.length > 0 ? { initContainers } : {}),
+    containers: [slurmctld(input), reconfigureContainer({ controller, around, state })],
+    volumes: volumes(controller),
+  };
+}
+
+/** Two controllers on one machine would be lost together. */
+const apart = (name: string) => ({
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      {
+        topologyKey: 'kubernetes.io/hostname',
+        labelSelector: { matchLabels: selectorLabels('controller', name) },
+      },
+    ],
+  },
+});
+
+function slurmctld({ controller, around }: ControllerWorkloadInput): IContainer {
+  const image = controller.spec.slurmctld?.image ?? around.images.slurmctld;
+  const probe = (path: string) =>
+    servesHttp(image) ? { httpGet: { path, port: app.controller } } : { tcpSocket: { port: app.controller } };
+  const base: IContainer = {
+    name: app.controller,
+    image,
+    ports: [{ name: app.controller, containerPort: slurmctldPort(controller), protocol: 'TCP' }],
+    // A slurmctld of thousands of nodes may think for seconds; Kubernetes would give it one.
+    startupProbe: { ...probe('/livez'), failureThreshold: 30, periodSeconds: 2, timeoutSeconds: 5 },
+    livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10, timeoutSeconds: 10 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 3, timeoutSeconds: 5 },
+    // Its last words say why it died; the operator passes them on.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    securityContext: slurmctldSecurityContext,
+    volumeMounts: [
+      { name: etcVolume, mountPath: '/etc/slurm', readOnly: true },
+      { name: 'run', mountPath: '/run' },
+      { name: 'slurm-authsocket', mountPath: '/run/slurmctld' },
+      stateMount(controller),
+      { name: 'slurm-logfile', mountPath: '/var/log/slurm' },
+    ],
+  };
+  return mergeContainer(base, controller.spec.slurmctld as Partial<IContainer> | undefined);
+}
+
+const stateMount = (controller: Read<Controller>) => ({
+  name: stateVolume,
+  mountPath: stateSaveLocation(clusterNameOf(controller)),
+});
+
+function volumes(controller: Read<Controller>): IVolume[] {
+  const { persistence } = controller.spec;
+  const memory = { emptyDir: { medium: 'Memory' as const } };
+  return [
+    { name: etcVolume, projected: { defaultMode: 0o550, sources: etcSources(controller) } },
+    { name: 'run', ...memory },
+    { name: 'slurm-authsocket', ...memory },
+    { name: 'slurm-logfile', emptyDir: {} },
+    ...(persistence.enabled
+      ? persistence.existingClaim
+        ? [{ name: stateVolume, persistentVolumeClaim: { claimName: persistence.existingClaim } }]
+        : []
+      : [{ name: stateVolume, emptyDir: {} }]),
+  ];
+}
+
+function etcSources(controller: Read<Controller>): ProjectedSource[] {
+  return [
+    { configMap: { name: resourceName.config(controller.metadata.name) } },
+    ...keySources(controller.spec),
+    ...referencedConfigMaps(controller).map((name) => ({ configMap: { name } })),
+    ...jwksSource(controller.spec),
+    {
+      downwardAPI: {
+        items: [
+          { path: approvedFile, fieldRef: { fieldPath: `metadata.annotations['${configSeenAnnotation}']` } },
+        ],
+      },
+    },
+  ];
+}
+
+function claimTemplate({ spec }: Read<Controller>) {
+  const { enabled, existingClaim, fixOwnership: _, ...claim } = spec.persistence;
+  if (!enabled || existingClaim) return undefined;
+  const defaults: IPersistentVolumeClaimSpec = {
+    accessModes: ['ReadWriteOnce'],
+    resources: { requests: { storage: '4Gi' } },
+  };
+  return {
+    apiVersion: 'v1' as const,
+    kind: 'PersistentVolumeClaim' as const,
+    metadata: { name: stateVolume },
+    spec: { ...defaults, ...(claim as IPersistentVolumeClaimSpec) },
+  };
+}

@@ -1,0 +1,269 @@
+/** The second look: what a delete, or a node that is set down, is confirmed by. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Client } from '@slurm-operator/kube';
+import { actContext } from '../../../../testing/act-context.ts';
+import { CountedReads } from '../../../../testing/counted-reads.ts';
+import type { NodesView, SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
+import type { Action, SafeBecause } from '../plan/actions.ts';
+import { act } from './act.ts';
+
+describe('what a delete is confirmed by', () => {
+  const node = (flags: string[], reason = 'slurm-operator: going') => ({
+    name: 'w-1',
+    reason,
+    state: { base: 'IDLE', flags: new Set(flags) },
+  });
+  const list = (at: number, nodes: object[]): NodesView =>
+    ({
+      kind: 'known',
+      at,
+      nodes,
+      deadlines: new Map(),
+      jobsUnknown: undefined,
+      jobsAfterNodes: true,
+      controllerStartedAt: 0,
+    }) as unknown as NodesView;
+  const drained = [node(['DRAIN'])];
+  const resumed = [node([])];
+  const theirs = [node(['DRAIN'], 'bad GPU')];
+  const cases: readonly [
+    reason: string,
+    because: SafeBecause,
+    newest: NodesView,
+    fresh: NodesView,
+    gone: boolean,
+  ][] = [
+    ['a young list shows it drained', 'drained', list(9_000, drained), list(10_000, resumed), true],
+    [
+      'a young list shows that somebody undrained it',
+      'drained',
+      list(9_000, resumed),
+      list(10_000, drained),
+      false,
+    ],
+    [
+      'a young list shows that the drain is not ours any more',
+      'drained',
+      list(9_000, theirs),
+      list(10_000, theirs),
+      false,
+    ],
+    [
+      'a list from before the clock was set back',
+      'drained',
+      list(11_000, drained),
+      list(10_000, resumed),
+      false,
+    ],
+    [
+      'a young list whose jobs were listed before it is asked for again',
+      'drained',
+      { ...list(9_000, drained), jobsAfterNodes: false } as NodesView,
+      list(10_000, resumed),
+      false,
+    ],
+    [
+      'the jobs are not known: its only job may be suspended',
+      'drained',
+      list(8_000, drained),
+      { ...list(10_000, drained), jobsUnknown: 'a list of jobs failed' } as NodesView,
+      false,
+    ],
+    ['an old list is asked for again', 'drained', list(8_000, drained), list(10_000, resumed), false],
+    ['an unknown node is asked for again', 'unknown-to-slurm', list(9_900, []), list(10_000, resumed), false],
+    [
+      'a drain by somebody else is asked for again',
+      'drained-by-other',
+      list(9_900, drained),
+      list(10_000, resumed),
+      false,
+    ],
+    [
+      'a drain by somebody else that stays',
+      'drained-by-other',
+      list(9_900, theirs),
+      list(10_000, theirs),
+      true,
+    ],
+    ['a drain that went with its record', 'drained', list(9_900, []), list(10_000, []), false],
+    [
+      'a record that does not respond is no drained one',
+      'unknown-to-slurm',
+      list(9_900, []),
+      list(10_000, [node(['NOT_RESPONDING'])]),
+      false,
+    ],
+    [
+      'no answer is no confirmation of an absence',
+      'unknown-to-slurm',
+      list(9_900, []),
+      { kind: 'unknown', since: 0, why: 'down' },
+      false,
+    ],
+    ['an unknown node that stays unknown', 'unknown-to-slurm', list(9_900, []), list(10_000, []), true],
+    [
+      'no answer is no confirmation',
+      'drained',
+      list(1_000, drained),
+      { kind: 'unknown', since: 0, why: 'down' },
+      false,
+    ],
+  ];
+  for (const [reason, because, newest, fresh, gone] of cases)
+    test(reason, async () => {
+      const done: string[] = [];
+      const client = { delete: async () => true } as unknown as Client;
+      const gateway = { view: () => newest, freshView: async () => fresh } as unknown as SlurmGateway;
+      await act(
+        [{ kind: 'delete-worker', name: 'w-1', uid: 'v', slurmName: 'w-1', because, why: 'update' }],
+        actContext({
+          client,
+          gateway,
+          done: (action: Action) => void done.push(action.kind),
+          now: () => 10_000,
+        }),
+      );
+      assert.deepEqual(done, gone ? ['delete-worker'] : []);
+    });
+});
+
+test('an absence is asked for anew for as many deletes as are sent at once', async () => {
+  const told: string[] = [];
+  const client = {
+    delete: async (_: object, { name }: { name: string }) => void told.push(name),
+  } as unknown as Client;
+  const fresh: NodesView = {
+    kind: 'known',
+    at: 1,
+    nodes: [],
+    deadlines: new Map(),
+    jobsUnknown: undefined,
+    jobsAfterNodes: true,
+    controllerStartedAt: 0,
+  };
+  const gateway = {
+    freshView: async () => {
+      told.push('list');
+      return fresh;
+    },
+  } as unknown as SlurmGateway;
+  const going = (name: string): Action => ({
+    kind: 'delete-worker',
+    name,
+    uid: name,
+    slurmName: name,
+    because: 'unknown-to-slurm',
+    why: 'deletion',
+  });
+  await act(
+    ['a', 'b', 'c', 'd', 'e'].map(going),
+    actContext({
+      client,
+      gateway,
+      parallel: 2,
+    }),
+  );
+  assert.deepEqual(told, ['list', 'a', 'b', 'list', 'c', 'd', 'list', 'e']);
+});
+
+test('what we drained is looked at again for as many deletes as are sent at once', async () => {
+  const told: string[] = [];
+  let resumed = false;
+  const client = {
+    delete: async (_: object, { name }: { name: string }) => {
+      told.push(name);
+      resumed = true; // somebody ends the other drains after the first deletes
+    },
+  } as unknown as Client;
+  const nodes = (flags: string[]) =>
+    ['a', 'b', 'c'].map((name) => ({
+      name,
+      reason: 'slurm-operator: going',
+      state: { base: 'IDLE', flags: new Set(flags) },
+    }));
+  const gateway = {
+    view: () => ({ kind: 'known', at: 0, jobsAfterNodes: true, nodes: nodes(resumed ? [] : ['DRAIN']) }),
+  } as unknown as SlurmGateway;
+  const going = (name: string): Action => ({
+    kind: 'delete-worker',
+    name,
+    uid: name,
+    slurmName: name,
+    because: 'drained',
+    why: 'scale-in',
+  });
+  await act(
+    ['a', 'b', 'c'].map(going),
+    actContext({
+      client,
+      gateway,
+      parallel: 2,
+    }),
+  );
+  assert.deepEqual(told, ['a', 'b']);
+});
+
+test('law L11: set down is only what a list asked for now still shows as the dead one', async () => {
+  const ended = 10_000;
+  const listed = (slurmdStartedAt: number | undefined, name = 'w-0'): NodesView =>
+    ({ kind: 'known', at: 1, nodes: [{ name, slurmdStartedAt }] }) as unknown as NodesView;
+  const down: NodesView = { kind: 'unknown', since: 0, why: 'down' };
+  for (const [reason, fresh, expected] of [
+    ['it is', listed(9_000), ['w-0 DOWN', 'done']],
+    ['slurmd has been restarted meanwhile', listed(10_000), []],
+    ['its record is gone', listed(9_000, 'w-1'), []],
+    ['Slurm does not answer', down, []],
+  ] as const) {
+    const told: string[] = [];
+    const gateway = {
+      freshView: async () => fresh,
+      updateNode: async (name: string, { state }: { state: string }) => void told.push(`${name} ${state}`),
+    } as unknown as SlurmGateway;
+    await act(
+      [{ kind: 'set-down', slurmName: 'w-0', reason: 'ended', endedAt: ended }],
+      actContext({
+        gateway,
+        done: () => void told.push('done'),
+        parallel: 1,
+      }),
+    );
+    assert.deepEqual(told, expected, reason);
+  }
+});
+
+test('many deletes are confirmed by one reading of the list', async () => {
+  const reads = async (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `w-${index}`);
+    const counted = new CountedReads();
+    const nodes = counted.list(
+      names.map((name) => ({
+        name,
+        reason: 'slurm-operator: x',
+        state: { base: 'IDLE', flags: new Set(['DRAIN']) },
+      })),
+    );
+    const view = {
+      kind: 'known',
+      at: 0,
+      nodes,
+      deadlines: new Map(),
+      jobsAfterNodes: true,
+      controllerStartedAt: 0,
+    } as unknown as NodesView;
+    let deleted = 0;
+    const deletes = names.map((name): Action => {
+      return { kind: 'delete-worker', name, uid: name, slurmName: name, because: 'drained', why: 'update' };
+    });
+    await act(
+      deletes,
+      actContext({
+        client: { delete: async () => (deleted += 1) } as unknown as Client,
+        gateway: { view: () => view } as unknown as SlurmGateway,
+      }),
+    );
+    assert.equal(deleted, count);
+    return counted.count;
+  };
+  assert.ok((await reads(400)) <= (await reads(100)) * 5);
+});

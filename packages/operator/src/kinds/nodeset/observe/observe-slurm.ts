@@ -1,0 +1,52 @@
+/** A Slurm node, as the plan sees it. */
+import type { Deadline, SlurmNode as ListedNode } from '@slurm-operator/slurm';
+import { gpusIn, instanceTypeOf } from '../../../slurm-config/render/slurmd-conf.ts';
+import type { SlurmNode } from '../plan/observed.ts';
+
+export interface SetIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export function observeSlurmNode(
+  node: ListedNode,
+  deadline: Deadline | undefined,
+  set: SetIdentity,
+): SlurmNode {
+  return {
+    name: node.name,
+    base: node.state.base,
+    flags: node.state.flags,
+    reason: node.reason,
+    comment: node.comment,
+    features: node.features,
+    topology: node.topology,
+    size: { cpus: node.cpus, memory: node.memory, gpus: gpusIn(node.gres) },
+    address: node.address,
+    instanceId: node.instanceId || undefined,
+    slurmdStartedAt: node.slurmdStartedAt,
+    deadline: deadline === 'infinite' ? Number.POSITIVE_INFINITY : deadline,
+    ours: isOurs(node, set),
+    reservation: node.reservation || undefined,
+  };
+}
+
+/** Law L15: a record is of this set if its comment says so, or, before it has one, the instance type that its slurmd registered with. */
+function isOurs(node: ListedNode, set: SetIdentity): boolean {
+  const info = parseComment(node.comment);
+  if (info === undefined) return node.comment === '' && node.instanceType === instanceTypeOf(set.uid);
+  return (
+    info['namespace'] === set.namespace && info['nodeSetName'] === set.name && info['nodeSetUID'] === set.uid
+  );
+}
+
+function parseComment(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,217 @@
+/** Who is drained, in which words, and who is undrained again. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { cleanReason } from '@slurm-operator/slurm';
+import { kubeNode, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
+import type { Observed, SlurmNode, Worker } from './observed.ts';
+import { plan } from './plan.ts';
+
+const ours = 'slurm-operator: Pod (slurm/w-0) is pending termination for scale-in';
+
+/** What is decided; that conditions follow Slurm's state has a test of its own. */
+const kinds = (given: Observed) =>
+  plan(given, now)
+    .actions.map((action) => action.kind)
+    .filter((kind) => kind !== 'mirror-state');
+
+const busy = { base: 'ALLOCATED' as const, deadline: now + 60_000 };
+
+test('scale-in drains first, waits while there is work, deletes when drained', () => {
+  const cordoned = { cordoned: true, cordonCause: 'scale-in' } as const;
+  assert.deepEqual(kinds(observed([worker(0)], [slurmNode(0)], { replicas: 0 })), ['patch-worker', 'drain']);
+  const draining = slurmNode(0, { ...busy, flags: new Set(['DRAIN']), reason: ours });
+  assert.ok(!kinds(observed([worker(0, cordoned)], [draining], { replicas: 0 })).includes('delete-worker'));
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason: ours });
+  assert.deepEqual(kinds(observed([worker(0, cordoned)], [drained], { replicas: 0 })), ['delete-worker']);
+  const before = observed([worker(0, cordoned)], [drained], {
+    replicas: 0,
+    lastWrites: new Map([['w-0', now]]),
+  });
+  assert.deepEqual(kinds(before), [], 'a list that is not newer than our drain says nothing');
+});
+
+describe('a node that we drained is undrained only for the slurmd of the pod that is there now', () => {
+  const started = now - 300_000;
+  const missed = { instanceId: 'uid-of-predecessor', address: '10.0.0.0', slurmdStartedAt: started };
+  const cases: readonly [reason: string, over: Partial<SlurmNode>, undrained: boolean][] = [
+    ['its instance id says so', { instanceId: 'uid-0', slurmdStartedAt: started - 3_600_000 }, true],
+    ['Slurm missed the new id, but the address is the pod’s', { ...missed, slurmdStartedAt: now }, true],
+    ['Slurm missed the new id, but it started with the container', { ...missed, address: '192.0.2.9' }, true],
+    ['started before the container: the predecessor', { ...missed, slurmdStartedAt: started - 5_000 }, false],
+    [
+      'another id, another address, another time: a ghost that was restarted elsewhere',
+      { ...missed, address: '192.0.2.9', slurmdStartedAt: now },
+      false,
+    ],
+    ['no id at all, started after the container', { ...missed, instanceId: undefined, address: 'x' }, true],
+    ['it started in the second that both cut off', { ...missed, slurmdStartedAt: started - 999 }, true],
+    ['it does not respond', { flags: new Set(['DRAIN', 'NOT_RESPONDING']) }, false],
+  ];
+  for (const [reason, over, undrained] of cases)
+    test(reason, () => {
+      const node = slurmNode(0, { flags: new Set(['DRAIN']), reason: ours, ...over });
+      const actions = kinds(observed([worker(0, { startedAt: started })], [node]));
+      assert.equal(actions.includes('undrain'), undrained);
+    });
+});
+
+test('a reversal in the middle of a scale-in undrains and keeps', () => {
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason: ours });
+  const actions = kinds(observed([worker(0, { cordoned: true, cordonCause: 'scale-in' })], [drained]));
+  assert.deepEqual(actions, ['patch-worker', 'undrain']);
+});
+
+test('a cordoned Node drains its worker in the words of its annotation, and undrains when it is back', () => {
+  const node = kubeNode('n0', { unschedulable: true, cordonReason: 'bad disk' });
+  const cordon = plan(observed([worker(0)], [slurmNode(0)], { nodes: new Map([['n0', node]]) }), now).actions;
+  assert.deepEqual(
+    cordon.find((action) => action.kind === 'drain'),
+    { kind: 'drain', slurmName: 'w-0', reason: 'slurm-operator: bad disk' },
+  );
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason: 'slurm-operator: bad disk' });
+  const back = observed([worker(0, { cordoned: true, cordonCause: 'node-cordon' })], [drained], {
+    nodes: new Map([['n0', { ...node, unschedulable: false }]]),
+  });
+  assert.deepEqual(kinds(back), ['patch-worker', 'undrain']);
+});
+
+test('a drain by a person stays, also on a worker that is to go; its words are kept', () => {
+  const foreign = slurmNode(0, { flags: new Set(['DRAIN']), reason: 'bad GPU' });
+  assert.deepEqual(kinds(observed([worker(0)], [foreign])), []);
+  assert.deepEqual(
+    plan(observed([worker(0)], [foreign], { replicas: 0 }), now).actions.map((action) =>
+      action.kind === 'delete-worker' ? action.because : action.kind,
+    ),
+    ['drained-by-other'],
+    'drained is drained',
+  );
+  const down = slurmNode(0, { base: 'DOWN', reason: 'Not responding' });
+  const drain = plan(observed([worker(0)], [down], { replicas: 0 }), now).actions.find(
+    (action) => action.kind === 'drain',
+  );
+  assert.match(drain?.kind === 'drain' ? drain.reason : '', /\(was: Not responding\)$/);
+});
+
+test('a person’s cordon outlives the replacement of the worker, and is theirs to take away', () => {
+  const cordoned = worker(0, { cordoned: true, revision: 'r0' });
+  const drain = plan(observed([cordoned, worker(1)], [slurmNode(0), slurmNode(1)]), now).actions.find(
+    (action) => action.kind === 'drain',
+  );
+  const reason = drain?.kind === 'drain' ? drain.reason : '';
+  assert.match(reason, /^slurm-operator: Pod \(slurm\/w-0\) is pending termination for update/);
+  const left = slurmNode(0, { flags: new Set(['DRAIN']), reason });
+  const successor = observed([worker(0), worker(1)], [left, slurmNode(1)]);
+  const actions = plan(successor, now).actions.filter((action) => action.kind !== 'mirror-state');
+  assert.deepEqual(actions, [
+    {
+      kind: 'patch-worker',
+      name: 'w-0',
+      uid: 'uid-0',
+      cordon: { cordoned: true, cause: undefined },
+      resourceVersion: '1',
+    },
+    { kind: 'drain', slurmName: 'w-0', reason: 'slurm-operator: Pod (slurm/w-0) was cordoned' },
+  ]);
+  const scaledIn = plan(observed([cordoned], [slurmNode(0)], { replicas: 0 }), now).actions;
+  assert.ok(
+    scaledIn.every((action) => action.kind !== 'drain' || action.reason.endsWith('for scale-in')),
+    'a place that goes takes its cordon along',
+  );
+});
+
+test('a node that is down for a reason of its own is left alone while its worker stays', () => {
+  const down = slurmNode(0, { base: 'DOWN', reason: 'Node unexpectedly rebooted' });
+  const nodes = new Map([['n0', kubeNode('n0', { unschedulable: true })]]);
+  assert.ok(!kinds(observed([worker(0)], [down], { nodes })).includes('drain'));
+});
+
+test('a drain of ours that keeps the words of others is not written anew', () => {
+  const kept = slurmNode(0, { ...busy, flags: new Set(['DRAIN']), reason: `${ours} (was: Not responding)` });
+  const given = observed([worker(0)], [kept], { replicas: 0 });
+  assert.ok(!kinds(given).includes('drain'));
+  const other = slurmNode(0, { ...busy, flags: new Set(['DRAIN']), reason: 'slurm-operator: another' });
+  assert.ok(kinds(observed([worker(0)], [other], { replicas: 0 })).includes('drain'));
+});
+
+describe('law L11: what Slurm still counts on is set down', () => {
+  const endedAt = now - 60_000;
+  const dead = { phase: 'Failed', ready: false, containersDead: true, endedAt } as const;
+  const ghost = { flags: new Set(['DRAIN']), reason: ours, ...busy, slurmdStartedAt: endedAt - 3_600_000 };
+  const cases: readonly [
+    reason: string,
+    setDown: boolean,
+    worker: Partial<Worker>,
+    node: Partial<SlurmNode>,
+  ][] = [
+    ['with the containers that it ran in', true, dead, ghost],
+    [
+      'with containers of whose start Slurm has not heard',
+      true,
+      dead,
+      { ...ghost, slurmdStartedAt: undefined },
+    ],
+    ['not where it is none', false, dead, { ...ghost, base: 'IDLE' }],
+    [
+      'not while a container lives, nor where nobody knows when they ended',
+      false,
+      { ...dead, endedAt: undefined },
+      ghost,
+    ],
+    [
+      'not when slurmd was restarted since, whatever the kubelet has told so far',
+      false,
+      { ...dead, phase: 'Running' },
+      { ...ghost, slurmdStartedAt: endedAt },
+    ],
+  ];
+  for (const [reason, setDown, over, node] of cases)
+    test(reason, () => {
+      const given = observed([worker(0, over)], [slurmNode(0, node)], { replicas: 0 });
+      assert.equal(kinds(given).includes('set-down'), setDown);
+    });
+});
+
+describe('a cordon that stays', () => {
+  const cordonReason = 'power supply of rack 17 is replaced by the vendor; '.repeat(8);
+  const cordoned = worker(0, { cordoned: true, cordonCause: 'node-cordon' });
+  const nodes = new Map([['n0', kubeNode('n0', { unschedulable: true, cordonReason })]]);
+  const first = plan(observed([worker(0)], [slurmNode(0)], { nodes }), now).actions.find(
+    ({ kind }) => kind === 'drain',
+  );
+  // What Slurm stores is what the client sends.
+  const stored = cleanReason(first?.kind === 'drain' ? first.reason : '');
+  const drained = (over: Partial<SlurmNode> = {}) =>
+    slurmNode(0, { flags: new Set(['DRAIN']), reason: stored, ...over });
+
+  test('with a reason that is longer than Slurm gets is written once', () => {
+    assert.ok(stored.length >= 250);
+    assert.deepEqual(kinds(observed([cordoned], [drained()], { nodes })), []);
+  });
+  test('is not polled for: nothing changes while it stays', () => {
+    assert.equal(plan(observed([cordoned], [drained()], { nodes }), now).waitsForSlurm, false);
+    const person = worker(0, { cordoned: true });
+    const reason = 'slurm-operator: Pod (slurm/w-0) was cordoned';
+    assert.equal(plan(observed([person], [drained({ reason })]), now).waitsForSlurm, false);
+  });
+  test('is polled for once it is over: the node is to be undrained', () => {
+    const missed = { slurmdStartedAt: 0, instanceId: 'uid-of-predecessor' };
+    assert.equal(plan(observed([worker(0)], [drained(missed)]), now).waitsForSlurm, true);
+  });
+});
+
+test('a long reason with the words that were there before is written once', () => {
+  const name = `w-${'x'.repeat(170)}-0`;
+  const going = worker(0, { name, cordoned: true, cordonCause: 'scale-in' });
+  const reason = `slurm-operator: Pod (slurm/${name}) is pending termination for scale-in`;
+  const before = slurmNode(0, {
+    base: 'DOWN',
+    reason: 'a disk is broken, and a ticket is open with the vendor of it',
+  });
+  const [drain] = plan(observed([going], [before], { replicas: 0 }), now).actions.filter(
+    ({ kind }) => kind === 'drain',
+  );
+  const stored = cleanReason(drain?.kind === 'drain' ? drain.reason : '');
+  assert.ok(stored.startsWith(reason));
+  const after = slurmNode(0, { base: 'ALLOCATED', flags: new Set(['DRAIN']), reason: stored });
+  assert.ok(!kinds(observed([going], [after], { replicas: 0 })).includes('drain'));
+});

@@ -1,0 +1,245 @@
+/**
+ * Everything a decision about a NodeSet may depend on, gathered by `observe` and handed to `plan`.
+ * Plain data: no clients, no clocks. Times are milliseconds since the epoch.
+ */
+
+import type { NodeBaseState } from '@slurm-operator/slurm';
+import type { WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
+
+export type ScalingMode = 'StatefulSet' | 'DaemonSet';
+export type Retention = 'Retain' | 'Delete';
+
+/** Where a worker belongs: an ordinal, or a Kubernetes Node. Equal slots have equal keys. */
+export type Slot =
+  | { readonly mode: 'StatefulSet'; readonly ordinal: number }
+  | { readonly mode: 'DaemonSet'; readonly nodeName: string };
+
+/** Why the operator itself cordoned a pod. Kept on the pod, so that a cordon by a person is never mistaken for ours. */
+export type CordonCause = 'scale-in' | 'update' | 'deletion' | 'replacement' | 'node-cordon';
+
+export interface PodTrouble {
+  readonly kind: 'unschedulable' | 'image' | 'crash';
+  /** In the words of the scheduler or the kubelet. */
+  readonly message: string;
+}
+
+export interface Worker {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly slot: Slot;
+  /** The name of its Slurm node. */
+  readonly slurmName: string;
+  /** The pod's IP; undefined before it has one. */
+  readonly address: string | undefined;
+  readonly revision: string;
+  /** Digests of the keys and files it was started with, by the annotation that tells them. */
+  readonly hashes: Readonly<Record<string, string>>;
+  readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+  readonly nodeName: string | undefined;
+  /** When the scheduler gave it its machine. */
+  readonly placedAt: number | undefined;
+  /** The Kubernetes Node is Ready, and has been for long enough that its kubelet has reported on all its pods. */
+  readonly nodeReachable: boolean;
+  readonly ready: boolean;
+  readonly readySince: number | undefined;
+  /** When its slurmd container was last started. */
+  readonly startedAt: number | undefined;
+  /** At least one container has started at some time (so Slurm may know it, and may have given it work). */
+  readonly everStarted: boolean;
+  /**
+   * The kubelet says that slurmd, which never ran, waits for an image or a file that does not come. Without this a start that it has
+   * not told of yet is possible on every machine.
+   */
+  readonly cannotStart: boolean;
+  /** Every container is known to have ended: the kubelet said so. */
+  readonly containersDead: boolean;
+  /** When the last of them ended, by the clock of its machine; undefined while one lives, and where the kubelet does not say. */
+  readonly endedAt: number | undefined;
+  /** Why it does not come up, where Kubernetes says so. */
+  readonly trouble: PodTrouble | undefined;
+  readonly terminating: boolean;
+  /** When its grace period is over; undefined while nobody has deleted it. */
+  readonly endsBy: number | undefined;
+  readonly createdAt: number;
+  /** The pod-cordon annotation says exactly "true". */
+  readonly cordoned: boolean;
+  readonly cordonCause: CordonCause | undefined;
+  readonly deletionCost: number;
+  /** The latest end of running work on it; Infinity for work without a limit. Slurm's word where there is one, else the pod's. */
+  readonly deadline: number | undefined;
+  /** The same as last written on the pod. */
+  readonly writtenDeadline: number | undefined;
+  readonly protectedFromEviction: boolean;
+  readonly topology: string | undefined;
+  /** The pod's conditions that mirror its Slurm node: type → message. */
+  readonly slurmConditions: ReadonlyMap<string, string>;
+  /** The names of the claims that the pod mounts for this NodeSet's claim templates. */
+  readonly claims: readonly string[];
+}
+
+/** A pod that has the name of a worker and is none. */
+export interface Stranger {
+  readonly name: string;
+  readonly uid: string;
+  readonly slot: Slot;
+  readonly slurmName: string;
+}
+
+export interface Claim {
+  readonly name: string;
+  readonly uid: string;
+  readonly slot: Slot;
+  readonly ownedByNodeSet: boolean;
+  /** Marked by us when its slot was scaled in under `whenScaled: Delete`. */
+  readonly scaledIn: boolean;
+  readonly terminating: boolean;
+}
+
+export interface KubeNode {
+  readonly name: string;
+  readonly unschedulable: boolean;
+  /** Already sanitised, see `cordonReason`. */
+  readonly cordonReason: string | undefined;
+  readonly topology: string | undefined;
+  readonly features: readonly string[];
+  /** DaemonSet mode: a worker belongs here. */
+  readonly eligible: boolean;
+  /** DaemonSet mode: a worker that is here already may stay, although none would come any more. */
+  readonly mayStay: boolean;
+  /** DaemonSet mode: the hostname (and Slurm name) of its worker. */
+  readonly workerHostname: string;
+}
+
+export interface SlurmNode {
+  readonly name: string;
+  readonly base: NodeBaseState;
+  /** DRAIN, COMPLETING, NOT_RESPONDING, MAINTENANCE, … */
+  readonly flags: ReadonlySet<string>;
+  readonly reason: string;
+  readonly comment: string;
+  readonly features: readonly string[];
+  readonly topology: string;
+  /** What Slurm believes it has. */
+  readonly size: WorkerSize;
+  /** Where its slurmd registered from last. */
+  readonly address: string;
+  /** The uid of the pod of a slurmd that registered; not always of the last one, see `isRegisteredBy`. */
+  readonly instanceId: string | undefined;
+  readonly slurmdStartedAt: number | undefined;
+  /** The latest end of running work on it; Infinity when some of it has no limit; unknown while no job explains the work. */
+  readonly deadline: number | 'unknown' | undefined;
+  /** Whether this record was made by a worker of this NodeSet. */
+  readonly ours: boolean;
+  readonly reservation: string | undefined;
+}
+
+/** What Slurm refused to note of a worker: not asked for again before its time, unless something else is wanted by then. */
+export interface Refusal {
+  /** The topology that was asked for, if one was: the part that is to blame. */
+  readonly topology: string | undefined;
+  /** In Slurm's words. */
+  readonly message: string;
+  readonly until: number;
+}
+
+/** What Slurm says: a whole node list and the moment its request began, or nothing that may be relied on. */
+export type SlurmView =
+  | {
+      readonly kind: 'known';
+      readonly at: number;
+      readonly nodes: ReadonlyMap<string, SlurmNode>;
+      /** Why a node that is listed as idle may still hold a suspended job; undefined once all of these are known. */
+      readonly jobsUnknown: string | undefined;
+      /** When slurmctld started; a young one may not have heard from all its nodes. */
+      readonly controllerStartedAt: number | undefined;
+    }
+  | { readonly kind: 'unknown'; readonly since: number; readonly why: string };
+
+export interface ConfigLines {
+  /**
+   * - `external`: another slurm.conf than ours counts, or none
+   * - `absent`: the slurm.conf in force does not name it
+   * - `present`: it does
+   * - `stuck`: it does, and nothing removes it before the Controller is corrected
+   */
+  readonly state: 'external' | 'absent' | 'present' | 'stuck';
+  /** What the Controller holds back of them, so that no job is lost: a sentence each. */
+  readonly held: readonly string[];
+}
+
+export interface UpdatePolicy {
+  readonly type: 'RollingUpdate' | 'OnDelete' | 'ScheduledUpdate';
+  /** Resolved from the number or percentage against the desired count, rounded up, at least 1. */
+  readonly maxUnavailable: number;
+  /** StatefulSet mode: ordinals below it keep the old revision. */
+  readonly partition: number;
+  readonly paused: boolean;
+  /** The reservation whose MAINTENANCE window allows a scheduled update. */
+  readonly reservation: string | undefined;
+}
+
+export interface Observed {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly scalingMode: ScalingMode;
+  /** How StatefulSet-mode workers are called in Slurm: this text and the ordinal, padded with zeros to this width. */
+  readonly naming: { readonly prefix: string; readonly padding: number };
+  /** StatefulSet mode only. */
+  readonly replicas: number;
+  readonly minReadySeconds: number;
+  readonly deleting: boolean;
+  readonly deletionPolicy: 'Drain' | 'CancelPending' | 'Delete';
+  /** What slurm.conf says of this NodeSet. */
+  readonly configLines: ConfigLines;
+  /** The Controller object exists. When it does not, there is no Slurm left to ask. */
+  readonly controllerExists: boolean;
+  /** Its name, as the NodeSet refers to it. */
+  readonly controllerName: string;
+  readonly hasFinalizer: boolean;
+  readonly updateRevision: string;
+  /** The revision before the rollout under way, as last noted; empty before anything was. See `keptRevision`. */
+  readonly currentRevision: string;
+  /** Digests of the keys and files that a worker started now would get, by annotation; those that are missing are left out. */
+  readonly hashes: Readonly<Record<string, string>>;
+  readonly update: UpdatePolicy;
+  /** A reason why no worker may be updated now (a version order that Slurm forbids, say). */
+  readonly updateHeld: string | undefined;
+  readonly protectBusyPods: boolean;
+  readonly retention: { readonly whenScaled: Retention; readonly whenDeleted: Retention };
+  readonly claimTemplates: readonly string[];
+  /** What slurmd is told to present; undefined where it finds out by itself. */
+  readonly size: WorkerSize;
+  readonly workers: readonly Worker[];
+  /** Pods that wait to be adopted, those that are to be let go, and those that were. None is a worker now, but all hold their names. */
+  readonly orphans: readonly Stranger[];
+  readonly released: readonly Stranger[];
+  readonly strangers: readonly Stranger[];
+  /** Names in Slurm that belong to another NodeSet of this Slurm → that NodeSet. */
+  readonly takenNames: ReadonlyMap<string, string>;
+  readonly claims: readonly Claim[];
+  readonly nodes: ReadonlyMap<string, KubeNode>;
+  readonly slurm: SlurmView;
+  /** Slurm node name → when we last changed it. A list that began before that moment says nothing about the change. */
+  readonly lastWrites: ReadonlyMap<string, number>;
+  /** Its workers whose slurmd ended after the last change of configuration, in words. */
+  readonly workersEnded?: { readonly reason: 'WorkersEnded'; readonly message: string } | undefined;
+  /** Slot key → do not create there before this moment, because its last pods failed. */
+  readonly backoff: ReadonlyMap<string, number>;
+  /** Since when workers that should be registered are unknown to Slurm; undefined while none is, or nothing is remembered. */
+  readonly lostSince: number | undefined;
+  /** Slurm node name → what Slurm refused last. */
+  readonly refusals: ReadonlyMap<string, Refusal>;
+  readonly pruneRecords: 'Never' | 'NodeNotFound';
+}
+
+export function slotKey(slot: Slot): string {
+  return slot.mode === 'StatefulSet' ? `ordinal/${slot.ordinal}` : `node/${slot.nodeName}`;
+}
+
+/** The Slurm name that a worker in this slot has or would have. */
+export function slurmNameOf(slot: Slot, observed: Pick<Observed, 'naming' | 'nodes'>): string | undefined {
+  if (slot.mode === 'DaemonSet') return observed.nodes.get(slot.nodeName)?.workerHostname;
+  return `${observed.naming.prefix}${String(slot.ordinal).padStart(observed.naming.padding, '0')}`;
+}

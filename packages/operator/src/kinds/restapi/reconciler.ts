@@ -1,0 +1,75 @@
+/** The RestApi controller: slurmrestd in front of a Controller. */
+import type { Controller, RestApi } from '@slurm-operator/api';
+import { type Cache, type Deployment, deployments, type Live, services } from '@slurm-operator/kube';
+import { controllers, restApis } from '../../cache/resources.ts';
+import {
+  defineReconciler,
+  type Outcome,
+  type Plan,
+  type Reconcile,
+  type ReconcilerManager,
+  type StatusReport,
+} from '../../framework/define-reconciler.ts';
+import { planDeployment } from '../../framework/plan-workload.ts';
+import { type Trouble, verdicts } from '../../framework/status/judge.ts';
+import { deploymentTroubles } from '../../framework/status/workload.ts';
+import type { Surroundings } from '../../objects/surroundings.ts';
+import { cachedFacts } from '../../rules/cached-facts.ts';
+import { specTroubles } from '../../rules/findings.ts';
+import { specRules } from '../../rules/spec-rules.ts';
+import { buildRestApiDeployment, buildRestApiService } from './objects/restapi.ts';
+import { waitsForConfig } from './waits-for-config.ts';
+
+export interface ObservedRestApi {
+  readonly restApi: Live<RestApi>;
+  readonly controller: Live<Controller> | undefined;
+  readonly deployment: Live<Deployment> | undefined;
+  readonly specProblems: readonly Trouble[];
+}
+
+export const restApiReconciler = (manager: ReconcilerManager, defaults: Surroundings): Reconcile =>
+  defineReconciler(manager, {
+    resource: restApis,
+    observe: (restApi) => observeRestApi(manager.cache, restApi),
+    plan: (observed) => planRestApi(observed, defaults),
+    status: restApiStatus,
+  });
+
+function observeRestApi(cache: Cache, restApi: Live<RestApi>): ObservedRestApi {
+  const { namespace } = restApi.metadata;
+  return {
+    restApi,
+    controller: cache.get(controllers, { namespace, name: restApi.spec.controllerRef.name }),
+    deployment: cache.get(deployments, buildRestApiService(restApi).metadata),
+    specProblems: specTroubles(specRules.RestApi(restApi, cachedFacts(cache, restApi.metadata))),
+  };
+}
+
+export function planRestApi(
+  { restApi, controller, deployment }: ObservedRestApi,
+  around: Surroundings,
+): Plan {
+  const desired =
+    controller === undefined ? undefined : buildRestApiDeployment({ restApi, controller, around });
+  const isDue =
+    controller !== undefined && desired !== undefined && !waitsForConfig(controller, deployment, desired);
+  return {
+    actions: [
+      { type: 'Apply', resource: services, object: buildRestApiService(restApi) },
+      ...(isDue ? planDeployment(restApi, deployment, desired) : []),
+    ],
+    problems: [],
+  };
+}
+
+export function restApiStatus({ observed, problems }: Outcome<ObservedRestApi, Plan>): StatusReport {
+  const { restApi, controller, deployment, specProblems } = observed;
+  const workload = controller === undefined ? [] : deploymentTroubles(deployment, restApi.spec.replicas);
+  return {
+    fields: {
+      replicas: deployment?.status?.replicas ?? 0,
+      readyReplicas: deployment?.status?.readyReplicas ?? 0,
+    },
+    conditions: verdicts([...problems, ...workload, ...specProblems], 'slurmrestd answers.'),
+  };
+}

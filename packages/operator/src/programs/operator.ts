@@ -1,0 +1,78 @@
+/** Puts the operator together: one manager, one pool of connections, one controller per kind. */
+import type { Manager } from '@slurm-operator/kube';
+import { setupDisruptionBudgets } from '../disruption/setup.ts';
+import { setupAccountings } from '../kinds/accounting/setup.ts';
+import type { ConnectionSettings } from '../kinds/cluster/reconciler.ts';
+import { setupClusters } from '../kinds/cluster/setup.ts';
+import { setupControllers } from '../kinds/controller/setup.ts';
+import { setupLoginSets } from '../kinds/loginset/setup.ts';
+import { setupNodeSets } from '../kinds/nodeset/setup.ts';
+import { setupRestApis } from '../kinds/restapi/setup.ts';
+import { setupTokens } from '../kinds/token/setup.ts';
+import type { Surroundings } from '../objects/surroundings.ts';
+import { type DebugVars, debugVars } from '../slurm-connection/debug-vars.ts';
+import { ConnectionPool } from '../slurm-connection/pool.ts';
+import { WorkSurvey } from '../slurm-connection/work-survey.ts';
+import { setupCache } from './cached-objects.ts';
+import { exposeObjects } from './object-metrics.ts';
+
+/** The program of SlinkyProject/slurm-operator is called manager, and so is whatever it wrote to our children. */
+const predecessors = ['manager'];
+
+export interface OperatorOptions extends Surroundings, Pick<ConnectionSettings, 'reachBy' | 'slurm'> {
+  /** Reconciles at a time, for each kind. */
+  readonly workers: Readonly<
+    Record<'controller' | 'nodeset' | 'restapi' | 'accounting' | 'loginset' | 'token' | 'slurmclient', number>
+  >;
+  /** Requests under way at once for one NodeSet. */
+  readonly nodeSetParallel: number;
+  /** Node conditions whose text becomes the reason of a drain. */
+  readonly propagatedConditions: ReadonlySet<string>;
+}
+
+export interface Operator {
+  /** What `/debug/vars` serves, on loopback: the pool of connections as it is now, without secrets. */
+  readonly debugVars: () => DebugVars;
+}
+
+/** Adds everything to the manager; `manager.start` then runs it. */
+export function setupOperator(manager: Manager, options: OperatorOptions): Operator {
+  const pool = new ConnectionPool(manager.clock, manager.elector?.assertLeading);
+  const { workers } = options;
+  setupCache(manager.cache);
+  manager.owned.inheritFrom(predecessors);
+  setupClusters(manager, pool, { ...options, workers: workers.slurmclient });
+  setupControllers(manager, options, {
+    workers: workers.controller,
+    survey: new WorkSurvey((key) => pool.get(key), manager.clock),
+  });
+  setupRestApis(manager, options, { workers: workers.restapi });
+  setupAccountings(manager, options, { workers: workers.accounting });
+  setupLoginSets(manager, options, { workers: workers.loginset });
+  setupTokens(manager, { workers: workers.token });
+  setupNodeSets(manager, pool.gateways, {
+    workers: workers.nodeset,
+    slurmChanges: pool.changes,
+    clusterDomain: options.clusterDomain,
+    defaultImage: options.images.slurmd,
+    propagatedConditions: options.propagatedConditions,
+    parallel: options.nodeSetParallel,
+  });
+  setupDisruptionBudgets(manager);
+  exposeObjects(manager.cache, manager.metrics.registry);
+  manager.add(
+    {
+      name: 'slurm connections',
+      async run(signal) {
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => resolve(), { once: true });
+          if (signal.aborted) resolve();
+        });
+        await pool.close();
+      },
+    },
+    // Ends after the controllers: one that is finishing would open a connection again, or call a closed one a failure.
+    { everywhere: true },
+  );
+  return { debugVars: () => debugVars(pool) };
+}

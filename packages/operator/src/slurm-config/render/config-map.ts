@@ -1,0 +1,91 @@
+/** The ConfigMap with slurm.conf and its companions. */
+import { hash } from 'node:crypto';
+import { type Controller, resourceName } from '@slurm-operator/api';
+import type { ConfigMap } from '@slurm-operator/kube';
+import { builtMeta } from '../../objects/object-meta.ts';
+import type { Read } from '../../objects/read.ts';
+
+export interface ConfigInput {
+  readonly controller: Read<Controller>;
+  readonly slurmConf: string;
+  /** Whether that slurm.conf names a slurmdbd. */
+  readonly accounting: boolean;
+  /** Whether one of the user's files is called cgroup.conf. */
+  readonly userCgroupConf: boolean;
+  /** Slurm's name of a set in that slurm.conf → the NodeSet that it comes from. */
+  readonly nodeSets?: Readonly<Record<string, string>>;
+}
+
+/** Finds out the version of cgroups by itself; there is no systemd in the pod to ask. */
+const cgroupConf = 'CgroupPlugin=autodetect\nIgnoreSystemd=yes\n';
+
+/**
+ * On a ConfigMap whose slurm.conf names no slurmdbd. It says what is not there, so that one of an older version of the operator, which says
+ * nothing, is never taken for one without accounting.
+ */
+export const withoutAccountingAnnotation = 'slinky.slurm.net/without-accounting';
+
+/** On the ConfigMap: the NodeSets that have lines in its slurm.conf, as JSON, by their names in Slurm. A NodeSet goes after its lines. */
+export const nodeSetsAnnotation = 'controller.slinky.slurm.net/nodesets';
+
+/** Names the configuration in the volume, so that a pod can tell when all of it has arrived. */
+export const versionFile = '.config-version';
+
+/** A digest of the site's own files that belong to the configuration in this ConfigMap. */
+export const filesDigestAnnotation = 'slinky.slurm.net/config-files-digest';
+
+/** A digest of the slurm.conf that the operator wrote: with another text someone else has edited it. */
+export const confDigestAnnotation = 'slinky.slurm.net/slurm-conf-digest';
+
+/** The ConfigMaps whose keys become files, each once, in the order of their names. */
+export function referencedConfigMaps({ spec }: Read<Controller>): string[] {
+  const lists = [
+    spec.configFileRefs,
+    spec.prologScriptRefs,
+    spec.epilogScriptRefs,
+    spec.prologSlurmctldScriptRefs,
+    spec.epilogSlurmctldScriptRefs,
+  ];
+  return [...new Set(lists.flatMap((list) => list ?? []).map(({ name }) => name))].toSorted();
+}
+
+/** The same ConfigMap, saying which configuration it belongs to. */
+export function withVersion(config: ConfigMap, version: string, files: string): ConfigMap {
+  const { metadata } = config;
+  return {
+    ...config,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [filesDigestAnnotation]: files } },
+    data: { ...config.data, [versionFile]: version },
+  };
+}
+
+export function buildControllerConfig({
+  controller,
+  slurmConf,
+  accounting,
+  userCgroupConf,
+  nodeSets = {},
+}: ConfigInput): ConfigMap {
+  const { name } = controller.metadata;
+  const metadata = builtMeta(resourceName.config(name), 'controller', controller, name);
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      ...metadata,
+      annotations: {
+        ...metadata.annotations,
+        ...(accounting ? {} : { [withoutAccountingAnnotation]: 'true' }),
+        [confDigestAnnotation]: hash('sha256', slurmConf),
+        [nodeSetsAnnotation]: JSON.stringify(sorted(nodeSets)),
+      },
+    },
+    data: {
+      'slurm.conf': slurmConf,
+      ...(userCgroupConf || controller.spec.external ? {} : { 'cgroup.conf': cgroupConf }),
+    },
+  };
+}
+
+const sorted = (record: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,0 +1,101 @@
+/** The `--conf` line with which a worker presents itself to Slurm: its features, its size, and what the user adds. */
+import type { NodeSet } from '@slurm-operator/api';
+import { quantityNumber } from '@slurm-operator/kubernetes-values';
+import type { Read } from '../../objects/read.ts';
+
+export interface WorkerSize {
+  readonly cpus: number | undefined;
+  /** In MiB, as Slurm counts. */
+  readonly memory: number | undefined;
+  readonly gpus: number | undefined;
+}
+
+/** The name by which Slurm knows a NodeSet (and its partition): the host name's stem where one is set. */
+export function slurmSetName(nodeSet: Read<NodeSet>): string {
+  const hostname = nodeSet.spec.template?.spec?.hostname?.trim().split(/\s+/)[0] ?? '';
+  return hostname.replace(/^-+|-+$/g, '') || nodeSet.metadata.name;
+}
+
+/** What every slurmd of a NodeSet registers with, so that its record can be told from one of the same name before it has a comment. */
+export function instanceTypeOf(nodeSetUid: string): string {
+  return `slinky.slurm.net/nodeset:${nodeSetUid}`;
+}
+
+/** What slurmd presents to Slurm: from the pod's limits, or what the user says instead. */
+export function workerSize(nodeSet: NodeSet): WorkerSize {
+  const pairs = conf(nodeSet);
+  const value = (key: string) => pairs.get(key)?.split('=')[1];
+  const whole = (text: string | undefined) =>
+    text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+  const gres = value('gres');
+  return {
+    cpus: whole(value('cpus')),
+    memory: whole(value('realmemory')),
+    gpus: gres === undefined ? undefined : gpusIn(gres),
+  };
+}
+
+/** How many GPUs a list such as `gpu:h200:2,shard:8` or `gpu:2(S:0-1)` means. */
+export function gpusIn(gres: string): number {
+  return gres
+    .replaceAll(/\([^)]*\)/g, '')
+    .split(',')
+    .map((entry) => entry.split(':'))
+    .filter(([name]) => name === 'gpu')
+    .reduce((sum, parts) => sum + (parts.length === 1 ? 1 : Number(parts.at(-1)) || 0), 0);
+}
+
+/** Keys in a fixed order, so that the same NodeSet always makes the same pod. */
+export function slurmdConf(nodeSet: NodeSet): string {
+  return [...conf(nodeSet)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, pair]) => pair)
+    .join(' ');
+}
+
+/** Lower-cased key → `Key=value`. */
+function conf(nodeSet: NodeSet): Map<string, string> {
+  const user = parsePairs(nodeSet.spec.extraConf ?? '');
+  const features = [
+    slurmSetName(nodeSet),
+    ...(user.get('feature') ?? user.get('features') ?? ['', ''])[1].split(','),
+  ];
+  const pairs = new Map<string, string>();
+  for (const [key, value] of Object.entries(size(nodeSet))) pairs.set(key.toLowerCase(), `${key}=${value}`);
+  for (const [lower, [key, value]] of user) pairs.set(lower, `${key}=${value}`);
+  pairs.delete('features');
+  pairs.set(
+    'feature',
+    `Feature=${[...new Set(features.filter((feature) => feature !== ''))].toSorted().join(',')}`,
+  );
+  return pairs;
+}
+
+/** Lower-cased key → key as written and value; the last one wins, as in slurm.conf. */
+function parsePairs(text: string): Map<string, readonly [string, string]> {
+  const pairs = new Map<string, readonly [string, string]>();
+  for (const token of text.split(/\s+/)) {
+    const at = token.indexOf('=');
+    if (at > 0) pairs.set(token.slice(0, at).toLowerCase(), [token.slice(0, at), token.slice(at + 1)]);
+  }
+  return pairs;
+}
+
+/** What the pod may use is what Slurm may give away. Without a limit slurmd finds out by itself. */
+function size(nodeSet: NodeSet): Record<string, string> {
+  // Those of the container take precedence over those of the pod as a whole.
+  const limits = {
+    ...nodeSet.spec.template?.spec?.resources?.limits,
+    ...nodeSet.spec.slurmd?.resources?.limits,
+  };
+  const cpus = Math.floor(quantityNumber(limits['cpu']));
+  const memory = Math.floor(quantityNumber(limits['memory']) / 1024 ** 2);
+  const gpus = ['nvidia.com/gpu', 'amd.com/gpu']
+    .map((name) => quantityNumber(limits[name]))
+    .find((count) => count > 0);
+  return {
+    ...(cpus >= 1 ? { CPUs: String(cpus) } : {}),
+    ...(memory >= 1 ? { RealMemory: String(memory) } : {}),
+    ...(gpus === undefined ? {} : { Gres: `gpu:${gpus}` }),
+  };
+}

@@ -1,0 +1,113 @@
+/** All connections of this program, by the key of their Cluster. */
+import { ChannelSource, type Clock, type ObjectKey, refOf } from '@slurm-operator/kube';
+import type { Clock as SlurmClock } from '@slurm-operator/slurm';
+import { type ConnectionOptions, SlurmConnection } from './slurm-connection.ts';
+import type { GatewayFinder } from './slurm-gateway.ts';
+
+interface Entry {
+  readonly connection: SlurmConnection;
+  /** Names server, credential and certificates; never holds them. */
+  readonly fingerprint: string;
+  readonly since: number;
+}
+
+/** What may be told about a connection. */
+export interface ConnectionFacts {
+  readonly cluster: ObjectKey;
+  readonly server: string;
+  readonly release: string | undefined;
+  readonly circuit: string;
+  readonly openedAt: string;
+  /** When slurmctld started, by its own word. */
+  readonly controllerStartedAt: string | undefined;
+  readonly nodes: number | undefined;
+  readonly jobs: { readonly running: number; readonly pending: number } | undefined;
+  /** Why nothing is known of the nodes. */
+  readonly unknown: string | undefined;
+}
+
+export class ConnectionPool {
+  /** Triggered with a Controller (or Cluster) whose Slurm changed. */
+  readonly changes = new ChannelSource();
+  /** The same, for the controller of Clusters. */
+  readonly news = new ChannelSource();
+  readonly #entries = new Map<ObjectKey, Entry>();
+  readonly #clock: Clock;
+  readonly #assertMayWrite: (() => void) | undefined;
+
+  /** `assertMayWrite` throws when this replica does not lead: Slurm is changed by the leader only, like everything else. */
+  constructor(clock: Clock, assertMayWrite?: () => void) {
+    this.#clock = clock;
+    this.#assertMayWrite = assertMayWrite;
+  }
+
+  /** The same time, as the Slurm client counts it. */
+  get slurmClock(): SlurmClock {
+    return { now: () => this.#clock.now(), schedule: (ms, action) => this.#clock.after(ms, action) };
+  }
+
+  get(key: ObjectKey): SlurmConnection | undefined {
+    return this.#entries.get(key)?.connection;
+  }
+
+  /** The Cluster of a Controller has its name. */
+  readonly gateways: GatewayFinder = (namespace, controller) =>
+    this.get(`${namespace}/${controller}`)?.gateway;
+
+  /** The connection with this fingerprint; one with another is closed and replaced. */
+  async use(
+    key: ObjectKey,
+    fingerprint: string,
+    options: () => Omit<ConnectionOptions, 'onNews' | 'clock' | 'assertMayWrite'>,
+  ): Promise<SlurmConnection> {
+    const known = this.#entries.get(key);
+    if (known?.fingerprint === fingerprint) return known.connection;
+    if (known !== undefined) await this.remove(key);
+    const ref = refOf(key);
+    const connection = new SlurmConnection({
+      ...options(),
+      clock: this.slurmClock,
+      assertMayWrite: this.#assertMayWrite,
+      onNews: () => {
+        this.changes.trigger(ref);
+        this.news.trigger(ref);
+      },
+    });
+    this.#entries.set(key, { connection, fingerprint, since: this.#clock.now() });
+    return connection;
+  }
+
+  async remove(key: ObjectKey): Promise<void> {
+    const known = this.#entries.get(key);
+    if (known === undefined) return;
+    this.#entries.delete(key);
+    await known.connection.close();
+    this.changes.trigger(refOf(key));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#entries.keys()].map((key) => this.remove(key)));
+  }
+
+  /** Every connection, without its credential. */
+  describe(): ConnectionFacts[] {
+    return [...this.#entries].map(([cluster, { connection, since }]) => {
+      const { client, gateway } = connection;
+      const view = gateway.view();
+      return {
+        cluster,
+        server: client.server,
+        release: client.about.release,
+        circuit: client.circuit().state,
+        openedAt: new Date(since).toISOString(),
+        controllerStartedAt:
+          connection.controllerStart.at === undefined
+            ? undefined
+            : new Date(connection.controllerStart.at).toISOString(),
+        nodes: view.kind === 'known' ? view.nodes.length : undefined,
+        jobs: connection.jobCounts(),
+        unknown: view.kind === 'unknown' ? view.why : undefined,
+      };
+    });
+  }
+}

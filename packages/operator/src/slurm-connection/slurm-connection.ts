@@ -1,0 +1,97 @@
+/** One Slurm: a client, what it shows, and a gateway for whoever changes it. Shared by all controllers. */
+import { type Clock, SlurmClient, SlurmWatch, type TokenProvider } from '@slurm-operator/slurm';
+import { ControllerStart } from './controller-start.ts';
+import { WatchedGateway } from './watched-gateway.ts';
+
+/** How patiently Slurm is asked; what is absent is the client's own. */
+export interface SlurmPatience {
+  /** Milliseconds that one request may take. @default 20_000 */
+  readonly requestTimeoutMs?: number;
+  /** Pauses between tries to reach a Slurm that does not answer, in milliseconds. @default 1 s to 15 min */
+  readonly backoff?: { readonly initial: number; readonly limit: number };
+  /** Milliseconds between two lists while nothing waits for Slurm. @default 5_000 */
+  readonly pollPeriodMs?: number;
+}
+
+export interface ConnectionOptions {
+  readonly patience?: SlurmPatience | undefined;
+  readonly server: string;
+  readonly token: TokenProvider;
+  readonly ca?: string | undefined;
+  readonly clock: Clock;
+  /** Called when a list brought news, or what is known became unknown, or the other way round. */
+  readonly onNews: () => void;
+  /** See {@link WatchedGatewayOptions.assertMayWrite}. */
+  readonly assertMayWrite?: (() => void) | undefined;
+}
+
+export class SlurmConnection {
+  readonly client: SlurmClient;
+  readonly gateway: WatchedGateway;
+  /** When slurmctld was started; asked for with every ping. */
+  readonly controllerStart = new ControllerStart();
+  /** How often in a row slurmdbd did not answer in time. */
+  silences = 0;
+  readonly #watch: SlurmWatch;
+
+  constructor({ server, token, ca, clock, onNews, assertMayWrite, patience = {} }: ConnectionOptions) {
+    const { requestTimeoutMs, pollPeriodMs } = patience;
+    this.client = new SlurmClient({
+      server,
+      token,
+      clock,
+      ...(ca === undefined ? {} : { ca }),
+      ...(requestTimeoutMs === undefined ? {} : { timeoutMs: requestTimeoutMs }),
+    });
+    this.#watch = new SlurmWatch({
+      client: this.client,
+      clock,
+      ...(pollPeriodMs === undefined ? {} : { pace: restOf(pollPeriodMs) }),
+    });
+    this.gateway = new WatchedGateway({
+      client: this.client,
+      watch: this.#watch,
+      controllerStartedAt: () => this.controllerStart.at,
+      now: () => clock.now(),
+      ...(assertMayWrite === undefined ? {} : { assertMayWrite }),
+    });
+    this.#watch.nodes.subscribe(({ changes }) => {
+      if (changes.some(({ type }) => type === 'removed')) this.controllerStart.nodesRemoved(clock.now());
+    });
+    this.#watch.nodes.subscribe(onNews);
+    this.#watch.jobs.subscribe(onNews);
+    this.#watch.start();
+  }
+
+  /** What slurmctld's clock says: see `NodeWatch.controllerTime`. */
+  controllerTime(time: number): void {
+    this.#watch.nodes.controllerTime(time);
+  }
+
+  /** How many jobs run and wait; undefined while that is not known. */
+  jobCounts(): { readonly running: number; readonly pending: number } | undefined {
+    const { view } = this.#watch.jobs;
+    if (view.kind === 'unknown') return undefined;
+    let running = 0;
+    let pending = 0;
+    for (const state of view.states.values()) {
+      if (state.includes('RUNNING')) running += 1;
+      if (state.includes('PENDING')) pending += 1;
+    }
+    return { running, pending };
+  }
+
+  async close(): Promise<void> {
+    await this.#watch.stop();
+    this.client.close();
+  }
+}
+
+/** A large cluster rests longer than asked, a hurried one shorter. */
+function restOf(pollPeriodMs: number) {
+  return {
+    fastMs: Math.min(1000, pollPeriodMs),
+    idleMinMs: pollPeriodMs,
+    idleMaxMs: Math.max(60_000, pollPeriodMs),
+  };
+}
