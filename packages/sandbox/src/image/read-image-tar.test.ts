@@ -61,7 +61,7 @@ test('says what is wrong, and with which file', async () => {
     [{ 'manifest.json': [{}] }, /names no Config and Layers/],
     [{ 'manifest.json': manifest }, /lacks c\.json, the configuration/],
     [{ 'manifest.json': manifest, 'c.json': one }, /lacks l\.tar, a layer/],
-    [{ 'manifest.json': manifest, 'c.json': {}, 'l.tar': '' }, /has 1 layers, its configuration speaks of 0/],
+    [{ 'manifest.json': manifest, 'c.json': {}, 'l.tar': '' }, /has 1 layers, its configuration lists 0/],
   ] as const)
     await assert.rejects(readImageTar(await archive(members)), (error) => {
       assert.ok(error instanceof ImageError);

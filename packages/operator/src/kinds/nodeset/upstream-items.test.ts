@@ -27,7 +27,7 @@ const items: Readonly<Record<number, string>> = {
 };
 
 test('each of them has a test by its number', () => {
-  const root = join(import.meta.dirname, '..', '..', '..');
+  const root = join(import.meta.dirname, '..', '..', '..', '..');
   const titles = globSync(
     ['operator/src/**/*.test.ts', 'api/src/**/*.test.ts', 'api/testdata/fixtures/*.yaml'],
     {
