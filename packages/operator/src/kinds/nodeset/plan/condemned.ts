@@ -181,6 +181,12 @@ function condemnUnregistered(
 
 const nobody = { withheld: [], wakeAt: undefined };
 
-/** Those that go count as well: they are waited for by the same rule. */
+/**
+ * Workers that are being removed count as well, and broken ones whose work is on record: how long they are kept is counted from the moment
+ * that this was first seen.
+ */
 const hasUnregistered = (observed: Observed, now: number): boolean =>
-  unregisteredOf(observed, observed.workers, new Map(), now).absent.length > 0;
+  unregisteredOf(observed, observed.workers, new Map(), now).absent.length > 0 ||
+  observed.workers.some(
+    (worker) => worker.writtenDeadline !== undefined && askAbout(worker, observed).kind === 'absent',
+  );
