@@ -55,7 +55,7 @@ const conflicts: Readonly<Record<string, readonly [object, readonly RegExp[]]>> 
   ],
   'a partition of a node set that is not there': [
     { partitions: { p: { enabled: true, nodesets: ['nowhere'] } }, nodesets: { a: {} } },
-    [/partitions\.p\.nodesets/, /"nowhere"/, /there is a/],
+    [/partitions\.p\.nodesets/, /"nowhere"/, /enabled node sets: a/],
   ],
   'a partition of nothing': [
     { partitions: { p: { enabled: true, nodesets: [] } } },
@@ -169,6 +169,6 @@ test('the notes name the next step and the REST version that the image serves', 
   assert.doesNotMatch(await notes(old), /no workers yet/);
   assert.match(
     await notes({ restapi: { slurmrestd: { image: 'x.example/y:odd' } } }),
-    /versions that its image brings/,
+    /versions that its image supports/,
   );
 });

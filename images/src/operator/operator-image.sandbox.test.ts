@@ -28,7 +28,7 @@ test('it is small, and runs as nobody in particular', async () => {
 
 test('its programs start: both parts of the operator, and a curl that goes nowhere', async () => {
   assert.match((await inImage('/manager', '--help')).stdout, /runs Slurm clusters on Kubernetes/);
-  assert.match((await inImage('/webhook', '--help')).stdout, /checks what CEL rules cannot/);
+  assert.match((await inImage('/webhook', '--help')).stdout, /validates what CEL rules cannot/);
   assert.equal((await inImage('/usr/bin/node', '--version')).stdout.trim(), `v${nodeVersion}`);
   await assert.rejects(inImage('/usr/bin/curl', 'http://example.org/'), /is not this machine/);
 });

@@ -309,7 +309,7 @@ test('as processes: LOG_LEVEL wins over the flag, help is printed, a wrong flag 
   ]);
   assert.equal(loud.code, 0, loud.err);
   assert.match(loud.out, /"msg":"stopped"/, 'SIGTERM ends it in good order');
-  assert.match(help.out, /--server-addr +serve admission reviews there; 0 for nowhere \(default :9443\)/);
+  assert.match(help.out, /--server-addr +address of the admission webhook; 0 disables it \(default :9443\)/);
   assert.equal(wrong.code, 2);
   assert.equal(
     wrong.err.trim(),
