@@ -83,9 +83,9 @@ describe(`the control plane with Slurm ${version}`, needsCluster(3), () => {
     'an unknown key': { lines: 'NoSuchKey=1', says: /NoSuchKey/ },
     'a partition of unknown nodes': { lines: 'PartitionName=bad Nodes=nowhere', says: /nowhere/ },
     'a partition twice': { lines: 'PartitionName=compute Nodes=ALL', says: /compute/ },
-    'a select plugin that does not exist': {
-      lines: 'SelectType=select/none_such',
-      says: /none_such|cons_tres/,
+    'a priority plugin that does not exist': {
+      lines: 'PriorityType=priority/none_such',
+      says: /none_such|priority/,
     },
   };
 

@@ -196,7 +196,7 @@ for (const version of ['24.11', '26.05'] as const)
       assert.match(jwt, /^[\w-]+\.[\w-]+\.[\w-]+$/);
       const ref = { namespace: home, name: 'admin-token' };
       const degraded = await untilCondition(stage.client, tokens, ref, { type: 'Degraded' });
-      assert.match(degraded.message, /is the JWT key of no Controller/, 'the odd key is told');
+      assert.match(degraded.message, /no Controller in namespace \S+ uses Secret/, 'the odd key is told');
     });
 
     it('its curl script and its Python client run as they are', async () => {

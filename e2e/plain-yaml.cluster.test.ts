@@ -131,7 +131,7 @@ describe('the plain YAML on a cluster', {
     await until('the webhook to refuse it', async () => {
       const { exitCode, stderr } = await apply(controller('a', { configFileRefs: [{ name: 'nowhere' }] }));
       if (exitCode === 0) await kubectl.run(['delete', 'controllers.slinky.slurm.net', 'a']);
-      return stderr.includes('there is no ConfigMap "nowhere" in this namespace');
+      return stderr.includes('ConfigMap "nowhere" does not exist in this namespace');
     });
     const name = await apply(controller('a', { clusterName: 'not good' }));
     assert.match(name.stderr, /clusterName must have 1 to 40 characters/);

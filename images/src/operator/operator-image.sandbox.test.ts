@@ -30,7 +30,7 @@ test('its programs start: both parts of the operator, and a curl that goes nowhe
   assert.match((await inImage('/manager', '--help')).stdout, /runs Slurm clusters on Kubernetes/);
   assert.match((await inImage('/webhook', '--help')).stdout, /validates what CEL rules cannot/);
   assert.equal((await inImage('/usr/bin/node', '--version')).stdout.trim(), `v${nodeVersion}`);
-  await assert.rejects(inImage('/usr/bin/curl', 'http://example.org/'), /is not this machine/);
+  await assert.rejects(inImage('/usr/bin/curl', 'http://example.org/'), /is not localhost/);
 });
 
 test('there is no shell in it, nor anything else to run', async () => {

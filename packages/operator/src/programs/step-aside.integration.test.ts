@@ -108,7 +108,7 @@ test('both replicas stay ready on a cordoned node until a drain evicts one and n
   await cordon('b', false);
   assert.match(
     (await look('two')) ?? '',
-    /no other node takes/,
+    /no other node can run its replacement/,
     'node b does not have the label of nodeSelector',
   );
   await client.mergePatch(nodes, { name: 'b' }, { metadata: { labels: { role: 'infra' } } });

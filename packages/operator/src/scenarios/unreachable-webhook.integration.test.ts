@@ -78,7 +78,7 @@ const says = (resource: unknown, name: string, type: string, message: string) =>
 test('a ConfigMap that is missing, and one with a file that the operator writes', async () => {
   const missing = aController({ configFileRefs: [{ name: 'nowhere' }] }, { name: 'missing' });
   const [first = ''] = await said('Controller', missing);
-  assert.match(first, /there is no ConfigMap "nowhere"/);
+  assert.match(first, /ConfigMap "nowhere" does not exist/);
   await create(controllers as never, missing);
   await says(controllers, 'missing', conditionType.ready, first);
 
@@ -140,7 +140,7 @@ test('an address that is ignored, a Controller that does not exist, a file that 
     ['NodeSet', nodeSets, aNodeSet({ controllerRef: { name: 'nobody' } }, { name: 'early' })],
   ] as const) {
     const [message = ''] = await said(kind, made as unknown as Made);
-    assert.match(message, /no such Controller in namespace hpc/);
+    assert.match(message, /no such Controller exists in namespace hpc/);
     await create(resource as never, made);
     await says(resource, 'early', conditionType.ready, message);
   }
@@ -159,7 +159,7 @@ test('of two NodeSets with the same node names the second creates no worker', as
     { name: 'fast' },
   );
   const [message = ''] = await said('NodeSet', second as unknown as Made);
-  assert.match(message, /the Slurm nodes of NodeSet "gpu" begin with "gpu-" as well/);
+  assert.match(message, /the Slurm nodes of NodeSet "gpu" also begin with "gpu-"/);
   await create(nodeSets as never, second);
   await says(nodeSets, 'fast', conditionType.ready, message);
   const workers = (await world.client.list(pods, { namespace })).items.map(({ metadata }) => metadata.name);

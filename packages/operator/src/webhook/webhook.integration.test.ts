@@ -152,7 +152,7 @@ const untilAnswers = () =>
     const probe = aController({ configFileRefs: [{ name: 'missing' }] }, { name: 'probe' });
     const { status, message } = await create('controllers', probe);
     if (status === 201) await client.delete(controllers, { namespace, name: 'probe' });
-    return status === 403 && message.includes('there is no ConfigMap "missing"');
+    return status === 403 && message.includes('ConfigMap "missing" does not exist');
   });
 
 const at = (plural: string) => `/apis/slinky.slurm.net/v1beta1/namespaces/${namespace}/${plural}`;
@@ -193,7 +193,7 @@ test('a file that is ours is refused, one that Slurm does not know is warned of,
   );
   const missing = await change('controllers', 'a', { spec: { configFileRefs: [{ name: 'nowhere' }] } });
   assert.equal(missing.status, 403);
-  assert.match(missing.message, /there is no ConfigMap "nowhere" in this namespace; create it first/);
+  assert.match(missing.message, /ConfigMap "nowhere" does not exist in this namespace; create it first/);
 });
 
 test('what nobody decides anew is not judged: labels, finalizers, an object on its way out', async () => {
@@ -273,7 +273,7 @@ test('two NodeSets of one cluster cannot have nodes of the same names', async ()
   assert.equal((await set('gpu', undefined)).status, 201);
   const twin = await set('fast', 'gpu-');
   assert.equal(twin.status, 403);
-  assert.match(twin.message, /the Slurm nodes of NodeSet "gpu" begin with "gpu-" as well/);
+  assert.match(twin.message, /the Slurm nodes of NodeSet "gpu" also begin with "gpu-"/);
   assert.equal((await set('fast', 'gpu-', 'other')).status, 201, 'another cluster has names of its own');
   assert.equal((await change('nodesets', 'gpu', { spec: { replicas: 3 } })).status, 200, 'not its own twin');
 });
