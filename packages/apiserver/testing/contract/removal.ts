@@ -92,7 +92,11 @@ function collectionsIn(name: string, cases: readonly RecordedCase[]): Set<string
     ...setup.map(({ path }) => path),
     ...steps.map(({ request }) => request?.path ?? ''),
   ]);
-  const found = paths.map((path) => new RegExp(`^(/apis?/.*)?/namespaces/${name}/[^/?]+`).exec(path)?.[0]);
+  // A path of the old watch endpoints would be answered with a stream that does not end.
+  const collections = paths.filter((path) => !path.includes('/watch/'));
+  const found = collections.map(
+    (path) => new RegExp(`^(/apis?/.*)?/namespaces/${name}/[^/?]+`).exec(path)?.[0],
+  );
   return new Set(found.filter((collection) => collection !== undefined));
 }
 

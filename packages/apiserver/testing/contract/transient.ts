@@ -32,7 +32,8 @@ export function transientReason(
   for (const [status, text, reason] of refusals)
     if (answer.status === status && text.test(answer.text) && !isRecorded(expected, status, text))
       return reason;
-  if (answer.status === 404 && expected.status !== 404 && isPageNotFound(answer.text) && isCustom(expected))
+  const isUnserved = answer.status === 404 && isPageNotFound(answer.text);
+  if (isUnserved && !isPageNotFound(expected.body) && isCustom(expected))
     return 'the custom kind is not served yet';
   return undefined;
 }
