@@ -37,6 +37,16 @@ export class OpenWatch {
   #read(chunk: string): void {
     const lines = (this.#rest + chunk).split('\n');
     this.#rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') this.events.push(JSON.parse(this.#names.incoming(line)));
+    for (const line of lines) if (line !== '') this.events.push(this.#parsed(line));
+  }
+
+  /** A refusal may be plain text: it is compared like an event, and differs. */
+  #parsed(line: string): unknown {
+    const text = this.#names.incoming(line);
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
   }
 }

@@ -88,7 +88,8 @@ export async function watchCacheFilled(caller: Caller, path: string): Promise<vo
       const watch = new OpenWatch(caller, { method: 'GET', path: `${collection}?${query}` });
       try {
         const { status } = await watch.opened();
-        if (status === 429) return false;
+        // 404: the kind is not served yet.
+        if (status === 429 || status === 404) return false;
         if (status !== 200) return true;
         await eventually(`first event of ${collection}`, () => Promise.resolve(watch.events.length > 0), {
           deadline: 10_000,

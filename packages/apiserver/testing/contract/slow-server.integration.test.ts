@@ -18,7 +18,8 @@ import { shuffled } from './shuffled.ts';
 import { tierOf } from './tiers.ts';
 import { WebhookStandIn } from './webhook-stand-in.ts';
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+/** Another order with SEED=N. */
+const seed = Number(process.env['SEED'] ?? 651_646);
 let server: Awaited<ReturnType<typeof startSlowServer>>;
 let run: ClusterRun;
 
