@@ -186,7 +186,8 @@ describe('the plain YAML on a cluster', {
   it('nothing was refused to either program, and deleting the file removes it all', async () => {
     staged.assertNothingRefused();
     await kubectl.run(['-n', team, 'delete', 'pod', 'bystander', '--grace-period=0', '--force']);
-    await kubectl.run(['delete', '--wait=false', '-f', file]);
+    // Its namespace may be emptied before kubectl comes to what is in it.
+    await kubectl.run(['delete', '--wait=false', '--ignore-not-found', '-f', file]);
     await until(
       'its namespace to be gone',
       async () => !(await kubectl.say('get', 'namespaces')).includes(namespace),
