@@ -21,7 +21,9 @@ test('names what the server waits for', () => {
 });
 
 test('takes an answer as final that the recording shows too', () => {
-  assert.equal(transientReason({ ...list, status: 404 }, notFound), undefined);
+  assert.equal(transientReason({ ...list, status: 404, body: notFound.text }, notFound), undefined);
+  const missing = { ...list, status: 404, body: { kind: 'Status', reason: 'NotFound' } };
+  assert.match(transientReason(missing, notFound) ?? '', /not served yet/);
   const recorded = { ...list, status: 429, body: { message: 'storage is (re)initializing' } };
   assert.equal(transientReason(recorded, initializing), undefined);
 });
