@@ -24,7 +24,7 @@ export interface SlurmStory {
   readonly starts: JobTimes;
   /** Every end that a worker has reported and it has logged. */
   readonly ends: JobTimes;
-  /** When it began one part of a heterogeneous job only, and put it back by itself. */
+  /** When Slurm started only one part of a heterogeneous job and requeued it. */
   readonly putBack: JobTimes;
   /** Jobs that it refused when they were submitted, and has a record of. */
   readonly refused: JobTimes;

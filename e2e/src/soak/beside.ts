@@ -5,7 +5,7 @@ import { buildImage, imageTag } from '@slurm-operator/images';
 import { deployments, secrets, services } from '@slurm-operator/kube';
 import { namespace, type SlurmStage } from '../slurm-stage.ts';
 
-/** Users of the image itself: the soak logs nobody in. */
+/** Users of the image itself: no user logs in during the soak. */
 const sssdConf = [
   '[sssd]',
   'services = nss, pam',

@@ -85,7 +85,7 @@ export class NodeMonitor {
     );
   }
 
-  /** What nobody can see any more cannot be called ready. */
+  /** A pod on a node that does not report cannot be called ready. */
   async #markPodsNotReady(node: string, signal: AbortSignal): Promise<void> {
     const { cache, client, clock } = this.#manager;
     const lastTransitionTime = timestamp(clock.now());

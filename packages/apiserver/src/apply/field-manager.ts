@@ -106,7 +106,7 @@ export function applyConfiguration(
     if (left.length > 0) throw applyConflict(left);
     outcome = outcomeOf(true);
   }
-  // Whoever gets it may change it, and it may hold parts of what is stored.
+  // The caller may change the result, which shares parts with the stored object.
   let object = clone((outcome.value === undefined ? before : outcome.value) as JsonObject);
   if (fromKubectl) object = withLastApplied(object, applied);
   return withManagers(object, outcome.managers) as unknown as KubeObject;
