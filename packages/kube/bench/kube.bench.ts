@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
-import { scratchDirectory } from '../../sandbox/src/scratch-directory.ts';
+import { scratchDirectory } from '../../sandbox/src/directories.ts';
 import { Queue } from '../src/index.ts';
 import { runCacheClient } from './cache-client.ts';
 import { measureCreates, median, runApiServer, type ServerAccess } from './create-rate.ts';

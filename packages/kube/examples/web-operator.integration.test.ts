@@ -1,4 +1,4 @@
-/** The example does what it says, on the embedded API server. */
+/** Runs the example on the embedded API server. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ import {
 import { until } from '../testing/index.ts';
 import { webOperator, webs } from './web-operator.ts';
 
-test('a Web becomes a Deployment and a Service, heals, follows its spec, and reports', async (t) => {
+test('creates a Deployment and a Service, restores them, follows the spec, and reports status', async (t) => {
   const server = await startApiServer();
   const config = await kubeconfigConfig({ text: server.kubeconfig() });
   const user = createClient(config, { rateLimit: false });
@@ -90,7 +90,7 @@ test('a Web becomes a Deployment and a Service, heals, follows its spec, and rep
     return container?.image === 'shop:2' && container.ports?.[0]?.containerPort === 8080;
   });
 
-  // At rest it costs nothing: no request while nothing changes.
+  // No requests while nothing changes.
   const writes = () => server.audit.count({ verb: 'patch' }) + server.audit.count({ verb: 'create' });
   await until('it has come to rest', async () => {
     const before = writes();

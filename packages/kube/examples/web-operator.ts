@@ -1,6 +1,6 @@
 /**
- * An operator in one page: a Web asks for an image and a number of replicas; it gets a Deployment and a Service, and its
- * status says how it is. Run it against the cluster of your kubeconfig: `node examples/web-operator.ts`.
+ * An operator on one page: a Web has an image and a number of replicas; the operator creates a Deployment and a Service, and the
+ * status reports whether it is ready. Run it against the cluster of your kubeconfig: `node examples/web-operator.ts`.
  */
 import * as kube from '@slurm-operator/kube';
 
@@ -31,7 +31,7 @@ function serviceFor({ metadata: { name, namespace }, spec }: kube.Live<Web>) {
   return { metadata: { name, namespace }, spec: { selector, ports: [{ port: spec.port ?? 80 }] } };
 }
 
-function judge(web: kube.Live<Web>, ready: number): kube.Judgement {
+function readyCondition(web: kube.Live<Web>, ready: number): kube.NewCondition {
   const message = `${ready} of ${web.spec.replicas} replicas are ready`;
   return ready >= web.spec.replicas
     ? { type: 'Ready', status: 'True', reason: 'AllReady', message }
@@ -47,14 +47,14 @@ export async function webOperator(options: Partial<kube.ManagerOptions> = {}): P
     .owns(kube.services)
     .reconcile(async ({ namespace, name }, { signal, clock }) => {
       const web = manager.cache.get(webs, { namespace, name });
-      if (web === undefined || kube.isBeingDeleted(web)) return; // its children go with it
+      if (web === undefined || kube.isBeingDeleted(web)) return; // the garbage collector deletes its children
 
       const deployment = await manager.owned.apply(kube.deployments, web, deploymentFor(web), { signal });
       await manager.owned.apply(kube.services, web, serviceFor(web), { signal });
 
       const ready = deployment.object.status?.readyReplicas ?? 0;
-      const conditions = kube.setCondition(web.status?.conditions, judge(web, ready), clock.now());
-      if (conditions === web.status?.conditions && ready === web.status?.ready) return; // nothing to tell
+      const conditions = kube.setCondition(web.status?.conditions, readyCondition(web, ready), clock.now());
+      if (conditions === web.status?.conditions && ready === web.status?.ready) return; // no change
       const status = { ready, conditions };
       await manager.client.mergePatch(webs, web.metadata, { status }, { subresource: 'status', signal });
     });

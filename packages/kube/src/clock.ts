@@ -1,18 +1,18 @@
-/** Time and chance, injected everywhere so that tests own them. */
+/** Time and randomness, injected so that tests control them. */
 import { AbortedError } from './errors.ts';
 
 export interface Clock {
-  /** Wall-clock milliseconds: for timestamps that others read, never for measuring how long something took. */
+  /** Wall-clock milliseconds: for timestamps, never for measuring durations. */
   now(): number;
-  /** Milliseconds that only ever grow, whatever happens to the wall clock: for delays and deadlines. */
+  /** Monotonic milliseconds, independent of the wall clock: for delays and deadlines. */
   monotonic(): number;
-  /** Runs `callback` once after `delay` milliseconds; the answer cancels it. */
+  /** Runs `callback` once after `delay` milliseconds. Returns a function that cancels it. */
   after(delay: number, callback: () => void): () => void;
   /** A number in [0, 1). */
   random(): number;
 }
 
-/** setTimeout turns longer delays into 1 ms; wake up at least this often instead. */
+/** setTimeout turns longer delays into 1 ms, so longer delays are cut to this. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -55,11 +55,11 @@ export function aborted(signal: AbortSignal): Promise<void> {
 export interface BackoffOptions {
   /** Milliseconds before the first retry. */
   readonly initial: number;
-  /** No delay is longer. */
+  /** Maximum delay in milliseconds. */
   readonly limit: number;
   /** @default 2 */
   readonly factor?: number;
-  /** How much of each delay chance may take away, 0 to 1. @default 0.5 */
+  /** The part of each delay that is random, 0 to 1. @default 0.5 */
   readonly jitter?: number;
 }
 

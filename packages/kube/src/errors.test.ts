@@ -25,7 +25,7 @@ const refused = (status: number, reason: string, details?: Status['details']) =>
     },
   });
 
-test('the reason decides where one number means several things', () => {
+test('the reason decides where one status code has several meanings', () => {
   assert.ok(refused(409, 'AlreadyExists') instanceof AlreadyExistsError);
   assert.ok(refused(409, 'Conflict') instanceof ConflictError);
   assert.ok(!(refused(409, 'AlreadyExists') instanceof ConflictError));
@@ -34,7 +34,7 @@ test('the reason decides where one number means several things', () => {
   assert.ok(refused(500, 'ServerTimeout') instanceof ServerTimeoutError);
 });
 
-test('causes, details and the wish to wait are kept', () => {
+test('keeps causes, details and Retry-After', () => {
   const error = refused(422, 'Invalid', {
     causes: [{ field: 'spec.x', message: 'bad' }],
     retryAfterSeconds: 2,
@@ -50,7 +50,7 @@ test('causes, details and the wish to wait are kept', () => {
   );
 });
 
-test('explain tells the whole chain once', () => {
+test('explain describes the whole chain of causes without repetition', () => {
   const error = new Error('reconcile failed', {
     cause: new ConnectionError('cannot get Pod n/p: refused', { sent: false, cause: new Error('refused') }),
   });

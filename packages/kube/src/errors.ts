@@ -1,4 +1,4 @@
-/** Every error of this library: a class with a stable `code`, so that callers branch on neither text nor status. */
+/** All errors of this library: classes with a stable `code`, so that callers need not parse messages. */
 
 export type KubeErrorCode =
   | 'KUBE_API'
@@ -22,14 +22,14 @@ export class KubeError extends Error {
   }
 }
 
-/** Bad or missing configuration: a kubeconfig, a token file, an exec plugin. The message says what to do. */
+/** Invalid or missing configuration: a kubeconfig, a token file, an exec plugin. The message says what to do. */
 export class ConfigError extends KubeError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('KUBE_CONFIG', message, options);
   }
 }
 
-/** No answer: refused, reset, unreachable, a failed TLS handshake. `sent` says whether the request may have been acted on. */
+/** No response: refused, reset, unreachable, failed TLS handshake. `sent`: the server may have processed the request. */
 export class ConnectionError extends KubeError {
   readonly sent: boolean;
   constructor(message: string, options: { cause?: unknown; sent: boolean }) {
@@ -38,7 +38,7 @@ export class ConnectionError extends KubeError {
   }
 }
 
-/** Our own deadline passed. A write may or may not have happened. */
+/** The client's own deadline passed. A write may or may not have happened. */
 export class DeadlineError extends KubeError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('KUBE_TIMEOUT', message, options);
@@ -52,28 +52,28 @@ export class AbortedError extends KubeError {
   }
 }
 
-/** An answer that is not what the protocol promises (truncated JSON, an HTML page of a proxy…). */
+/** A response that violates the protocol (truncated JSON, an HTML page of a proxy…). */
 export class MalformedError extends KubeError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('KUBE_MALFORMED', message, options);
   }
 }
 
-/** A cache did not fill in time; the message says what it waited for and why. */
+/** A cache did not sync in time; the message says which one and why. */
 export class NotSyncedError extends KubeError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('KUBE_NOT_SYNCED', message, options);
   }
 }
 
-/** A write was refused locally because this process does not (any more) hold the lease. */
+/** A write was refused locally because this process does not hold the lease. */
 export class NotLeaderError extends KubeError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('KUBE_NOT_LEADER', message, options);
   }
 }
 
-/** An object of the wanted name exists and belongs to someone else. */
+/** An object of the desired name exists and has another owner. */
 export class NotOwnedError extends KubeError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('KUBE_NOT_OWNED', message, options);
@@ -87,7 +87,7 @@ export class TerminalError extends KubeError {
   }
 }
 
-/** A command in a container could not be run to its end: no connection, a broken one, too much output. */
+/** A command in a container could not be completed: no connection, a broken connection, too much output. */
 export class RemoteCommandError extends KubeError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('KUBE_REMOTE_COMMAND', message, options);
@@ -117,7 +117,7 @@ export interface Status {
   };
 }
 
-/** The API server answered and said no. Subclasses name the refusals that callers tell apart. */
+/** An error response of the API server. Subclasses exist for the errors that callers distinguish. */
 interface ErrorAnswer {
   readonly status: number;
   readonly body?: Status;
@@ -131,9 +131,9 @@ export class ApiError extends KubeError {
   readonly reason: string;
   readonly causes: readonly StatusCause[];
   readonly details: Status['details'];
-  /** Milliseconds that the server asked us to wait. */
+  /** Retry-After of the response, in milliseconds. */
   readonly retryAfter: number | undefined;
-  /** It came as an event of a watch that had been accepted, not as the answer to a request. */
+  /** It was an ERROR event of an accepted watch, not the response to a request. */
   readonly inWatch: boolean;
   constructor(doing: string, answer: ErrorAnswer) {
     const { body } = answer;
@@ -176,7 +176,7 @@ const byStatus: Readonly<Record<number, typeof ApiError>> = {
   504: ServerTimeoutError,
 };
 
-/** The right class for a refusal: the reason decides where it says more than the number. */
+/** The class for an error response: its reason decides where it is more specific than the status code. */
 export function apiError(doing: string, answer: ErrorAnswer): ApiError {
   const reason = answer.body?.reason;
   if (reason === 'AlreadyExists') return new AlreadyExistsError(doing, answer);
@@ -185,7 +185,7 @@ export function apiError(doing: string, answer: ErrorAnswer): ApiError {
   return new (byStatus[answer.status] ?? ApiError)(doing, answer);
 }
 
-/** The words of any thrown value with those of its causes, on one line: for logs and conditions. */
+/** The message of any thrown value and of its causes, on one line: for logs and conditions. */
 export function explain(error: unknown): string {
   const words: string[] = [];
   for (let next: unknown = error; next !== undefined && next !== null && words.length < 6; ) {

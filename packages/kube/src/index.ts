@@ -1,15 +1,14 @@
-/** The public face of the runtime; README.md teaches it. */
+/** The public API of the runtime; README.md introduces it. */
 
 export { covers, withoutUnset } from './apply/covers.ts';
 export { type Applied, OwnedApplier, type OwnedApplyOptions } from './apply/owned-applier.ts';
 export { Cache, type CacheOptions } from './cache/cache.ts';
 export { Informer, type InformerOptions, type Subscriber } from './cache/informer.ts';
-export { type ProjectionOptions, project } from './cache/projection.ts';
+export { dropBookkeeping, type ProjectionOptions, project, type Transform } from './cache/projection.ts';
 export type { ReflectorTuning } from './cache/reflector.ts';
 export type { Change } from './cache/replica.ts';
 export { fieldMatcher, labelMatcher } from './cache/selector.ts';
 export type { Indexer } from './cache/store.ts';
-export { dropBookkeeping, type Transform } from './cache/transform.ts';
 export {
   type CertificateFilesOptions,
   type CertificateSource,
@@ -17,10 +16,11 @@ export {
   type ServingCertificate,
 } from './certificates/certificate-source.ts';
 export { type InjectionTarget, injectBundle } from './certificates/inject-bundle.ts';
-export { SelfMadeCertificates, type SelfMadeOptions } from './certificates/self-made.ts';
+export { SelfSignedCertificates, type SelfSignedOptions } from './certificates/self-signed.ts';
 export { Client, type ClientOptions, createClient } from './client/client.ts';
 export { type CommandResult, type ExecOptions, exec } from './client/exec.ts';
 export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from './client/finalizer.ts';
+export { type ForwardedPort, type ForwardPortOptions, forwardPort } from './client/forward-port.ts';
 export type {
   ApplyIntent,
   ApplyOptions,
@@ -40,8 +40,7 @@ export type { WatchEvent } from './client/watch.ts';
 export { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } from './clock.ts';
 export type { ClusterConfig, Identity } from './config/config.ts';
 export { type InClusterOptions, inClusterConfig, runsInCluster } from './config/in-cluster.ts';
-export { type KubeconfigOptions, kubeconfigConfig } from './config/kubeconfig.ts';
-export { loadConfig } from './config/load-config.ts';
+export { type KubeconfigOptions, kubeconfigConfig, loadConfig } from './config/kubeconfig.ts';
 export { ControllerBuilder, type WatchedOptions } from './controller/builder.ts';
 export {
   Controller,
@@ -67,9 +66,14 @@ export { AccessReviewer } from './manager/access-reviewer.ts';
 export { createLog, type LogOptions } from './manager/create-log.ts';
 export { Discovery } from './manager/discovery.ts';
 export { type Check, Health } from './manager/health.ts';
-export { createManager, Manager, type ManagerOptions, type Runnable } from './manager/manager.ts';
+export {
+  createManager,
+  Manager,
+  type ManagerOptions,
+  type Runnable,
+  shutdownSignal,
+} from './manager/manager.ts';
 export { Metrics } from './manager/metrics.ts';
-export { shutdownSignal } from './manager/shutdown-signal.ts';
 export {
   type StatusAddress,
   type StatusAnswer,
@@ -81,12 +85,11 @@ export {
   type Condition,
   findCondition,
   isTrue,
-  type Judgement,
+  type NewCondition,
   removeCondition,
   setCondition,
   timestamp,
 } from './objects/conditions.ts';
-export { selectsNode, termMatches } from './objects/node-selector.ts';
 export {
   compareResourceVersions,
   controllerOf,
@@ -111,19 +114,19 @@ export {
   resourceName,
 } from './objects/resource.ts';
 export * from './objects/resources.ts';
-export { tolerates, untolerated } from './objects/tolerations.ts';
+export { selectsNode, termMatches, tolerates, untolerated } from './objects/scheduling.ts';
 export { Queue, type QueueOptions } from './queue/queue.ts';
 export type { EventDraft } from './recorder/aggregate.ts';
 export { EventRecorder, type RecorderOptions } from './recorder/recorder.ts';
 export type { RateLimit } from './transport/rate-limit.ts';
 export {
   type AdmissionRequest,
+  type AdmissionResponse,
   allow,
   type Converter,
   deny,
   type Mutator,
   type Validator,
-  type Verdict,
 } from './webhook/admission.ts';
 export { jsonDiff } from './webhook/json-diff.ts';
 export { WebhookServer, type WebhookServerOptions } from './webhook/server.ts';

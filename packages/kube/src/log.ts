@@ -1,4 +1,4 @@
-/** The part of a pino logger that this library uses; any logger of that shape will do. */
+/** The part of pino's logger interface that this library uses. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

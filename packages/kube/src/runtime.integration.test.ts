@@ -1,4 +1,4 @@
-/** The runtime as an operator author meets it, on the embedded API server. */
+/** The public API of the runtime on the embedded API server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startApiServer } from '@slurm-operator/apiserver';
@@ -32,7 +32,7 @@ const configMap = (name: string, data: Record<string, string> = {}): ConfigMap =
   data,
 });
 
-test('the client creates, reads, changes, lists and deletes, and names each refusal', async (t) => {
+test('the client creates, reads, changes, lists and deletes, and has a class for each error', async (t) => {
   const { config } = await connect(t);
   const client = createClient(config, { rateLimit: false, fieldManager: 'test' });
   t.after(() => client.close());
@@ -67,7 +67,7 @@ test('the client creates, reads, changes, lists and deletes, and names each refu
   assert.equal(await client.delete(configMaps, ref), false);
 });
 
-test('a controller makes a child for each object and heals it, reading its own writes', async (t) => {
+test('a controller creates and restores a child for each object, reading its own writes', async (t) => {
   const { server, config } = await connect(t);
   const manager = await createManager({ name: 'mirror', config, client: { rateLimit: false } });
   let reconciles = 0;
@@ -113,7 +113,7 @@ test('a controller makes a child for each object and heals it, reading its own w
   );
 });
 
-test('a cache of some namespaces and labels shows just those, also of our own writes', async (t) => {
+test('a cache of some namespaces and labels contains only those, also of our own writes', async (t) => {
   const { config } = await connect(t);
   const client = createClient(config, { rateLimit: false });
   for (const name of ['a', 'b', 'c'])

@@ -1,4 +1,4 @@
-/** Time that stands still until it is told to move. */
+/** A clock that advances only when a test advances it. */
 import type { Clock } from '../src/clock.ts';
 
 export class FakeClock implements Clock {
@@ -27,7 +27,7 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(id);
   }
 
-  /** A small linear generator: the same seed, the same chances. */
+  /** A linear congruential generator, reproducible by its seed. */
   random(): number {
     this.#seed = (this.#seed * 1_664_525 + 1_013_904_223) % 2 ** 32;
     return this.#seed / 2 ** 32;
@@ -37,18 +37,18 @@ export class FakeClock implements Clock {
     return this.#timers.size;
   }
 
-  /** Moves the wall clock alone, as an administrator or NTP does. */
+  /** Changes only the wall clock, as an administrator or NTP does. */
   jump(milliseconds: number): void {
     this.#wall += milliseconds;
   }
 
-  /** Moves time without running what became due: a process that is stopped. */
+  /** Advances time without running timers: a suspended process. */
   freeze(milliseconds: number): void {
     this.#monotonic += milliseconds;
     this.#wall += milliseconds;
   }
 
-  /** Moves time, running timers in order and letting promises settle after each. */
+  /** Advances time, runs due timers in order and lets promises settle after each. */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#monotonic + milliseconds;
     await settle();
@@ -70,7 +70,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets everything run that waits for promises only. */
+/** Lets pending promise callbacks run. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

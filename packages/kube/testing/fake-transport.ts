@@ -1,4 +1,4 @@
-/** A transport without a network: a function answers each request. */
+/** A transport without a network: a function returns the response to each request. */
 import type { ClusterConfig } from '../src/config/config.ts';
 import type { Transport, TransportRequest } from '../src/transport/transport.ts';
 
@@ -7,7 +7,7 @@ export interface FakeAnswer {
   readonly body: unknown;
 }
 
-/** Requests are answered by `handle`; its throws are failures to connect. */
+/** `handle` returns the response to a request; if it throws, the connection fails. */
 export function fakeTransport(
   handle: (request: {
     method: string;
@@ -36,7 +36,7 @@ export function fakeTransport(
   return { config, request, close: () => undefined } as unknown as Transport;
 }
 
-/** The Status that a server refuses with. */
+/** An error response with a Status. */
 export function status(code: number, reason: string, message = reason): FakeAnswer {
   return { status: code, body: { kind: 'Status', status: 'Failure', code, reason, message } };
 }

@@ -1,6 +1,6 @@
 /**
- * A gateway between a client and a real API server, in which everything can go wrong that goes wrong on a network: resets,
- * silence, refusals, and watches that lie. Speaks plain HTTP to the client, so that faults are at the level of messages.
+ * A proxy between a client and an API server that injects faults: resets, stalled connections, error responses and corrupted watches. It
+ * serves plain HTTP to the client, so that faults can be injected per message.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -21,17 +21,17 @@ export interface GatewayRequest {
   readonly isWatch: boolean;
 }
 
-/** What happens to one line of a watch: pass it, lose it, end the connection within or before it, or change it. */
+/** What to do with one line of a watch: pass it, drop it, end the connection within or before it, or replace it. */
 export type LineFate = 'pass' | 'drop' | 'truncate' | 'cut' | { readonly replace: string };
 
 export class FaultGateway {
-  /** Answers in place of the server: status, and seconds for Retry-After. */
+  /** Responds in place of the server: status, and seconds for Retry-After. */
   refuse: ((request: GatewayRequest) => { status: number; retryAfter?: number } | undefined) | undefined;
-  /** Decides about each line of each watch. */
+  /** Called for each line of each watch. */
   line: ((line: string, request: GatewayRequest) => LineFate) | undefined;
-  /** Milliseconds by which each line of a watch is late. */
+  /** Delay of each line of a watch in milliseconds. */
   delay = 0;
-  /** Requests seen, newest last. */
+  /** Received requests, newest last. */
   readonly seen: GatewayRequest[] = [];
   readonly #target: GatewayTarget;
   readonly #server: Server;
@@ -65,19 +65,19 @@ export class FaultGateway {
 
   /** Resets every connection, as a crashed host does. */
   resetAll(): void {
-    // One that is on its way out cannot be reset any more, and would keep the process from ending.
+    // A socket that is being closed cannot be reset, and would keep the process from ending.
     for (const socket of this.#sockets) {
       if (socket.writableEnded) socket.destroy();
       else socket.resetAndDestroy();
     }
   }
 
-  /** From now on no byte passes in either direction, while connections stay open: a dead peer behind a NAT. */
+  /** From now on no byte passes in either direction, but connections stay open: as with a lost peer behind a NAT. */
   freeze(): void {
     this.#frozen = true;
   }
 
-  /** Connections that were frozen stay dead (their bytes are lost); new ones work. */
+  /** Frozen connections stay broken (their bytes are lost); new ones work. */
   thaw(): void {
     this.#frozen = false;
   }

@@ -1,6 +1,6 @@
 /**
- * What tests of faults share: an embedded API server, a gateway on the way to it, a cache behind the gateway, and the law
- * that both must agree in the end.
+ * Set-up of the fault tests: an embedded API server, a fault gateway in front of it, a cache behind the gateway, and the assertion that
+ * server and cache become equal.
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -23,19 +23,19 @@ import { until } from './until.ts';
 
 export const FAST: ReflectorTuning = { backoff: { initial: 5, limit: 100 }, idle: 60_000, repairEvery: 0 };
 
-/** Our client among all of the server's; the user that stirs things up is not to suffer. */
+/** The user agent of the client under test; faults are injected only for it. */
 export const OURS = { userAgent: 'faulty' };
 
 export interface World {
   server: ApiServer;
   gateway: FaultGateway;
-  /** Sees the server without faults. */
+  /** A client without faults. */
   user: Client;
 }
 
-/** `now`: the server's idea of the time, where that matters. */
+/** `now`: the clock of the server. */
 export async function setUp(t: TestContext, now: () => number = Date.now): Promise<World> {
-  const server = await startApiServer({ surroundings: { now } });
+  const server = await startApiServer({ environment: { now } });
   const { certificatePem: cert, keyPem: key } = server.admin;
   const gateway = await FaultGateway.start({ url: server.url, ca: server.caPem, cert, key });
   const user = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), { rateLimit: false });
@@ -47,7 +47,7 @@ export async function setUp(t: TestContext, now: () => number = Date.now): Promi
   return { server, gateway, user };
 }
 
-/** A cache of the ConfigMaps; behind the gateway, unless another way is given. */
+/** A cache of ConfigMaps, behind the gateway unless another config is passed. */
 export function follow(
   t: TestContext,
   { gateway }: Pick<World, 'gateway'>,
@@ -71,7 +71,7 @@ export function follow(
     await running;
     client.close();
   });
-  // What a subscriber believes, from changes alone.
+  // The state as a subscriber derives it from changes alone.
   const believed = new Map<string, string>();
   informer.subscribe((change) => {
     if (change.type === 'deleted') believed.delete(change.key);
@@ -91,7 +91,7 @@ const versions = (
   objects: Iterable<{ metadata: { name: string; namespace?: string; resourceVersion: string } }>,
 ) => new Map([...objects].map((object) => [keyOf(object), object.metadata.resourceVersion]));
 
-/** The law: what the cache shows, and what a subscriber was told, is what the server has. */
+/** Asserts that cache and subscriber become equal to the server. */
 export async function settles(world: World, followed: ReturnType<typeof follow>): Promise<void> {
   const truth = versions((await world.user.list(configMaps)).items);
   const same = (held: Map<string, string>) =>
@@ -104,7 +104,7 @@ export async function settles(world: World, followed: ReturnType<typeof follow>)
   assert.deepEqual(followed.believed, truth);
 }
 
-/** Creates, changes and deletes, by somebody else. */
+/** Creates, changes and deletes objects with another client. */
 export async function churn({ user }: World, rounds: number, from = 0): Promise<void> {
   for (let i = from; i < from + rounds; i += 1) {
     const ref = { namespace: 'default', name: `o${i % 7}` };

@@ -1,5 +1,5 @@
-/** What tests of programs built on this runtime can use. */
+/** Test helpers for programs that use this runtime. */
 export { FakeClock, settle } from './fake-clock.ts';
 export { type FakeAnswer, fakeTransport, status } from './fake-transport.ts';
 export { FaultGateway, type GatewayRequest, type GatewayTarget, type LineFate } from './fault-gateway.ts';
-export { type Patience, until } from './until.ts';
+export { type UntilOptions, until } from './until.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from './until.ts';
 
-test('what is found is the answer, however often the look found nothing or threw before', async () => {
+test('returns the first value, after any number of polls without one or with an error', async () => {
   const looks = [undefined, false, new Error('not yet'), 'it'] as const;
   let count = 0;
   const look = () => {
@@ -14,20 +14,20 @@ test('what is found is the answer, however often the look found nothing or threw
   assert.equal(count, 4);
 });
 
-test('nothing and zero are things that can be found', async () => {
+test('an empty string and zero are values', async () => {
   assert.equal(await until('a text', () => ''), '');
   assert.equal(await until('a number', () => Promise.resolve(0)), 0);
 });
 
-test('at the deadline it says what was waited for, what there is instead, and what the last look said', async () => {
-  const cause = new Error('nobody is there');
+test('the error of a timeout has the condition, the current state and the last error', async () => {
+  const cause = new Error('not found');
   await assert.rejects(
-    until('a guest', () => Promise.reject(cause), { seconds: 0, seen: () => 'an empty room' }),
-    { message: 'waited 0 s in vain: a guest; seen: an empty room', cause },
+    until('a pod', () => Promise.reject(cause), { seconds: 0, seen: () => 'no pods' }),
+    { message: 'timed out after 0 s: a pod; seen: no pods', cause },
   );
 });
 
-test('a signal ends it before the deadline', async () => {
+test('a signal aborts it before the deadline', async () => {
   const stop = new AbortController();
   const waiting = until('never', () => false, { everyMs: 3_600_000, signal: stop.signal });
   stop.abort();

@@ -1,13 +1,14 @@
 /** The public face of the package; README.md teaches it. */
 export type { Architecture, Suite } from './apt/private-apt.ts';
-export { resolvePackages } from './apt/resolve-packages.ts';
-export { cacheDirectory } from './cache-directory.ts';
+export { resolvePackages } from './apt/private-apt.ts';
 export { contentKey } from './content-key.ts';
+export { abandonedScratch, cacheDirectory, scratchDirectory } from './directories.ts';
 export * from './errors.ts';
 export type { ImageConfig } from './image/image-config.ts';
 export { type ImageDescription, type ImageLayer, readImageTar } from './image/read-image-tar.ts';
 export { unpackImage } from './image/unpack-image.ts';
 export { type ImageTar, type ImageTarRequest, writeImageTar } from './image/write-image-tar.ts';
+export { type OciImage, type OciImageRequest, writeOciLayout } from './image/write-oci-layout.ts';
 export { type CommandResult, type RunOptions, runCommand } from './process/run-command.ts';
 export { type WaitOptions, waitUntil } from './process/wait-until.ts';
 export { consoleProgress, type Progress } from './progress.ts';
@@ -25,6 +26,5 @@ export { createSandbox, type Sandbox, type SandboxOptions } from './sandbox/crea
 export type { Forward, ForwardTarget } from './sandbox/forwarder.ts';
 export type { ExitStatus } from './sandbox/held-process.ts';
 export type { Network } from './sandbox/network.ts';
-export { abandonedScratch, scratchDirectory } from './scratch-directory.ts';
 export { type Tools, type UnpackToolsOptions, unpackTools } from './unpack-tools.ts';
 export { type Accelerator, type GuestCommandOptions, Vm, type VmOptions, vmObstacle } from './vm/vm.ts';

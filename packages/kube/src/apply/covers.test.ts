@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { covers, withoutUnset } from './covers.ts';
 
-test('a live object covers an intent when it holds it, whatever else it holds', () => {
+test('a live object covers an intent if it has all of its fields', () => {
   const live = { spec: { replicas: 2, paused: false, list: [{ name: 'a', port: 1 }] }, status: {} };
   assert.ok(covers(live, { spec: { replicas: 2 } }));
   assert.ok(covers(live, { spec: { list: [{ name: 'a' }] } }));
@@ -14,7 +14,7 @@ test('a live object covers an intent when it holds it, whatever else it holds', 
   assert.ok(!covers({ a: [1] }, { a: { 0: 1 } }));
 });
 
-test('every value covers itself, and what was added to does too', () => {
+test('every value covers itself, also after fields were added', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue()),
@@ -28,7 +28,7 @@ test('every value covers itself, and what was added to does too', () => {
   );
 });
 
-test('what an intent leaves unset is not in what is applied', () => {
+test('null and undefined fields of an intent are not applied', () => {
   const intent = { a: undefined, b: null, c: { d: undefined, e: 0, f: '' }, g: [{ h: null }], i: {} };
   assert.deepEqual(withoutUnset(intent), { c: { e: 0, f: '' }, g: [{}], i: {} });
 });

@@ -1,8 +1,8 @@
-/** Whether a live object already is what an intent says, in the fields that the intent names. Pure. */
+/** Whether a live object already matches an intent in the fields that the intent sets. Pure. */
 
 /**
- * Objects may hold more than is wanted (defaults, other managers); lists must be of the same length and order, since who
- * owns an extra element cannot be told from here. When in doubt the answer is no, and the server decides.
+ * Objects may have more fields than the intent (defaults, other managers). Lists must have the same length and order: the owner of
+ * an extra element is not known here. In case of doubt it returns false, and the server decides.
  */
 export function covers(live: unknown, intent: unknown): boolean {
   if (live === intent) return true;
@@ -18,7 +18,7 @@ export function covers(live: unknown, intent: unknown): boolean {
   );
 }
 
-/** The intent without what it leaves unset: to apply a null would be to claim the field. */
+/** The intent without its null and undefined fields: an applied null would claim ownership of the field. */
 export function withoutUnset<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item: unknown) => withoutUnset(item)) as T;
   if (typeof value !== 'object' || value === null) return value;

@@ -11,7 +11,7 @@ const theirs = {
 };
 const from = new Set(['manager']);
 
-test('what predecessors wrote becomes ours, as one', () => {
+test('combines the entries of previous managers into one entry of ours', () => {
   const older = {
     ...theirs,
     manager: 'operator',
@@ -27,12 +27,12 @@ test('what predecessors wrote becomes ours, as one', () => {
   ]);
 });
 
-test('once we have applied, what others of that name write is theirs', () => {
+test('changes nothing after our first apply', () => {
   const ours = { ...theirs, manager: 'me', operation: 'Apply' };
   assert.equal(inheritFields([ours, theirs], from, 'me'), undefined);
 });
 
-test('people’s fields, statuses and other appliers are left alone', () => {
+test('does not change entries of users, of status, or of other appliers', () => {
   const others = [
     { ...theirs, manager: 'kubectl-edit' },
     { ...theirs, subresource: 'status' },

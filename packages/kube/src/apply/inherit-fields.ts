@@ -1,7 +1,7 @@
 /**
- * Hands the fields that another program wrote over to us, in an object's `managedFields`. Server-side apply takes away only
- * what its own manager once applied; what a predecessor wrote by create, update or patch would stay for ever beside our own
- * fields: a selector that matches nothing any more, a sidecar that nobody asks for. Pure.
+ * Transfers ownership of fields from another field manager to this one, in an object's `managedFields`. Server-side apply removes only
+ * fields that the same manager applied before. Without the transfer, fields that a previous operator wrote by create, update or patch
+ * would never be removed: a selector that matches nothing, a sidecar that no intent contains. Pure.
  */
 
 interface ManagedEntry {
@@ -12,8 +12,8 @@ interface ManagedEntry {
 }
 
 /**
- * The list with the predecessors' entries as ours; undefined when they own nothing, or when we have applied to this object before:
- * then what they wrote since is somebody's present wish, not a legacy. What others own stays theirs.
+ * The list with the entries of `predecessors` changed to `manager`. Undefined if they own nothing, or if `manager` has applied to this
+ * object before: then they wrote later, on purpose. Entries of other managers are unchanged.
  */
 export function inheritFields(
   managedFields: readonly unknown[],
@@ -21,7 +21,7 @@ export function inheritFields(
   manager: string,
 ): readonly unknown[] | undefined {
   const entries = managedFields as readonly ManagedEntry[];
-  // The status belongs to another writer; it is never part of an intent.
+  // The status is a subresource and never part of an intent.
   const isTheirs = (entry: ManagedEntry) =>
     predecessors.has(entry.manager ?? '') && entry.operation === 'Update' && !entry.subresource;
   const theirs = entries.filter(isTheirs);

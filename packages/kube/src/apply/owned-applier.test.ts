@@ -18,7 +18,7 @@ const intent = (data: Record<string, string | undefined>) => ({
   data: data as Record<string, string>,
 });
 
-/** A server that stores what is applied, and a cache that is told of it as if by a watch. */
+/** A server that stores applied objects, and a cache that receives them as if from a watch. */
 function setUp() {
   let version = 100;
   let stored: Live<ConfigMap> | undefined;
@@ -55,7 +55,7 @@ function setUp() {
   return { applier, bodies, show, informer };
 }
 
-test('nothing is sent while neither the intent nor the live object changed', async () => {
+test('sends nothing while neither the intent nor the live object changes', async () => {
   const { applier, bodies } = setUp();
   assert.equal((await applier.apply(configMaps, owner, intent({ k: 'v' }))).outcome, 'applied');
   for (let again = 0; again < 5; again += 1)
@@ -65,7 +65,7 @@ test('nothing is sent while neither the intent nor the live object changed', asy
   assert.equal(bodies.length, 2);
 });
 
-test('a live change that leaves our fields alone costs nothing; one that touches them is undone', async () => {
+test('ignores live changes of other fields and reverts changes of our fields', async () => {
   const { applier, bodies, show } = setUp();
   await applier.apply(configMaps, owner, intent({ k: 'v' }));
   show({ annotations: { 'someone.else/was': 'here' } });
@@ -75,14 +75,14 @@ test('a live change that leaves our fields alone costs nothing; one that touches
   assert.equal(bodies.length, 2);
 });
 
-test('a field that leaves the intent is sent as its absence, also if the live object covers the rest', async () => {
+test('applies again when a field is removed from the intent, even if the live object covers the rest', async () => {
   const { applier, bodies } = setUp();
   await applier.apply(configMaps, owner, intent({ k: 'v', old: 'x' }));
   await applier.apply(configMaps, owner, intent({ k: 'v', old: undefined }));
   assert.deepEqual((bodies[1] as ConfigMap).data, { k: 'v' });
 });
 
-test('the child points to its owner, and a deleted child is made again', async () => {
+test('sets the owner reference and recreates a deleted child', async () => {
   const { applier, bodies, informer } = setUp();
   await applier.apply(configMaps, owner, intent({ k: 'v' }));
   const [reference] = (bodies[0] as ConfigMap).metadata.ownerReferences ?? [];
@@ -91,15 +91,15 @@ test('the child points to its owner, and a deleted child is made again', async (
   assert.equal((await applier.apply(configMaps, owner, intent({ k: 'v' }))).outcome, 'applied');
 });
 
-test('a namesake that happens to look right is applied to all the same: its fields are not ours yet', async () => {
+test('applies to another object of the same name even if it covers the intent: we do not own its fields yet', async () => {
   const { applier, bodies, show } = setUp();
   await applier.apply(configMaps, owner, intent({ k: 'v' }));
-  show({ uid: 'made-by-somebody' });
+  show({ uid: 'created-by-a-user' });
   assert.equal((await applier.apply(configMaps, owner, intent({ k: 'v' }))).outcome, 'applied');
   assert.equal(bodies.length, 2);
 });
 
-test('a child that is being deleted is left alone until it is gone', async () => {
+test('does not change a child that is being deleted', async () => {
   const { applier, bodies, show } = setUp();
   await applier.apply(configMaps, owner, intent({ k: 'v' }));
   show({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x'] });
@@ -107,7 +107,7 @@ test('a child that is being deleted is left alone until it is gone', async () =>
   assert.equal(bodies.length, 1);
 });
 
-test('a namesake of another controller is not touched', async () => {
+test('does not change an object of the same name that another controller owns', async () => {
   const { applier, bodies, show } = setUp();
   await applier.apply(configMaps, owner, intent({ k: 'v' }));
   show({ ownerReferences: [{ apiVersion: 'v1', kind: 'Other', name: 'o', uid: 'other', controller: true }] });

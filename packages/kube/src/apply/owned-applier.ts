@@ -1,7 +1,7 @@
 /**
- * Makes children what their owner wants, by server-side apply under one field manager: what leaves the intent leaves the
- * child. An apply is sent only if the intent differs from the one applied last, or the live object changed since in a
- * way that matters; so an unchanged owner costs no request however often it is reconciled.
+ * Applies the desired children of an owner, by server-side apply with one field manager: a field that is removed from the intent is
+ * removed from the child. An apply is sent only if the intent differs from the last applied one, or if the live object no longer
+ * matches it. So reconciling an unchanged owner sends no request.
  */
 import { hash } from 'node:crypto';
 import type { Cache } from '../cache/cache.ts';
@@ -16,18 +16,18 @@ import { undeclaredFields, withoutFields } from './undeclared-fields.ts';
 
 export interface Applied<T extends KubeObject> {
   /**
-   * - `applied`: the server was asked (it may still have found nothing to change)
+   * - `applied`: an apply was sent (the server may have found nothing to change)
    * - `unchanged`: no request was needed
-   * - `terminating`: the live object is being deleted; look again when it is gone
+   * - `terminating`: the live object is being deleted; apply again when it is gone
    */
   readonly outcome: 'applied' | 'unchanged' | 'terminating';
   readonly object: Live<T>;
-  /** Paths of the intent that the server does not know; they were left out. */
+  /** Paths of the intent that the server's schema does not have; they were not sent. */
   readonly ignored: readonly string[];
 }
 
 export interface OwnedApplyOptions extends CallOptions {
-  /** Take over an object of that name that no controller owns. @default true */
+  /** Adopt an existing object of that name that no controller owns. @default true */
   readonly adopt?: boolean;
 }
 
@@ -38,7 +38,7 @@ interface Memory {
   readonly ignored: readonly string[];
 }
 
-/** Each refusal names several unknown fields; more rounds than this are no typing errors. */
+/** Each refusal names several unknown fields; after this many rounds the error is thrown. */
 const maxRounds = 8;
 
 export class OwnedApplier {
@@ -54,8 +54,8 @@ export class OwnedApplier {
   }
 
   /**
-   * Field managers whose creates and updates of our children count as ours: what they wrote and no intent names goes away
-   * with the first apply that changes the child, instead of staying beside it.
+   * Field managers (of a previous operator) whose fields in children are taken over: fields that they wrote and that the intent does
+   * not contain are removed by the first apply that changes the child.
    */
   inheritFrom(managers: Iterable<string>): void {
     this.#predecessors = new Set(managers);
@@ -96,7 +96,7 @@ export class OwnedApplier {
     return { outcome: 'applied', ...applied };
   }
 
-  /** A field that the server does not know refuses the whole object. It is left out, and the result names it. */
+  /** The server refuses the whole object because of one unknown field. Such fields are left out and reported in the result. */
   async #applyKnown<T extends KubeObject>(
     resource: Resource<T>,
     whole: ApplyIntent<T>,
@@ -118,14 +118,14 @@ export class OwnedApplier {
     }
   }
 
-  /** Asked of the server, once per child: caches drop who owns which field. */
+  /** Reads the object from the server, once per child: caches drop `managedFields`. */
   async #inherit<T extends KubeObject>(
     resource: Resource<T>,
     { metadata }: Live<T>,
     { signal }: OwnedApplyOptions,
   ): Promise<void> {
     if (this.#predecessors.size === 0) return;
-    // A list of one, so that the permission to list and watch a kind is enough.
+    // A list of one object, so that `list` and `watch` permissions are sufficient.
     const { namespace, name } = metadata;
     const { items } = await this.#client.list(resource, {
       namespace,
@@ -154,7 +154,7 @@ export class OwnedApplier {
     );
   }
 
-  /** Forgets what is gone, so that the memory is never larger than the cache. */
+  /** Drops the entries of deleted objects, so that the map is never larger than the cache. */
   #follow(resource: Resource): void {
     const name = resourceName(resource);
     if (this.#followed.has(name)) return;

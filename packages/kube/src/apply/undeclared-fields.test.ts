@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { undeclaredFields, withoutFields } from './undeclared-fields.ts';
 
-test('the refusal of an apply names the unknown fields', () => {
+test('reads the unknown fields from the error message of an apply', () => {
   const one =
     'failed to create typed patch object (hpc/login; apps/v1, Kind=Deployment): .spec.template.spec.dNSPolicy: field not declared in schema';
   assert.deepEqual(undeclaredFields(one), ['.spec.template.spec.dNSPolicy']);
@@ -16,7 +16,7 @@ test('the refusal of an apply names the unknown fields', () => {
   assert.deepEqual(undeclaredFields('.spec.replicas: expected numeric (int or float), got string'), []);
 });
 
-test('the fields are taken out wherever they are, and nothing else', () => {
+test('removes the fields at any depth, and nothing else', () => {
   const object = {
     spec: {
       dNSPolicy: 'Default',

@@ -1,4 +1,4 @@
-/** Fields that an API server does not know. Pure. Unlike a create, a server-side apply is refused as a whole because of one. */
+/** Fields that the API server's schema does not have. Unlike a create, a server-side apply with one such field is refused. Pure. */
 
 /** The paths that the refusal of an apply names, such as `.spec.template.spec.containers[name="login"].bogus`; none for other refusals. */
 export function undeclaredFields(message: string): string[] {
@@ -6,7 +6,7 @@ export function undeclaredFields(message: string): string[] {
   return [...message.matchAll(path)].map(([, found = '']) => found);
 }
 
-/** The object without these fields. What a path does not lead to stays as it is. */
+/** The object without these fields. Paths that do not exist are ignored. */
 export function withoutFields<T>(object: T, paths: readonly string[]): T {
   if (paths.length === 0) return object;
   const copy = structuredClone(object);

@@ -4,12 +4,12 @@ import { fakeTransport } from '../../testing/fake-transport.ts';
 import { Client } from '../client/client.ts';
 import { type Secret, secrets } from '../objects/resources.ts';
 import { Cache } from './cache.ts';
-import { dropBookkeeping, type Transform } from './transform.ts';
+import { dropBookkeeping, type Transform } from './projection.ts';
 
 const cacheOfNothing = () => new Cache(new Client(fakeTransport(() => ({ body: {} }))));
 const withoutData: Transform<Secret> = ({ data: _data, ...rest }) => rest;
 
-test('a later call without options, or with the same ones, gets the informer that is there', () => {
+test('a later call without options, or with the same ones, returns the existing informer', () => {
   const cache = cacheOfNothing();
   const options = { transform: withoutData, labelSelector: 'a=b', namespaces: ['one'] };
   const informer = cache.informer(secrets, options);
@@ -18,7 +18,7 @@ test('a later call without options, or with the same ones, gets the informer tha
   assert.equal(cache.informer(secrets, { labelSelector: 'a=b' }), informer);
 });
 
-test('options that contradict an earlier call are refused, whichever came first', () => {
+test('throws on options that differ from those of an earlier call', () => {
   const filtered = cacheOfNothing();
   filtered.informer(secrets, { transform: withoutData });
   assert.throws(() => filtered.informer(secrets, { transform: dropBookkeeping }), /Secret.*transform/i);

@@ -1,4 +1,4 @@
-/** The informers of a program, one per resource type, filled by watches and by the answers to our own writes. */
+/** The informers of a program, one per resource type, updated by watches and by the responses to its own writes. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '../client/client.ts';
 import { aborted, type Clock, systemClock } from '../clock.ts';
@@ -9,7 +9,7 @@ import { type AnyInformer, Informer, type InformerOptions, sameResource } from '
 import type { ReflectorTuning } from './reflector.ts';
 
 export interface CacheOptions {
-  /** Look at these namespaces only. @default all */
+  /** Cache only these namespaces. @default all */
   readonly namespaces?: readonly string[] | undefined;
   readonly tuning?: ReflectorTuning;
   readonly clock?: Clock;
@@ -20,7 +20,7 @@ export class Cache {
   readonly #client: Client;
   readonly #options: CacheOptions;
   readonly #informers = new Map<string, AnyInformer>();
-  readonly #asked = new Map<AnyInformer, object>();
+  readonly #requestedOptions = new Map<AnyInformer, object>();
   #started: AbortSignal | undefined;
   readonly #running: Promise<void>[] = [];
 
@@ -34,13 +34,13 @@ export class Cache {
   }
 
   /**
-   * The informer of a resource, made at the first call. A later call may leave options out, but those that it gives must be
-   * the ones of the first call: everyone shares what is cached. Once the cache runs, so does a new informer.
+   * The informer of a resource, created at the first call. A later call may omit options; options that differ from those of the first
+   * call throw, because the informer is shared. An informer that is created after `start` runs at once.
    */
   informer<T extends KubeObject>(resource: Resource<T>, options: InformerOptions<T> = {}): Informer<T> {
     const known = this.#of(resource);
     if (known !== undefined) {
-      refuseConflict(resource, this.#asked.get(known) ?? {}, options);
+      refuseConflict(resource, this.#requestedOptions.get(known) ?? {}, options);
       return known as Informer<T>;
     }
     const informer = new Informer<T>(
@@ -50,7 +50,7 @@ export class Cache {
       { clock: this.#options.clock ?? systemClock, log: this.#options.log ?? silent },
     );
     this.#informers.set(name(resource), informer as AnyInformer);
-    this.#asked.set(informer as AnyInformer, options);
+    this.#requestedOptions.set(informer as AnyInformer, options);
     if (this.#started !== undefined) this.#running.push(informer.start(this.#started));
     return informer;
   }
@@ -71,7 +71,7 @@ export class Cache {
     return [...this.#informers.values()];
   }
 
-  /** Runs all informers, also those made later, until the signal is aborted. */
+  /** Runs all informers, including those created later, until the signal is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     this.#started = signal;
     for (const informer of this.#informers.values()) this.#running.push(informer.start(signal));
@@ -93,7 +93,7 @@ export class Cache {
     const informer = this.#of(resource);
     if (informer === undefined)
       throw new TypeError(
-        `no cache of ${resourceName(resource)}: ask for it with cache.informer() before the start`,
+        `no informer for ${resourceName(resource)}: create it with cache.informer() before the start`,
       );
     return informer as Informer<T>;
   }
@@ -103,12 +103,12 @@ function name(resource: AnyResource): string {
   return `${resource.apiVersion}/${resource.plural}`;
 }
 
-/** Two filters of one cache cannot both hold; which one does must not depend on who asks first. */
+/** Throws on options that differ from those of the first call: which one takes effect must not depend on the order of setup. */
 function refuseConflict(resource: AnyResource, first: object, later: object): void {
   const before = new Map(Object.entries(first));
   for (const [option, value] of Object.entries(later))
     if (value !== undefined && !isDeepStrictEqual(before.get(option), value))
       throw new TypeError(
-        `the cache of ${resourceName(resource)} was made with another ${option}: give the same options at every call of cache.informer(), or only at the first`,
+        `the informer for ${resourceName(resource)} was created with a different ${option}: pass the same options at every call of cache.informer(), or only at the first`,
       );
 }

@@ -1,15 +1,15 @@
-/** A local, indexed, read-only copy of one resource type, kept current, that tells subscribers of each change. */
+/** A local, indexed, read-only copy of one resource type that is kept current and notifies subscribers of each change. */
 import type { Client } from '../client/client.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { explain, NotSyncedError } from '../errors.ts';
 import { type Log, silent } from '../log.ts';
 import { type KubeObject, keyOf, type Live, type ObjectKey, type ObjectRef } from '../objects/object.ts';
 import { type AnyResource, type Resource, resourceName } from '../objects/resource.ts';
+import { dropBookkeeping, type Transform } from './projection.ts';
 import { Reflector, type ReflectorTuning } from './reflector.ts';
 import { type Change, Replica } from './replica.ts';
 import { fieldMatcher, labelMatcher } from './selector.ts';
 import { type Indexer, Store } from './store.ts';
-import { dropBookkeeping, type Transform } from './transform.ts';
 
 export interface InformerOptions<T extends KubeObject> extends ReflectorTuning {
   /** @default all namespaces */
@@ -54,7 +54,7 @@ export class Informer<T extends KubeObject> {
         namespace,
         matches: (object) => byLabel(object) && byField(object),
         transform: options.transform ?? dropBookkeeping,
-        onChange: (change) => this.#tell(change),
+        onChange: (change) => this.#notify(change),
       });
       const onSynced = () => {
         this.#unsynced.delete(namespace);
@@ -74,7 +74,7 @@ export class Informer<T extends KubeObject> {
     });
   }
 
-  /** Runs until the signal is aborted. Starting twice is starting once. */
+  /** Runs until the signal is aborted. A second call returns the same promise. */
   start(signal: AbortSignal): Promise<void> {
     this.#running ??= Promise.all(this.#parts.map((part) => part.reflector.run(signal))).then(
       () => undefined,
@@ -86,13 +86,13 @@ export class Informer<T extends KubeObject> {
     return this.#unsynced.size === 0;
   }
 
-  /** Why it is not synced, or why its watch broke last; undefined when all is well. */
-  get trouble(): string | undefined {
+  /** Why it is not synced, or why its last watch failed; undefined if there is no problem. */
+  get problem(): string | undefined {
     const failures = this.#parts.flatMap(({ reflector }) =>
       reflector.failure === undefined ? [] : [reflector.failure],
     );
     if (failures.length > 0) return explain(failures[0]);
-    return this.synced ? undefined : 'the first list is under way';
+    return this.synced ? undefined : 'the first list is in progress';
   }
 
   /** Resolves when the first list is complete; rejects with the reason after `timeout` milliseconds. */
@@ -103,10 +103,10 @@ export class Informer<T extends KubeObject> {
     const fail = (why: string) =>
       reject(
         new NotSyncedError(
-          `cache of ${resourceName(this.resource)} did not fill: ${why} (last: ${this.trouble ?? 'nothing'})`,
+          `cache of ${resourceName(this.resource)} did not sync: ${why} (last problem: ${this.problem ?? 'none'})`,
         ),
       );
-    const cancel = this.#clock.after(timeout, () => fail(`waited ${timeout} ms`));
+    const cancel = this.#clock.after(timeout, () => fail(`timed out after ${timeout} ms`));
     const stop = () => fail('aborted');
     options.signal?.addEventListener('abort', stop, { once: true });
     if (options.signal?.aborted === true) stop();
@@ -137,12 +137,12 @@ export class Informer<T extends KubeObject> {
     return this.#store.byIndex(name, value);
   }
 
-  /** Adds an index, now or later; the same name twice is the first one. */
+  /** Adds an index, before or after the start. An index that exists already is kept. */
   addIndex(name: string, indexer: Indexer<T>): void {
     if (!this.#store.hasIndex(name)) this.#store.addIndex(name, indexer);
   }
 
-  /** Told of each change after the store has it, and first of what is there already. */
+  /** Calls the subscriber with `added` for each cached object, then with each change after it is stored. */
   subscribe(subscriber: Subscriber<T>): () => void {
     this.#subscribers.add(subscriber);
     for (const object of this.#store.list())
@@ -150,16 +150,17 @@ export class Informer<T extends KubeObject> {
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** The answer to a write of ours. */
+  /** Takes the response to a write of this program. */
   written(object: Live<T>): void {
     this.#partOf(object.metadata.namespace)?.replica.written(object);
   }
 
+  /** Takes the response to a delete of this program. */
   gone(ref: ObjectRef, uid: string | undefined): void {
     this.#partOf(ref.namespace)?.replica.gone(ref, uid);
   }
 
-  /** Fills the copy by hand instead of from a server: for tests of what is built on it. */
+  /** Fills the store without a server: for tests. */
   adopt(objects: Iterable<Live<T>>, resourceVersion: string): void {
     for (const { replica } of this.#parts) {
       replica.beginList();
@@ -173,7 +174,7 @@ export class Informer<T extends KubeObject> {
     return this.#parts.find((part) => part.namespace === undefined || part.namespace === namespace);
   }
 
-  #tell(change: Change<T>): void {
+  #notify(change: Change<T>): void {
     for (const subscriber of this.#subscribers) this.#call(subscriber, change);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Keeps a replica equal to the server: streaming list (pages where the server has none), then a watch that is resumed, or
- * begun anew with a list, after whatever happens. Ends only when its signal is aborted.
+ * Keeps a replica equal to the server: a streaming list (pages if the server has none), then a watch. After any failure it resumes the
+ * watch or lists again. It ends only when its signal is aborted.
  */
 import type { Client } from '../client/client.ts';
 import type { ListOptions } from '../client/options.ts';
@@ -37,39 +37,39 @@ export interface ReflectorOptions<T extends KubeObject> extends ReflectorTuning 
 export interface ReflectorTuning {
   /** @default { initial: 800, limit: 30_000 } */
   readonly backoff?: BackoffOptions;
-  /** Milliseconds without a byte after which a watch is taken for dead. @default 180_000 */
+  /** Milliseconds without a byte after which a watch is considered broken. @default 180_000 */
   readonly idle?: number;
-  /** A list at least this often, against events that never came. @default 1_800_000 */
+  /** Milliseconds after which it lists again in any case, to recover lost events. @default 1_800_000 */
   readonly relistEvery?: number;
-  /** Suspected loss of events leads to a list at most this often. @default 60_000 */
+  /** Minimum milliseconds between two lists because of suspected lost events. @default 60_000 */
   readonly repairEvery?: number;
-  /** `false`: never ask for a streaming list. @default true */
+  /** `false`: never request a streaming list. @default true */
   readonly streaming?: boolean;
-  /** Milliseconds without another object after which a streaming list without end becomes pages. @default 30_000 */
-  readonly listPatience?: number;
+  /** Milliseconds without a further object after which a streaming list falls back to pages. @default 30_000 */
+  readonly listTimeout?: number;
   /** Objects per page where lists are paged. @default 500 */
   readonly pageSize?: number;
-  /** The API may be absent: then the cache is empty, counts as filled, and looks again. @default false */
+  /** The API may be absent: then the cache is empty, counts as synced, and retries. @default false */
   readonly optional?: boolean;
-  /** Milliseconds between looks at an absent API. @default 30_000 */
+  /** Milliseconds between retries while the API is absent. @default 30_000 */
   readonly absentRetry?: number;
 }
 
 const BACKOFF: BackoffOptions = { initial: 800, limit: 30_000 };
-/** A connection that lived this long was healthy: the next failure is the first again. */
+/** A connection that lasted this long was healthy and resets the back-off. */
 const HEALTHY = 60_000;
-/** A watch that the server ends sooner than this looks like a failure. */
+/** A watch that the server ends sooner than this counts as a failure. */
 const BRIEF = 1_000;
-/** After so many failures in a row the resourceVersion itself is under suspicion. */
+/** After this many failures in a row the resourceVersion may be the cause: list again. */
 const SUSPECT_AFTER = 5;
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** The server took the request but does not know streaming lists. */
+/** The server accepted the request but does not support streaming lists. */
 class NoStreamingError extends Error {}
 
 /**
- * Servers that accept a streaming list and then report an error of their own in its place: their store (an etcd before
- * 3.4.25) cannot tell when the list is complete. That holds for every kind, so no other cache on the connection asks.
+ * Servers that accept a streaming list and then send an error event: their store (an etcd before 3.4.25) cannot report when the list is
+ * complete. That applies to every kind, so no other cache on the connection requests one.
  */
 const serversWithoutStreaming = new WeakSet<Transport>();
 
@@ -90,7 +90,7 @@ export class Reflector<T extends KubeObject> {
     this.#selection = { namespace, labelSelector, fieldSelector };
   }
 
-  /** Why the last connection ended badly; undefined while all is well. */
+  /** The error that ended the last connection; undefined if there is none. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -102,7 +102,7 @@ export class Reflector<T extends KubeObject> {
       try {
         await this.#connect(signal);
         this.#failure = undefined;
-        // Ended in good order, as watches do; but one that ends at once must not be a hot loop.
+        // The server ends watches regularly; but one that ends at once must not cause a hot loop.
         if (lasted() >= BRIEF) this.#failures = -1;
       } catch (error) {
         if (signal.aborted) return;
@@ -113,7 +113,7 @@ export class Reflector<T extends KubeObject> {
           );
           continue;
         }
-        this.#judge(error);
+        this.#recordFailure(error);
       }
       this.#failures = lasted() >= HEALTHY ? 0 : this.#failures + 1;
       if (this.#failures >= SUSPECT_AFTER) this.#mustList = true;
@@ -130,7 +130,7 @@ export class Reflector<T extends KubeObject> {
     if (!this.#mustList) return this.#watch(signal);
     replica.beginList();
     try {
-      // A stream that breaks off again and again is given up: pages get through where it does not.
+      // After repeated failures of the stream use pages: they succeed on connections that break streams.
       const { transport } = this.#options.client;
       if (this.#streaming && !serversWithoutStreaming.has(transport) && this.#failures < SUSPECT_AFTER) {
         if (await this.#streamingList(signal)) return;
@@ -153,7 +153,7 @@ export class Reflector<T extends KubeObject> {
     return this.#watch(signal);
   }
 
-  /** One watch that begins with the present objects and then goes on. False when the server has no streaming lists. */
+  /** One watch that begins with the existing objects. Returns false if the server does not support streaming lists. */
   async #streamingList(signal: AbortSignal): Promise<boolean> {
     const { replica, clock, client } = this.#options;
     let listing = true;
@@ -161,14 +161,14 @@ export class Reflector<T extends KubeObject> {
     const connection = new AbortController();
     const stop = () => connection.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
-    // A server that ignores the request for initial events never sends their end.
+    // A server that ignores `sendInitialEvents` never sends the bookmark that ends them.
     let cancel: () => void = () => undefined;
-    const patience = () => {
-      const left = heard + (this.#options.listPatience ?? 30_000) - clock.monotonic();
-      if (left > 0) cancel = clock.after(left, patience);
-      else connection.abort(new NoStreamingError('the end of the initial events did not come'));
+    const checkListTimeout = () => {
+      const left = heard + (this.#options.listTimeout ?? 30_000) - clock.monotonic();
+      if (left > 0) cancel = clock.after(left, checkListTimeout);
+      else connection.abort(new NoStreamingError('no initial-events-end bookmark'));
     };
-    patience();
+    checkListTimeout();
     try {
       await this.#open(connection, { sendInitialEvents: true }, (event) => {
         if (!listing) return this.#take(event, connection);
@@ -181,7 +181,7 @@ export class Reflector<T extends KubeObject> {
           this.#synced(event.object.metadata.resourceVersion);
         }
       });
-      if (listing) throw new MalformedError('the watch ended before the end of the initial events');
+      if (listing) throw new MalformedError('the watch ended before the initial-events-end bookmark');
       return true;
     } catch (error) {
       const refused = error instanceof BadRequestError || error instanceof InvalidError;
@@ -190,7 +190,10 @@ export class Reflector<T extends KubeObject> {
         throw error;
       this.#streaming = false;
       if (unsupported) serversWithoutStreaming.add(client.transport);
-      this.#options.log.info({ reason: explain(error) }, 'no streaming lists here; pages instead');
+      this.#options.log.info(
+        { reason: explain(error) },
+        'server does not support streaming lists; using pages',
+      );
       return false;
     } finally {
       cancel();
@@ -263,7 +266,7 @@ export class Reflector<T extends KubeObject> {
     this.#options.onSynced();
   }
 
-  /** The API is not served: nothing of this kind exists. */
+  /** The API is not served, so no object of this kind exists. */
   #absent(): void {
     this.#options.replica.beginList();
     this.#synced('0');
@@ -271,11 +274,11 @@ export class Reflector<T extends KubeObject> {
     this.#failures = 0;
   }
 
-  /** What a failure says about how to go on. */
-  #judge(error: unknown): void {
+  /** Decides from the error whether the watch can be resumed. */
+  #recordFailure(error: unknown): void {
     this.#failure = error;
-    // A watch that the server refuses outright cannot be resumed: its place is gone (410) or not reached yet (504), or it
-    // may not be had at all, and then the list says why. Every other failure leaves the place good.
+    // A watch that the server refuses cannot be resumed: its resourceVersion is too old (410) or too new (504), or access is denied, and
+    // then the list reports why. After any other failure the resourceVersion is still valid.
     const refused =
       error instanceof ApiError &&
       ((error.status >= 400 && error.status < 500 && error.status !== 429) ||
@@ -285,8 +288,8 @@ export class Reflector<T extends KubeObject> {
   }
 
   /**
-   * A server restored from a backup may count from a lower number and would then stay silent until it passes ours. After
-   * a failure its present number is asked for before the watch is resumed.
+   * A server that was restored from a backup may be at a lower resourceVersion and would send no events until it passes ours. So after
+   * a failure its current resourceVersion is read before the watch is resumed.
    */
   async #checkForRestore(signal: AbortSignal): Promise<void> {
     const { client, resource, replica, namespace } = this.#options;
@@ -301,7 +304,7 @@ export class Reflector<T extends KubeObject> {
 
   async #pause(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    // A watch that ended well after a while is resumed at once.
+    // A watch that the server ended normally is resumed at once.
     if (this.#failures === 0 && this.#failure === undefined) return;
     try {
       await sleep(

@@ -1,4 +1,4 @@
-/** The law of the cache, on random histories: whatever order the three voices speak in, the copy ends equal to the server. */
+/** Property test of the cache: with any order of lists, events and responses, the copy ends equal to the server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -16,17 +16,17 @@ interface ServerEvent {
   readonly object: LiveThing;
 }
 
-/** A server of one resource type, the watch on it, and answers that are still on their way to us. */
+/** A server of one resource type, a watch, and responses that have not arrived yet. */
 class World {
   readonly objects = new Map<string, LiveThing>();
   readonly log: ServerEvent[] = [];
   readonly answers: { readonly take: () => void }[] = [];
   readonly store = new Store<Thing>();
   readonly seen = new Map<string, LiveThing>();
-  /** Uids that were told as added and not as deleted since. */
+  /** Uids that were reported as added and not as deleted since. */
   readonly alive = new Set<string>();
-  readonly buried = new Set<string>();
-  /** The newest state of each name that an answer has told us of: nothing older may be shown from then on. */
+  readonly removed = new Set<string>();
+  /** The newest state of each name in a response: the cache must not return anything older afterwards. */
   readonly promised = new Map<string, number>();
   readonly replica: Replica<Thing>;
   version = 10;
@@ -44,7 +44,7 @@ class World {
     });
   }
 
-  /** A subscriber that believes only what it is told must end with the same picture, by name and by uid. */
+  /** A subscriber that only sees changes must end with the same state, by name and by uid. */
   #follow(change: Change<Thing>): void {
     const { uid } = change.object.metadata;
     assert.equal(this.alive.has(uid), change.type !== 'added', `${change.type} ${uid}`);
@@ -62,7 +62,7 @@ class World {
     return { apiVersion: 'v1', kind: 'Thing', metadata, wanted };
   }
 
-  /** What a watch with our selector would be sent for this change. */
+  /** The event that a watch with our selector receives for this change. */
   #announce(before: LiveThing | undefined, after: LiveThing | undefined): void {
     const was = before?.wanted === true;
     const is = after?.wanted === true;
@@ -100,7 +100,7 @@ class World {
     this.answers.push({
       take: () => {
         this.replica.gone({ name }, before.metadata.uid);
-        this.buried.add(before.metadata.uid);
+        this.removed.add(before.metadata.uid);
       },
     });
   }
@@ -122,7 +122,7 @@ class World {
     if (this.position === this.log.length) this.replica.bookmark(String(this.version));
   }
 
-  /** A list in three moments: we ask, the server looks, we have read it all. */
+  /** A list in three steps: request, snapshot on the server, end of the response. */
   list(): void {
     if (this.listing === undefined) {
       this.position = undefined;
@@ -145,7 +145,7 @@ class World {
     this.listing = undefined;
   }
 
-  /** The server comes back as it was, with numbers to match. Connections break, so pending answers never come. */
+  /** Restores the server from a snapshot, with lower resourceVersions. Connections break, so pending responses are lost. */
   restore(snapshot: { objects: Map<string, LiveThing>; version: number }): void {
     this.breakList();
     this.answers.length = 0;
@@ -153,7 +153,7 @@ class World {
     this.objects.clear();
     for (const [name, object] of snapshot.objects) this.objects.set(name, object);
     this.version = snapshot.version;
-    this.buried.clear();
+    this.removed.clear();
     this.promised.clear();
   }
 
@@ -169,14 +169,14 @@ class World {
       );
     for (const object of this.store.list())
       assert.ok(
-        !this.buried.has(object.metadata.uid),
+        !this.removed.has(object.metadata.uid),
         `${object.metadata.name} came back after our delete was answered`,
       );
     assert.deepEqual(new Map(this.store.list().map((object) => [keyOf(object), object])), this.seen);
     assert.deepEqual(new Set(this.store.list().map((object) => object.metadata.uid)), this.alive);
   }
 
-  /** Everything that is on its way arrives. */
+  /** Delivers everything that is pending. */
   finish(relist: boolean): void {
     while (this.answers.length > 0) this.answer(0);
     if (relist || this.position === undefined) {
@@ -191,7 +191,7 @@ class World {
     assert.deepEqual(new Map(this.store.list().map((object) => [keyOf(object), object])), expected);
     for (let moment = 0; moment < 3; moment += 1) this.list();
     assert.deepEqual(new Map(this.store.list().map((object) => [keyOf(object), object])), expected);
-    assert.equal(this.replica.buried, 0, 'no memory of deletes stays behind a list');
+    assert.equal(this.replica.tombstoneCount, 0, 'no memory of deletes stays behind a list');
   }
 }
 
@@ -222,7 +222,7 @@ function play(world: World, move: Step): void {
   world.checkNow();
 }
 
-test('any order of lists, events and answers ends equal to the server, and our deletes stay deleted', () => {
+test('any order of lists, events and responses ends equal to the server, and deleted objects stay deleted', () => {
   fc.assert(
     fc.property(
       fc.array(step, { minLength: 8, maxLength: 60, size: 'max' }),
@@ -238,7 +238,7 @@ test('any order of lists, events and answers ends equal to the server, and our d
   );
 });
 
-test('events that are lost are repaired by the next list', () => {
+test('the next list recovers lost events', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(step, fc.boolean()), { minLength: 8, maxLength: 50, size: 'max' }),
@@ -262,7 +262,7 @@ test('events that are lost are repaired by the next list', () => {
   );
 });
 
-test('a server restored from an older snapshot is believed after the next list', () => {
+test('follows a server that was restored from an older snapshot after the next list', () => {
   fc.assert(
     fc.property(
       fc.array(step, { maxLength: 30 }),
@@ -286,23 +286,23 @@ test('a server restored from an older snapshot is believed after the next list',
   );
 });
 
-test('an event that does not fit what is held says that events were lost', () => {
+test('an inconsistent event reports that events were lost', () => {
   const world = new World();
   world.write('a', true, false);
   for (let moment = 0; moment < 3; moment += 1) world.list();
   const known = world.store.get('a');
   assert.ok(known);
-  const stranger: LiveThing = {
+  const unknown: LiveThing = {
     ...known,
     metadata: { ...known.metadata, name: 'z', uid: 'z', resourceVersion: '900' },
   };
-  assert.equal(world.replica.event('MODIFIED', stranger), false);
+  assert.equal(world.replica.event('MODIFIED', unknown), false);
   assert.equal(
-    world.replica.event('ADDED', { ...stranger, metadata: { ...stranger.metadata, name: 'y', uid: 'y' } }),
+    world.replica.event('ADDED', { ...unknown, metadata: { ...unknown.metadata, name: 'y', uid: 'y' } }),
     true,
   );
   assert.equal(
-    world.replica.event('DELETED', { ...stranger, metadata: { ...stranger.metadata, name: 'x', uid: 'x' } }),
+    world.replica.event('DELETED', { ...unknown, metadata: { ...unknown.metadata, name: 'x', uid: 'x' } }),
     false,
   );
 });

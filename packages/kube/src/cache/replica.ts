@@ -1,14 +1,14 @@
 /**
- * The rules by which a local copy follows the server. Three voices speak: lists, watch events, and the answers to our own
- * writes; they arrive in any order relative to each other. No I/O and no clock, so the law can be tested: whatever the
- * order, the copy never goes back in time and ends equal to the server.
+ * The rules by which a local copy follows the server. It has three sources: lists, watch events, and the responses to our own writes;
+ * they arrive in any order relative to each other. No I/O and no clock, so that a property test can check: in any order, the copy never
+ * goes back in time and ends equal to the server.
  *
  * - Within one resource type resourceVersions order all states, and a watch delivers them in that order.
- * - An answer to a write counts only if it is newer than everything the watch has delivered; else the watch knows better.
- * - What we deleted stays deleted: late events of that uid are not believed.
- * - Another uid under the same name is another object: the one before is told as deleted, the new one as added.
- * - A list is the truth as of its moment, even if its numbers went back (a restored server). Only answers that came
- *   after the list was begun may overrule it.
+ * - A response to a write is used only if it is newer than everything the watch has delivered.
+ * - A deleted object stays deleted: late events of its uid are ignored.
+ * - Another uid with the same name is another object: the old one is reported as deleted, the new one as added.
+ * - A list replaces the copy, even if its resourceVersion is lower (a restored server). Only responses to writes that arrived after the
+ *   list began take precedence.
  */
 import {
   compareResourceVersions,
@@ -32,9 +32,9 @@ export type Change<T extends KubeObject = KubeObject> =
 
 export interface ReplicaOptions<T extends KubeObject> {
   readonly store: Store<T>;
-  /** The namespace this copy is of; undefined: all of them. */
+  /** The namespace of this copy; undefined: all namespaces. */
   readonly namespace?: string | undefined;
-  /** Whether an object belongs in the copy at all (selectors). */
+  /** Whether an object belongs in the copy (selectors). */
   readonly matches: (object: Live<T>) => boolean;
   readonly transform: (object: Live<T>) => Live<T>;
   readonly onChange: (change: Change<T>) => void;
@@ -43,21 +43,21 @@ export interface ReplicaOptions<T extends KubeObject> {
 /** A list being received; it replaces the copy when it is complete. */
 interface Listing<T extends KubeObject> {
   readonly objects: Map<ObjectKey, Live<T>>;
-  /** Own writes answered since the list was begun. */
+  /** Responses to our writes since the list began. */
   readonly written: Map<ObjectKey, { readonly object: Live<T>; readonly belongs: boolean }>;
-  /** Uids whose delete was answered since. */
+  /** Uids of objects whose delete completed since the list began. */
   readonly gone: Set<string>;
 }
 
-/** So many ends of objects are remembered between two lists. To forget one costs a moment of doubt, no more. */
+/** Maximum number of tombstones between two lists. Losing one can at worst show a stale object for a moment. */
 const MEMORY = 10_000;
 
 export class Replica<T extends KubeObject> {
   readonly #options: ReplicaOptions<T>;
   readonly #store: Store<T>;
-  /** Uids that are no more. */
+  /** Uids of deleted objects. */
   readonly #tombstones = new Set<string>();
-  /** Keys of which nothing belongs here as of a version: what is not newer is not believed. */
+  /** By key, the resourceVersion at which the object left the copy: only newer states are accepted. */
   readonly #floors = new Map<ObjectKey, string>();
   #listing: Listing<T> | undefined;
   #progress = '';
@@ -72,8 +72,8 @@ export class Replica<T extends KubeObject> {
     return this.#progress;
   }
 
-  /** How many ends of objects are remembered. */
-  get buried(): number {
+  /** Number of remembered deletions. */
+  get tombstoneCount(): number {
     return this.#tombstones.size + this.#floors.size;
   }
 
@@ -86,11 +86,11 @@ export class Replica<T extends KubeObject> {
     if (listing === undefined) return;
     const key = keyOf(object);
     const known = this.#store.get(key);
-    // Sharing the object that is there spares the memory of a second copy during a relist.
+    // Reusing the cached object avoids a second copy in memory during a relist.
     const same = known !== undefined && sameState(known, object);
     const kept = same ? known : this.#options.transform(object);
     listing.objects.set(key, kept);
-    // The first list goes straight into the store: nothing is promised yet, and all at its end would take too long at once.
+    // The first list goes directly into the store: to store all objects at its end would block the event loop.
     if (this.#progress === '' && !listing.gone.has(object.metadata.uid)) this.#put(key, kept);
   }
 
@@ -104,7 +104,7 @@ export class Replica<T extends KubeObject> {
 
   endList(resourceVersion: string): void {
     const listing = this.#listing;
-    if (listing === undefined) throw new TypeError('a list was ended that was never begun');
+    if (listing === undefined) throw new TypeError('endList without beginList');
     this.#listing = undefined;
     this.#floors.clear();
     for (const [key, { object, belongs }] of listing.written) {
@@ -121,7 +121,7 @@ export class Replica<T extends KubeObject> {
       listing.objects.delete(key);
       this.#raiseFloor(key, object);
     }
-    // What ended before the list was begun cannot be told of again after it.
+    // The watch that follows cannot report objects that were deleted before the list began.
     for (const uid of this.#tombstones) if (!listing.gone.has(uid)) this.#tombstones.delete(uid);
     this.#progress = resourceVersion;
     for (const key of this.#store.keys(this.#options.namespace))
@@ -129,7 +129,7 @@ export class Replica<T extends KubeObject> {
     for (const [key, object] of listing.objects) this.#put(key, object);
   }
 
-  /** Takes a watch event. `false`: it does not fit what we hold, so events were lost and a list should repair that. */
+  /** Takes a watch event. `false`: it is inconsistent with the copy, so events were lost and a new list is needed. */
   event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Live<T>): boolean {
     const { uid, resourceVersion } = object.metadata;
     if (this.#progress === '' || compareResourceVersions(resourceVersion, this.#progress) > 0)
@@ -139,7 +139,7 @@ export class Replica<T extends KubeObject> {
     const order =
       known === undefined ? 1 : compareResourceVersions(resourceVersion, known.metadata.resourceVersion);
     if (type === 'DELETED') {
-      // An object that only left the selection is told of in the same way, so the tombstone of a real end stays.
+      // DELETED is also sent for an object that only left the selection, so the tombstone of a real deletion stays.
       const expected = this.#tombstones.has(uid) || known !== undefined;
       if (order >= 0) this.#remove(key);
       return expected;
@@ -153,7 +153,7 @@ export class Replica<T extends KubeObject> {
     this.#progress = resourceVersion;
   }
 
-  /** Takes the answer to one of our writes. The watch may have told of it already: then there is nothing to keep of it. */
+  /** Takes the response to a write. It is ignored if the watch has delivered the same or a newer state. */
   written(answer: Live<T>): void {
     const { resourceVersion } = answer.metadata;
     const key = keyOf(answer);
@@ -164,7 +164,7 @@ export class Replica<T extends KubeObject> {
       this.#listing !== undefined &&
       (earlier === undefined || compareResourceVersions(earlier, resourceVersion) < 0);
     if (!isNews && !outlivesList) return;
-    // Answers may overtake each other: this one may be of an object whose delete was answered before.
+    // Responses may arrive out of order: the object may have been deleted by a request that completed before.
     const belongs = !this.#isPast(key, answer) && this.#options.matches(answer);
     const object = this.#options.transform(answer);
     if (outlivesList) this.#listing?.written.set(key, { object, belongs });
@@ -177,7 +177,7 @@ export class Replica<T extends KubeObject> {
     this.#remove(key);
   }
 
-  /** Takes the answer to a delete: the object of this uid is no more, whether or not we have heard of it yet. */
+  /** Takes the response to a delete: the object with this uid is gone, even if the watch has not reported it yet. */
   gone(ref: ObjectRef, uid: string | undefined): void {
     if (uid === undefined) return;
     this.#listing?.gone.add(uid);
@@ -197,7 +197,7 @@ export class Replica<T extends KubeObject> {
     forgetOldest(this.#floors);
   }
 
-  /** Whether this state of the object is known to be past. */
+  /** Whether this state of the object is known to be stale. */
   #isPast(key: ObjectKey, { metadata: { uid, resourceVersion } }: Live<T>): boolean {
     if (this.#tombstones.has(uid)) return true;
     const floor = this.#floors.get(key);
@@ -208,7 +208,7 @@ export class Replica<T extends KubeObject> {
     const known = this.#store.get(key);
     if (known !== undefined && sameState(known, object)) return;
     const previous = known?.metadata.uid === object.metadata.uid ? known : undefined;
-    // Another object may have taken the name while nobody looked: nothing else will tell of the end of the one before.
+    // Another object may have the name now: then nothing else reports the deletion of the previous one.
     if (previous === undefined) this.#remove(key);
     this.#store.set(object, key);
     this.#floors.delete(key);

@@ -39,7 +39,7 @@ for (const [selector, labels, matches] of cases)
     assert.equal(labelMatcher(selector)(object(labels)), matches);
   });
 
-test('field selectors follow paths, and a missing field is empty', () => {
+test('field selectors use paths, and a missing field is empty', () => {
   const pod = object({}, { spec: { nodeName: 'n1' }, status: { phase: 'Running' } });
   assert.equal(fieldMatcher('spec.nodeName=n1,status.phase!=Failed')(pod), true);
   assert.equal(fieldMatcher('spec.nodeName=')(pod), false);
@@ -47,7 +47,7 @@ test('field selectors follow paths, and a missing field is empty', () => {
   assert.equal(fieldMatcher('metadata.name=p')(pod), true);
 });
 
-test('what cannot be read is refused with the right form', () => {
+test('throws on an invalid selector, with the expected form', () => {
   assert.throws(() => labelMatcher('a = = b'), /key=value/);
   assert.throws(() => labelMatcher('a in b'), TypeError);
   assert.throws(() => fieldMatcher('spec.nodeName'), /path=value/);

@@ -1,4 +1,4 @@
-/** Label and field selectors evaluated here, so that answers to our own writes are filed as the server would. */
+/** Label and field selectors, evaluated locally: responses to our own writes must be selected as the server does. */
 import { parseFieldSelector, parseLabelSelector, selectorMatches } from '@slurm-operator/kubernetes-values';
 import type { DeepReadonly, KubeObject } from '../objects/object.ts';
 
@@ -27,7 +27,7 @@ function read<T>(what: string, parse: (text: string) => T, selector: string | un
   try {
     return parse(selector ?? '');
   } catch (error) {
-    throw new TypeError(`${what} selector "${selector}" cannot be read; write ${form}`, { cause: error });
+    throw new TypeError(`invalid ${what} selector "${selector}"; expected ${form}`, { cause: error });
   }
 }
 

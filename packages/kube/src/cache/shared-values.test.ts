@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { SharedValues } from './shared-values.ts';
 
-/** As JSON writes it, which has no negative zero. */
+/** JSON has no negative zero. */
 const plain = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
-test('whatever is shared is equal to what was given, also when values are forgotten', () => {
+test('a shared value equals the original, also after values were dropped', () => {
   fc.assert(
     fc.property(fc.array(plain), fc.integer({ min: 1, max: 8 }), (values, few) => {
       const shared = new SharedValues(few);
@@ -16,7 +16,7 @@ test('whatever is shared is equal to what was given, also when values are forgot
   );
 });
 
-test('equal values are one, and different ones have their equal parts in common', () => {
+test('interns equal values, and equal parts of different values', () => {
   const shared = new SharedValues();
   const ready = { type: 'Ready', since: 'noon' };
   const first = shared.share([ready, { type: 'Placed', since: 'noon' }]);
@@ -26,7 +26,7 @@ test('equal values are one, and different ones have their equal parts in common'
   assert.equal(second[0], first[0]);
 });
 
-test('two values whose texts have the same number stay two', () => {
+test('two values with the same hash stay different', () => {
   const [a, b] = [[562214], [1006540]];
   const number = (value: unknown) =>
     Buffer.from(JSON.stringify(value)).reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5);

@@ -21,7 +21,7 @@ const move = fc.record({
   colours: fc.option(fc.uniqueArray(fc.constantFrom('red', 'green', 'blue'))),
 });
 
-test('after any changes each index shows exactly what a search would find', () => {
+test('after any changes each index equals a full search', () => {
   fc.assert(
     fc.property(fc.array(move, { maxLength: 40 }), fc.nat(40), (moves, indexAt) => {
       const store = new Store<Thing>();
@@ -55,6 +55,6 @@ test('after any changes each index shows exactly what a search would find', () =
   );
 });
 
-test('an index that nobody made is named in the error', () => {
+test('the error of an unknown index names it', () => {
   assert.throws(() => new Store<Thing>().byIndex('colour', 'red'), /no index "colour"; known: namespace/);
 });

@@ -1,4 +1,4 @@
-/** Objects by key with indexes kept in step. Pure bookkeeping: it decides nothing about what is newer. */
+/** Objects by key, with indexes. It does not decide which state is newer. */
 import { type DeepReadonly, type KubeObject, keyOf, type Live, type ObjectKey } from '../objects/object.ts';
 
 /** The values under which an object is found. Must be a function of the object alone. */
@@ -54,13 +54,13 @@ export class Store<T extends KubeObject> {
   }
 
   addIndex(name: string, indexer: Indexer<T>): void {
-    if (this.#indexes.has(name)) throw new TypeError(`index "${name}" is there already`);
+    if (this.#indexes.has(name)) throw new TypeError(`index "${name}" already exists`);
     const index: Index<T> = { indexer, buckets: new Map() };
     this.#indexes.set(name, index);
     for (const [key, object] of this.#objects) file(index, key, object);
   }
 
-  /** `key`: where the caller has it at hand, so that the same string serves everywhere. */
+  /** `key`: pass it if you have it, so that one string is shared. */
   set(object: Live<T>, key: ObjectKey = keyOf(object)): Live<T> | undefined {
     const previous = this.#objects.get(key);
     this.#objects.set(key, object);

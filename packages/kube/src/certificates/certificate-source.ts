@@ -1,4 +1,4 @@
-/** Where a server gets its certificate from, and hears that there is a new one. */
+/** Where a server gets its certificate from, with notification of a new one. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, sleep, systemClock } from '../clock.ts';
@@ -18,13 +18,13 @@ export interface CertificateSource {
 export interface CertificateFilesOptions {
   /** Holds `tls.crt` and `tls.key`, as cert-manager and kubernetes.io/tls Secrets are mounted. */
   readonly directory: string;
-  /** Milliseconds between looks. @default 10_000 */
+  /** Polling interval in milliseconds. @default 10_000 */
   readonly period?: number;
   readonly clock?: Clock;
   readonly log?: Log;
 }
 
-/** A mounted certificate, read again and again: the kubelet swaps it under a running program. */
+/** A mounted certificate, polled because the kubelet replaces the files while the program runs. */
 export function certificateFiles(options: CertificateFilesOptions): CertificateSource {
   const { directory, period = 10_000, clock = systemClock, log = silent } = options;
   return {
@@ -35,12 +35,12 @@ export function certificateFiles(options: CertificateFilesOptions): CertificateS
           const cert = await readFile(join(directory, 'tls.crt'), 'utf8');
           const key = await readFile(join(directory, 'tls.key'), 'utf8');
           if (cert !== last.cert || key !== last.key) {
-            // A pair read in the middle of a swap does not fit; `use` throws and the next look gets the right one.
+            // A pair that was read during the replacement does not match; then `use` throws and the next poll reads the right one.
             use({ cert, key });
             last = { cert, key };
           }
         } catch (error) {
-          log.warn({ reason: explain(error), directory }, 'no usable certificate (yet)');
+          log.warn({ reason: explain(error), directory }, 'no valid certificate yet');
         }
         await sleep(last.cert === '' ? Math.min(period, 1_000) : period, signal, clock).catch(
           () => undefined,

@@ -1,4 +1,4 @@
-/** Tells the API server which authority signs our webhooks. */
+/** Writes the CA bundle of our webhooks into webhook configurations and CRDs. */
 import type { Client } from '../client/client.ts';
 import type { JsonPatch } from '../client/options.ts';
 import type { Live } from '../objects/object.ts';
@@ -20,9 +20,9 @@ interface ClientConfig {
 }
 
 /**
- * Writes the bundle where it differs; a target that does not exist (yet) is left alone. `isCurrent` is asked between the read of
- * the target and the write: with `false` nothing is written. Together with the resourceVersion of the target this keeps a replica
- * that read the bundle before another one replaced it from writing the old one back. Answers whether the target has the bundle.
+ * Writes the bundle where it differs; a target that does not exist is skipped. `isCurrent` is called between the read and the write of
+ * the target: if it returns false, nothing is written. Together with the resourceVersion of the target this prevents a replica with an
+ * outdated bundle from overwriting a newer one. Returns whether the target has the bundle.
  */
 export async function injectBundle(
   client: Client,
@@ -41,11 +41,11 @@ export async function injectBundle(
         : customResourceDefinitions;
   const live: Live | undefined = await client.find(resource, { name: target.name }, { signal });
   if (live === undefined) return true;
-  const wanted = Buffer.from(caCert).toString('base64');
+  const desired = Buffer.from(caCert).toString('base64');
   const places = clientConfigs(live);
   const changes = places
-    .filter(({ config }) => config.caBundle !== wanted)
-    .map(({ path }) => ({ op: 'add' as const, path: `${path}/caBundle`, value: wanted }));
+    .filter(({ config }) => config.caBundle !== desired)
+    .map(({ path }) => ({ op: 'add' as const, path: `${path}/caBundle`, value: desired }));
   if (changes.length === 0) return true;
   if (!(await isCurrent())) return false;
   const { resourceVersion } = live.metadata;

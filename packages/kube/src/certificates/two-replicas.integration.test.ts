@@ -1,4 +1,4 @@
-/** Two replicas that share one Secret: what either serves is trusted by the registered bundle, through every rotation. */
+/** Two replicas with one Secret: the registered bundle trusts the certificates of both during every rotation. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -9,11 +9,11 @@ import {
   ConflictError,
   createClient,
   kubeconfigConfig,
-  SelfMadeCertificates,
+  SelfSignedCertificates,
   secrets,
   validatingWebhookConfigurations,
 } from '../index.ts';
-import { bundle } from './judge.ts';
+import { bundle } from './plan-certificates.ts';
 
 const DAY = 86_400_000;
 let api: ApiServer;
@@ -62,7 +62,7 @@ async function registered(name: string): Promise<string[]> {
 const trusts = (authorities: readonly string[], cert: string): boolean =>
   authorities.some((pem) => new X509Certificate(cert).verify(new X509Certificate(pem).publicKey));
 
-/** The client of a replica, one call of which is replaced. */
+/** A client with one replaced method. */
 const withCall = (call: 'find' | 'patch', replacement: (...args: never[]) => unknown): Client =>
   new Proxy(client, {
     get: (target, key) => {
@@ -72,17 +72,17 @@ const withCall = (call: 'find' | 'patch', replacement: (...args: never[]) => unk
     },
   });
 
-test('over years of rotations both replicas serve only what the configuration trusts', async () => {
+test('over years of rotations both replicas serve only certificates that the webhook configuration trusts', async () => {
   const name = 'years';
   await register(name);
   const clock = new FakeClock({ wall: Date.now() });
   const replicas = [0, 1].map(() => ({
-    source: new SelfMadeCertificates(client, optionsFor(name), { clock }),
+    source: new SelfSignedCertificates(client, optionsFor(name), { clock }),
     serves: '',
   }));
   const signers = new Set<string>();
   for (let step = 0; step < 160; step++) {
-    // Mostly a look of both within seconds, now and then weeks later: then something is due.
+    // Mostly both poll within seconds, sometimes weeks later: then a renewal is due.
     clock.jump(step % 4 === 0 ? 23 * DAY : 12_000);
     const due = step % 3 === 0 ? replicas : [replicas[step % 2] ?? replicas[0]];
     await Promise.all(
@@ -99,34 +99,34 @@ test('over years of rotations both replicas serve only what the configuration tr
   assert.ok(signers.size >= 2, 'the authority was replaced meanwhile');
 });
 
-test('a certificate is not served before the configuration trusts its authority', async () => {
+test('does not serve a certificate before the webhook configuration trusts its authority', async () => {
   const name = 'unknown';
   await register(name);
   const refused = withCall('patch', () =>
     Promise.reject(new ConflictError('changed meanwhile', { code: 409 } as never)),
   );
-  assert.equal(await new SelfMadeCertificates(refused, optionsFor(name)).ensure(), undefined);
-  const answer = await new SelfMadeCertificates(client, optionsFor(name)).ensure();
+  assert.equal(await new SelfSignedCertificates(refused, optionsFor(name)).ensure(), undefined);
+  const answer = await new SelfSignedCertificates(client, optionsFor(name)).ensure();
   assert.ok(trusts(await registered(name), answer?.cert ?? ''));
 });
 
-test('a replica that read the Secret before it was replaced does not bring the old authority back', async () => {
+test('a replica that read an outdated Secret does not restore the old authority', async () => {
   const name = 'stale';
   await register(name);
-  await new SelfMadeCertificates(client, optionsFor(name)).ensure();
+  await new SelfSignedCertificates(client, optionsFor(name)).ensure();
   const [old] = await registered(name);
   let overtaken = false;
   const slow = withCall('find', async (...args: never[]) => {
     const [resource] = args as unknown as [{ kind: string }];
-    // Between its look at the Secret and the one at the configuration another replica makes a new authority.
+    // Between its read of the Secret and its write of the configuration another replica creates a new authority.
     if (resource.kind === 'ValidatingWebhookConfiguration' && !overtaken) {
       overtaken = true;
       await client.delete(secrets, { namespace: 'default', name });
-      await new SelfMadeCertificates(client, optionsFor(name)).ensure();
+      await new SelfSignedCertificates(client, optionsFor(name)).ensure();
     }
     return (client.find as (...all: never[]) => unknown)(...args);
   });
-  await new SelfMadeCertificates(slow, optionsFor(name)).ensure();
+  await new SelfSignedCertificates(slow, optionsFor(name)).ensure();
   assert.ok(overtaken);
   const now = await registered(name);
   assert.ok(!now.includes(old ?? ''), 'the new authority stays registered');

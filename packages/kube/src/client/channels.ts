@@ -1,26 +1,28 @@
-/** The channel protocol that exec speaks over a WebSocket: each message starts with a channel number. */
+/** The channel protocol of exec over a WebSocket: each message starts with a channel number. */
 import type { WebSocket } from 'ws';
 import { AbortedError, DeadlineError, RemoteCommandError } from '../errors.ts';
 import type { Client } from './client.ts';
 import type { CallOptions } from './options.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from './wire.ts';
 
 export interface Channels {
-  /** False once the other side does not read any more. */
+  /** Resolves with false if the server no longer reads. */
   send(channel: number, data: Buffer): Promise<boolean>;
-  /** Says that a channel will carry no more (protocol v5; earlier ones cannot say it). */
+  /** Closes a channel (protocol v5; earlier versions cannot). */
   end(channel: number): void;
-  /** Resolves when the connection is over; rejects when it broke, took too long, or the signal was aborted. */
+  /** Resolves when the connection ends; rejects when it fails, takes too long, or the signal is aborted. */
   readonly closed: Promise<void>;
+  /** Ends the connection from this side. */
+  close(): void;
 }
 
 export interface ChannelOptions extends CallOptions {
-  /** Finishes "cannot …" in messages. */
+  /** The action, for error messages: "cannot <doing>". */
   readonly doing: string;
   readonly protocols: string[];
-  /** Milliseconds that the connection may last. */
+  /** Maximum duration of the connection in milliseconds. */
   readonly deadline: number;
-  /** What it throws ends the connection. */
+  /** If it throws, the connection ends with that error. */
   readonly onMessage: (channel: number, data: Buffer) => void;
 }
 
@@ -39,22 +41,22 @@ export async function openChannels(client: Client, path: string, options: Channe
   });
   const opened = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
-  // Users of the channels await this; until then a rejection must not count as unhandled.
+  // Callers await this later; until then a rejection must not count as unhandled.
   over.promise.catch(() => undefined);
-  // The first reason counts: ending a socket makes it complain of having been ended.
+  // The first error counts: terminating a socket makes it emit another one.
   const fail = (error: unknown) => {
     finish();
     opened.reject(error);
     over.reject(error);
     socket.terminate();
   };
-  const giveUp = () => fail(new AbortedError(`cannot ${doing}: aborted`, { cause: signal?.reason }));
+  const abort = () => fail(new AbortedError(`cannot ${doing}: aborted`, { cause: signal?.reason }));
   const cancel = client.transport.clock.after(deadline, () =>
-    fail(new DeadlineError(`cannot ${doing}: not over within ${deadline} ms`)),
+    fail(new DeadlineError(`cannot ${doing}: not finished within ${deadline} ms`)),
   );
   const finish = () => {
     cancel();
-    signal?.removeEventListener('abort', giveUp);
+    signal?.removeEventListener('abort', abort);
   };
   socket.once('open', opened.resolve);
   socket.on('message', (data: Buffer, isBinary) => {
@@ -67,7 +69,7 @@ export async function openChannels(client: Client, path: string, options: Channe
   socket.on('error', (cause) =>
     fail(
       cause.message.includes('handshake has timed out')
-        ? new DeadlineError(`cannot ${doing}: no answer within ${timeout} ms`, { cause })
+        ? new DeadlineError(`cannot ${doing}: no response within ${timeout} ms`, { cause })
         : new RemoteCommandError(`cannot ${doing}: no connection`, { cause }),
     ),
   );
@@ -83,8 +85,8 @@ export async function openChannels(client: Client, path: string, options: Channe
     finish();
     over.resolve();
   });
-  signal?.addEventListener('abort', giveUp, { once: true });
-  if (signal?.aborted === true) giveUp();
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted === true) abort();
   await opened.promise;
   return channelsOf(socket, over.promise);
 }
@@ -99,6 +101,7 @@ function channelsOf(socket: WebSocket, closed: Promise<void>): Channels {
           resolve(error === undefined || error === null),
         );
       }),
+    close: () => socket.close(),
     end(channel) {
       if (socket.protocol.startsWith('v5.') && socket.readyState === socket.OPEN)
         socket.send(Buffer.of(CLOSE_CHANNEL, channel));

@@ -56,13 +56,13 @@ const deletes: [what: string, answer: FakeAnswer, gone: boolean, seen: string[]]
   ['not there at all', status(404, 'NotFound'), false, []],
 ];
 for (const [what, answer, gone, expected] of deletes)
-  test(`delete is answered with ${what}`, async () => {
+  test(`delete with the response ${what}`, async () => {
     const { client, seen } = setUp(() => answer);
     assert.equal(await client.delete(pods, ref), gone);
     assert.deepEqual(seen, expected);
   });
 
-test('a missing object of a known uid is known to be gone', async () => {
+test('a 404 for a delete with a uid reports the object as gone', async () => {
   const { client, seen, sent } = setUp(() => status(404, 'NotFound'));
   await client.delete(pods, ref, {
     uid: 'u',
@@ -80,7 +80,7 @@ test('a missing object of a known uid is known to be gone', async () => {
   });
 });
 
-test('a Namespace on its way out is not gone yet', async () => {
+test('a terminating Namespace is not gone yet', async () => {
   const { client, seen } = setUp(() => ({
     body: {
       apiVersion: 'v1',
@@ -93,7 +93,7 @@ test('a Namespace on its way out is not gone yet', async () => {
   assert.deepEqual(seen, ['written 5']);
 });
 
-test('a dry run, and an answer of another kind, are no news of the object', async () => {
+test('does not pass dry runs and responses of another kind to observers', async () => {
   const { client, seen, sent } = setUp(() => pod());
   await client.mergePatch(pods, ref, { metadata: {} }, { dryRun: true });
   assert.equal(sent[0]?.query, 'fieldManager=me+%26+you&dryRun=All');
@@ -104,7 +104,7 @@ test('a dry run, and an answer of another kind, are no news of the object', asyn
   assert.deepEqual([...seen, ...scaled.seen], []);
 });
 
-test('apply says who it is, takes what it applies, and fills in the kind', async () => {
+test('apply sends the field manager, force, apiVersion and kind', async () => {
   const { client, sent } = setUp(() => pod());
   const intent = { metadata: { ...ref, labels: { a: 'b' } }, spec: { nodeName: 'n1' } };
   await client.apply(pods, intent);
@@ -112,7 +112,7 @@ test('apply says who it is, takes what it applies, and fills in the kind', async
   assert.deepEqual(sent[0]?.body, { ...intent, apiVersion: 'v1', kind: 'Pod' });
 });
 
-test('find is get with undefined for what is missing, and for nothing else', async () => {
+test('find returns undefined for a 404, and throws every other error', async () => {
   const { client } = setUp(() => status(404, 'NotFound'));
   assert.equal(await client.find(configMaps, ref), undefined);
   await assert.rejects(client.get(configMaps, ref), NotFoundError);

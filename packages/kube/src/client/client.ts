@@ -1,6 +1,6 @@
 /**
- * The typed client: one method per verb. Objects go in and come out as plain JSON, so fields that this program has never
- * heard of survive. Each answer to a write is shown to the observers (the caches) before the caller gets it.
+ * The typed client: one method per verb. Objects are plain JSON in both directions, so fields that the types do not declare are
+ * preserved. The response to each write is passed to the observers (the caches) before the call returns.
  */
 import type { IncomingMessage } from 'node:http';
 import type { ClusterConfig } from '../config/config.ts';
@@ -20,9 +20,8 @@ import type {
   WriteObserver,
   WriteOptions,
 } from './options.ts';
-import { refusal } from './refusal.ts';
 import { readWatch, type WatchEvent } from './watch.ts';
-import { deleteBody, describe, hasEnded, setSelectors } from './wire.ts';
+import { deleteBody, describe, hasEnded, refusal, setSelectors } from './wire.ts';
 
 const contentType = {
   merge: 'application/merge-patch+json',
@@ -54,7 +53,7 @@ export class Client {
     this.#guard = options.guard;
   }
 
-  /** A client on the same connections whose writes ask `guard` first, at the last moment before they leave. */
+  /** A client on the same connections that calls `guard` right before it sends a write; if `guard` throws, nothing is sent. */
   guarded(guard: () => void): Client {
     return new Client(this.transport, { fieldManager: this.fieldManager, observers: this.#observers, guard });
   }
@@ -91,7 +90,7 @@ export class Client {
     }
   }
 
-  /** Everything that matches, fetched in pages. For lists that may be huge use {@link pages}. */
+  /** All matching objects, fetched in pages. For lists that may be very long use {@link pages}. */
   async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<ListPage<T>> {
     const items: Live<T>[] = [];
     let resourceVersion = '';
@@ -102,7 +101,7 @@ export class Client {
     return { items, resourceVersion };
   }
 
-  /** The pages of a list, all of one moment. */
+  /** The pages of a list, all of the same resourceVersion. */
   async *pages<T extends KubeObject>(
     resource: Resource<T>,
     options: ListOptions = {},
@@ -118,7 +117,7 @@ export class Client {
         metadata?: { resourceVersion?: string; continue?: string };
         items?: Live<T>[] | null;
       }>('GET', path, { ...options, doing });
-      // Items of a list come without the two fields that every object read otherwise has.
+      // The items of a list have no apiVersion and kind.
       const items = (list.items ?? []).map((item) =>
         item.kind === undefined ? { ...item, apiVersion: resource.apiVersion, kind: resource.kind } : item,
       );
@@ -139,8 +138,8 @@ export class Client {
   }
 
   /**
-   * Server-side apply: the object becomes what is given in the fields that are given, and fields this manager applied
-   * before and leaves out now are removed. Creates the object where it is missing (a subresource is never created).
+   * Server-side apply: sets the given fields, and removes fields that this manager applied before and omits now. Creates the object if it
+   * does not exist (but never a subresource).
    */
   apply<T extends KubeObject>(
     resource: Resource<T>,
@@ -148,7 +147,7 @@ export class Client {
     options: ApplyOptions = {},
   ): Promise<Live<T>> {
     const { namespace, name } = object.metadata;
-    // A caller may leave these out; the server may not.
+    // Optional for callers, but required by the server.
     const body = { ...(object as object), apiVersion: resource.apiVersion, kind: resource.kind };
     const doing = `apply ${describe(resource, { namespace, name })}`;
     const what = { body, doing, type: contentType.apply, force: options.force ?? true };
@@ -165,7 +164,7 @@ export class Client {
     return this.#write(resource, 'PATCH', ref, options, { body, doing, type: contentType[type] });
   }
 
-  /** A JSON merge patch: the fields given are set, null removes, lists are replaced whole. */
+  /** A JSON merge patch: sets the given fields; null removes a field; lists are replaced. */
   mergePatch<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,
@@ -175,7 +174,7 @@ export class Client {
     return this.patch(resource, ref, { type: 'merge', body }, options);
   }
 
-  /** PUT. With a resourceVersion in the object it fails with a {@link ConflictError} when someone was faster. */
+  /** PUT. If the object has a resourceVersion and has changed since, it fails with a {@link ConflictError}. */
   replace<T extends KubeObject>(
     resource: Resource<T>,
     object: DeepReadonly<T>,
@@ -186,7 +185,7 @@ export class Client {
     return this.#write(resource, 'PUT', { namespace, name }, options, { body: object, doing });
   }
 
-  /** `true`: the object is gone. `false`: it is being deleted (finalizers, grace) or was not there at all. */
+  /** `true`: the object is gone. `false`: it is being deleted (finalizers, grace period) or did not exist. */
   async delete(resource: AnyResource, ref: ObjectRef, options: DeleteOptions = {}): Promise<boolean> {
     const { uid } = options;
     let answer: Live | Status;
@@ -199,7 +198,7 @@ export class Client {
       });
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
-      // Without a uid this says nothing of the object that a cache may hold: it can be a later namesake.
+      // Without a uid the cached object may be a later one with the same name, so it is kept.
       if (options.dryRun !== true && uid !== undefined) this.#gone(resource, ref, uid);
       return false;
     }
@@ -211,7 +210,7 @@ export class Client {
     return this.#seen(resource, answer as Live);
   }
 
-  /** Deletes what matches. Caches learn of it through their watches only. */
+  /** Deletes all matching objects. Caches are updated by their watches only. */
   async deleteCollection(
     resource: AnyResource,
     options: Omit<ListOptions, 'resourceVersion' | 'pageSize'> &
@@ -227,7 +226,7 @@ export class Client {
     });
   }
 
-  /** One watch connection. Resolves when the server ends it; see {@link readWatch}. A cache is nearly always better. */
+  /** One watch connection. Resolves when the server ends it; see {@link readWatch}. Prefer the cache. */
   async watch<T extends KubeObject>(
     resource: Resource<T>,
     options: WatchOptions & { signal: AbortSignal },
@@ -246,7 +245,7 @@ export class Client {
     return readWatch(message, { doing, idle: options.idle ?? 180_000 }, onEvent);
   }
 
-  /** Creates a subresource that is a kind of its own (an Eviction, a Binding, a TokenRequest). */
+  /** Creates a subresource that has its own kind (Eviction, Binding, TokenRequest). */
   post<Answer>(
     resource: AnyResource,
     ref: ObjectRef,
@@ -263,12 +262,12 @@ export class Client {
     });
   }
 
-  /** Throws where a write would be held back: for effects that are not HTTP writes. */
+  /** Throws if a write would be refused by the guard: for side effects other than HTTP writes. */
   assertMayWrite(): void {
     this.#guard?.();
   }
 
-  /** A GET whose body is read as it comes; refusals are thrown as for any other call. */
+  /** A GET whose body is a stream. Error responses throw as for any other call. */
   async open(
     path: string,
     options: CallOptions & { doing: string; accept?: string },
@@ -286,7 +285,7 @@ export class Client {
     throw refusal(options.doing, { status, headers, body: await this.#explanation(message) });
   }
 
-  /** Any path: what the methods above are made of, and the way to endpoints they do not cover. */
+  /** A request to any path, for endpoints that the other methods do not cover. */
   async json<T>(
     method: string,
     path: string,
@@ -323,7 +322,7 @@ export class Client {
     this.transport.close();
   }
 
-  /** What a refusal says, as far as it comes: the refusal itself is known already, and is not waited for any longer. */
+  /** The body of an error response, as much of it as arrives in time: the status is known already. */
   async #explanation(message: IncomingMessage): Promise<Buffer> {
     const cancel = this.transport.clock.after(EXPLANATION.milliseconds, () => message.destroy());
     const chunks: Buffer[] = [];
@@ -335,7 +334,7 @@ export class Client {
         if (bytes > EXPLANATION.bytes) break;
       }
     } catch {
-      // It broke off: what came is what there is.
+      // The connection broke: use what has arrived.
     } finally {
       cancel();
     }
@@ -361,12 +360,12 @@ export class Client {
       guard: this.#guard,
       ...(what.type === undefined ? {} : { type: what.type }),
     });
-    // Only the object itself, or its status, is a new state of it; a Scale or an Eviction is not.
+    // Only a response of the resource's own kind is a new state of the object; a Scale or an Eviction is not.
     if (options.dryRun !== true && answer.kind === resource.kind) this.#seen(resource, answer);
     return answer;
   }
 
-  /** Shows a written object to the observers; says whether that write was its end. */
+  /** Passes a written object to the observers. Returns whether the write removed it. */
   #seen(resource: AnyResource, object: Live): boolean {
     const ended = hasEnded(object);
     if (ended) this.#gone(resource, object.metadata, object.metadata.uid);

@@ -1,4 +1,4 @@
-/** Commands in containers. */
+/** Runs commands in containers. */
 import type { Readable, Writable } from 'node:stream';
 import { RemoteCommandError, type Status } from '../errors.ts';
 import type { ObjectRef } from '../objects/object.ts';
@@ -9,7 +9,7 @@ import type { Client } from './client.ts';
 import type { CallOptions } from './options.ts';
 
 export interface ExecOptions extends CallOptions {
-  /** Milliseconds that the command may take; `timeout` is for reaching it. @default 600_000 */
+  /** Maximum duration of the command in milliseconds; `timeout` limits the connection set-up. @default 600_000 */
   readonly deadline?: number;
   /** @default the only container, or the one that kubectl would choose */
   readonly container?: string;
@@ -23,7 +23,7 @@ export interface ExecOptions extends CallOptions {
 
 export interface CommandResult {
   readonly exitCode: number;
-  /** Empty where a stream was given. */
+  /** Empty if a stream was passed. */
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -33,9 +33,9 @@ const STDOUT = 1;
 const STDERR = 2;
 const ERROR = 3;
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
-const MOST_KEPT = 10 << 20;
+const MAX_OUTPUT = 10 << 20;
 
-/** Runs a command in a container. A command that ends with another code than 0 is a result, not an error. */
+/** Runs a command in a container. A non-zero exit code is a result, not an error. */
 export async function exec(
   client: Client,
   pod: ObjectRef,
@@ -68,9 +68,9 @@ export async function exec(
       if (sink !== undefined) return void sink.write(data);
       kept[channel]?.push(data);
       bytes += data.length;
-      if (bytes > MOST_KEPT)
+      if (bytes > MAX_OUTPUT)
         throw new RemoteCommandError(
-          `cannot ${doing}: more than ${MOST_KEPT} bytes of output; give it a stream`,
+          `cannot ${doing}: more than ${MAX_OUTPUT} bytes of output; pass a stream`,
         );
     },
   });
@@ -89,7 +89,7 @@ async function feed(channels: Channels, stdin: Readable | string): Promise<void>
   channels.end(STDIN);
 }
 
-/** The server says how it went in a Status on the error channel. */
+/** The server reports the result as a Status on the error channel. */
 function exitCode(doing: string, text: string): number {
   if (text === '')
     throw new RemoteCommandError(`cannot ${doing}: the connection ended before the command did`);

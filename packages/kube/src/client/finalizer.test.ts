@@ -27,37 +27,37 @@ function setUp(answer: (body: unknown) => FakeAnswer) {
 
 const merged = (body: unknown): FakeAnswer => ({ body: object((body as ConfigMap).metadata) });
 
-test('a finalizer is added once, to exactly the object that was looked at', async () => {
+test('adds a finalizer once, to exactly the object that was read', async () => {
   const { client, bodies } = setUp(merged);
   const before = object({ finalizers: ['other'] });
   const after = await addFinalizer(client, configMaps, before, NAME);
   assert.deepEqual(bodies, [{ metadata: { uid: 'u', resourceVersion: '7', finalizers: ['other', NAME] } }]);
   assert.equal(await addFinalizer(client, configMaps, after, NAME), after);
-  const dying = object({ deletionTimestamp: 't' });
+  const terminating = object({ deletionTimestamp: 't' });
   assert.equal(
-    await addFinalizer(client, configMaps, dying, NAME),
-    dying,
-    'too late: the server takes no new ones',
+    await addFinalizer(client, configMaps, terminating, NAME),
+    terminating,
+    'the server accepts no new finalizers on an object that is being deleted',
   );
   assert.equal(bodies.length, 1);
 });
 
-test('removing the last one of a dying object lets it go', async () => {
+test('removing the last finalizer of a terminating object removes the object', async () => {
   const { client } = setUp((body) => ({
     body: object({ ...(body as ConfigMap).metadata, deletionTimestamp: 't' }),
   }));
-  const dying = { deletionTimestamp: 't', finalizers: [NAME] };
-  assert.equal(await removeFinalizer(client, configMaps, object(dying), NAME), undefined);
+  const terminating = { deletionTimestamp: 't', finalizers: [NAME] };
+  assert.equal(await removeFinalizer(client, configMaps, object(terminating), NAME), undefined);
   const held = await removeFinalizer(
     client,
     configMaps,
-    object({ ...dying, finalizers: ['other', NAME] }),
+    object({ ...terminating, finalizers: ['other', NAME] }),
     NAME,
   );
   assert.deepEqual(held?.metadata.finalizers, ['other']);
 });
 
-test('an object that is gone already is gone; one that changed is looked at again', async () => {
+test('returns undefined for an object that is gone, and throws for one that changed', async () => {
   const gone = setUp(() => status(404, 'NotFound'));
   assert.equal(
     await removeFinalizer(gone.client, configMaps, object({ finalizers: [NAME] }), NAME),

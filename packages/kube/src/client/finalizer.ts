@@ -1,6 +1,6 @@
 /**
- * Finalizers: a promise that this controller cleans up before an object goes. Both patches name uid and resourceVersion,
- * so they touch the object that was looked at or nothing: a patch never brings a namesake or a dead object to life.
+ * Finalizers: the controller cleans up before the object is removed. Both patches send uid and resourceVersion, so they change exactly
+ * the object that was read, or nothing: never a deleted object or a later one with the same name.
  */
 
 import { NotFoundError } from '../errors.ts';
@@ -17,7 +17,7 @@ export function isBeingDeleted(object: Live): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }
 
-/** Adds the finalizer where it is missing. While an object is being deleted the server takes no new ones. */
+/** Adds the finalizer if it is missing. The server accepts no new finalizers on an object that is being deleted. */
 export async function addFinalizer<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
@@ -29,7 +29,7 @@ export async function addFinalizer<T extends KubeObject>(
   return patch(client, resource, object, [...(object.metadata.finalizers ?? []), finalizer], options);
 }
 
-/** Lets the object go. Undefined: it is gone. */
+/** Removes the finalizer. Returns undefined if the object is gone then. */
 export async function removeFinalizer<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,

@@ -1,11 +1,11 @@
-/** What the methods of the client take and give. */
+/** Parameters and results of the client's methods. */
 import type { DeepReadonly, KubeObject, Live, ObjectRef } from '../objects/object.ts';
 import type { AnyResource } from '../objects/resource.ts';
 
 /** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds, retries included. @default that of the transport */
+  /** Milliseconds, including retries. @default that of the transport */
   readonly timeout?: number | undefined;
 }
 
@@ -13,17 +13,17 @@ export interface WriteOptions extends CallOptions {
   /** `status`, `scale` or another subresource. */
   readonly subresource?: string;
   readonly dryRun?: boolean;
-  /** Who the changed fields belong to. @default that of the client */
+  /** The manager that owns the changed fields. @default that of the client */
   readonly fieldManager?: string;
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Take fields that another manager owns. @default true: an operator is the authority on what it applies */
+  /** Take over fields that another manager owns. @default true: an operator owns what it applies */
   readonly force?: boolean;
 }
 
 export interface DeleteOptions extends CallOptions {
-  /** Refuse (409) unless the live object has this uid: never delete a namesake. */
+  /** Precondition: fails with 409 unless the object has this uid, so a later object of the same name is not deleted. */
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly propagation?: 'Foreground' | 'Background' | 'Orphan';
@@ -46,7 +46,7 @@ export interface ListPage<T extends KubeObject> {
 }
 
 export interface WatchOptions extends Omit<ListOptions, 'pageSize'> {
-  /** Ask for the present objects first; a bookmark with the annotation `k8s.io/initial-events-end` ends them. */
+  /** Send the existing objects first; a bookmark with the annotation `k8s.io/initial-events-end` ends them. */
   readonly sendInitialEvents?: boolean;
   readonly timeoutSeconds?: number;
   /** @default 180_000 */
@@ -65,13 +65,13 @@ export type Patch =
   | { readonly type: 'strategic'; readonly body: unknown }
   | { readonly type: 'json'; readonly body: JsonPatch };
 
-/** Sees what the server answered to our writes. `gone`: the object does not exist any more. */
+/** Receives the responses to our writes. `gone`: the object no longer exists. */
 export interface WriteObserver {
   written(resource: AnyResource, object: Live): void;
   gone(resource: AnyResource, ref: ObjectRef, uid: string | undefined): void;
 }
 
-/** What one manager wants of an object: its identity and the fields it cares for. */
+/** The desired state that one field manager applies: the identity of the object and the fields to own. */
 export type ApplyIntent<T extends KubeObject> = DeepReadonly<DeepPartial<Omit<T, 'metadata'>>> & {
   readonly metadata: DeepReadonly<Partial<T['metadata']>> & ObjectRef;
 };

@@ -1,4 +1,4 @@
-/** The output of containers. */
+/** Logs of containers. */
 import type { Readable } from 'node:stream';
 import type { ObjectRef } from '../objects/object.ts';
 import { pathOf } from '../objects/resource.ts';
@@ -8,18 +8,18 @@ import type { CallOptions } from './options.ts';
 
 export interface PodLogOptions extends CallOptions {
   readonly container?: string;
-  /** Go on as the container writes. */
+  /** Stream new lines until the container ends. */
   readonly follow?: boolean;
-  /** Of the instance before the last restart. */
+  /** The log of the container before its last restart. */
   readonly previous?: boolean;
   readonly tailLines?: number;
   readonly sinceSeconds?: number;
   readonly timestamps?: boolean;
-  /** Cut the answer after so many bytes. */
+  /** Maximum number of bytes. */
   readonly limitBytes?: number;
 }
 
-/** The bytes as they come. */
+/** The log as a stream. */
 export function podLogStream(client: Client, pod: ObjectRef, options: PodLogOptions = {}): Promise<Readable> {
   const query = new URLSearchParams();
   const { signal, timeout, ...parameters } = options;
@@ -29,7 +29,7 @@ export function podLogStream(client: Client, pod: ObjectRef, options: PodLogOpti
   return client.open(path, { signal, timeout, accept: '*/*', doing: `read the log of ${pod.name}` });
 }
 
-/** The text so far; at most 10 MiB of it unless `limitBytes` says otherwise. */
+/** The log so far, at most 10 MiB unless `limitBytes` is set. */
 export async function podLog(
   client: Client,
   pod: ObjectRef,

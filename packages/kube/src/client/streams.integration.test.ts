@@ -1,4 +1,4 @@
-/** exec and logs against a server that speaks their protocols. */
+/** exec and logs against a server that implements their protocols. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ async function serve(t: TestContext, session: (socket: WebSocket, url: URL) => v
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://x');
     if (url.pathname.endsWith('/log')) response.end(`tail ${url.searchParams.get('tailLines') ?? 'all'}\n`);
-    // Refuses, begins to say why, and falls silent.
+    // Sends an error status and part of the body, then stalls.
     else if (url.pathname.endsWith('/silent')) response.writeHead(404).write('not he');
     else if (url.pathname.endsWith('/broken'))
       response.writeHead(404).write('not he', () => response.socket?.resetAndDestroy());
@@ -64,7 +64,7 @@ async function serve(t: TestContext, session: (socket: WebSocket, url: URL) => v
 const frame = (channel: number, data: string | object) =>
   Buffer.concat([Buffer.of(channel), Buffer.from(typeof data === 'string' ? data : JSON.stringify(data))]);
 
-test('a command gets its input and gives back output, errors and exit code', async (t) => {
+test('a command receives stdin and returns stdout, stderr and the exit code', async (t) => {
   const client = await serve(t, (socket, url) => {
     const input: string[] = [];
     socket.on('message', (data: Buffer) => {
@@ -91,7 +91,7 @@ test('a command gets its input and gives back output, errors and exit code', asy
   assert.deepEqual(result, { exitCode: 3, stdout: 'wc -l: a\nb\n', stderr: 'careful' });
 });
 
-test('output may go to a stream', async (t) => {
+test('writes output to a stream', async (t) => {
   const client = await serve(t, (socket) => {
     socket.send(frame(1, 'hello'));
     socket.send(frame(3, { status: 'Success' }));
@@ -108,7 +108,7 @@ test('output may go to a stream', async (t) => {
   assert.deepEqual(chunks, ['hello']);
 });
 
-test('a refusal, a broken connection and a caller that gives up are told apart', async (t) => {
+test('distinguishes an error response, a broken connection and an abort', async (t) => {
   const caller = new AbortController();
   const client = await serve(t, (socket, url) => {
     if (url.searchParams.get('command') === 'break') socket.terminate();
@@ -128,23 +128,23 @@ test('a refusal, a broken connection and a caller that gives up are told apart',
   );
 });
 
-test('exec asks the guard: a replica that does not lead runs no commands', async (t) => {
+test('exec calls the guard: a replica that is not the leader runs no commands', async (t) => {
   const client = (await serve(t, () => assert.fail('connected'))).guarded(() => {
     throw new Error('not leading');
   });
   await assert.rejects(exec(client, POD, ['ls']), /not leading/);
 });
 
-test('a command that never ends, or never stops talking, is given up', async (t) => {
+test('aborts a command that exceeds its deadline or the output limit', async (t) => {
   const client = await serve(t, (socket, url) => {
     if (url.searchParams.get('command') === 'talk')
       for (let i = 0; i < 12; i += 1) socket.send(frame(1, 'x'.repeat(1 << 20)));
   });
   await assert.rejects(exec(client, POD, ['sleep'], { deadline: 50 }), DeadlineError);
-  await assert.rejects(exec(client, POD, ['talk']), /more than 10485760 bytes of output; give it a stream/);
+  await assert.rejects(exec(client, POD, ['talk']), /more than 10485760 bytes of output; pass a stream/);
 });
 
-test('logs are text, whole or as they come', async (t) => {
+test('logs are a string or a stream', async (t) => {
   const client = await serve(t, () => undefined);
   assert.equal(await podLog(client, POD, { tailLines: 5 }), 'tail 5\n');
   let text = '';

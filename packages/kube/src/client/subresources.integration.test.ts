@@ -1,4 +1,4 @@
-/** Scale, eviction, patches and collections, as the embedded API server answers them. */
+/** Scale, eviction, patches and collections on the embedded API server. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startApiServer } from '@slurm-operator/apiserver';
@@ -37,7 +37,7 @@ async function connect(t: TestContext) {
   return { server, client, pod };
 }
 
-test('a scale is read and set without touching the rest', async (t) => {
+test('reads and sets the scale without changing the rest', async (t) => {
   const { client } = await connect(t);
   const ref = { namespace, name: 'web' };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
@@ -55,7 +55,7 @@ test('a scale is read and set without touching the rest', async (t) => {
   await assert.rejects(setScale(client, statefulSets, ref, -1), InvalidError);
 });
 
-test('an eviction respects budgets and uids', async (t) => {
+test('an eviction respects disruption budgets and uids', async (t) => {
   const { client, pod } = await connect(t);
   const free = await pod('free');
   await assert.rejects(evict(client, free.metadata, { uid: 'another' }), ConflictError);
@@ -83,7 +83,7 @@ test('an eviction respects budgets and uids', async (t) => {
   assert.ok(await client.find(pods, held.metadata));
 });
 
-test('JSON and strategic patches say what they are; a test that fails changes nothing', async (t) => {
+test('JSON and strategic patches have their content types; a failed test operation changes nothing', async (t) => {
   const { client, pod } = await connect(t);
   const { metadata } = await pod('p');
   const patched = await client.patch(pods, metadata, {
@@ -109,7 +109,7 @@ test('JSON and strategic patches say what they are; a test that fails changes no
   assert.equal(merged.metadata.labels?.['more'], 'yes');
 });
 
-test('a collection is deleted by its labels, and no more than that', async (t) => {
+test('deleteCollection deletes only objects that match the selector', async (t) => {
   const { client } = await connect(t);
   for (const [name, app] of [
     ['a', 'web'],

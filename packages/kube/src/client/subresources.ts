@@ -1,4 +1,4 @@
-/** Subresources that are kinds of their own: scale and eviction. */
+/** Subresources that have their own kind: scale and eviction. */
 import type { KubeObject, Live, ObjectRef } from '../objects/object.ts';
 import { type AnyResource, defineResource } from '../objects/resource.ts';
 import { pods } from '../objects/resources.ts';
@@ -10,7 +10,7 @@ export interface Scale extends KubeObject {
   status?: { replicas: number; selector?: string };
 }
 
-/** The same URL as the resource, whose answers are Scales. */
+/** The URL of the resource, with Scale as the type of its responses. */
 const scaleOf = ({ apiVersion, plural, namespaced }: AnyResource) =>
   defineResource<Scale>({ apiVersion, kind: 'Scale', plural, namespaced });
 
@@ -43,7 +43,7 @@ export interface EvictOptions extends CallOptions {
   readonly gracePeriodSeconds?: number;
 }
 
-/** Deletes a pod if its disruption budgets allow; a {@link TooManyRequestsError} says that one does not, for now. */
+/** Evicts a pod. Throws a {@link TooManyRequestsError} while a PodDisruptionBudget does not allow it. */
 export async function evict(client: Client, pod: ObjectRef, options: EvictOptions = {}): Promise<void> {
   const deleteOptions = {
     ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),

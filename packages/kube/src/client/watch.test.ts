@@ -1,4 +1,4 @@
-/** One watch connection: how it may end, and what its reader is told. */
+/** How one watch connection may end. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
@@ -16,7 +16,7 @@ function open() {
     { doing: 'watch pods', idle: 1_000, clock },
     ({ type, object }) => heard.push(`${type} ${object.metadata.resourceVersion}`),
   );
-  /** The end of the answer, told as HTTP tells it. */
+  /** Ends the response as HTTP does. */
   const end = () => {
     stream.complete = true;
     stream.end();
@@ -27,7 +27,7 @@ function open() {
 const line = (type: string, resourceVersion: string) =>
   `${JSON.stringify({ type, object: { metadata: { name: 'p', resourceVersion } } })}\n`;
 
-test('events come in order, however they are cut, until the server ends the stream', async () => {
+test('delivers events in order, for any chunks, until the server ends the stream', async () => {
   const { stream, heard, over, end } = open();
   const text = line('ADDED', '1') + line('BOOKMARK', '2');
   stream.write(text.slice(0, 20));
@@ -37,7 +37,7 @@ test('events come in order, however they are cut, until the server ends the stre
   assert.deepEqual(heard, ['ADDED 1', 'BOOKMARK 2']);
 });
 
-test('an end within a line is no end in good order', async () => {
+test('an end within a line is an error', async () => {
   const { stream, heard, over, end } = open();
   stream.write(line('ADDED', '1') + line('MODIFIED', '2').slice(0, 30));
   end();
@@ -45,7 +45,7 @@ test('an end within a line is no end in good order', async () => {
   assert.deepEqual(heard, ['ADDED 1']);
 });
 
-test('a connection that breaks, an ERROR event and nonsense are told apart', async () => {
+test('distinguishes a broken connection, an ERROR event and malformed data', async () => {
   const broken = open();
   broken.stream.destroy();
   await assert.rejects(broken.over, ConnectionError);
@@ -64,7 +64,7 @@ test('a connection that breaks, an ERROR event and nonsense are told apart', asy
   }
 });
 
-test('silence ends it; any byte is a sign of life', async () => {
+test('ends after the idle timeout; any byte resets it', async () => {
   const { clock, stream, over } = open();
   await clock.advance(900);
   stream.write('\n');

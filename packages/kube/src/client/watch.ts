@@ -1,4 +1,4 @@
-/** One watch connection: lines of JSON, each an event, until the server ends it, it falls silent, or it is malformed. */
+/** One watch connection: one event per line of JSON, until the server ends it, it times out, or it is malformed. */
 import type { IncomingMessage } from 'node:http';
 import { type Clock, systemClock } from '../clock.ts';
 import { apiError, ConnectionError, KubeError, MalformedError, type Status } from '../errors.ts';
@@ -12,14 +12,14 @@ export interface WatchEvent<T extends KubeObject = KubeObject> {
 
 export interface WatchStreamOptions {
   readonly doing: string;
-  /** Milliseconds without a byte after which the connection counts as dead. Bookmarks come about each minute. */
+  /** Milliseconds without a byte after which the connection is considered broken. The server sends a bookmark about every minute. */
   readonly idle: number;
   readonly clock?: Clock;
 }
 
 /**
- * Reads events until the stream ends. Resolves when the server ends it in good order; throws otherwise. An ERROR event is
- * thrown as the {@link apiError} it holds. `onEvent` must not throw.
+ * Reads events until the stream ends. Resolves when the server closes it normally; throws otherwise. An ERROR event is thrown as an
+ * {@link apiError}. `onEvent` must not throw.
  */
 export function readWatch<T extends KubeObject>(
   message: IncomingMessage,
@@ -78,7 +78,7 @@ export function readWatch<T extends KubeObject>(
   message.once('close', () => {
     cancelIdle();
     if (failure === undefined && lines.unfinished > 0)
-      failure = new MalformedError(`${options.doing}: the stream broke off within a line`);
+      failure = new MalformedError(`${options.doing}: the stream ended within a line`);
     if (failure === undefined && !message.complete)
       failure = new ConnectionError(`${options.doing}: connection lost`, { sent: true });
     if (failure === undefined) resolve();

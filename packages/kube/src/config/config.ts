@@ -1,9 +1,9 @@
-/** What it takes to reach one API server. Made by `loadConfig`, or by hand in tests. */
+/** The configuration of a connection to one API server. Created by `loadConfig`, or literally in tests. */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
 
-/** Who we are and whom we trust, as of now. A changed identity is a new object. */
+/** Current credentials and trusted authority. Changed credentials are a new object. */
 export interface Identity {
   readonly ca?: string;
   readonly cert?: string;
@@ -13,26 +13,26 @@ export interface Identity {
 }
 
 export interface ClusterConfig {
-  /** `https://host:port`, with a path prefix where the server sits behind one. */
+  /** `https://host:port`, optionally with a path prefix. */
   readonly server: string;
-  /** The namespace meant when none is given. */
+  /** The default namespace. */
   readonly namespace: string;
-  /** The name to expect in the server's certificate, where it is not the host of `server`. */
+  /** The name in the server's certificate. @default the host of `server` */
   readonly serverName?: string;
   /** Do not verify the server's certificate. */
   readonly insecure?: boolean;
-  /** An HTTP proxy for this cluster; without it HTTPS_PROXY and NO_PROXY of the environment hold. */
+  /** An HTTP proxy for this cluster. @default HTTPS_PROXY and NO_PROXY of the environment */
   readonly proxyUrl?: string;
   /** Headers sent with every request (impersonation); one line for each value of a list. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Called before every request. `refused` asks for a fresh one: the server did not take the last. */
+  /** Called before every request. `refused`: the server rejected the last identity, so read it again. */
   identity(options: { readonly refused: boolean }): Promise<Identity>;
 }
 
-/** Files that rotate under us (tokens, certificates) are read again after this long, or at once when refused. */
+/** Rotating files (tokens, certificates) are read again after this long, or at once after a refusal. */
 const FILE_AGE = 10_000;
 
-/** Reads files and remembers them for {@link FILE_AGE}. A file that vanishes for a moment keeps its last content. */
+/** Reads files and caches them for {@link FILE_AGE}. While a file is missing its last content is used. */
 export class RotatingFiles {
   readonly #clock: Clock;
   readonly #known = new Map<string, { text: string; at: number }>();
@@ -55,7 +55,7 @@ export class RotatingFiles {
   }
 }
 
-/** Hands out the same object as long as nothing in it changed, so that connections are kept. */
+/** Returns the same object as long as nothing in it changes, so that connections are reused. */
 export function stableIdentity(): (next: Identity) => Identity {
   let last: Identity = {};
   return (next) => {

@@ -1,4 +1,4 @@
-/** Exec plugins, as real programs. */
+/** Exec plugins as real programs. */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ function plugin(t: TestContext, code: string): ExecPlugin & { runs: () => number
   return { command: process.execPath, args: [file], runs: () => readFileSync(log, 'utf8').length };
 }
 
-test('the credential is kept until shortly before it expires, or until it is refused', async (t) => {
+test('caches the credential until shortly before it expires, or until it is refused', async (t) => {
   const clock = new FakeClock();
   const expires = new Date(clock.now() + 60_000).toISOString();
   const it = plugin(
@@ -44,7 +44,7 @@ test('the credential is kept until shortly before it expires, or until it is ref
   assert.equal(it.runs(), 3);
 });
 
-test('what goes wrong is said without the secret', async (t) => {
+test('errors do not contain the secret', async (t) => {
   const fails = plugin(t, `console.log('the-secret'); console.error('login first'); process.exit(1);`);
   const error = await new ExecCredentials(
     { ...fails, installHint: 'get it at example.org' },

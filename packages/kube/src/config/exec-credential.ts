@@ -1,4 +1,4 @@
-/** Credentials from an exec plugin (`kubectl` style): a program that prints an ExecCredential, kept until it expires. */
+/** Credentials from an exec plugin as in kubectl: a program that prints an ExecCredential, which is cached until it expires. */
 import { execFile } from 'node:child_process';
 import type { ExecPlugin } from '@slurm-operator/kubernetes-values';
 import type { Clock } from '../clock.ts';
@@ -18,7 +18,7 @@ interface ExecStatus {
 }
 
 const DEADLINE = 60_000;
-/** Renewed this long before it expires, so that no request travels with a dying token. */
+/** Renewed this long before it expires, so that no request is sent with a token that expires on the way. */
 const MARGIN = 10_000;
 
 /** Runs the plugin when there is no credential, it is about to expire, or the server refused it. Single-flight. */
@@ -65,7 +65,7 @@ export class ExecCredentials {
         (error, out, err) => {
           if (error === null) return resolve(out);
           const hint = plugin.installHint === undefined ? '' : ` (${plugin.installHint.trim()})`;
-          // What the plugin printed on stdout is a secret; its stderr is meant for people.
+          // The plugin's stdout is secret; its stderr is meant for users.
           reject(
             new ConfigError(
               `exec plugin ${plugin.command} failed${hint}: ${err.trim().slice(0, 500) || error.code}`,
@@ -97,6 +97,6 @@ function parse(command: string, stdout: string): ExecStatus {
     );
   }
   if (status?.token === undefined && status?.clientCertificateData === undefined)
-    throw new ConfigError(`exec plugin ${command} gave neither a token nor a client certificate`);
+    throw new ConfigError(`exec plugin ${command} returned neither a token nor a client certificate`);
   return status;
 }

@@ -1,4 +1,4 @@
-/** Configuration of a program that runs in a pod: the mounted service account, re-read as the kubelet rotates it. */
+/** Configuration of a program in a pod: the mounted service account, read again when the kubelet rotates it. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';

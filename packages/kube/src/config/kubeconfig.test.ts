@@ -6,8 +6,7 @@ import { test } from 'node:test';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import { ConfigError } from '../errors.ts';
 import { inClusterConfig, runsInCluster } from './in-cluster.ts';
-import { kubeconfigConfig } from './kubeconfig.ts';
-import { loadConfig } from './load-config.ts';
+import { kubeconfigConfig, loadConfig } from './kubeconfig.ts';
 
 function scratch(t: { after(fn: () => void): void }): string {
   const directory = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
@@ -30,7 +29,7 @@ users:
 - {name: u, user: {token: secret, as: someone}}
 `;
 
-test('the current context chooses server, namespace and credentials', async () => {
+test('the current context selects server, namespace and credentials', async () => {
   const config = await kubeconfigConfig({ text: base });
   assert.equal(config.server, 'https://one:6443');
   assert.equal(config.namespace, 'work');
@@ -56,7 +55,7 @@ test('impersonation sends groups, uid and extra of the user too', async () => {
   await assert.rejects(kubeconfigConfig({ text: as('as-groups: [dev]') }), /context "main".*name the user/);
 });
 
-test('of several files the first to name something wins, and missing files are passed over', async (t) => {
+test('the first of several files takes precedence, and missing files are ignored', async (t) => {
   const directory = scratch(t);
   const first = join(directory, 'first');
   writeFileSync(
@@ -71,7 +70,7 @@ test('of several files the first to name something wins, and missing files are p
   assert.equal((await config.identity({ refused: false })).authorization, 'Bearer first');
 });
 
-test('relative paths start from their own file, and rotated files are read again', async (t) => {
+test('relative paths are relative to their file, and rotated files are read again', async (t) => {
   const directory = scratch(t);
   const file = join(directory, 'config');
   writeFileSync(join(directory, 'ca.crt'), 'CA-1');
@@ -101,7 +100,7 @@ test('relative paths start from their own file, and rotated files are read again
   assert.equal((await config.identity({ refused: false })).authorization, 'Bearer token-3');
 });
 
-test('what is missing is named, with what there is', async () => {
+test('errors name what is missing and what exists', async () => {
   await assert.rejects(
     kubeconfigConfig({ text: base, context: 'nope' }),
     /no context "nope"; contexts: main, other/,
@@ -119,7 +118,7 @@ test('what is missing is named, with what there is', async () => {
     );
 });
 
-test('in a pod the mounted service account is used and followed', async (t) => {
+test('in a pod uses the mounted service account and follows its rotation', async (t) => {
   const mount = scratch(t);
   writeFileSync(join(mount, 'namespace'), 'ops\n');
   writeFileSync(join(mount, 'ca.crt'), 'CA');

@@ -1,4 +1,4 @@
-/** Kubeconfig files: merged as kubectl merges them, one context chosen, every kind of credential it can hold. */
+/** Kubeconfig files: merged as kubectl does, with one context and every supported kind of credential. */
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
 import { type ClusterConfig, type Identity, RotatingFiles, stableIdentity } from './config.ts';
 import { ExecCredentials } from './exec-credential.ts';
+import { inClusterConfig, runsInCluster } from './in-cluster.ts';
 
 type Cluster = KubeconfigEntry<KubeconfigCluster>;
 type User = KubeconfigEntry<KubeconfigUser>;
@@ -82,7 +83,7 @@ function choose(merged: Kubeconfig, wanted: string | undefined, clock: Clock): C
   };
 }
 
-/** Acting as somebody else, with all that belongs to them: half of it would be another person. */
+/** Impersonation headers. Without a user name, uid, groups and extra fields are refused, as in kubectl. */
 function impersonation(context: string, user: KubeconfigUser): ClusterConfig['headers'] {
   const { as, 'as-uid': uid, 'as-groups': groups = [], 'as-user-extra': extra = {} } = user;
   if (as === undefined) {
@@ -96,7 +97,7 @@ function impersonation(context: string, user: KubeconfigUser): ClusterConfig['he
     'Impersonate-User': as,
     ...(uid === undefined ? {} : { 'Impersonate-Uid': uid }),
     ...(groups.length === 0 ? {} : { 'Impersonate-Group': groups }),
-    // Header names cannot hold every character that a key can.
+    // Keys may contain characters that header names may not.
     ...Object.fromEntries(
       Object.entries(extra).map(([key, values]) => [`Impersonate-Extra-${encodeURIComponent(key)}`, values]),
     ),
@@ -132,7 +133,7 @@ function identitySource(cluster: Cluster, user: User, clock: Clock): ClusterConf
   };
 }
 
-/** Reads a field that is either data, decoded once, or the name of a file, read again as it rotates. */
+/** Reads a field that is either base64 data or the name of a file that may be rotated. */
 function pemReader(
   entry: { value: object; directory: string },
   field: string,
@@ -164,4 +165,16 @@ async function readIfThere(file: string): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new ConfigError(`cannot read the kubeconfig ${file}`, { cause: error });
   }
+}
+
+/**
+ * The configuration a program should use: an explicit kubeconfig (option or KUBECONFIG), else the service account of
+ * the pod it runs in, else ~/.kube/config.
+ */
+export async function loadConfig(options: KubeconfigOptions = {}): Promise<ClusterConfig> {
+  const env = options.env ?? process.env;
+  const explicit =
+    options.files !== undefined || options.text !== undefined || (env['KUBECONFIG'] ?? '') !== '';
+  if (!explicit && runsInCluster({ env })) return inClusterConfig({ env });
+  return kubeconfigConfig(options);
 }

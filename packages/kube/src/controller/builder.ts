@@ -1,4 +1,4 @@
-/** `manager.controller('web').for(webs).owns(deployments).reconcile(…)`: which changes lead to which reconcile. */
+/** `manager.controller('web').for(webs).owns(deployments).reconcile(…)`: which changes trigger which reconcile. */
 import type { Cache } from '../cache/cache.ts';
 import type { InformerOptions } from '../cache/informer.ts';
 import type { Change } from '../cache/replica.ts';
@@ -9,9 +9,9 @@ import { allOf, type Predicate } from './predicate.ts';
 import { informerSource, type MapFunction, ownerMap, type Source } from './source.ts';
 
 export interface WatchedOptions<T extends KubeObject> {
-  /** Only these changes lead to a reconcile. @default every change */
+  /** Only these changes trigger a reconcile. @default every change */
   readonly predicate?: Predicate<T>;
-  /** How the objects are cached. All who ask for them share the cache, so options that contradict earlier ones throw. */
+  /** Options of the informer. It is shared, so options that differ from earlier ones throw. */
   readonly cache?: InformerOptions<T>;
 }
 
@@ -35,25 +35,26 @@ export class ControllerBuilder {
     this.#finish = finish;
   }
 
-  /** The kind that is reconciled: each change of an object leads to a reconcile of it. */
+  /** The kind that is reconciled: each change of an object triggers a reconcile of it. */
   for<T extends KubeObject>(resource: Resource<T>, options: WatchedOptions<T> = {}): this {
     if (this.#for !== undefined)
-      throw new TypeError(`a controller is for one kind; this one is for ${this.#for.kind}`);
+      throw new TypeError(
+        `for() was already called with ${this.#for.kind}; a controller reconciles one kind`,
+      );
     this.#for = resource;
     return this.watches(resource, (object) => [object.metadata], options);
   }
 
-  /** A change of a child leads to a reconcile of the object of the `for` kind that controls it. */
+  /** A change of a child triggers a reconcile of its controlling owner, if that is of the `for` kind. */
   owns<T extends KubeObject>(resource: Resource<T>, options: WatchedOptions<T> = {}): this {
     this.#owned.push(() => {
-      if (this.#for === undefined)
-        throw new TypeError(`owns(${resource.kind}) needs a kind given with for()`);
+      if (this.#for === undefined) throw new TypeError(`owns(${resource.kind}) requires for()`);
       this.watches(resource, ownerMap<T>(this.#for), options);
     });
     return this;
   }
 
-  /** A change of any other object leads to reconciles of those that `map` names. */
+  /** A change of any other object triggers a reconcile of each object that `map` returns. */
   watches<T extends KubeObject>(
     resource: Resource<T>,
     map: MapFunction<T>,
@@ -65,7 +66,7 @@ export class ControllerBuilder {
     return this;
   }
 
-  /** Anything else that knows when to look. */
+  /** Any other source of keys to reconcile. */
   source(source: Source): this {
     this.#sources.push(source);
     return this;

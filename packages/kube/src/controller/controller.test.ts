@@ -29,7 +29,7 @@ function start(reconciler: Reconciler, options: ControllerOptions = {}) {
   return { clock, source, outcomes, overdue, controller, stop, kill, running };
 }
 
-test('a throw in one key hurts only that key', async () => {
+test('an error of one key affects only that key', async () => {
   const calls: string[] = [];
   const it = start(
     ({ name }) => {
@@ -45,7 +45,7 @@ test('a throw in one key hurts only that key', async () => {
   await it.running;
 });
 
-test('a reconciler that throws instead of rejecting is a failure like any other', async () => {
+test('a synchronous throw counts as a failure', async () => {
   let calls = 0;
   const it = start(() => {
     calls += 1;
@@ -58,7 +58,7 @@ test('a reconciler that throws instead of rejecting is a failure like any other'
   await it.running;
 });
 
-test('requeueAfter comes again in time; zero or less is an error, not silence', async () => {
+test('reconciles again after requeueAfter; zero or less is an error', async () => {
   const times: number[] = [];
   let after = 500;
   const it = start((_request, { clock }) => {
@@ -77,7 +77,7 @@ test('requeueAfter comes again in time; zero or less is an error, not silence', 
   await it.running;
 });
 
-test('a TerminalError waits for a change', async () => {
+test('does not retry after a TerminalError until the object changes', async () => {
   let calls = 0;
   const it = start(() => {
     calls += 1;
@@ -94,7 +94,7 @@ test('a TerminalError waits for a change', async () => {
   await it.running;
 });
 
-test('a success forgets the failures before it', async () => {
+test('a success resets the back-off', async () => {
   let failing = true;
   const times: number[] = [];
   const it = start((_request, { clock }) => {
@@ -114,7 +114,7 @@ test('a success forgets the failures before it', async () => {
   await it.running;
 });
 
-test('a reconcile past its deadline is told to stop; if it does not, others go on, and its key waits for its end', async () => {
+test('aborts a reconcile at its deadline; if it continues, other keys proceed and its own key waits for it', async () => {
   const signals: AbortSignal[] = [];
   const calls: string[] = [];
   const ends: (() => void)[] = [];
@@ -157,7 +157,7 @@ test('a reconcile past its deadline is told to stop; if it does not, others go o
   await it.running;
 });
 
-test('a reconcile that never ends does not keep the controller from stopping', async () => {
+test('a reconcile that never ends does not prevent the shutdown', async () => {
   const it = start(() => new Promise(() => undefined), { deadline: 1_000, workers: 1 });
   it.source.trigger({ name: 'stuck' });
   await it.clock.advance(10_000);
@@ -168,7 +168,7 @@ test('a reconcile that never ends does not keep the controller from stopping', a
   assert.deepEqual(it.outcomes, ['error']);
 });
 
-test('stopping finishes what is queued and under way', async () => {
+test('a stop finishes queued and running reconciles', async () => {
   const done: string[] = [];
   const it = start(
     async ({ name }, { clock }) => {

@@ -1,6 +1,6 @@
 /**
- * Runs one reconciler on N workers. The contract with it is level-based: it is told which object to look at, never what
- * happened to it, so it must read the present state and make it so, as often as it is asked.
+ * Runs one reconciler with N workers. Reconciles are level-based: the reconciler receives which object to reconcile, never what happened
+ * to it, and must be idempotent.
  */
 import { type Clock, systemClock } from '../clock.ts';
 import { DeadlineError, explain, NotLeaderError, TerminalError } from '../errors.ts';
@@ -14,50 +14,50 @@ export interface Request extends ObjectRef {
 }
 
 export interface ReconcileContext {
-  /** Aborted at the deadline and when the program stops waiting: pass it to every call. */
+  /** Aborted at the deadline and when the grace period of the shutdown is over. Pass it to every call. */
   readonly signal: AbortSignal;
   readonly log: Log;
   readonly clock: Clock;
 }
 
-/** Look again after so many milliseconds, even if nothing changes. */
+/** Reconcile again after `requeueAfter` milliseconds, even if nothing changes. */
 export interface Result {
   readonly requeueAfter: number;
 }
 
 /**
- * Returns nothing (done until something changes) or a {@link Result}. Throws to be called again with growing delays, or a
- * {@link TerminalError} when only a change of the object can help.
+ * Returns nothing (done until something changes) or a {@link Result}. Throws to be retried with growing delays, or throws a
+ * {@link TerminalError} if a retry is pointless until the object changes.
  */
 export type Reconciler = (request: Request, context: ReconcileContext) => Promise<Result | void>;
 
 export interface ControllerOptions {
-  /** Objects reconciled at the same time. @default 4 */
+  /** Maximum number of concurrent reconciles. @default 4 */
   readonly workers?: number;
-  /** Milliseconds one reconcile may take. @default 120_000 */
+  /** Maximum duration of one reconcile in milliseconds. @default 120_000 */
   readonly deadline?: number;
   readonly backoff?: QueueOptions['backoff'];
 }
 
 export type ReconcileOutcome = 'success' | 'requeue_after' | 'error' | 'terminal';
 
-/** Told what happens, for metrics. */
+/** Callbacks for metrics. */
 export interface ControllerObserver {
   readonly queue?: QueueObserver;
   workers(count: number): void;
   active(count: number): void;
-  /** How many reconciles go on although they were told to end. */
+  /** Number of reconciles that are still running after they were aborted. */
   overdue(count: number): void;
   reconciled(outcome: ReconcileOutcome, seconds: number): void;
 }
 
 /**
- * How long an aborted reconcile may linger before its worker is given to another key. Its own key is not: two reconciles of one
- * object at once would undo each other, so until the first has ended nothing is done about that object.
+ * Milliseconds after which the worker of an aborted reconcile takes another key. The key of the aborted reconcile stays locked until it
+ * ends: two concurrent reconciles of one object would undo each other.
  */
 const LINGER = 5_000;
 
-/** A reconcile under way: `lingering` until it has ended, however it ends. */
+/** A running reconcile: `lingering` settles when it has ended. */
 interface Run {
   lingering: Promise<void> | undefined;
 }
@@ -72,7 +72,7 @@ export class Controller {
   readonly #log: Log;
   readonly #observer: ControllerObserver | undefined;
   #active = 0;
-  /** Keys whose reconcile goes on although it was told to end, and when its worker gave up waiting. */
+  /** Keys whose reconcile is still running after it was aborted, and since when. */
   readonly #overdue = new Map<ObjectKey, number>();
 
   constructor(
@@ -96,14 +96,14 @@ export class Controller {
     });
   }
 
-  /** Milliseconds for which the worst reconcile has gone on although it was told to end. */
+  /** Milliseconds for which the longest overdue reconcile has been running after it was aborted. */
   get longestOverdue(): number {
     const now = this.#clock.monotonic();
     return Math.max(0, ...[...this.#overdue.values()].map((since) => now - since));
   }
 
   /**
-   * Works until `stop` is aborted, then finishes what is queued and under way. `kill` ends reconciles under way at once.
+   * Runs until `stop` is aborted, then finishes queued and running reconciles. `kill` aborts running reconciles.
    */
   async run(stop: AbortSignal, kill: AbortSignal = stop): Promise<void> {
     const workers = this.#options.workers ?? 4;
@@ -114,7 +114,7 @@ export class Controller {
     kill.addEventListener('abort', clear, { once: true });
     if (stop.aborted) close();
     const enqueue = (key: ObjectKey, delay = 0) => this.queue.addAfter(key, delay);
-    // A source may run for as long as the controller does; one that fails takes the controller with it.
+    // A source may run as long as the controller; if one fails, the controller fails.
     const sources = this.#sources.map(async (source) => source.start(enqueue, stop));
     await Promise.all([...sources, ...Array.from({ length: workers }, () => this.#work(kill))]);
     kill.removeEventListener('abort', clear);
@@ -134,17 +134,17 @@ export class Controller {
     }
   }
 
-  /** The key stays taken until its reconcile has ended. */
+  /** Keeps the key locked until its reconcile has ended. */
   async #leave(key: ObjectKey, lingering: Promise<void>): Promise<void> {
     const log = this.#log.child({ key });
     const since = this.#clock.monotonic();
     this.#overdue.set(key, since);
     this.#observer?.overdue(this.#overdue.size);
-    log.error({}, 'a reconcile ignores that it should end; nothing is done about its object until it does');
+    log.error({}, 'reconcile did not stop after its deadline; its object is not reconciled until it does');
     await lingering;
     this.#overdue.delete(key);
     this.#observer?.overdue(this.#overdue.size);
-    log.warn({ overdueMs: Math.round(this.#clock.monotonic() - since) }, 'the overdue reconcile has ended');
+    log.warn({ overdueMs: Math.round(this.#clock.monotonic() - since) }, 'overdue reconcile ended');
     this.queue.done(key);
   }
 
@@ -158,9 +158,9 @@ export class Controller {
       this.queue.forget(key);
       if (result !== undefined) {
         const { requeueAfter } = result;
-        // "Again in no time" is a hot loop, and has silenced refreshes elsewhere when it was read as "never".
+        // 0 would be a hot loop, and other runtimes read it as "never".
         if (!(requeueAfter > 0))
-          throw new RangeError(`requeueAfter is ${requeueAfter}; it must be above 0 milliseconds`);
+          throw new RangeError(`requeueAfter is ${requeueAfter}; it must be greater than 0 milliseconds`);
         outcome = 'requeue_after';
         this.queue.addAfter(key, requeueAfter);
       }
@@ -176,7 +176,10 @@ export class Controller {
   #failed(key: ObjectKey, error: unknown, log: Log): ReconcileOutcome {
     if (error instanceof TerminalError) {
       this.queue.forget(key);
-      log.error({ reason: explain(error) }, 'reconcile failed for good; waiting for a change');
+      log.error(
+        { reason: explain(error) },
+        'reconcile failed with a terminal error; no retry until the object changes',
+      );
       return 'terminal';
     }
     const delay = this.queue.addRateLimited(key);
@@ -185,20 +188,20 @@ export class Controller {
       retryInMs: Math.round(delay),
       failures: this.queue.failures(key),
     };
-    if (error instanceof NotLeaderError) log.info(fields, 'not the leader: nothing was written');
+    if (error instanceof NotLeaderError) log.info(fields, 'not the leader; nothing was written');
     else log.error({ ...fields, err: error }, 'reconcile failed');
     return 'error';
   }
 
-  /** A reconcile with its deadline. One that ignores its signal is left behind rather than allowed to hold a worker. */
+  /** Runs the reconciler with a deadline. If it ignores its signal, the worker stops waiting for it. */
   async #bounded(key: ObjectKey, kill: AbortSignal, log: Log, run: Run): Promise<Result | void> {
     const deadline = this.#options.deadline ?? 120_000;
     const ending = new AbortController();
-    const left = Promise.withResolvers<never>();
+    const abandoned = Promise.withResolvers<never>();
     const expire = (reason: unknown) => {
       ending.abort(reason);
       cancel();
-      cancel = this.#clock.after(LINGER, () => left.reject(reason));
+      cancel = this.#clock.after(LINGER, () => abandoned.reject(reason));
     };
     let cancel = this.#clock.after(deadline, () =>
       expire(new DeadlineError(`reconcile took longer than ${deadline} ms`)),
@@ -211,7 +214,7 @@ export class Controller {
       const work = this.#reconciler(request, { signal: ending.signal, log, clock: this.#clock });
       const over = () => void (run.lingering = undefined);
       run.lingering = work.then(over, over);
-      return await Promise.race([work, left.promise]);
+      return await Promise.race([work, abandoned.promise]);
     } finally {
       cancel();
       kill.removeEventListener('abort', stop);

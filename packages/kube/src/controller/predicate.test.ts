@@ -28,7 +28,7 @@ const updates: readonly [what: string, changed: Partial<ObjectMeta>, accepts: re
   ['only the status or a version', { resourceVersion: '2' }, []],
   ['the spec', { generation: 2 }, [generationChanged]],
   ['a new object of the same name', { uid: 'other' }, [generationChanged]],
-  ['the wish to delete it', { deletionTimestamp: '2026-01-01T00:00:00Z' }, [generationChanged]],
+  ['the deletion timestamp', { deletionTimestamp: '2026-01-01T00:00:00Z' }, [generationChanged]],
   ['the value of a label', { labels: { a: '2' } }, [labelsChanged]],
   ['one label more', { labels: { a: '1', c: '1' } }, [labelsChanged]],
   ['another label of the same value', { labels: { c: '1' } }, [labelsChanged]],
@@ -37,7 +37,7 @@ const updates: readonly [what: string, changed: Partial<ObjectMeta>, accepts: re
 const predicates = { generationChanged, labelsChanged, annotationsChanged };
 
 for (const [what, changed, accepts] of updates)
-  test(`a change of ${what} is of interest to those who asked for it`, () => {
+  test(`a change of ${what} is accepted by the right predicates only`, () => {
     for (const [name, predicate] of Object.entries(predicates))
       assert.equal(predicate(update(changed)), accepts.includes(predicate), name);
     const all = Object.values(predicates);
@@ -46,7 +46,7 @@ for (const [what, changed, accepts] of updates)
     assert.equal(allOf(...all)(update(changed)), false);
   });
 
-test('what comes or goes is of interest to all', () => {
+test('every predicate accepts creations and deletions', () => {
   for (const predicate of Object.values(predicates))
     for (const type of ['added', 'deleted'] as const)
       assert.equal(predicate({ type, key: 'o', object: object(base) }), true);

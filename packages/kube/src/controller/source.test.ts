@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Live, pods, replicaSets } from '../index.ts';
 import { ChannelSource, ownerMap } from './source.ts';
 
-test('what was triggered before the start comes once each, what comes after the end goes nowhere', () => {
+test('enqueues keys that were triggered before the start once, and ignores triggers after the end', () => {
   const source = new ChannelSource();
   for (let i = 0; i < 1_000; i += 1) source.trigger({ namespace: 'n', name: `o${i % 3}` });
   const keys: string[] = [];
@@ -17,7 +17,7 @@ test('what was triggered before the start comes once each, what comes after the 
   assert.equal(keys.at(-1), 'wide');
 });
 
-test('a child leads to the owner that controls it, of the right kind and group only', () => {
+test('maps a child to its controlling owner, only of the right kind and group', () => {
   const child = (apiVersion: string, kind: string, controller: boolean): Live => ({
     apiVersion: 'v1',
     kind: 'Pod',

@@ -1,4 +1,4 @@
-/** Where requests to reconcile come from: changes of cached objects, or anything else that knows keys. */
+/** Sources of reconcile requests: changes of cached objects, or any other source of keys. */
 import type { AnyInformer } from '../cache/informer.ts';
 import type { Change } from '../cache/replica.ts';
 import {
@@ -12,17 +12,17 @@ import {
 import { type AnyResource, groupOf } from '../objects/resource.ts';
 
 /**
- * Puts keys on a controller's queue until the signal is aborted. `start` may return at once and go on by itself, or
- * return a promise that lasts as long as it works; a rejection stops the program.
+ * Puts keys on a controller's queue until the signal is aborted. `start` may return at once and continue in the background, or return a
+ * promise that resolves when the source ends; a rejection stops the program.
  */
 export interface Source {
   start(enqueue: (key: ObjectKey, delay?: number) => void, signal: AbortSignal): void | Promise<void>;
 }
 
-/** Which objects to reconcile because of this one. */
+/** The objects to reconcile when this one changes. */
 export type MapFunction<T extends KubeObject> = (object: Live<T>) => Iterable<ObjectRef>;
 
-/** Enqueues what `map` says for each change; for an update, what it says of the object before as well as after. */
+/** Enqueues the result of `map` for each change; for an update, of the object before and after. */
 export function informerSource<T extends KubeObject>(
   informer: AnyInformer,
   map: MapFunction<T>,
@@ -40,7 +40,7 @@ export function informerSource<T extends KubeObject>(
   };
 }
 
-/** Maps a child to the object of `owner`'s kind that controls it. The version may differ, the group may not. */
+/** Maps a child to its controlling owner if that is of the given kind. The API version may differ, the group may not. */
 export function ownerMap<T extends KubeObject>(owner: AnyResource): MapFunction<T> {
   return (object) => {
     const reference = controllerOf(object);
@@ -52,10 +52,10 @@ export function ownerMap<T extends KubeObject>(owner: AnyResource): MapFunction<
   };
 }
 
-/** A source fed by hand: `trigger` may be called before and after the controller starts. */
+/** A source that the program triggers: `trigger` may be called before and after the controller starts. */
 export class ChannelSource implements Source {
   #enqueue: ((key: ObjectKey, delay?: number) => void) | undefined;
-  /** By key: a replica that waits to lead may be triggered for weeks. */
+  /** A set, so that a replica that waits for leadership for weeks does not accumulate duplicates. */
   readonly #early = new Set<ObjectKey>();
 
   trigger(ref: ObjectRef): void {

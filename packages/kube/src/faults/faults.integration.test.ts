@@ -1,5 +1,5 @@
 /**
- * The law of the runtime under faults, one by one: after each of them the cache equals the server's state, whether it
+ * Each fault alone: after it the cache equals the server's state, whether it
  * lists as a stream or in pages.
  */
 import assert from 'node:assert/strict';
@@ -14,15 +14,15 @@ const eachLine = (decide: (count: number) => LineFate): ((line: string) => LineF
 };
 
 /** An event of an object that the server does not have. */
-const ghostly = (type: string, resourceVersion: string): string => {
-  const metadata = { name: 'ghost', namespace: 'default', uid: 'ghost', resourceVersion };
+const unknownObject = (type: string, resourceVersion: string): string => {
+  const metadata = { name: 'unknown', namespace: 'default', uid: 'unknown', resourceVersion };
   return JSON.stringify({ type, object: { apiVersion: 'v1', kind: 'ConfigMap', metadata } });
 };
 
-/** What a schedule needs beyond speed; all else is left to the general rules. */
+/** Special tunings of single faults. */
 const tunings: Record<string, ReflectorTuning> = {
   'connections go silent without closing': { idle: 300 },
-  // Nothing tells of an event that was lost without a trace but the list that comes now and then.
+  // Only the periodic list recovers an event that was silently lost.
   'events are dropped without a trace': { relistEvery: 0 },
   'the server drops events and then ends the watch': { relistEvery: 0 },
 };
@@ -64,7 +64,7 @@ const schedules: Record<string, (world: World) => Promise<void>> = {
     world.gateway.line = undefined;
   },
   'events are dropped without a trace': async (world) => {
-    // The end of a streaming list must come through, or there is nothing to speak of.
+    // The bookmark that ends a streaming list must pass, or the list never completes.
     let count = 0;
     world.gateway.line = (line) => (!line.includes('BOOKMARK') && (count += 1) % 3 === 0 ? 'drop' : 'pass');
     await churn(world, 30);
@@ -75,7 +75,7 @@ const schedules: Record<string, (world: World) => Promise<void>> = {
     const lost = new Set(['hint', 'other']);
     world.gateway.line = (line) => {
       const name = [...lost].find((one) => line.includes('"ADDED"') && line.includes(`"name":"${one}"`));
-      // Once each: the list that comes must show them.
+      // Once each: the next list must contain them.
       return name !== undefined && lost.delete(name) ? 'drop' : 'pass';
     };
     await world.user.create(configMaps, configMap('other'));
@@ -88,7 +88,7 @@ const schedules: Record<string, (world: World) => Promise<void>> = {
     world.gateway.line = (line) => {
       if (told || line.includes('BOOKMARK')) return 'pass';
       told = true;
-      return { replace: ghostly('ADDED', '1') };
+      return { replace: unknownObject('ADDED', '1') };
     };
     await world.user.create(configMaps, configMap('real'));
     await until('the event came', () => told);
@@ -181,7 +181,7 @@ for (const streaming of [true, false])
       await settles(world, followed);
     });
 
-test('a streaming list that the server refuses becomes pages', async (t) => {
+test('falls back to pages if the server refuses a streaming list', async (t) => {
   const world = await setUp(t);
   await churn(world, 8);
   world.gateway.refuse = ({ path }) => (path.includes('sendInitialEvents') ? { status: 422 } : undefined);
@@ -192,13 +192,13 @@ test('a streaming list that the server refuses becomes pages', async (t) => {
   assert.equal(world.gateway.seen.filter(({ path }) => path.includes('sendInitialEvents')).length, 1);
 });
 
-test('a server that cannot stream lists is asked once by all caches, and pages come without a pause', async (t) => {
+test('all caches together request one streaming list from a server without them, and list pages at once', async (t) => {
   const world = await setUp(t);
   await churn(world, 8);
   world.server.faults.oldEtcd(OURS);
   const asked = () =>
     world.gateway.seen.filter(({ path }) => path.includes('sendInitialEvents')).map(({ path }) => path);
-  // With a pause of a minute after any failure, only a cache that makes none is filled in time.
+  // With a back-off of a minute, only a cache without a failure syncs in time.
   const patient = { pageSize: 3, backoff: { initial: 60_000, limit: 60_000 } };
   const followed = follow(t, world, patient);
   await followed.informer.waitForSync({ timeout: 30_000 });
@@ -209,29 +209,29 @@ test('a server that cannot stream lists is asked once by all caches, and pages c
   await settles(world, followed);
 });
 
-test('what is deleted while a streaming list is under way is not in it', async (t) => {
+test('an object that is deleted during a streaming list is not in it', async (t) => {
   const world = await setUp(t);
   await churn(world, 8);
   world.gateway.line = (line) =>
     line.includes('initial-events-end')
-      ? { replace: [ghostly('ADDED', '1'), ghostly('DELETED', '2'), line].join('\n') }
+      ? { replace: [unknownObject('ADDED', '1'), unknownObject('DELETED', '2'), line].join('\n') }
       : 'pass';
   const followed = follow(t, world);
   await followed.informer.waitForSync({ timeout: 60_000 });
   await settles(world, followed);
 });
 
-test('a streaming list whose end never comes becomes pages', async (t) => {
+test('falls back to pages if the end of a streaming list never arrives', async (t) => {
   const world = await setUp(t);
   await churn(world, 8);
   world.gateway.line = (line) => (line.includes('initial-events-end') ? 'drop' : 'pass');
-  const followed = follow(t, world, { pageSize: 3, listPatience: 100 });
+  const followed = follow(t, world, { pageSize: 3, listTimeout: 100 });
   await followed.informer.waitForSync({ timeout: 60_000 });
   await churn(world, 5, 8);
   await settles(world, followed);
 });
 
-test('a streaming list that always breaks off becomes pages', async (t) => {
+test('falls back to pages if streaming lists always break', async (t) => {
   const world = await setUp(t);
   await churn(world, 8);
   world.gateway.line = (line) => (line.includes('initial-events-end') ? 'cut' : 'pass');
@@ -241,17 +241,17 @@ test('a streaming list that always breaks off becomes pages', async (t) => {
   await settles(world, followed);
 });
 
-test('waiting for a cache that cannot fill ends in time, with the reason', async (t) => {
+test('waitForSync of a cache that cannot sync times out with the reason', async (t) => {
   const world = await setUp(t);
   world.gateway.refuse = () => ({ status: 403 });
   const { informer } = follow(t, world);
   await assert.rejects(
     informer.waitForSync({ timeout: 1500 }),
-    /configmaps did not fill: waited 1500 ms .*injected \(403\)/,
+    /configmaps did not sync: timed out after 1500 ms .*injected \(403\)/,
   );
 });
 
-test('a write whose answer was lost is found out, not repeated blindly', async (t) => {
+test('a write whose response was lost is not repeated, and its result arrives by watch', async (t) => {
   const world = await setUp(t);
   const { client, informer } = follow(t, world);
   await informer.waitForSync({ timeout: 60_000 });
@@ -260,6 +260,6 @@ test('a write whose answer was lost is found out, not repeated blindly', async (
     client.create(configMaps, configMap('lost')),
     (error) => error instanceof ConnectionError && error.sent,
   );
-  await until('the watch tells of it', () => informer.get('default/lost') !== undefined);
+  await until('the watch delivers it', () => informer.get('default/lost') !== undefined);
   await assert.rejects(client.create(configMaps, configMap('lost')), AlreadyExistsError);
 });

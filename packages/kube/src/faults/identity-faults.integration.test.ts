@@ -1,4 +1,4 @@
-/** The law under faults of identity and time: a token that is rotated, a certificate that expires, a clock that jumps. */
+/** Faults of credentials and time: a rotated token, an expired certificate, a clock that jumps. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import {
 
 const YEAR = 366 * 24 * 3_600_000;
 
-/** Real time, moved by hand: the wall alone, or the time that everything waits by too. */
+/** Real time plus an offset: of the wall clock alone, or of both clocks. */
 function movableClock() {
   const by = { wall: 0, monotonic: 0 };
   const clock: Clock = {
@@ -30,7 +30,7 @@ function movableClock() {
   return { by, clock };
 }
 
-/** A kubeconfig of files in a directory of its own, and a way to rewrite them. */
+/** A kubeconfig of files in a temporary directory, and a function to rewrite them. */
 async function files(t: TestContext, { server }: World, user: object, clock: Clock) {
   const directory = mkdtempSync(join(tmpdir(), 'kube-identity-'));
   t.after(() => rmSync(directory, { recursive: true }));
@@ -66,10 +66,10 @@ const clusterRoleBindings = defineResource<Binding>({
   namespaced: false,
 });
 
-/** A cache is filled by its list; the watch that follows comes on a connection of its own, a moment later. */
+/** The list fills the cache; the watch that follows uses another connection, a moment later. */
 const watching = ({ server }: World) => until('our watch is open', () => server.faults.watches > 0);
 
-/** A token that lives as long as its Secret. */
+/** A token that is valid as long as its Secret exists. */
 async function token(user: Client, name: string): Promise<string> {
   const annotations = { 'kubernetes.io/service-account.name': 'default' };
   const secret = await user.create(secrets, {
@@ -105,11 +105,11 @@ for (const streaming of [true, false]) {
     await world.user.delete(secrets, { namespace: 'default', name: 'one' });
     world.server.faults.cutWatches(OURS);
     await churn(world, 6, 5);
-    await until('the old token is refused', () => /\(401\)/.test(followed.informer.trouble ?? ''));
+    await until('the old token is refused', () => /\(401\)/.test(followed.informer.problem ?? ''));
     write('token', await token(world.user, 'two'));
     await settles(world, followed);
     await watching(world);
-    // A rotation in good order is never noticed: the file is read again before the old token ends.
+    // A regular rotation causes no error: the file is read again before the old token expires.
     write('token', await token(world.user, 'three'));
     by.monotonic += 11_000;
     await followed.client.list(secrets);
@@ -147,7 +147,7 @@ for (const streaming of [true, false]) {
     by.monotonic += 11_000;
     world.server.faults.cutWatches(OURS);
     await churn(world, 6, 5);
-    await until('the expired certificate is refused', () => /\(401\)/.test(followed.informer.trouble ?? ''));
+    await until('the expired certificate is refused', () => /\(401\)/.test(followed.informer.problem ?? ''));
     await renew(0);
     await settles(world, followed);
     await churn(world, 6, 11);
@@ -168,7 +168,7 @@ for (const streaming of [true, false]) {
       by.wall += wall ?? 0;
       by.monotonic += monotonic ?? 0;
       await churn(world, 6, at * 6);
-      // Something that ends the connection, so that the next one is made with the changed time.
+      // End the connection, so that the next one is opened with the changed time.
       if (at !== 1) world.gateway.resetAll();
       await settles(world, followed);
     }

@@ -1,11 +1,11 @@
-/** Read your own writes: an operator whose watch is late makes and deletes nothing twice. */
+/** Read your own writes: an operator whose watch is late creates and deletes nothing twice. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { configMap, FAST, setUp, type World } from '../../testing/fault-world.ts';
 import { until } from '../../testing/index.ts';
 import { configMaps, controllerReference, createManager } from '../index.ts';
 
-/** The simplest operator: one child per parent, made if missing, removed if not wanted. */
+/** A minimal operator: one child per parent, created if missing, deleted if not desired. */
 async function operate(t: TestContext, { gateway }: World, streaming: boolean) {
   const manager = await createManager({
     name: 'children',
@@ -48,7 +48,7 @@ async function operate(t: TestContext, { gateway }: World, streaming: boolean) {
 }
 
 for (const streaming of [true, false])
-  test(`no child is made or deleted twice while the watch is late (${streaming ? 'streaming list' : 'pages'})`, async (t) => {
+  test(`no child is created or deleted twice while the watch is late (${streaming ? 'streaming list' : 'pages'})`, async (t) => {
     const world = await setUp(t);
     world.gateway.delay = 150;
     await operate(t, world, streaming);

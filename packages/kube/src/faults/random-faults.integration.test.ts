@@ -1,10 +1,10 @@
-/** The law of the runtime under faults, all together: whatever happens in whatever order, the cache equals the server's state. */
+/** Random sequences of faults: after any of them the cache equals the server's state. */
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { churn, configMap, follow, OURS, settles, setUp, type World } from '../../testing/fault-world.ts';
 import { type Client, configMaps } from '../index.ts';
 
-/** Single misfortunes, to be strung together by chance. */
+/** Single faults, for random sequences. */
 const misfortunes: Record<string, (world: World, client: Client, at: number) => Promise<void> | void> = {
   'others change things': (world, _client, at) => churn(world, 4, at * 4),
   'we create': (_world, client, at) =>
@@ -56,12 +56,12 @@ const misfortunes: Record<string, (world: World, client: Client, at: number) => 
   },
 };
 
-/** A call that may fail in any way, as calls do in a storm. */
+/** A call that may fail because of an injected fault. */
 async function bestEffort(call: Promise<unknown>): Promise<void> {
   await call.catch(() => undefined);
 }
 
-test('cache equals server after: any misfortunes in any order', { timeout: 900_000 }, async (t) => {
+test('cache equals server after: any faults in any order', { timeout: 900_000 }, async (t) => {
   const schedule = fc.array(fc.constantFrom(...Object.keys(misfortunes)), {
     minLength: 6,
     maxLength: 14,

@@ -1,4 +1,4 @@
-/** Leadership on a lease that lives in memory: never two at once, whatever clocks, pauses and lost requests do. */
+/** Leader election on a lease in memory: never two leaders, with any clocks, pauses and lost requests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ interface StoredLease {
   spec: { holderIdentity?: string; [field: string]: unknown };
 }
 
-/** The part of an API server that keeps one Lease. */
+/** An API server with one Lease. */
 class LeaseServer {
   lease: StoredLease | undefined;
   version = 1;
@@ -36,7 +36,7 @@ class LeaseServer {
   }
 }
 
-/** One replica with a clock of its own, which may be stopped, and a network that may lose answers. */
+/** One replica with its own clock, which may be stopped, and a network that may lose responses. */
 function replica(
   server: LeaseServer,
   identity: string,
@@ -55,7 +55,7 @@ function replica(
   return new LeaderElector(client, { namespace: 'n', name: 'lease', identity }, { clock });
 }
 
-test('the first candidate leads at once; the second waits out a silent leader', async () => {
+test('the first candidate leads at once; the second waits until the lease expires', async () => {
   const server = new LeaseServer();
   const clock = new FakeClock();
   const stop = new AbortController();
@@ -76,7 +76,7 @@ test('the first candidate leads at once; the second waits out a silent leader', 
   stop.abort();
 });
 
-test('a leader that renews keeps the lease; one that gives it back is followed at once', async () => {
+test('a leader that renews keeps the lease; a released lease is acquired at once', async () => {
   const server = new LeaseServer();
   const clock = new FakeClock();
   const stop = new AbortController();
@@ -98,7 +98,7 @@ test('a leader that renews keeps the lease; one that gives it back is followed a
   stop.abort();
 });
 
-test('a lease that is given back stays so, though nobody told the renewals to end', async () => {
+test('a released lease stays released, even if hold() was not aborted', async () => {
   const server = new LeaseServer();
   const clock = new FakeClock();
   const stop = new AbortController();
@@ -116,14 +116,14 @@ test('a lease that is given back stays so, though nobody told the renewals to en
   await holding;
 });
 
-test('a renewal under way does not keep the lease from being given back', async () => {
+test('releases the lease during a renewal', async () => {
   const server = new LeaseServer();
   const clock = new FakeClock();
   const stop = new AbortController();
   const elector = replica(server, 'only', clock);
   await elector.acquire(stop.signal);
   const holding = elector.hold(stop.signal);
-  // At the very moment at which the next renewal is due.
+  // Exactly when the next renewal is due.
   let released: Promise<void> | undefined;
   clock.after(2_000, () => {
     released = elector.release();
@@ -136,7 +136,7 @@ test('a renewal under way does not keep the lease from being given back', async 
   await holding;
 });
 
-test('a leader cut off from the server stops, and says that it lost', async () => {
+test('a leader without a connection to the server stops and reports the loss', async () => {
   const server = new LeaseServer();
   const clock = new FakeClock();
   let state: 'up' | 'down' = 'up';
@@ -154,7 +154,7 @@ test('a leader cut off from the server stops, and says that it lost', async () =
   assert.throws(() => elector.assertLeading(), NotLeaderError);
 });
 
-test('a frozen leader does not write after it wakes, before its timers run', async () => {
+test('a suspended leader does not write after it resumes, before its timers run', async () => {
   const server = new LeaseServer();
   const clock = new FakeClock();
   const elector = replica(server, 'frozen', clock);
@@ -165,7 +165,7 @@ test('a frozen leader does not write after it wakes, before its timers run', asy
   assert.throws(() => elector.assertLeading(), NotLeaderError);
 });
 
-test('a leader that was replaced while frozen is lost, even if the lease is free again when it wakes', async () => {
+test('a leader that was replaced while suspended loses leadership, even if the lease is free when it resumes', async () => {
   const server = new LeaseServer();
   const clock = new FakeClock();
   const stop = new AbortController();
@@ -184,7 +184,7 @@ test('a leader that was replaced while frozen is lost, even if the lease is free
   assert.equal(server.lease?.spec.holderIdentity, '');
 });
 
-test('a machine that slept (its monotonic clock stood still) does not write either', async () => {
+test('a leader on a machine that slept (its monotonic clock was stopped) does not write', async () => {
   const server = new LeaseServer();
   const clock = new FakeClock();
   const elector = replica(server, 'asleep', clock);
@@ -203,7 +203,7 @@ test('a machine that slept (its monotonic clock stood still) does not write eith
   await holding;
 });
 
-test('settings that cannot be safe are refused', () => {
+test('throws on unsafe durations', () => {
   const client = new Client(fakeTransport(() => ({ body: {} })));
   const options = { namespace: 'n', name: 'l', identity: 'i' };
   assert.throws(
@@ -213,7 +213,7 @@ test('settings that cannot be safe are refused', () => {
   assert.throws(() => new LeaderElector(client, { ...options, retryPeriod: 10_000 }), RangeError);
 });
 
-/** A process whose clock can be stopped: while it is, none of its timers run, though time goes on. */
+/** A process that can be suspended: then its timers do not run although time passes. */
 class PausableClock implements Clock {
   readonly #world: FakeClock;
   #paused = false;
@@ -267,7 +267,7 @@ const event = fc.oneof(
   }),
 );
 
-test('never two leaders: any schedule of pauses, lost answers and clock jumps on three replicas', async () => {
+test('never two leaders: any schedule of pauses, lost responses and clock jumps on three replicas', async () => {
   let handovers = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -1,8 +1,8 @@
 /**
- * Leadership through a Lease. Safety does not depend on anyone's wall clock:
- * - a candidate takes the lease over only after it has itself watched the same record for a whole lease duration;
- * - the leader counts its time from before the request that renewed the lease was sent, and holds back every guarded
- *   write once `renewDeadline` of it is over, also when it was frozen meanwhile and its timers have not yet fired.
+ * Leader election with a Lease. Safety does not depend on wall clocks:
+ * - a candidate acquires the lease only after it has observed the same record for a whole lease duration;
+ * - the leader counts `renewDeadline` from the time before it sent the last renewal, and after that refuses every guarded write, even if
+ *   the process was suspended and its timers have not fired.
  */
 import type { Client } from '../client/client.ts';
 import { type Clock, sleep, systemClock } from '../clock.ts';
@@ -17,9 +17,9 @@ export interface LeaderElectionOptions {
   readonly name: string;
   /** Must differ between replicas. */
   readonly identity: string;
-  /** Milliseconds a silent leader is waited for. @default 15_000 */
+  /** Milliseconds without a renewal after which another candidate may acquire the lease. @default 15_000 */
   readonly leaseDuration?: number;
-  /** Milliseconds after which a leader that could not renew stops. Must be below `leaseDuration`. @default 10_000 */
+  /** Milliseconds without a renewal after which the leader stops. Must be less than `leaseDuration`. @default 10_000 */
   readonly renewDeadline?: number;
   /** @default 2_000 */
   readonly retryPeriod?: number;
@@ -35,11 +35,11 @@ export class LeaderElector {
   readonly #renewDeadline: number;
   readonly #retryPeriod: number;
   readonly #lost = new AbortController();
-  /** The lease as we last saw it, and when (monotonic) it last changed. */
+  /** The lease as last observed, and when (monotonic) it last changed. */
   #seen: { lease: Live<Lease>; at: number } | undefined;
-  /** When the request that last renewed was begun; undefined: not leading. */
+  /** When the last successful renewal was sent; undefined: not leading. */
   #renewed: { monotonic: number; wall: number } | undefined;
-  /** The lease was given back, or is about to be: it is not renewed any more. */
+  /** The lease is or is being released: it is no longer renewed. */
   #released = false;
   #renewing: Promise<boolean> | undefined;
 
@@ -62,12 +62,12 @@ export class LeaderElector {
     this.#log = (environment.log ?? silent).child({ lease: `${this.#ref.namespace}/${this.#ref.name}` });
   }
 
-  /** Who holds the lease, as far as we know. */
+  /** The holder of the lease as last observed. */
   get holder(): string | undefined {
     return this.#seen?.lease.spec?.holderIdentity;
   }
 
-  /** Aborted when leadership is lost. It does not come back: the program must start over. */
+  /** Aborted when leadership is lost. It cannot be regained: the program must restart. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -75,12 +75,12 @@ export class LeaderElector {
   get leading(): boolean {
     if (this.#renewed === undefined || this.#released || this.#lost.signal.aborted) return false;
     const elapsed = this.#clock.monotonic() - this.#renewed.monotonic;
-    // A machine that slept stops its monotonic clock; the wall clock shows it. Both must agree that there is time left.
+    // The monotonic clock stops while a machine is suspended; the wall clock does not. Both must show time left.
     const wall = this.#clock.now() - this.#renewed.wall;
     return Math.max(elapsed, wall) < this.#renewDeadline;
   }
 
-  /** The guard of every write that only the leader may make. */
+  /** The guard of writes that only the leader may make. */
   readonly assertLeading = (): void => {
     if (!this.leading)
       throw new NotLeaderError(
@@ -90,10 +90,10 @@ export class LeaderElector {
 
   /** Resolves when this process leads; keeps the lease until {@link release} or {@link lost}. */
   async acquire(signal: AbortSignal): Promise<void> {
-    this.#log.info({ identity: this.identity }, 'waiting to lead');
+    this.#log.info({ identity: this.identity }, 'waiting for leadership');
     while (!(await this.#attempt(signal)))
       await sleep(this.#retryPeriod * (1 + 0.2 * this.#clock.random()), signal, this.#clock);
-    this.#log.info({ identity: this.identity }, 'leading');
+    this.#log.info({ identity: this.identity }, 'became leader');
   }
 
   /** Renews until the signal is aborted or leadership is lost. */
@@ -116,11 +116,11 @@ export class LeaderElector {
     }
   }
 
-  /** Gives the lease back, so that the next candidate need not wait for it to expire. */
+  /** Releases the lease, so that the next candidate need not wait until it expires. */
   async release(signal?: AbortSignal): Promise<void> {
     if (this.#renewed === undefined || this.#lost.signal.aborted) return;
     this.#released = true;
-    // A renewal under way would change the lease under us, and one that came after would take it back.
+    // A concurrent renewal would change the lease, and a later one would acquire it again.
     await this.#renewing;
     const held = this.#seen?.lease;
     if (held === undefined) return;
@@ -140,9 +140,9 @@ export class LeaderElector {
           timeout: this.#retryPeriod,
         },
       );
-      this.#log.info({ identity: this.identity }, 'gave the lease back');
+      this.#log.info({ identity: this.identity }, 'released the lease');
     } catch (error) {
-      this.#log.warn({ reason: explain(error) }, 'could not give the lease back; it will expire');
+      this.#log.warn({ reason: explain(error) }, 'could not release the lease; it will expire');
     }
   }
 
@@ -152,7 +152,7 @@ export class LeaderElector {
     this.#lost.abort(new NotLeaderError(`leadership lost: ${why}`));
   }
 
-  /** Takes or renews the lease once; `false`: not ours this time. */
+  /** Tries once to acquire or renew the lease. */
   async #attempt(signal: AbortSignal): Promise<boolean> {
     const began = { monotonic: this.#clock.monotonic(), wall: this.#clock.now() };
     try {
@@ -162,7 +162,7 @@ export class LeaderElector {
       this.#renewed = began;
       return true;
     } catch (error) {
-      if (!signal.aborted) this.#log.warn({ reason: explain(error) }, 'cannot take or renew the lease');
+      if (!signal.aborted) this.#log.warn({ reason: explain(error) }, 'cannot acquire or renew the lease');
       return false;
     }
   }
@@ -172,7 +172,7 @@ export class LeaderElector {
     const leaseDurationSeconds = Math.ceil(this.#leaseDuration / 1000);
     const mine = { holderIdentity: this.identity, leaseDurationSeconds, renewTime: microTime(now) };
     if (this.#renewed !== undefined && this.#seen !== undefined) {
-      // The usual case, without a read: if anyone touched the lease, the resourceVersion refuses this.
+      // The usual case, without a read: if the lease was changed, the resourceVersion conflicts.
       try {
         const { lease } = this.#seen;
         return await this.#client.replace(leases, { ...lease, spec: { ...lease.spec, ...mine } }, call);
@@ -213,7 +213,7 @@ export class LeaderElector {
     }
   }
 
-  /** Whether the holder must be waited for: its record changed within the duration that it promised. */
+  /** Whether the lease has not expired: its record changed within its lease duration. */
   #isHeld(): boolean {
     const seen = this.#seen;
     if (seen === undefined || (seen.lease.spec?.holderIdentity ?? '') === '') return false;
@@ -227,7 +227,7 @@ export class LeaderElector {
   }
 }
 
-/** Lease times carry six digits; fewer are refused. */
+/** Times of a Lease need microseconds; the server refuses fewer digits. */
 function microTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace('Z', '000Z');
 }

@@ -1,6 +1,6 @@
 /**
- * Two real processes contend for a lease while the one that leads is stopped in the middle of its work (SIGSTOP). The one
- * that wakes must not write again: not one of its writes may come after the first of its successor.
+ * Two real processes compete for a lease while the leader is suspended in the middle of its work (SIGSTOP). After it
+ * resumes it must not write: none of its writes may come after the first write of the next leader.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -22,7 +22,7 @@ const REF = { namespace: 'default', name: 'register' };
 /** Milliseconds between two writes of a contender. */
 const PACE = 100;
 
-/** The program of a contender: writes its name again and again, as long as it may, and stops itself after some writes. */
+/** The program of a contender: writes its name as long as it is the leader, and suspends itself after some writes. */
 async function contend(identity: string, kubeconfig: string, stopAfter: number): Promise<void> {
   const manager = await createManager({
     name: identity,
@@ -41,7 +41,7 @@ async function contend(identity: string, kubeconfig: string, stopAfter: number):
     name: 'writer',
     async run(signal) {
       for (let n = 0; !signal.aborted; n += 1) {
-        // Between two writes, so that its first act on waking is to write again: nobody else could time that.
+        // Suspends itself between two writes, so that its first action on resuming is a write: no other process can time that.
         if (n === stopAfter) process.kill(process.pid, 'SIGSTOP');
         try {
           await manager.client.mergePatch(configMaps, REF, { data: { writer: identity, n: String(n) } });
@@ -63,7 +63,7 @@ if (role !== undefined) {
   process.exit(0);
 }
 
-test('a leader that was stopped does not write after it wakes', { timeout: 240_000 }, async (t) => {
+test('a suspended leader does not write after it resumes', { timeout: 240_000 }, async (t) => {
   const server = await startApiServer();
   const user = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), { rateLimit: false });
   const children: ChildProcess[] = [];
@@ -117,7 +117,7 @@ test('a leader that was stopped does not write after it wakes', { timeout: 240_0
     let said = '';
     leader.child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
     await wrote(next.identity, 1);
-    // Closed, not only exited: then everything it said has been read.
+    // Closed, not only exited: then all of its output has been read.
     const closed = once(leader.child, 'close');
     leader.child.kill('SIGCONT');
     assert.deepEqual(await closed, [7, null], 'the one that woke found that it had lost, and ended');

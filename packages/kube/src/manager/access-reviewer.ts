@@ -1,4 +1,4 @@
-/** Asks the API server who sends a request and whether they may: so that metrics have the cluster's own permissions. */
+/** Authenticates and authorizes requests with TokenReview and SubjectAccessReview, so that RBAC protects the metrics. */
 import { hash } from 'node:crypto';
 import type { Client } from '../client/client.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -22,11 +22,11 @@ interface AccessReview {
   readonly status?: { readonly allowed?: boolean };
 }
 
-/** How long an answer is believed: scrapes come every few seconds, with the same token. */
-const BELIEVED = { yes: 60_000, no: 10_000 };
-const MOST = 256;
-/** A scrape has seconds; so have we. */
-const PATIENCE = 5_000;
+/** How long a result is cached, in milliseconds: scrapes come every few seconds with the same token. */
+const CACHE_TTL = { yes: 60_000, no: 10_000 };
+const MAX_CACHED = 256;
+/** Less than the usual scrape timeout. */
+const REVIEW_TIMEOUT = 5_000;
 
 export class AccessReviewer {
   readonly #client: Client;
@@ -34,33 +34,33 @@ export class AccessReviewer {
   readonly #log: Log;
   readonly #known = new Map<string, { readonly answer: StatusAnswer | undefined; readonly until: number }>();
 
-  /** The client must not be guarded by leadership: every replica is scraped. */
+  /** Pass the unguarded client: every replica is scraped, not only the leader. */
   constructor(client: Client, environment: { clock?: Clock; log?: Log } = {}) {
     this.#client = client;
     this.#clock = environment.clock ?? systemClock;
     this.#log = environment.log ?? silent;
   }
 
-  /** Undefined: they may. Else what to answer instead. */
+  /** Undefined if the request is allowed, else the error response. */
   async refusal({ authorization = '', path }: StatusRequest): Promise<StatusAnswer | undefined> {
     const token = /^Bearer (\S+)$/i.exec(authorization)?.[1];
-    if (token === undefined) return { status: 401, text: 'send a bearer token of the cluster\n' };
+    if (token === undefined) return { status: 401, text: 'a bearer token of the cluster is required\n' };
     const key = hash('sha256', `${path} ${token}`);
     const known = this.#known.get(key);
     if (known !== undefined && known.until > this.#clock.monotonic()) return known.answer;
     try {
       const answer = await this.#review(token, path);
-      const until = this.#clock.monotonic() + (answer === undefined ? BELIEVED.yes : BELIEVED.no);
+      const until = this.#clock.monotonic() + (answer === undefined ? CACHE_TTL.yes : CACHE_TTL.no);
       this.#known.delete(key);
       this.#known.set(key, { answer, until });
       for (const oldest of this.#known.keys()) {
-        if (this.#known.size <= MOST) break;
+        if (this.#known.size <= MAX_CACHED) break;
         this.#known.delete(oldest);
       }
       return answer;
     } catch (error) {
-      this.#log.warn({ reason: explain(error) }, 'cannot find out who may read metrics');
-      return { status: 503, text: 'the API server does not say whether you may\n' };
+      this.#log.warn({ reason: explain(error) }, 'cannot review access to metrics');
+      return { status: 503, text: 'the API server could not review your access\n' };
     }
   }
 
@@ -70,7 +70,7 @@ export class AccessReviewer {
       '/apis/authentication.k8s.io/v1/tokenreviews',
       {
         body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
-        timeout: PATIENCE,
+        timeout: REVIEW_TIMEOUT,
       },
     );
     if (status?.authenticated !== true) return { status: 401, text: 'the token is not valid\n' };
@@ -81,7 +81,7 @@ export class AccessReviewer {
       '/apis/authorization.k8s.io/v1/subjectaccessreviews',
       {
         body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec },
-        timeout: PATIENCE,
+        timeout: REVIEW_TIMEOUT,
       },
     );
     if (review.status?.allowed === true) return undefined;

@@ -1,4 +1,4 @@
-/** Logs as JSON lines, by pino: the only place that knows it. */
+/** Creates a pino logger that writes JSON lines. No other module imports pino. */
 import { pino, stdTimeFunctions } from 'pino';
 import type { Log } from '../log.ts';
 
@@ -7,11 +7,11 @@ const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 export interface LogOptions {
   /** @default LOG_LEVEL, or info */
   readonly level?: string;
-  /** A JSON object per line, or words for people. @default json */
+  /** A JSON object per line, or text for people. @default json */
   readonly form?: 'json' | 'console';
   /** @default text, an ISO 8601 time */
   readonly time?: 'seconds' | 'milliseconds' | 'nanoseconds' | 'text';
-  /** Lines of this level and above carry the stack of who wrote them. @default none does */
+  /** Lines of this level and above include the stack of the caller. @default none */
   readonly stackFrom?: 'info' | 'error';
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly destination?: { write(line: string): void };
@@ -69,7 +69,7 @@ function stackOfCaller(): string {
   return frames.filter((frame) => !/create-log\.|node_modules\/pino/.test(frame)).join('\n');
 }
 
-/** Nobody should log these; if somebody does, they are not shown. */
+/** Fields that must not be logged; redacted as a second line of defence. */
 const SECRETS = [
   'token',
   'authorization',

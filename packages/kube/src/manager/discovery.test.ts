@@ -13,7 +13,7 @@ const monitors = defineResource({
   namespaced: true,
 });
 
-test('an optional API may be absent, appear and vanish; an outage changes nothing', async () => {
+test('an optional API may be absent, be added and be removed; an outage changes nothing', async () => {
   const clock = new FakeClock();
   let server: 'absent' | 'present' | 'down' = 'absent';
   const client = new Client(

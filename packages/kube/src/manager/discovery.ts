@@ -1,4 +1,4 @@
-/** Which APIs the cluster serves. An optional one may be absent now and appear later, without a restart of ours. */
+/** Which APIs the cluster serves. An optional API may be installed later; the program need not restart. */
 import type { Client } from '../client/client.ts';
 import type { CallOptions } from '../client/options.ts';
 import { type Clock, sleep, systemClock } from '../clock.ts';
@@ -21,7 +21,7 @@ export class Discovery {
   readonly #period: number;
   readonly #tracked = new Map<string, Tracked>();
 
-  /** `period`: milliseconds between looks at each tracked API. @default 30_000 */
+  /** `period`: polling interval of tracked APIs in milliseconds. @default 30_000 */
   constructor(client: Client, environment: { clock?: Clock; log?: Log; period?: number } = {}) {
     this.#client = client;
     this.#clock = environment.clock ?? systemClock;
@@ -48,36 +48,38 @@ export class Discovery {
     }
   }
 
-  /** What the last look at a tracked API showed; false before the first. */
+  /** Whether a tracked API was served at the last poll; false before the first. */
   available(resource: AnyResource): boolean {
     return this.#track(resource).available ?? false;
   }
 
-  /** Looks at this API from now on; `listener` is told when it comes and goes. */
+  /** Polls this API from now on; calls `listener` when it is added or removed. */
   track(resource: AnyResource, listener?: (available: boolean) => void): void {
     const tracked = this.#track(resource);
     if (listener !== undefined) tracked.listeners.add(listener);
   }
 
-  /** A source that has everything reconciled that `affected` names when the API comes or goes. */
+  /** A source that enqueues the objects of `affected` when the API is added or removed. */
   source(resource: AnyResource, affected: () => Iterable<ObjectRef>): Source {
     return {
       start: (enqueue, signal) => {
-        const tell = () => {
+        const enqueueAll = () => {
           for (const ref of affected()) enqueue(keyOf(ref));
         };
-        this.track(resource, tell);
-        signal.addEventListener('abort', () => this.#track(resource).listeners.delete(tell), { once: true });
+        this.track(resource, enqueueAll);
+        signal.addEventListener('abort', () => this.#track(resource).listeners.delete(enqueueAll), {
+          once: true,
+        });
       },
     };
   }
 
-  /** One look at every tracked API. */
+  /** Polls every tracked API once. */
   async refresh(signal: AbortSignal): Promise<void> {
-    await Promise.all([...this.#tracked.values()].map((tracked) => this.#look(tracked, signal)));
+    await Promise.all([...this.#tracked.values()].map((tracked) => this.#refreshOne(tracked, signal)));
   }
 
-  /** Looks again and again until the signal is aborted. */
+  /** Polls until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.refresh(signal);
@@ -94,12 +96,12 @@ export class Discovery {
     return known;
   }
 
-  async #look(tracked: Tracked, signal: AbortSignal): Promise<void> {
+  async #refreshOne(tracked: Tracked, signal: AbortSignal): Promise<void> {
     let available: boolean;
     try {
       available = await this.check(tracked.resource, { signal });
     } catch (error) {
-      // No answer says nothing about what is served: the last answer stands.
+      // A failed request does not mean that the API is gone: keep the last result.
       if (!signal.aborted) this.#log.debug({ reason: explain(error) }, 'discovery failed');
       return;
     }
@@ -107,7 +109,10 @@ export class Discovery {
     const isNews = tracked.available !== undefined || available;
     tracked.available = available;
     if (!isNews) return;
-    this.#log.info({ resource: resourceName(tracked.resource), available }, 'an optional API came or went');
+    this.#log.info(
+      { resource: resourceName(tracked.resource), available },
+      'an optional API was added or removed',
+    );
     for (const listener of tracked.listeners) listener(available);
   }
 }

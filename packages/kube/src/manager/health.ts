@@ -1,23 +1,23 @@
-/** Health that means something: named checks, each with a reason when it fails. */
+/** Health checks: each has a name, and a reason if it fails. */
 
-/** Undefined: well. A sentence: why not. */
+/** Returns undefined if healthy, else the reason. */
 export type Check = () => string | undefined;
 
 export class Health {
   readonly #live = new Map<string, Check>();
   readonly #ready = new Map<string, Check>();
 
-  /** Failing this means that only a restart helps. */
+  /** If it fails, only a restart helps. */
   addLiveCheck(name: string, check: Check): void {
     this.#live.set(name, check);
   }
 
-  /** Failing this means: send no traffic here now. */
+  /** If it fails, send no traffic to this replica. */
   addReadyCheck(name: string, check: Check): void {
     this.#ready.set(name, check);
   }
 
-  /** Answers /livez, /healthz and /readyz in the form that the API server's own endpoints have. */
+  /** Serves /livez, /healthz and /readyz in the format of the API server. */
   answer(path: string): { status: number; text: string } | undefined {
     const checks =
       path === '/livez' || path === '/healthz' ? this.#live : path === '/readyz' ? this.#ready : undefined;
@@ -25,9 +25,9 @@ export class Health {
     let failed = 0;
     const lines: string[] = [];
     for (const [name, check] of checks) {
-      const trouble = this.#ask(check);
-      if (trouble !== undefined) failed += 1;
-      lines.push(trouble === undefined ? `[+]${name} ok` : `[-]${name} failed: ${trouble}`);
+      const failure = this.#ask(check);
+      if (failure !== undefined) failed += 1;
+      lines.push(failure === undefined ? `[+]${name} ok` : `[-]${name} failed: ${failure}`);
     }
     lines.push(`${path.slice(1)} check ${failed === 0 ? 'passed' : 'failed'}`);
     return { status: failed === 0 ? 200 : 503, text: `${lines.join('\n')}\n` };

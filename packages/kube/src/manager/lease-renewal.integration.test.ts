@@ -1,4 +1,4 @@
-/** Leadership survives an API server that is slow to write. */
+/** Leadership with an API server whose writes are slow. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { type Log, silent } from '../log.ts';
 import { configMaps } from '../objects/resources.ts';
 import { Manager } from './manager.ts';
 
-/** Keeps one Lease; every other request gets no answer. */
+/** Stores one Lease; every other request gets no response. */
 async function slowServer() {
   let lease: { metadata: { resourceVersion: string } } | undefined;
   let renewals = 0;

@@ -1,4 +1,4 @@
-/** A whole program: health, metrics, optional APIs, leadership and an end in good order. */
+/** A whole program: health, metrics, optional APIs, leader election and shutdown. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startApiServer } from '@slurm-operator/apiserver';
@@ -35,7 +35,7 @@ async function setUp(t: TestContext) {
   return { server, config, user, make };
 }
 
-test('health and metrics say what is going on', async (t) => {
+test('serves health and metrics', async (t) => {
   const { user, make } = await setUp(t);
   const manager = await make({
     health: { port: 0, host: '127.0.0.1' },
@@ -87,9 +87,9 @@ test('health and metrics say what is going on', async (t) => {
   await assert.rejects(fetch(`http://127.0.0.1:${manager.ports.health}/livez`), 'the port is free again');
 });
 
-test('SIGTERM, that is, an aborted signal: work under way is finished, the lease is given back', async (t) => {
+test('an aborted signal (SIGTERM) finishes running work and releases the lease', async (t) => {
   const { user, make } = await setUp(t);
-  // Ten minutes: a replica that leads before that did not wait for the lease to expire.
+  // Ten minutes: a replica that becomes leader before that did not wait until the lease expired.
   const leaderElection = { namespace: 'default', name: 'one-at-a-time', leaseDuration: 600_000 };
   const manager = await make({ leaderElection });
   const names = ['slow-1', 'slow-2', 'slow-3'];
@@ -113,7 +113,7 @@ test('SIGTERM, that is, an aborted signal: work under way is finished, the lease
     });
   const stop = new AbortController();
   const running = manager.start(stop.signal);
-  await until('the first is under way and the others wait', () => begun === 1);
+  await until('the first is running and the others wait', () => begun === 1);
   stop.abort();
   mayFinish.resolve();
   await running;
@@ -132,14 +132,14 @@ test('SIGTERM, that is, an aborted signal: work under way is finished, the lease
   await runningNext;
 });
 
-test('a part that fails stops the program with its reason', async (t) => {
+test('a component that fails stops the program with its error', async (t) => {
   const { make } = await setUp(t);
   const manager = await make();
   manager.add({ name: 'fragile', run: () => Promise.reject(new Error('it broke')) });
   await assert.rejects(manager.start(new AbortController().signal), /it broke/);
 });
 
-test('a part that ignores its end does not keep the program', async (t) => {
+test('a component that ignores its signal does not prevent the shutdown', async (t) => {
   const { make } = await setUp(t);
   const manager = await make({ gracePeriod: 10 });
   let started = false;
@@ -157,7 +157,7 @@ test('a part that ignores its end does not keep the program', async (t) => {
   await running;
 });
 
-test('an optional API may appear while the program runs', async (t) => {
+test('an optional API may be added while the program runs', async (t) => {
   const { user, make } = await setUp(t);
   const monitors = defineResource<ConfigMap>({
     apiVersion: 'monitoring.example.org/v1',
@@ -216,7 +216,7 @@ test('an optional API may appear while the program runs', async (t) => {
   await running;
 });
 
-test('unknown fields survive a round trip through client and cache', async (t) => {
+test('preserves unknown fields in client and cache', async (t) => {
   const { user } = await setUp(t);
   await user.create(customResourceDefinitions, {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -264,7 +264,7 @@ test('unknown fields survive a round trip through client and cache', async (t) =
   assert.deepEqual(again.spec, { ...novel, known: 2 });
 });
 
-test('logs are JSON with a level from LOG_LEVEL, and hide secrets', () => {
+test('logs JSON with the level of LOG_LEVEL, and redacts secrets', () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const log = createLog('x', { env: { LOG_LEVEL: 'warn' }, destination });

@@ -1,4 +1,4 @@
-/** Puts a program together: client, cache, controllers and whatever else runs, started in order and stopped in reverse. */
+/** Runs a program: client, cache, controllers and other runnables, started in order and stopped in reverse order. */
 import { hostname } from 'node:os';
 import { OwnedApplier } from '../apply/owned-applier.ts';
 import { Cache } from '../cache/cache.ts';
@@ -6,7 +6,7 @@ import type { ReflectorTuning } from '../cache/reflector.ts';
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
 import { aborted, type Clock, systemClock } from '../clock.ts';
 import type { ClusterConfig } from '../config/config.ts';
-import { loadConfig } from '../config/load-config.ts';
+import { loadConfig } from '../config/kubeconfig.ts';
 import { ControllerBuilder } from '../controller/builder.ts';
 import { Controller } from '../controller/controller.ts';
 import { AbortedError } from '../errors.ts';
@@ -19,34 +19,34 @@ import { Metrics } from './metrics.ts';
 import { type LocalRoute, StatusPages, type StatusPagesOptions } from './status-pages.ts';
 
 export interface ManagerOptions extends StatusPagesOptions {
-  /** Names the program: user agent, field manager, identity. */
+  /** Name of the program: user agent, field manager, identity. */
   readonly name: string;
   /** @default loadConfig() */
   readonly config?: ClusterConfig;
   readonly client?: ClientOptions;
-  /** Look at these namespaces only. @default all */
+  /** Cache only these namespaces. @default all */
   readonly namespaces?: readonly string[];
   readonly cache?: ReflectorTuning;
-  /** Run controllers on one replica at a time. @default no election */
+  /** Run controllers on one replica at a time. @default no leader election */
   readonly leaderElection?: Omit<LeaderElectionOptions, 'identity'> & { readonly identity?: string };
-  /** Milliseconds that controllers get to finish when the program is asked to stop. @default 20_000 */
+  /** Milliseconds for controllers to finish when the program stops. @default 20_000 */
   readonly gracePeriod?: number;
-  /** Milliseconds that caches get to fill at the start. @default 120_000 */
+  /** Milliseconds for caches to sync at the start. @default 120_000 */
   readonly syncTimeout?: number;
-  /** Milliseconds between looks at optional APIs. @default 30_000 */
+  /** Polling interval of optional APIs in milliseconds. @default 30_000 */
   readonly discoveryPeriod?: number;
   readonly log?: Log;
   readonly clock?: Clock;
 }
 
-/** A reconcile that ignores for so long that it should end never will: only a restart gives its object back. */
-const STUCK = 10 * 60_000;
+/** Milliseconds after which an overdue reconcile counts as stuck: only a restart unlocks its object. */
+const STUCK_AFTER = 10 * 60_000;
 
-/** An event loop that stands still for this long cannot be trusted with a lease or with anything else. */
-const STALLED = 30_000;
+/** Milliseconds after which a blocked event loop fails the liveness check. */
+const STALLED_AFTER = 30_000;
 
-/** Milliseconds that a part gets to end after it was told for the last time. */
-const STUBBORN = 6_000;
+/** Milliseconds for a component to stop after its signal was aborted. */
+const STOP_TIMEOUT = 6_000;
 
 /** Runs until the signal is aborted. Ending earlier, or throwing, stops the whole program. */
 export interface Runnable {
@@ -56,18 +56,18 @@ export interface Runnable {
 
 export class Manager {
   readonly name: string;
-  /** Writes through it are held back unless this replica leads. */
+  /** Refuses writes unless this replica is the leader. */
   readonly client: Client;
-  /** Writes through it are never held back: for what every replica does (its own certificate, its own lease). */
+  /** Never refuses writes: for work that every replica does. */
   readonly unguardedClient: Client;
   readonly cache: Cache;
   readonly log: Log;
   readonly clock: Clock;
   readonly elector: LeaderElector | undefined;
   readonly recorder: EventRecorder;
-  /** Makes children of owners; see {@link OwnedApplier}. */
+  /** Applies children of owners; see {@link OwnedApplier}. */
   readonly owned: OwnedApplier;
-  /** Which optional APIs are there; looked at again and again while the manager runs. */
+  /** Which optional APIs are served; polled while the manager runs. */
   readonly discovery: Discovery;
   readonly metrics = new Metrics();
   readonly health = new Health();
@@ -99,7 +99,7 @@ export class Manager {
     const { leaderElection } = options;
     const identity = leaderElection?.identity ?? `${hostname()}_${crypto.randomUUID()}`;
     if (leaderElection !== undefined) {
-      // A renewal must not wait behind a thousand writes to a slow API server, for a socket or for its share of the rate.
+      // Its own connections and no rate limit: a renewal must not wait behind a thousand writes to a slow API server.
       this.#leaseClient = createClient(config, { ...clientOptions, maxSockets: 2, rateLimit: false });
       this.elector = new LeaderElector(
         this.#leaseClient,
@@ -150,22 +150,22 @@ export class Manager {
     });
   }
 
-  /** Serves something more beside the metrics, to those on the same machine (in the same pod) only. */
+  /** Adds a page to the metrics port that only clients in the same pod can read. */
   addLocalRoute(path: string, answer: LocalRoute): void {
     this.#pages.addLocalRoute(path, answer);
   }
 
-  /** Something else to run; `everywhere`: on every replica, not on the leader only. */
+  /** Adds a runnable; `everywhere`: run it on every replica, not only on the leader. */
   add(runnable: Runnable, options: { everywhere?: boolean } = {}): void {
     this.#runnables.push({ runnable, everywhere: options.everywhere ?? false });
   }
 
   /**
-   * Runs until the signal is aborted; then controllers finish what they have, the lease is given back, and caches and
-   * connections end. Rejects when leadership is lost or a part fails: the program should exit and be started anew.
+   * Runs until the signal is aborted; then controllers finish their work, the lease is released, and caches and connections are closed.
+   * Rejects if leadership is lost or a component fails: the program should exit and be restarted.
    */
   async start(signal: AbortSignal): Promise<void> {
-    // Three waves of stopping: controllers first, then what the leader holds, then caches.
+    // Shutdown order: controllers, then the lease, then caches.
     const work = new AbortController();
     const kill = new AbortController();
     const rest = new AbortController();
@@ -174,7 +174,7 @@ export class Manager {
       failure ??= error;
       work.abort(error);
     };
-    const stopWork = () => work.abort(new AbortedError('asked to stop'));
+    const stopWork = () => work.abort(new AbortedError('shutting down'));
     signal.addEventListener('abort', stopWork, { once: true });
     if (signal.aborted) stopWork();
     const running: Promise<void>[] = [];
@@ -199,7 +199,7 @@ export class Manager {
         const { elector } = this;
         await elector.acquire(work.signal);
         elector.lost.addEventListener('abort', () => {
-          // Nothing may finish in peace: another replica is at work.
+          // Abort immediately: another replica is running now.
           kill.abort(elector.lost.reason);
           fail(elector.lost.reason);
         });
@@ -222,12 +222,12 @@ export class Manager {
       signal.removeEventListener('abort', stopWork);
       const grace = this.#options.gracePeriod ?? 20_000;
       const cancel = this.clock.after(grace, () => kill.abort(new AbortedError('the grace period is over')));
-      await this.#patiently(Promise.all(leading), grace + STUBBORN);
+      await this.#waitAtMost(Promise.all(leading), grace + STOP_TIMEOUT);
       cancel();
-      // Whatever is still at it may not write any more, lease or no lease.
+      // Components that are still running may not write after this.
       await this.elector?.release();
-      rest.abort(new AbortedError('asked to stop'));
-      await this.#patiently(Promise.all(running), STUBBORN);
+      rest.abort(new AbortedError('shutting down'));
+      await this.#waitAtMost(Promise.all(running), STOP_TIMEOUT);
       this.unguardedClient.close();
       this.#leaseClient?.close();
       this.log.info({}, 'stopped');
@@ -235,11 +235,11 @@ export class Manager {
     if (failure !== undefined) throw failure;
   }
 
-  /** Waits for the end of parts, but not for ever for one that ignores its signal. */
-  async #patiently(parts: Promise<unknown>, milliseconds: number): Promise<void> {
+  /** Waits for components to stop, with a time limit for one that ignores its signal. */
+  async #waitAtMost(parts: Promise<unknown>, milliseconds: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = this.clock.after(milliseconds, () => {
-      this.log.error({ milliseconds }, 'a part ignores that it should stop; going on without it');
+      this.log.error({ milliseconds }, 'component did not stop in time; continuing shutdown');
       resolve();
     });
     await Promise.race([parts, promise]);
@@ -251,26 +251,26 @@ export class Manager {
 
   #addChecks(): void {
     this.health.addLiveCheck('loop', () => {
-      const silence = this.clock.monotonic() - this.#beat;
-      return this.#beat > 0 && silence > STALLED
-        ? `the event loop was blocked for ${Math.round(silence)} ms`
+      const blocked = this.clock.monotonic() - this.#beat;
+      return this.#beat > 0 && blocked > STALLED_AFTER
+        ? `the event loop was blocked for ${Math.round(blocked)} ms`
         : undefined;
     });
     this.health.addLiveCheck('lease', () =>
-      this.elector?.lost.aborted === true ? 'leadership was lost; this replica must start over' : undefined,
+      this.elector?.lost.aborted === true ? 'leadership was lost; this replica must restart' : undefined,
     );
     this.health.addLiveCheck('reconciles', () => {
-      const stuck = this.#controllers.find((controller) => controller.longestOverdue > STUCK);
+      const stuck = this.#controllers.find((controller) => controller.longestOverdue > STUCK_AFTER);
       return stuck === undefined
         ? undefined
-        : `${stuck.name}: a reconcile goes on ${Math.round(stuck.longestOverdue / 60_000)} minutes after it was told to end, and its object waits for it`;
+        : `${stuck.name}: a reconcile is still running ${Math.round(stuck.longestOverdue / 60_000)} minutes after it was aborted, and its object is not reconciled until it ends`;
     });
-    this.health.addReadyCheck('stopping', () => (this.#state === 'stopping' ? 'asked to stop' : undefined));
+    this.health.addReadyCheck('stopping', () => (this.#state === 'stopping' ? 'shutting down' : undefined));
     this.health.addReadyCheck('caches', () => {
       const waiting = this.cache.informers.filter((informer) => !informer.synced);
       if (waiting.length === 0) return undefined;
       return waiting
-        .map((informer) => `${informer.resource.plural}: ${informer.trouble ?? 'waiting'}`)
+        .map((informer) => `${informer.resource.plural}: ${informer.problem ?? 'waiting'}`)
         .join('; ');
     });
   }
@@ -297,4 +297,16 @@ export class Manager {
 
 export async function createManager(options: ManagerOptions): Promise<Manager> {
   return new Manager(options.config ?? (await loadConfig()), options);
+}
+
+/** Aborted by SIGTERM or SIGINT. A second signal ends the program at once. */
+export function shutdownSignal(): AbortSignal {
+  const controller = new AbortController();
+  const stop = (name: NodeJS.Signals) => {
+    if (controller.signal.aborted) process.exit(1);
+    controller.abort(new Error(`received ${name}`));
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  return controller.signal;
 }

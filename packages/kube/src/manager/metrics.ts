@@ -1,4 +1,4 @@
-/** Prometheus metrics under the names that controller-runtime made known, so that existing dashboards work. */
+/** Prometheus metrics with the names of controller-runtime, so that existing dashboards work. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ControllerObserver } from '../controller/controller.ts';
 import type { TransportOptions } from '../transport/transport.ts';
@@ -43,7 +43,7 @@ export class Metrics {
   );
   readonly #terminal = this.#counter(
     'controller_runtime_terminal_reconcile_errors_total',
-    'Reconciliations that failed for good',
+    'Reconciliations that failed with a terminal error',
     ['controller'],
   );
   readonly #reconcileTime = this.#histogram(
@@ -62,7 +62,7 @@ export class Metrics {
   ]);
   readonly #overdue = this.#gauge(
     'controller_runtime_overdue_reconciles',
-    'Reconciles that go on although they were told to end',
+    'Reconciles that are still running after they were aborted',
     ['controller'],
   );
   readonly #requests = this.#counter(
@@ -72,11 +72,13 @@ export class Metrics {
   );
   readonly #requestTime = this.#histogram(
     'rest_client_request_duration_seconds',
-    'How long the API server took to begin its answer',
+    'Time until the API server began its response',
     ['verb', 'host'],
     REQUEST_BUCKETS,
   );
-  readonly #leading = this.#gauge('leader_election_master_status', 'Whether this replica leads', ['name']);
+  readonly #leading = this.#gauge('leader_election_master_status', 'Whether this replica is the leader', [
+    'name',
+  ]);
   readonly #webhooks = this.#counter(
     'controller_runtime_webhook_requests_total',
     'Admission requests by code',
@@ -84,7 +86,7 @@ export class Metrics {
   );
   readonly #webhookTime = this.#histogram(
     'controller_runtime_webhook_latency_seconds',
-    'How long admission requests took',
+    'Duration of admission requests',
     ['webhook'],
     RECONCILE_BUCKETS,
   );

@@ -1,4 +1,4 @@
-/** What is told of a reconcile that ignores that it should end: a number for alerts, and in the end a restart. */
+/** A reconcile that ignores its abort: a metric for alerts, and finally a failed liveness check. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeClock } from '../../testing/fake-clock.ts';
@@ -29,7 +29,7 @@ test('an overdue reconcile is counted, and ten minutes later only a restart help
   await clock.advance(1_000);
   const { status, text } = manager.health.answer('/livez') ?? {};
   assert.equal(status, 503);
-  assert.match(text ?? '', /\[-\]reconciles failed: web: a reconcile goes on 10 minutes after/);
+  assert.match(text ?? '', /\[-\]reconciles failed: web: a reconcile is still running 10 minutes after/);
 
   ended.resolve();
   await clock.advance(1);

@@ -1,4 +1,4 @@
-/** A real process, a real SIGTERM: what is queued is finished, the lease is free, and the exit is a clean one. */
+/** A real process and a real SIGTERM: queued work is finished, the lease is released, the exit code is 0. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,8 +18,8 @@ const LEASE = { namespace: 'default', name: 'worker' };
 const JOBS = ['j1', 'j2', 'j3', 'j4', 'j5'];
 
 /**
- * The program: one worker, which is sent these signals as it begins with the first of its ConfigMaps. By itself, since
- * nobody else could time that.
+ * The program: one worker. It sends itself these signals when it starts with the first of its ConfigMaps, because
+ * no other process can time that.
  */
 async function work(kubeconfig: string, signals: readonly string[]): Promise<void> {
   let isFirst = true;
@@ -37,7 +37,7 @@ async function work(kubeconfig: string, signals: readonly string[]): Promise<voi
       if (job?.data?.['kind'] === undefined) return;
       if (isFirst) for (const signal of signals) process.kill(process.pid, signal);
       isFirst = false;
-      // Time for the signals to arrive, and in one case work without an end.
+      // Time for the signals to arrive, and in one case a reconcile that never ends.
       await new Promise((resolve) => setTimeout(resolve, job.data?.['kind'] === 'endless' ? 60_000 : 20));
       await manager.client.mergePatch(configMaps, job.metadata, { data: { kind: 'done' } });
     });
@@ -81,7 +81,7 @@ async function run(t: TestContext, jobs: readonly string[], kind: string, sent: 
   };
 }
 
-test('SIGTERM: the queue is drained, the lease is given back, the exit code is 0', async (t) => {
+test('SIGTERM: finishes the queue, releases the lease, exits with 0', async (t) => {
   const { exit, states, holder } = await run(t, JOBS, 'short', 'SIGTERM');
   assert.deepEqual(exit, [0, null]);
   assert.deepEqual(
@@ -91,7 +91,7 @@ test('SIGTERM: the queue is drained, the lease is given back, the exit code is 0
   assert.equal(holder, '');
 });
 
-test('a second signal does not wait for work that does not end', async (t) => {
+test('a second signal ends the program at once', async (t) => {
   const { exit, states } = await run(t, ['j1'], 'endless', 'SIGTERM SIGINT');
   assert.deepEqual(exit, [1, null]);
   assert.deepEqual(states, ['endless']);

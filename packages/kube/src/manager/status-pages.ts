@@ -1,11 +1,14 @@
 /** Status pages of a program: health for every client, metrics for authorized clients, the rest for loopback clients. */
+
+import { hostname } from 'node:os';
+import { createAuthority, issueServing } from '@slurm-operator/kubernetes-values';
+import type { ServingCertificate } from '../certificates/certificate-source.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { AccessReviewer } from './access-reviewer.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
-import { passingCertificate } from './passing-certificate.ts';
 import {
   type StatusAddress,
   type StatusAnswer,
@@ -18,8 +21,8 @@ export interface StatusPagesOptions {
   /** Serve /livez, /healthz and /readyz here. @default not served */
   readonly health?: StatusAddress;
   /**
-   * Serve /metrics here. `secure`: over TLS with a certificate of our own making, and only to those whom the cluster's
-   * permissions let `get` it. @default not served
+   * Serve /metrics here. `secure`: over TLS with a self-signed certificate, and only to clients that RBAC allows to `get` it.
+   * @default not served
    */
   readonly metrics?: StatusAddress & { readonly secure?: boolean; readonly http2?: boolean };
 }
@@ -30,7 +33,7 @@ interface Program {
   readonly name: string;
   readonly health: Health;
   readonly metrics: Metrics;
-  /** Asks what a caller may see. */
+  /** For access reviews. */
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,18 +51,18 @@ export class StatusPages {
     this.#program = program;
   }
 
-  /** Serves something more beside the metrics, to those on the same machine (in the same pod) only. */
+  /** Adds a page to the metrics port that only clients in the same pod can read. */
   addLocalRoute(path: string, answer: LocalRoute): void {
     this.#localRoutes.set(path, answer);
   }
 
-  /** Resolves when all ports listen, with their ends: those come when the signal is aborted. */
+  /** Resolves when all ports listen, with promises that resolve when they are closed after the abort of the signal. */
   async serve(signal: AbortSignal): Promise<Promise<void>[]> {
     const closing: Promise<void>[] = [];
     const { health, metrics } = this.#options;
     const healthRoute: StatusRoute = ({ path }) => this.#program.health.answer(path);
     if (metrics !== undefined) this.#program.metrics.collectProcess();
-    // One port may serve both, unless one is for everybody and the other is not.
+    // One port may serve both, unless only one of them requires authorization.
     const both =
       metrics !== undefined && metrics.secure !== true && metrics.port !== 0 && metrics.port === health?.port;
     if (health !== undefined) {
@@ -71,7 +74,7 @@ export class StatusPages {
     }
     if (metrics !== undefined && !both) {
       const { name, clock } = this.#program;
-      const certificate = metrics.secure === true ? await passingCertificate(name, clock) : undefined;
+      const certificate = metrics.secure === true ? await ephemeralCertificate(name, clock) : undefined;
       const serving = {
         routes: this.#metricsRoutes(),
         ...(certificate === undefined ? {} : { certificate, http2: metrics.http2 === true }),
@@ -89,7 +92,7 @@ export class StatusPages {
     const local: StatusRoute = (request) => {
       const answer = this.#localRoutes.get(request.path);
       if (answer === undefined) return undefined;
-      if (!request.local) return { status: 403, text: 'served to this machine only\n' };
+      if (!request.local) return { status: 403, text: 'only served to clients on localhost\n' };
       return answer(request);
     };
     const expose: StatusRoute = async (request) => {
@@ -99,4 +102,17 @@ export class StatusPages {
     };
     return [local, expose];
   }
+}
+
+const YEAR = 365 * 24 * 3600000;
+
+/** A self-signed certificate in memory, for encryption without authentication. It is lost when the process ends. */
+export async function ephemeralCertificate(name: string, clock: Clock): Promise<ServingCertificate> {
+  const times = { now: clock.now(), lifetime: 10 * YEAR };
+  const authority = await createAuthority({ name, ...times });
+  const { certificatePem, keyPem } = await issueServing(authority, {
+    hosts: [hostname(), 'localhost', '127.0.0.1'],
+    ...times,
+  });
+  return { cert: certificatePem, key: keyPem };
 }

@@ -1,4 +1,4 @@
-/** The small server of a manager: health for the kubelet, metrics for Prometheus, details for clients on the same machine. */
+/** The HTTP server of a manager: health for the kubelet, metrics for Prometheus, details for clients in the same pod. */
 import { createServer, type Server } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
@@ -6,7 +6,7 @@ import type { AddressInfo, Server as NetServer } from 'node:net';
 import type { ServingCertificate } from '../certificates/certificate-source.ts';
 
 export interface StatusAddress {
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** @default all addresses */
   readonly host?: string;
@@ -15,7 +15,7 @@ export interface StatusAddress {
 export interface StatusRequest {
   readonly path: string;
   readonly query: string;
-  /** Whether the client is on the same machine (in the same pod). */
+  /** Whether the client connects over loopback (from the same pod). */
   readonly local: boolean;
   /** The Authorization header. */
   readonly authorization: string | undefined;
@@ -36,13 +36,13 @@ export interface StatusServing {
   readonly routes: readonly StatusRoute[];
   /** Serve over TLS with this certificate. */
   readonly certificate?: ServingCertificate;
-  /** Speak HTTP/2 as well; takes a certificate. */
+  /** Support HTTP/2 too; requires a certificate. */
   readonly http2?: boolean;
 }
 
 const PLAIN = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** What HTTP/1 and HTTP/2 have in common for us. */
+/** The common part of HTTP/1 and HTTP/2 requests. */
 interface Incoming {
   readonly url?: string | undefined;
   readonly headers: { readonly authorization?: string | undefined };

@@ -17,7 +17,7 @@ test('lastTransitionTime changes with status and with nothing else', () => {
   assert.ok(isTrue(turned, 'Ready'));
 });
 
-test('an unchanged condition gives back the very same list', () => {
+test('an unchanged condition returns the same array', () => {
   const list = setCondition([], ready('True'), at(1));
   assert.equal(setCondition(list, ready('True'), at(9)), list);
   assert.equal(removeCondition(list, 'Other'), list);

@@ -1,4 +1,4 @@
-/** Status conditions by the book: one per type, and `lastTransitionTime` changes only when `status` does. Pure. */
+/** Status conditions as in the Kubernetes API conventions: one per type; `lastTransitionTime` changes only with `status`. Pure. */
 
 export interface Condition {
   readonly type: string;
@@ -11,32 +11,32 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
-/** A condition as a controller judges it now; when it became so is worked out. */
-export type Judgement = Omit<Condition, 'lastTransitionTime'>;
+/** A condition to set; `lastTransitionTime` is derived. */
+export type NewCondition = Omit<Condition, 'lastTransitionTime'>;
 
 /**
- * The list with this condition set. The very same list when nothing differs, so that `!==` tells whether to write.
+ * The list with this condition set. Returns the same array if nothing differs, so that `!==` tells whether to write it.
  * `now` is in milliseconds.
  */
 export function setCondition(
   conditions: readonly Condition[] | undefined,
-  judgement: Judgement,
+  newCondition: NewCondition,
   now: number,
 ): readonly Condition[] {
   const before = conditions ?? [];
-  const known = findCondition(before, judgement.type);
+  const known = findCondition(before, newCondition.type);
   if (
     known !== undefined &&
-    known.status === judgement.status &&
-    known.reason === judgement.reason &&
-    known.message === judgement.message &&
-    known.observedGeneration === judgement.observedGeneration
+    known.status === newCondition.status &&
+    known.reason === newCondition.reason &&
+    known.message === newCondition.message &&
+    known.observedGeneration === newCondition.observedGeneration
   )
     return before;
   const lastTransitionTime =
-    known !== undefined && known.status === judgement.status ? known.lastTransitionTime : timestamp(now);
-  const next: Condition = { ...judgement, lastTransitionTime };
-  // Order is kept: a list that is shuffled looks like a change to everyone who watches.
+    known !== undefined && known.status === newCondition.status ? known.lastTransitionTime : timestamp(now);
+  const next: Condition = { ...newCondition, lastTransitionTime };
+  // The order is kept: a different order would be a change for every watcher.
   return known === undefined
     ? [...before, next]
     : before.map((condition) => (condition === known ? next : condition));
@@ -63,7 +63,7 @@ export function isTrue(conditions: readonly Condition[] | undefined, type: strin
   return findCondition(conditions, type)?.status === 'True';
 }
 
-/** Kubernetes writes times of whole seconds. */
+/** Kubernetes timestamps have whole seconds. */
 export function timestamp(now: number): string {
   return new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
 }

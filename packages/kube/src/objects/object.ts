@@ -1,4 +1,4 @@
-/** The shape every Kubernetes object shares, and how this library names one. Types only, but for tiny pure functions. */
+/** Types that all Kubernetes objects share, object references and keys. Pure. */
 
 export interface OwnerReference {
   apiVersion: string;
@@ -9,7 +9,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
-/** `metadata` as an author writes it. What only the server fills in is optional here and present in {@link Live}. */
+/** `metadata` of an object to write. Fields that the server sets are optional here and required in {@link Live}. */
 export interface ObjectMeta {
   name: string;
   generateName?: string;
@@ -41,7 +41,7 @@ export type DeepReadonly<T> = T extends (...args: never[]) => unknown
       ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
       : T;
 
-/** An object as the server answered it. Read-only: it may be the very one that a cache hands out. */
+/** An object from the server. Read-only: it may be shared with the cache. */
 export type Live<T extends KubeObject = KubeObject> = DeepReadonly<T> & {
   readonly metadata: {
     readonly uid: string;
@@ -50,7 +50,7 @@ export type Live<T extends KubeObject = KubeObject> = DeepReadonly<T> & {
   };
 };
 
-/** An object to be created may leave its name to the server (`generateName`). */
+/** An object to create; the server may choose its name (`generateName`). */
 export type Draft<T extends KubeObject> = Omit<DeepReadonly<T>, 'metadata'> & {
   readonly metadata: Omit<DeepReadonly<ObjectMeta>, 'name'> & { readonly name?: string };
 };
@@ -73,12 +73,12 @@ export function refOf(key: ObjectKey): ObjectRef {
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** The one owner that manages this object, if it has one. */
+/** The controlling owner of this object, if it has one. */
 export function controllerOf(object: DeepReadonly<KubeObject>): DeepReadonly<OwnerReference> | undefined {
   return object.metadata.ownerReferences?.find((owner) => owner.controller === true);
 }
 
-/** The reference that makes `owner` the managing owner: its deletion takes the child with it. */
+/** The reference that makes `owner` the controlling owner: the child is deleted with it. */
 export function controllerReference(owner: Live): OwnerReference {
   return {
     apiVersion: owner.apiVersion,
@@ -91,7 +91,7 @@ export function controllerReference(owner: Live): OwnerReference {
 }
 
 /**
- * Orders two resourceVersions of one resource type. They are decimal numbers that may outgrow a double, so they are
+ * Compares two resourceVersions of one resource type. They are decimal numbers that may exceed a double, so they are
  * compared as strings of digits. Negative: `left` is older.
  */
 export function compareResourceVersions(left: string, right: string): number {

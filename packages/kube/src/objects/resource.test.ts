@@ -16,17 +16,17 @@ test('paths of core, grouped, cluster-scoped and sub resources', () => {
   assert.equal(pathOf(nodes, { namespace: 'ignored', name: 'n1' }), '/api/v1/nodes/n1');
 });
 
-test('a name cannot climb out of its path', () => {
+test('a name cannot escape its path', () => {
   assert.equal(
     pathOf(pods, { namespace: 'n', name: '../secrets/x' }),
     '/api/v1/namespaces/n/pods/..%2Fsecrets%2Fx',
   );
-  assert.throws(() => pathOf(pods, { namespace: 'n', name: '..' }), /real object name/);
+  assert.throws(() => pathOf(pods, { namespace: 'n', name: '..' }), /not a valid object name/);
   assert.throws(() => pathOf(pods, { namespace: 'n', name: '' }), TypeError);
-  assert.throws(() => pathOf(pods, { name: 'p' }), /lives in a namespace/);
+  assert.throws(() => pathOf(pods, { name: 'p' }), /a namespace is required/);
 });
 
-test('keys and references turn into each other', () => {
+test('converts keys to references and back', () => {
   assert.equal(keyOf({ metadata: { namespace: 'n', name: 'p' } }), 'n/p');
   assert.deepEqual(refOf('n/p'), { namespace: 'n', name: 'p' });
   assert.deepEqual(refOf(keyOf({ name: 'node' })), { name: 'node' });

@@ -1,4 +1,4 @@
-/** Resource descriptors: all this library needs to know of a kind, built in or custom. */
+/** Resource descriptors: what this library needs to know about a kind, built-in or custom. */
 import type { KubeObject } from './object.ts';
 
 declare const typed: unique symbol;
@@ -54,9 +54,9 @@ export function pathOf(
   path += `/${resource.plural}`;
   if (at.name !== undefined) {
     if (at.name === '' || at.name === '.' || at.name === '..')
-      throw new TypeError(`cannot address ${resource.kind} "${at.name}": give a real object name`);
+      throw new TypeError(`cannot address ${resource.kind} "${at.name}": not a valid object name`);
     if (resource.namespaced && (at.namespace === undefined || at.namespace === ''))
-      throw new TypeError(`cannot address ${resource.kind} "${at.name}": it lives in a namespace, name it`);
+      throw new TypeError(`cannot address ${resource.kind} "${at.name}": a namespace is required`);
     path += `/${encodeURIComponent(at.name)}`;
   }
   return at.subresource === undefined ? path : `${path}/${at.subresource}`;

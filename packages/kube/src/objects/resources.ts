@@ -1,4 +1,4 @@
-/** Descriptors and types of the built-in kinds that operators meet most. Any other kind: `defineResource`. */
+/** Descriptors and types of the built-in kinds that operators use most. For other kinds: `defineResource`. */
 import type { IMutatingWebhookConfiguration } from 'kubernetes-models/admissionregistration.k8s.io/v1/MutatingWebhookConfiguration';
 import type { IValidatingWebhookConfiguration } from 'kubernetes-models/admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration';
 import type { ICustomResourceDefinition } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinition';
@@ -24,7 +24,7 @@ import type { IServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
 import type { KubeObject, ObjectMeta } from './object.ts';
 import { defineResource, type Resource } from './resource.ts';
 
-/** A generated interface with our metadata, which is always there. */
+/** A generated interface with required metadata. */
 type Kind<T extends { metadata?: unknown }> = Omit<T, 'metadata'> & { metadata: ObjectMeta };
 
 export type ConfigMap = Kind<IConfigMap>;

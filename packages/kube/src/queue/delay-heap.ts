@@ -1,8 +1,8 @@
-/** A binary heap of waiting entries, soonest first, from which any entry can be taken out. */
+/** A binary heap of delayed entries, soonest first, from which any entry can be removed. */
 
 export interface Waiting {
   due: number;
-  /** Place in the heap, kept by it; -1 outside. */
+  /** Index in the heap, maintained by it; -1 if not in the heap. */
   place: number;
 }
 
@@ -23,7 +23,7 @@ export class DelayHeap<E extends Waiting> {
     this.#up(entry);
   }
 
-  /** Call after `due` of an entry in the heap was made sooner. */
+  /** Call after you made `due` of an entry in the heap sooner. */
   sooner(entry: E): void {
     this.#up(entry);
   }

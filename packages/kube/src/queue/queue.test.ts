@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import { Queue } from './queue.ts';
 
-test('a key that waits is there once, and of several delays the smallest wins', async () => {
+test('a queued key is queued once, and of several delays the smallest applies', async () => {
   const clock = new FakeClock();
   const queue = new Queue({ clock });
   queue.add('a');
@@ -20,7 +20,7 @@ test('a key that waits is there once, and of several delays the smallest wins', 
   assert.deepEqual([queue.tryGet(), queue.tryGet(), queue.tryGet()], ['a', 'b', undefined]);
 });
 
-test('a key that is being worked on comes again after, never to a second worker', () => {
+test('a key that is added while it is processed is processed again afterwards, never by a second worker', () => {
   const queue = new Queue({ clock: new FakeClock() });
   queue.add('a');
   assert.equal(queue.tryGet(), 'a');
@@ -31,10 +31,10 @@ test('a key that is being worked on comes again after, never to a second worker'
   assert.equal(queue.tryGet(), 'a');
   queue.done('a');
   assert.equal(queue.tryGet(), undefined);
-  assert.throws(() => queue.done('a'), /not being worked on/);
+  assert.throws(() => queue.done('a'), /not being processed/);
 });
 
-test('a delay asked for while a key is worked on starts then, and an add beats it', async () => {
+test('a delay that is requested during processing starts then, and an add takes precedence', async () => {
   const clock = new FakeClock();
   const queue = new Queue({ clock });
   queue.add('a');
@@ -56,7 +56,7 @@ for (const [first, second] of [
   [1_000, 5_000],
   [5_000, 1_000],
 ] as const)
-  test(`of the delays ${first} and ${second}, asked for while a key is worked on, the smaller wins`, async () => {
+  test(`of the delays ${first} and ${second}, requested during processing, the smaller applies`, async () => {
     const clock = new FakeClock();
     const queue = new Queue({ clock });
     queue.add('a');
@@ -70,7 +70,7 @@ for (const [first, second] of [
     assert.equal(queue.tryGet(), 'a');
   });
 
-test('each failing key backs off on its own, up to the limit, and starts over when forgotten', async () => {
+test('each failing key has its own back-off, up to the limit; forget resets it', async () => {
   const clock = new FakeClock();
   const queue = new Queue({ clock, backoff: { initial: 5, limit: 1_000, jitter: 0 } });
   const delays = Array.from({ length: 10 }, () => queue.addRateLimited('bad'));
@@ -91,7 +91,7 @@ test('ten thousand delayed keys share one timer', async () => {
   assert.equal(clock.timers, 0);
 });
 
-test('a failing key does not starve the others: keys come in the order in which they became ready', () => {
+test('a failing key does not starve the others: keys are processed in the order in which they became ready', () => {
   const queue = new Queue({ clock: new FakeClock() });
   for (const key of ['hot', 'b', 'c']) queue.add(key);
   const order: string[] = [];
@@ -104,7 +104,7 @@ test('a failing key does not starve the others: keys come in the order in which 
   assert.deepEqual(order, ['hot', 'b', 'c', 'hot', 'hot', 'hot']);
 });
 
-test('a waiting worker is woken by an add, and by the end', async () => {
+test('an add and a close wake a waiting worker', async () => {
   const queue = new Queue({ clock: new FakeClock() });
   const first = queue.get();
   const second = queue.get();
@@ -118,7 +118,7 @@ test('a waiting worker is woken by an add, and by the end', async () => {
   assert.equal(await queue.get(), undefined);
 });
 
-test('closed, it still hands out what was ready', async () => {
+test('a closed queue still returns ready keys', async () => {
   const queue = new Queue({ clock: new FakeClock() });
   queue.add('a');
   queue.close();
@@ -126,7 +126,7 @@ test('closed, it still hands out what was ready', async () => {
   assert.equal(await queue.get(), undefined);
 });
 
-/** What a queue is, without regard to speed: per key the time at which it is due, and whether it is worked on. */
+/** A simple model of the queue: per key the time at which it is due, and whether it is being processed. */
 class Model {
   readonly due = new Map<string, number>();
   readonly working = new Map<string, number>();
@@ -143,7 +143,7 @@ const step = fc.oneof(
   fc.record({ op: fc.constant('wait' as const), time: fc.constantFrom(1, 10, 100) }),
 );
 
-test('it behaves as the simplest possible queue does, on random histories', async () => {
+test('behaves like the model on random histories', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const clock = new FakeClock();
@@ -168,7 +168,7 @@ test('it behaves as the simplest possible queue does, on random histories', asyn
           assert.equal(key === undefined, ready.length === 0);
           if (key === undefined) continue;
           const earliest = Math.min(...ready.map(([, due]) => due));
-          // The key that became ready first comes first; keys of the same moment come in any order.
+          // The key that became ready first comes first; keys of the same time come in any order.
           assert.equal(model.due.get(key), earliest);
           model.due.delete(key);
           model.working.set(key, Number.POSITIVE_INFINITY);

@@ -1,25 +1,25 @@
 /**
- * The work queue. One entry per key, whatever happened to the object and however often:
- * - a key that waits is added once; of several delays the smallest wins;
- * - a key that is being worked on is never handed to a second worker; if it is added meanwhile it comes again after;
- * - keys are handed out in the order in which they became ready, so none starves;
+ * The work queue, with one entry per key:
+ * - adding a queued key again does nothing; of several delays the smallest applies;
+ * - a key that is being processed is never given to a second worker; if it is added meanwhile, it is processed again afterwards;
+ * - keys are processed in the order in which they became ready, so none starves;
  * - all delays share one timer.
  */
 import { type BackoffOptions, backoffDelay, type Clock, systemClock } from '../clock.ts';
 import { DelayHeap, type Waiting } from './delay-heap.ts';
 
-/** Told what happens, for metrics. All durations in seconds. */
+/** Callbacks for metrics. Durations are in seconds. */
 export interface QueueObserver {
   depth(depth: number): void;
   added(): void;
-  /** A key was handed out after waiting this long as ready. */
+  /** A worker got a key that had been ready for this long. */
   started(waited: number): void;
   finished(worked: number): void;
   retried(): void;
 }
 
 export interface QueueOptions {
-  /** Of keys that fail again and again. @default { initial: 5, limit: 1_000_000, jitter: 0.1 } */
+  /** Back-off of failing keys. @default { initial: 5, limit: 1_000_000, jitter: 0.1 } */
   readonly backoff?: BackoffOptions;
   readonly clock?: Clock;
   readonly observer?: QueueObserver | undefined;
@@ -28,9 +28,9 @@ export interface QueueOptions {
 interface Entry extends Waiting {
   readonly key: string;
   state: 'ready' | 'delayed' | 'working';
-  /** When it became ready, or work on it began. */
+  /** When it became ready, or when its processing began. */
   since: number;
-  /** While working: when to come again; infinity: not. */
+  /** While it is processed: when to process it again; infinity: never. */
   again: number;
 }
 
@@ -55,7 +55,7 @@ export class Queue {
     this.#observer = options.observer;
   }
 
-  /** Keys that are ready to be worked on. */
+  /** Number of keys that are ready. */
   get depth(): number {
     return this.#ready.length - this.#head;
   }
@@ -68,7 +68,7 @@ export class Queue {
     return this.#entries.size - this.depth - this.delayed;
   }
 
-  /** Milliseconds for which the slowest key has been worked on. */
+  /** Milliseconds for which the slowest key has been processed. */
   get longestWork(): number {
     let longest = 0;
     for (const entry of this.#entries.values())
@@ -76,7 +76,7 @@ export class Queue {
     return longest;
   }
 
-  /** Milliseconds that the keys being worked on have taken so far, summed. */
+  /** Sum of the milliseconds for which keys have been processed so far. */
   get unfinishedWork(): number {
     let sum = 0;
     for (const entry of this.#entries.values())
@@ -95,7 +95,7 @@ export class Queue {
     } else if (entry.state === 'working') entry.again = Number.NEGATIVE_INFINITY;
   }
 
-  /** Adds the key after a delay in milliseconds, unless it comes sooner anyway. */
+  /** Adds the key after a delay in milliseconds, unless it is due sooner. */
   addAfter(key: string, delay: number): void {
     if (!(delay > 0)) return this.add(key);
     if (this.#closed) return;
@@ -120,7 +120,7 @@ export class Queue {
     return delay;
   }
 
-  /** The key is well: its next failure is its first. */
+  /** Resets the back-off of the key. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
@@ -129,7 +129,7 @@ export class Queue {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** The next key, or undefined when the queue is closed and empty. Each key got must be given back with {@link done}. */
+  /** The next key, or undefined when the queue is closed and empty. Call {@link done} for each key. */
   get(): Promise<string | undefined> {
     const key = this.tryGet();
     if (key !== undefined || this.#closed) return Promise.resolve(key);
@@ -141,7 +141,7 @@ export class Queue {
     const entry = this.#ready[this.#head];
     if (entry === undefined) return undefined;
     this.#head += 1;
-    // The array is cut now and then rather than shifted each time, which would cost its length.
+    // The array is sliced now and then; a shift for each key would copy it each time.
     if (this.#head >= 1024 && this.#head * 2 >= this.#ready.length) {
       this.#ready = this.#ready.slice(this.#head);
       this.#head = 0;
@@ -151,7 +151,8 @@ export class Queue {
 
   done(key: string): void {
     const entry = this.#entries.get(key);
-    if (entry?.state !== 'working') throw new TypeError(`"${key}" was given back but is not being worked on`);
+    if (entry?.state !== 'working')
+      throw new TypeError(`done("${key}") for a key that is not being processed`);
     const now = this.#clock.monotonic();
     this.#observer?.finished((now - entry.since) / 1000);
     if (entry.again === Number.POSITIVE_INFINITY || (this.#closed && entry.again > now))
@@ -160,7 +161,7 @@ export class Queue {
     else this.#makeDelayed(entry, entry.again);
   }
 
-  /** Takes nothing more. What is ready is still handed out; what waits for a delay is dropped. */
+  /** Accepts no more keys. Ready keys are still processed; delayed keys are dropped. */
   close(): void {
     this.#closed = true;
     while (this.#delayed.soonest !== undefined) {
@@ -171,7 +172,7 @@ export class Queue {
     for (const resolve of this.#idle.splice(0)) resolve(undefined);
   }
 
-  /** Drops what is ready as well. */
+  /** Drops the ready keys too. */
   clear(): void {
     for (const entry of this.#ready.slice(this.#head)) this.#entries.delete(entry.key);
     this.#ready = [];
@@ -227,11 +228,11 @@ export class Queue {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (due === undefined) return;
-    const cancel = this.#clock.after(due - this.#clock.monotonic(), () => this.#ripen());
+    const cancel = this.#clock.after(due - this.#clock.monotonic(), () => this.#releaseDue());
     this.#timer = { due, cancel };
   }
 
-  #ripen(): void {
+  #releaseDue(): void {
     this.#timer = undefined;
     const now = this.#clock.monotonic();
     for (

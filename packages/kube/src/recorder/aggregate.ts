@@ -1,4 +1,4 @@
-/** Which events are repetitions of one another, and which are too many. Bookkeeping without I/O. */
+/** Combines repeated events into series and limits the rate per object. No I/O. */
 import type { Clock } from '../clock.ts';
 import type { DeepReadonly, KubeObject } from '../objects/object.ts';
 
@@ -13,7 +13,7 @@ export interface EventDraft {
   readonly note: string;
 }
 
-/** What to tell the server of a draft: a first event, or that a known one was seen again. */
+/** What to write for a draft: a first event, or the new count of a series. */
 export interface Sighting {
   readonly id: string;
   readonly draft: EventDraft;
@@ -25,9 +25,9 @@ interface Series {
   lastSeen: number;
 }
 
-/** An event not seen for this long is a new one when it comes again (the API's own rule for series). */
+/** After this long without a repetition the event is a new one (as in the API's rule for series). */
 const SERIES_WINDOW = 6 * 60_000;
-/** So many different notes of one reason are told apart; later ones are told as one. */
+/** Number of different notes of one reason; further ones are combined into one. */
 const DISTINCT_NOTES = 10;
 /** Per object: a burst of events, then one in this many milliseconds. */
 const BURST = 25;
@@ -43,23 +43,23 @@ export class EventAggregator {
     this.#clock = clock;
   }
 
-  /** Undefined: the object has spoken too much, say nothing. */
+  /** Undefined: the object exceeded its rate limit; write nothing. */
   take(draft: EventDraft): Sighting | undefined {
     const now = this.#clock.monotonic();
     this.#forget(now);
     const object = `${draft.regarding.metadata.uid ?? ''} ${draft.regarding.kind} ${draft.regarding.metadata.name}`;
     const group = `${object} ${draft.type} ${draft.reason} ${draft.action ?? ''}`;
-    const said = this.#combined(group, draft, now);
-    const id = `${group} ${said.note}`;
+    const combined = this.#combined(group, draft, now);
+    const id = `${group} ${combined.note}`;
     const known = this.#series.get(id);
     if (known !== undefined && now - known.lastSeen < SERIES_WINDOW) {
       known.count += 1;
       known.lastSeen = now;
-      return { id, draft: said, count: known.count };
+      return { id, draft: combined, count: known.count };
     }
     if (!this.#afford(object, now)) return undefined;
     this.#series.set(id, { count: 1, lastSeen: now });
-    return { id, draft: said, count: 1 };
+    return { id, draft: combined, count: 1 };
   }
 
   #combined(group: string, draft: EventDraft, now: number): EventDraft {
@@ -90,7 +90,7 @@ export class EventAggregator {
       if (now - lastSeen > SERIES_WINDOW) this.#series.delete(id);
     for (const [id, { since }] of this.#notes) if (now - since > SERIES_WINDOW) this.#notes.delete(id);
     for (const [id, { at }] of this.#budgets) if (now - at > REFILL) this.#budgets.delete(id);
-    // Still too many: the oldest go.
+    // Still too many: drop the oldest.
     for (const map of [this.#series, this.#notes, this.#budgets])
       for (const id of map.keys()) {
         if (map.size <= 4096) break;

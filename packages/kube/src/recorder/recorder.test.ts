@@ -41,7 +41,7 @@ const web = (name = 'w') => ({
   metadata: { name, namespace: 'n', uid: `uid-${name}` },
 });
 
-test('an event is written with what it is about; repetitions become its count', async () => {
+test('writes an event with its object; repetitions increase its count', async () => {
   const { clock, sent, recorder, stop, running } = setUp();
   recorder.warning(web(), 'FailedCreate', 'no room');
   await clock.advance(10);
@@ -58,7 +58,7 @@ test('an event is written with what it is about; repetitions become its count', 
   await running;
 });
 
-test('the prefix of a name is one that a server takes: it ends with a dash, after a letter or digit', async () => {
+test('the name prefix is valid: it ends with a dash after a letter or digit', async () => {
   const { clock, sent, recorder, stop, running } = setUp();
   for (const name of ['w', 'a.b', `${'x'.repeat(199)}.cut`]) recorder.normal(web(name), 'Created', 'made it');
   await clock.advance(10);
@@ -71,7 +71,7 @@ test('the prefix of a name is one that a server takes: it ends with a dash, afte
   await running;
 });
 
-test('an object that never stops talking is cut short, others are not', async () => {
+test('limits the events of one object without affecting others', async () => {
   const { clock, sent, recorder, stop, running } = setUp();
   for (let i = 0; i < 500; i += 1) recorder.normal(web('noisy'), `Reason${i}`, `note ${i}`);
   recorder.normal(web('calm'), 'Created', 'made it');
@@ -84,7 +84,7 @@ test('an object that never stops talking is cut short, others are not', async ()
   await running;
 });
 
-test('many different notes of one reason become one event', async () => {
+test('combines many different notes of one reason into one event', async () => {
   const { clock, sent, recorder, stop, running } = setUp();
   for (let i = 0; i < 40; i += 1) recorder.warning(web(), 'FailedCreate', `pod-${i}: no room`);
   await clock.advance(100);
@@ -96,7 +96,7 @@ test('many different notes of one reason become one event', async () => {
   await running;
 });
 
-test('a note that is told of many is no longer than the server takes', async () => {
+test('the note of a combined event is not too long', async () => {
   const { clock, sent, recorder, stop, running } = setUp();
   for (let i = 0; i < 20; i += 1) recorder.warning(web(), 'FailedCreate', `${i}${'x'.repeat(2_000)}`);
   await clock.advance(100);
@@ -107,7 +107,7 @@ test('a note that is told of many is no longer than the server takes', async () 
   await running;
 });
 
-test('refusals are swallowed, an event the server forgot is made anew, and long notes are cut', async () => {
+test('ignores errors, creates an expired event again, and clips long notes', async () => {
   const { clock, sent, recorder, stop, running } = setUp(({ method }) =>
     method === 'PATCH' ? status(404, 'NotFound') : undefined,
   );
@@ -125,7 +125,7 @@ test('refusals are swallowed, an event the server forgot is made anew, and long 
   await running;
 });
 
-test('what is recorded at the end is still written', async () => {
+test('writes pending events at the shutdown', async () => {
   const { clock, sent, recorder, stop, running } = setUp();
   await clock.advance(10);
   recorder.normal(web(), 'Stopping', 'bye');

@@ -1,4 +1,4 @@
-/** Events about objects, written in the background. Telling must never hurt the work: nothing here throws or waits. */
+/** Records events in the background. A failure to record must not affect a reconcile: no method throws or waits. */
 import type { Client } from '../client/client.ts';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import { explain, NotFoundError } from '../errors.ts';
@@ -8,9 +8,9 @@ import { type Event, events } from '../objects/resources.ts';
 import { EventAggregator, type EventDraft, type Sighting } from './aggregate.ts';
 
 export interface RecorderOptions {
-  /** The controller that speaks, as `example.org/name`. */
+  /** The reporting controller, such as `example.org/name`. */
   readonly controller: string;
-  /** This very process. */
+  /** The reporting instance: this process. */
   readonly instance: string;
   /** Milliseconds between two writes of the count of a repeated event. @default 30_000 */
   readonly seriesPeriod?: number;
@@ -32,7 +32,7 @@ export class EventRecorder {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #aggregator: EventAggregator;
-  /** The latest sighting of each event that the server has not been told of. */
+  /** The latest count of each event that is not written yet. */
   readonly #pending = new Map<string, Sighting>();
   readonly #written = new Map<string, Written>();
   #wake: () => void = () => undefined;
@@ -69,7 +69,7 @@ export class EventRecorder {
     this.#wake();
   }
 
-  /** Writes what is recorded until the signal is aborted, and then, for a moment, what is left. */
+  /** Writes recorded events until the signal is aborted, then for at most two seconds those that are left. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const wait = await this.#flush(signal);
@@ -82,7 +82,7 @@ export class EventRecorder {
     await this.#flush(AbortSignal.timeout(2_000), true);
   }
 
-  /** Writes what is due; answers how long until the next is, undefined if none waits. */
+  /** Writes the events that are due. Returns the milliseconds until the next one, undefined if there is none. */
   async #flush(signal: AbortSignal, all = false): Promise<number | undefined> {
     let next: number | undefined;
     for (const [id, sighting] of this.#pending) {
@@ -124,7 +124,7 @@ export class EventRecorder {
         this.#written.set(id, { event, count, at });
         return;
       } catch (error) {
-        // The server forgets events after a while; then it is a new one.
+        // The server removes events after their TTL; then create a new one.
         if (!(error instanceof NotFoundError)) throw error;
       }
     }
@@ -140,7 +140,7 @@ export class EventRecorder {
         type: draft.type,
         reason: draft.reason,
         action: draft.action ?? draft.reason,
-        // Once more: what is told of many has a few words in front.
+        // Clipped again: the aggregator may have added a prefix.
         note: clip(draft.note),
         reportingController: this.#options.controller,
         reportingInstance: this.#options.instance.slice(0, 128),
@@ -160,7 +160,7 @@ export class EventRecorder {
   }
 }
 
-/** The server takes a prefix that ends with a dash, and none that ends with a dot. */
+/** The server accepts a prefix that ends with a dash, but not with a dot. */
 function prefixFor(name: string): string {
   return `${name.slice(0, 200).replace(/[-.]+$/, '')}-`;
 }

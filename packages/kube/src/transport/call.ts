@@ -1,22 +1,22 @@
-/** One call with its deadline: ends when time is up or the caller gives up, whatever it is doing at that moment. */
+/** One call with its deadline: it ends at the deadline or when the caller aborts, at any stage. */
 import type { Clock } from '../clock.ts';
 
 /**
- * An AbortSignal made cheap: every request has one of these, and only those that wait for something other than the
- * network need a real signal.
+ * A cheap replacement of an AbortSignal: every request has a Call, and only those that wait for something other than the network need a
+ * real signal.
  */
 export class Call {
   readonly #caller: AbortSignal | undefined;
   readonly #cancelTimer: () => void;
-  readonly #giveUp = () => this.#end();
+  readonly #abort = () => this.#end();
   #controller: AbortController | undefined;
   #onEnd: (() => void) | undefined;
   #ended = false;
 
   constructor(timeout: number, caller: AbortSignal | undefined, clock: Clock) {
     this.#caller = caller;
-    this.#cancelTimer = clock.after(timeout, this.#giveUp);
-    caller?.addEventListener('abort', this.#giveUp, { once: true });
+    this.#cancelTimer = clock.after(timeout, this.#abort);
+    caller?.addEventListener('abort', this.#abort, { once: true });
     if (caller?.aborted === true) this.#end();
   }
 
@@ -25,7 +25,7 @@ export class Call {
   }
 
   /** Whether the caller ended it, rather than the deadline. */
-  get givenUp(): boolean {
+  get abortedByCaller(): boolean {
     return this.#caller?.aborted === true;
   }
 
@@ -37,16 +37,16 @@ export class Call {
     return this.#controller.signal;
   }
 
-  /** What to do when it ends; the latest such wish replaces the one before, undefined takes it back. */
+  /** Sets the action for the end of the call, in place of the previous one; undefined removes it. */
   whenEnded(action: (() => void) | undefined): void {
     this.#onEnd = action;
     if (this.#ended) action?.();
   }
 
-  /** The call is over in good order: nothing is watched any more. */
+  /** The call completed: stops the timer and the listener. */
   finish(): void {
     this.#cancelTimer();
-    this.#caller?.removeEventListener('abort', this.#giveUp);
+    this.#caller?.removeEventListener('abort', this.#abort);
     this.#onEnd = undefined;
   }
 

@@ -1,6 +1,6 @@
 /**
- * Keep-alive connections to one server: replaced when our identity changes or when the network went silent. Requests share a limited
- * number; streams have connections of their own, because a watch keeps its for minutes and would leave none for requests.
+ * Keep-alive connections to one server, replaced when the credentials change or a connection times out. Requests share a limited number;
+ * streams have their own connections, because watches would otherwise occupy all of them.
  */
 import {
   type ClientRequest,
@@ -14,7 +14,7 @@ import { createSecureContext } from 'node:tls';
 import type { ClusterConfig, Identity } from '../config/config.ts';
 import { isExempt } from './no-proxy.ts';
 
-/** Probes of an idle connection start after this long: a NAT or a dead peer is noticed in minutes, not hours. */
+/** TCP keep-alive probes start after this long: a lost peer is detected in minutes, not hours. */
 const KEEP_ALIVE_PROBE = 15_000;
 
 type TlsPart = Pick<Identity, 'ca' | 'cert' | 'key'>;
@@ -37,7 +37,7 @@ export class Connections {
     return this.url.hostname.replace(/^\[|\]$/g, '');
   }
 
-  /** Starts a request; nothing is sent before its body is ended. */
+  /** Creates a request; nothing is sent before its `end()`. */
   request(identity: Identity, options: RequestOptions, use: Use): ClientRequest {
     const { url } = this;
     const all: RequestOptions = {
@@ -63,7 +63,7 @@ export class Connections {
     return this.#agents[use];
   }
 
-  /** The next request dials anew. Requests and watches under way keep their sockets until they end. */
+  /** The next request opens a new connection. Running requests and watches keep their sockets until they end. */
   renew(): void {
     for (const agent of this.#takeAgents()) {
       for (const idle of Object.values(agent.freeSockets)) for (const socket of idle ?? []) socket.destroy();
@@ -71,7 +71,7 @@ export class Connections {
     }
   }
 
-  /** Ends every connection, used or not. */
+  /** Closes every connection, used or idle. */
   destroy(): void {
     for (const agent of this.#takeAgents()) agent.destroy();
   }
@@ -92,16 +92,16 @@ export class Connections {
       keepAlive: true,
       keepAliveMsecs: KEEP_ALIVE_PROBE,
       maxSockets,
-      // Idle connections are reused newest first, so that a quiet program lets the others go.
+      // Idle connections are reused newest first, so that the others time out.
       scheduling: 'lifo' as const,
-      ...(wantsProxy(proxy) && !isExempt(this.#host, proxy) ? { proxyEnv: proxy } : {}),
+      ...(usesProxy(proxy) && !isExempt(this.#host, proxy) ? { proxyEnv: proxy } : {}),
     };
     if (this.url.protocol === 'http:') return new HttpAgent(shared);
     return new HttpsAgent({
       ...shared,
       ALPNProtocols: ['http/1.1'],
-      // Made once. As options of the agent they would be read for each connection, and be part of the name, kilobytes long, under
-      // which each request looks for a free one.
+      // Created once. As options of the agent they would be parsed for each connection, and be part of the agent's key, kilobytes long,
+      // that each request looks up.
       secureContext: createSecureContext({
         ...(identity.ca === undefined ? {} : { ca: identity.ca }),
         ...(identity.cert === undefined ? {} : { cert: identity.cert }),
@@ -113,11 +113,11 @@ export class Connections {
   }
 }
 
-function wantsProxy(env: Readonly<Record<string, string | undefined>>): boolean {
+function usesProxy(env: Readonly<Record<string, string | undefined>>): boolean {
   return ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((name) => (env[name] ?? '') !== '');
 }
 
-/** Calls `ready` when the request's socket can carry bytes (after the handshake), at once where it is reused. */
+/** Calls `ready` when the request's socket is connected (after the TLS handshake), at once if it is reused. */
 export function onceConnected(
   request: ClientRequest,
   secure: boolean,
@@ -135,8 +135,8 @@ function handshaken(socket: Socket): boolean {
 }
 
 /**
- * Asks `guard` at the very moment at which the next bytes are handed to the kernel. Between `request.end()` and that
- * moment headers are rendered and writes are gathered until the next tick: time enough for a process to be stopped in.
+ * Calls `guard` right before the next bytes are passed to the kernel. Between `request.end()` and that moment Node renders headers and
+ * buffers writes until the next tick: time in which the process may be suspended.
  */
 export function guardNextWrite(socket: Socket, guard: () => void): void {
   const restore = () => {

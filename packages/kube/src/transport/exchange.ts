@@ -12,15 +12,15 @@ export interface Exchange {
   readonly headers: OutgoingHttpHeaders;
   readonly identity: Identity;
   readonly connections: Connections;
-  /** `stream`: its answer may take for ever. */
+  /** `stream`: the response has no time limit. */
   readonly use: Use;
   readonly call: Call;
   readonly clock: Clock;
-  /** Milliseconds without a byte after which the peer counts as dead; undefined: the deadline alone decides. */
+  /** Milliseconds without a byte after which the connection is considered broken; undefined: only the deadline applies. */
   readonly silence: number | undefined;
 }
 
-/** Resolves with the answer when its headers are there. */
+/** Resolves with the response when its headers have arrived. */
 export function send(exchange: Exchange): Promise<IncomingMessage> {
   const { request, connections, call } = exchange;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -42,14 +42,14 @@ export function send(exchange: Exchange): Promise<IncomingMessage> {
     call.whenEnded(undefined);
     reject(failure(request, describe(cause), cause, sent));
   };
-  // Node tells a request that still waits for a connection of its end only when there is one: that is not waited for.
+  // Node reports the end of a request that waits for a connection only when it gets one, so fail at once.
   const end = (cause: Error) => {
     outgoing.destroy(cause);
     fail(cause);
   };
   const quiet = watchSilence(exchange, () => {
     connections.renew();
-    end(new Error('the server is silent'));
+    end(new Error('the server sent no data'));
   });
   outgoing.once('response', (message) => {
     quiet.stop();
@@ -58,7 +58,7 @@ export function send(exchange: Exchange): Promise<IncomingMessage> {
   });
   outgoing.once('error', fail);
   call.whenEnded(() => end(new AbortedError('aborted')));
-  // The guard is asked when the connection stands, and the bytes leave right after it.
+  // The guard is called when the connection is established, right before the bytes are sent.
   onceConnected(outgoing, connections.url.protocol === 'https:', (socket) => {
     if (request.guard !== undefined) guardNextWrite(socket, request.guard);
     sent = true;
@@ -67,11 +67,11 @@ export function send(exchange: Exchange): Promise<IncomingMessage> {
   return promise;
 }
 
-/** The whole body of an answer. */
+/** The whole body of a response. */
 export function collect(exchange: Exchange, message: IncomingMessage): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
-  const quiet = watchSilence(exchange, () => message.destroy(new Error('the server is silent')));
+  const quiet = watchSilence(exchange, () => message.destroy(new Error('the server sent no data')));
   message.on('data', (chunk: Buffer) => {
     quiet.heard();
     chunks.push(chunk);
@@ -82,13 +82,13 @@ export function collect(exchange: Exchange, message: IncomingMessage): Promise<B
   });
   message.once('error', (cause) => {
     quiet.stop();
-    reject(failure(exchange.request, 'the answer broke off', cause, true));
+    reject(failure(exchange.request, 'the connection broke during the response', cause, true));
   });
   exchange.call.whenEnded(() => message.destroy(new AbortedError('aborted')));
   return promise;
 }
 
-/** Runs `dead` when nothing is heard for too long. One timer, looked at when it fires, not reset at every byte. */
+/** Calls `dead` after too long without data. One timer that checks when it fires, instead of a reset at every byte. */
 function watchSilence({ silence, clock }: Exchange, dead: () => void): { heard(): void; stop(): void } {
   if (silence === undefined) return { heard: () => undefined, stop: () => undefined };
   let last = clock.monotonic();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { LineSplitter } from './line-splitter.ts';
 
-test('however a text is cut into chunks, the same lines come out', () => {
+test('returns the same lines for any chunks', () => {
   const line = fc
     .uint8Array({ maxLength: 40 })
     .map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 10)));
@@ -19,7 +19,7 @@ test('however a text is cut into chunks, the same lines come out', () => {
         );
         at = Math.min(bytes.length, at + length);
       }
-      // Empty lines mean nothing and are dropped.
+      // Empty lines are dropped.
       assert.deepEqual(
         found,
         lines.map((text) => text.toString('hex')).filter((text) => text !== ''),
@@ -29,13 +29,13 @@ test('however a text is cut into chunks, the same lines come out', () => {
   );
 });
 
-test('a stream that breaks off within a line says so', () => {
+test('reports a stream that ends within a line', () => {
   const splitter = new LineSplitter();
   splitter.push(Buffer.from('{"a":1}\n{"b"'), () => undefined);
   assert.equal(splitter.unfinished, 4);
 });
 
-test('a line without end is refused before it eats all memory', () => {
+test('throws on a line that exceeds the limit', () => {
   const splitter = new LineSplitter(100);
   assert.throws(() => {
     for (let i = 0; i < 20; i += 1) splitter.push(Buffer.from('x'.repeat(10)), () => undefined);

@@ -1,4 +1,4 @@
-/** Cuts a byte stream into lines without decoding it: a newline byte never occurs inside a UTF-8 character. */
+/** Splits a byte stream into lines without decoding it: a newline byte never occurs inside a UTF-8 character. */
 
 const NEWLINE = 10;
 
@@ -7,7 +7,7 @@ export class LineSplitter {
   #pending: Buffer[] = [];
   #pendingBytes = 0;
 
-  /** `limit`: a longer line is refused, so that a broken server cannot eat all memory. */
+  /** `limit`: a longer line throws, to bound the memory. */
   constructor(limit = 64 << 20) {
     this.#limit = limit;
   }
@@ -33,7 +33,7 @@ export class LineSplitter {
     if (this.#pendingBytes > this.#limit) throw new RangeError(`a line of more than ${this.#limit} bytes`);
   }
 
-  /** Bytes of a line that never ended: above zero, the stream was truncated. */
+  /** Bytes of the last, incomplete line: above zero at the end, the stream was truncated. */
   get unfinished(): number {
     return this.#pendingBytes;
   }

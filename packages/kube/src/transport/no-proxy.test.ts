@@ -10,8 +10,8 @@ const cases = [
   { reason: 'an address beside it', host: '10.112.0.1', exempt: false },
   { reason: 'an IPv6 address of a subnet', host: 'fd00:10:96::1', exempt: true },
   { reason: 'an IPv6 address of none', host: 'fd00:10:97::1', exempt: false },
-  { reason: 'a range is for Node to read', host: '192.168.1.5', exempt: false },
-  { reason: 'what is no subnet exempts nobody', host: '10.0.0.1', exempt: false },
+  { reason: 'Node handles ranges', host: '192.168.1.5', exempt: false },
+  { reason: 'an entry that is not a subnet exempts no address', host: '10.0.0.1', exempt: false },
   { reason: 'a name is in no subnet', host: 'api.example.com', exempt: false },
 ];
 

@@ -1,4 +1,4 @@
-/** Which addresses NO_PROXY exempts by subnet. Node reads names, addresses and ranges there, but none of these, and clusters write them. Pure. */
+/** Subnets in NO_PROXY, which clusters use and Node does not support (it supports names, addresses and ranges). Pure. */
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
 export function isExempt(host: string, env: Readonly<Record<string, string | undefined>>): boolean {
@@ -7,7 +7,7 @@ export function isExempt(host: string, env: Readonly<Record<string, string | und
   for (const entry of `${env['NO_PROXY'] ?? ''},${env['no_proxy'] ?? ''}`.split(/[\s,]+/)) {
     const [address = '', bits = ''] = entry.split('/');
     const longest = isIPv6(address) ? 128 : 32;
-    // What is not a subnet is for Node to read.
+    // Node handles entries that are not subnets.
     if (isIP(address) !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= longest)
       exempt.addSubnet(address, Number(bits), family(address));
   }

@@ -4,7 +4,7 @@ import { FakeClock } from '../../testing/fake-clock.ts';
 import { AbortedError } from '../errors.ts';
 import { RateLimiter } from './rate-limit.ts';
 
-test('a burst goes at once, the rest in order at the rate', async () => {
+test('a burst passes at once, the rest in order at the rate', async () => {
   const clock = new FakeClock();
   const limiter = new RateLimiter({ qps: 10, burst: 3 }, clock);
   const done: number[] = [];
@@ -21,7 +21,7 @@ test('a burst goes at once, the rest in order at the rate', async () => {
   assert.equal(done.length, 9, 'rest fills the bucket, but never above the burst');
 });
 
-test('who gives up frees its place', async () => {
+test('an aborted wait releases its token', async () => {
   const clock = new FakeClock();
   const limiter = new RateLimiter({ qps: 1, burst: 1 }, clock);
   await limiter.take(new AbortController().signal);
@@ -35,6 +35,6 @@ test('who gives up frees its place', async () => {
   assert.equal(done, true);
 });
 
-test('a limit that would stop everything is refused', () => {
-  assert.throws(() => new RateLimiter({ qps: 0, burst: 1 }, new FakeClock()), /qps above 0/);
+test('throws on a limit that would block all requests', () => {
+  assert.throws(() => new RateLimiter({ qps: 0, burst: 1 }, new FakeClock()), /qps must be above 0/);
 });

@@ -1,4 +1,4 @@
-/** A token bucket: bursts up to `burst`, then `qps` a second, first come first served. */
+/** A token bucket: bursts up to `burst`, then `qps` per second, in order of arrival. */
 import { type Clock, sleep } from '../clock.ts';
 
 export interface RateLimit {
@@ -16,7 +16,7 @@ export class RateLimiter {
   constructor(limit: RateLimit, clock: Clock) {
     if (!(limit.qps > 0) || !(limit.burst >= 1))
       throw new RangeError(
-        `rate limit of ${limit.qps}/s, burst ${limit.burst}: give qps above 0 and burst of 1 or more, or false for no limit`,
+        `rate limit of ${limit.qps}/s, burst ${limit.burst}: qps must be above 0 and burst at least 1; use false for no limit`,
       );
     this.#limit = limit;
     this.#clock = clock;
@@ -24,7 +24,7 @@ export class RateLimiter {
     this.#at = clock.monotonic();
   }
 
-  /** Takes a token, waiting until there is one. Tokens go below zero, which is the queue. */
+  /** Takes a token, and waits until there is one. A negative number of tokens is the length of the queue. */
   async take(signal: AbortSignal): Promise<void> {
     const now = this.#clock.monotonic();
     this.#tokens = Math.min(this.#limit.burst, this.#tokens + ((now - this.#at) * this.#limit.qps) / 1000);

@@ -1,4 +1,4 @@
-/** The transport on loopback: what it retries, what it does not, and how it follows rotated credentials. */
+/** The transport on loopback: retries, deadlines, rotated credentials. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ async function plain(t: TestContext, handle: RequestListener, options: Transport
 const get = { method: 'GET', path: '/x', doing: 'get x' };
 const post = { method: 'POST', path: '/x', body: '{}', doing: 'create x' };
 
-test('a header with several values is sent as several lines', async (t) => {
+test('sends a header with several values as several lines', async (t) => {
   const { promise, resolve } = Promise.withResolvers<string[]>();
   const port = await listen(
     t,
@@ -75,7 +75,7 @@ test('a header with several values is sent as several lines', async (t) => {
   assert.deepEqual(await promise, ['dev', 'ops']);
 });
 
-test('a GET is tried again after resets, 429 and 503; a POST only where the server says it did nothing', async (t) => {
+test('retries a GET after resets, 429 and 503; a POST only if the server did nothing', async (t) => {
   let calls = 0;
   const script: Record<string, (response: ServerResponse, request: IncomingMessage) => void> = {
     reset: (response) => response.socket?.resetAndDestroy(),
@@ -116,7 +116,7 @@ test('a GET is tried again after resets, 429 and 503; a POST only where the serv
   assert.equal(calls, 3);
 });
 
-test('a write to a server that is not there is tried until the deadline, since it was never sent', async (t) => {
+test('retries a write to an unreachable server until the deadline, since it was never sent', async (t) => {
   const server = createHttpServer();
   const port = await listen(t, server);
   await new Promise<void>((resolve) => {
@@ -130,7 +130,7 @@ test('a write to a server that is not there is tried until the deadline, since i
   );
 });
 
-test('silence before or within an answer is not waited out', async (t) => {
+test('retries after too long without data, before or within a response', async (t) => {
   let calls = 0;
   const transport = await plain(
     t,
@@ -143,11 +143,11 @@ test('silence before or within an answer is not waited out', async (t) => {
     { silence: 50 },
   );
   assert.equal((await transport.request(get)).body.toString(), 'done');
-  // On a machine that stands still for a moment an answer may count as silence too, and is asked for once more.
+  // On a stalled machine a slow response may also count as a timeout and be retried.
   assert.ok(calls >= 3, `${calls} calls`);
 });
 
-test('the deadline and the caller end a call wherever it is', async (t) => {
+test('the deadline and an abort end a call at any stage', async (t) => {
   const transport = await plain(t, (request, response) => {
     if (request.url === '/headers') response.writeHead(200).write('x');
   });
@@ -160,7 +160,7 @@ test('the deadline and the caller end a call wherever it is', async (t) => {
   await assert.rejects(transport.request({ ...post, signal: caller.signal }), AbortedError);
 });
 
-test('renewed connections leave no idle ones behind', async (t) => {
+test('renewing connections closes idle ones', async (t) => {
   const open = new Set<Socket>();
   const transport = await plain(t, ({ socket }, response) => {
     open.add(socket);
@@ -177,7 +177,7 @@ test('renewed connections leave no idle ones behind', async (t) => {
   assert.equal(open.size, 1);
 });
 
-test('a call that waits for a connection has its deadline, too', { timeout: 120_000 }, async (t) => {
+test('the deadline also applies to a call that waits for a connection', { timeout: 120_000 }, async (t) => {
   const arrived = Promise.withResolvers<void>();
   const transport = await plain(
     t,
@@ -196,14 +196,14 @@ test('a call that waits for a connection has its deadline, too', { timeout: 120_
   await assert.rejects(busy, AbortedError);
 });
 
-test('streams take no connection away from requests', async (t) => {
+test('streams do not use the connections of requests', async (t) => {
   const transport = await plain(
     t,
     (request, response) => {
       if (request.url === '/stream') response.writeHead(200).flushHeaders();
       else response.end('{}');
     },
-    // So patient that nothing but the answer itself ends the wait.
+    // Timeouts so long that only the response ends the wait.
     { maxSockets: 1, silence: 300_000, timeout: 60_000 },
   );
   for (let streams = 0; streams < 3; streams += 1) {
@@ -214,7 +214,7 @@ test('streams take no connection away from requests', async (t) => {
   assert.equal((await transport.request(post)).status, 200);
 });
 
-test('a guard that says no at the last moment keeps the bytes here', async (t) => {
+test('a guard that throws right before the send prevents it', async (t) => {
   let calls = 0;
   const transport = await plain(t, (_request, response) => {
     calls += 1;
@@ -258,18 +258,18 @@ test('a rotated token is read again when the old one is refused', async (t) => {
   assert.equal((await transport.request(post)).status, 200);
   assert.deepEqual(seen, ['Bearer one', 'Bearer one', 'Bearer two']);
   valid = 'three';
-  assert.equal((await transport.request(get)).status, 401, 'asked again once, not for ever');
+  assert.equal((await transport.request(get)).status, 401, 'retried once');
   assert.equal(seen.length, 5);
 });
 
-test('an expired client certificate and a new authority are followed without a restart', async (t) => {
+test('uses a renewed client certificate and a new authority without a restart', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'transport-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const now = Date.now();
   const authority = await createAuthority({ name: 'one', now, lifetime: DAY });
   const names = { hosts: ['api.internal'], now, lifetime: DAY };
   const serving = await issueServing(authority, names);
-  // A serving certificate passes for a client certificate here: the server checks the signature and the dates itself.
+  // A serving certificate is accepted as a client certificate here: the server only checks the signature and the dates.
   const good = await issueServing(authority, { ...names, hosts: ['client'] });
   const expired = await issueServing(authority, {
     ...names,

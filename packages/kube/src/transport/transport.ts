@@ -1,10 +1,10 @@
 /**
- * HTTP to one API server: deadlines, retries, credentials, rate limit. It moves bytes and knows no objects.
+ * HTTP to one API server: deadlines, retries, credentials, rate limit. It knows bytes, not objects.
  *
  * Retried here, with jitter, inside the deadline of the call:
- * - GET: lost connections, silence, 429, 503.
- * - any verb: a connection that was never made, and 429 or 503 with Retry-After (the server says it did nothing).
- * Everything else goes back to the caller: only it knows whether a write may be repeated.
+ * - GET: lost connections, timeouts without data, 429, 503.
+ * - any verb: a connection that could not be opened, and 429 or 503 with Retry-After (the server did nothing).
+ * Everything else is returned to the caller, which knows whether a write may be repeated.
  */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } from '../clock.ts';
@@ -18,16 +18,16 @@ import { type RateLimit, RateLimiter } from './rate-limit.ts';
 export interface TransportOptions {
   /** @default { qps: 50, burst: 100 }; `false` switches it off */
   readonly rateLimit?: RateLimit | false;
-  /** Milliseconds a call may take, retries included. @default 30_000 */
+  /** Maximum duration of a call in milliseconds, including retries. @default 30_000 */
   readonly timeout?: number;
-  /** A GET that moves no byte for this long is tried again on a new connection. @default 10_000 */
+  /** A GET without data for this many milliseconds is retried on a new connection. @default 10_000 */
   readonly silence?: number;
   /** Connections for requests; streams are not counted. @default 64 */
   readonly maxSockets?: number;
   readonly userAgent?: string;
   readonly retry?: BackoffOptions;
   readonly clock?: Clock;
-  /** Told of every attempt, for metrics. `code` is the HTTP status or `<error>`. */
+  /** Called after every attempt, for metrics. `code` is the HTTP status or `<error>`. */
   readonly observe?: (attempt: { method: string; code: string; host: string; seconds: number }) => void;
 }
 
@@ -39,9 +39,9 @@ export interface TransportRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Asked at the last moment before the bytes leave; throws to hold them back. */
+  /** Called right before the bytes are sent; throws to prevent that. */
   readonly guard?: (() => void) | undefined;
-  /** Finishes "cannot …" in messages. */
+  /** The action, for error messages: "cannot <doing>". */
   readonly doing: string;
 }
 
@@ -51,11 +51,11 @@ export interface TransportResponse {
   readonly body: Buffer;
 }
 
-/** Of an attempt, as far as retries are concerned. */
+/** The part of a response that retries depend on. */
 interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Where the body is yet to be read. */
+  /** Set if the body is not read yet. */
   readonly message?: IncomingMessage;
 }
 
@@ -77,7 +77,7 @@ export class Transport {
     this.#limiter = limit === false ? undefined : new RateLimiter(limit, this.clock);
   }
 
-  /** One call with its whole answer. Any HTTP status is an answer; only the lack of one throws. */
+  /** Sends a request and reads the whole response. Any HTTP status is a response; only the lack of one throws. */
   request(request: TransportRequest): Promise<TransportResponse> {
     return this.#withRetries(request, 'request', async (exchange) => {
       const message = await send(exchange);
@@ -86,7 +86,7 @@ export class Transport {
     });
   }
 
-  /** One call whose answer is read as it comes: watches and logs. The deadline covers the wait for headers only. */
+  /** Sends a request and returns the response as a stream: for watches and logs. The deadline covers only the headers. */
   async open(request: TransportRequest): Promise<IncomingMessage> {
     const { message } = await this.#withRetries(request, 'stream', async (exchange) => {
       const answer = await send(exchange);
@@ -102,7 +102,7 @@ export class Transport {
     return message;
   }
 
-  /** The headers that say who we are: for connections made elsewhere (WebSocket). */
+  /** The headers with the credentials: for connections that are opened elsewhere (WebSocket). */
   async headers(refused = false): Promise<{ identity: Identity; headers: OutgoingHttpHeaders }> {
     const identity = await this.config.identity({ refused });
     return { identity, headers: this.#headers(identity) };
@@ -128,16 +128,16 @@ export class Transport {
         try {
           const answer = await this.#observed(request, this.#exchange(request, use, identity, call), attempt);
           if (answer.status === 401 && !refused) {
-            // The token may have been rotated under us: read it anew, once.
+            // The token may have been rotated: read it again, once.
             refused = true;
             answer.message?.resume();
             continue;
           }
           const wait = this.#retryAfter(request, answer, retry);
           if (wait === undefined) return answer;
-          // An answer nobody reads must still be consumed, or its connection is never free again.
+          // An unused response must be consumed, or its connection is never released.
           answer.message?.resume();
-          lastFailure = new Error(`the server answered ${answer.status}`);
+          lastFailure = new Error(`the server responded with ${answer.status}`);
           await sleep(wait, call.signal, this.clock);
         } catch (error) {
           const mayRepeat = error instanceof ConnectionError && (request.method === 'GET' || !error.sent);
@@ -150,11 +150,11 @@ export class Transport {
       }
     } catch (error) {
       if (!call.ended) throw error;
-      if (call.givenUp)
+      if (call.abortedByCaller)
         throw new AbortedError(`cannot ${request.doing}: aborted`, { cause: request.signal?.reason });
       this.connections.renew();
       const cause = lastFailure;
-      throw new DeadlineError(`cannot ${request.doing}: no answer within ${timeout} ms`, { cause });
+      throw new DeadlineError(`cannot ${request.doing}: no response within ${timeout} ms`, { cause });
     } finally {
       call.finish();
     }
@@ -169,7 +169,7 @@ export class Transport {
       headers: this.#headers(identity),
       connections: this.connections,
       clock: this.clock,
-      // A write is not repeated after silence, so its deadline is patience enough.
+      // A write is not retried after a timeout, so only its deadline applies.
       silence: request.method === 'GET' ? (this.#options.silence ?? 10_000) : undefined,
     };
   }
@@ -193,7 +193,7 @@ export class Transport {
     }
   }
 
-  /** Milliseconds to wait before trying again; undefined: this is the answer. */
+  /** Milliseconds to wait before the retry; undefined: no retry. */
   #retryAfter(request: TransportRequest, { status, headers }: Answer, retry: number): number | undefined {
     if (status !== 429 && status !== 503) return undefined;
     const asked = Number.parseFloat(headers['retry-after'] ?? '');

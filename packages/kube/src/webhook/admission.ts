@@ -1,4 +1,4 @@
-/** Admission and conversion reviews: what the API server asks and what we answer. No I/O. */
+/** Admission and conversion reviews: requests of the API server and our responses. No I/O. */
 import type { DeepReadonly, KubeObject } from '../objects/object.ts';
 import { jsonDiff } from './json-diff.ts';
 
@@ -23,19 +23,19 @@ export interface AdmissionRequest<T extends KubeObject = KubeObject> {
   readonly options?: unknown;
 }
 
-export interface Verdict {
+export interface AdmissionResponse {
   readonly allowed: boolean;
-  /** Shown to the user when refused. Name the field, its value and what to do. */
+  /** Shown to the user if denied. Name the field, its value and what to do. */
   readonly message?: string;
-  /** HTTP status of a refusal. @default 403 */
+  /** HTTP status if denied. @default 403 */
   readonly code?: number;
   readonly reason?: string;
   /** Shown to the user in either case. */
   readonly warnings?: readonly string[];
 }
 
-export const allow = (...warnings: string[]): Verdict => ({ allowed: true, warnings });
-export const deny = (message: string, ...warnings: string[]): Verdict => ({
+export const allow = (...warnings: string[]): AdmissionResponse => ({ allowed: true, warnings });
+export const deny = (message: string, ...warnings: string[]): AdmissionResponse => ({
   allowed: false,
   message,
   warnings,
@@ -44,15 +44,18 @@ export const deny = (message: string, ...warnings: string[]): Verdict => ({
 export type Validator<T extends KubeObject = KubeObject> = (
   request: AdmissionRequest<T>,
   signal: AbortSignal,
-) => Verdict | Promise<Verdict>;
+) => AdmissionResponse | Promise<AdmissionResponse>;
 
-/** Answers the object as it should be, or a verdict. Must not change the one it got. */
+/** Returns the changed object, or a response. Must not modify the object of the request. */
 export type Mutator<T extends KubeObject = KubeObject> = (
   request: AdmissionRequest<T>,
   signal: AbortSignal,
-) => Verdict | { object: DeepReadonly<T> } | Promise<Verdict | { object: DeepReadonly<T> }>;
+) =>
+  | AdmissionResponse
+  | { object: DeepReadonly<T> }
+  | Promise<AdmissionResponse | { object: DeepReadonly<T> }>;
 
-/** Answers the object in the wanted version. `metadata` must stay but for labels and annotations. */
+/** Returns the object in the desired version. In `metadata` only labels and annotations may change. */
 export type Converter = (
   object: DeepReadonly<KubeObject>,
   desiredApiVersion: string,
@@ -76,10 +79,10 @@ export interface ConversionReview {
 
 export function admissionAnswer(
   review: AdmissionReview,
-  answer: Verdict | { object: DeepReadonly<KubeObject> },
+  answer: AdmissionResponse | { object: DeepReadonly<KubeObject> },
 ): object {
   const request = review.request;
-  const verdict: Verdict = 'object' in answer ? allow() : answer;
+  const response: AdmissionResponse = 'object' in answer ? allow() : answer;
   const patch =
     'object' in answer && request?.object !== undefined ? jsonDiff(request.object, answer.object) : [];
   return {
@@ -87,17 +90,17 @@ export function admissionAnswer(
     kind: review.kind,
     response: {
       uid: request?.uid ?? '',
-      allowed: verdict.allowed,
-      ...(verdict.allowed
+      allowed: response.allowed,
+      ...(response.allowed
         ? {}
         : {
             status: {
-              code: verdict.code ?? 403,
-              reason: verdict.reason ?? 'Forbidden',
-              message: verdict.message ?? 'refused',
+              code: response.code ?? 403,
+              reason: response.reason ?? 'Forbidden',
+              message: response.message ?? 'refused',
             },
           }),
-      ...((verdict.warnings ?? []).length === 0 ? {} : { warnings: verdict.warnings }),
+      ...((response.warnings ?? []).length === 0 ? {} : { warnings: response.warnings }),
       ...(patch.length === 0
         ? {}
         : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { JsonPatch } from '../client/options.ts';
 import { jsonDiff } from './json-diff.ts';
 
-/** Applies the operations that a diff consists of, by the letter of RFC 6902. */
+/** Applies the operations that a diff uses, as in RFC 6902. */
 function patched(value: unknown, patch: JsonPatch): unknown {
   let result = structuredClone(value);
   for (const { op, path, value: next } of patch) {
@@ -31,14 +31,14 @@ test('the patch turns one value into the other', () => {
   const map = fc.dictionary(fc.string(), fc.jsonValue());
   fc.assert(
     fc.property(map, map, (before, after) => {
-      // Through JSON, as it travels: a negative zero is a zero there.
+      // Through JSON, as it is sent: JSON has no negative zero.
       const [from, to] = JSON.parse(JSON.stringify([before, after])) as [unknown, unknown];
       assert.deepEqual(patched(from, jsonDiff(from, to)), to);
     }),
   );
 });
 
-test('equal values need no patch, and only what differs is sent', () => {
+test('equal values need no patch, and the patch contains only differences', () => {
   const object = { metadata: { labels: { 'a/b': '1' } }, spec: { list: [1, { x: 2 }] } };
   assert.deepEqual(jsonDiff(object, structuredClone(object)), []);
   assert.deepEqual(jsonDiff(object, { ...object, metadata: { labels: { 'a/b': '2' } } }), [

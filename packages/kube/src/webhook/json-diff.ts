@@ -1,4 +1,4 @@
-/** The JSON patch that turns one value into another. Lists are replaced whole: correct, short, and easy to read in audits. */
+/** The JSON patch between two values. Lists are replaced as a whole: short, and easy to read in audit logs. */
 import type { JsonPatch } from '../client/options.ts';
 
 export function jsonDiff(before: unknown, after: unknown, path = ''): JsonPatch {

@@ -1,4 +1,4 @@
-/** The HTTPS server that the API server asks: admission and conversion, with certificates that change while it runs. */
+/** The HTTPS server for admission and conversion webhooks. Certificates are replaced while it runs. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import { createServer, type Server } from 'node:https';
@@ -10,6 +10,7 @@ import { type Log, silent } from '../log.ts';
 import type { Metrics } from '../manager/metrics.ts';
 import type { KubeObject } from '../objects/object.ts';
 import {
+  type AdmissionResponse,
   type AdmissionReview,
   admissionAnswer,
   type ConversionReview,
@@ -17,15 +18,14 @@ import {
   conversionAnswer,
   type Mutator,
   type Validator,
-  type Verdict,
 } from './admission.ts';
 
 export interface WebhookServerOptions {
   readonly certificates: CertificateSource;
-  /** @default 9443; 0 takes a free one */
+  /** @default 9443; 0 selects a free port */
   readonly port?: number;
   readonly host?: string;
-  /** Speak HTTP/2 as well. @default false */
+  /** Support HTTP/2 too. @default false */
   readonly http2?: boolean;
   readonly log?: Log;
   readonly metrics?: Metrics;
@@ -33,10 +33,10 @@ export interface WebhookServerOptions {
 
 type Answerer = (body: string, signal: AbortSignal) => Promise<object>;
 
-/** A review holds an object twice at most, and objects are below 3 MiB. */
+/** A review contains an object at most twice, and objects are smaller than 3 MiB. */
 const BODY_LIMIT = 8 << 20;
-/** The API server waits 30 s at most. */
-const LONGEST = 30_000;
+/** The API server waits at most 30 s. */
+const MAX_TIMEOUT = 30_000;
 
 class RequestError extends Error {
   readonly status: number;
@@ -58,7 +58,7 @@ export class WebhookServer {
     this.#log = (options.log ?? silent).child({ part: 'webhook' });
   }
 
-  /** The port, once it listens: that is, once there is a certificate. */
+  /** The port; undefined until the first certificate is available. */
   get port(): number | undefined {
     return this.#port;
   }
@@ -86,7 +86,7 @@ export class WebhookServer {
     });
   }
 
-  /** Serves until the signal is aborted; requests under way are answered. */
+  /** Serves until the signal is aborted, then completes running requests. */
   async run(signal: AbortSignal): Promise<void> {
     const { server, closeIdle } = this.#makeServer();
     const failed = Promise.withResolvers<never>();
@@ -94,7 +94,7 @@ export class WebhookServer {
     let opening: Promise<void> | undefined;
     const following = this.#options.certificates.run((certificate) => {
       if (signal.aborted) return;
-      // Checked before use: a key that does not fit throws here and the old pair stays.
+      // Checked before use: a key that does not match throws here, and the old pair stays in use.
       createSecureContext(certificate);
       server.setSecureContext(certificate);
       if (opening === undefined)
@@ -108,7 +108,7 @@ export class WebhookServer {
     }, signal);
     await Promise.race([following, failed.promise]);
     if (opening === undefined) return;
-    // A server that is about to listen cannot be closed yet, and would then keep the program running.
+    // A server that is about to listen cannot be closed yet, and would keep the program running.
     await Promise.race([opening, failed.promise]);
     await new Promise<void>((resolve) => {
       server.close(() => resolve());
@@ -121,7 +121,7 @@ export class WebhookServer {
       const server = createSecureServer(
         { allowHTTP1: true },
         (request, response) =>
-          // The compatible interface of node:http2: the same shape, another class.
+          // The compatibility API of node:http2 has the same shape but another class.
           void this.#answer(request as unknown as IncomingMessage, response as unknown as ServerResponse),
       );
       const sessions = new Set<ServerHttp2Session>();
@@ -129,11 +129,11 @@ export class WebhookServer {
         sessions.add(session);
         session.once('close', () => sessions.delete(session));
       });
-      // What is under way is answered; nothing new is taken.
+      // Completes running requests and accepts no new ones.
       return { server, closeIdle: () => sessions.forEach((session) => session.close()) };
     }
     const server = createServer({}, (request, response) => void this.#answer(request, response));
-    server.requestTimeout = LONGEST;
+    server.requestTimeout = MAX_TIMEOUT;
     server.keepAliveTimeout = 90_000;
     return { server, closeIdle: () => server.closeIdleConnections() };
   }
@@ -146,15 +146,15 @@ export class WebhookServer {
   #admission(path: string, handler: Validator | Mutator): this {
     return this.#route(path, async (body, signal) => {
       const review = parse(body, 'AdmissionReview') as AdmissionReview;
-      if (review.request === undefined) throw new RequestError(400, 'the review holds no request');
-      let answer: Verdict | { object: object };
+      if (review.request === undefined) throw new RequestError(400, 'the review has no request');
+      let answer: AdmissionResponse | { object: object };
       try {
         answer = await handler(review.request, signal);
       } catch (error) {
         this.#log.error({ err: error, path, object: review.request.name }, 'an admission handler threw');
         answer = { allowed: false, code: 500, reason: 'InternalError', message: explain(error) };
       }
-      return admissionAnswer(review, answer as Verdict);
+      return admissionAnswer(review, answer as AdmissionResponse);
     });
   }
 
@@ -169,20 +169,20 @@ export class WebhookServer {
     const began = performance.now();
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
     const route = this.#routes.get(path);
-    const deadline = AbortSignal.timeout(patience(request.url ?? ''));
+    const deadline = AbortSignal.timeout(timeoutOf(request.url ?? ''));
     let status = 200;
     let text: string;
     try {
       if (path === '/healthz') text = 'ok';
       else {
         if (route === undefined) throw new RequestError(404, `nothing is served at ${path}`);
-        if (request.method !== 'POST') throw new RequestError(405, 'send a review with POST');
+        if (request.method !== 'POST') throw new RequestError(405, 'use POST');
         text = JSON.stringify(await beforeDeadline(route(await collect(request), deadline), deadline));
       }
     } catch (error) {
       status = error instanceof RequestError ? error.status : 500;
       text = error instanceof RequestError ? error.message : 'internal error';
-      if (status === 500) this.#log.error({ err: error, path }, 'a review was not answered');
+      if (status === 500) this.#log.error({ err: error, path }, 'review failed');
     }
     if (route !== undefined) this.#options.metrics?.webhook(path, status, (performance.now() - began) / 1000);
     response.writeHead(status, {
@@ -192,10 +192,12 @@ export class WebhookServer {
   }
 }
 
-/** The API server says how long it waits; a little less leaves time for the answer to travel. */
-function patience(url: string): number {
+/** The timeout that the API server sends, less some time for the response. */
+function timeoutOf(url: string): number {
   const seconds = /[?&]timeout=(\d+(?:\.\d+)?)s/.exec(url)?.[1];
-  return seconds === undefined ? LONGEST : Math.max(100, Math.min(LONGEST, Number(seconds) * 1000 - 250));
+  return seconds === undefined
+    ? MAX_TIMEOUT
+    : Math.max(100, Math.min(MAX_TIMEOUT, Number(seconds) * 1000 - 250));
 }
 
 function beforeDeadline<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {

@@ -1,4 +1,4 @@
-/** Webhooks as the API server meets them: admission over TLS with certificates of our own making, rotated while it serves. */
+/** Webhooks called by the API server: admission over TLS with self-signed certificates that are rotated meanwhile. */
 
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
@@ -24,7 +24,7 @@ import {
   kubeconfigConfig,
   type Log,
   Metrics,
-  SelfMadeCertificates,
+  SelfSignedCertificates,
   secrets,
   silent,
   validatingWebhookConfigurations,
@@ -68,7 +68,7 @@ function serve(t: TestContext, certificates: CertificateSource, metrics?: Metric
   return server;
 }
 
-/** The certificate that a new connection is shown. */
+/** The certificate of a new connection. */
 function shown(port: number): Promise<X509Certificate> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
@@ -81,14 +81,14 @@ function shown(port: number): Promise<X509Certificate> {
   });
 }
 
-test('the API server validates and mutates through it, with the self-made authority injected', async (t) => {
+test('the API server validates and mutates through it, with the injected self-signed authority', async (t) => {
   const api = await startApiServer();
   const client = createClient(await kubeconfigConfig({ text: api.kubeconfig() }), { rateLimit: false });
   t.after(async () => {
     client.close();
     await api.stop();
   });
-  const certificates = new SelfMadeCertificates(client, {
+  const certificates = new SelfSignedCertificates(client, {
     secret: { namespace: 'default', name: 'webhook-certs' },
     dnsNames: ['127.0.0.1'],
     inject: [
@@ -129,7 +129,7 @@ test('the API server validates and mutates through it, with the self-made author
     /controller_runtime_webhook_requests_total\{webhook="\/validate",code="200"\} 2/,
   );
 
-  // The serving certificate goes; a new one is made, signed by the same authority, and nobody notices.
+  // Remove the serving certificate: a new one of the same authority is created, and no request fails.
   const before = await shown(server.port ?? 0);
   const secret = await client.get(secrets, { namespace: 'default', name: 'webhook-certs' });
   await client.mergePatch(secrets, secret.metadata, { data: { 'tls.crt': '' } });
@@ -140,7 +140,7 @@ test('the API server validates and mutates through it, with the self-made author
   await client.create(configMaps, configMap('green', { colour: 'green' }));
 });
 
-test('certificates are renewed in time, and a new authority is known before it signs', async (t) => {
+test('renews certificates in time, and distributes a new authority before it signs', async (t) => {
   const api = await startApiServer();
   const client = createClient(await kubeconfigConfig({ text: api.kubeconfig() }), { rateLimit: false });
   t.after(async () => {
@@ -154,7 +154,7 @@ test('certificates are renewed in time, and a new authority is known before it s
     lifetime: 90 * DAY,
     authorityLifetime: 900 * DAY,
   };
-  const certificates = new SelfMadeCertificates(client, options, { clock });
+  const certificates = new SelfSignedCertificates(client, options, { clock });
   const secret = async () => {
     const { data } = await client.get(secrets, options.secret);
     return (name: string) => Buffer.from(data?.[name] ?? '', 'base64').toString();
@@ -167,10 +167,10 @@ test('certificates are renewed in time, and a new authority is known before it s
   const oldAuthority = (await secret())('ca.crt');
 
   clock.jump(560 * DAY);
-  // Two replicas at the same moment: one writes, the other finds out and takes what is there.
+  // Two replicas at the same time: one writes, the other conflicts and uses the result.
   const answers = await Promise.all([
     certificates.ensure(),
-    new SelfMadeCertificates(client, options, { clock }).ensure(),
+    new SelfSignedCertificates(client, options, { clock }).ensure(),
   ]);
   assert.ok(answers.some((answer) => answer !== undefined));
   const bundle = (await secret())('ca.crt');
@@ -188,7 +188,7 @@ test('certificates are renewed in time, and a new authority is known before it s
   );
 });
 
-test('mounted files are reloaded, a half-written pair is not, and reviews keep being answered', async (t) => {
+test('reloads mounted files, ignores a mismatched pair, and serves reviews meanwhile', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'webhook-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const now = Date.now();
@@ -269,7 +269,7 @@ test('mounted files are reloaded, a half-written pair is not, and reviews keep b
   assert.equal((await ask('/validate', '', 'GET')).status, 405);
 });
 
-test('HTTP/2 is spoken where it is asked for, beside HTTP/1', async () => {
+test('supports HTTP/2 beside HTTP/1 if enabled', async () => {
   const authority = await createAuthority({ name: 'a', now: Date.now(), lifetime: DAY });
   const pair = await issueServing(authority, { hosts: ['localhost'], now: Date.now(), lifetime: DAY });
   const certificates: CertificateSource = {

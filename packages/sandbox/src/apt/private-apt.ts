@@ -1,6 +1,6 @@
 import { mkdir, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cacheDirectory } from '../cache-directory.ts';
+import { cacheDirectory } from '../directories.ts';
 import { CommandError, InvalidRequestError, SandboxError } from '../errors.ts';
 import { runCommand } from '../process/run-command.ts';
 import { withLock } from '../process/with-lock.ts';
@@ -205,7 +205,7 @@ export class PrivateApt {
       'Acquire::PDiffs "false";',
       // Release files of testing can be past their date for a clock that is ahead; signatures are still checked.
       'Acquire::Check-Valid-Until "false";',
-      // A mirror that stumbles is asked again before anybody hears of it.
+      // A failed download is retried before the failure is reported.
       'Acquire::Retries "5";',
       ...(this.#architecture === undefined
         ? []
@@ -227,4 +227,11 @@ export class PrivateApt {
     for (const [name, content] of Object.entries(files))
       await replaceFile(join(this.directory, name), content);
   }
+}
+
+/** What installing these packages on an empty system of that release and machine would mean; nothing is fetched but the lists. */
+export async function resolvePackages(
+  options: AptOptions & { readonly packages: readonly string[] },
+): Promise<readonly DebPackage[]> {
+  return (await PrivateApt.open(options)).resolve(options.packages);
 }

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { waitUntil } from '../process/wait-until.ts';
 import { watchGrowth } from './watch-growth.ts';
 
-test('what is there so far is told again and again, until nobody wants to know', async () => {
+test('reports the size repeatedly until it is stopped', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'growth-'));
   const path = join(directory, 'large');
   const told: (readonly [number, number])[] = [];

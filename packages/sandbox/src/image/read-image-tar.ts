@@ -16,6 +16,8 @@ export interface ImageDescription {
   readonly id: string;
   readonly tags: readonly string[];
   readonly config: ImageConfig;
+  /** Where the configuration is in the archive, as it was written. */
+  readonly configuration: TarMember;
   /** The machine it is for, where it says so. */
   readonly architecture: string | undefined;
   /** Lowest first, with their place in the archive. */
@@ -74,6 +76,7 @@ export async function readImageTar(path: string): Promise<ImageDescription[]> {
         id: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
         tags: manifest.RepoTags ?? [],
         config: fromFormat(configuration.config ?? {}),
+        configuration: find(manifest.Config, 'the configuration that manifest.json names'),
         architecture: configuration.architecture,
         layers: manifest.Layers.map((name, index) => ({
           ...find(name, 'a layer that manifest.json names'),

@@ -13,7 +13,7 @@ test('hands back what a program says, and gives it what it should read', async (
   assert.deepEqual(lines.toSorted(), ['error', 'one', 'two']);
 });
 
-test('a bad end is an error with the last words, unless it is allowed', async () => {
+test('a non-zero exit is an error with the last output, unless it is allowed', async () => {
   const command = ['sh', '-c', 'echo why >&2; exit 3'];
   await assert.rejects(runCommand(command), (error) => {
     assert.ok(error instanceof CommandError);

@@ -74,7 +74,7 @@ function killTree(pid: number | undefined): void {
     try {
       process.kill(target, 'SIGKILL');
     } catch {
-      // It ended by itself.
+      // It ended already.
     }
   }
 }

@@ -6,7 +6,7 @@ import { PrerequisiteError } from '../errors.ts';
 
 export interface LockOptions {
   readonly signal?: AbortSignal;
-  /** Called once when somebody else holds the lock. */
+  /** Called once if another process holds the lock. */
   readonly onWait?: () => void;
 }
 

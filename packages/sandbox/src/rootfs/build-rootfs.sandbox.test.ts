@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { cacheDirectory } from '../cache-directory.ts';
+import { cacheDirectory } from '../directories.ts';
 import { writeImageTar } from '../image/write-image-tar.ts';
 import { runCommand } from '../process/run-command.ts';
 import { buildRootfs, type RootfsRequest } from './build-rootfs.ts';
@@ -17,7 +17,7 @@ after(async () => {
   for (const cache of caches) await rm(cache, { recursive: true });
 });
 
-/** Everything is built anew in an empty cache directory. */
+/** Everything is built again in an empty cache directory. */
 async function freshCache(): Promise<string> {
   const cache = await mkdtemp(join(tmpdir(), 'rootfs-cache-'));
   caches.push(cache);

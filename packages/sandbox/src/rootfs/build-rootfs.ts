@@ -1,15 +1,16 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PrivateApt, type Suite } from '../apt/private-apt.ts';
-import { cacheDirectory } from '../cache-directory.ts';
+import { type Architecture, PrivateApt, type Suite } from '../apt/private-apt.ts';
 import { contentKey } from '../content-key.ts';
+import { cacheDirectory } from '../directories.ts';
 import { InvalidRequestError, SandboxError } from '../errors.ts';
 import { runCommand } from '../process/run-command.ts';
 import { consoleProgress, type Progress } from '../progress.ts';
 import { publishDirectory } from '../publish-directory.ts';
 import { requireRoot } from '../require-root.ts';
 import { type AccountRequest, addAccounts } from './accounts.ts';
-import { answerQuestions, configureBase, installPackages, runInRoot } from './chroot.ts';
+import { answerQuestions, type BuildRoot, configureBase, installPackages, runInRoot } from './chroot.ts';
+import { type Emulator, emulatorFor } from './emulation.ts';
 import { type RootFile, writeRootFiles } from './root-files.ts';
 import { scrub } from './scrub.ts';
 
@@ -17,6 +18,8 @@ export interface RootfsRequest {
   /** What it is called in the cache and in progress lines, for example `slurm-26.05`. */
   readonly name: string;
   readonly suite: Suite;
+  /** The architecture of its packages, where it is not this machine's: their scripts run emulated, ten times slower. */
+  readonly architecture?: Architecture;
   /** Other releases, for packages that `suite` does not have. */
   readonly alsoFrom?: readonly Suite[];
   /** Installed without recommended packages, on top of Debian's essential ones. */
@@ -73,11 +76,13 @@ export async function buildRootfs(request: RootfsRequest, options: BuildOptions 
   const apt = await PrivateApt.open({
     suite: request.suite,
     alsoFrom: request.alsoFrom,
+    ...(request.architecture === undefined ? {} : { architecture: request.architecture }),
     progress,
     signal: options.signal,
   });
+  const emulator = await emulatorFor(request.architecture, options);
   const built = await withFreshLists(apt, progress, async () => {
-    const base = await buildBase(apt, options, progress);
+    const base = await buildBase(apt, request.architecture, emulator, options, progress);
     const packages = await apt.resolve(['?essential', ...request.packages]);
     const key = contentKey({ recipe, request, packages });
     const path = join(directory, `${request.name}-${key}`);
@@ -86,13 +91,14 @@ export async function buildRootfs(request: RootfsRequest, options: BuildOptions 
       async (scratch) => {
         progress(`${request.name}: installing ${packages.length} packages of Debian ${request.suite}`);
         const root = join(scratch, 'root');
+        const build: BuildRoot = { path: root, emulator, signal: options.signal };
         await runCommand(['cp', '--archive', '--reflink=auto', join(base, 'root'), root], options);
         await addAccounts(root, request.accounts ?? []);
-        if (request.answers !== undefined) await answerQuestions(root, request.answers, options.signal);
+        if (request.answers !== undefined) await answerQuestions(build, request.answers);
         await apt.download(packages);
-        await installPackages(apt, root, packages, options.signal);
+        await installPackages(apt, build, packages);
         await writeRootFiles(root, request.files ?? []);
-        for (const command of request.commands ?? []) await runInRoot(root, command, options.signal);
+        for (const command of request.commands ?? []) await runInRoot(build, command);
         await scrub(root, request.remove ?? []);
         progress(`${request.name}: ready`);
       },
@@ -106,9 +112,16 @@ export async function buildRootfs(request: RootfsRequest, options: BuildOptions 
 }
 
 /** Debian's essential packages, configured: the common beginning of every root file system of a suite. */
-async function buildBase(apt: PrivateApt, options: BuildOptions, progress: Progress): Promise<string> {
+async function buildBase(
+  apt: PrivateApt,
+  architecture: Architecture | undefined,
+  emulator: Emulator | undefined,
+  options: BuildOptions,
+  progress: Progress,
+): Promise<string> {
   const packages = await apt.resolve(['?essential']);
-  const path = join(cacheDirectory(), 'rootfs', `base-${apt.suite}-${contentKey({ recipe, packages })}`);
+  const key = contentKey({ recipe, packages, ...(architecture === undefined ? {} : { architecture }) });
+  const path = join(cacheDirectory(), 'rootfs', `base-${apt.suite}-${key}`);
   return publishDirectory(
     path,
     async (scratch) => {
@@ -116,7 +129,7 @@ async function buildBase(apt: PrivateApt, options: BuildOptions, progress: Progr
       const root = join(scratch, 'root');
       await mkdir(root);
       const files = await apt.download(packages);
-      await configureBase(apt, root, files, options.signal);
+      await configureBase(apt, { path: root, emulator, signal: options.signal }, files);
     },
     { ...options, onWait: () => progress(`${apt.suite}: another process is building the base; waiting`) },
   );

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import type { DebPackage } from '../apt/print-uris.ts';
 import type { PrivateApt } from '../apt/private-apt.ts';
 import { runCommand } from '../process/run-command.ts';
+import { type Emulator, inUserNamespace, registerEmulator } from './emulation.ts';
 
 /** Programs that write dates use this one (2026-01-01), so that two builds do not differ by their day. */
 const sourceDate = '1767225600';
@@ -21,10 +22,12 @@ const insideEnv = {
 /**
  * Mounts what maintainer scripts expect, then becomes the command. Mount and pid namespace are the script's own:
  * however the build ends, no mount and no process of it stays.
- * $1 = root, $2 = directory of packages ("" for none), the rest = the command.
+ * $1 = root, $2 = directory of packages ("" for none), $3 and $4 = what runs programs of another architecture ("" for none), the
+ * rest = the command.
  */
 const stage = `set -eu
-root=$1 archives=$2; shift 2
+root=$1 archives=$2 interpreter=$3 entry=$4; shift 4
+${registerEmulator}
 mount -t proc proc "$root/proc"
 mount -t tmpfs -o mode=755,size=1m dev "$root/dev"
 for node in null zero full random urandom tty; do
@@ -38,12 +41,19 @@ if [ -n "$archives" ]; then
 fi
 exec "$@"`;
 
+/** A root that is being built. */
+export interface BuildRoot {
+  readonly path: string;
+  /** What runs its programs where they are of another architecture. */
+  readonly emulator?: Emulator | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 async function staged(
-  root: string,
+  { path: root, emulator, signal }: BuildRoot,
   archives: string,
   command: readonly string[],
   env: NodeJS.ProcessEnv,
-  signal: AbortSignal | undefined,
   input?: string,
 ): Promise<void> {
   await runCommand(
@@ -51,6 +61,7 @@ async function staged(
       'setpriv',
       '--pdeathsig',
       'KILL',
+      ...(emulator === undefined ? [] : ['sh', '-c', inUserNamespace, 'emulated']),
       'unshare',
       '--mount',
       '--pid',
@@ -67,20 +78,23 @@ async function staged(
       'stage',
       root,
       archives,
+      emulator?.interpreter ?? '',
+      emulator?.magic ?? '',
       ...command,
     ],
-    { env, signal, input, timeoutMs: 900_000 },
+    // Emulated programs are about ten times slower.
+    { env, signal, input, timeoutMs: emulator === undefined ? 900_000 : 3_600_000 },
   );
 }
 
 /** Unpacks the essential packages into an empty root and lets their own dpkg install them. */
 export async function configureBase(
   apt: PrivateApt,
-  root: string,
+  build: BuildRoot,
   files: readonly string[],
-  signal: AbortSignal | undefined,
 ): Promise<void> {
-  // Merged /usr: older suites expect whoever bootstraps to make these links.
+  const { path: root, signal } = build;
+  // Merged /usr: older suites expect the bootstrapping program to create these links.
   for (const name of ['bin', 'sbin', 'lib', 'lib64']) {
     await mkdir(join(root, 'usr', name), { recursive: true });
     await symlink(`usr/${name}`, join(root, name));
@@ -106,7 +120,7 @@ export async function configureBase(
   await writeFile(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n');
   await chmod(join(root, 'usr/sbin/policy-rc.d'), 0o755);
   await staged(
-    root,
+    build,
     apt.archives,
     [
       'chroot',
@@ -117,7 +131,6 @@ export async function configureBase(
       ...files.map((file) => `/var/cache/apt/archives/${basename(file)}`),
     ],
     insideEnv,
-    signal,
   );
 }
 
@@ -133,12 +146,12 @@ path-exclude=/usr/share/man/*
 /** Installs exactly these packages: the machine's apt decides the order, the root's dpkg does the work. */
 export async function installPackages(
   apt: PrivateApt,
-  root: string,
+  build: BuildRoot,
   packages: readonly DebPackage[],
-  signal: AbortSignal | undefined,
 ): Promise<void> {
+  const { path: root } = build;
   await staged(
-    root,
+    build,
     apt.archives,
     [
       'apt-get',
@@ -165,26 +178,17 @@ export async function installPackages(
       ...packages.map((deb) => `${deb.name}:${deb.architecture}=${deb.version}`),
     ],
     { ...insideEnv, APT_CONFIG: apt.env['APT_CONFIG'] },
-    signal,
   );
   await rm(join(root, 'var/lib/apt-extended-states'), { force: true });
 }
 
 /** Runs one command inside the root, without a network. */
-export async function runInRoot(
-  root: string,
-  command: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  await staged(root, '', ['chroot', root, ...command], insideEnv, signal);
+export async function runInRoot(build: BuildRoot, command: readonly string[]): Promise<void> {
+  await staged(build, '', ['chroot', build.path, ...command], insideEnv);
 }
 
 /** Answers the questions of packages before they are installed. */
-export async function answerQuestions(
-  root: string,
-  answers: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<void> {
+export async function answerQuestions(build: BuildRoot, answers: readonly string[]): Promise<void> {
   const input = answers.map((answer) => `${answer}\n`).join('');
-  await staged(root, '', ['chroot', root, 'debconf-set-selections'], insideEnv, signal, input);
+  await staged(build, '', ['chroot', build.path, 'debconf-set-selections'], insideEnv, input);
 }

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DebPackage } from '../apt/print-uris.ts';
 import { type Architecture, PrivateApt, type Suite } from '../apt/private-apt.ts';
-import { cacheDirectory } from '../cache-directory.ts';
 import { contentKey } from '../content-key.ts';
+import { cacheDirectory } from '../directories.ts';
 import { InvalidRequestError } from '../errors.ts';
 import { runCommand } from '../process/run-command.ts';
 import { publishDirectory } from '../publish-directory.ts';
@@ -16,8 +16,8 @@ export interface UnpackedPackages {
 }
 
 /**
- * Just the files of the named packages, without their dependencies and without running anything of theirs: for whoever
- * picks single libraries out of them.
+ * Just the files of the named packages, without their dependencies and without running anything of theirs: for callers that
+ * use single libraries of them.
  */
 export async function unpackPackages(
   request: {

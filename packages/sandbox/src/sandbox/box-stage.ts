@@ -28,7 +28,7 @@ export interface StagePlan {
  * Runs as the first process of the new mount and pid namespaces. It gets every value as an argument, so that no path
  * or command is ever read as shell text. $1 = root ("" for none), $2 = overlay options, then mounts as
  * "bind"|"robind"|"tmpfs" source target triples up to "--", then the command that it becomes.
- * A line on descriptor 3 says that all mounts are there; a line from it lets the command begin, so that whoever
+ * A line on descriptor 3 says that all mounts are there; a line from it lets the command begin, so that the caller that
  * started the box knows its process before that process can end.
  */
 const script = `set -eu

@@ -138,7 +138,7 @@ export class Box {
           ns('uts', holder.identity),
           ns('ipc', holder.identity),
           ns('pid', keeper),
-          // Entering a pid namespace takes a child, which shall not outlive the process that we hold.
+          // Entering a pid namespace needs a child, which must not outlive the process that we hold.
           programs.setpriv,
           '--pdeathsig',
           'KILL',

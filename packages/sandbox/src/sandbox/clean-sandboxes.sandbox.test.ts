@@ -72,7 +72,7 @@ async function startVictim(): Promise<Made> {
   return made;
 }
 
-/** Waits, because a dead process keeps its pid namespace until the machine's process 1 has buried it. */
+/** Waits, because a dead process keeps its pid namespace until the machine's process 1 has reaped it. */
 async function namespacesVanish(made: Made): Promise<void> {
   await waitUntil('the namespaces to vanish', () => namespaces().intersection(made.used).size === 0, {
     timeoutMs: 90_000,
@@ -86,7 +86,7 @@ async function assertNothingRemains(made: Made): Promise<void> {
   assert.equal(await readFile(sysctl, 'utf8'), sysctlBefore, 'no changed kernel setting');
 }
 
-test('after SIGKILL of the program its processes end by themselves, and clean removes the rest', async () => {
+test('after SIGKILL of the program its processes end, and clean removes the rest', async () => {
   const made = await startVictim();
   victim?.kill('SIGKILL');
   await waitUntil('the kernel to end what belonged to the program', () => !made.processes.some(isAlive));
@@ -102,7 +102,7 @@ test('clean also ends a sandbox whose program still runs', async () => {
   await assertNothingRemains(made);
 });
 
-test('the next sandbox of the same name takes away what a dead program left', async () => {
+test('the next sandbox of the same name removes what a killed program left', async () => {
   const made = await startVictim();
   victim?.kill('SIGKILL');
   await once(victim ?? assert.fail(), 'exit');
@@ -112,9 +112,9 @@ test('the next sandbox of the same name takes away what a dead program left', as
 });
 
 test('a process number that now means another process is left alone', async () => {
-  const bystander = spawn('sleep', ['1000']);
+  const unrelated = spawn('sleep', ['1000']);
   const owner = { pid: 1, startTime: 'never' };
-  const stale = { pid: bystander.pid ?? assert.fail(), startTime: '12345', what: 'long gone' };
+  const stale = { pid: unrelated.pid ?? assert.fail(), startTime: '12345', what: 'long gone' };
   const record = new SandboxRecord(join(sandboxesDirectory(), name), {
     name,
     owner,
@@ -124,8 +124,8 @@ test('a process number that now means another process is left alone', async () =
   });
   assert.ok(readRecord(record.directory));
   await cleanSandboxes({ name });
-  assert.equal(bystander.exitCode, null);
-  assert.ok(bystander.kill('SIGTERM'));
-  await once(bystander, 'exit');
-  assert.equal(bystander.signalCode, 'SIGTERM', 'it lived until this test ended it');
+  assert.equal(unrelated.exitCode, null);
+  assert.ok(unrelated.kill('SIGTERM'));
+  await once(unrelated, 'exit');
+  assert.equal(unrelated.signalCode, 'SIGTERM', 'it ran until this test ended it');
 });

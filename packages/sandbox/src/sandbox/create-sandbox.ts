@@ -20,7 +20,7 @@ export interface SandboxOptions {
   readonly name: string;
 }
 
-/** Makes an empty sandbox: a place for networks and boxes that can be taken away without a trace. Needs root. */
+/** Creates an empty sandbox for networks and boxes, which can be removed completely. Needs root. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   requireRoot(`The sandbox ${options.name}`);
   checkName('sandbox', options.name);

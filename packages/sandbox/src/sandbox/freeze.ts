@@ -26,7 +26,7 @@ export async function freeze(first: number): Promise<void> {
   );
 }
 
-/** Lets every process inside go on, children first: nobody is asked before it can answer. */
+/** Resumes every process inside, children first: no process gets a request before it can respond. */
 export function thaw(first: number): void {
   for (const pid of processesInside(first).toReversed()) send(pid, 'SIGCONT');
 }
@@ -43,6 +43,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself.
+    // It ended already.
   }
 }

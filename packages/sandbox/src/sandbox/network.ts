@@ -69,8 +69,8 @@ export class Network {
   }
 
   /** Lays a cable into the network namespace of `pid`. */
-  async connect(pid: number, interfaceName: string, wish?: string): Promise<Port> {
-    const address = allocateAddress(this.subnet, this.#taken, wish);
+  async connect(pid: number, interfaceName: string, requested?: string): Promise<Port> {
+    const address = allocateAddress(this.subnet, this.#taken, requested);
     this.#taken.add(address);
     const port = `${this.#bridge}p${this.#ports++}`;
     try {

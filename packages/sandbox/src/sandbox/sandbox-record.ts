@@ -1,10 +1,10 @@
 /**
- * What a sandbox has made on the machine, on disk before anyone could forget it. Whoever finds the record can undo
+ * What a sandbox has created on the machine, written to disk before it is created. A program that finds the record can undo
  * all of it: see clean-sandboxes.ts.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheDirectory } from '../cache-directory.ts';
+import { cacheDirectory } from '../directories.ts';
 import type { ProcessIdentity } from '../process/process-identity.ts';
 
 export interface RecordedProcess extends ProcessIdentity {
@@ -15,7 +15,7 @@ export interface RecordContent {
   readonly name: string;
   /** The program that made the sandbox. */
   readonly owner: ProcessIdentity;
-  /** Namespaces, mounts and interfaces live and die with these processes. */
+  /** Namespaces, mounts and interfaces exist as long as these processes. */
   readonly processes: readonly RecordedProcess[];
   /** Directories in the cgroup file systems. */
   readonly cgroups: readonly string[];

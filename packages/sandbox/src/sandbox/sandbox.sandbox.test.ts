@@ -136,7 +136,7 @@ test('a box has its own files, host name, user, processes and environment', asyn
   await rm(shared, { recursive: true });
 });
 
-test('a paused box stands still, with everything it started, and goes on', async () => {
+test('pauses a box with everything it started, and resumes it', async () => {
   const counter = ['sh', '-c', 'sh -c "while :; do echo tick; sleep 0.02; done" & wait'];
   const box = await sandbox.startBox({ name: 'counter', rootfs, command: counter });
   const ticks = () => box.logTail(1_000_000).split('tick').length;
@@ -144,7 +144,7 @@ test('a paused box stands still, with everything it started, and goes on', async
   await box.pause();
   // What it had written before is on its way to us for a moment.
   let counted = 0;
-  await box.waitFor('a log that stands still', async () => {
+  await box.waitFor('a log that does not grow', async () => {
     counted = ticks();
     await new Promise((resolve) => setTimeout(resolve, 200)); // ten ticks of a box that is not paused
     return ticks() === counted;
@@ -177,9 +177,9 @@ test('the machine reaches a box through a forward, without an interface', async 
 test('two networks do not reach each other; a box may be in both or share the network of another', async () => {
   const other = await sandbox.addNetwork('other');
   const web = await startServer('web');
-  const stranger = await sandbox.startBox({ name: 'stranger', rootfs, networks: [other] });
+  const separate = await sandbox.startBox({ name: 'separate', rootfs, networks: [other] });
   const both = await sandbox.startBox({ name: 'both', rootfs, networks: [other, lan] });
-  assert.equal(await ask(stranger, web, 2), undefined);
+  assert.equal(await ask(separate, web, 2), undefined);
   assert.equal(await ask(both, web), 'I am web');
   assert.equal(both.addressOn(other), '10.79.1.3');
   const beside = await sandbox.startBox({ name: 'beside', rootfs, networkOf: web });
@@ -196,8 +196,8 @@ test('what cannot start says why', async () => {
     /no\/such\/program/,
   );
   await assert.rejects(
-    sandbox.startBox({ name: 'who', rootfs, user: 'nobody-here' }),
-    /user "nobody-here" is not in/,
+    sandbox.startBox({ name: 'who', rootfs, user: 'missing-user' }),
+    /user "missing-user" is not in/,
   );
   await assert.rejects(
     sandbox.startBox({ name: 'bare', files: [{ path: '/x' }] }),
@@ -210,9 +210,9 @@ test('what cannot start says why', async () => {
   const box = await sandbox.startBox({
     name: 'brief',
     rootfs,
-    command: ['sh', '-c', 'echo last words; exit 3'],
+    command: ['sh', '-c', 'echo final output; exit 3'],
   });
-  await assert.rejects(box.waitForPort(80), /box brief ended before port 80[^]*last words/);
+  await assert.rejects(box.waitForPort(80), /box brief ended before port 80[^]*final output/);
   assert.deepEqual(await box.exit, { code: 3, signal: null });
   await assert.rejects(box.exec(['true']), /box brief does not run: true cannot/);
 });

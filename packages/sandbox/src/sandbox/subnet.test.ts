@@ -25,8 +25,8 @@ test('refuses what is no usable subnet, and says why', () => {
 
 test('refuses addresses that are outside, the gateway, broadcast or taken', () => {
   const subnet = parseSubnet('192.168.7.0/29');
-  for (const wish of ['192.168.7.1', '192.168.7.7', '192.168.8.2', 'x', '192.168.7.2.1'])
-    assert.throws(() => allocateAddress(subnet, new Set(), wish), /not a host address/, wish);
+  for (const requested of ['192.168.7.1', '192.168.7.7', '192.168.8.2', 'x', '192.168.7.2.1'])
+    assert.throws(() => allocateAddress(subnet, new Set(), requested), /not a host address/, requested);
   assert.throws(() => allocateAddress(subnet, new Set(['192.168.7.3']), '192.168.7.3'), /taken/);
 });
 

@@ -31,14 +31,14 @@ export function gateway(subnet: Subnet): string {
   return toAddress(subnet.first);
 }
 
-/** A free address: the wished one if it is free and inside, else the lowest. */
-export function allocateAddress(subnet: Subnet, taken: ReadonlySet<string>, wish?: string): string {
-  if (wish !== undefined) {
-    const number = toNumber(wish);
+/** A free address: the requested one, or the lowest. */
+export function allocateAddress(subnet: Subnet, taken: ReadonlySet<string>, requested?: string): string {
+  if (requested !== undefined) {
+    const number = toNumber(requested);
     if (number === undefined || number <= subnet.first || number > subnet.last)
-      throw new InvalidRequestError(`address "${wish}" is not a host address of ${subnet.cidr}.`);
-    if (taken.has(wish)) throw new InvalidRequestError(`address "${wish}" is taken already.`);
-    return wish;
+      throw new InvalidRequestError(`address "${requested}" is not a host address of ${subnet.cidr}.`);
+    if (taken.has(requested)) throw new InvalidRequestError(`address "${requested}" is taken already.`);
+    return requested;
   }
   for (let number = subnet.first + 1; number <= subnet.last; number++) {
     const address = toAddress(number);

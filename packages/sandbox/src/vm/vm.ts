@@ -4,15 +4,21 @@ import { readFileSync, rmSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Suite } from '../apt/private-apt.ts';
+import { scratchDirectory } from '../directories.ts';
 import { CommandError, PrerequisiteError, SandboxError, TimeoutError } from '../errors.ts';
 import type { CommandResult } from '../process/run-command.ts';
 import { consoleProgress, type Progress } from '../progress.ts';
 import { buildRootfs } from '../rootfs/build-rootfs.ts';
 import { hostPrograms } from '../sandbox/host-programs.ts';
-import { scratchDirectory } from '../scratch-directory.ts';
 import { unpackTools } from '../unpack-tools.ts';
 import { debianKernel } from './kernel.ts';
 import { type InitramfsRequest, writeInitramfs } from './write-initramfs.ts';
+
+/**
+ * `no_timer_check`: at boot the kernel counts timer ticks in a short busy loop and panics ("IO-APIC + timer doesn't work") if an
+ * emulated CPU got too little time on a busy machine.
+ */
+const KERNEL_PARAMETERS = 'console=ttyS0 rdinit=/init panic=-1 quiet cgroup_no_v1=all no_timer_check';
 
 export interface VmOptions {
   /** Debian release of the kernel and of the guest's own programs. @default trixie */
@@ -133,7 +139,7 @@ export class Vm {
               String(options.memoryMiB ?? 4096),
             ],
             ['-kernel', kernel.image, '-initrd', initramfs],
-            ['-append', 'console=ttyS0 rdinit=/init panic=-1 quiet cgroup_no_v1=all'],
+            ['-append', KERNEL_PARAMETERS],
             ['-serial', `file:${join(scratch, 'console')}`, '-serial', 'stdio'],
           ].flat(),
           { stdio: ['pipe', 'pipe', 'pipe'] },

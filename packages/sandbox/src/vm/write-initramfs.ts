@@ -61,7 +61,7 @@ class Archive {
     this.#file = openSync(output, 'w');
   }
 
-  /** The directories above a path: the kernel creates none by itself. */
+  /** The directories above a path: the kernel creates none. */
   addParents(path: string): void {
     const parts = relativeTo(path).split('/').slice(0, -1);
     for (const [index] of parts.entries())
@@ -72,7 +72,7 @@ class Archive {
     const found = lstatSync(source);
     const { mode, uid, gid } = found;
     if (found.isDirectory()) {
-      // Large trees take seconds: whoever waits for something else gets a turn.
+      // Large trees take seconds: let other work of the event loop run.
       await turn();
       signal?.throwIfAborted();
       if (path !== '') this.#addDirectory({ path, mode, uid, gid });

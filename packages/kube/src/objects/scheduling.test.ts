@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { selectsNode, termMatches } from './node-selector.ts';
-import { tolerates } from './tolerations.ts';
+import { selectsNode, termMatches, tolerates } from './scheduling.ts';
 
 const node = { metadata: { name: 'n1', labels: { zone: 'a', cores: '64' } } };
 const rule = (key: string, operator: string, ...values: string[]) => ({ key, operator, values });

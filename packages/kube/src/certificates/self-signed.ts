@@ -1,8 +1,8 @@
 /**
- * Certificates without cert-manager: an authority and a serving certificate, kept in a Secret that all replicas share,
- * renewed in time, and made known to the API server in the webhook configurations.
+ * Certificates without cert-manager: an authority and a serving certificate in a Secret that all replicas share. They are renewed in
+ * time, and the CA bundle is written to the webhook configurations.
  *
- * A new authority is made known before anything is signed by it, so that no request fails in between.
+ * A new authority is distributed before it signs anything, so that no request fails during a rotation.
  */
 
 import { createAuthority, issueServing } from '@slurm-operator/kubernetes-values';
@@ -14,33 +14,33 @@ import type { Live, ObjectRef } from '../objects/object.ts';
 import { type Secret, secrets } from '../objects/resources.ts';
 import type { CertificateSource, ServingCertificate } from './certificate-source.ts';
 import { type InjectionTarget, injectBundle } from './inject-bundle.ts';
-import { bundle, judgeCertificates, type StoredCertificates, trustBundle } from './judge.ts';
+import { bundle, planCertificates, type StoredCertificates, trustBundle } from './plan-certificates.ts';
 
-export interface SelfMadeOptions {
-  /** The Secret that keeps them. */
+export interface SelfSignedOptions {
+  /** The Secret that stores them. */
   readonly secret: Required<ObjectRef>;
-  /** The names that the API server dials, `<service>.<namespace>.svc` above all. */
+  /** DNS names of the certificate, such as `<service>.<namespace>.svc`. */
   readonly dnsNames: readonly string[];
-  /** What must trust the authority. */
+  /** Objects that get the CA bundle. */
   readonly inject?: readonly InjectionTarget[];
-  /** Milliseconds that a serving certificate is valid. @default 90 days */
+  /** Lifetime of a serving certificate in milliseconds. @default 90 days */
   readonly lifetime?: number;
-  /** Milliseconds that an authority is valid. @default 5 years */
+  /** Lifetime of an authority in milliseconds. @default 5 years */
   readonly authorityLifetime?: number;
-  /** Milliseconds between looks at the Secret: so late a replica serves what another one renewed. @default 10_000 */
+  /** Polling interval of the Secret in milliseconds. @default 10_000 */
   readonly period?: number;
 }
 
 const DAY = 24 * 3_600_000;
 
-export class SelfMadeCertificates implements CertificateSource {
+export class SelfSignedCertificates implements CertificateSource {
   readonly #client: Client;
-  readonly #options: SelfMadeOptions;
+  readonly #options: SelfSignedOptions;
   readonly #clock: Clock;
   readonly #log: Log;
 
-  /** The client must not be guarded by leadership: every replica serves webhooks. */
-  constructor(client: Client, options: SelfMadeOptions, environment: { clock?: Clock; log?: Log } = {}) {
+  /** Pass the unguarded client: every replica serves webhooks, not only the leader. */
+  constructor(client: Client, options: SelfSignedOptions, environment: { clock?: Clock; log?: Log } = {}) {
     this.#client = client;
     this.#options = options;
     this.#clock = environment.clock ?? systemClock;
@@ -70,18 +70,18 @@ export class SelfMadeCertificates implements CertificateSource {
   }
 
   /**
-   * One look: makes what is due, makes it known, and answers what to serve with. Undefined: another replica was faster, or the API
-   * server does not trust it yet; what was served before goes on.
+   * Renews and distributes what is due, and returns the certificate to serve. Undefined: another replica renewed at the same time, or the
+   * bundle is not distributed yet; keep the current certificate.
    */
   async ensure(signal?: AbortSignal): Promise<ServingCertificate | undefined> {
     const { secret, dnsNames } = this.#options;
     const now = this.#clock.now();
     let live = await this.#client.find(secrets, secret, { signal });
     let stored = live === undefined ? undefined : read(live);
-    const judgement = judgeCertificates(stored, dnsNames, now);
-    if (judgement.verdict !== 'keep') {
-      this.#log.info({ why: judgement.why }, judgement.verdict);
-      stored = await this.#renew(judgement.verdict, stored, now);
+    const plan = planCertificates(stored, dnsNames, now);
+    if (plan.action !== 'keep') {
+      this.#log.info({ why: plan.why }, plan.action);
+      stored = await this.#renew(plan.action, stored, now);
       live = await this.#save(live, stored, signal);
     }
     if (live === undefined || stored === undefined) return undefined;
@@ -94,13 +94,13 @@ export class SelfMadeCertificates implements CertificateSource {
   }
 
   async #renew(
-    verdict: 'new-authority' | 'new-serving',
+    action: 'new-authority' | 'new-serving',
     stored: StoredCertificates | undefined,
     now: number,
   ): Promise<StoredCertificates> {
     const { dnsNames, secret } = this.#options;
     const lifetime = this.#options.lifetime ?? 90 * DAY;
-    if (verdict === 'new-serving' && stored !== undefined) {
+    if (action === 'new-serving' && stored !== undefined) {
       const authority = { certificatePem: bundle(stored.caCert)[0] ?? '', keyPem: stored.caKey };
       const serving = await issueServing(authority, { hosts: dnsNames, now, lifetime });
       return { ...stored, cert: serving.certificatePem, key: serving.keyPem };
@@ -112,7 +112,7 @@ export class SelfMadeCertificates implements CertificateSource {
     });
     const caCert = trustBundle(authority.certificatePem, stored?.caCert ?? '', now);
     if (stored !== undefined && bundle(caCert).length > 1)
-      // The old certificate goes on until the new authority is known; the next look replaces it.
+      // Keep the old certificate until the new authority is distributed; a later poll replaces it.
       return { ...stored, caCert, caKey: authority.keyPem };
     const serving = await issueServing(authority, { hosts: dnsNames, now, lifetime });
     return { caCert, caKey: authority.keyPem, cert: serving.certificatePem, key: serving.keyPem };
@@ -154,7 +154,7 @@ export class SelfMadeCertificates implements CertificateSource {
     try {
       return await injectBundle(this.#client, target, caCert, options);
     } catch (error) {
-      // Changed at the same moment: the next look tries again.
+      // Changed concurrently: the next poll retries.
       if (!(error instanceof ConflictError) && !(error instanceof InvalidError)) throw error;
       return false;
     }

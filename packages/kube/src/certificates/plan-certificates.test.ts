@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { createAuthority, issueServing } from '@slurm-operator/kubernetes-values';
-import { bundle, judgeCertificates, trustBundle } from './judge.ts';
+import { bundle, planCertificates, trustBundle } from './plan-certificates.ts';
 
 const DAY = 24 * 3_600_000;
 const start = Date.UTC(2026, 0, 1);
@@ -19,7 +19,7 @@ async function stored(now = start) {
   };
 }
 
-test('a certificate serves its names, is of its authority, and does not outlive it', async () => {
+test('a certificate has its names, is signed by its authority, and expires before it', async () => {
   const it = await stored();
   const cert = new X509Certificate(it.cert);
   const ca = new X509Certificate(it.caCert);
@@ -34,28 +34,28 @@ test('a certificate serves its names, is of its authority, and does not outlive 
   );
 });
 
-test('each certificate is replaced when a third of its life is left', async () => {
+test('renews each certificate when a third of its lifetime is left', async () => {
   const it = await stored();
-  assert.equal(judgeCertificates(it, dnsNames, start).verdict, 'keep');
-  assert.equal(judgeCertificates(it, dnsNames, start + 59 * DAY).verdict, 'keep');
-  assert.equal(judgeCertificates(it, dnsNames, start + 61 * DAY).verdict, 'new-serving');
-  assert.equal(judgeCertificates(it, dnsNames, start + 601 * DAY).verdict, 'new-authority');
+  assert.equal(planCertificates(it, dnsNames, start).action, 'keep');
+  assert.equal(planCertificates(it, dnsNames, start + 59 * DAY).action, 'keep');
+  assert.equal(planCertificates(it, dnsNames, start + 61 * DAY).action, 'new-serving');
+  assert.equal(planCertificates(it, dnsNames, start + 601 * DAY).action, 'new-authority');
 });
 
-test('what does not fit is replaced at once', async () => {
+test('replaces an invalid certificate at once', async () => {
   const it = await stored();
   const other = await stored();
-  const verdict = (change: object, names = dnsNames) =>
-    judgeCertificates({ ...it, ...change }, names, start).verdict;
-  assert.equal(judgeCertificates(undefined, dnsNames, start).verdict, 'new-authority');
-  assert.equal(verdict({ caCert: 'garbage' }), 'new-authority');
-  assert.equal(verdict({ caKey: '' }), 'new-authority');
-  assert.equal(verdict({ cert: '' }), 'new-serving');
-  assert.equal(verdict({ cert: other.cert, key: other.key }), 'new-serving');
-  assert.equal(verdict({}, [...dnsNames, 'new.ns.svc']), 'new-serving');
+  const actionFor = (change: object, names = dnsNames) =>
+    planCertificates({ ...it, ...change }, names, start).action;
+  assert.equal(planCertificates(undefined, dnsNames, start).action, 'new-authority');
+  assert.equal(actionFor({ caCert: 'garbage' }), 'new-authority');
+  assert.equal(actionFor({ caKey: '' }), 'new-authority');
+  assert.equal(actionFor({ cert: '' }), 'new-serving');
+  assert.equal(actionFor({ cert: other.cert, key: other.key }), 'new-serving');
+  assert.equal(actionFor({}, [...dnsNames, 'new.ns.svc']), 'new-serving');
 });
 
-test('clients trust the new authority and the one before it, as long as that is valid', async () => {
+test('the bundle contains the new authority and the previous one while that is valid', async () => {
   const [a, b, c] = [await stored(), await stored(), await stored()];
   const two = trustBundle(b.caCert, a.caCert, start);
   assert.deepEqual(bundle(two), [b.caCert, a.caCert]);

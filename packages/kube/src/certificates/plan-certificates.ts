@@ -1,4 +1,4 @@
-/** What to do with stored certificates, as a pure function of them and of the time. */
+/** Decides from the stored certificates and the time whether to renew the authority or the serving certificate. Pure. */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { CLOCK_SKEW } from '@slurm-operator/kubernetes-values';
@@ -11,49 +11,49 @@ export interface StoredCertificates {
   readonly key: string;
 }
 
-export type Judgement =
-  /** All is well until `until` (milliseconds). */
-  | { readonly verdict: 'keep'; readonly until: number }
-  /** Make a new authority; those that still hold stay in the bundle. */
-  | { readonly verdict: 'new-authority'; readonly why: string }
-  | { readonly verdict: 'new-serving'; readonly why: string };
+export type CertificatePlan =
+  /** Nothing to do until `until` (milliseconds). */
+  | { readonly action: 'keep'; readonly until: number }
+  /** Create an authority; valid previous ones stay in the bundle. */
+  | { readonly action: 'new-authority'; readonly why: string }
+  | { readonly action: 'new-serving'; readonly why: string };
 
-/** A certificate is replaced when this part of its life is left: early enough for many tries. */
+/** A certificate is renewed when this part of its lifetime is left: time for many retries. */
 const REMAINING = 1 / 3;
 
-/** Milliseconds from a new authority to the first certificate that it signs. */
-const SPREAD = 30_000;
+/** Milliseconds between a new authority and the first certificate that it signs, for API servers to load the bundle. */
+const PROPAGATION = 30_000;
 
-export function judgeCertificates(
+export function planCertificates(
   stored: StoredCertificates | undefined,
   dnsNames: readonly string[],
   now: number,
-): Judgement {
-  if (stored === undefined) return { verdict: 'new-authority', why: 'there are no certificates yet' };
+): CertificatePlan {
+  if (stored === undefined) return { action: 'new-authority', why: 'no certificates exist' };
   const authority = parse(bundle(stored.caCert)[0] ?? '');
   if (authority === undefined || stored.caKey === '')
-    return { verdict: 'new-authority', why: 'the stored authority cannot be read' };
+    return { action: 'new-authority', why: 'the stored authority is invalid' };
   const authorityDue = renewalTime(authority);
-  if (now >= authorityDue) return { verdict: 'new-authority', why: 'the authority nears its end' };
+  if (now >= authorityDue) return { action: 'new-authority', why: 'the authority expires soon' };
   const serving = parse(stored.cert);
   if (serving === undefined || stored.key === '')
-    return { verdict: 'new-serving', why: 'the stored certificate cannot be read' };
+    return { action: 'new-serving', why: 'the stored certificate is invalid' };
   if (!serving.verify(authority.publicKey)) {
     const signer = signerOf(stored);
-    const spread = Date.parse(authority.validFrom) + CLOCK_SKEW + SPREAD;
-    // While the one before is valid and trusted, every API server gets time to hear of the new authority.
-    if (signer !== undefined && now < spread && Date.parse(serving.validTo) > now)
-      return { verdict: 'keep', until: spread };
-    return { verdict: 'new-serving', why: 'the certificate is not of the newest authority' };
+    const trustedAt = Date.parse(authority.validFrom) + CLOCK_SKEW + PROPAGATION;
+    // While the previous certificate is valid and trusted, wait until every API server has loaded the new authority.
+    if (signer !== undefined && now < trustedAt && Date.parse(serving.validTo) > now)
+      return { action: 'keep', until: trustedAt };
+    return { action: 'new-serving', why: 'the certificate is not signed by the newest authority' };
   }
   const missing = dnsNames.find(
     (name) => (isIP(name) === 0 ? serving.checkHost(name) : serving.checkIP(name)) === undefined,
   );
   if (missing !== undefined)
-    return { verdict: 'new-serving', why: `the certificate does not name ${missing}` };
+    return { action: 'new-serving', why: `the certificate does not name ${missing}` };
   const servingDue = renewalTime(serving);
-  if (now >= servingDue) return { verdict: 'new-serving', why: 'the certificate nears its end' };
-  return { verdict: 'keep', until: Math.min(authorityDue, servingDue) };
+  if (now >= servingDue) return { action: 'new-serving', why: 'the certificate expires soon' };
+  return { action: 'keep', until: Math.min(authorityDue, servingDue) };
 }
 
 /** The certificates of a PEM bundle. */
@@ -70,13 +70,13 @@ export function signerOf({ caCert, cert }: Pick<StoredCertificates, 'caCert' | '
   });
 }
 
-/** The bundle that clients should trust from now on: the new authority and those before it that are still valid. */
+/** The bundle that clients should trust: the new authority and the valid previous one. */
 export function trustBundle(newest: string, before: string, now: number): string {
   const rest = bundle(before).filter((pem) => {
     const certificate = parse(pem);
     return certificate !== undefined && Date.parse(certificate.validTo) > now && pem.trim() !== newest.trim();
   });
-  // One predecessor is enough: a rotation takes minutes, an authority lives for years.
+  // One previous authority is enough: a rotation takes minutes, an authority is valid for years.
   return [newest, ...rest.slice(0, 1)].map((pem) => `${pem.trim()}\n`).join('');
 }
 
