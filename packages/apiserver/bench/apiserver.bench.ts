@@ -8,7 +8,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { scratchDirectory } from '../../sandbox/src/scratch-directory.ts';
+import { scratchDirectory } from '../../sandbox/src/directories.ts';
 import { recordedCases, topicOf } from '../testing/contract/case.ts';
 import { EmbeddedRun } from '../testing/contract/embedded-run.ts';
 import { knownDifferences } from '../testing/contract/known-differences.ts';

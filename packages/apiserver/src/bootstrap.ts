@@ -50,9 +50,9 @@ function systemPriorityClasses(): KubeObject[] {
   ];
 }
 
-function storeMissing({ store, surroundings }: ServerParts, resource: string, object: KubeObject): void {
+function storeMissing({ store, environment }: ServerParts, resource: string, object: KubeObject): void {
   if (store.get(resource, undefined, object.metadata.name ?? '') !== undefined) return;
-  object.metadata.uid = surroundings.uuid();
-  object.metadata.creationTimestamp = timestamp(surroundings.now());
+  object.metadata.uid = environment.uuid();
+  object.metadata.creationTimestamp = timestamp(environment.now());
   store.create(resource, object);
 }

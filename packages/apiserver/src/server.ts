@@ -3,7 +3,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAuthority, issueClient, issueServing, type KeyPair } from '@slurm-operator/kubernetes-values';
-import type { Surroundings } from './api/types.ts';
+import type { ServerEnvironment } from './api/types.ts';
 import { AuditLog } from './audit/audit-log.ts';
 import { Authenticator } from './authorization/authenticator.ts';
 import { Authorizer } from './authorization/authorizer.ts';
@@ -42,7 +42,7 @@ export interface ApiServerOptions {
   readonly auditLimit?: number;
   /** The certificate authority to go on with; a fresh one by default. */
   readonly authority?: KeyPair;
-  readonly surroundings?: Partial<Surroundings>;
+  readonly environment?: Partial<ServerEnvironment>;
   /** For tests of clients: what follows the store with a delay, as the caches of a real server do. */
   readonly caches?: (store: Store, registry: Registry) => Caches;
 }
@@ -76,7 +76,7 @@ export interface ApiServer {
 
 const nameCharacters = 'bcdfghjklmnpqrstvwxz2456789';
 
-const realSurroundings: Surroundings = {
+const systemEnvironment: ServerEnvironment = {
   now: () => Date.now(),
   uuid: () => randomUUID(),
   random: () => Math.random(),
@@ -85,9 +85,9 @@ const realSurroundings: Surroundings = {
 };
 
 export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
-  const surroundings: Surroundings = { ...realSurroundings, ...options.surroundings };
+  const environment: ServerEnvironment = { ...systemEnvironment, ...options.environment };
   const host = options.host ?? '127.0.0.1';
-  const now = surroundings.now();
+  const now = environment.now();
   if (options.data !== undefined) await mkdir(options.data, { recursive: true });
   const authority =
     options.authority ??
@@ -117,9 +117,9 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const parts: ServerParts = {
     store,
     registry,
-    surroundings,
+    environment,
     authority,
-    authenticator: new Authenticator({ authority, store, surroundings }),
+    authenticator: new Authenticator({ authority, store, environment }),
     authorizer: new Authorizer(caches?.configuration ?? store),
     ...(caches === undefined ? {} : { caches }),
   };
@@ -134,7 +134,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   bootstrap(parts);
   followQuotas(parts);
   keepNamespacesFilled(parts);
-  // Nobody can have seen what came before the first request, so nobody may resume from it.
+  // No client can have seen versions before the first request, so no watch may resume from them.
   store.compact();
   customResources.start();
   const keeper = snapshotFile === undefined ? undefined : new SnapshotKeeper(store, snapshotFile);
@@ -170,9 +170,9 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     parts,
     kubeconfig: () => configFor('kubernetes-admin', admin),
     async kubeconfigFor({ name, groups = [] }) {
-      return configFor(name, await issueClient(authority, { name, groups, now: surroundings.now() }));
+      return configFor(name, await issueClient(authority, { name, groups, now: environment.now() }));
     },
-    certificateFor: (hosts) => issueServing(authority, { hosts, now: surroundings.now() }),
+    certificateFor: (hosts) => issueServing(authority, { hosts, now: environment.now() }),
     save: (file) => writeSnapshotFile(file, store.snapshot()),
     async load(file) {
       const snapshot = await readSnapshotFile(file);

@@ -5,7 +5,7 @@ import type { ApiServer } from '../src/server.ts';
 export interface CallOnceOptions {
   /** @default JSON, and for PATCH a merge patch */
   readonly type?: string;
-  /** Speak as the owner of this token instead. */
+  /** Authenticate with this token instead. */
   readonly token?: string | undefined;
 }
 

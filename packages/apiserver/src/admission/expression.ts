@@ -34,7 +34,7 @@ function programOf(source: string): Program {
 }
 
 /**
- * Why an expression cannot be used where a value of `type` is wanted; nothing when it can. `variables` are the expressions
+ * Why an expression cannot be used where a value of `type` is required; nothing when it can. `variables` are the expressions
  * of a policy's variables, in order; without them there is no `variables` to look at.
  */
 export function expressionFault(
@@ -62,7 +62,7 @@ function typedScope(variables: ReadonlyMap<string, unknown> | undefined): Map<st
   return scope;
 }
 
-/** A variable that does not compile has been refused by itself; what uses it is not blamed again. */
+/** A variable that does not compile is reported on its own; expressions that use it are not reported again. */
 function typeOf(source: string, scope: ReadonlyMap<string, CelType>): CelType {
   try {
     return compile(source, scope).type;

@@ -57,7 +57,7 @@ export interface UserInfo {
 }
 
 /** Where the server takes time and chance from; tests give their own. */
-export interface Surroundings {
+export interface ServerEnvironment {
   /** Milliseconds since the epoch. */
   now(): number;
   uuid(): string;

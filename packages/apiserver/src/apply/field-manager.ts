@@ -2,7 +2,7 @@
  * metadata.managedFields for every write, and server-side apply.
  *
  * Objects come in with their defaults filled (built-in kinds) and before admission: what admission and the server add
- * is owned by nobody.
+ * has no owner.
  */
 
 import { ApiError, badRequest } from '../api/errors.ts';
@@ -47,7 +47,7 @@ export interface FieldManagerRequest {
   readonly time: string;
 }
 
-/** Whoever wrote an object before its fields were followed. */
+/** The manager of an object that was written before its fields were tracked. */
 const beforeFirstApply = 'before-first-apply';
 
 /** After a create, replace or patch: `next` with managedFields that note what changed against `live`. */

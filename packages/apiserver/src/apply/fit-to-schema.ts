@@ -1,6 +1,6 @@
 /**
- * Ownership written under an older schema, read under today's: where a list or map has become atomic since, whoever
- * owned something inside now owns the whole.
+ * Reads ownership of an older schema with the current one: where a list or map has become atomic since, the owner of
+ * a part now owns the whole.
  */
 import type { Schema } from '../schema/schema.ts';
 import { fieldOrAnything, itemsOf, shapeOf } from '../schema/shape.ts';

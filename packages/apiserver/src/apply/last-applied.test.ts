@@ -23,7 +23,7 @@ test('a field that is still as it was applied client-side may be taken', () => {
   assert.deepEqual(conflictsBeyondLastApplied(anything, live({ a: '1' }, { a: '1' }), [conflict]), []);
 });
 
-test('a field that somebody changed since, or that was never applied, stays a conflict', () => {
+test('a field that was changed since, or that was never applied, stays a conflict', () => {
   const conflict = { manager, fields: FieldSet.of(['f:data', 'f:a'], ['f:data', 'f:b']) };
   const left = conflictsBeyondLastApplied(anything, live({ a: '2', b: '1' }, { a: '1' }), [conflict]);
   assert.deepEqual(

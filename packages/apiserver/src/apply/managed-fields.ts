@@ -95,7 +95,7 @@ function seconds(time: string | undefined): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
 }
 
-/** The object with its managers written into metadata; no list at all when nobody owns anything. */
+/** The object with its managers written into metadata; no list if there are no managers. */
 export function withManagers(object: JsonObject, managers: Managers): JsonObject {
   const { managedFields: _, ...metadata } = isObject(object.metadata) ? object.metadata : {};
   const entries = encodeManagers(managers);

@@ -37,7 +37,7 @@ const schema: Schema = {
   },
 };
 
-const nobody = new FieldSet();
+const noFields = new FieldSet();
 const word = fc.constantFrom('a', 'b', 'c', 'toString', 'constructor');
 
 const spec = fc.record(
@@ -66,12 +66,12 @@ interface State {
 const start: State = { value: {}, managers: new Map() };
 
 function manager(name: string, operation: 'Apply' | 'Update' = 'Apply'): Manager {
-  return { manager: name, operation, apiVersion: 'v1', subresource: '', fields: nobody, time: 'now' };
+  return { manager: name, operation, apiVersion: 'v1', subresource: '', fields: noFields, time: 'now' };
 }
 
 function tryApply({ value, managers }: State, name: string, applied: Json, force = false): ApplyOutcome {
   const applier = manager(name);
-  return ownersAfterApply(schema, value, applied, managers, applier, managerKey(applier), nobody, force);
+  return ownersAfterApply(schema, value, applied, managers, applier, managerKey(applier), noFields, force);
 }
 
 function apply(state: State, name: string, applied: Json, force = false): State {
@@ -83,12 +83,12 @@ function update({ value, managers }: State, name: string, next: Json): State {
   const writer = manager(name, 'Update');
   return {
     value: next,
-    managers: ownersAfterUpdate(schema, value, next, managers, writer, managerKey(writer), nobody),
+    managers: ownersAfterUpdate(schema, value, next, managers, writer, managerKey(writer), noFields),
   };
 }
 
 function fieldsOf({ managers }: State, name: string): FieldSet {
-  return [...managers.values()].find((each) => each.manager === name)?.fields ?? nobody;
+  return [...managers.values()].find((each) => each.manager === name)?.fields ?? noFields;
 }
 
 test('applying the same twice changes nothing the second time', () => {
@@ -235,7 +235,7 @@ test('a writer keeps what it owned before, and a part that appears is owned with
   assert.deepEqual(fieldsOf(three, 'w').toFieldsV1(), { 'f:spec': { '.': {}, 'f:size': {} } });
 });
 
-test('when a list becomes atomic, whoever owned an item owns the whole list', () => {
+test('when a list becomes atomic, the owner of an item owns the whole list', () => {
   const { managers } = apply(start, 'a', { spec: { size: 1, items: [{ name: 'x', value: 1 }] } });
   const before = schema.properties?.['spec'] as Schema;
   const atomic: Schema = {

@@ -14,7 +14,7 @@ export interface Conflict {
   readonly fields: FieldSet;
 }
 
-/** Fields the server keeps itself: nobody owns them. */
+/** Fields that the server sets: they have no owner. */
 const unowned = FieldSet.of(
   ['f:apiVersion'],
   ['f:kind'],
@@ -118,7 +118,7 @@ function takeFrom(managers: Managers, changes: Comparison, except: string | unde
   return after;
 }
 
-/** Takes away what the applier owned before and left out now, unless someone else owns it too. */
+/** Removes fields that the applier owned before and omits now, unless another manager owns them too. */
 function prune(schema: Schema, merged: Json, managers: Managers, last: FieldSet | undefined): Json {
   if (last === undefined || last.empty) return merged;
   const before = withNamedFields(last, schema);

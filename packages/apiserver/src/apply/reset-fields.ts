@@ -1,6 +1,6 @@
 /**
- * What a write through one door never changes, and so never owns: the main resource leaves status alone where status
- * has a door of its own; the status door leaves the rest alone.
+ * Fields that a write never changes, and so never owns: the main resource does not change status where status
+ * is a subresource; the status subresource does not change the rest.
  */
 import { FieldSet } from './field-set.ts';
 
@@ -15,7 +15,7 @@ const ofPodStatus = FieldSet.of(
 );
 const ofDeploymentStatus = FieldSet.of(['f:spec'], ['f:metadata', 'f:labels']);
 
-export interface Door {
+export interface WrittenResource {
   readonly kind: string;
   readonly custom: boolean;
   readonly hasStatus: boolean;
@@ -23,7 +23,7 @@ export interface Door {
   readonly subresource: string;
 }
 
-export function resetFields({ kind, custom, hasStatus, subresource }: Door): FieldSet {
+export function resetFields({ kind, custom, hasStatus, subresource }: WrittenResource): FieldSet {
   if (subresource === '') return hasStatus ? status : nothing;
   if (subresource !== 'status') return nothing;
   if (custom || kind === 'CustomResourceDefinition') return allButStatus;

@@ -1,4 +1,4 @@
-/** The fields an applied configuration speaks of: what its applier will own. */
+/** The fields of an applied configuration: what its applier will own. */
 import { isObject, type Json, type Schema } from '../schema/schema.ts';
 import { fieldOrAnything, itemsOf, shapeOf } from '../schema/shape.ts';
 import { FieldSet, fieldElement, type Path } from './field-set.ts';

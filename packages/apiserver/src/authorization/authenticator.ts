@@ -1,9 +1,9 @@
-/** Who asks: a client certificate of our CA, a service account token, or nobody known. */
+/** The user of a request: a client certificate of our CA, a service account token, or anonymous. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { PeerCertificate } from 'node:tls';
 import type { KeyPair } from '@slurm-operator/kubernetes-values';
 import { ApiError } from '../api/errors.ts';
-import type { Surroundings, UserInfo } from '../api/types.ts';
+import type { ServerEnvironment, UserInfo } from '../api/types.ts';
 import type { Store } from '../store/store.ts';
 import { TOKEN_ISSUER, type TokenClaims, TokenSigner } from './service-account-token.ts';
 import { ANONYMOUS, AUTHENTICATED_GROUP, serviceAccountGroups } from './user-info.ts';
@@ -22,7 +22,7 @@ export type TokenCheck =
 interface AuthenticatorParts {
   readonly authority: KeyPair;
   readonly store: Store;
-  readonly surroundings: Surroundings;
+  readonly environment: ServerEnvironment;
 }
 
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
@@ -30,7 +30,7 @@ const POD_NAME = 'authentication.kubernetes.io/pod-name';
 const POD_UID = 'authentication.kubernetes.io/pod-uid';
 const NODE_NAME = 'authentication.kubernetes.io/node-name';
 const NODE_UID = 'authentication.kubernetes.io/node-uid';
-/** A token tied to an object that is being deleted works on for a while, as the object's last deeds need it. */
+/** A token tied to an object that is being deleted stays valid for a while, because the object's shutdown needs it. */
 const DELETION_LEEWAY_MS = 60_000;
 
 const INVALID: TokenCheck = { fault: 'invalid bearer token' };
@@ -89,7 +89,7 @@ function certificateUser(certificate: {
 }
 
 function checkClaims(parts: AuthenticatorParts, claims: TokenClaims, wanted: readonly string[]): TokenCheck {
-  const now = parts.surroundings.now();
+  const now = parts.environment.now();
   const accepted = wanted.length > 0 ? wanted : [TOKEN_ISSUER];
   const audiences = claims.aud.filter((audience) => accepted.includes(audience));
   if (claims.iss !== TOKEN_ISSUER || audiences.length === 0) return INVALID;

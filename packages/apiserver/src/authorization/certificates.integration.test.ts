@@ -1,4 +1,4 @@
-/** Client certificates: one that counts is a user, none is nobody, one that does not count is refused. */
+/** Client certificates: a valid one is a user, none is anonymous, an invalid one is refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAuthority, issueClient, type KeyPair } from '@slurm-operator/kubernetes-values';
@@ -45,7 +45,7 @@ test('the name and organizations of a certificate are user and groups; an expire
   assert.equal(
     (await ask(await issueClient(another, { ...jane, now: now }))).status,
     401,
-    'of somebody else',
+    'of another authority',
   );
-  assert.equal((await ask(undefined)).status, 403, 'nobody may not ask who they are');
+  assert.equal((await ask(undefined)).status, 403, 'an anonymous user may not create a SelfSubjectReview');
 });

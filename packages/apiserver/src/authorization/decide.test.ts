@@ -225,7 +225,7 @@ describe('RBAC laws', () => {
           const check = checkRoleGrant(objects, user('anna'), { resource: 'clusterroles', name: 'new' }, [
             granted,
           ]);
-          if (check.verdict !== 'allowed') return;
+          if (check.outcome !== 'allowed') return;
           const grantee = rbac({
             clusterWide: [{ subject: { kind: 'User', name: 'ben' }, rules: [granted] }],
           });
@@ -257,7 +257,7 @@ describe('escalation', () => {
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list'] },
     ]);
     assert.deepEqual(check, {
-      verdict: 'escalation',
+      outcome: 'escalation',
       message:
         'user "anna" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n' +
         '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}',
@@ -268,7 +268,7 @@ describe('escalation', () => {
     const check = checkRoleGrant(objects, who, { resource: 'roles', namespace: 'here', name: 'ok' }, [
       readConfig,
     ]);
-    assert.equal(check.verdict, 'allowed');
+    assert.equal(check.outcome, 'allowed');
   });
 
   it('refuses to bind a role of more rights, and says which', () => {
@@ -277,9 +277,9 @@ describe('escalation', () => {
       kind: 'ClusterRole',
       name: 'cluster-admin',
     });
-    assert.equal(check.verdict, 'escalation');
+    assert.equal(check.outcome, 'escalation');
     assert.match(
-      check.verdict === 'escalation' ? check.message : '',
+      check.outcome === 'escalation' ? check.message : '',
       /\{APIGroups:\["\*"\], Resources:\["\*"\], Verbs:\["\*"\]\}\n\{NonResourceURLs:\["\*"\], Verbs:\["\*"\]\}$/,
     );
   });
@@ -290,6 +290,6 @@ describe('escalation', () => {
       kind: 'Role',
       name: 'absent',
     });
-    assert.deepEqual(check, { verdict: 'missing-role', name: 'absent' });
+    assert.deepEqual(check, { outcome: 'missing-role', name: 'absent' });
   });
 });

@@ -1,4 +1,4 @@
-/** Nobody may grant what they do not hold: the check behind writes of roles and bindings. */
+/** Prevents privilege escalation: users may only grant permissions that they have. */
 
 import type { UserInfo } from '../api/types.ts';
 import { authorize, heldRules } from './decide.ts';
@@ -10,11 +10,11 @@ const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
 /** What stands against a grant: nothing, a role that is not there, or rights the user does not hold. */
 export type GrantCheck =
-  | { readonly verdict: 'allowed' }
-  | { readonly verdict: 'missing-role'; readonly name: string }
-  | { readonly verdict: 'escalation'; readonly message: string };
+  | { readonly outcome: 'allowed' }
+  | { readonly outcome: 'missing-role'; readonly name: string }
+  | { readonly outcome: 'escalation'; readonly message: string };
 
-const ALLOWED: GrantCheck = { verdict: 'allowed' };
+const ALLOWED: GrantCheck = { outcome: 'allowed' };
 
 /** May the user write a role with these rules? Those with the verb `escalate` on the role may. */
 export function checkRoleGrant(
@@ -37,7 +37,7 @@ export function checkBindingGrant(
   const resource = roleRef.kind === 'ClusterRole' ? 'clusterroles' : 'roles';
   if (mayPass(objects, user, { verb: 'bind', resource, namespace, name: roleRef.name })) return ALLOWED;
   const rules = rulesOfRole(objects, roleRef, namespace);
-  if (!rules) return { verdict: 'missing-role', name: roleRef.name };
+  if (!rules) return { outcome: 'missing-role', name: roleRef.name };
   return missingRights(objects, user, namespace, rules);
 }
 
@@ -73,7 +73,7 @@ function missingRights(
   const lines = compact(missing).map(describeRule).toSorted();
   const who = `user ${JSON.stringify(user.name)} (groups=${quoteList(user.groups)})`;
   return {
-    verdict: 'escalation',
+    outcome: 'escalation',
     message: `${who} is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}`,
   };
 }

@@ -1,4 +1,4 @@
-/** Acting as somebody else, by Impersonate-* headers, for those who may. */
+/** Impersonation by Impersonate-* headers, for users that are allowed to. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { badRequest } from '../api/errors.ts';
 import type { UserInfo } from '../api/types.ts';
@@ -13,7 +13,7 @@ import {
 
 const EXTRA_PREFIX = 'impersonate-extra-';
 
-/** Who the request wants to be; `undefined` when it carries no such wish. */
+/** The impersonated user; `undefined` without Impersonate-* headers. */
 export function impersonatedUser(headers: IncomingHttpHeaders): UserInfo | undefined {
   const name = one(headers['impersonate-user']);
   const groups = many(headers['impersonate-group']);

@@ -83,7 +83,7 @@ export function rulesOfRole(
   return role && [...(role.rules ?? []), ...aggregatedRules(objects, role)];
 }
 
-// `seen` stops two roles that aggregate each other from going round for ever.
+// `seen` stops two roles that aggregate each other from recursing endlessly.
 export function aggregatedRules(
   objects: RbacObjects,
   role: RoleObject,

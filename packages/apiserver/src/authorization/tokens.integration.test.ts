@@ -19,7 +19,7 @@ async function tokenOf(server: ApiServer, spec: object): Promise<string> {
 
 test('a token is its account until it expires', async (t) => {
   let now = Date.UTC(2026, 0, 1);
-  const server = await startApiServer({ surroundings: { now: () => now } });
+  const server = await startApiServer({ environment: { now: () => now } });
   t.after(() => server.stop());
   const token = await tokenOf(server, { expirationSeconds: 600 });
   const me = await call(server, 'POST', self, {}, token);
@@ -51,7 +51,7 @@ test('a token for another audience is no key to the server, but its review says 
   assert.equal(unknown['authenticated'], undefined);
 });
 
-test('a token bound to a pod dies with it', async (t) => {
+test('a token bound to a pod is invalid after the pod is deleted', async (t) => {
   const server = await startApiServer();
   t.after(() => server.stop());
   const pods = '/api/v1/namespaces/default/pods';
@@ -78,7 +78,7 @@ test('a token of another server, or one with a changed body, is refused', async 
   assert.equal((await call(server, 'POST', self, {}, token)).status, 401);
 });
 
-test('a secret of the token type is filled, and its token dies with it', async (t) => {
+test('fills a Secret of the token type, and its token is invalid after the Secret is deleted', async (t) => {
   const server = await startApiServer();
   t.after(() => server.stop());
   const secrets = '/api/v1/namespaces/default/secrets';

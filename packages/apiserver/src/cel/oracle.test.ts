@@ -1,4 +1,4 @@
-/** Expressions made at random, judged by an independent implementation of the language as well. */
+/** Compares random expressions with an independent implementation of the language. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Environment } from '@marcbachmann/cel-js';

@@ -9,7 +9,7 @@ import { schemaOf } from '../resource/schema-of.ts';
 import type { Schema } from '../schema/schema.ts';
 import { customResourceSchema } from '../schema/shape.ts';
 import { decodeBody, MalformedBody } from './decode.ts';
-import { dropUnknownFields, typeFault } from './typed-fields.ts';
+import { dropUnknownFields, roundToFloats, typeFault } from './typed-fields.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** Decoded, of the right kind, without unknown fields: they are refused, warned of or dropped as the request asks. */
@@ -47,13 +47,18 @@ export function decodeTyped(
 ): string[] {
   fillKind(context, definition, object);
   if (schema === undefined) return [...duplicates];
-  // A custom resource is typed in its metadata only; the rest is for its schema to judge.
+  // A custom resource is typed in its metadata only; its schema validates the rest.
   const typed = definition.custom ? schema.properties?.['metadata'] : schema;
   const value = definition.custom ? (object.metadata as Record<string, unknown>) : object;
   const fault = typed === undefined ? undefined : typeFault(value, typed);
   if (fault !== undefined) throw cannotHandle(definition, definition.kind, fault);
+  if (typed !== undefined) roundToFloats(value, typed);
   if (definition.custom) dropEmptyMetadata(object);
-  const unknown = dropUnknownFields(object, judging(context, definition, schema, object), definition.custom);
+  const unknown = dropUnknownFields(
+    object,
+    schemaCheck(context, definition, schema, object),
+    definition.custom,
+  );
   return [
     ...duplicates,
     ...(definition.custom ? unknown.toSorted() : unknown).map((path) => `unknown field "${path}"`),
@@ -67,7 +72,7 @@ function dropEmptyMetadata({ metadata }: KubeObject): void {
 }
 
 /** Of a version that is not served nothing is known but what every object has. */
-function judging(
+function schemaCheck(
   { parts }: RequestContext,
   definition: ResourceDefinition,
   schema: Schema,

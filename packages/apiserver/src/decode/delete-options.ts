@@ -71,7 +71,7 @@ function fromQuery(query: URLSearchParams): Sent {
 
 const fields = ['gracePeriodSeconds', 'preconditions', 'propagationPolicy', 'orphanDependents', 'dryRun'];
 
-/** Fields that nobody knows are dropped. */
+/** Unknown fields are dropped. */
 function known(options: Record<string, unknown>): Sent {
   return Object.fromEntries(Object.entries(options).filter(([key]) => fields.includes(key)));
 }

@@ -1,4 +1,4 @@
-/** Holds a decoded object against the schema of its kind: fields nobody knows, and values of the wrong type. */
+/** Compares a decoded object with the schema of its kind: unknown fields, and values of the wrong type. */
 import { isObject } from '../api/json.ts';
 import type { Schema } from '../schema/schema.ts';
 import { fieldOf } from '../schema/shape.ts';
@@ -64,6 +64,23 @@ export function typeFault(object: Value, schema: Schema, path = ''): string | un
   return faultIn(object, schema, { struct: typeName(schema), path });
 }
 
+/** Fields that hold a floating-point number round what is sent to one, in place. */
+export function roundToFloats(value: unknown, schema: Schema): void {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (items !== undefined) for (const item of value) roundToFloats(item, items);
+    return;
+  }
+  if (!isObject(value)) return;
+  const values = schema.additionalProperties;
+  for (const key of Object.keys(value)) {
+    const field = schema.properties?.[key] ?? (typeof values === 'object' ? values : undefined);
+    if (field === undefined) continue;
+    if (typeof value[key] === 'bigint' && field.type === 'number') value[key] = Number(value[key]);
+    else roundToFloats(value[key], field);
+  }
+}
+
 interface Place {
   /** The innermost type with a name. */
   readonly struct: string;
@@ -79,8 +96,7 @@ function faultIn(value: unknown, schema: Schema, place: Place): string | undefin
     return undefined;
   const actual = jsonType(value);
   if (!fits(actual, value, schema)) {
-    const what =
-      actual === 'number' && schema.type === 'integer' ? `number ${JSON.stringify(value)}` : actual;
+    const what = actual === 'number' && schema.type === 'integer' ? `number ${digits(value)}` : actual;
     return `json: cannot unmarshal ${what} into Go struct field ${place.struct}.${place.path} of type ${goType(schema)}`;
   }
   if (Array.isArray(value)) {
@@ -119,7 +135,7 @@ function fits(actual: string, value: unknown, schema: Schema): boolean {
     case 'boolean':
       return actual === 'bool';
     case 'integer':
-      return Number.isInteger(value);
+      return fitsInteger(value, schema.format === 'int64' ? 63n : 31n);
     case 'number':
       return actual === 'number';
     default:
@@ -127,8 +143,21 @@ function fits(actual: string, value: unknown, schema: Schema): boolean {
   }
 }
 
+function fitsInteger(value: unknown, bits: bigint): boolean {
+  if (typeof value !== 'bigint' && !Number.isInteger(value)) return false;
+  const exact = BigInt(value as bigint | number);
+  return exact >= -(2n ** bits) && exact < 2n ** bits;
+}
+
+/** All of them, also of a number that JavaScript would write with an exponent. */
+const digits = (value: unknown): string =>
+  typeof value === 'bigint' || Number.isInteger(value)
+    ? String(BigInt(value as bigint | number))
+    : JSON.stringify(value);
+
 function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array';
+  if (typeof value === 'bigint') return 'number';
   if (typeof value === 'boolean') return 'bool';
   return typeof value;
 }

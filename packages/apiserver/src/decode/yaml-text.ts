@@ -41,7 +41,9 @@ export function readYaml(text: string): ReadYaml {
   const [fault] = document.errors;
   if (fault !== undefined) {
     const line = lines.linePos(fault.pos[0]).line;
-    throw new YamlSyntaxError(`yaml: line ${line}: ${reason(fault.code, fault.message)}`);
+    throw new YamlSyntaxError(`yaml: line ${line}: ${reason(fault.code, fault.message)}`, {
+      cause: fault,
+    });
   }
   const duplicates: string[] = [];
   visit(document, {
@@ -49,7 +51,18 @@ export function readYaml(text: string): ReadYaml {
       duplicates.push(...duplicateKeysIn(map, lines));
     },
   });
-  return { value: plain(document.toJS({ maxAliasCount: 100 })), duplicates };
+  return { value: plain(asValue(document)), duplicates };
+}
+
+/** An alias without its anchor is found only here. */
+function asValue(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    const [, name] = /^Unresolved alias .*: (.*)$/.exec(error instanceof Error ? error.message : '') ?? [];
+    if (name === undefined) throw error;
+    throw new YamlSyntaxError(`yaml: unknown anchor '${name}' referenced`);
+  }
 }
 
 /** What Go's reader says of the same fault, where it can be told from the parser's code. */
@@ -62,6 +75,8 @@ function reason(code: string, message: string): string {
     case 'MISSING_CHAR':
     case 'MULTILINE_IMPLICIT_KEY':
       return "could not find expected ':'";
+    case 'BAD_SCALAR_START':
+      return 'found character that cannot start any token';
     case 'BAD_ALIAS':
       return 'unknown anchor referenced';
     default:

@@ -70,8 +70,8 @@ function withSubresources(definition: ResourceDefinition): ListedResource[] {
     storageVersionHash: isStored ? hashOf(definition) : undefined,
     custom,
   };
-  const doors = Object.entries(definition.subresources).map(([name, door]): ListedResource => {
-    const other = door.type === 'part' ? undefined : door.kind;
+  const subresources = Object.entries(definition.subresources).map(([name, subresource]): ListedResource => {
+    const other = subresource.type === 'part' ? undefined : subresource.kind;
     const isForeign =
       other !== undefined && (other.group !== definition.group || other.version !== definition.version);
     return {
@@ -80,14 +80,14 @@ function withSubresources(definition: ResourceDefinition): ListedResource[] {
       namespaced,
       kind: other?.kind ?? kind,
       of: isForeign ? { group: other.group, version: other.version } : undefined,
-      verbs: door.verbs,
+      verbs: subresource.verbs,
       shortNames: [],
       categories: [],
       storageVersionHash: undefined,
       custom,
     };
   });
-  return [main, ...doors];
+  return [main, ...subresources];
 }
 
 /** Events of both groups are stored as the core kind. */

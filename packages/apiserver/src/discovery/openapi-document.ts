@@ -48,16 +48,22 @@ function pathsOf(definition: ResourceDefinition, components: SchemaComponents): 
       definition,
       components,
     );
-  for (const [name, door] of Object.entries(definition.subresources)) {
-    const kind = kindOf(definition, door);
+  for (const [name, subresource] of Object.entries(definition.subresources)) {
+    const kind = kindOf(definition, subresource);
     components.addNamed(kind);
-    paths[`${collection}/{name}/${name}`] = operations(definition, door.verbs, objectVerbs, kind, components);
+    paths[`${collection}/{name}/${name}`] = operations(
+      definition,
+      subresource.verbs,
+      objectVerbs,
+      kind,
+      components,
+    );
   }
   return paths;
 }
 
-function kindOf(definition: ResourceDefinition, door: Subresource): Kind {
-  return door.type === 'part' ? definition : door.kind;
+function kindOf(definition: ResourceDefinition, subresource: Subresource): Kind {
+  return subresource.type === 'part' ? definition : subresource.kind;
 }
 
 const collectionVerbs: Readonly<Record<string, readonly [method: string, action: string]>> = {

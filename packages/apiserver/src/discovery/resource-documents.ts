@@ -55,7 +55,7 @@ function aggregatedResources(registry: Registry, group: string, version: string)
   return listed
     .filter(({ name }) => !name.includes('/'))
     .map((each) => {
-      const doors = listed.filter(({ name }) => name.startsWith(`${each.name}/`));
+      const subresources = listed.filter(({ name }) => name.startsWith(`${each.name}/`));
       return {
         resource: each.name,
         responseKind: responseKind(each, group, version),
@@ -64,12 +64,12 @@ function aggregatedResources(registry: Registry, group: string, version: string)
         verbs: [...each.verbs],
         ...(each.shortNames.length > 0 ? { shortNames: [...each.shortNames] } : {}),
         ...(each.categories.length > 0 ? { categories: [...each.categories] } : {}),
-        ...(doors.length > 0
+        ...(subresources.length > 0
           ? {
-              subresources: doors.map((door) => ({
-                subresource: door.name.slice(each.name.length + 1),
-                responseKind: responseKind(door, group, version),
-                verbs: [...door.verbs],
+              subresources: subresources.map((subresource) => ({
+                subresource: subresource.name.slice(each.name.length + 1),
+                responseKind: responseKind(subresource, group, version),
+                verbs: [...subresource.verbs],
               })),
             }
           : {}),

@@ -14,7 +14,7 @@ export interface FaultScope {
   readonly user?: string;
   /** The User-Agent begins with this. */
   readonly userAgent?: string;
-  /** Heals by itself after that many requests. */
+  /** Ends after this many requests. */
   readonly times?: number;
 }
 

@@ -40,7 +40,7 @@ async function openWatch(caller: Caller, query = ''): Promise<OpenWatch> {
   return watch;
 }
 
-test('refusals carry Retry-After, keep to their scope and stop by themselves', async (t) => {
+test('injected errors have Retry-After, apply to their scope and end after their count', async (t) => {
   const { server, caller } = await serveCaller(t);
   server.faults.refuse(
     { status: 429, retryAfterSeconds: 7 },

@@ -163,7 +163,7 @@ export class Faults {
     for (const fault of this.#faults) this.#remove(fault);
   }
 
-  /** Lets the faults at a request: may wait, or throw what is answered in its place; false when nobody is left to answer. */
+  /** Applies the faults to a request: may wait, or throw the response; false if the client is gone. */
   async before(context: RequestContext, response: ServerResponse): Promise<boolean> {
     for (const fault of this.#faults)
       if (fault.before !== undefined && concerns(fault.scope, context)) {
@@ -247,7 +247,7 @@ function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   return Promise.race([promise, aborted(signal)]).finally(() => clearTimeout(timer));
 }
 
-/** Resolves when the client goes away, so that nothing waits for nobody. */
+/** Resolves when the client disconnects, so that nothing waits for it. */
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

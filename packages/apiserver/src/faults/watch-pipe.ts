@@ -91,7 +91,7 @@ interface Line {
   readonly object: { readonly metadata?: { readonly uid?: string } };
 }
 
-/** One event per object: what it was when nobody listened, then what it is now. */
+/** One event per object: its state before the gap, then its current state. */
 function coalesce(lines: readonly string[]): string[] {
   const byObject = new Map<string, { first: string; last: Line }>();
   const rest: string[] = [];

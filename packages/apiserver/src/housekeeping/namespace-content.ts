@@ -43,9 +43,9 @@ function store(parts: ServerParts, resource: string, object: KubeObject): void {
   if (parts.store.get(resource, namespace, name) !== undefined) return;
   const definition = parts.registry.find('', 'v1', resource.slice(1));
   if (definition === undefined) return;
-  const { surroundings } = parts;
-  const time = timestamp(surroundings.now());
-  object.metadata.uid = surroundings.uuid();
+  const { environment } = parts;
+  const time = timestamp(environment.now());
+  object.metadata.uid = environment.uuid();
   object.metadata.creationTimestamp = time;
   const managed = updateManagedFields(parts.registry, undefined, object, {
     definition,

@@ -1,4 +1,4 @@
-/** Requests as nobody should send them: each is answered, and the server lives on. */
+/** Malformed requests: each gets a response, and the server continues. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';

@@ -31,7 +31,7 @@ export async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const began = parts.surroundings.now();
+  const began = parts.environment.now();
   // Only the path and query are of interest, and a path may begin with two slashes.
   const url = new URL(`https://server${request.url ?? '/'}`);
   const method = request.method ?? 'GET';
@@ -79,7 +79,7 @@ export async function serve(
       name: info.name || created,
       path: request.url ?? '/',
       status,
-      milliseconds: parts.surroundings.now() - began,
+      milliseconds: parts.environment.now() - began,
       ...(Object.keys(context.annotations).length === 0 ? {} : { annotations: context.annotations }),
     });
   };

@@ -16,7 +16,7 @@ export async function serveUpgrade(
   socket: Duplex,
   head: Buffer,
 ): Promise<void> {
-  const began = parts.surroundings.now();
+  const began = parts.environment.now();
   const url = new URL(request.url ?? '/', 'https://server');
   const query = url.searchParams;
   // Running something in a pod is a creation, also when a WebSocket client must ask for it with GET.
@@ -44,7 +44,7 @@ export async function serveUpgrade(
       ...askedFor(info),
       path: request.url ?? '/',
       status,
-      milliseconds: parts.surroundings.now() - began,
+      milliseconds: parts.environment.now() - began,
     });
   }
 }

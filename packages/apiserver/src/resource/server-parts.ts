@@ -1,6 +1,6 @@
 /** What every request can reach. */
 import type { KeyPair } from '@slurm-operator/kubernetes-values';
-import type { Surroundings } from '../api/types.ts';
+import type { ServerEnvironment } from '../api/types.ts';
 import type { Authenticator } from '../authorization/authenticator.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { Store } from '../store/store.ts';
@@ -19,7 +19,7 @@ export interface Caches {
 export interface ServerParts {
   readonly store: Store;
   readonly registry: Registry;
-  readonly surroundings: Surroundings;
+  readonly environment: ServerEnvironment;
   /** The server's own certificate authority. */
   readonly authority: KeyPair;
   readonly authenticator: Authenticator;

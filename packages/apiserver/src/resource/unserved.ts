@@ -22,14 +22,14 @@ export interface UnservedResource {
 const proxying: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update'];
 const partial: readonly Verb[] = ['get', 'patch', 'update'];
 
-function door(name: string, kind: string, verbs: readonly Verb[], namespaced = true): UnservedResource {
+function unserved(name: string, kind: string, verbs: readonly Verb[], namespaced = true): UnservedResource {
   const none = { group: '', version: 'v1', singular: '', shortNames: [], categories: [], stored: false };
   return { ...none, name, kind, namespaced, verbs };
 }
 
 function storage(name: string, kind: string, namespaced = false): UnservedResource {
   return {
-    ...door(name, kind, allVerbs, namespaced),
+    ...unserved(name, kind, allVerbs, namespaced),
     group: 'storage.k8s.io',
     singular: kind.toLowerCase(),
     stored: true,
@@ -38,7 +38,7 @@ function storage(name: string, kind: string, namespaced = false): UnservedResour
 
 function policy(name: string, kind: string): UnservedResource {
   return {
-    ...door(name, kind, allVerbs, false),
+    ...unserved(name, kind, allVerbs, false),
     group: 'admissionregistration.k8s.io',
     singular: kind.toLowerCase(),
     categories: ['api-extensions'],
@@ -47,21 +47,21 @@ function policy(name: string, kind: string): UnservedResource {
 }
 
 export const unservedResources: readonly UnservedResource[] = [
-  { ...door('bindings', 'Binding', ['create']), singular: 'binding' },
+  { ...unserved('bindings', 'Binding', ['create']), singular: 'binding' },
   {
-    ...door('componentstatuses', 'ComponentStatus', ['get', 'list'], false),
+    ...unserved('componentstatuses', 'ComponentStatus', ['get', 'list'], false),
     singular: 'componentstatus',
     shortNames: ['cs'],
   },
-  door('nodes/proxy', 'NodeProxyOptions', proxying, false),
-  door('pods/attach', 'PodAttachOptions', ['create', 'get']),
-  door('pods/ephemeralcontainers', 'Pod', partial),
-  door('pods/exec', 'PodExecOptions', ['create', 'get']),
-  door('pods/log', 'Pod', ['get']),
-  door('pods/portforward', 'PodPortForwardOptions', ['create', 'get']),
-  door('pods/proxy', 'PodProxyOptions', proxying),
-  door('pods/resize', 'Pod', partial),
-  door('services/proxy', 'ServiceProxyOptions', proxying),
+  unserved('nodes/proxy', 'NodeProxyOptions', proxying, false),
+  unserved('pods/attach', 'PodAttachOptions', ['create', 'get']),
+  unserved('pods/ephemeralcontainers', 'Pod', partial),
+  unserved('pods/exec', 'PodExecOptions', ['create', 'get']),
+  unserved('pods/log', 'Pod', ['get']),
+  unserved('pods/portforward', 'PodPortForwardOptions', ['create', 'get']),
+  unserved('pods/proxy', 'PodProxyOptions', proxying),
+  unserved('pods/resize', 'Pod', partial),
+  unserved('services/proxy', 'ServiceProxyOptions', proxying),
   storage('csidrivers', 'CSIDriver'),
   storage('csinodes', 'CSINode'),
   storage('csistoragecapacities', 'CSIStorageCapacity', true),
@@ -95,7 +95,7 @@ export function unservedPath(path: string): string | undefined {
   return unservedPaths.some((pattern) => pattern.test(path)) ? path : undefined;
 }
 
-/** What a request asks for in vain; undefined when the API has no such thing at all. */
+/** The unserved resource of a request; undefined if Kubernetes has no such resource. */
 export function unservedFeature(
   group: string,
   version: string,

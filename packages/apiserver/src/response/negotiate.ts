@@ -39,7 +39,7 @@ export function negotiate({ headers, query }: Pick<RequestContext, 'headers' | '
   throw new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${available}`);
 }
 
-/** The best first; what is wanted equally stays in order, named types before wildcards. */
+/** By descending quality; equal ones stay in order, named types before wildcards. */
 function byQuality(wanted: readonly string[]): string[] {
   const quality = (one: string) => Number(/;\s*q=([\d.]+)/.exec(one)?.[1] ?? '1');
   const wildness = (one: string) => (one.startsWith('*') ? 2 : /^[^;]*\/\*/.test(one) ? 1 : 0);

@@ -39,7 +39,7 @@ export function table(
     throw badRequest(
       `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
     );
-  const now = parts.surroundings.now();
+  const now = parts.environment.now();
   return {
     kind: 'Table',
     apiVersion: metaVersion,

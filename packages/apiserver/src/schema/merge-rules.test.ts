@@ -1,4 +1,4 @@
-/** Our own tables speak of types and fields that exist: a typing error in them would be silent otherwise. */
+/** Our tables refer to types and fields that exist: a typing error would go unnoticed otherwise. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtinKinds } from './builtin-kinds.ts';

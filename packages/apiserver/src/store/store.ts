@@ -155,7 +155,7 @@ export class Store {
 
   /**
    * Replaces the whole state. The counter goes back with it, as after restoring an etcd backup, and the history
-   * before it is gone. Listeners stay; whoever follows the state must hear of it through `onRestore`.
+   * before it is gone. Listeners stay; those that track the state must use `onRestore`.
    */
   restore(snapshot: StoreSnapshot): void {
     this.#resources.clear();

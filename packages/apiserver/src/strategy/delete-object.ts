@@ -17,7 +17,7 @@ export async function deleteObject(
   name: string,
   options: DeleteOptions,
 ): Promise<{ object: KubeObject; gone: boolean }> {
-  const { store, surroundings } = context.parts;
+  const { store, environment } = context.parts;
   const about = groupResource(definition);
   const place = definition.namespaced ? namespace : undefined;
   for (let attempt = 1; ; attempt += 1) {
@@ -41,7 +41,7 @@ export async function deleteObject(
         },
         context,
       );
-    const next = markedForDeletion(definition, live, options, surroundings.now());
+    const next = markedForDeletion(definition, live, options, environment.now());
     definition.hooks.prepareForDelete?.(next, context);
     const stays =
       definition.hooks.holds?.(next) === true ||

@@ -27,7 +27,7 @@ export async function apply(
   hooks: ResourceHooks,
 ): Promise<Answer> {
   const { subresource, name, namespace } = context.info;
-  const { store, surroundings } = context.parts;
+  const { store, environment } = context.parts;
   const options = writeOptions(context, 'PatchOptions');
   requireManager(options);
   const configuration = configurationOf(definition, (await context.body()).toString('utf8'));
@@ -36,7 +36,7 @@ export async function apply(
     subresource,
     manager: options.manager,
     apiVersion: groupVersion(definition),
-    time: timestamp(surroundings.now()),
+    time: timestamp(environment.now()),
     force: isTrue(context.query.get('force')),
   };
   const applied = (live: KubeObject | undefined): KubeObject => {

@@ -25,7 +25,7 @@ export async function create(context: RequestContext, definition: ResourceDefini
       subresource: '',
       manager: options.manager,
       apiVersion: groupVersion(definition),
-      time: timestamp(context.parts.surroundings.now()),
+      time: timestamp(context.parts.environment.now()),
     }),
   );
   return { type: 'object', status: 201, object: created, definition };

@@ -28,7 +28,7 @@ export async function deleteCollection(
       await deleteObject(context, definition, namespace, name, options);
       deleted.push(object);
     } catch (error) {
-      // Somebody else was faster: that is what was wanted.
+      // Another client deleted it: the goal is reached.
       if (!(error instanceof ApiError && error.code === 404)) throw error;
     }
   }

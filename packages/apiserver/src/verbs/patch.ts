@@ -26,7 +26,7 @@ export async function patch(
   hooks: ResourceHooks = definition.hooks,
 ): Promise<Answer> {
   const { subresource } = context.info;
-  const { registry, surroundings } = context.parts;
+  const { registry, environment } = context.parts;
   const type = mediaType(context.headers['content-type']);
   if (type === 'application/apply-patch+yaml') return apply(context, definition, hooks);
   if (type === 'application/apply-patch+cbor') throw badRequest('error decoding patch: CBOR is not enabled');
@@ -51,7 +51,7 @@ export async function patch(
         subresource,
         manager: options.manager,
         apiVersion: groupVersion(definition),
-        time: timestamp(surroundings.now()),
+        time: timestamp(environment.now()),
       });
     },
   });

@@ -43,7 +43,7 @@ export async function update(
       subresource,
       manager: options.manager,
       apiVersion: groupVersion(definition),
-      time: timestamp(context.parts.surroundings.now()),
+      time: timestamp(context.parts.environment.now()),
     });
   const stored = context.parts.store.get(
     definition.storage,

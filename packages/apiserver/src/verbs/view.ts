@@ -52,7 +52,7 @@ export async function viewVerb(
       const after = change(before);
       checkRevision(definition, after, live);
       const faults = view.validate?.(after) ?? [];
-      // A custom resource speaks for itself, a built-in one through its view.
+      // A custom resource is used directly, a built-in one through its view.
       if (faults.length > 0) throw invalid(definition.custom ? definition : view.kind, name, faults);
       const next = clone(live);
       view.write(after, next);
@@ -85,14 +85,14 @@ async function changeOf(
   view: ViewSubresource,
   options: WriteOptions,
 ): Promise<(before: KubeObject) => KubeObject> {
-  const { registry, surroundings } = context.parts;
+  const { registry, environment } = context.parts;
   const own: ResourceDefinition = { ...definition, ...view.kind, custom: false, subresources: {}, hooks: {} };
   const request = {
     definition: own,
     subresource: context.info.subresource,
     manager: options.manager,
     apiVersion: groupVersion(view.kind),
-    time: timestamp(surroundings.now()),
+    time: timestamp(environment.now()),
   };
   if (context.info.verb !== 'patch') {
     const sent = await decodeObject(context, own, options);
@@ -128,7 +128,7 @@ function placed(before: KubeObject, after: KubeObject): KubeObject {
   return after;
 }
 
-/** A view does not tell zero from nothing, so whoever writes a zero, and whoever owned the number before, owns nothing. */
+/** A view does not distinguish zero from unset, so a manager that writes a zero, and the previous owner, own nothing. */
 function withoutOwnersOfZero(view: KubeObject): KubeObject {
   if (isObject(view['spec']) && view['spec']['replicas'] === undefined) delete view.metadata.managedFields;
   return view;

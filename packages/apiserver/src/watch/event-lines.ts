@@ -9,7 +9,7 @@ import { metadataOnly, table } from '../response/transform.ts';
 
 export type EventLine = (type: string, object: KubeObject) => string;
 
-/** The last object that was written, and its text: all watches of a resource are told of a write in one go. */
+/** The last object that was written, and its text: all watches of a resource receive a write together. */
 const last: { object: KubeObject | undefined; text: string } = { object: undefined, text: '' };
 
 export function eventLines(

@@ -105,7 +105,7 @@ class Watch {
     for (const undo of this.#undo) undo();
   }
 
-  /** Sends the present objects if they are asked for; the resourceVersion they are of, undefined when nobody reads. */
+  /** Sends the existing objects if requested. Returns their resourceVersion, undefined if the client is gone. */
   async #begin(): Promise<number | undefined> {
     if (!this.#isInitial) return this.#from;
     const { store } = this.#context.parts;
@@ -153,7 +153,7 @@ class Watch {
     return !signal.aborted;
   }
 
-  /** Runs inside the write that it tells of, which must not fail because somebody watches. */
+  /** Runs inside the write that it reports, which must not fail because of a watch. */
   #forward(event: StoreEvent): void {
     try {
       this.#tell(event);
@@ -194,9 +194,9 @@ class Watch {
 
   #timers(): (() => void)[] {
     const { timeoutSeconds, bookmarks } = this.#options;
-    const { surroundings } = this.#context.parts;
-    const lasts = (timeoutSeconds > 0 ? timeoutSeconds : longestWatch * (1 + surroundings.random())) * 1000;
-    const ends = surroundings.now() + lasts;
+    const { environment } = this.#context.parts;
+    const lasts = (timeoutSeconds > 0 ? timeoutSeconds : longestWatch * (1 + environment.random())) * 1000;
+    const ends = environment.now() + lasts;
     const timers = new Set<NodeJS.Timeout>();
     const after = (milliseconds: number, act: () => void): void => {
       const timer = setTimeout(() => {
@@ -207,7 +207,7 @@ class Watch {
     };
     after(lasts, () => this.#end());
     const next = (): void => {
-      const left = ends - surroundings.now();
+      const left = ends - environment.now();
       after(left <= lastBookmarks ? 1000 : Math.min(bookmarkPeriod, left - lastBookmarks), () => {
         this.#bookmark();
         next();

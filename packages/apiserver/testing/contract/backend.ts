@@ -13,7 +13,7 @@ export interface Backend {
   readonly token?: string;
   /** Set when it is this package's own server, which a case may then compact or look into. */
   readonly embedded?: ApiServer;
-  /** Controllers run beside it, so that `eventually` can come true by itself. */
+  /** Controllers run beside it, so that `eventually` can become true. */
   readonly controllers: boolean;
   /** A scheduler and kubelets run there: pods do not stay as they were created. */
   readonly kubelets?: boolean;

@@ -28,7 +28,7 @@ export class ChildProgram {
     const { exitCode, signalCode } = this.#child;
     if (exitCode === null && signalCode === null) return undefined;
     const how = exitCode === null ? `by ${signalCode}` : `with ${exitCode}`;
-    return `${this.#name} ended ${how}: ${this.#said.trim() || 'without a word'}`;
+    return `${this.#name} ended ${how}: ${this.#said.trim() || 'without output'}`;
   }
 
   async stop(): Promise<void> {

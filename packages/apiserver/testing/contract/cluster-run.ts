@@ -21,6 +21,9 @@ export type Outcome =
   | { readonly result: 'passed' }
   | { readonly result: 'failed' | 'known difference' | 'not run'; readonly why: string };
 
+/** What the embedded server refuses by name is a known difference of it, and says nothing about the case. */
+const unservedByEmbedded = /status 501, .*the embedded API server does not support/;
+
 /** How long a server may take for what it or its controllers do beside the requests. */
 const patience = 120_000;
 
@@ -58,9 +61,12 @@ export class ClusterRun {
 
   async replay(recorded: RecordedCase): Promise<Outcome> {
     const { backend } = this.#caller;
-    const reason = notRunReason(recorded, backend, this.#allowDisruptive);
-    if (reason !== undefined) return { result: 'not run', why: reason };
     const cases = [...(needs[recorded.name] ?? []).flatMap((name) => recordedCases(name)), recorded];
+    for (const one of cases.toReversed()) {
+      const reason = notRunReason(one, backend, this.#allowDisruptive);
+      if (reason !== undefined)
+        return { result: 'not run', why: one === recorded ? reason : `${reason} (${one.name})` };
+    }
     const topic = topicOf(recorded);
     const names = new NamespaceNames(namespacesOf(topic, cases), `${this.#id}-${++this.#count}`);
     const making = [...new Set(cases.flatMap(leftovers))];
@@ -73,6 +79,8 @@ export class ClusterRun {
       await prepareNamespaces(caller, topic, cases);
       for (const one of cases) {
         const why = await replay(one, { caller, webhooks: this.#webhooks, markers: this.#markers, patience });
+        if (backend.embedded === undefined && why !== undefined && unservedByEmbedded.test(why))
+          return { result: 'not run', why: `the given cluster has the embedded API server: ${why}` };
         if (why !== undefined)
           return {
             result: 'failed',
@@ -88,16 +96,32 @@ export class ClusterRun {
 
   /** Removes everything that the run made, and returns when it is gone. */
   async stop(): Promise<void> {
-    await this.#markers.stop();
-    if (this.#caller.backend.controllers)
-      for (const name of this.#namespaces)
-        await eventually(
-          `namespace ${name}, which this run made, is gone; remove it by hand`,
-          async () => !(await this.#exists(`/api/v1/namespaces/${name}`)),
-          { deadline: patience },
-        );
-    this.#caller.close();
-    await this.#webhooks.stop();
+    try {
+      await this.#markers.stop();
+      if (this.#caller.backend.controllers) await this.#untilNamespacesAreGone();
+    } finally {
+      this.#caller.close();
+      await this.#webhooks.stop();
+    }
+  }
+
+  async #untilNamespacesAreGone(): Promise<void> {
+    let left = this.#namespaces;
+    try {
+      await eventually(
+        'the namespaces of this run are gone',
+        async () => {
+          const found = await Promise.all(left.map((name) => this.#exists(`/api/v1/namespaces/${name}`)));
+          left = left.filter((_name, index) => found[index]);
+          return left.length === 0;
+        },
+        { deadline: patience },
+      );
+    } catch (cause) {
+      throw new Error(`this run created namespaces that are not gone: ${left.join(', ')}; remove them`, {
+        cause,
+      });
+    }
   }
 
   async #exists(path: string): Promise<boolean> {

@@ -40,7 +40,7 @@ export async function givenBackend({
     name: backend.name,
     async replayAll(cases, report) {
       const later: RecordedCase[] = [];
-      // Binaries that we started ourselves serve nobody else: nothing there can be disrupted.
+      // Binaries that we started serve no one else: nothing there can be disrupted.
       await onOne(backend, true)(cases, (recorded, outcome) =>
         outcome.result === 'not run' ? void later.push(recorded) : report(recorded, outcome),
       );

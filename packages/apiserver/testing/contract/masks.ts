@@ -49,6 +49,8 @@ const mask = new RegExp(
 
 export class Masks {
   readonly #bound = new Map<string, string>();
+  /** Masks whose value was seen only where a newer one may stand. */
+  readonly #upperBounds = new Set<string>();
   /**
    * The last time that was seen: a client that sends an object back sends its times too. Before that, two hours ago:
    * the one recording that sends a time of its own (a column shows its age) sent that.
@@ -65,7 +67,10 @@ export class Masks {
   /** Everything learned so far, to go back to when an attempt fails: what a later one sees may be another value. */
   snapshot(): () => void {
     const bound = new Map(this.#bound);
+    const upperBounds = new Set(this.#upperBounds);
     return () => {
+      this.#upperBounds.clear();
+      for (const name of upperBounds) this.#upperBounds.add(name);
       this.#bound.clear();
       for (const [name, value] of bound) this.#bound.set(name, value);
     };
@@ -94,9 +99,28 @@ export class Masks {
     );
   }
 
+  /** As `matches`, where the actual number may also be greater than the one that the mask stands for. */
+  matchesOrNewer(recorded: string, actual: string): boolean {
+    const bound = this.#bound.get(recorded);
+    if (bound !== undefined) return Number(actual) >= Number(bound);
+    if (!this.matches(recorded, actual)) return false;
+    this.#upperBounds.add(recorded);
+    return true;
+  }
+
+  /** The first exact value of a mask that is bound to one that may be too great. */
+  #narrows(recorded: string, actual: string): boolean {
+    if (!this.#upperBounds.has(recorded) || !(Number(actual) <= Number(this.#bound.get(recorded))))
+      return false;
+    this.#upperBounds.delete(recorded);
+    this.#bound.set(recorded, actual);
+    return true;
+  }
+
   /** Whether a recorded text can stand for the actual one; binds what it learns when it does. */
   matches(recorded: string, actual: string): boolean {
     if (!recorded.includes('<')) return recorded === actual;
+    if (this.#narrows(recorded, actual)) return true;
     const names: string[] = [];
     let pattern = '';
     let at = 0;

@@ -35,7 +35,7 @@ export function namespacesOf(topic: string, cases: readonly RecordedCase[]): str
     for (const made of [...(one.setup ?? []), ...one.steps.map((step) => step.request)])
       if (made?.path.split('?')[0] === '/api/v1/namespaces')
         wanted.delete(String(at(made.body, 'metadata', 'name')));
-  // Every server has it, and nobody makes it.
+  // Every server has it; no case creates it.
   wanted.delete('default');
   return [...wanted];
 }

@@ -2,6 +2,7 @@
 import type { CallAnswer, Caller } from './backend.ts';
 import { type RecordedCase, type RecordedRequest, type RecordedStep, topicOf } from './case.ts';
 import { firstDifference } from './compare.ts';
+import { firstDifferenceAmongOthers } from './list-versions.ts';
 import { comesFromAnotherController, withoutRaces } from './loosen.ts';
 import type { Markers } from './markers.ts';
 import { Masks } from './masks.ts';
@@ -21,7 +22,7 @@ export interface ReplayOptions {
   readonly patience?: number;
   /** Waits until configuration takes effect; not needed on a server where it does at once. */
   readonly markers?: Markers;
-  /** Told of a step that differs; the replay then goes on with the next one and answers the first difference at the end. */
+  /** Called for a step that differs; the replay then continues with the next one and returns the first difference at the end. */
   readonly onDifference?: (difference: string) => void;
 }
 
@@ -158,7 +159,13 @@ class Replay {
     };
     const [recorded, actual] = [compare(reduced.recorded), compare(reduced.actual)];
     if (recorded === undefined && actual === '') return undefined;
-    return firstDifference(recorded, actual, this.#masks);
+    return this.#compare(recorded, actual, '$');
+  }
+
+  /** Where controllers run, others write between two steps. */
+  #compare(recorded: unknown, actual: unknown, path: string): string | undefined {
+    const compare = this.#caller.backend.controllers ? firstDifferenceAmongOthers : firstDifference;
+    return compare(recorded, actual, this.#masks, path);
   }
 
   #headDifference(step: RecordedStep, answer: Pick<CallAnswer, 'status' | 'headers'>): string | undefined {
@@ -233,7 +240,7 @@ class Replay {
   #eventDifference(step: RecordedStep, watch: OpenWatch): string | undefined {
     const { recorded, actual } = reduceEvents(topicOf(this.#case), step, watch.events);
     const loose = this.#stage.looseEvents?.(recorded as readonly unknown[], actual as readonly unknown[]);
-    return firstDifference(loose?.recorded ?? recorded, loose?.actual ?? actual, this.#masks, 'events');
+    return this.#compare(loose?.recorded ?? recorded, loose?.actual ?? actual, 'events');
   }
 
   #webhook(step: RecordedStep): string | undefined {

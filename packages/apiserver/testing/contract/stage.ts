@@ -75,8 +75,8 @@ const stages: Readonly<Record<string, Stage>> = {
       }
     },
   },
-  'admission/07-failure-policy-fail': { body: (_step, recorded) => aimedAtNobody(recorded) },
-  'admission/08-failure-policy-ignore': { body: (_step, recorded) => aimedAtNobody(recorded) },
+  'admission/07-failure-policy-fail': { body: (_step, recorded) => withoutServer(recorded) },
+  'admission/08-failure-policy-ignore': { body: (_step, recorded) => withoutServer(recorded) },
   'builtins/09-statefulset-immutable': minded('/apis/apps/v1/namespaces/builtins/statefulsets/t9'),
   'builtins/12-pvc': {
     async before(step, tools) {
@@ -196,13 +196,13 @@ function recordedStatus({ recorded }: StageTools, step: number): object {
 }
 
 /** Nothing listens on port 1, which is as good as a webhook that is down. */
-function aimedAtNobody(recorded: unknown): unknown {
+function withoutServer(recorded: unknown): unknown {
   return JSON.parse(JSON.stringify(recorded).replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:1'));
 }
 
 const aTime = '2001-01-01T00:00:00Z';
 
-/** A sign of life from a node, now and for a while, beside the steps. */
+/** Heartbeats of a node, now and for a while, beside the steps. */
 function keepReady(caller: Caller, node: string, times: number): void {
   const now = new Date().toISOString();
   const condition = { type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: now };

@@ -5,7 +5,7 @@ export type Tier = 'api' | 'controllers' | 'nodes';
 
 export const tiers: readonly Tier[] = ['api', 'controllers', 'nodes'];
 
-/** Cases about Nodes that are lost, or that pods name and nobody has. */
+/** Cases about Nodes that are lost, or that pods name and that do not exist. */
 const aboutNodes = /^controllers\/2[456]-/;
 
 export function tierOf(recorded: RecordedCase): Tier {

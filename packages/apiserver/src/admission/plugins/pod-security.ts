@@ -3,7 +3,7 @@ import { forbidden, invalid } from '../../api/errors.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
 import type { AdmissionAttributes } from '../admission-attributes.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import { labelFaults, tighteningWarnings } from '../pod-security/judge-namespace.ts';
+import { labelFaults, tighteningWarnings } from '../pod-security/namespace-labels.ts';
 import { containersOf, type PodView } from '../pod-security/pod-view.ts';
 import { type Mode, PREFIX, podOf, policyOf } from '../pod-security/policy.ts';
 import { violations } from '../pod-security/violations.ts';
@@ -15,15 +15,15 @@ export const podSecurity: AdmissionPlugin = {
   validate(attributes, context) {
     const { definition, object, subresource } = attributes;
     if (object === undefined || subresource !== '' || !BUILT_IN.has(definition.group)) return;
-    if (definition.plural === 'namespaces') judgeNamespace(attributes, context);
+    if (definition.plural === 'namespaces') checkNamespace(attributes, context);
     else {
       const pod = podOf(definition.plural, object);
-      if (pod !== undefined) judgePod(pod, attributes, context);
+      if (pod !== undefined) checkPod(pod, attributes, context);
     }
   },
 };
 
-function judgePod(pod: PodView, attributes: AdmissionAttributes, context: RequestContext): void {
+function checkPod(pod: PodView, attributes: AdmissionAttributes, context: RequestContext): void {
   const { definition, operation, oldObject, namespace: name } = attributes;
   const isPod = definition.plural === 'pods';
   // Of what a standard looks at only the images of a running pod can change.
@@ -48,7 +48,7 @@ function images(pod: PodView | undefined): string {
   return pod === undefined ? '' : JSON.stringify(containersOf(pod).map((one) => [one.name, one.image]));
 }
 
-function judgeNamespace(
+function checkNamespace(
   { name, object, oldObject }: AdmissionAttributes,
   { parts, warnings }: RequestContext,
 ): void {

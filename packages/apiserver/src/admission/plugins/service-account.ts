@@ -7,7 +7,7 @@ import { type AdmissionPlugin, createdObject } from '../plugin.ts';
 
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
-// A little over an hour, so that a client can tell this default from a wish.
+// A little over an hour, so that a client can tell this default from an explicit value.
 const TOKEN_SECONDS = 3607;
 
 export const serviceAccount: AdmissionPlugin = {
@@ -33,7 +33,7 @@ export const serviceAccount: AdmissionPlugin = {
     if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length)
       spec.imagePullSecrets = structuredClone(account.imagePullSecrets);
     if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
-      mountToken(spec, `kube-api-access-${parts.surroundings.nameSuffix(5)}`);
+      mountToken(spec, `kube-api-access-${parts.environment.nameSuffix(5)}`);
   },
 };
 

@@ -99,7 +99,7 @@ const cases: Readonly<Record<Level, Readonly<Record<string, readonly [ReturnType
       secure({}, { volumes: [{ name: 'v', nfs: { server: 's', path: '/' } }] }),
       'restricted volume types (volume "v" uses restricted volume type "nfs")',
     ],
-    'nobody says who it runs as': [
+    'no user is set': [
       secure({ runAsNonRoot: undefined }),
       'runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)',
     ],
@@ -139,7 +139,7 @@ test('an ordinary pod is fine for baseline, a hardened one for restricted, anyth
       ),
     ),
     [],
-    'the pod may speak for its containers',
+    'the pod sets it for its containers',
   );
   assert.deepEqual(
     violations('privileged', pod({ securityContext: { privileged: true } }, { hostPID: true })),

@@ -103,7 +103,7 @@ describe('selectors', () => {
     assert.ok(
       namespaceMatches(selector, attributes({ definition: definition('', 'v1', 'nodes', false) }), none),
     ));
-  it('a namespace is judged by its own labels', () =>
+  it('matches a namespace by its own labels', () =>
     assert.ok(
       namespaceMatches(
         selector,
@@ -114,7 +114,7 @@ describe('selectors', () => {
         none,
       ),
     ));
-  it('an object is judged by the labels of its namespace', () => {
+  it('matches an object by the labels of its namespace', () => {
     assert.ok(namespaceMatches(selector, attributes(), () => labelled({ check: 'yes' })));
     assert.ok(!namespaceMatches(selector, attributes(), () => labelled()));
   });

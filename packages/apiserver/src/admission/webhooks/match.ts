@@ -15,7 +15,7 @@ export interface Matching {
   readonly objectSelector?: LabelSelector;
 }
 
-/** Configurations of admission are never sent to admission, so that a bad one can always be taken away. */
+/** Configurations of admission are never sent to admission, so that a broken one can always be deleted. */
 const EXEMPT = new Set([
   'mutatingwebhookconfigurations',
   'validatingwebhookconfigurations',
@@ -68,7 +68,7 @@ function resourceMatches(pattern: string, resource: string, subresource: string)
   return wantedSubresource === '*' || wantedSubresource === subresource;
 }
 
-/** Things without a namespace are never left out by a namespace selector; a namespace is judged by its own labels. */
+/** A namespace selector matches every cluster-scoped object; a namespace is matched by its own labels. */
 export function namespaceMatches(
   selector: LabelSelector | undefined,
   { definition, object, oldObject, namespace }: AdmissionAttributes,

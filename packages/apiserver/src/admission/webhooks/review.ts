@@ -30,7 +30,7 @@ export function admissionRequest(
     state === undefined ? null : subresourceKind(attributes) ? state : inVersion(state, definition, matched);
   const shownKind = subresourceKind(attributes) ? kind : matched;
   return {
-    uid: context.parts.surroundings.uuid(),
+    uid: context.parts.environment.uuid(),
     kind: groupVersionKind(shownKind),
     resource: groupVersionResource(matched),
     ...(subresource === '' ? {} : { subResource: subresource }),

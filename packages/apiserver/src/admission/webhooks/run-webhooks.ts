@@ -12,7 +12,7 @@ import { callWebhook } from './call.ts';
 import { type ClientConfig, resolveEndpoint } from './endpoint.ts';
 import { isExempt, type Matching, matchedDefinition, namespaceMatches, objectMatches } from './match.ts';
 import { admissionRequest, withIdentity, withoutIdentity } from './review.ts';
-import { readVerdict, refusalOf, type Verdict } from './verdict.ts';
+import { type ReviewResponse, readReviewResponse, refusalOf } from './review-response.ts';
 
 const GROUP = 'admissionregistration.k8s.io';
 
@@ -66,11 +66,11 @@ async function mutateOnce(
       : attributes;
   const matched = invite(webhook, shown, context);
   if (matched === undefined) return object;
-  const verdict = await ask(webhook, matched, shown, context, true);
-  if (verdict?.patch === undefined || shown.object === undefined || object === undefined) return object;
+  const response = await ask(webhook, matched, shown, context, true);
+  if (response?.patch === undefined || shown.object === undefined || object === undefined) return object;
   const sent = inVersion(shown.object, attributes.definition, matched);
   const patched = inVersion(
-    applyWebhookPatch(structuredClone(sent), verdict.patch),
+    applyWebhookPatch(structuredClone(sent), response.patch),
     matched,
     attributes.definition,
   );
@@ -147,7 +147,7 @@ async function ask(
   attributes: AdmissionAttributes,
   context: RequestContext,
   mutating: boolean,
-): Promise<Verdict | undefined> {
+): Promise<ReviewResponse | undefined> {
   const request = admissionRequest(attributes, context, matched);
   const resolved = resolveEndpoint(context.parts.store, webhook.clientConfig);
   const { timeoutSeconds = 10 } = webhook;
@@ -155,7 +155,7 @@ async function ask(
   const reading =
     'fault' in resolved
       ? { fault: `failed to call webhook: ${unreachable(resolved, timeoutSeconds)}` }
-      : readVerdict(
+      : readReviewResponse(
           await callWebhook(resolved.endpoint, body, {
             timeoutSeconds,
             caPem: caOf(webhook.clientConfig),
@@ -168,12 +168,12 @@ async function ask(
     if (webhook.failurePolicy === 'Ignore') return undefined;
     throw internalError(`failed calling webhook ${JSON.stringify(webhook.name)}: ${reading.fault}`);
   }
-  const { verdict } = reading;
-  context.warnings.push(...verdict.warnings);
-  for (const [key, value] of Object.entries(verdict.annotations))
+  const { response } = reading;
+  context.warnings.push(...response.warnings);
+  for (const [key, value] of Object.entries(response.annotations))
     context.annotations[`${webhook.name}/${key}`] = value;
-  if (!verdict.allowed) throw refusalOf(webhook.name, verdict);
-  return verdict;
+  if (!response.allowed) throw refusalOf(webhook.name, response);
+  return response;
 }
 
 /** With the port, which a URL leaves out where it is the usual one. */

@@ -195,7 +195,7 @@ test('a dry run is told to webhooks; what they want noted is in the audit log', 
   assert.deepEqual(entry?.annotations, { 'v.example.org/why': 'because' });
 });
 
-test('a webhook configuration can always be taken away, even when its webhook refuses everything', async (t) => {
+test('a webhook configuration can always be deleted, even if its webhook denies everything', async (t) => {
   const hooks = await start(t);
   hooks.on('/no', () => ({ allowed: false }));
   const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }];

@@ -44,7 +44,7 @@ const ingressColumns: readonly Column[] = [
   ageColumn,
 ];
 
-/** What a metric is now and what it should be; without a controller nobody knows the first. */
+/** Current and desired value of a metric; the current one is unknown without a controller. */
 function targets(autoscaler: KubeObject): string {
   const wanted = listAt(autoscaler, 'spec', 'metrics').flatMap((metric) => {
     const target = at(metric, 'resource', 'target');

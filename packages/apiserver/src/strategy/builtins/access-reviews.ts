@@ -1,4 +1,4 @@
-/** The review kinds: may somebody do something, what may I do, who am I. Nothing is stored. */
+/** The review kinds: SubjectAccessReview, SelfSubjectRulesReview, SelfSubjectReview and so on. Nothing is stored. */
 
 import { badRequest, type FieldFault, invalid } from '../../api/errors.ts';
 import { invalidValue } from '../../api/fault.ts';
@@ -71,7 +71,7 @@ function managed(handle: ReviewHandler): NonNullable<ResourceDefinition['createA
       subresource: '',
       manager: options.manager,
       apiVersion: groupVersion(definition),
-      time: timestamp(context.parts.surroundings.now()),
+      time: timestamp(context.parts.environment.now()),
     });
     return created(handle(noted, context));
   };
@@ -96,7 +96,7 @@ function whoAmI(_review: KubeObject, { user, parts }: RequestContext): KubeObjec
   return {
     kind: 'SelfSubjectReview',
     apiVersion: 'authentication.k8s.io/v1',
-    metadata: { creationTimestamp: timestamp(parts.surroundings.now()) },
+    metadata: { creationTimestamp: timestamp(parts.environment.now()) },
     status: { userInfo: userInfoOf(user) },
   };
 }

@@ -12,7 +12,7 @@ import { validateWebhookService, validateWebhookUrl } from './webhook-client.ts'
 const texts = (faults: readonly FieldFault[]): string[] =>
   faults.map(({ field, message }) => `${field}: ${message}`);
 
-function judge(hooks: BuiltinHooks, spec: object): string[] {
+function faultsOf(hooks: BuiltinHooks, spec: object): string[] {
   const object = { metadata: { name: 'x' }, spec: structuredClone(spec) } as unknown as KubeObject;
   hooks.default?.(object);
   return texts(hooks.validate?.(object, {} as RequestContext) ?? []);
@@ -68,18 +68,24 @@ const policies: readonly { readonly spec: object; readonly want: readonly RegExp
 
 for (const { spec, want } of policies)
   test(`a policy ${want.length === 0 ? 'is accepted' : `is refused: ${want[0]}`}`, () => {
-    const found = judge(admissionPolicyHooks(expressionFault), spec);
+    const found = faultsOf(admissionPolicyHooks(expressionFault), spec);
     assert.equal(found.length, want.length, found.join('\n'));
     for (const [index, pattern] of want.entries()) assert.match(found[index] ?? '', pattern);
   });
 
 test('a binding names a policy and what happens, but not twice the same', () => {
-  assert.deepEqual(judge(admissionPolicyBindingHooks, { policyName: 'p', validationActions: ['Deny'] }), []);
-  assert.deepEqual(judge(admissionPolicyBindingHooks, {}), [
+  assert.deepEqual(
+    faultsOf(admissionPolicyBindingHooks, { policyName: 'p', validationActions: ['Deny'] }),
+    [],
+  );
+  assert.deepEqual(faultsOf(admissionPolicyBindingHooks, {}), [
     'spec.policyName: Required value',
     'spec.validationActions: Required value',
   ]);
-  const both = judge(admissionPolicyBindingHooks, { policyName: 'p', validationActions: ['Deny', 'Warn'] });
+  const both = faultsOf(admissionPolicyBindingHooks, {
+    policyName: 'p',
+    validationActions: ['Deny', 'Warn'],
+  });
   assert.match(both.join(), /must not contain both Deny and Warn/);
 });
 

@@ -122,15 +122,15 @@ function validationFaults(
   known: ReadonlyMap<string, unknown>,
 ): FieldFault[] {
   const faults: FieldFault[] = [];
-  const judge = (field: string, text: string, type: 'bool' | 'string'): void => {
+  const checkField = (field: string, text: string, type: 'bool' | 'string'): void => {
     const fault = check(text, type, known);
     if (fault !== undefined) faults.push(invalidValue(`${at}.${field}`, text, fault));
   };
   if (expression.trim() === '') faults.push(required(`${at}.expression`, 'expression is not specified'));
-  else judge('expression', expression, 'bool');
+  else checkField('expression', expression, 'bool');
   if (messageExpression !== '' && messageExpression.trim() === '')
     faults.push(invalidValue(`${at}.messageExpression`, messageExpression, 'must be non-empty if specified'));
-  else if (messageExpression !== '') judge('messageExpression', messageExpression, 'string');
+  else if (messageExpression !== '') checkField('messageExpression', messageExpression, 'string');
   const said = message.trim();
   if (message !== '' && said === '')
     faults.push(invalidValue(`${at}.message`, message, 'message must be non-empty if specified'));

@@ -84,6 +84,8 @@ function apps(): ResourceDefinition[] {
       kind: 'StatefulSet',
       plural: 'statefulsets',
       shortNames: ['sts'],
+      // Its pods have the name as a part of their host name.
+      nameRule: 'label',
       ...all,
       ...counts,
       status: statefulSetStatusHooks,

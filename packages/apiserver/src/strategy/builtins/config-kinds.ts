@@ -96,7 +96,7 @@ function fillAccountToken(parts: ServerParts, it: ISecret, account: string): voi
   const { name = '', namespace = '', uid = '' } = it.metadata ?? {};
   const found = parts.store.get('/serviceaccounts', namespace, account);
   if (found?.metadata.uid === undefined) return;
-  const issued = Math.floor(parts.surroundings.now() / 1000);
+  const issued = Math.floor(parts.environment.now() / 1000);
   const claims: TokenClaims = {
     iss: TOKEN_ISSUER,
     sub: serviceAccountUsername(namespace, account),
@@ -104,7 +104,7 @@ function fillAccountToken(parts: ServerParts, it: ISecret, account: string): voi
     iat: issued,
     nbf: issued,
     exp: issued + SECRET_TOKEN_SECONDS,
-    jti: parts.surroundings.uuid(),
+    jti: parts.environment.uuid(),
     'kubernetes.io': {
       namespace,
       serviceaccount: { name: account, uid: found.metadata.uid },

@@ -18,6 +18,7 @@ import { podHooks, podStatusHooks } from './pod/pod-hooks.ts';
 import { resourceQuotaHooks } from './policy-kinds.ts';
 import { eventFields, fieldTexts } from './selectable-fields.ts';
 import { serviceHooks } from './service/service-hooks.ts';
+import { serviceStatusHooks } from './service/validate-service-status.ts';
 import { claimHooks, volumeHooks, volumeStatusHooks } from './volume-kinds.ts';
 
 const all = { categories: ['all'] };
@@ -154,7 +155,7 @@ export function coreResources(): ResourceDefinition[] {
       shortNames: ['svc'],
       ...all,
       nameRule: 'service',
-      status: true,
+      status: serviceStatusHooks,
       hooks: serviceHooks,
       deleteReturnsObject: true,
       selectableFields: fieldTexts('spec.clusterIP', 'spec.type'),

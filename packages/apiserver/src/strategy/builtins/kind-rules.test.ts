@@ -183,7 +183,7 @@ const cases: { reason: string; hooks: BuiltinHooks; now: object; old?: object; w
     want: [/^spec.selector: Invalid value: .*: field is immutable$/],
   },
   {
-    reason: 'a job does not run for ever',
+    reason: 'a job does not restart always',
     hooks: jobHooks,
     now: {
       spec: { template: { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Always' } } },

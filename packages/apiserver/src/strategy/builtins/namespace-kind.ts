@@ -62,7 +62,7 @@ export const namespaceHooks: BuiltinHooks = {
     if (spec) namespace(object).spec = structuredClone(spec);
   },
   prepareForDelete(object) {
-    // A namespace is being deleted until its content is gone; there is no grace to speak of.
+    // A namespace is being deleted until its content is gone; it has no grace period.
     delete object.metadata.deletionGracePeriodSeconds;
     namespace(object).status = { ...namespace(object).status, phase: 'Terminating' };
   },

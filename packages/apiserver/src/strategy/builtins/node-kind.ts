@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { INode } from 'kubernetes-models/v1/Node';
 import type { FieldFault } from '../../api/errors.ts';
-import { forbiddenField, invalidValue, notSupported, required } from '../../api/fault.ts';
+import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../api/fault.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { BuiltinHooks } from './define.ts';
 
@@ -53,12 +53,22 @@ export const nodeHooks: BuiltinHooks = {
 
 function taintFaults({ spec }: INode): FieldFault[] {
   const faults: FieldFault[] = [];
-  for (const [index, taint] of (spec?.taints ?? []).entries()) {
+  const taints = spec?.taints ?? [];
+  for (const [index, taint] of taints.entries()) {
     const at = `metadata.taints[${index}]`;
     for (const text of qualifiedName(taint.key)) faults.push(invalidValue(`${at}.key`, taint.key, text));
     if (!taint.effect) faults.push(required(`${at}.effect`));
     else if (!EFFECTS.includes(taint.effect))
       faults.push(notSupported(`${at}.effect`, taint.effect, EFFECTS));
+    if (taints.findIndex(({ key, effect }) => key === taint.key && effect === taint.effect) < index)
+      faults.push(
+        duplicate(at, {
+          Key: taint.key,
+          Value: taint.value ?? '',
+          Effect: taint.effect,
+          TimeAdded: taint.timeAdded ?? null,
+        }),
+      );
   }
   return faults;
 }

@@ -1,4 +1,5 @@
-/** Roles and bindings: their shape, and that nobody grants what they do not hold. */
+/** Roles and bindings: validation, and the escalation check. */
+import { dnsSubdomain } from '@slurm-operator/kubernetes-values';
 import { type FieldFault, forbidden, notFound } from '../../api/errors.ts';
 import { invalidValue, notSupported, required } from '../../api/fault.ts';
 import { equal } from '../../api/json.ts';
@@ -11,6 +12,7 @@ import type { BindingObject, RoleObject } from '../../authorization/rule-resolve
 import { rbacObjects } from '../../authorization/stored-rbac-objects.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
 import type { BuiltinHooks } from './define.ts';
+import { validateLabelSelector } from './label-selector-rules.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 
@@ -53,10 +55,12 @@ function roleRules(resource: 'roles' | 'clusterroles'): BuiltinHooks {
       emptyToNull(object);
       if (!equal(role(object).rules, role(old).rules)) guard(object, context);
     },
-    validate: (object) =>
-      (role(object).rules ?? []).flatMap((rule, index) =>
+    validate: (object) => [
+      ...(role(object).rules ?? []).flatMap((rule, index) =>
         ruleFaults(rule, `rules[${index}]`, resource === 'clusterroles'),
       ),
+      ...aggregationFaults(role(object)),
+    ],
   };
 }
 
@@ -107,8 +111,8 @@ function emptyToNull(object: KubeObject): void {
 }
 
 function refuse(check: GrantCheck, resource: string, name: string): void {
-  if (check.verdict === 'missing-role') throw notFound({ group: GROUP, resource }, check.name);
-  if (check.verdict === 'escalation') throw forbidden({ group: GROUP, resource }, name, check.message);
+  if (check.outcome === 'missing-role') throw notFound({ group: GROUP, resource }, check.name);
+  if (check.outcome === 'escalation') throw forbidden({ group: GROUP, resource }, name, check.message);
 }
 
 function ruleFaults(rule: PolicyRule, path: string, clusterWide: boolean): FieldFault[] {
@@ -140,6 +144,15 @@ function ruleFaults(rule: PolicyRule, path: string, clusterWide: boolean): Field
   return faults;
 }
 
+function aggregationFaults({ aggregationRule }: RoleObject): FieldFault[] {
+  if (aggregationRule === undefined) return [];
+  const path = 'aggregationRule.clusterRoleSelectors';
+  const selectors = aggregationRule.clusterRoleSelectors ?? [];
+  if (selectors.length === 0)
+    return [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
+  return selectors.flatMap((selector, index) => validateLabelSelector(selector, `${path}[${index}]`));
+}
+
 function bindingFaults({ roleRef, subjects }: BindingObject, clusterWide: boolean): FieldFault[] {
   const faults: FieldFault[] = [];
   if (roleRef.apiGroup !== GROUP) faults.push(notSupported('roleRef.apiGroup', roleRef.apiGroup, [GROUP]));
@@ -151,6 +164,9 @@ function bindingFaults({ roleRef, subjects }: BindingObject, clusterWide: boolea
     if (!subject.name) faults.push(required(`${at}.name`));
     switch (subject.kind) {
       case 'ServiceAccount':
+        if (subject.name)
+          for (const text of dnsSubdomain(subject.name))
+            faults.push(invalidValue(`${at}.name`, subject.name, text));
         if (subject.apiGroup) faults.push(notSupported(`${at}.apiGroup`, subject.apiGroup, ['']));
         if (clusterWide && !subject.namespace) faults.push(required(`${at}.namespace`));
         break;

@@ -33,6 +33,26 @@ export function claimSpecFaults(spec: ClaimSpec | undefined, path: string): Fiel
     for (const text of dnsSubdomain(name)) faults.push(invalidValue(`${path}.storageClassName`, name, text));
   if (spec.volumeMode !== undefined && !['Block', 'Filesystem'].includes(spec.volumeMode))
     faults.push(notSupported(`${path}.volumeMode`, spec.volumeMode, ['Block', 'Filesystem']));
+  for (const key of ['dataSource', 'dataSourceRef'] as const)
+    if (spec[key]) faults.push(...dataSourceFaults(spec[key], `${path}.${key}`));
+  const attributes = spec.volumeAttributesClassName;
+  if (attributes)
+    for (const text of dnsSubdomain(attributes))
+      faults.push(invalidValue(`${path}.volumeAttributesClassName`, attributes, text));
+  return faults;
+}
+
+function dataSourceFaults(
+  { name, kind, apiGroup }: { readonly name?: string; readonly kind?: string; readonly apiGroup?: string },
+  path: string,
+): FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (!name) faults.push(required(`${path}.name`));
+  if (!kind) faults.push(required(`${path}.kind`));
+  if (!apiGroup && kind !== 'PersistentVolumeClaim')
+    faults.push(
+      invalidValue(path, kind ?? '', "must be 'PersistentVolumeClaim' when referencing the default apiGroup"),
+    );
   return faults;
 }
 

@@ -4,6 +4,7 @@ import { Quantity } from '@slurm-operator/kubernetes-values';
 import type { IStorageClass } from 'kubernetes-models/storage.k8s.io/v1/StorageClass';
 import type { IPersistentVolume } from 'kubernetes-models/v1/PersistentVolume';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
+import type { FieldFault } from '../../api/errors.ts';
 import { forbiddenField, required } from '../../api/fault.ts';
 import { clone, equal } from '../../api/json.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
@@ -22,6 +23,7 @@ const storageClass = (object: KubeObject) => object as unknown as IStorageClass;
 
 export const claimHooks: BuiltinHooks = {
   default: (object) => defaultClaim(claim(object)),
+  prepareForCreate: (object) => matchDataSources(claim(object).spec),
   validate(object) {
     return claimSpecFaults(claim(object).spec, 'spec');
   },
@@ -36,23 +38,48 @@ export const claimHooks: BuiltinHooks = {
     if (before.status?.phase === 'Bound' && spec.resources && reference.resources) {
       const wanted = spec.resources.requests?.['storage'];
       const had = reference.resources.requests?.['storage'];
-      if (wanted !== undefined && had !== undefined && grows(wanted, had))
-        spec.resources = reference.resources;
+      if (wanted !== undefined && had !== undefined)
+        spec.resources = {
+          ...spec.resources,
+          requests: { ...spec.resources.requests, storage: had },
+        };
     }
-    if (equal(spec, reference)) return [];
-    return [
-      forbiddenField(
-        'spec',
-        `${FIXED}\n${internalDiff('PersistentVolumeClaimSpec', before.spec, claim(object).spec)}`,
-      ),
-    ];
+    const faults = equal(spec, reference)
+      ? []
+      : [
+          forbiddenField(
+            'spec',
+            `${FIXED}\n${internalDiff('PersistentVolumeClaimSpec', before.spec, claim(object).spec)}`,
+          ),
+        ];
+    return [...faults, ...shrinkFaults(claim(object), before)];
   },
 };
 
-function grows(wanted: string | number, had: string | number): boolean {
-  const now = Quantity.parse(wanted);
-  const then = Quantity.parse(had);
-  return now !== undefined && then !== undefined && now.compare(then) >= 0;
+/** What a claim asks for may be taken back after a failed expansion, but not below what it has. */
+function shrinkFaults(now: IPersistentVolumeClaim, before: IPersistentVolumeClaim): FieldFault[] {
+  const size = (amount: string | number | undefined) => Quantity.parse(amount ?? 0) ?? Quantity.ZERO;
+  const wanted = size(now.spec?.resources?.requests?.['storage']);
+  if (wanted.compare(size(before.spec?.resources?.requests?.['storage'])) >= 0) return [];
+  return wanted.compare(size(before.status?.capacity?.['storage'])) <= 0
+    ? [forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity')]
+    : [];
+}
+
+/** Claims are filled from claims and snapshots in the old field, from anything in the new one; either gives the other. */
+function matchDataSources(spec: IPersistentVolumeClaim['spec']): void {
+  if (!spec) return;
+  const group = spec.dataSource?.apiGroup ?? '';
+  const isClaim = spec.dataSource?.kind === 'PersistentVolumeClaim' && group === '';
+  const isSnapshot = spec.dataSource?.kind === 'VolumeSnapshot' && group === 'snapshot.storage.k8s.io';
+  if (!isClaim && !isSnapshot) delete spec.dataSource;
+  // A source in another namespace is behind a gate that is closed by default.
+  if (spec.dataSourceRef?.namespace) delete spec.dataSourceRef;
+  if (spec.dataSource) spec.dataSourceRef ??= { ...spec.dataSource };
+  else if (spec.dataSourceRef) {
+    const { kind, name, apiGroup } = spec.dataSourceRef;
+    spec.dataSource = { kind, name, ...(apiGroup === undefined ? {} : { apiGroup }) };
+  }
 }
 
 export const volumeHooks: BuiltinHooks = {
@@ -67,7 +94,7 @@ export const volumeHooks: BuiltinHooks = {
   },
   prepareForCreate(object, { parts }) {
     const { status } = volume(object);
-    if (status) status.lastPhaseTransitionTime = timestamp(parts.surroundings.now());
+    if (status) status.lastPhaseTransitionTime = timestamp(parts.environment.now());
   },
   validate(object) {
     const { spec = {} } = volume(object);
@@ -106,7 +133,7 @@ export const volumeStatusHooks: Pick<BuiltinHooks, 'prepareForUpdate'> = {
     const { status } = volume(object);
     const before = volume(old).status;
     if (!status) return;
-    if (status.phase !== before?.phase) status.lastPhaseTransitionTime = timestamp(parts.surroundings.now());
+    if (status.phase !== before?.phase) status.lastPhaseTransitionTime = timestamp(parts.environment.now());
     else if (status.lastPhaseTransitionTime === undefined && before?.lastPhaseTransitionTime !== undefined)
       status.lastPhaseTransitionTime = before.lastPhaseTransitionTime;
   },

@@ -58,7 +58,7 @@ function shapeStruct(value: JsonObject, schema: Schema, faults: string[]): void 
 interface Field {
   readonly type: 'list' | 'map' | 'struct' | 'quantity' | 'time' | 'scalar' | 'any';
   readonly keepZero: boolean;
-  /** An empty list stays for now: it is stored as null, but whoever sent it owns it. */
+  /** An empty list stays for now: it is stored as null, but the manager that sent it owns it. */
   readonly keepEmpty?: boolean;
   readonly schema: Schema | undefined;
   /** What a null among the items of a list or a map stands for. */

@@ -178,7 +178,7 @@ export const NULL_WHEN_UNSET = fields(`
   V2HorizontalPodAutoscalerStatus currentMetrics
 `);
 
-/** Lists that are owned by whoever sends them empty. */
+/** Lists that are owned by the manager that sends them empty. */
 export const EMPTY_IS_OWNED = fields(`
   V1Role rules
   V1ClusterRole rules
@@ -194,7 +194,7 @@ export const ZERO_WHEN_UNSET = fields(`
   V2HorizontalPodAutoscalerStatus desiredReplicas
 `);
 
-/** Pointers that the schema calls required: absent stays absent, and validation speaks. */
+/** Pointers that the schema calls required: absent stays absent, and validation reports it. */
 export const ABSENT_THOUGH_REQUIRED = fields(`
   V1StatefulSetSpec selector
   V1DeploymentSpec selector

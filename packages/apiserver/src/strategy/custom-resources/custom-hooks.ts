@@ -90,7 +90,7 @@ function validateObject(
   return [...faults, ...found.faults];
 }
 
-/** The status door: only status goes through it. */
+/** The status subresource: writes only status. */
 export function statusPart(kind: CustomKind): PartSubresource {
   return {
     type: 'part',

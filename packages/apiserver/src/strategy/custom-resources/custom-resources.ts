@@ -1,7 +1,7 @@
 /**
  * Keeps what is served in step with the stored definitions: accepts names, establishes, serves, and cleans up.
  *
- * Every step is one write by `kube-apiserver` through the status door, made in a later turn of the event loop: who
+ * Every step is one write by `kube-apiserver` through the status subresource, made in a later turn of the event loop: who
  * created a definition sees it first without conditions, as on a real server.
  */
 
@@ -99,7 +99,7 @@ export class CustomResources {
     if (stored === undefined) return;
     if (stored.metadata.deletionTimestamp !== undefined) return this.#cleanUp(stored);
     const next = clone(stored);
-    const at = timestamp(this.#parts.surroundings.now());
+    const at = timestamp(this.#parts.environment.now());
     const { accepted, conflict } = acceptNames(stored, this.#all());
     next.status.acceptedNames = accepted;
     setCondition(next, {
@@ -134,7 +134,7 @@ export class CustomResources {
   /** Deletes the instances, waits for those that are held, then lets the definition go. */
   #cleanUp(stored: CustomResourceDefinition): void {
     if (!stored.metadata.finalizers?.includes(cleanupFinalizer)) return;
-    const at = timestamp(this.#parts.surroundings.now());
+    const at = timestamp(this.#parts.environment.now());
     const condition = conditionOf(stored, 'Terminating');
     const resource = `${stored.spec.group}/${stored.spec.names.plural}`;
     const served = isEstablished(stored) || condition !== undefined;
@@ -190,7 +190,7 @@ export class CustomResources {
 
   #write(stored: CustomResourceDefinition, next: CustomResourceDefinition): void {
     if (equal(stored.status, next.status)) return;
-    const { registry, store, surroundings } = this.#parts;
+    const { registry, store, environment } = this.#parts;
     const { group, version, plural } = definitionsResource;
     const definition = registry.find(group, version, plural);
     if (definition === undefined) return;
@@ -199,7 +199,7 @@ export class CustomResources {
       subresource: 'status',
       manager: 'kube-apiserver',
       apiVersion: groupVersion(definition),
-      time: timestamp(surroundings.now()),
+      time: timestamp(environment.now()),
     });
     store.replace(definitionsStorage, managed, stored.metadata.resourceVersion ?? '');
   }

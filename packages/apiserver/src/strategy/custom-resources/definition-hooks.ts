@@ -48,7 +48,7 @@ export const definitionHooks: ResourceHooks = {
   prepareForDelete(object, context) {
     const crd = object as CustomResourceDefinition;
     if (conditionOf(crd, 'Terminating') !== undefined) return;
-    const at = timestamp(context.parts.surroundings.now());
+    const at = timestamp(context.parts.environment.now());
     // A definition has no grace period, and being deleted is no new generation of it.
     delete object.metadata.deletionGracePeriodSeconds;
     if (object.metadata.generation !== undefined) object.metadata.generation -= 1;

@@ -40,7 +40,7 @@ function faults(value: Json, old?: Json): string[] {
   return runRules(value, schema, old).faults.map(({ field, message }) => `${field}: ${message}`);
 }
 
-test('a rule speaks in its own words, about the field it points at', () => {
+test('a rule reports its own message for the field of its fieldPath', () => {
   assert.deepEqual(faults({ spec: { min: 2, max: 1 } }), ['spec.max: Required value: at least 2']);
 });
 

@@ -8,7 +8,7 @@ import { runRules } from './run-rules.ts';
 import { validateValue } from './validate-value.ts';
 
 /**
- * A default is judged by its own schema and the rules in it, never by those above it. Defaults nested below are not
+ * A default is validated with its own schema and its rules, never with those above it. Defaults nested below are not
  * filled in first: a rule that reads such a field without has() fails here although it holds for every stored object.
  */
 export function validateDefaults(schema: Schema, path: string, isRoot = true): FieldFault[] {

@@ -33,6 +33,26 @@ const refused: readonly { reason: string; property: Schema; want: RegExp }[] = [
     want: /^\.properties\[x\]\.items: Required value: must be specified$/,
   },
   {
+    reason: 'a pattern that only JavaScript can read',
+    property: { type: 'string', pattern: '^(?!kube-)' },
+    want: /\.pattern: Invalid value: .*must be a valid regular expression, but isn't: error parsing regexp/,
+  },
+  {
+    reason: 'an embedded resource of which nothing is said',
+    property: { type: 'object', 'x-kubernetes-embedded-resource': true },
+    want: /^\.properties\[x\]\.properties: Required value: must not be empty if x-kubernetes-embedded-resource/,
+  },
+  {
+    reason: 'a default in a restriction',
+    property: { type: 'string', anyOf: [{ default: 'a' }] },
+    want: /anyOf\[0\]\.default: Forbidden: must be undefined to be structural/,
+  },
+  {
+    reason: 'a rule in a restriction',
+    property: { type: 'string', anyOf: [{ 'x-kubernetes-validations': [{ rule: 'true' }] }] },
+    want: /anyOf\[0\]\.x-kubernetes-validations: Forbidden: must be empty to be structural/,
+  },
+  {
     reason: 'a keyed list without keys',
     property: { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'map' },
     want: /x-kubernetes-list-map-keys: Required value/,
@@ -155,4 +175,18 @@ test('a taken name is not accepted, the others are', () => {
   const { accepted: names, conflict } = acceptNames(second, [first, second]);
   assert.deepEqual(conflict, { reason: 'KindConflict', message: '"Widget" is already in use' });
   assert.deepEqual(names, { plural: 'gadgets', singular: 'gadget', kind: '', listKind: 'GadgetList' });
+});
+
+test('a restriction at the root must be about fields that are specified', () => {
+  const schema: Schema = {
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { a: { type: 'string' } } } },
+    anyOf: [{ properties: { spec: { properties: { a: { enum: ['x'] }, b: { enum: ['y'] } } } } }],
+  };
+  assert.deepEqual(
+    validateDefinition(definition(schema)).map(({ field, message }) => `${field}: ${message}`),
+    [
+      'spec.validation.openAPIV3Schema.properties[spec].properties[b]: Required value: because it is defined in spec.validation.openAPIV3Schema.anyOf[0].properties[spec].properties[b]',
+    ],
+  );
 });

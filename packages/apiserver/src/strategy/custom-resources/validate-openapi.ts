@@ -10,6 +10,7 @@ const unsupported = ['id', 'additionalItems', 'patternProperties', 'definitions'
 export function isConvertible(schema: Schema): boolean {
   return (
     !unsupported.some((key) => (schema as { [name: string]: unknown })[key] !== undefined) &&
+    !Array.isArray(schema.items) &&
     [
       ...Object.values(schema.properties ?? {}),
       ...(schema.items ? [schema.items] : []),
@@ -53,7 +54,9 @@ export function forbiddenParts(schema: Schema, path: string): FieldFault[] {
   faults.push(...mapTypeFaults(schema, path), ...listTypeFaults(schema, path));
   for (const [name, child] of Object.entries(schema.properties ?? {}))
     faults.push(...forbiddenParts(child, `${path}.properties[${name}]`));
-  if (schema.items) faults.push(...forbiddenParts(schema.items, `${path}.items`));
+  if (Array.isArray(schema.items))
+    faults.push(forbiddenField(`${path}.items`, 'items must be a schema object and not an array'));
+  else if (schema.items) faults.push(...forbiddenParts(schema.items, `${path}.items`));
   if (typeof schema.additionalProperties === 'object')
     faults.push(...forbiddenParts(schema.additionalProperties, `${path}.additionalProperties`));
   return faults;

@@ -9,7 +9,7 @@ import { forbiddenParts, isConvertible } from './validate-openapi.ts';
 import { validateRules } from './validate-rules.ts';
 import { validateStructure } from './validate-structure.ts';
 
-/** A schema that `old` has already is not judged again: what was accepted may stay. */
+/** A schema that `old` has already is not validated again: accepted schemas stay valid. */
 export function validateSchema(
   schema: Schema | undefined,
   path: string,
@@ -32,7 +32,7 @@ function structureFaults(schema: Schema, path: string): FieldFault[] {
   return structure.length > 0 ? structure : validateDefaults(schema, path);
 }
 
-/** What the root may say when status is written by itself, by the names that the real server prints. */
+/** What the root may contain if status is a subresource, with the names that the real server prints. */
 const besideStatus: Readonly<Record<string, string>> = {
   description: 'Description',
   type: 'Type',

@@ -1,16 +1,106 @@
 /** Whether a CRD's schema is structural: every field has one type, and junctors only restrict. */
 import type { FieldFault } from '../../api/errors.ts';
-import type { Schema } from '../../schema/schema.ts';
+import { own, type Schema } from '../../schema/schema.ts';
 import { forbiddenField, invalidValue, requiredValue } from './faults.ts';
+import { regexpFault } from './regexp-syntax.ts';
+import { completenessFaults } from './schema-completeness.ts';
 
 const types = new Set(['object', 'array', 'string', 'integer', 'number', 'boolean']);
 
 export function validateStructure(schema: Schema, path: string): FieldFault[] {
   const faults: FieldFault[] = [];
-  if (!schema.type) faults.push(requiredValue(`${path}.type`, 'must not be empty at the root'));
-  else if (schema.type !== 'object')
-    faults.push(invalidValue(`${path}.type`, schema.type, 'must be object at the root'));
-  const metadata = schema.properties?.['metadata'];
+  checkNode(schema, path, 'root', faults);
+  faults.push(...completenessFaults(schema, path));
+  const text = ({ field, message }: FieldFault) => `${field}: ${message}`;
+  return faults.toSorted((a, b) => (text(a) < text(b) ? -1 : 1));
+}
+
+type Level = 'root' | 'item' | 'field';
+
+const untyped: Readonly<Record<Level, string>> = {
+  root: 'must not be empty at the root',
+  item: 'must not be empty for specified array items',
+  field: 'must not be empty for specified object fields',
+};
+
+function checkNode(schema: Schema, path: string, level: Level, faults: FieldFault[]): void {
+  if (schema.type && !types.has(schema.type))
+    faults.push({
+      reason: 'FieldValueNotSupported',
+      field: `${path}.type`,
+      message: `Unsupported value: ${JSON.stringify(schema.type)}: supported values: "array", "boolean", "integer", "number", "object", "string"`,
+    });
+  if (schema['x-kubernetes-int-or-string'] && schema.type)
+    faults.push(forbiddenField(`${path}.type`, 'must be empty if x-kubernetes-int-or-string is true'));
+  checkType(schema, path, level, faults);
+  checkExtensions(schema, path, faults);
+  if (schema.type === 'array' && !schema.items)
+    faults.push(requiredValue(`${path}.items`, 'must be specified'));
+  checkPattern(schema, path, faults);
+  checkJunctors(schema, path, faults);
+  if (level === 'root' || schema['x-kubernetes-embedded-resource']) checkObjectFields(schema, path, faults);
+  if (level === 'root') checkRootMetadata(schema, path, faults);
+  for (const [name, child] of Object.entries(schema.properties ?? {}))
+    checkNode(child, `${path}.properties[${name}]`, 'field', faults);
+  if (schema.items) checkNode(schema.items, `${path}.items`, 'item', faults);
+  if (typeof schema.additionalProperties === 'object') {
+    const at = `${path}.additionalProperties`;
+    if (level === 'root') faults.push(forbiddenField(at, 'must not be used at the root'));
+    checkNode(schema.additionalProperties, at, 'field', faults);
+  }
+}
+
+function checkType(schema: Schema, path: string, level: Level, faults: FieldFault[]): void {
+  const at = `${path}.type`;
+  const isTyped =
+    schema.type || schema['x-kubernetes-int-or-string'] || schema['x-kubernetes-preserve-unknown-fields'];
+  if (schema['x-kubernetes-embedded-resource'] && schema.type !== 'object') {
+    const detail = 'must be object if x-kubernetes-embedded-resource is true';
+    faults.push(schema.type ? invalidValue(at, schema.type, detail) : requiredValue(at, detail));
+  } else if (!isTyped) faults.push(requiredValue(at, untyped[level]));
+  if (level === 'root' && schema.type && schema.type !== 'object')
+    faults.push(invalidValue(at, schema.type, 'must be object at the root'));
+}
+
+function checkExtensions(schema: Schema, path: string, faults: FieldFault[]): void {
+  if (schema['x-kubernetes-int-or-string'])
+    for (const key of ['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-embedded-resource'] as const)
+      if (schema[key])
+        faults.push(
+          invalidValue(`${path}.${key}`, true, 'must be false if x-kubernetes-int-or-string is true'),
+        );
+  if (!schema['x-kubernetes-embedded-resource']) return;
+  if (schema.additionalProperties !== undefined)
+    faults.push(
+      forbiddenField(
+        `${path}.additionalProperties`,
+        'must not be used if x-kubernetes-embedded-resource is set',
+      ),
+    );
+  if (!schema['x-kubernetes-preserve-unknown-fields'] && Object.keys(schema.properties ?? {}).length === 0)
+    faults.push(
+      requiredValue(
+        `${path}.properties`,
+        'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
+      ),
+    );
+}
+
+/** What every object has keeps its type. */
+function checkObjectFields({ properties }: Schema, path: string, faults: FieldFault[]): void {
+  for (const [name, type] of [
+    ['kind', 'string'],
+    ['apiVersion', 'string'],
+    ['metadata', 'object'],
+  ] as const) {
+    const found = own(properties, name);
+    if (found && found.type !== type)
+      faults.push(invalidValue(`${path}.properties[${name}].type`, found.type ?? '', `must be ${type}`));
+  }
+}
+
+function checkRootMetadata({ properties }: Schema, path: string, faults: FieldFault[]): void {
+  const metadata = own(properties, 'metadata');
   if (
     metadata &&
     Object.keys(metadata.properties ?? {}).some((name) => name !== 'name' && name !== 'generateName')
@@ -21,51 +111,14 @@ export function validateStructure(schema: Schema, path: string): FieldFault[] {
         'must not specify anything other than name and generateName, but metadata is implicitly specified',
       ),
     );
-  checkNode(schema, path, true, faults);
-  return faults;
 }
 
-function checkNode(schema: Schema, path: string, isRoot: boolean, faults: FieldFault[]): void {
-  if (schema.type && !types.has(schema.type))
-    faults.push({
-      reason: 'FieldValueNotSupported',
-      field: `${path}.type`,
-      message: `Unsupported value: ${JSON.stringify(schema.type)}: supported values: "array", "boolean", "integer", "number", "object", "string"`,
-    });
-  if (schema['x-kubernetes-int-or-string'] && schema.type)
-    faults.push(forbiddenField(`${path}.type`, 'must be empty if x-kubernetes-int-or-string is true'));
-  if (schema['x-kubernetes-embedded-resource'] && schema.type !== 'object')
+function checkPattern({ pattern }: Schema, path: string, faults: FieldFault[]): void {
+  const fault = pattern === undefined ? undefined : regexpFault(pattern);
+  if (pattern !== undefined && fault !== undefined)
     faults.push(
-      invalidValue(
-        `${path}.type`,
-        schema.type ?? '',
-        'must be object if x-kubernetes-embedded-resource is true',
-      ),
+      invalidValue(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${fault}`),
     );
-  if (schema.type === 'array' && !schema.items)
-    faults.push(requiredValue(`${path}.items`, 'must be specified'));
-  checkJunctors(schema, path, faults);
-  for (const [name, child] of Object.entries(schema.properties ?? {})) {
-    const at = `${path}.properties[${name}]`;
-    mustHaveType(child, at, 'must not be empty for specified object fields', faults);
-    checkNode(child, at, false, faults);
-  }
-  if (schema.items) {
-    mustHaveType(schema.items, `${path}.items`, 'must not be empty for specified array items', faults);
-    checkNode(schema.items, `${path}.items`, false, faults);
-  }
-  if (typeof schema.additionalProperties === 'object') {
-    const at = `${path}.additionalProperties`;
-    if (isRoot) faults.push(forbiddenField(at, 'must not be used at the root'));
-    mustHaveType(schema.additionalProperties, at, 'must not be empty for specified object fields', faults);
-    checkNode(schema.additionalProperties, at, false, faults);
-  }
-}
-
-function mustHaveType(schema: Schema, path: string, sentence: string, faults: FieldFault[]): void {
-  const isTyped =
-    schema.type || schema['x-kubernetes-int-or-string'] || schema['x-kubernetes-preserve-unknown-fields'];
-  if (!isTyped) faults.push(requiredValue(`${path}.type`, sentence));
 }
 
 function checkJunctors(schema: Schema, path: string, faults: FieldFault[]): void {
@@ -79,28 +132,38 @@ function checkJunctors(schema: Schema, path: string, faults: FieldFault[]): void
   if (schema.not) checkRestriction(schema.not, `${path}.not`, faults);
 }
 
-/** What says what a field is, rather than restricting it. */
-const describing = [
-  'description',
-  'type',
-  'title',
-  'default',
-  'nullable',
-  'additionalProperties',
-  'x-kubernetes-preserve-unknown-fields',
-  'x-kubernetes-embedded-resource',
-  'x-kubernetes-int-or-string',
-  'x-kubernetes-list-type',
-  'x-kubernetes-list-map-keys',
-  'x-kubernetes-map-type',
-] as const;
+/** What says what a field is, rather than restricting it, and what it must be in a restriction. */
+const describing = {
+  type: 'empty',
+  additionalProperties: 'undefined',
+  default: 'undefined',
+  title: 'empty',
+  description: 'empty',
+  nullable: 'false',
+  externalDocs: 'undefined',
+  'x-kubernetes-preserve-unknown-fields': 'false',
+  'x-kubernetes-embedded-resource': 'false',
+  'x-kubernetes-int-or-string': 'false',
+  'x-kubernetes-list-map-keys': 'empty',
+  'x-kubernetes-list-type': 'undefined',
+  'x-kubernetes-map-type': 'undefined',
+  'x-kubernetes-validations': 'empty',
+} as const;
 
 function checkRestriction(schema: Schema, path: string, faults: FieldFault[]): void {
   for (const [name, child] of Object.entries(schema.properties ?? {}))
     checkRestriction(child, `${path}.properties[${name}]`, faults);
+  if (own(schema.properties, 'metadata'))
+    faults.push(forbiddenField(`${path}.properties[metadata]`, 'must not be specified in a nested context'));
   if (schema.items) checkRestriction(schema.items, `${path}.items`, faults);
-  for (const key of describing)
-    if (schema[key] !== undefined)
-      faults.push(forbiddenField(`${path}.${key}`, 'must be empty to be structural'));
+  for (const [key, must] of Object.entries(describing)) {
+    const value = (schema as Readonly<Record<string, unknown>>)[key];
+    if (value !== undefined && !(must !== 'undefined' && isEmpty(value)))
+      faults.push(forbiddenField(`${path}.${key}`, `must be ${must} to be structural`));
+  }
+  checkPattern(schema, path, faults);
   checkJunctors(schema, path, faults);
 }
+
+const isEmpty = (value: unknown): boolean =>
+  value === '' || value === false || (Array.isArray(value) && value.length === 0);

@@ -55,7 +55,7 @@ const cases: readonly { reason: string; schema: Schema; value: Json; want: reado
     want: ['x: Invalid value: 2: x in body should be less than 2'],
   },
   {
-    reason: 'anyOf without a match tells of the first alternative',
+    reason: 'anyOf without a match reports the first alternative',
     schema: { ...spec({ type: 'string' }), anyOf: [{ required: ['y'] }, { required: ['z'] }] },
     value: {},
     want: ['<nil>: Invalid value: "": "" must validate at least one schema (anyOf)', 'y: Required value'],

@@ -10,7 +10,7 @@ export function prepareNewMetadata(
   object: KubeObject,
 ): void {
   const { metadata } = object;
-  const { surroundings } = context.parts;
+  const { environment } = context.parts;
   placeInNamespace(context, definition, object);
   if ((metadata.resourceVersion ?? '') !== '')
     throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
@@ -20,8 +20,8 @@ export function prepareNewMetadata(
   delete (metadata as { selfLink?: string }).selfLink;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
-  metadata.uid = surroundings.uuid();
-  metadata.creationTimestamp = timestamp(surroundings.now());
+  metadata.uid = environment.uuid();
+  metadata.creationTimestamp = timestamp(environment.now());
   if (definition.countsGeneration === true) metadata.generation = 1;
 }
 
@@ -77,7 +77,7 @@ function freeName(
 ): string {
   let name = '';
   for (let tries = 0; tries < nameTries; tries += 1) {
-    name = `${prefix.slice(0, 58)}${parts.surroundings.nameSuffix(5)}`;
+    name = `${prefix.slice(0, 58)}${parts.environment.nameSuffix(5)}`;
     if (parts.store.get(storage, namespace, name) === undefined) break;
   }
   return name;

@@ -20,7 +20,10 @@ export function validateMetadata({ nameRule }: ResourceDefinition, { metadata }:
   if (name === '') faults.push(required('metadata.name', 'name or generateName is required'));
   else
     for (const fault of nameFaults(nameRule, name)) faults.push(invalidValue('metadata.name', name, fault));
-  faults.push(...annotationFaults(annotations), ...labelFaults(labels));
+  faults.push(
+    ...annotationFaults(annotations, 'metadata.annotations'),
+    ...labelFaults(labels, 'metadata.labels'),
+  );
   for (const [index, finalizer] of finalizers.entries()) faults.push(...finalizerFaults(finalizer, index));
   return [...faults, ...ownerFaults(metadata.ownerReferences ?? [])];
 }
@@ -45,23 +48,23 @@ export function validateMetadataUpdate(next: KubeObject, live: KubeObject): Fiel
   return [...faults, ...faults];
 }
 
-function labelFaults(labels: Readonly<Record<string, string>>): FieldFault[] {
+export function labelFaults(labels: Readonly<Record<string, string>>, path: string): FieldFault[] {
   return Object.entries(labels)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([key, value]) => [
-      ...qualifiedName(key).map((fault) => invalidValue('metadata.labels', key, fault)),
-      ...labelValue(value).map((fault) => invalidValue('metadata.labels', value, fault)),
+      ...qualifiedName(key).map((fault) => invalidValue(path, key, fault)),
+      ...labelValue(value).map((fault) => invalidValue(path, value, fault)),
     ]);
 }
 
-function annotationFaults(annotations: Readonly<Record<string, string>>): FieldFault[] {
+export function annotationFaults(annotations: Readonly<Record<string, string>>, path: string): FieldFault[] {
   const faults = Object.keys(annotations).flatMap((key) =>
-    qualifiedName(key.toLowerCase()).map((fault) => invalidValue('metadata.annotations', key, fault)),
+    qualifiedName(key.toLowerCase()).map((fault) => invalidValue(path, key, fault)),
   );
   let size = 0;
   for (const [key, value] of Object.entries(annotations))
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
-  return size > annotationsLimit ? [...faults, tooLong('metadata.annotations', annotationsLimit)] : faults;
+  return size > annotationsLimit ? [...faults, tooLong(path, annotationsLimit)] : faults;
 }
 
 function finalizerFaults(finalizer: string, index: number): FieldFault[] {

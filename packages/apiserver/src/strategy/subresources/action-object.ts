@@ -35,7 +35,7 @@ export async function readActionObject(
     subresource: context.info.subresource,
     manager: options.manager,
     apiVersion: groupVersion(kind),
-    time: timestamp(context.parts.surroundings.now()),
+    time: timestamp(context.parts.environment.now()),
   });
   return { object: noted, options };
 }

@@ -87,7 +87,7 @@ function bind(context: RequestContext, object: KubeObject, target: string): void
     type: 'PodScheduled',
     status: 'True',
     lastProbeTime: null,
-    lastTransitionTime: timestamp(context.parts.surroundings.now()),
+    lastTransitionTime: timestamp(context.parts.environment.now()),
   };
   const others = (status.conditions ?? []).filter((condition) => condition.type !== 'PodScheduled');
   status.conditions = [...others, scheduled];

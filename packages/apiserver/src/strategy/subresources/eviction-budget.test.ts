@@ -34,7 +34,7 @@ const cases: { reason: string; pod: KubeObject; budgets: DisruptionBudget[]; wan
   },
   { reason: 'no allowance', pod: pod('Running', true), budgets: [budget({})], want: 429 },
   {
-    reason: 'a budget nobody has looked at since it changed says nothing',
+    reason: 'a budget that was not observed since it changed is not used',
     pod: pod('Running', true),
     budgets: [budget({ disruptionsAllowed: 5, observedGeneration: 0 })],
     want: 429,
@@ -46,7 +46,7 @@ const cases: { reason: string; pod: KubeObject; budgets: DisruptionBudget[]; wan
     want: 'within-budget',
   },
   {
-    reason: 'an unready pod counts against nobody while enough others are healthy',
+    reason: 'an unready pod needs no budget while enough others are healthy',
     pod: pod('Running', false),
     budgets: [budget({})],
     want: 'free',
@@ -69,7 +69,7 @@ describe('decideEviction', () => {
   for (const { reason, pod: evicted, budgets, want } of cases)
     it(reason, () => {
       const decision = decideEviction(evicted, budgets);
-      assert.equal(decision.verdict === 'refused' ? decision.error.code : decision.verdict, want);
+      assert.equal(decision.outcome === 'refused' ? decision.error.code : decision.outcome, want);
     });
 });
 

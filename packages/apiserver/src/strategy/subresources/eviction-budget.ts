@@ -18,12 +18,12 @@ export interface DisruptionBudget {
 }
 
 export type EvictionDecision =
-  | { readonly verdict: 'free' }
-  | { readonly verdict: 'within-budget'; readonly budget: DisruptionBudget }
-  | { readonly verdict: 'refused'; readonly error: ApiError };
+  | { readonly outcome: 'free' }
+  | { readonly outcome: 'within-budget'; readonly budget: DisruptionBudget }
+  | { readonly outcome: 'refused'; readonly error: ApiError };
 
-const FREE: EvictionDecision = { verdict: 'free' };
-/** A client that meets a budget nobody has looked at yet should come back after this. */
+const FREE: EvictionDecision = { outcome: 'free' };
+/** Retry-After for a budget that the disruption controller has not observed yet. */
 const UNPROCESSED_RETRY_SECONDS = 10;
 
 interface PodView {
@@ -53,7 +53,7 @@ export function decideEviction(pod: KubeObject, budgets: readonly DisruptionBudg
   return askBudget(budget);
 }
 
-/** A pod that serves nobody may go when the budget says so, or when enough others are healthy. */
+/** A pod that is not ready may be evicted if the budget allows it, or if enough others are healthy. */
 function mayGoUnhealthy({ spec, status }: DisruptionBudget): boolean {
   if (spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
   return status !== undefined && status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;
@@ -75,11 +75,11 @@ function askBudget(budget: DisruptionBudget): EvictionDecision {
         `The disruption budget ${name} needs ${status?.desiredHealthy ?? 0} healthy pods and has ${status?.currentHealthy ?? 0} currently`,
       ),
     );
-  return { verdict: 'within-budget', budget };
+  return { outcome: 'within-budget', budget };
 }
 
 function refused(error: ApiError): EvictionDecision {
-  return { verdict: 'refused', error };
+  return { outcome: 'refused', error };
 }
 
 function violates(message: string, retryAfterSeconds?: number): ApiError {
@@ -97,7 +97,7 @@ function violates(message: string, retryAfterSeconds?: number): ApiError {
   );
 }
 
-/** The budget with one disruption less, and the pod noted so that nobody counts it as healthy meanwhile. */
+/** The budget with one disruption less, and the pod recorded so that it does not count as healthy meanwhile. */
 export function takeFromBudget(budget: DisruptionBudget, pod: string, time: string): DisruptionBudget {
   const charged = clone(budget);
   const { status } = charged;

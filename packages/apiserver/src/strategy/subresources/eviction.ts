@@ -39,8 +39,8 @@ export const eviction: ActionSubresource = {
     await admitActionObject(context, definition, KIND, read, dryRun);
     const { preconditions, gracePeriodSeconds } = deleteOptions;
     const decision = decideEviction(podOf(context), budgetsOf(context));
-    if (decision.verdict === 'refused') throw decision.error;
-    if (decision.verdict === 'within-budget' && !dryRun) chargeBudget(context, decision.budget);
+    if (decision.outcome === 'refused') throw decision.error;
+    if (decision.outcome === 'within-budget' && !dryRun) chargeBudget(context, decision.budget);
     if (!dryRun) markEvicted(context);
     await deleteObject(context, definition, namespace, name, {
       dryRun,
@@ -69,10 +69,10 @@ function budgetsOf(context: RequestContext): DisruptionBudget[] {
 }
 
 function chargeBudget(context: RequestContext, budget: DisruptionBudget): void {
-  const { store, registry, surroundings } = context.parts;
+  const { store, registry, environment } = context.parts;
   const definition = registry.find('policy', 'v1', 'poddisruptionbudgets');
   if (definition === undefined) throw new ApiError(500, '', 'disruption budgets are not served');
-  const time = timestamp(surroundings.now());
+  const time = timestamp(environment.now());
   const charged = takeFromBudget(budget, context.info.name, time) as unknown as KubeObject;
   const noted = updateManagedFields(registry, budget as unknown as KubeObject, charged, {
     definition,
@@ -101,7 +101,7 @@ function markEvicted(context: RequestContext): void {
     type: 'DisruptionTarget',
     status: 'True',
     lastProbeTime: null,
-    lastTransitionTime: timestamp(context.parts.surroundings.now()),
+    lastTransitionTime: timestamp(context.parts.environment.now()),
     reason: 'EvictionByEvictionAPI',
     message: 'Eviction API: evicting',
   };

@@ -1,5 +1,5 @@
 /**
- * pods/exec, attach and portforward: the connection itself is handed to the node, whatever is spoken on it.
+ * pods/exec, attach and portforward: the connection is forwarded to the node, with any protocol.
  * Clients upgrade to WebSocket (or SPDY); the server only finds the node, checks the right and joins the two ends.
  */
 import type { IncomingMessage } from 'node:http';

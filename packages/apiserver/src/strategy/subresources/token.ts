@@ -42,7 +42,7 @@ export const token: ActionSubresource = {
     if (unfit !== undefined)
       throw invalid(KIND, '', [invalidValue('spec.expirationSeconds', seconds, unfit)]);
     const audiences = spec.audiences?.length ? spec.audiences : [TOKEN_ISSUER];
-    const issued = Math.floor(parts.surroundings.now() / 1000);
+    const issued = Math.floor(parts.environment.now() / 1000);
     const claims: TokenClaims = {
       iss: TOKEN_ISSUER,
       sub: serviceAccountUsername(info.namespace, info.name),
@@ -50,7 +50,7 @@ export const token: ActionSubresource = {
       iat: issued,
       nbf: issued,
       exp: issued + seconds,
-      jti: parts.surroundings.uuid(),
+      jti: parts.environment.uuid(),
       'kubernetes.io': {
         namespace: info.namespace,
         serviceaccount: { name: info.name, uid: account.metadata.uid ?? '' },
@@ -63,7 +63,7 @@ export const token: ActionSubresource = {
         name: info.name,
         namespace: info.namespace,
         ...(account.metadata.uid === undefined ? {} : { uid: account.metadata.uid }),
-        creationTimestamp: timestamp(parts.surroundings.now()),
+        creationTimestamp: timestamp(parts.environment.now()),
         ...(request.metadata.managedFields === undefined
           ? {}
           : { managedFields: request.metadata.managedFields }),

@@ -1,4 +1,4 @@
-/** Subresources that exist on a real server and not here: named, so that nobody takes silence for success. */
+/** Subresources that exist on a real server but not here: they respond with an error, never with success. */
 import { notImplemented } from '../../api/errors.ts';
 import type { ActionSubresource, Verb } from '../../resource/resource-definition.ts';
 

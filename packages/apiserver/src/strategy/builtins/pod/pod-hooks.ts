@@ -26,7 +26,7 @@ export const podHooks: ResourceHooks = {
     if (!pod.spec) return;
     pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) };
     if (pod.spec.schedulingGates?.length)
-      pod.status.conditions = [gatedCondition(timestamp(parts.surroundings.now()))];
+      pod.status.conditions = [gatedCondition(timestamp(parts.environment.now()))];
   },
   validate(object, context, old) {
     const { spec } = asPod(object);
@@ -82,7 +82,7 @@ export const podStatusHooks: Pick<ResourceHooks, 'prepareForUpdate' | 'validateU
   },
 };
 
-/** podIP and the first of podIPs are one fact; whoever knows only the first field sets both. */
+/** podIP equals the first of podIPs; a client that only knows podIP sets both. */
 function syncPodIPs({ status }: IPod): void {
   if (!status?.podIP) return;
   if (status.podIPs?.[0]?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }];

@@ -162,7 +162,7 @@ describe('validatePodUpdate', () => {
       want: undefined,
     },
     {
-      reason: 'but not taken away',
+      reason: 'but not removed',
       now: { ...old, tolerations: [] },
       want: /existing toleration can not be modified/,
     },

@@ -8,7 +8,7 @@ import { validateEnvironment } from './validate-environment.ts';
 import { PORT_RANGE, probeNames, validateProbes } from './validate-probe.ts';
 import { validateResources } from './validate-resources.ts';
 import { containerSecurityFaults, oneOf } from './validate-security.ts';
-import { relativeFaults } from './validate-volume.ts';
+import { relativeFaults } from './volume-files.ts';
 
 const ONLY_SIDECARS = 'may not be set for init containers without restartPolicy=Always';
 

@@ -77,7 +77,7 @@ function count(list: readonly unknown[] | undefined): number {
   return list?.length ?? 0;
 }
 
-/** An image that was taken away says all there is to say; the rest of the spec is not compared then. */
+/** A removed image is the only error that is reported; the rest of the spec is not compared then. */
 function imageFaults(spec: IPodSpec): FieldFault[] {
   return (['containers', 'initContainers'] as const).flatMap((list) =>
     (spec[list] ?? []).flatMap((container, index) =>

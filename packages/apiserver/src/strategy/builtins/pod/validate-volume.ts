@@ -1,13 +1,21 @@
 /** What is wrong with the volumes of a pod. */
 
-import { dnsLabel } from '@slurm-operator/kubernetes-values';
+import { dnsLabel, dnsSubdomain } from '@slurm-operator/kubernetes-values';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
 import type { FieldFault } from '../../../api/errors.ts';
-import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
+import {
+  duplicate,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../api/fault.ts';
 import { claimSpecFaults } from '../validate-claim.ts';
-import { asFile, fieldRefFaults } from './validate-environment.ts';
+import { projectedFaults } from './validate-projected-volume.ts';
+import { downwardFaults, itemFaults, modeFaults } from './volume-files.ts';
 
-const MODE = 'must be a number between 0 and 0777 (octal), both inclusive';
+const LONGEST_DRIVER = 63;
 const hostPathTypes = [
   '',
   'BlockDevice',
@@ -65,7 +73,7 @@ function sourceFaults(volume: IVolume, type: keyof IVolume, path: string): Field
         ...absoluteFaults(volume.nfs?.path, `${path}.path`),
       ];
     case 'csi':
-      return volume.csi?.driver ? [] : [required(`${path}.driver`)];
+      return driverFaults(volume.csi?.driver, `${path}.driver`);
     case 'projected':
       return projectedFaults(volume.projected ?? {}, path);
     case 'ephemeral': {
@@ -88,54 +96,10 @@ function hostPathFaults(source: { path: string; type?: string }, path: string): 
   return faults;
 }
 
-function modeFaults(mode: number | undefined, path: string): FieldFault[] {
-  return mode !== undefined && (mode < 0 || mode > 0o777) ? [invalidValue(path, mode, MODE)] : [];
-}
-
-type Item = { readonly key?: string; readonly path?: string; readonly mode?: number };
-
-function itemFaults(items: readonly Item[] | undefined, path: string): FieldFault[] {
-  return (items ?? []).flatMap((item, index) => [
-    ...(item.key ? [] : [required(`${path}.items[${index}].key`)]),
-    ...(item.path
-      ? relativeFaults(item.path, `${path}.items[${index}].path`)
-      : [required(`${path}.items[${index}].path`)]),
-    ...modeFaults(item.mode, `${path}.items[${index}].mode`),
-  ]);
-}
-
-function downwardFaults(
-  item: { readonly path?: string; readonly fieldRef?: { readonly fieldPath?: string } },
-  path: string,
-  index: number,
-): FieldFault[] {
-  const at = `${path}.items[${index}]`;
-  return [
-    ...(item.path ? relativeFaults(item.path, `${path}.path`) : [required(`${path}.path`)]),
-    ...(item.fieldRef ? fieldRefFaults(item.fieldRef.fieldPath ?? '', `${at}.fieldRef`, asFile) : []),
-  ];
-}
-
-function projectedFaults(source: NonNullable<IVolume['projected']>, path: string): FieldFault[] {
-  return [
-    ...modeFaults(source.defaultMode, `${path}.defaultMode`),
-    ...(source.sources ?? []).flatMap((one, index) => {
-      const at = `${path}.sources[${index}]`;
-      const types = Object.keys(one);
-      if (types.length === 0) return [required(at)];
-      return types
-        .slice(1)
-        .map((type) => forbiddenField(`${at}.${type}`, 'may not specify more than 1 volume type per source'));
-    }),
-  ];
-}
-
-/** A path below another: relative, and never upwards. */
-export function relativeFaults(text: string, path: string): FieldFault[] {
-  const faults: FieldFault[] = [];
-  if (text.startsWith('/')) faults.push(invalidValue(path, text, 'must be a relative path'));
-  if (text.split('/').includes('..')) faults.push(invalidValue(path, text, "must not contain '..'"));
-  return faults;
+function driverFaults(driver: string | undefined, path: string): FieldFault[] {
+  if (!driver) return [required(path)];
+  if (driver.length > LONGEST_DRIVER) return [tooLong(path, LONGEST_DRIVER)];
+  return dnsSubdomain(driver.toLowerCase()).map((text) => invalidValue(path, driver, text));
 }
 
 function absoluteFaults(text: string | undefined, path: string): FieldFault[] {

@@ -61,7 +61,7 @@ export function allocateService(service: IService, store: Store, dryRun: boolean
   if (isHeadless(spec)) spec.clusterIPs = ['None'];
   else allocateAddress(service, spec, others, store, dryRun);
   defaultFamilies(spec);
-  if (reachableFromOutside(spec)) allocateNodePorts(spec, others, store);
+  if (reachableFromOutside(spec)) allocateNodePorts(service, spec, others, store, dryRun);
 }
 
 function otherServices(service: IService, store: Store): IServiceSpec[] {
@@ -127,9 +127,21 @@ function defaultFamilies(spec: IServiceSpec): void {
   spec.ipFamilies ??= anyFamily ? ['IPv4', 'IPv6'] : ['IPv4'];
 }
 
-function allocateNodePorts(spec: IServiceSpec, others: readonly IServiceSpec[], store: Store): void {
+function allocateNodePorts(
+  service: IService,
+  spec: IServiceSpec,
+  others: readonly IServiceSpec[],
+  store: Store,
+  dryRun: boolean,
+): void {
   if (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === false) return;
   const used = new Set(others.flatMap((other) => (other.ports ?? []).map((port) => port.nodePort)));
+  const faults = (spec.ports ?? []).flatMap(({ nodePort }, index) => {
+    const why = nodePort ? portRefusal(nodePort, used, dryRun) : undefined;
+    return why === undefined ? [] : [invalidValue(`spec.ports[${index}].nodePort`, nodePort, why)];
+  });
+  if (faults.length > 0)
+    throw invalid({ group: '', kind: 'Service' }, service.metadata?.name ?? '', faults.slice(0, 1));
   const cursor = cursorOf(store);
   for (const port of spec.ports ?? []) {
     if (port.nodePort) {
@@ -143,4 +155,15 @@ function allocateNodePorts(spec: IServiceSpec, others: readonly IServiceSpec[], 
     }
     used.add(port.nodePort);
   }
+}
+
+/** Why a port that was asked for cannot be had. A dry run does not look at the range. */
+function portRefusal(
+  port: number,
+  used: ReadonlySet<number | undefined>,
+  dryRun: boolean,
+): string | undefined {
+  if (!dryRun && (port < NODE_PORT_FIRST || port > NODE_PORT_LAST))
+    return `provided port is not in the valid range. The range of valid ports is ${NODE_PORT_FIRST}-${NODE_PORT_LAST}`;
+  return used.has(port) ? 'provided port is already allocated' : undefined;
 }

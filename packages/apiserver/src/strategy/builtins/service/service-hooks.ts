@@ -13,8 +13,10 @@ function asService(object: KubeObject): IService {
 
 export const serviceHooks: ResourceHooks = {
   default(object) {
-    const { spec } = asService(object);
+    const { spec, status } = asService(object);
     if (spec) defaultService(spec);
+    if (spec?.type === 'LoadBalancer')
+      for (const one of status?.loadBalancer?.ingress ?? []) if (one.ip) one.ipMode ??= 'VIP';
   },
   prepareForCreate(object, context) {
     const service = asService(object);
@@ -45,7 +47,7 @@ export const serviceHooks: ResourceHooks = {
   },
 };
 
-/** What belonged to the type a Service had goes with it, unless the client set it anew. */
+/** What belonged to the type a Service had goes with it, unless the client set it again. */
 function dropTypeDependent(spec: IServiceSpec, before: IServiceSpec): void {
   if (spec.type === before.type) return;
   if (before.type === 'LoadBalancer')

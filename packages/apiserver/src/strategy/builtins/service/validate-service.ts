@@ -40,6 +40,9 @@ export function validateService(spec: IServiceSpec): FieldFault[] {
     for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const)
       if (spec[field] !== undefined)
         faults.push(forbiddenField(`spec.${field}`, "may only be used when `type` is 'LoadBalancer'"));
+  if (spec.type === 'LoadBalancer' && spec.loadBalancerClass !== undefined)
+    for (const text of qualifiedName(spec.loadBalancerClass))
+      faults.push(invalidValue('spec.loadBalancerClass', spec.loadBalancerClass, text));
   faults.push(...trafficFaults(spec));
   return faults;
 }
@@ -166,6 +169,17 @@ function trafficFaults(spec: IServiceSpec): FieldFault[] {
 }
 
 export function validateServiceUpdate(spec: IServiceSpec, old: IServiceSpec): FieldFault[] {
+  return [...addressUpdateFaults(spec, old), ...classUpdateFaults(spec, old)];
+}
+
+/** Another load balancer would leave behind what the first one made. */
+function classUpdateFaults(spec: IServiceSpec, old: IServiceSpec): FieldFault[] {
+  const stays = spec.type === 'LoadBalancer' && old.type === 'LoadBalancer';
+  if (!stays || spec.loadBalancerClass === old.loadBalancerClass) return [];
+  return [invalidValue('spec.loadBalancerClass', spec.loadBalancerClass ?? null, 'may not change once set')];
+}
+
+function addressUpdateFaults(spec: IServiceSpec, old: IServiceSpec): FieldFault[] {
   const before = old.clusterIPs?.[0];
   // Changing to or from ExternalName gives up or takes a new address.
   if (!before || old.type === 'ExternalName' || spec.type === 'ExternalName') return [];

@@ -5,6 +5,7 @@ import type { IPodTemplateSpec } from 'kubernetes-models/v1/PodTemplateSpec';
 import type { FieldFault } from '../../../api/errors.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
 import type { RequestContext } from '../../../resource/request-context.ts';
+import { annotationFaults, labelFaults } from '../../metadata/validate-metadata.ts';
 import { validateLabelSelector } from '../label-selector-rules.ts';
 import { warnOfPodSpec } from '../pod/pod-warnings.ts';
 import { validatePodSpec } from '../pod/validate-pod-spec.ts';
@@ -54,7 +55,11 @@ export function validateTemplate(
 ): FieldFault[] {
   const spec = template?.spec;
   if (!spec) return [required('spec.template.spec.containers')];
-  const faults = validatePodSpec(spec, 'spec.template.spec');
+  const faults = [
+    ...labelFaults(template.metadata?.labels ?? {}, 'spec.template.labels'),
+    ...annotationFaults(template.metadata?.annotations ?? {}, 'spec.template.annotations'),
+    ...validatePodSpec(spec, 'spec.template.spec'),
+  ];
   if (spec.ephemeralContainers?.length)
     faults.push(
       forbiddenField(

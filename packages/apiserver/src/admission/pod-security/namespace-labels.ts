@@ -1,4 +1,4 @@
-/** A namespace's own labels: they must say something that exists, and whoever tightens them hears of the pods inside. */
+/** The labels of a namespace: their values must exist, and a stricter level warns about the pods in the namespace. */
 
 import type { FieldFault } from '../../api/errors.ts';
 import { invalidValue } from '../../api/fault.ts';

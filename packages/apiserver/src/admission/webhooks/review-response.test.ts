@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readVerdict, refusalOf } from './verdict.ts';
+import { readReviewResponse, refusalOf } from './review-response.ts';
 
 const uid = 'u-1';
 const answer = (response: object | undefined, more: object = {}) => ({
@@ -9,7 +9,7 @@ const answer = (response: object | undefined, more: object = {}) => ({
 });
 const patch = Buffer.from('[{"op":"add","path":"/a","value":1}]').toString('base64');
 
-const faults: { reason: string; outcome: Parameters<typeof readVerdict>[0]; want: RegExp }[] = [
+const faults: { reason: string; outcome: Parameters<typeof readReviewResponse>[0]; want: RegExp }[] = [
   {
     reason: 'no connection',
     outcome: { fault: 'Post "x": refused' },
@@ -55,19 +55,19 @@ const faults: { reason: string; outcome: Parameters<typeof readVerdict>[0]; want
   },
 ];
 
-describe('readVerdict', () => {
+describe('readReviewResponse', () => {
   for (const { reason, outcome, want } of faults)
     it(`fails on ${reason}`, () => {
-      const reading = readVerdict(outcome, uid, true);
+      const reading = readReviewResponse(outcome, uid, true);
       assert.match('fault' in reading ? reading.fault : 'no fault', want);
     });
   it('ignores a patch of a validating webhook', () => {
-    const reading = readVerdict(answer({ uid, allowed: true, patch }), uid, false);
-    assert.deepEqual(reading, { verdict: { allowed: true, warnings: [], annotations: {} } });
+    const reading = readReviewResponse(answer({ uid, allowed: true, patch }), uid, false);
+    assert.deepEqual(reading, { response: { allowed: true, warnings: [], annotations: {} } });
   });
   it('keeps warnings, also of a refusal', () => {
-    const reading = readVerdict(answer({ uid, allowed: false, warnings: ['careful'] }), uid, false);
-    assert.deepEqual(reading, { verdict: { allowed: false, warnings: ['careful'], annotations: {} } });
+    const reading = readReviewResponse(answer({ uid, allowed: false, warnings: ['careful'] }), uid, false);
+    assert.deepEqual(reading, { response: { allowed: false, warnings: ['careful'], annotations: {} } });
   });
 });
 

@@ -1,9 +1,9 @@
-/** What a webhook answered, checked and put into plain terms. */
+/** The response of a webhook, validated and simplified. */
 import { ApiError, type StatusDetails } from '../../api/errors.ts';
 import { isObject, parseExact } from '../../api/json.ts';
 import type { CallOutcome } from './call.ts';
 
-export interface Verdict {
+export interface ReviewResponse {
   readonly allowed: boolean;
   readonly warnings: readonly string[];
   /** For the audit log. */
@@ -17,13 +17,13 @@ export interface Verdict {
   };
 }
 
-export type Reading = { readonly verdict: Verdict } | { readonly fault: string };
+export type Reading = { readonly response: ReviewResponse } | { readonly fault: string };
 
 const GO_STRUCT =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 /** Reads an answer; a fault is the text after "failed calling webhook …: ". */
-export function readVerdict(outcome: CallOutcome, uid: string, mutating: boolean): Reading {
+export function readReviewResponse(outcome: CallOutcome, uid: string, mutating: boolean): Reading {
   if ('fault' in outcome) return { fault: `failed to call webhook: ${outcome.fault}` };
   const { status, text } = outcome;
   if (status < 200 || status >= 300) return { fault: `failed to call webhook: ${httpFault(status, text)}` };
@@ -42,7 +42,7 @@ export function readVerdict(outcome: CallOutcome, uid: string, mutating: boolean
   const patch = mutating ? readPatch(response) : { value: undefined };
   if ('fault' in patch) return bad(patch.fault);
   return {
-    verdict: {
+    response: {
       allowed: response['allowed'] === true,
       warnings: textsOf(response['warnings']),
       annotations: isObject(response['auditAnnotations']) ? textEntries(response['auditAnnotations']) : {},
@@ -111,7 +111,7 @@ function readPatch(
 }
 
 /** The refusal a client receives. The webhook's own words and code are kept. */
-export function refusalOf(name: string, { status = {} }: Verdict): ApiError {
+export function refusalOf(name: string, { status = {} }: ReviewResponse): ApiError {
   const { message, reason, code, details } = status;
   const why = message || reason;
   const text = why
