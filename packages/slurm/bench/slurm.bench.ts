@@ -44,7 +44,7 @@ async function follow(simulated: Simulated): Promise<AsyncDisposable & { readonl
   };
 }
 
-/** Bytes per minute of the watch and of the naive poller, side by side, when nobody waits for anything. */
+/** Bytes per minute of the watch and of the naive poller, side by side, when idle. */
 async function traffic(pingEveryMs: number): Promise<Phase> {
   await using simulated = await Simulated.start({ nodes: 5000, jobs: 5000, pingEveryMs });
   stalls.skip(); // starting a process is the benchmark's own doing

@@ -7,7 +7,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 export interface Stall {
   /** Longest time in which this process kept its loop from turning. */
   readonly heldMs: number;
-  /** Longest time in which the loop did not turn, whoever was the cause. */
+  /** Longest time in which the event loop was blocked, for any cause. */
   readonly wallMs: number;
 }
 
@@ -51,7 +51,7 @@ export class StallMeter implements Disposable {
     this.#last = now;
   }
 
-  /** Milliseconds that this thread was ready to run and did not get a CPU. 0 where nobody tells. */
+  /** Milliseconds that this thread was ready to run and did not get a CPU. 0 if the system does not report it. */
   #waitedMs(): number {
     if (this.#schedule === undefined) return 0;
     const length = readSync(this.#schedule, this.#buffer, 0, this.#buffer.length, 0);

@@ -1,4 +1,4 @@
-/** What an application holds: one Slurm cluster, with a property for each part of its API. */
+/** The client of one Slurm cluster, with a property for each part of its API. */
 import type { ApiVersion } from './connection/api-version.ts';
 import type { CircuitState } from './connection/circuit.ts';
 import { Connection, type ConnectionOptions, type Service } from './connection/connection.ts';
@@ -20,7 +20,7 @@ type Parameters<O> = O extends { readonly path: infer P; readonly query: infer Q
   : never;
 type Answered<O> = O extends { readonly answer: infer A } ? A : never;
 
-/** A client of one Slurm cluster's REST API. Holds connections: `close` it. */
+/** A client of one Slurm cluster's REST API. It keeps connections open: call `close`. */
 export class SlurmClient implements Disposable {
   readonly controller: Controller;
   readonly nodes: Nodes;
@@ -44,24 +44,24 @@ export class SlurmClient implements Disposable {
     return this.#connection.server;
   }
 
-  /** Release and cluster name as the last answer told them; `undefined` before the first. */
+  /** Slurm's release and cluster name from the last response; `undefined` before the first. */
   get about(): { readonly release: string | undefined; readonly cluster: string | undefined } {
     return this.#connection.about;
   }
 
-  /** The API version in use; found by asking, newest first. */
+  /** The API version in use: the newest one that the server supports. */
   apiVersion(options?: CallOptions): Promise<ApiVersion> {
     return this.#connection.version(options);
   }
 
-  /** Whether calls to slurmctld pass, fail at once, or are being tried, and how long until the next try. */
+  /** State of the circuit breaker, and the milliseconds until the next attempt. */
   circuit(service: Service = 'slurm'): { readonly state: CircuitState; readonly waitMs: number } {
     const { state, waitMs } = this.#connection.circuit(service);
     return { state, waitMs };
   }
 
   /**
-   * Any endpoint, in Slurm's own words, typed by the API version named:
+   * Calls any endpoint with Slurm's own types of the given API version:
    * `client.raw('v0.0.45', 'GET /slurm/shares', { query: { users: 'alice' } })`.
    */
   async raw<V extends ApiVersion, K extends keyof OperationsOf[V] & string>(

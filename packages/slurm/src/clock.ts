@@ -1,4 +1,4 @@
-/** Time as this library sees it: injected, so that tests own it. */
+/** Time, injected so that tests control it. */
 
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -15,7 +15,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `ms`, or at once when `signal` is aborted: the caller looks at the signal. */
+/** Resolves after `ms`, or at once when `signal` is aborted: the caller checks the signal. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

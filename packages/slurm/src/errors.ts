@@ -1,8 +1,8 @@
 /**
- * Every way a call to Slurm can go wrong, as one set of coded classes.
+ * All errors of this library, as classes with a code.
  *
- * The HTTP status alone means little to slurmrestd (an unknown node is a 200, an expired token a 200, 502 or 511), so the
- * class of an error follows from Slurm's own error numbers first. No error ever carries a token.
+ * slurmrestd's HTTP status means little (an unknown node is a 200, an expired token a 200, 502 or 511), so the
+ * class of an error depends on Slurm's error number first. No error contains a token.
  */
 
 export type SlurmErrorCode =
@@ -17,11 +17,11 @@ export type SlurmErrorCode =
   | 'InvalidInput';
 
 export interface SlurmErrorDetails {
-  /** Slurm's error number (`slurm_strerror`), where the answer had one. */
+  /** Slurm's error number (`slurm_strerror`), if the response had one. */
   readonly number?: number;
-  /** Slurm's own words. */
+  /** Slurm's error text. */
   readonly text?: string;
-  /** HTTP status of the answer, if there was an answer. */
+  /** HTTP status of the response, if there was one. */
   readonly status?: number;
   readonly cause?: unknown;
 }
@@ -41,7 +41,7 @@ export abstract class SlurmError extends Error {
   }
 }
 
-/** Slurm answered that the thing the call needs does not exist. */
+/** Slurm reported that the object does not exist. */
 export class NotFound extends SlurmError {
   readonly code = 'NotFound';
 }
@@ -51,14 +51,14 @@ export class Unauthenticated extends SlurmError {
   readonly code = 'Unauthenticated';
 }
 
-/** The token's user is known and may not do this. */
+/** The user of the token is not allowed to do this. */
 export class Forbidden extends SlurmError {
   readonly code = 'Forbidden';
 }
 
 /**
- * Slurm understood the call and said no; `number` and `text` are its own. An update that was refused may still have been
- * applied in part: Slurm does not undo the fields it had set before the one it refused.
+ * Slurm refused the request, with its error `number` and `text`. A refused update may have been
+ * applied in part: Slurm does not revert the fields that it set before the refused one.
  */
 export class Refused extends SlurmError {
   readonly code = 'Refused';
@@ -69,25 +69,25 @@ export class NotSupported extends SlurmError {
   readonly code = 'NotSupported';
 }
 
-/** slurmrestd, slurmctld or slurmdbd could not be reached: nothing is known, try later. */
+/** slurmrestd, slurmctld or slurmdbd could not be reached. The state of Slurm is unknown; retry later. */
 export class Unavailable extends SlurmError {
   readonly code = 'Unavailable';
 }
 
-/** The caller gave the call up: nothing is known, and nothing is wrong with Slurm. */
-export class GivenUp extends Unavailable {}
+/** The caller aborted the call. This does not indicate a problem of Slurm. */
+export class Aborted extends Unavailable {}
 
-/** No complete answer before the deadline: the call may or may not have had its effect. */
+/** No complete response before the deadline. The request may or may not have had its effect. */
 export class Timeout extends SlurmError {
   readonly code = 'Timeout';
 }
 
-/** The answer was not what slurmrestd sends: nothing is known. */
+/** The response was not valid for slurmrestd. The state of Slurm is unknown. */
 export class ProtocolError extends SlurmError {
   readonly code = 'ProtocolError';
 }
 
-/** The caller's own argument cannot be sent; the message names it and says what to do. */
+/** An argument of the caller is invalid; the message names it and says what to do. */
 export class InvalidInput extends SlurmError {
   readonly code = 'InvalidInput';
 }

@@ -1,4 +1,4 @@
-/** The public face of the library: what applications may import. */
+/** The public API of the library. */
 
 export { SlurmClient, type SlurmClientOptions } from './client.ts';
 export { type Clock, systemClock } from './clock.ts';
@@ -36,20 +36,26 @@ export {
   type SlurmJobState,
 } from './model/job.ts';
 export type { NodeStateCommand, NodeUpdate, SlurmNode } from './model/node.ts';
+export * from './model/qos.ts';
 export type { AccountingJobQuery } from './operations/accounting.ts';
 export type { CallOptions, WriteResult } from './operations/call-options.ts';
 export type { Listed, ListedSince } from './operations/endpoint.ts';
 export type { CancelResult, Submitted } from './operations/jobs.ts';
 export { isNodeBusyError, type NodeListOptions } from './operations/nodes.ts';
-export { type FileTokenOptions, fileToken } from './tokens/file-token.ts';
 export { type JwtOptions, jwtExpiry, signJwt } from './tokens/jwt.ts';
-export { type SignedTokenOptions, signedToken } from './tokens/signed-token.ts';
-export { staticToken, type TokenProvider } from './tokens/token-provider.ts';
+export {
+  type FileTokenOptions,
+  fileToken,
+  type SignedTokenOptions,
+  signedToken,
+  staticToken,
+  type TokenProvider,
+} from './tokens/token-provider.ts';
 export type { JobChange, JobStates } from './watch/job-changes.ts';
 export {
   deadlinesOf,
   type JobContent,
-  type JobNews,
+  type JobsNotification,
   type JobsView,
   JobWatch,
   type KnownJobs,
@@ -59,7 +65,7 @@ export type { NodeChange, NodeFacet } from './watch/node-changes.ts';
 export {
   type KnownNodes,
   type NodeContent,
-  type NodeNews,
+  type NodesNotification,
   type NodesView,
   NodeWatch,
   type WatchOptions,

@@ -13,3 +13,4 @@ export {
 } from './simulator/simulator.ts';
 export type { Latency } from './simulator/simulator-latency.ts';
 export { type SlurmRelease, slurmRootfs } from './slurm-rootfs.ts';
+export { clockDirectory, type SteppedClock, steppedClock } from './stepped-clock.ts';

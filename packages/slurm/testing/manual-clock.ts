@@ -1,6 +1,6 @@
 import type { Clock } from '../src/clock.ts';
 
-/** A clock that stands still until it is told to move. */
+/** A clock that advances only when a test advances it. */
 export class ManualClock implements Clock {
   #now: number;
   #timers: { readonly at: number; readonly action: () => void }[] = [];

@@ -25,6 +25,7 @@ import {
   slurmConf,
 } from './mini-slurm-files.ts';
 import { type SlurmRelease, slurmRootfs } from './slurm-rootfs.ts';
+import { clockDirectory, type SteppedClock, steppedClock } from './stepped-clock.ts';
 
 export interface MiniSlurmOptions {
   readonly version: SlurmRelease;
@@ -36,6 +37,8 @@ export interface MiniSlurmOptions {
   readonly name?: string;
   /** Lines added to slurm.conf. */
   readonly configuration?: readonly string[];
+  /** slurmctld gets a clock that `setClock` moves. Default: the one of this machine. */
+  readonly steppedClock?: boolean;
 }
 
 /**
@@ -56,6 +59,7 @@ export async function startMiniSlurm(options: MiniSlurmOptions): Promise<MiniSlu
   try {
     const network = await sandbox.addNetwork('lan');
     const mini = new MiniSlurm(plan, rootfs, sandbox, network);
+    if (options.steppedClock === true) mini.clock = await steppedClock(join(sandbox.directory, 'clock'));
     await mini.start(options.nodes ?? 2);
     return mini;
   } catch (error) {
@@ -68,6 +72,8 @@ export class MiniSlurm implements AsyncDisposable {
   readonly version: SlurmRelease;
   readonly sandbox: Sandbox;
   readonly nodes = new Map<string, Box>();
+  /** The one of slurmctld, where it was asked for. */
+  clock: SteppedClock | undefined;
   readonly #plan: MiniSlurmPlan;
   readonly #rootfs: Rootfs;
   readonly #network: Network;
@@ -122,7 +128,10 @@ export class MiniSlurm implements AsyncDisposable {
   async start(nodes: number): Promise<void> {
     const began = this.#startNodesLater(nodes);
     const database = this.#plan.accounting ? await this.#startAccounting() : undefined;
-    const controller = await this.#startBox(controllerBox(this.#plan), addresses.controller);
+    const controller = await this.#startBox(
+      { ...controllerBox(this.#plan), ...(this.clock && withClock(this.clock)) },
+      addresses.controller,
+    );
     const rest = await this.#startBox(restBox(this.#plan), addresses.rest);
     this.#boxes = { controller, rest, ...database };
     await controller.waitForPort(6817, { intervalMs: 20 });
@@ -285,3 +294,8 @@ export class MiniSlurm implements AsyncDisposable {
     return this.#boxes;
   }
 }
+
+const withClock = ({ directory, env }: SteppedClock) => ({
+  env,
+  mounts: [{ source: directory, target: clockDirectory }],
+});

@@ -1,6 +1,6 @@
 /**
- * What an adapter is: the readers that turn one API version's objects into the model, and what that version can do.
- * The readers are checked against the generated types of their version; past `defineAdapter` everything is the model.
+ * An adapter: the readers that convert the objects of one API version to the model, and the abilities of that version.
+ * The readers are type-checked against the generated types of their version; other modules only use the model.
  */
 import type { ApiVersion } from '../connection/api-version.ts';
 import type { OperationsOf } from '../generated/index.ts';
@@ -9,7 +9,6 @@ import type {
   SlurmAccount,
   SlurmAssociation,
   SlurmClusterRecord,
-  SlurmQos,
   SlurmTres,
   SlurmUser,
 } from '../model/accounting.ts';
@@ -22,12 +21,13 @@ import type {
 } from '../model/cluster.ts';
 import type { SlurmJob, SlurmJobState } from '../model/job.ts';
 import type { SlurmNode } from '../model/node.ts';
+import type { SlurmQos } from '../model/qos.ts';
 
-/** Endpoints and abilities that not every API version has. The same version may still lack one in an older Slurm. */
+/** Abilities that not every API version has. An older Slurm may lack one in the same version. */
 export interface Abilities {
   /** `update_time` takes a plain number. */
   readonly updateTime: boolean;
-  /** DELETE job tells in `status[]` what it could not do. */
+  /** DELETE of a job reports failures in `status[]`. */
   readonly cancelStatus: boolean;
   readonly databasePing: boolean;
   readonly nodeTopology: boolean;
@@ -35,6 +35,8 @@ export interface Abilities {
   readonly createNodes: boolean;
   readonly requeue: boolean;
   readonly writePartitions: boolean;
+  /** A QOS that is deleted leaves the preempt lists of others. Before that it stays there, and REST can read no list of QOS. */
+  readonly emptyPreemptLists: boolean;
 }
 
 type Element<Answer, Key extends string> = Answer extends { readonly [K in Key]?: readonly (infer E)[] }
@@ -68,7 +70,7 @@ interface Readers<O> {
   readonly tres: (raw: One<O, 'GET /slurmdb/tres/', 'TRES'>) => SlurmTres;
 }
 
-/** The readers as the operations use them, on whatever came over the wire. */
+/** The readers as the operations use them, on untyped JSON. */
 export type Adapter = {
   readonly [Name in keyof Readers<unknown>]: (raw: unknown) => ReturnType<Readers<unknown>[Name]>;
 } & { readonly version: ApiVersion; readonly abilities: Abilities };

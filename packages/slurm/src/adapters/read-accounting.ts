@@ -5,11 +5,10 @@ import type {
   SlurmAccount,
   SlurmAssociation,
   SlurmClusterRecord,
-  SlurmQos,
   SlurmTres,
   SlurmUser,
 } from '../model/accounting.ts';
-import { limitOf, listOf, numberOf, timeOf, type WireNumber } from '../wire/values.ts';
+import { listOf, numberOf, timeOf, type WireNumber } from '../wire/values.ts';
 
 export function readAccount(raw: {
   readonly name: string;
@@ -60,22 +59,6 @@ export function readAssociation(raw: {
     isDefault: raw.is_default === true,
     qos: listOf(raw.qos),
     sharesRaw: raw.shares_raw,
-  };
-}
-
-export function readQos(raw: {
-  readonly name?: string;
-  readonly description?: string;
-  readonly id?: number;
-  readonly flags?: readonly string[];
-  readonly priority?: WireNumber;
-}): SlurmQos {
-  return {
-    name: raw.name ?? '',
-    description: raw.description ?? '',
-    id: raw.id,
-    flags: listOf(raw.flags),
-    priority: limitOf(raw.priority),
   };
 }
 

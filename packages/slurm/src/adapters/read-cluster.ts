@@ -15,7 +15,7 @@ interface WirePartition {
   readonly node_sets?: string;
   readonly cpus?: { readonly total?: number; readonly task_binding?: number | readonly string[] };
   readonly partition?: { readonly state?: readonly string[] };
-  readonly maximums?: { readonly time?: WireNumber };
+  readonly maximums?: { readonly time?: WireNumber; readonly nodes?: WireNumber };
   readonly defaults?: { readonly time?: WireNumber };
   readonly tres?: { readonly configured?: string };
   readonly flags?: readonly string[];
@@ -35,6 +35,7 @@ export function readPartition(raw: WirePartition): SlurmPartition {
     isDefault: raw.flags?.includes('DEFAULT') ?? false,
     maxTime: limitOf(raw.maximums?.time),
     defaultTime: limitOf(raw.defaults?.time),
+    maxNodes: limitOf(raw.maximums?.nodes),
     tres: raw.tres?.configured ?? '',
     // A number (a bit mask) up to v0.0.44; names from v0.0.45.
     taskBinding: typeof binding === 'object' ? binding : [],

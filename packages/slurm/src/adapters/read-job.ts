@@ -26,6 +26,8 @@ export interface WireJob {
   readonly priority?: WireNumber;
   readonly hold?: boolean;
   readonly submit_time?: WireNumber;
+  readonly eligible_time?: WireNumber;
+  readonly last_sched_evaluation?: WireNumber;
   readonly start_time?: WireNumber;
   readonly end_time?: WireNumber;
   readonly time_limit?: WireNumber;
@@ -43,6 +45,12 @@ export interface WireJob {
   readonly tres_per_node?: string;
   readonly tres_per_socket?: string;
   readonly tres_per_task?: string;
+  readonly memory_per_node?: WireNumber;
+  readonly dependency?: string;
+  readonly features?: string;
+  readonly licenses?: string;
+  readonly resv_name?: string;
+  readonly admin_comment?: string;
 }
 
 export function readJob(raw: WireJob): SlurmJob {
@@ -67,6 +75,8 @@ export function readJob(raw: WireJob): SlurmJob {
     priority: numberOf(raw.priority),
     held: raw.hold === true,
     submittedAt: timeOf(raw.submit_time),
+    eligibleAt: timeOf(raw.eligible_time),
+    consideredAt: timeOf(raw.last_sched_evaluation),
     startedAt: timeOf(raw.start_time),
     endedAt: timeOf(raw.end_time),
     timeLimit: limitOf(raw.time_limit),
@@ -84,8 +94,18 @@ export function readJob(raw: WireJob): SlurmJob {
     tresPer: [raw.tres_per_job, raw.tres_per_node, raw.tres_per_socket, raw.tres_per_task]
       .filter((one) => one !== undefined && one !== '')
       .join(','),
+    tresPerNode: raw.tres_per_node ?? '',
+    memoryPerNode: numberOf(raw.memory_per_node),
+    dependency: raw.dependency ?? '',
+    constraints: raw.features ?? '',
+    licenses: raw.licenses ?? '',
+    reservation: raw.resv_name ?? '',
+    adminComment: raw.admin_comment ?? '',
   };
 }
+
+/** A component of a heterogeneous job is `55+1`: its own number, then its place in the job. No endpoint finds it by that id. */
+const hetOffset = /\+\d+$/;
 
 export function readJobState(raw: {
   readonly job_id?: string | number;
@@ -93,5 +113,5 @@ export function readJobState(raw: {
 }): SlurmJobState {
   if (raw.job_id === undefined || !Array.isArray(raw.state))
     throw new ProtocolError('Slurm listed a job state without its job or state');
-  return { id: String(raw.job_id), state: raw.state };
+  return { id: String(raw.job_id).replace(hetOffset, ''), state: raw.state };
 }

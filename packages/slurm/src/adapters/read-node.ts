@@ -1,4 +1,4 @@
-/** Reads a node, as any API version writes it, into the model. Pure. */
+/** Converts a node of any API version to the model. Pure. */
 import { ProtocolError } from '../errors.ts';
 import type { SlurmNode } from '../model/node.ts';
 import { commonList, commonState, commonText } from '../wire/common-values.ts';
@@ -41,7 +41,7 @@ export interface WireNode {
 }
 
 export function readNode(raw: WireNode): SlurmNode {
-  // A node without a name or a state is no node: better no list than a list with a hole in it.
+  // Without name or state the whole list is refused: an incomplete list would be wrong.
   if (typeof raw.name !== 'string' || raw.name === '')
     throw new ProtocolError('Slurm listed a node without a name');
   if (!Array.isArray(raw.state))

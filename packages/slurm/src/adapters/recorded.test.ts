@@ -1,20 +1,20 @@
-/** Every exchange recorded from real Slurm, judged and read: the answers of six combinations of Slurm and API version. */
+/** Interprets and reads every exchange recorded from real Slurm: six combinations of Slurm and API version. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Judgement, judge } from '../connection/answer.ts';
+import { type Interpretation, interpret } from '../connection/answer.ts';
 import { type ApiVersion, isApiVersion } from '../connection/api-version.ts';
 import type { SlurmErrorCode } from '../errors.ts';
 import { formatNodeState } from '../meaning/node-state.ts';
 import type { Adapter } from './adapter.ts';
-import { adapters } from './index.ts';
+import { adapters } from './versions.ts';
 
 interface Recorded {
   readonly name: string;
   readonly slurm: string;
   readonly version: ApiVersion;
-  readonly judgement: Judgement;
+  readonly interpretation: Interpretation;
 }
 
 const root = join(import.meta.dirname, '../../testdata', 'recorded');
@@ -33,15 +33,15 @@ function recordings(): Recorded[] {
     const contentType =
       headers?.['content-type'] ?? (typeof body === 'string' ? 'text/plain' : 'application/json');
     const answer = { status, contentType, text, bytes: text.length, beganAt: 0 };
-    const judgement = judge(answer, `${request.method} ${request.path}`);
-    return { name: basename(path, '.json'), slurm, version, judgement };
+    const interpretation = interpret(answer, `${request.method} ${request.path}`);
+    return { name: basename(path, '.json'), slurm, version, interpretation };
   });
 }
 
 const all = recordings();
 const of = (name: string) => all.filter((recorded) => recorded.name === name);
 
-describe('errors of both generations mean the same', () => {
+describe('errors of both releases have the same class', () => {
   const expected: Readonly<Record<string, SlurmErrorCode>> = {
     'auth-no-token': 'Unauthenticated',
     'auth-wrong-signature': 'Unauthenticated',
@@ -71,32 +71,34 @@ describe('errors of both generations mean the same', () => {
     test(`${name} is ${code}`, () => {
       const found = of(name);
       assert.ok(found.length >= 2, 'recorded from both Slurm versions');
-      for (const { slurm, version, judgement } of found) {
-        assert.equal(judgement.kind, 'bad', `${slurm} ${version}`);
-        assert.equal(judgement.kind === 'bad' && judgement.error.code, code, `${slurm} ${version}`);
+      for (const { slurm, version, interpretation } of found) {
+        assert.equal(interpretation.kind, 'bad', `${slurm} ${version}`);
+        assert.equal(interpretation.kind === 'bad' && interpretation.error.code, code, `${slurm} ${version}`);
       }
     });
   }
 
-  test('an unknown path, version or method is no answer about an object', () => {
+  test('an unknown path, version or method does not mean that an object is missing', () => {
     for (const name of ['http-404-path', 'http-404-version', 'http-405'])
-      for (const { judgement } of of(name)) assert.equal(judgement.kind, 'no-such-path');
+      for (const { interpretation } of of(name)) assert.equal(interpretation.kind, 'no-such-path');
   });
 
   test('304 is "unchanged"', () => {
     const unchanged = of('nodes-update_time-unchanged').filter(({ version }) => version !== 'v0.0.41');
     assert.ok(unchanged.length > 0);
-    for (const { judgement } of unchanged) assert.equal(judgement.kind, 'unchanged');
+    for (const { interpretation } of unchanged) assert.equal(interpretation.kind, 'unchanged');
   });
 
-  test('every other answer is good', () => {
+  test('every other response is good', () => {
     const special = new Set([...Object.keys(expected), 'http-404-path', 'http-404-version', 'http-405']);
     const odd = all
       .filter(
-        ({ name, judgement }) =>
-          judgement.kind !== 'good' && judgement.kind !== 'unchanged' && !special.has(name),
+        ({ name, interpretation }) =>
+          interpretation.kind !== 'good' && interpretation.kind !== 'unchanged' && !special.has(name),
       )
-      .map(({ name, slurm, version, judgement }) => `${slurm} ${version} ${name}: ${judgement.kind}`);
+      .map(
+        ({ name, slurm, version, interpretation }) => `${slurm} ${version} ${name}: ${interpretation.kind}`,
+      );
     // What is left differs by version, and is not there in some.
     assert.deepEqual(
       new Set(odd.map((line) => line.split(' ').at(2))),
@@ -119,11 +121,11 @@ describe('errors of both generations mean the same', () => {
   });
 });
 
-describe('every version reads into the one model', () => {
+describe('reads every version into one model', () => {
   const read = <T>(name: string, key: string, reader: (adapter: Adapter) => (raw: unknown) => T) =>
-    of(name).map(({ slurm, version, judgement }) => {
-      assert.equal(judgement.kind, 'good', `${slurm} ${version} ${name}`);
-      const list = judgement.kind === 'good' ? (judgement.envelope[key] as unknown[]) : [];
+    of(name).map(({ slurm, version, interpretation }) => {
+      assert.equal(interpretation.kind, 'good', `${slurm} ${version} ${name}`);
+      const list = interpretation.kind === 'good' ? (interpretation.envelope[key] as unknown[]) : [];
       return { version, slurm, item: reader(adapters[version])(list[0]) };
     });
 
@@ -171,7 +173,7 @@ describe('every version reads into the one model', () => {
     }
   });
 
-  test('ping says what it says, and an expired token does not respond', () => {
+  test('ping: an expired token is reported as not responding', () => {
     for (const { item, version } of read('ping', 'pings', (adapter) => adapter.ping)) {
       const status = version === 'v0.0.45' ? 'No error' : undefined;
       assert.deepEqual(

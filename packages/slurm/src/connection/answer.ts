@@ -1,5 +1,5 @@
 /**
- * Judges an answer of slurmrestd. `errors[]` decides first, the HTTP status second: the same refusal is 422 in Slurm
+ * Interprets a response of slurmrestd. `errors[]` decides first, the HTTP status second: the same error is 422 in Slurm
  * 26.05 and 500 in 24.11, an expired token is 511 (or 200, or 502), an unknown node is a 200.
  */
 import {
@@ -21,7 +21,7 @@ export interface WireProblem {
   readonly source?: string;
 }
 
-/** What every JSON answer of slurmrestd has around its payload. */
+/** The common fields of every JSON response of slurmrestd. */
 export interface Envelope {
   readonly errors?: readonly WireProblem[];
   readonly warnings?: readonly WireProblem[];
@@ -29,7 +29,7 @@ export interface Envelope {
   readonly [payload: string]: unknown;
 }
 
-/** Numbers from slurm_errno.h that this library must tell apart. */
+/** Numbers from slurm_errno.h that this library distinguishes. */
 export const errorNumber = {
   unspecified: -1,
   none: 0,
@@ -45,12 +45,12 @@ export const errorNumber = {
   notFoundInQuery: 9000,
 } as const;
 
-/** Errors with which slurmrestd says "the daemon behind me did not answer": 1800 connect … 1899, 7000 database. */
+/** Errors by which slurmrestd reports that the daemon behind it did not respond: 1800 to 1899, and 7000 for slurmdbd. */
 function isUnreachable(number: number): boolean {
   return (number >= 1800 && number < 1900) || number === errorNumber.databaseUnreachable;
 }
 
-export type Judgement =
+export type Interpretation =
   | { readonly kind: 'good'; readonly envelope: Envelope }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'empty' }
@@ -58,7 +58,7 @@ export type Judgement =
   | { readonly kind: 'no-such-path' }
   | { readonly kind: 'bad'; readonly error: SlurmError; readonly envelope: Envelope | undefined };
 
-export function judge(answer: Answer, what: string): Judgement {
+export function interpret(answer: Answer, what: string): Interpretation {
   const { status } = answer;
   if (status === 304) return { kind: 'unchanged' };
   const envelope = parse(answer);
@@ -108,7 +108,7 @@ function errorOf(problem: WireProblem, status: number, what: string): SlurmError
     return new Forbidden(message, details);
   if (number === errorNumber.unknownJob || number === errorNumber.unknownNode)
     return new NotFound(message, details);
-  // -1 is what slurmrestd says when it does not know either; seen when slurmctld is down.
+  // slurmrestd sends -1 for an unspecified error; observed when slurmctld is down.
   if (isUnreachable(number) || number === errorNumber.unspecified || [502, 503, 504].includes(status))
     return new Unavailable(message, details);
   return new Refused(message, details);

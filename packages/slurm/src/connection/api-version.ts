@@ -1,9 +1,9 @@
-/** The API versions that this library speaks, and their order. */
+/** The API versions that this library supports, and their order. */
 import { apiVersions, type OperationsOf } from '../generated/index.ts';
 
 export type ApiVersion = keyof OperationsOf;
 
-/** Newest first: the order in which a server is asked. */
+/** Newest first: the order of the negotiation. */
 export const newestFirst: readonly ApiVersion[] = apiVersions.toReversed();
 
 export function isApiVersion(text: string): text is ApiVersion {

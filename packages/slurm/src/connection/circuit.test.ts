@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '../../testing/manual-clock.ts';
-import { GivenUp, Refused, Timeout, Unavailable } from '../errors.ts';
+import { Aborted, Refused, Timeout, Unavailable } from '../errors.ts';
 import { Circuit } from './circuit.ts';
 
-const down = () => Promise.reject(new Unavailable('nobody there'));
+const down = () => Promise.reject(new Unavailable('connection refused'));
 const up = () => Promise.resolve('hello');
 
 function circuit(clock = new ManualClock(0)) {
@@ -18,7 +18,7 @@ async function fail(subject: Circuit, times: number): Promise<void> {
   for (let turn = 0; turn < times; turn += 1) await assert.rejects(subject.run(down), Unavailable);
 }
 
-test('a few failures are let through, then calls fail at once with the last reason', async () => {
+test('after a few failures calls fail at once with the last error', async () => {
   const { circuit: subject } = circuit();
   await fail(subject, 2);
   assert.equal(subject.state, 'closed');
@@ -32,11 +32,11 @@ test('a few failures are let through, then calls fail at once with the last reas
       return up();
     })
     .catch((caught: unknown) => caught);
-  assert.ok(error instanceof Unavailable && error.message.includes('nobody there'));
+  assert.ok(error instanceof Unavailable && error.message.includes('connection refused'));
   assert.equal(called, false);
 });
 
-test('after the pause one call at a time tries; its success closes the circuit', async () => {
+test('after the pause one call at a time is allowed; its success closes the circuit', async () => {
   const { circuit: subject, clock } = circuit();
   await fail(subject, 3);
   clock.advance(1000);
@@ -50,7 +50,7 @@ test('after the pause one call at a time tries; its success closes the circuit',
   assert.equal(await subject.run(up), 'hello');
 });
 
-test('pauses double up to a bound, and jitter spreads them', async () => {
+test('pauses double up to a limit, with jitter', async () => {
   const { circuit: subject, clock } = circuit();
   await fail(subject, 3);
   const pauses: number[] = [];
@@ -65,7 +65,7 @@ test('pauses double up to a bound, and jitter spreads them', async () => {
   assert.equal(early.waitMs, 750);
 });
 
-test('an answer that says no is an answer: it counts as alive', async () => {
+test('an error response counts as a success', async () => {
   const { circuit: subject } = circuit();
   await fail(subject, 2);
   await assert.rejects(
@@ -81,27 +81,27 @@ test('an answer that says no is an answer: it counts as alive', async () => {
   assert.equal(subject.state, 'open');
 });
 
-test('a call that its own caller gave up says nothing about Slurm, neither bad nor good', async () => {
+test('a call that its caller aborted is neither a failure nor a success', async () => {
   const { circuit: subject, clock } = circuit();
   const giveUp = (cause: unknown) =>
     assert.rejects(
-      subject.run(() => Promise.reject(new GivenUp('given up', { cause }))),
-      GivenUp,
+      subject.run(() => Promise.reject(new Aborted('aborted', { cause }))),
+      Aborted,
     );
   for (let turn = 0; turn < 5; turn += 1) await giveUp(new Error('the program ends'));
   assert.equal(subject.state, 'closed');
   await fail(subject, 3);
   clock.advance(1000);
   await giveUp(new DOMException('stop', 'AbortError'));
-  assert.equal(subject.state, 'open', 'the outage is not over because nobody waited for its end');
+  assert.equal(subject.state, 'open', 'an aborted call does not end the outage');
   assert.equal(subject.waitMs, 0, 'and the next call may try');
 });
 
-test('a caller whose deadline has passed has seen an outage', async () => {
+test('the timeout of a caller counts as an outage', async () => {
   const { circuit: subject } = circuit();
   const cause = new DOMException('late', 'TimeoutError');
   for (let turn = 0; turn < 3; turn += 1)
-    await assert.rejects(subject.run(() => Promise.reject(new GivenUp('given up', { cause }))));
+    await assert.rejects(subject.run(() => Promise.reject(new Aborted('aborted', { cause }))));
   assert.equal(subject.state, 'open');
 });
 

@@ -1,16 +1,16 @@
 /**
- * A circuit breaker: after some failures in a row calls fail at once instead of each waiting ten seconds for a dead
- * slurmctld, and one call at a time finds out whether it is back.
+ * A circuit breaker: after some failures in a row calls fail at once instead of each waiting ten seconds for a
+ * slurmctld that is down, and one call at a time checks whether it is back.
  */
 import { type Clock, systemClock } from '../clock.ts';
-import { GivenUp, Timeout, Unavailable } from '../errors.ts';
+import { Aborted, Timeout, Unavailable } from '../errors.ts';
 
 export interface CircuitOptions {
-  /** What stands behind it, for messages. */
+  /** Name of the service, for messages. */
   readonly name: string;
-  /** Failures in a row that open it. Default 3. */
+  /** Consecutive failures that open it. Default 3. */
   readonly threshold?: number;
-  /** First pause, doubled with every failed try. Default 1 s. */
+  /** First pause, doubled with every failed attempt. Default 1 s. */
   readonly pauseMs?: number;
   /** Default 30 s. */
   readonly maxPauseMs?: number;
@@ -44,12 +44,12 @@ export class Circuit {
     return this.#trying ? 'trying' : 'open';
   }
 
-  /** Milliseconds until a call may pass; 0 when one may now. */
+  /** Milliseconds until the next call is allowed; 0 if one is allowed now. */
   get waitMs(): number {
     return this.state === 'closed' ? 0 : Math.max(0, this.#openUntil - this.#options.clock.now());
   }
 
-  /** Runs `call` if the circuit lets it. Only `Unavailable` and `Timeout` count as failures: a refusal is an answer. */
+  /** Runs `call` if the circuit allows it. Only `Unavailable` and `Timeout` count as failures. */
   async run<T>(call: () => Promise<T>, isFailure = isOutage): Promise<T> {
     const tries = this.state !== 'closed';
     if (tries && (this.#trying || this.waitMs > 0)) throw this.#refusal();
@@ -60,11 +60,11 @@ export class Circuit {
       this.#lastError = undefined;
       return result;
     } catch (error) {
-      // Neither a success nor an outage: slurmctld may have failed this call alone. The other calls show which.
+      // Neither a success nor an outage: slurmctld may have failed only this call. Other calls will tell.
       if (isUnexplained(error) && !tries) throw error;
       if (!isFailure(error)) {
-        // Only an answer is a sign of life; a caller that did not wait for one has seen none.
-        if (!wasGivenUp(error)) this.#failures = 0;
+        // Only a response proves that Slurm is up; an aborted call has none.
+        if (!wasAborted(error)) this.#failures = 0;
         throw error;
       }
       this.#fail(error as Error);
@@ -90,16 +90,16 @@ export class Circuit {
   }
 }
 
-/** The errors that say nothing about Slurm but that it is out of reach. A call given up by its own caller is no sign. */
+/** Whether the error means that Slurm is unreachable. A call that its caller aborted does not count. */
 export function isOutage(error: unknown): boolean {
-  return error instanceof Timeout || (error instanceof Unavailable && !wasGivenUp(error));
+  return error instanceof Timeout || (error instanceof Unavailable && !wasAborted(error));
 }
 
 /** slurmrestd sends -1 where it has no number: for a job while slurmctld is down, and for single calls that failed for another reason. */
 const isUnexplained = (error: unknown): boolean => error instanceof Unavailable && error.number === -1;
 
-/** Whatever the reason, unless that is a deadline (`AbortSignal.timeout`), which Slurm did not meet. */
-function wasGivenUp(error: unknown): boolean {
-  if (!(error instanceof GivenUp)) return false;
+/** An abort by a timeout (`AbortSignal.timeout`) does not count: Slurm did not respond in time. */
+function wasAborted(error: unknown): boolean {
+  if (!(error instanceof Aborted)) return false;
   return !(error.cause instanceof DOMException && error.cause.name === 'TimeoutError');
 }

@@ -1,11 +1,11 @@
 /**
- * One Slurm behind one slurmrestd: finds the newest API version both sides speak, sends calls through a circuit breaker
- * and turns answers into replies or coded errors. Knows no endpoint but ping; `operations/` does.
+ * The connection to one slurmrestd: negotiates the newest common API version, sends calls through a circuit breaker
+ * and converts responses to replies or errors. Endpoints other than ping are in `operations/`.
  */
 
 import { type Clock, systemClock } from '../clock.ts';
 import { NotSupported, type SlurmError, Unauthenticated, Unavailable } from '../errors.ts';
-import { type Envelope, errorNumber, judge, warningsOf } from './answer.ts';
+import { type Envelope, errorNumber, interpret, warningsOf } from './answer.ts';
 import { type ApiVersion, newestFirst } from './api-version.ts';
 import { Circuit, type CircuitOptions, isOutage } from './circuit.ts';
 import { type Answer, type Exchange, Transport, type TransportOptions } from './transport.ts';
@@ -14,7 +14,7 @@ import { within } from './within.ts';
 export type Service = 'slurm' | 'slurmdb' | 'util';
 
 export interface Call extends Omit<Exchange, 'path'> {
-  /** Errors that look like an outage and are an answer to this call: they do not count for the circuit. */
+  /** Errors that look like an outage but are a valid response to this call: the circuit breaker ignores them. */
   readonly isAnswer?: (error: SlurmError) => boolean;
   readonly service?: Service;
   /** The path after the version, %-encoded: `nodes/`. */
@@ -26,11 +26,11 @@ export interface Reply {
   readonly warnings: readonly string[];
   /** When the request was sent, in milliseconds. */
   readonly beganAt: number;
-  /** Size of the answer. */
+  /** Size of the response. */
   readonly bytes: number;
 }
 
-/** Everything a call can come back with; `ask` turns all but `good` into errors. */
+/** Every possible result of a call. */
 export type Outcome =
   | ({ readonly kind: 'good' } & Reply)
   | { readonly kind: 'unchanged'; readonly beganAt: number }
@@ -39,7 +39,7 @@ export type Outcome =
   | { readonly kind: 'bad'; readonly error: SlurmError };
 
 export interface ConnectionOptions extends TransportOptions {
-  /** Use this API version instead of asking for the newest. */
+  /** Use this API version instead of the newest common one. */
   readonly apiVersion?: ApiVersion;
   readonly circuit?: Omit<CircuitOptions, 'name' | 'clock'>;
 }
@@ -71,12 +71,12 @@ export class Connection {
     return this.#transport.server;
   }
 
-  /** Slurm's release (`26.05.5`) and cluster name as the last answer told them. */
+  /** Slurm's release (`26.05.5`) and cluster name from the last response. */
   get about(): { readonly release: string | undefined; readonly cluster: string | undefined } {
     return { release: this.#release, cluster: this.#cluster };
   }
 
-  /** Time on the clock of this connection. */
+  /** Current time of the connection's clock. */
   now(): number {
     return this.#clock.now();
   }
@@ -90,8 +90,8 @@ export class Connection {
   }
 
   /**
-   * The API version in use; asks the server the first time. Callers at the same time share one negotiation, which goes on
-   * when one of them gives up.
+   * The API version in use, negotiated at the first call. Concurrent callers share one negotiation, which continues
+   * if one of them aborts.
    */
   version(options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {}): Promise<ApiVersion> {
     if (this.#pinned !== undefined) return Promise.resolve(this.#pinned);
@@ -104,12 +104,12 @@ export class Connection {
     return within(this.#version, { what, timeoutMs, signal, clock: this.#clock });
   }
 
-  /** Sends a call and returns whatever came of it. Throws only when there was no answer at all. */
+  /** Sends a call and returns its outcome. Throws only if there was no response. */
   async send(call: Call): Promise<Outcome> {
     const { service = 'slurm' } = call;
     const outcome = await this.#sendOnce(call, service);
     if (outcome.kind === 'no-such-path' && this.#pinned === undefined && service !== 'util') {
-      // The server may have been replaced by another version since it was asked.
+      // The server may have been replaced by another release since the negotiation.
       const before = await this.version(call);
       this.#version = undefined;
       if ((await this.version(call)) !== before) return this.#sendOnce(call, service);
@@ -119,12 +119,12 @@ export class Connection {
     return outcome;
   }
 
-  /** Sends a call that must be answered with a JSON document. */
+  /** Sends a call whose response must be a JSON document. */
   async ask(call: Call): Promise<Reply> {
     return this.replyOf(await this.send(call), call);
   }
 
-  /** What a call came back with if it is a document; the error for anything else. */
+  /** The reply of a successful outcome; throws the error of any other. */
   async replyOf(outcome: Outcome, call: Call): Promise<Reply> {
     switch (outcome.kind) {
       case 'good':
@@ -155,7 +155,7 @@ export class Connection {
           const path = `/${service}/${version}/${call.path}`;
           const answer = await this.#transport.exchange({ ...call, path });
           const outcome = this.#outcome(answer, `${call.method} ${path}`);
-          // An outage that slurmrestd reports must count for the circuit like one that it does not.
+          // An outage that slurmrestd reports counts for the circuit breaker too.
           if (outcome.kind === 'bad' && isOutage(outcome.error) && call.isAnswer?.(outcome.error) !== true)
             throw new ReportedOutage(outcome);
           return outcome;
@@ -169,26 +169,26 @@ export class Connection {
   }
 
   #outcome(answer: Answer, what: string): Outcome {
-    const judgement = judge(answer, what);
+    const interpretation = interpret(answer, what);
     const { beganAt, bytes } = answer;
-    switch (judgement.kind) {
+    switch (interpretation.kind) {
       case 'good': {
-        const { envelope } = judgement;
+        const { envelope } = interpretation;
         this.#release = envelope.meta?.slurm?.release ?? this.#release;
         this.#cluster = envelope.meta?.slurm?.cluster ?? this.#cluster;
         return { kind: 'good', envelope, warnings: warningsOf(envelope), beganAt, bytes };
       }
       case 'bad':
-        return { kind: 'bad', error: judgement.error };
+        return { kind: 'bad', error: interpretation.error };
       case 'no-such-path':
-        return judgement;
+        return interpretation;
       case 'unchanged':
       case 'empty':
-        return { kind: judgement.kind, beganAt };
+        return { kind: interpretation.kind, beganAt };
     }
   }
 
-  /** slurmrestd answers 404 in plain text for a version it does not have, and ping never waits for slurmctld. */
+  /** slurmrestd responds with 404 in plain text to a version that it does not have, and ping never waits for slurmctld. */
   async #negotiate(): Promise<ApiVersion> {
     for (const version of newestFirst) {
       const path = `/slurm/${version}/ping/`;
@@ -202,7 +202,7 @@ export class Connection {
     );
   }
 
-  /** slurmdb answers an expired token like an outage (7000): one cheap question to slurmctld tells which it is. */
+  /** slurmdb reports an expired token as an outage (7000): a cheap request to slurmctld distinguishes the two. */
   async #tokenOrOutage(error: SlurmError, signal: AbortSignal | undefined): Promise<SlurmError> {
     try {
       const question = {
@@ -214,7 +214,7 @@ export class Connection {
       const probe = await this.#sendOnce(question, 'slurm');
       if (probe.kind === 'bad' && probe.error instanceof Unauthenticated) return probe.error;
     } catch {
-      // Slurm itself is out of reach as well: an outage it is.
+      // slurmctld is unreachable too: an outage.
     }
     return error;
   }

@@ -11,7 +11,7 @@ import { InvalidInput, NotSupported, ProtocolError, Timeout, Unavailable } from 
 import { staticToken } from '../tokens/token-provider.ts';
 
 describe('a slurmrestd that', () => {
-  test('refuses connections is Unavailable, and used again when it is back', async () => {
+  test('refuses connections is Unavailable, and is used again when it is back', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-2]' });
     const client = simulator.client({ circuit: { threshold: 100 } });
     assert.equal((await client.nodes.list()).items.length, 3);
@@ -22,7 +22,7 @@ describe('a slurmrestd that', () => {
     assert.equal((await client.nodes.list()).items.length, 3);
   });
 
-  test('accepts and never answers is a Timeout at the deadline', async () => {
+  test('accepts and never responds is a Timeout at the deadline', async () => {
     await using simulator = await startSimulator({ nodes: 'n0' });
     const client = simulator.client();
     await client.apiVersion();
@@ -44,7 +44,7 @@ describe('a slurmrestd that', () => {
     await assert.rejects(client.nodes.list({ timeoutMs: 50 }), Timeout);
   });
 
-  test('cuts its answers is Unavailable: half a list is no list', async () => {
+  test('truncates its responses is Unavailable: half a list is not a list', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-200]' });
     const client = simulator.client();
     await client.apiVersion();
@@ -53,7 +53,7 @@ describe('a slurmrestd that', () => {
     await assert.rejects(client.jobs.states(), Unavailable);
   });
 
-  test('answers something else than JSON is a ProtocolError, never an empty list', async () => {
+  test('responds with something other than JSON is a ProtocolError, never an empty list', async () => {
     await using simulator = await startSimulator({ nodes: 'n0' });
     const client = simulator.client();
     await client.apiVersion();
@@ -99,7 +99,7 @@ async function fake(answers: Readonly<Record<string, { status?: number; type?: s
 
 const ping = { body: '{"pings":[],"errors":[],"warnings":[]}' };
 
-describe('answers that are JSON and still make no sense', () => {
+describe('responses that are JSON but invalid', () => {
   const token = staticToken('secret-token-of-mine');
   const cases: readonly { reason: string; body: string }[] = [
     { reason: 'no list at all', body: '{"errors":[],"warnings":[]}' },
@@ -123,7 +123,7 @@ describe('answers that are JSON and still make no sense', () => {
     });
   }
 
-  test('an empty answer to a question about one node is an error, not "no such node"', async () => {
+  test('an empty response for one node is an error, not "no such node"', async () => {
     await using server = await fake({
       'GET /slurm/v0.0.45/ping/': ping,
       'GET /slurm/v0.0.45/node/n0': { body: '{"errors":[],"warnings":[]}' },
@@ -156,7 +156,7 @@ describe('answers that are JSON and still make no sense', () => {
     assert.equal((await client.nodes.update('empty', { comment: 'x' })).outcome, 'accepted');
   });
 
-  test('an error of the proxy in front is Unavailable', async () => {
+  test('an error of a proxy is Unavailable', async () => {
     await using server = await fake({
       'GET /slurm/v0.0.45/ping/': ping,
       'GET /slurm/v0.0.45/nodes/': { status: 503, type: 'text/html', body: '<html>' },
@@ -165,7 +165,7 @@ describe('answers that are JSON and still make no sense', () => {
     await assert.rejects(client.nodes.list(), Unavailable);
   });
 
-  test('a server that is no slurmrestd says so', async () => {
+  test('a server that is not slurmrestd is NotSupported', async () => {
     await using server = await fake({});
     using client = new SlurmClient({ server: server.server, token });
     await assert.rejects(
@@ -174,7 +174,7 @@ describe('answers that are JSON and still make no sense', () => {
     );
   });
 
-  test('the answer has a bound', async () => {
+  test('the size of a response is limited', async () => {
     const body = `{"nodes":[],"padding":"${'x'.repeat(100_000)}"}`;
     await using server = await fake({
       'GET /slurm/v0.0.45/ping/': ping,
@@ -185,6 +185,14 @@ describe('answers that are JSON and still make no sense', () => {
       client.nodes.list(),
       (error) => error instanceof ProtocolError && /50000/.test(error.message),
     );
+  });
+
+  test('a call may have a larger limit than its client', async () => {
+    await using simulator = await startSimulator({ nodes: 'n0' });
+    for (let index = 0; index < 20; index += 1) simulator.cluster.createJob({ held: true });
+    using client = simulator.client({ maxAnswerBytes: 50_000 });
+    await assert.rejects(client.jobs.list(), ProtocolError);
+    assert.equal((await client.jobs.list({ maxAnswerBytes: 10_000_000 })).items.length, 20);
   });
 
   test('neither a client nor its errors show the token', async () => {
@@ -199,7 +207,7 @@ describe('answers that are JSON and still make no sense', () => {
 });
 
 describe('the version', () => {
-  test('is asked for once by callers at the same time, and again when the server was replaced', async () => {
+  test('is negotiated once for concurrent callers, and again when the server was replaced', async () => {
     await using simulator = await startSimulator({ nodes: 'n0', release: '26.05' });
     const client = simulator.client();
     await Promise.all([client.nodes.list(), client.jobs.states(), client.apiVersion()]);
@@ -225,7 +233,7 @@ describe('the version', () => {
       assert.equal((await moved.nodes.list()).items.length, 1);
       assert.equal(await moved.apiVersion(), 'v0.0.45');
       ({ server } = older);
-      assert.equal((await moved.nodes.list()).items.length, 1, 'found out by itself');
+      assert.equal((await moved.nodes.list()).items.length, 1, 'negotiated again automatically');
       assert.equal(await moved.apiVersion(), 'v0.0.42');
     } finally {
       proxy.closeAllConnections();
@@ -243,7 +251,7 @@ describe('the version', () => {
 });
 
 describe('a caller', () => {
-  test('can give up any call', async () => {
+  test('can abort any call', async () => {
     await using simulator = await startSimulator({ nodes: 'n0' });
     const client = simulator.client();
     await client.apiVersion();
@@ -267,7 +275,7 @@ describe('a caller', () => {
     await assert.rejects(client.nodes.list(), Unavailable);
   });
 
-  test('is told about arguments that cannot be sent', async () => {
+  test('gets InvalidInput for invalid arguments', async () => {
     await using simulator = await startSimulator({ nodes: 'n0' });
     const client = simulator.client();
     for (const name of ['n[0-1]', 'a,b', '', '../x', 'n 0'])
@@ -281,7 +289,7 @@ describe('a caller', () => {
     assert.equal(simulator.requests.filter(({ method }) => method !== 'GET').length, 0);
   });
 
-  test('of one cluster is not held up by the outage of another', async () => {
+  test('of one cluster is not affected by the outage of another', async () => {
     await using healthy = await startSimulator({ nodes: 'n0' });
     await using sick = await startSimulator({ nodes: 'n0' });
     sick.faults.halfOpen = true;
@@ -293,7 +301,7 @@ describe('a caller', () => {
       Unavailable,
     );
     for (let turn = 0; turn < 20; turn += 1) await healthy.client().nodes.list();
-    assert.equal(ended, false, 'the sick one still waits, and nobody waited for it');
+    assert.equal(ended, false, 'the failing cluster still waits, and no other call waited for it');
     giveUp.abort();
     await failed;
   });

@@ -1,11 +1,11 @@
 /**
- * One HTTP exchange with slurmrestd: keep-alive connections, a token per request, a deadline, a bound on the answer.
- * Says what came back and judges nothing; `answer.ts` does.
+ * One HTTP exchange with slurmrestd: keep-alive connections, a token per request, a deadline, a size limit.
+ * It returns the raw response; `answer.ts` interprets it.
  */
 import http from 'node:http';
 import https from 'node:https';
 import { type Clock, systemClock } from '../clock.ts';
-import { GivenUp, InvalidInput, ProtocolError, SlurmError, Timeout, Unavailable } from '../errors.ts';
+import { Aborted, InvalidInput, ProtocolError, SlurmError, Timeout, Unavailable } from '../errors.ts';
 import type { TokenProvider } from '../tokens/token-provider.ts';
 import { type ElementSink, ElementSplitter } from '../wire/element-splitter.ts';
 
@@ -15,18 +15,20 @@ export type Query = Readonly<Record<string, string | number | readonly (string |
 
 export interface Exchange {
   readonly method: Method;
-  /** Path below the server's address, already %-encoded. */
+  /** Path below the server's address, %-encoded. */
   readonly path: string;
-  /** A list becomes one parameter per value: slurmrestd reads no commas. */
+  /** A list becomes one parameter per value: slurmrestd does not accept commas. */
   readonly query?: Query;
   readonly body?: unknown;
   /** From the first byte sent to the last byte read. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Sending it twice does no more than sending it once, so a connection that died under it may be tried again. */
+  /** Safe to repeat: retried if a kept-alive connection was closed by the server. */
   readonly idempotent?: boolean;
-  /** A long list to hand out element by element instead of keeping it; see ElementSplitter. */
+  /** Receives the elements of a long list one by one; see ElementSplitter. */
   readonly list?: ElementSink;
+  /** Maximum size of the response, in place of that of the connection. */
+  readonly maxAnswerBytes?: number;
 }
 
 export interface Answer {
@@ -35,7 +37,7 @@ export interface Answer {
   readonly text: string;
   /** Size of the body on the wire. */
   readonly bytes: number;
-  /** When the request was sent: what the answer says is true of this moment or later. */
+  /** When the request was sent: the response reflects this moment or a later one. */
   readonly beganAt: number;
 }
 
@@ -45,16 +47,16 @@ export interface TransportOptions {
   readonly token: TokenProvider;
   /** Trusted certificates for https, PEM. Default: those of the system. */
   readonly ca?: string;
-  /** Deadline of a call that names none. Default 20 s: slurmrestd itself gives up on slurmctld after 10 s. */
+  /** Default deadline of a call. Default 20 s: slurmrestd itself waits 10 s for slurmctld. */
   readonly timeoutMs?: number;
-  /** Connections at a time; more calls wait. Default 4: parallel lists make slurmrestd slow and fat. */
+  /** Maximum number of connections; further calls wait. Default 4: parallel lists cost slurmrestd time and memory. */
   readonly maxConnections?: number;
-  /** Longest answer that is read. Default 256 MiB. */
+  /** Maximum size of a response. Default 256 MiB. */
   readonly maxAnswerBytes?: number;
   readonly clock?: Clock;
 }
 
-/** A long list is read for this long at a stretch; then everything else in the process has its turn. */
+/** A long list is parsed for at most this long before other work of the event loop runs. */
 const stretchMs = 4;
 /** How long a connection is kept for the next call. */
 const idleMs = 15_000;
@@ -75,7 +77,7 @@ export class Transport {
     this.#timeoutMs = options.timeoutMs ?? 20_000;
     this.#maxAnswerBytes = options.maxAnswerBytes ?? 256 * 1024 * 1024;
     this.#clock = options.clock ?? systemClock;
-    // slurmrestd accepts 124 connections and then no more: idle ones are given back.
+    // slurmrestd accepts only 124 connections: close idle ones.
     const agent = {
       keepAlive: true,
       maxSockets: options.maxConnections ?? 4,
@@ -89,7 +91,7 @@ export class Transport {
     this.#request = secure ? https.request : http.request;
   }
 
-  /** Deadline of a call that names none. */
+  /** Default deadline of a call. */
   get timeoutMs(): number {
     return this.#timeoutMs;
   }
@@ -104,7 +106,7 @@ export class Transport {
     try {
       return await attempt();
     } catch (error) {
-      // A kept-alive connection that the server closed in the meantime: nobody saw the request.
+      // The server closed the kept-alive connection before it read the request.
       if (error instanceof StaleConnection && (exchange.idempotent ?? exchange.method === 'GET'))
         return attempt();
       throw error;
@@ -131,18 +133,19 @@ export class Transport {
       headers['content-length'] = Buffer.byteLength(body);
     }
     const timeoutMs = exchange.timeoutMs ?? this.#timeoutMs;
+    const maxBytes = exchange.maxAnswerBytes ?? this.#maxAnswerBytes;
     const beganAt = this.#clock.now();
-    const givenUp = () => new GivenUp(`${what}: aborted by the caller`, { cause: signal?.reason });
+    const aborted = () => new Aborted(`${what}: aborted by the caller`, { cause: signal?.reason });
     const closed = () => new Unavailable(`${what}: this client was closed`);
     if (this.#closed.signal.aborted) return Promise.reject(closed());
-    if (signal?.aborted) return Promise.reject(givenUp());
+    if (signal?.aborted) return Promise.reject(aborted());
 
     return new Promise((resolve, reject) => {
       const request = this.#request(url, { method, headers, agent: this.#agent });
       const cancelDeadline = this.#clock.schedule(timeoutMs, () =>
         fail(new Timeout(`${what}: no complete answer from ${this.server} within ${timeoutMs / 1000} s`)),
       );
-      const onAbort = () => fail(givenUp());
+      const onAbort = () => fail(aborted());
       const onClose = () => fail(closed());
       const settle = () => {
         cancelDeadline();
@@ -159,7 +162,7 @@ export class Transport {
 
       let answer: http.IncomingMessage | undefined;
       request.on('error', (cause: NodeJS.ErrnoException) => {
-        // slurmrestd 26.05 writes some error answers twice, the second after "Connection: Close": the first one counts.
+        // slurmrestd 26.05 writes some error responses twice, the second after "Connection: Close": the first one counts.
         if (answer?.complete) return;
         const message = `${what}: cannot reach slurmrestd at ${this.server} (${cause.code ?? cause.message})`;
         fail(
@@ -172,7 +175,7 @@ export class Transport {
         answer = response;
         const contentType = response.headers['content-type'] ?? '';
         const status = response.statusCode ?? 0;
-        // Only a good JSON answer is worth splitting; errors are small and wanted whole.
+        // Only a successful JSON response is split; errors are small and read as a whole.
         const list = status === 200 && contentType.includes('json') ? exchange.list : undefined;
         const splitter = list && new ElementSplitter(list);
         const chunks: Buffer[] = [];
@@ -180,15 +183,13 @@ export class Transport {
         let stretchBegan = 0;
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
-          if (bytes > this.#maxAnswerBytes)
-            return fail(
-              new ProtocolError(`${what}: the answer is longer than ${this.#maxAnswerBytes} bytes`),
-            );
+          if (bytes > maxBytes)
+            return fail(new ProtocolError(`${what}: the answer is longer than ${maxBytes} bytes`));
           try {
             if (splitter === undefined) return void chunks.push(chunk);
             const now = this.#clock.now();
             if (now - stretchBegan > stretchMs) {
-              // The kernel holds megabytes ready: without a pause they all would come in one turn of the loop.
+              // The kernel buffers megabytes: without a pause they would all be processed in one turn of the event loop.
               stretchBegan = now;
               response.pause();
               setImmediate(() => {

@@ -1,15 +1,15 @@
 import type { Clock } from '../clock.ts';
-import { GivenUp, Timeout } from '../errors.ts';
+import { Aborted, Timeout } from '../errors.ts';
 
 export interface Within {
-  /** What is waited for, for the message. */
+  /** Description of the work, for error messages. */
   readonly what: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly clock: Clock;
 }
 
-/** Waits for work that others share: the caller's own deadline and signal end the wait, not the work. */
+/** Waits for shared work: the deadline and signal of the caller end the wait, not the work. */
 export function within<T>(work: Promise<T>, { what, timeoutMs, signal, clock }: Within): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = () => {
@@ -18,7 +18,7 @@ export function within<T>(work: Promise<T>, { what, timeoutMs, signal, clock }: 
     };
     const onAbort = () => {
       settle();
-      reject(new GivenUp(`${what}: aborted by the caller`, { cause: signal?.reason }));
+      reject(new Aborted(`${what}: aborted by the caller`, { cause: signal?.reason }));
     };
     const cancel = clock.schedule(timeoutMs, () => {
       settle();

@@ -37,7 +37,7 @@ describe('expandHostlist', () => {
     'n[1-4/0]',
     `n[${'9'.repeat(20)}]`,
   ]) {
-    test(`"${bad}" is refused with a sentence`, () => {
+    test(`"${bad}" is refused with a message`, () => {
       assert.throws(
         () => expandHostlist(bad),
         (error) => error instanceof InvalidInput && error.message.includes('hostlist'),
@@ -81,7 +81,7 @@ const hostName = fc
     number === null ? prefix : prefix + String(number[0]).padStart(number[1], '0'),
   );
 
-test('law: compressing loses and invents nothing', () => {
+test('property: compressing and expanding returns the same set', () => {
   fc.assert(
     fc.property(fc.array(hostName, { maxLength: 200 }), (names) => {
       const text = compressHostlist(names);
@@ -93,7 +93,7 @@ test('law: compressing loses and invents nothing', () => {
   );
 });
 
-test('law: the order of the names does not matter', () => {
+test('property: the order of the names does not matter', () => {
   fc.assert(
     fc.property(fc.array(hostName, { maxLength: 50 }), (names) => {
       assert.equal(compressHostlist(names.toReversed()), compressHostlist(names));

@@ -1,16 +1,16 @@
 /**
- * Hostlists: `rack[0-1]-n[001-128,200],login` for many host names. Pure functions, bounded in what they make.
+ * Hostlists such as `rack[0-1]-n[001-128,200],login`. Pure functions with bounded results.
  *
  * Padding is kept (`[001-010]`), several brackets in one name are expanded left to right, and a compressed list is
  * canonical: sorted, without duplicates, one bracket at the trailing number of a name, as Slurm writes it.
  */
 import { InvalidInput } from '../errors.ts';
 
-/** Most names that one list may stand for, unless the caller says otherwise. */
+/** Default maximum number of names in one list. */
 const defaultLimit = 1_000_000;
 /** Slurm refuses a range of more hosts. */
 const maxRange = 65_536;
-/** Longer runs of digits are not exact as numbers; they are text. */
+/** Longer numbers are not exact in JavaScript; they are treated as text. */
 const maxDigits = 15;
 
 export interface HostRange {
@@ -42,7 +42,7 @@ export function expandHostlist(text: string, limit = defaultLimit): string[] {
   return names;
 }
 
-/** How many names a hostlist stands for, without making them. */
+/** The number of names in a hostlist, without expanding it. */
 export function countHostlist(text: string): number {
   return parseHostlist(text).reduce((total, pattern) => total + patternSize(pattern), 0);
 }
@@ -60,7 +60,7 @@ export function compressHostlist(names: Iterable<string>): string {
       plain.add(name);
       continue;
     }
-    // Padded numbers only line up with numbers of the same length; unpadded ones with all unpadded ones.
+    // Padded numbers can only share a range with numbers of the same length; unpadded ones with all unpadded ones.
     const prefix = match[1] ?? '';
     const width = digits.length > 1 && digits.startsWith('0') ? digits.length : 0;
     const key = `${prefix}\u0000${width}`;
@@ -81,7 +81,7 @@ export function compressHostlist(names: Iterable<string>): string {
 
 type Groups = Map<string, { prefix: string; width: number; numbers: number[] }>;
 
-/** `09` is padded and `10` is not, yet `[09-10]` holds both: numbers that fill a padded group's width join it. */
+/** `09` is padded and `10` is not, but `[09-10]` contains both: numbers with the width of a padded group join it. */
 function adoptFullWidth(groups: Groups): void {
   for (const group of groups.values()) {
     if (group.width === 0) continue;
@@ -139,7 +139,7 @@ function parsePattern(part: string, whole: string): HostPattern {
     );
 }
 
-/** `7`, `1-9`, or `0-8/2` and `0-8:2` with a step, which people write and Slurm itself does not read: never sent to it. */
+/** `7`, `1-9`, or `0-8/2` and `0-8:2` with a step, which users write but Slurm does not accept: never sent to it. */
 function parseRange(text: string, whole: string): readonly HostRange[] {
   const match = /^(\d+)(?:-(\d+)(?:[/:](\d+))?)?$/.exec(text);
   if (match === null) throw malformed(whole, `"${text}" is not a range`);

@@ -81,7 +81,7 @@ const anyState = fc.subarray([
   'X',
 ]);
 
-test('law: never drained and busy, never idle and busy; the order of names does not matter for either', () => {
+test('property: never drained and busy, never idle and busy; the order of names does not matter', () => {
   fc.assert(
     fc.property(anyState, (names) => {
       const state = semantics.parseNodeState(names);
@@ -95,7 +95,7 @@ test('law: never drained and busy, never idle and busy; the order of names does 
   );
 });
 
-test('states are the same whatever the order of their flags', () => {
+test('states are equal for any order of their flags', () => {
   const of = (text: string) => semantics.parseNodeState(text.split('+'));
   assert.ok(semantics.sameNodeState(of('IDLE+DRAIN+CLOUD'), of('IDLE+CLOUD+DRAIN')));
   assert.ok(!semantics.sameNodeState(of('IDLE+DRAIN'), of('IDLE')));

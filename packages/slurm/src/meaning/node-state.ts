@@ -1,5 +1,5 @@
 /**
- * What the states of a node mean, in one place.
+ * Semantics of node states.
  *
  * Slurm writes a base state and any number of flags into one list. "DRAINED" and "DRAINING" are not among them: they are
  * DRAIN together with an idle or a busy base state.
@@ -18,7 +18,7 @@ export const baseStates = [
 export type NodeBaseState = (typeof baseStates)[number];
 
 export interface NodeState {
-  /** `UNKNOWN` also when Slurm names none or one that is not known here. */
+  /** `UNKNOWN` also if Slurm reports no base state, or one that this library does not know. */
   readonly base: NodeBaseState;
   readonly flags: ReadonlySet<string>;
 }
@@ -43,22 +43,22 @@ export function sameNodeState(a: NodeState, b: NodeState): boolean {
 const quiet: ReadonlySet<NodeBaseState> = new Set(['IDLE', 'DOWN', 'FUTURE']);
 const working = [...baseStates.filter((base) => !quiet.has(base)), 'COMPLETING'];
 
-/** Work holds resources on it, or its epilog is not over. A state that is not known here counts as busy: unknown is never idle. */
+/** A job or an epilog uses it. A state that this library does not know counts as busy: unknown is never idle. */
 export function isBusy(state: NodeState): boolean {
   return working.some((name) => state.base === name || state.flags.has(name));
 }
 
-/** No new work is placed on it by an administrator's or an operator's wish. */
+/** An administrator or a program drained it: Slurm places no new jobs on it. One that is being undrained may get jobs at once. */
 export function isDrain(state: NodeState): boolean {
-  return state.flags.has('DRAIN');
+  return state.flags.has('DRAIN') && !state.flags.has('UNDRAIN');
 }
 
-/** Drain is set and work is still there. */
+/** DRAIN is set and jobs are still running. */
 export function isDraining(state: NodeState): boolean {
   return isDrain(state) && isBusy(state);
 }
 
-/** Drain is set and nothing runs there. True only of a state read from a LIST: the answer for one node is stale. */
+/** DRAIN is set and nothing runs. Only valid for a state from a LIST: the response for one node is stale. */
 export function isDrained(state: NodeState): boolean {
   return isDrain(state) && !isBusy(state);
 }
@@ -67,7 +67,7 @@ export function isDown(state: NodeState): boolean {
   return state.base === 'DOWN';
 }
 
-/** Its slurmd does not answer slurmctld. */
+/** Its slurmd does not respond to slurmctld. */
 export function isNotResponding(state: NodeState): boolean {
   return state.flags.has('NOT_RESPONDING');
 }
@@ -76,24 +76,24 @@ export function isIdle(state: NodeState): boolean {
   return state.base === 'IDLE' && !isBusy(state);
 }
 
-/** Reserved for a maintenance window or going through a reboot. */
+/** In a maintenance reservation, or rebooting. */
 export function isMaintenance(state: NodeState): boolean {
   return ['MAINTENANCE', 'REBOOT_ISSUED', 'REBOOT_REQUESTED'].some((flag) => state.flags.has(flag));
 }
 
-/** Power saving is at work on it. */
+/** Power saving has powered it down, or is powering it up or down. */
 export function isPowering(state: NodeState): boolean {
   return ['POWERING_UP', 'POWERING_DOWN', 'POWER_DOWN', 'POWERED_DOWN', 'POWER_UP'].some((flag) =>
     state.flags.has(flag),
   );
 }
 
-/** slurmd reported less than it promised. */
+/** slurmd registered with fewer resources than configured. */
 export function isInvalidRegistration(state: NodeState): boolean {
   return state.flags.has('INVALID_REG');
 }
 
-/** Slurm can place work on it now. */
+/** Slurm can place jobs on it now. */
 export function isSchedulable(state: NodeState): boolean {
   const blocked = [
     'DRAIN',

@@ -15,7 +15,7 @@ const anyText = fc
   )
   .map((points) => String.fromCodePoint(...points));
 
-test('law: a clean reason is one printable line of at most 256 characters, and cleaning it again changes nothing', () => {
+test('property: a clean reason is one printable line of at most 256 characters, and cleaning it again changes nothing', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const clean = cleanReason(text);
@@ -28,11 +28,11 @@ test('law: a clean reason is one printable line of at most 256 characters, and c
   );
 });
 
-test('line breaks cannot smuggle a second line', () => {
+test('line breaks cannot add a second line', () => {
   assert.equal(cleanReason('kernel\nState=DOWN\r\n  x'), 'kernel State=DOWN x');
 });
 
-test('a prefix owns what begins with it, and nothing that merely looks like it', () => {
+test('a prefix owns reasons that begin with it as a whole word', () => {
   const owner = reasonOwner('tool:');
   assert.ok(owner.owns('tool: scale-in'));
   assert.ok(owner.owns(owner.write('scale-in')));

@@ -1,4 +1,4 @@
-/** Reasons of drains: who owns them, and what may stand in them. */
+/** Reasons of drains: their format and their owner. */
 import { InvalidInput } from '../errors.ts';
 
 const maxLength = 256;
@@ -16,13 +16,13 @@ export function cleanReason(text: string): string {
   return Array.from(line).slice(0, maxLength).join('').trim();
 }
 
-/** Reasons that begin with `prefix` are one program's own; all others belong to people and are never touched. */
+/** Reasons that begin with `prefix` belong to one program; all others belong to administrators and are never changed. */
 export interface ReasonOwner {
   readonly prefix: string;
   owns(reason: string): boolean;
-  /** A reason that carries the prefix and says `what`. */
+  /** The prefix followed by `what`. */
   write(what: string): string;
-  /** What was said, without the prefix. */
+  /** The text without the prefix. */
   read(reason: string): string | undefined;
 }
 
@@ -30,7 +30,7 @@ export function reasonOwner(prefix: string): ReasonOwner {
   const clean = cleanReason(prefix);
   if (clean === '' || clean !== prefix)
     throw new InvalidInput(`the prefix "${prefix}" of a reason must be one line without spaces at its ends`);
-  // "tool" must not own "toolbox is broken": what follows the prefix may not continue its last word.
+  // "tool" must not own "toolbox is broken": the prefix must end at the end of a word.
   const owns = (reason: string) =>
     reason.startsWith(clean) && !/^[\p{L}\p{N}_-]/u.test(reason.slice(clean.length));
   return {

@@ -24,7 +24,7 @@ for (const [text, minutes] of cases)
 for (const bad of ['', '1h', '-5', '1:60:00', '1:00:60', '1-1-1', '1:2:3:4', 1.5, -1, Number.NaN])
   test(`"${bad}" is refused`, () => assert.throws(() => parseTimeLimit(bad), InvalidInput));
 
-test('law: what is written can be read back', () => {
+test('property: parsing a formatted limit returns it', () => {
   fc.assert(
     fc.property(fc.nat({ max: 1_000_000 }), (minutes) =>
       assert.equal(parseTimeLimit(formatTimeLimit(minutes)), minutes),

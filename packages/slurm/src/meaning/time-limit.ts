@@ -1,4 +1,4 @@
-/** Time limits as people write them for Slurm. */
+/** Time limits in Slurm's formats. */
 import { InvalidInput } from '../errors.ts';
 
 /**

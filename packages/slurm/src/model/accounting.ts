@@ -1,6 +1,4 @@
 /** What slurmdbd keeps. Fields beyond these are reachable through raw access. */
-import type { Limit } from '../wire/values.ts';
-
 export interface SlurmAccount {
   readonly name: string;
   readonly description: string;
@@ -26,14 +24,6 @@ export interface SlurmAssociation {
   readonly isDefault: boolean;
   readonly qos: readonly string[];
   readonly sharesRaw: number | undefined;
-}
-
-export interface SlurmQos {
-  readonly name: string;
-  readonly description: string;
-  readonly id: number | undefined;
-  readonly flags: readonly string[];
-  readonly priority: Limit;
 }
 
 export interface SlurmClusterRecord {

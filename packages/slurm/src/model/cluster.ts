@@ -1,4 +1,4 @@
-/** What Slurm says of itself, in one shape for every API version: partitions, reservations, controllers, licenses. */
+/** Partitions, reservations, controllers and licenses, the same for every API version. */
 import type { Limit } from '../wire/values.ts';
 
 export interface SlurmPartition {
@@ -13,6 +13,8 @@ export interface SlurmPartition {
   /** Minutes. */
   readonly maxTime: Limit;
   readonly defaultTime: Limit;
+  /** Most nodes that one job may have. */
+  readonly maxNodes: Limit;
   readonly tres: string;
   readonly taskBinding: readonly string[];
 }
@@ -32,7 +34,7 @@ export interface SlurmReservation {
 }
 
 export interface ReservationWrite {
-  /** Slurm makes one up when it is missing. */
+  /** Default: Slurm generates one. */
   readonly name?: string;
   /** Milliseconds since the epoch. Default: now. */
   readonly startsAt?: number;
@@ -48,14 +50,14 @@ export interface ReservationWrite {
   readonly comment?: string;
 }
 
-/** One controller's answer to a ping. */
+/** The ping result of one slurmctld. */
 export interface ControllerPing {
   readonly hostname: string;
   readonly responding: boolean;
   readonly primary: boolean;
   /** Microseconds. */
   readonly latency: number | undefined;
-  /** Slurm's words for why it does not respond; only v0.0.45 tells. */
+  /** Slurm's reason why it does not respond; only in v0.0.45. */
   readonly status: string | undefined;
 }
 
@@ -63,8 +65,8 @@ export interface SlurmDiag {
   /** The clock of slurmctld, in whole seconds. */
   readonly time: number | undefined;
   /**
-   * Since when slurmctld counts: its start, its last reconfigure (it starts itself anew for that), or midnight. So never
-   * earlier than its start. `undefined` for a moment after a start or a reconfigure.
+   * Start of slurmctld's statistics: its start, its last reconfigure (it restarts itself for that), or midnight. So never
+   * earlier than its start. `undefined` shortly after a start or a reconfigure.
    */
   readonly startedAt: number | undefined;
   readonly serverThreads: number;

@@ -1,22 +1,22 @@
-/** When running work will be over: start plus time limit, per node. */
+/** When running jobs must have ended: start plus time limit, per node. */
 
 import { expandHostlist } from '../meaning/hostlist.ts';
 import { occupiesNodes, type SlurmJob } from './job.ts';
 
-/** Milliseconds since the epoch; `infinite` when some job has no limit; `unknown` when Slurm did not tell enough. */
+/** Milliseconds since the epoch; `infinite` if a job has no time limit; `unknown` if Slurm did not report enough. */
 export type Deadline = number | 'infinite' | 'unknown';
 
-/** The deadline of one job; `undefined` when it holds no nodes. */
+/** The deadline of one job; `undefined` if it has no nodes. */
 export function jobDeadline(job: Pick<SlurmJob, 'state' | 'startedAt' | 'timeLimit'>): Deadline | undefined {
   if (!occupiesNodes(job.state)) return undefined;
   if (job.timeLimit === 'infinite') return 'infinite';
-  // The time a job is suspended does not count against its limit: its end moves.
+  // The time in which a job is suspended does not count against its limit.
   if (job.startedAt === undefined || job.timeLimit === undefined || job.state.includes('SUSPENDED'))
     return 'unknown';
   return job.startedAt + job.timeLimit * 60_000;
 }
 
-/** For every node with work on it, the moment its last job must be over. Nodes without work are not in it. */
+/** For every node with jobs, when the last of them must have ended. */
 export function nodeDeadlines(jobs: Iterable<SlurmJob>): ReadonlyMap<string, Deadline> {
   const deadlines = new Map<string, Deadline>();
   for (const job of jobs) {
@@ -27,7 +27,7 @@ export function nodeDeadlines(jobs: Iterable<SlurmJob>): ReadonlyMap<string, Dea
   return deadlines;
 }
 
-/** The later of two; not knowing is worse than for ever, because nothing can be promised. */
+/** The later of two deadlines; `unknown` takes precedence over `infinite`. */
 function later(a: Deadline | undefined, b: Deadline): Deadline {
   if (a === undefined) return b;
   if (a === 'unknown' || b === 'unknown') return 'unknown';

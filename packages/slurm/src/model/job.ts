@@ -1,7 +1,7 @@
-/** A job, in one shape for every API version, and what its states mean. */
+/** A job, the same for every API version, and the semantics of its states. */
 import type { Limit } from '../wire/values.ts';
 
-/** Base states of a job; flags such as COMPLETING come in the same list. */
+/** A base state of a job, or a flag such as COMPLETING. */
 export type JobStateName = string;
 
 /** A job as slurmctld knows it. Times are milliseconds since the epoch. */
@@ -16,15 +16,20 @@ export interface SlurmJob {
   /** Why it is pending, or how it ended (`NonZeroExitCode`). */
   readonly stateReason: string;
   readonly stateDescription: string;
-  /** Hostlist of the nodes it has. */
+  /** Hostlist of its nodes. */
   readonly nodes: string;
-  /** Hostlist of the nodes that it asks for by name. */
+  /** Hostlist of the nodes that it requires (`--nodelist`). */
   readonly requiredNodes: string;
   readonly nodeCount: number | undefined;
   readonly cpus: number | undefined;
   readonly priority: number | undefined;
   readonly held: boolean;
   readonly submittedAt: number | undefined;
+  /** When it may start at the earliest: its begin time, or the end of the pause after a requeue. */
+  readonly eligibleAt: number | undefined;
+  /** When the scheduler last considered it. */
+  readonly consideredAt: number | undefined;
+  /** For a pending job the estimate of Slurm, if it has one. */
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
   /** Minutes. */
@@ -40,13 +45,24 @@ export interface SlurmJob {
   readonly restarts: number;
   readonly tresRequested: string;
   readonly tresAllocated: string;
-  /** What it asks for per job, node, socket or task, such as `gres/gpu:2`: unlike the two above also without AccountingStorageTRES. */
+  /** TRES per job, node, socket or task, such as `gres/gpu:2`. Unlike the two above it is set without AccountingStorageTRES. */
   readonly tresPer: string;
+  /** What it asks for per node, such as `gres/gpu:2`. */
+  readonly tresPerNode: string;
+  /** Megabytes; `undefined` when it asks per CPU. */
+  readonly memoryPerNode: number | undefined;
+  /** Such as `afterok:41(unfulfilled)`. */
+  readonly dependency: string;
+  /** Features that it asks for, as the user wrote them. */
+  readonly constraints: string;
+  readonly licenses: string;
+  readonly reservation: string;
+  readonly adminComment: string;
 }
 
-/** The cheap view of a job: all that `jobs/state` tells. */
+/** Id and state of a job, from `jobs/state`. */
 export interface SlurmJobState {
-  /** `42`; `43_7` for task 7 of an array, where 43 is the task's own number; see `jobKey`. */
+  /** `42`, also for a component of a heterogeneous job; `43_7` for task 7 of an array, where 43 is the task's own number; see `jobKey`. */
   readonly id: string;
   readonly state: readonly JobStateName[];
 }
@@ -56,7 +72,7 @@ export interface JobSubmission {
   readonly name?: string;
   /** Default `/tmp`. */
   readonly directory?: string;
-  /** Slurm refuses a job without any; the default is a plain PATH. */
+  /** Slurm refuses a job without environment. Default: a plain PATH. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly partition?: string;
   readonly account?: string;
@@ -71,7 +87,7 @@ export interface JobSubmission {
   readonly tresPerNode?: string;
   /** Minutes, `[days-]hours:minutes:seconds`, or `infinite`. */
   readonly timeLimit?: number | string;
-  /** Hostlist of nodes it must get. */
+  /** Nodes that it requires. */
   readonly requiredNodes?: readonly string[];
   readonly excludedNodes?: readonly string[];
   readonly constraints?: string;
@@ -99,7 +115,7 @@ export interface JobUpdate {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** How `jobs/state` names a job: a task of an array by its own number and its index, everything else by its number. */
+/** The id of a job in `jobs/state`: for a task of an array its own number and its index, otherwise its number. */
 export function jobKey(job: Pick<SlurmJob, 'id' | 'arrayTaskId'>): string {
   return job.arrayTaskId === undefined ? String(job.id) : `${job.id}_${job.arrayTaskId}`;
 }
@@ -116,14 +132,14 @@ const ended = new Set([
   'OUT_OF_MEMORY',
 ]);
 
-/** The job will not run again and has left its nodes. A job that is COMPLETING still occupies them. */
+/** The job will not run again and has released its nodes. A job that is COMPLETING still has them. */
 export function hasEnded(state: readonly JobStateName[]): boolean {
   return (
     state.some((name) => ended.has(name)) && !state.includes('COMPLETING') && !state.includes('REQUEUED')
   );
 }
 
-/** The job holds nodes now. */
+/** The job has nodes now. */
 export function occupiesNodes(state: readonly JobStateName[]): boolean {
   return ['RUNNING', 'SUSPENDED', 'COMPLETING', 'CONFIGURING', 'STAGE_OUT', 'STOPPED', 'SIGNALING'].some(
     (name) => state.includes(name),

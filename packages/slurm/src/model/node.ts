@@ -1,7 +1,7 @@
-/** A node, in one shape for every API version. */
+/** A node, the same for every API version. */
 import type { NodeState } from '../meaning/node-state.ts';
 
-/** A node as Slurm knows it, the same for every API version. Times are milliseconds since the epoch. */
+/** A node of Slurm. Times are milliseconds since the epoch. */
 export interface SlurmNode {
   readonly name: string;
   readonly hostname: string;
@@ -41,7 +41,7 @@ export interface SlurmNode {
   readonly resumeAfter: number | undefined;
 }
 
-/** States that Slurm accepts as a command. RESUME is an error on a healthy node: UNDRAIN is what one wants. */
+/** States that Slurm accepts as a command. RESUME is an error on a healthy node: use UNDRAIN. */
 export type NodeStateCommand =
   | 'DRAIN'
   | 'UNDRAIN'
@@ -66,6 +66,6 @@ export interface NodeUpdate {
   readonly topology?: string;
   readonly gres?: string;
   readonly weight?: number;
-  /** Seconds after which Slurm resumes the node by itself. */
+  /** Seconds after which Slurm resumes the node automatically. */
   readonly resumeAfterSeconds?: number;
 }

@@ -6,12 +6,12 @@ import type {
   SlurmAccount,
   SlurmAssociation,
   SlurmClusterRecord,
-  SlurmQos,
   SlurmTres,
   SlurmUser,
 } from '../model/accounting.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 import { Endpoint } from './endpoint.ts';
+import { QosTable } from './qos.ts';
 
 export interface AccountingJobQuery {
   readonly users?: readonly string[];
@@ -21,15 +21,17 @@ export interface AccountingJobQuery {
   readonly endedBefore?: number;
 }
 
-/** slurmdbd. All of it works while slurmctld is down; none of it while slurmdbd is. */
+/** Requests to slurmdbd. They do not need slurmctld. */
 export class Accounting {
+  readonly qos: QosTable;
   readonly #endpoint: Endpoint;
 
   constructor(connection: Connection) {
     this.#endpoint = new Endpoint(connection);
+    this.qos = new QosTable(connection);
   }
 
-  /** Resolves when slurmdbd answers. Where the API has no ping for it, a cheap list does. */
+  /** Resolves if slurmdbd responds. Uses a cheap list where the API has no ping for it. */
   async check(options?: CallOptions): Promise<void> {
     const adapter = await this.#endpoint.adapter(options);
     if (!adapter.abilities.databasePing) return void (await this.clusters(options));
@@ -53,10 +55,6 @@ export class Accounting {
     return this.#list('associations/', 'associations', (adapter) => adapter.association, {}, options);
   }
 
-  qos(options?: CallOptions): Promise<readonly SlurmQos[]> {
-    return this.#list('qos/', 'qos', (adapter) => adapter.qos, {}, options);
-  }
-
   clusters(options?: CallOptions): Promise<readonly SlurmClusterRecord[]> {
     return this.#list('clusters/', 'clusters', (adapter) => adapter.clusterRecord, {}, options);
   }
@@ -76,7 +74,7 @@ export class Accounting {
     return this.#list('jobs/', 'jobs', (adapter) => adapter.accountingJob, wire, options);
   }
 
-  /** `undefined` when the database has no record (yet: it arrives some seconds after the job began). */
+  /** `undefined` if the database has no record; it arrives some seconds after the job began. */
   async job(id: number, options?: CallOptions): Promise<AccountingJob | undefined> {
     const call = { method: 'GET', service: 'slurmdb', path: `job/${id}`, ...callOptions(options) } as const;
     try {
@@ -112,23 +110,12 @@ export class Accounting {
     return this.#post('associations/', { associations }, options);
   }
 
-  putQos(
-    qos: readonly { name: string; description?: string }[],
-    options?: CallOptions,
-  ): Promise<WriteResult> {
-    return this.#post('qos/', { qos }, options);
-  }
-
   deleteAccount(name: string, options?: CallOptions): Promise<WriteResult> {
     return this.#delete(`account/${encodeURIComponent(name)}`, {}, options);
   }
 
   deleteUser(name: string, options?: CallOptions): Promise<WriteResult> {
     return this.#delete(`user/${encodeURIComponent(name)}`, {}, options);
-  }
-
-  deleteQos(name: string, options?: CallOptions): Promise<WriteResult> {
-    return this.#delete(`qos/${encodeURIComponent(name)}`, {}, options);
   }
 
   deleteAssociation(

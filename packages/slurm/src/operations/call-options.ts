@@ -1,16 +1,16 @@
-/** What every operation accepts beside its own arguments. */
+/** Options of every operation. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Deadline of this call. */
   readonly timeoutMs?: number;
 }
 
-/** What came of a write. `gone`: the object does not exist (any more), so there is nothing left to do. */
+/** The result of a write. `gone`: the object does not exist, so there is nothing to do. */
 export interface WriteResult {
   readonly outcome: 'accepted' | 'gone';
-  /** When the answer was here, on the client's clock: a list that began after it shows the effect. */
+  /** When the response arrived, on the client's clock: a list that began after it shows the effect. */
   readonly at: number;
-  /** Slurm's own remarks, such as fields it ignored. */
+  /** Slurm's warnings, such as ignored fields. */
   readonly warnings: readonly string[];
 }
 

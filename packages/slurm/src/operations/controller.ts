@@ -4,7 +4,7 @@ import type { ControllerPing, SlurmDiag, SlurmLicense } from '../model/cluster.t
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 import { Endpoint } from './endpoint.ts';
 
-/** slurmctld as a whole: is it there, how is it, read your configuration again. */
+/** slurmctld: ping, statistics, reconfigure. */
 export class Controller {
   readonly #endpoint: Endpoint;
 
@@ -12,25 +12,27 @@ export class Controller {
     this.#endpoint = new Endpoint(connection);
   }
 
-  /** One entry per configured slurmctld. `responding: false` is also what a bad token gets: see `check`. */
+  /** One entry per configured slurmctld. `responding` is also false for an invalid token: see `check`. */
   async ping(options?: CallOptions): Promise<readonly ControllerPing[]> {
     const call = { method: 'GET', path: 'ping/', ...callOptions(options) } as const;
     return (await this.#endpoint.list(call, 'pings', (adapter) => adapter.ping)).items;
   }
 
   /**
-   * Resolves when slurmctld answers and accepts the token. Throws Unauthenticated or Unavailable otherwise, told apart by
-   * a question that needs the token (ping alone says 200 to both).
+   * Resolves if slurmctld responds and accepts the token. Throws Unauthenticated or Unavailable otherwise, distinguished by
+   * a request that needs the token (ping returns 200 in both cases).
    */
   async check(options?: CallOptions): Promise<readonly ControllerPing[]> {
     const pings = await this.ping(options);
     if (pings.some((ping) => ping.responding)) return pings;
     const hosts = pings.map((ping) => ping.hostname).join(', ') || 'none is configured';
-    const said = pings.map((ping) => ping.status).find((status) => status !== undefined);
-    if (said?.includes('authentication'))
-      throw new Unauthenticated(`Slurm does not accept the token: ${said}`, { text: said, status: 200 });
-    if (said === undefined) await this.#needsToken(options);
-    throw new Unavailable(`no slurmctld responds (${hosts}): ${said ?? 'no reason given'}`, { status: 200 });
+    const reason = pings.map((ping) => ping.status).find((status) => status !== undefined);
+    if (reason?.includes('authentication'))
+      throw new Unauthenticated(`Slurm does not accept the token: ${reason}`, { text: reason, status: 200 });
+    if (reason === undefined) await this.#needsToken(options);
+    throw new Unavailable(`no slurmctld responds (${hosts}): ${reason ?? 'no reason given'}`, {
+      status: 200,
+    });
   }
 
   async diag(options?: CallOptions): Promise<SlurmDiag> {
@@ -43,15 +45,15 @@ export class Controller {
   }
 
   /**
-   * Makes slurmctld read its configuration again. A 200 does not say that the new one is good: a slurmctld that cannot
-   * use it dies, or goes on with the old one. Check the file first, and the daemon afterwards.
+   * Makes slurmctld read its configuration again. A 200 does not mean that the new one is valid: a slurmctld that cannot
+   * use it exits, or keeps the old one. Check the file before, and the daemon afterwards.
    */
   async reconfigure(options?: CallOptions): Promise<WriteResult> {
     const call = { method: 'GET', path: 'reconfigure/', idempotent: false, ...callOptions(options) } as const;
     return this.#endpoint.accepted((await this.#endpoint.connection.ask(call)).warnings);
   }
 
-  /** Before v0.0.45 ping does not say why; a question that needs the token does, if slurmctld is there at all. */
+  /** Before v0.0.45 ping gives no reason; a request that needs the token does, if slurmctld is up. */
   async #needsToken(options?: CallOptions): Promise<void> {
     try {
       await this.licenses({ timeoutMs: 3000, ...options });

@@ -1,6 +1,6 @@
-/** What the operations share: reading lists, single objects, and writes that treat "it is gone" as done. */
+/** Common code of the operations: lists, single objects, and writes for which a missing object counts as done. */
 import type { Adapter } from '../adapters/adapter.ts';
-import { adapters } from '../adapters/index.ts';
+import { adapters } from '../adapters/versions.ts';
 import type { Envelope } from '../connection/answer.ts';
 import type { Call, Connection } from '../connection/connection.ts';
 import { NotFound, NotSupported, ProtocolError, Refused } from '../errors.ts';
@@ -8,7 +8,7 @@ import { type ListMemory, ListReading } from '../wire/list-memory.ts';
 import { timeOf, type WireNumber } from '../wire/values.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 
-/** A complete list, and when it was asked for: it is true of that moment or a later one. */
+/** A complete list, and when it was requested: it reflects that moment or a later one. */
 export interface Listed<T> {
   readonly items: readonly T[];
   readonly beganAt: number;
@@ -18,7 +18,7 @@ export interface Listed<T> {
   readonly warnings: readonly string[];
 }
 
-/** What a list with `update_time` can answer. */
+/** The result of a list with `update_time`. */
 export type ListedSince<T> =
   | ({ readonly changed: true } & Listed<T>)
   | { readonly changed: false; readonly beganAt: number };
@@ -34,7 +34,7 @@ export class Endpoint {
     return adapters[await this.connection.version(options)];
   }
 
-  /** Reads a list, element by element while it arrives. An answer without the list is no empty list but an error. */
+  /** Reads a list, element by element while it arrives. A response without the list is an error, not an empty list. */
   async list<T>(
     call: Call,
     key: string,
@@ -46,7 +46,7 @@ export class Endpoint {
     return listed;
   }
 
-  /** The same for a list with `update_time`, to which Slurm may answer "unchanged". */
+  /** The same for a list with `update_time`, to which Slurm may respond "unchanged". */
   async listUnlessUnchanged<T>(
     call: Call,
     key: string,
@@ -68,7 +68,7 @@ export class Endpoint {
     };
   }
 
-  /** The first element of a list that holds at most one; `undefined` when Slurm says there is none. */
+  /** The first element of a list with at most one; `undefined` if Slurm reports that there is none. */
   async first<T>(
     call: Call,
     key: string,
@@ -79,15 +79,15 @@ export class Endpoint {
     if (found !== undefined && !Array.isArray(found)) throw missing(call, key);
     const [raw] = (found ?? []) as unknown[];
     if (raw !== undefined) return read(await this.adapter(call))(raw);
-    // An empty answer says "there is none" only if slurmrestd said so itself, in errors, warnings or an empty list.
+    // An empty response means "none" only if slurmrestd reports it in errors, warnings or an empty list.
     const { errors = [], warnings = [] } = reply.envelope;
     if (found === undefined && errors.length === 0 && warnings.length === 0) throw missing(call, key);
     return undefined;
   }
 
   /**
-   * A write whose object may be gone already: unknown to Slurm counts as done. `everywhere`: every API version has this
-   * path, so a 404 without a word is about the object, provided that the server answers in this version at all.
+   * A write whose object may not exist: then it counts as done. `everywhere`: every API version has this
+   * path, so a 404 without a body is about the object, if the server responds in this version at all.
    */
   async write(call: Call, path: 'everywhere' | 'somewhere' = 'somewhere'): Promise<WriteResult> {
     const outcome = await this.connection.send(call);
@@ -96,7 +96,7 @@ export class Endpoint {
         return this.accepted(outcome.warnings);
       case 'empty':
         return this.accepted();
-      case 'unchanged': // what slurmdb says to the deletion of something it does not have
+      case 'unchanged': // the response of slurmdb to the deletion of an unknown object
         return { ...this.accepted(), outcome: 'gone' };
       case 'no-such-path':
         if (path === 'somewhere') throw await this.connection.notSupported(call);
@@ -109,7 +109,7 @@ export class Endpoint {
     }
   }
 
-  /** Deletes by name. `unknown`: the number by which Slurm says that it has no such object, which is done too. */
+  /** Deletes by name. `unknown`: Slurm's error number for an unknown object, which counts as done. */
   async remove(path: string, unknown: number, options?: CallOptions): Promise<WriteResult> {
     try {
       return await this.write({ method: 'DELETE', path, idempotent: true, ...callOptions(options) });
@@ -124,7 +124,7 @@ export class Endpoint {
     return { outcome: 'accepted', at: this.connection.now(), warnings };
   }
 
-  /** Throws NotSupported unless the API version in use has an ability. */
+  /** Throws NotSupported unless the API version in use has the ability. */
   async require(ability: keyof Adapter['abilities'], what: string, options?: CallOptions): Promise<void> {
     const adapter = await this.adapter(options);
     if (adapter.abilities[ability]) return;

@@ -1,4 +1,4 @@
-/** Jobs: submitted, read, changed, cancelled. */
+/** Submits, reads, changes and cancels jobs. */
 import { errorNumber } from '../connection/answer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { InvalidInput, NotFound, ProtocolError, Refused } from '../errors.ts';
@@ -16,12 +16,12 @@ import { Endpoint, type Listed } from './endpoint.ts';
 
 export interface Submitted {
   readonly id: number;
-  /** What a submit plugin of the site told the user. */
+  /** The message of a job_submit plugin. */
   readonly message: string;
   readonly warnings: readonly string[];
 }
 
-/** `ended`: the job was over already. */
+/** `ended`: the job had ended already. */
 export interface CancelResult {
   readonly outcome: 'accepted' | 'ended' | 'gone';
   readonly warnings: readonly string[];
@@ -34,13 +34,19 @@ export class Jobs {
     this.#endpoint = new Endpoint(connection);
   }
 
-  /** Every job in full: 8 KB each. `states` is a hundred times cheaper. */
-  list(options?: CallOptions): Promise<Listed<SlurmJob>> {
-    const call = { method: 'GET', path: 'jobs/', timeoutMs: 60_000, ...callOptions(options) } as const;
+  /** All jobs with all fields: 8 KB each, so the default limit of a response is reached with 32,000. `states` is a hundred times cheaper. */
+  list(options?: CallOptions & { readonly maxAnswerBytes?: number }): Promise<Listed<SlurmJob>> {
+    const call = {
+      method: 'GET',
+      path: 'jobs/',
+      timeoutMs: 60_000,
+      ...callOptions(options),
+      ...(options?.maxAnswerBytes !== undefined && { maxAnswerBytes: options.maxAnswerBytes }),
+    } as const;
     return this.#endpoint.list(call, 'jobs', (adapter) => adapter.job);
   }
 
-  /** Number and state of every job, or of those asked for. */
+  /** Id and state of all jobs, or of the given ones. */
   states(ids?: readonly (number | string)[], options?: CallOptions): Promise<Listed<SlurmJobState>> {
     const query = ids === undefined ? {} : { job_id: ids };
     const call = { method: 'GET', path: 'jobs/state/', query, ...callOptions(options) } as const;
@@ -48,16 +54,16 @@ export class Jobs {
   }
 
   /**
-   * One job, by number or as `jobs/state` names it; `undefined` when slurmctld does not know it (any more: it forgets
+   * One job, by number or by its id in `jobs/state`; `undefined` if slurmctld does not know it (it removes
    * ended jobs after MinJobAge).
    */
   async get(id: number | string, options?: CallOptions): Promise<SlurmJob | undefined> {
     const [number = '', task] = String(id).split('_');
     const path = `job/${encodeURIComponent(number)}`;
     try {
-      // With slurmctld down this blocks for twice as long as anything else.
+      // While slurmctld is down this request blocks twice as long as others.
       const call = { method: 'GET', path, timeoutMs: 25_000, ...callOptions(options) } as const;
-      // The number of an array is answered with all of its tasks.
+      // For the number of an array Slurm returns all of its tasks.
       const { items } = await this.#endpoint.list(call, 'jobs', (adapter) => adapter.job);
       return (
         items.find((job) => jobKey(job) === String(id)) ??
@@ -70,7 +76,7 @@ export class Jobs {
     }
   }
 
-  /** Submits a batch script. Never repeated by itself: after a Timeout nobody knows whether the job exists. */
+  /** Submits a batch script. Never retried: after a Timeout it is unknown whether the job exists. */
   async submit(job: JobSubmission, options?: CallOptions): Promise<Submitted> {
     if (!job.script.startsWith('#!'))
       throw new InvalidInput('the script must begin with an interpreter line such as #!/bin/sh');
@@ -108,7 +114,7 @@ export class Jobs {
     return this.update(id, { hold: false }, options);
   }
 
-  /** Ends a job. Slurm answers 200 whatever happens; what it could not do stands in `status[]` (from v0.0.42). */
+  /** Cancels a job. Slurm always responds with 200; failures are in `status[]` (from v0.0.42). */
   cancel(id: number | string, options?: CallOptions): Promise<CancelResult> {
     return this.#delete(id, {}, options);
   }
@@ -120,7 +126,7 @@ export class Jobs {
     return this.#delete(id, { signal: String(signal) }, options);
   }
 
-  /** Puts a running or ended job back into the queue; from v0.0.45 (older ones only set a flag and say 200). */
+  /** Requeues a running or ended job; from v0.0.45 (older versions only set a flag and return 200). */
   async requeue(id: number | string, options?: CallOptions): Promise<WriteResult> {
     await this.#endpoint.require('requeue', 'requeueing a job', options);
     const path = `job/${encodeURIComponent(id)}/requeue`;

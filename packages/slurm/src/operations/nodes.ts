@@ -11,15 +11,15 @@ import { type CallOptions, callOptions, type WriteResult } from './call-options.
 import { Endpoint, type Listed, type ListedSince } from './endpoint.ts';
 
 export interface NodeListOptions extends CallOptions {
-  /** Nodes that are byte for byte those of the last list with this memory are not read again: the same objects come out. */
+  /** Nodes whose bytes equal those of the last list with this memory are not parsed: the same objects are returned. */
   readonly memory?: ListMemory<SlurmNode>;
 }
 
 const nodeReader = (adapter: Adapter) => adapter.node;
 
 /**
- * Nodes. Only a list tells the truth about work: `get` is answered from what slurmctld last computed for somebody's list
- * and may call a free node busy, or a busy one free, for as long as nobody lists.
+ * Nodes. Only a list has current allocations: `get` returns what slurmctld computed for the last list of any client,
+ * and may report an idle node as busy, or a busy one as idle, until the next list.
  */
 export class Nodes {
   readonly #endpoint: Endpoint;
@@ -34,8 +34,8 @@ export class Nodes {
   }
 
   /**
-   * The list if anything changed since `updateTime` (of an earlier list). All or nothing: one changed node brings all.
-   * Slurm 24.11 answers 500 when nodes changed and partitions did not; that means "changed" and is read in full.
+   * The list if anything changed since `updateTime` (of an earlier list). All or nothing: after one change all nodes are returned.
+   * Slurm 24.11 responds with 500 if nodes changed and partitions did not; that means "changed" and is listed in full.
    */
   async listSince(updateTime: number, options?: NodeListOptions): Promise<ListedSince<SlurmNode>> {
     const adapter = await this.#endpoint.adapter(options);
@@ -60,7 +60,7 @@ export class Nodes {
     return { changed: true, ...(await this.list(options)) };
   }
 
-  /** One node; `undefined` when Slurm answered that it has none of that name. Stale about work: see above. */
+  /** One node; `undefined` if Slurm reported that it does not exist. Allocations are stale: see above. */
   get(name: string, options?: CallOptions): Promise<SlurmNode | undefined> {
     const path = `node/${encodeURIComponent(checkName(name))}`;
     return this.#endpoint.first(
@@ -73,7 +73,7 @@ export class Nodes {
   /**
    * Changes one node, or many at once. Not atomic: a refused update may have written the fields before the refused one,
    * and a refused list of nodes may have changed some of them. Slurm stops at the first node of a list that it does not
-   * know; the others are then changed one by one, so that a node that is gone never keeps its neighbours from a drain.
+   * know; the others are then changed one by one, so that a missing node never prevents the drain of others.
    */
   async update(
     names: string | readonly string[],
@@ -96,27 +96,27 @@ export class Nodes {
     return one || result.outcome === 'accepted' ? result : this.#updateEach(list, update, options);
   }
 
-  /** No new work. Returns when slurmctld accepted it: running work is untouched, and only a later list shows its end. */
+  /** Drains nodes. Resolves when slurmctld accepted it: running jobs continue, and only a later list shows when they have ended. */
   drain(names: string | readonly string[], reason: string, options?: CallOptions): Promise<WriteResult> {
     return this.update(names, { state: 'DRAIN', reason: required(reason) }, options);
   }
 
-  /** Ends a drain. Harmless on a node that is not drained (unlike RESUME). */
+  /** Ends a drain. Has no effect on a node that is not drained (unlike RESUME). */
   undrain(names: string | readonly string[], options?: CallOptions): Promise<WriteResult> {
     return this.update(names, { state: 'UNDRAIN' }, options);
   }
 
-  /** Declares dead: work on it is killed or requeued at once. */
+  /** Sets nodes DOWN: their jobs are killed or requeued at once. */
   down(names: string | readonly string[], reason: string, options?: CallOptions): Promise<WriteResult> {
     return this.update(names, { state: 'DOWN', reason: required(reason) }, options);
   }
 
-  /** Brings a DOWN, drained or failed node back. Slurm refuses it for a healthy one; that counts as done. */
+  /** Resumes a DOWN, drained or failed node. Slurm refuses it for a healthy one; that counts as done. */
   async resume(names: string | readonly string[], options?: CallOptions): Promise<WriteResult> {
     try {
       return await this.update(names, { state: 'RESUME' }, options);
     } catch (error) {
-      // 2180 in 26.05, 2028 in 24.11: the transition is not possible from here.
+      // 2180 in 26.05, 2028 in 24.11: invalid transition from the current state.
       if (!(error instanceof Refused) || (error.number !== 2180 && error.number !== 2028)) throw error;
       const list = typeof names === 'string' ? [names] : names;
       if (list.length > 1) throw error;
@@ -124,7 +124,7 @@ export class Nodes {
     }
   }
 
-  /** Forgets a dynamic node. Refused (2016) while work runs on it. Its slurmd does not register again by itself. */
+  /** Deletes a dynamic node. Refused (2016) while jobs run on it. Its slurmd does not register again automatically. */
   delete(name: string, options?: CallOptions): Promise<WriteResult> {
     const path = `node/${encodeURIComponent(checkName(name))}`;
     const call = { method: 'DELETE', path, idempotent: true, ...callOptions(options) } as const;
@@ -161,7 +161,7 @@ export class Nodes {
   }
 }
 
-/** True when Slurm refused a delete because work runs on the node. */
+/** Whether Slurm refused a delete because jobs run on the node. */
 export function isNodeBusyError(error: unknown): boolean {
   return error instanceof SlurmError && error.number === errorNumber.nodesBusy;
 }
@@ -193,7 +193,7 @@ function required(reason: string): string {
   return clean;
 }
 
-/** Slurm reads brackets and commas in a path as a list and then answers "unknown": refuse them here. */
+/** Slurm parses brackets and commas in a path as a list and responds "unknown": refuse them here. */
 function checkName(name: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
     throw new InvalidInput(

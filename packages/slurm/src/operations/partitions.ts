@@ -1,4 +1,4 @@
-/** Partitions, as slurmctld has them. */
+/** Partitions of slurmctld. */
 import { errorNumber } from '../connection/answer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { Refused } from '../errors.ts';
@@ -7,7 +7,7 @@ import type { SlurmPartition } from '../model/cluster.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 import { Endpoint, type Listed } from './endpoint.ts';
 
-/** What Slurm says of a partition that it does not have. */
+/** Slurm's error number for an unknown partition. */
 const invalidPartition = 2000;
 
 export class Partitions {
@@ -31,7 +31,7 @@ export class Partitions {
     try {
       return await this.#endpoint.first(call, 'partitions', (adapter) => adapter.partition);
     } catch (error) {
-      // 24.11 says "unknown" with an error; the number alone means any question it cannot read.
+      // 24.11 reports "unknown" with an error; its number alone is also used for invalid queries.
       if (
         error instanceof Refused &&
         error.number === errorNumber.notFoundInQuery &&
@@ -42,7 +42,7 @@ export class Partitions {
     }
   }
 
-  /** Creates a partition; from v0.0.45. It is gone after the next reconfigure unless slurm.conf has it too. */
+  /** Creates a partition; from v0.0.45. It is removed by the next reconfigure unless slurm.conf has it too. */
   async create(name: string, nodes: readonly string[] | 'ALL', options?: CallOptions): Promise<WriteResult> {
     await this.#endpoint.require('writePartitions', 'creating partitions', options);
     const configured = nodes === 'ALL' ? 'ALL' : compressHostlist(nodes);

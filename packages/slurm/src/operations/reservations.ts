@@ -1,4 +1,4 @@
-/** Reservations, as slurmctld has them. */
+/** Reservations of slurmctld. */
 import type { Connection } from '../connection/connection.ts';
 import { InvalidInput } from '../errors.ts';
 import { compressHostlist } from '../meaning/hostlist.ts';
@@ -7,7 +7,7 @@ import { wireNumber } from '../wire/values.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 import { Endpoint, type Listed } from './endpoint.ts';
 
-/** What Slurm says of a reservation that it does not have. */
+/** Slurm's error number for an unknown reservation. */
 const invalidReservation = 2053;
 
 export class Reservations {

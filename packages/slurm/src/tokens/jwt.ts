@@ -1,14 +1,14 @@
-/** Makes and reads the HS256 tokens of Slurm's auth/jwt. */
+/** Signs and reads the HS256 tokens of Slurm's auth/jwt. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { InvalidInput } from '../errors.ts';
 
 export interface JwtOptions {
   /** The bytes of Slurm's jwt_hs256.key. */
   readonly key: Uint8Array;
-  /** Slurm user that the token speaks for (`sun`). */
+  /** The Slurm user of the token (`sun`). */
   readonly user: string;
   readonly lifetimeSeconds: number;
-  /** Name of who made it (`iss`). */
+  /** The issuer (`iss`). */
   readonly issuer?: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -37,7 +37,7 @@ export function signJwt(options: JwtOptions): string {
   return `${signed}.${createHmac('sha256', options.key).update(signed).digest('base64url')}`;
 }
 
-/** The expiry of a token in milliseconds, unverified; `undefined` when it has none or is no token. */
+/** The expiry of a token in milliseconds, unverified; `undefined` if it has none or is invalid. */
 export function jwtExpiry(token: string): number | undefined {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));

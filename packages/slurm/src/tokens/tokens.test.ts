@@ -7,14 +7,13 @@ import { inspect } from 'node:util';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { ManualClock } from '../../testing/manual-clock.ts';
 import { InvalidInput, Unauthenticated } from '../errors.ts';
-import { fileToken } from './file-token.ts';
 import { jwtExpiry, signJwt } from './jwt.ts';
-import { signedToken } from './signed-token.ts';
+import { fileToken, signedToken } from './token-provider.ts';
 
 const key = Buffer.alloc(32, 7);
 const now = Date.UTC(2026, 0, 1);
 
-test('a token carries exp iat nbf jti iss sun, and another implementation verifies it', async () => {
+test('a token has the claims exp iat nbf jti iss sun, and another implementation verifies it', async () => {
   const token = signJwt({ key, user: 'alice', lifetimeSeconds: 900, now, issuer: 'test' });
   const { payload } = await jwtVerify(token, key, { currentDate: new Date(now) });
   assert.equal(decodeProtectedHeader(token).alg, 'HS256');
@@ -27,7 +26,7 @@ test('a token carries exp iat nbf jti iss sun, and another implementation verifi
   await assert.rejects(jwtVerify(token, Buffer.alloc(32, 8), { currentDate: new Date(now) }));
 });
 
-test('a short key is refused with a sentence that does not hold it', () => {
+test('a short key is refused with a message that does not contain it', () => {
   const short = Buffer.from('short-secret');
   assert.throws(
     () => signJwt({ key: short, user: 'a', lifetimeSeconds: 1, now }),
@@ -39,7 +38,7 @@ test('a short key is refused with a sentence that does not hold it', () => {
   assert.throws(() => signedToken({ key: short, user: 'a' }), InvalidInput);
 });
 
-test('a signer makes a new token at 4/5 of the lifetime and not before', async () => {
+test('signs a new token at 4/5 of the lifetime and not before', async () => {
   const clock = new ManualClock(now);
   const provider = signedToken({ key, user: 'slurm', lifetimeSeconds: 100, clock });
   const first = await provider.token();
@@ -53,7 +52,7 @@ test('a signer makes a new token at 4/5 of the lifetime and not before', async (
   assert.equal(jwtExpiry((await provider.token()) ?? ''), now - 3_600_000 + 100_000, 'a clock set back');
 });
 
-test('a token file is read again, and SLURM_JWT= is understood', async (t) => {
+test('reads a token file again, and accepts SLURM_JWT=', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'slurm-token-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'token');

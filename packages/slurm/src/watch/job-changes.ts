@@ -8,7 +8,7 @@ export type JobChange =
       readonly id: string;
       readonly state: readonly string[];
       readonly before: readonly string[];
-      /** It will not run again. */
+      /** The job ended with this change. */
       readonly ended: boolean;
     }
   | { readonly type: 'removed'; readonly id: string; readonly before: readonly string[] };

@@ -1,4 +1,4 @@
-/** Follows the jobs of one Slurm: cheap lists of states, and the details of those that run. */
+/** Watches the jobs of one Slurm: cheap lists of states, and the details of running jobs. */
 import type { SlurmClient } from '../client.ts';
 import { isOutage } from '../connection/circuit.ts';
 import { ProtocolError, Timeout } from '../errors.ts';
@@ -12,16 +12,18 @@ import { pace } from './pace.ts';
 import type { Known, View } from './view.ts';
 
 export interface JobContent {
-  /** State of every job that slurmctld remembers, by its name in `jobs/state`; see `jobKey`. */
+  /** State of every job that slurmctld knows, by its id in `jobs/state`; see `jobKey`. */
   readonly states: JobStates;
-  /** The jobs that hold nodes, in full. */
+  /** The jobs that have nodes, with all fields. */
   readonly running: ReadonlyMap<string, SlurmJob>;
-  /** Jobs that hold nodes and whose details are still to be fetched. */
+  /** Jobs that have nodes and whose details are not fetched yet. */
   readonly missing: ReadonlySet<string>;
 }
 
 interface Listing extends JobContent {
   readonly changes: readonly JobChange[];
+  /** When each of `missing` was last requested. */
+  readonly requestedAt: ReadonlyMap<string, number>;
   /** When each of `running` was read. */
   readonly readAt: ReadonlyMap<string, number>;
 }
@@ -29,22 +31,22 @@ interface Listing extends JobContent {
 export type JobsView = View<JobContent>;
 export type KnownJobs = Known<JobContent>;
 
-export interface JobNews {
+export interface JobsNotification {
   readonly view: JobsView;
   readonly before: JobsView;
   readonly changes: readonly JobChange[];
 }
 
-/** Details fetched per list, one GET each; what is left over comes with the next list. */
+/** Maximum number of details fetched per list, one GET each; the rest follows with the next list. */
 const maxDetails = 64;
 const parallelDetails = 4;
 /**
- * A time limit can be changed while a job runs, and nothing cheap tells: details are read again when they are this old, a
+ * A time limit can be changed while a job runs, which `jobs/state` does not show: details are read again at this age, a
  * few per list.
  */
 const detailsAgeMs = 10 * 60_000;
 const maxRereads = 4;
-/** 0.4 MB of states (5,000 jobs) earn twenty seconds of rest. */
+/** After 0.4 MB of states (5,000 jobs) the next poll is twenty seconds later. */
 const idleBytesPerSecond = 20_000;
 
 /**
@@ -52,13 +54,13 @@ const idleBytesPerSecond = 20_000;
  * run. Memory holds states of all and details of running jobs.
  *
  * A job that was requeued and runs again between two lists looks as if it had never stopped, with another start and other
- * nodes. So details are not believed after an outage, nor when work left one of the job's nodes (`doubt`): such a job is
+ * nodes. So its details are invalid after an outage, and when a job left one of its nodes (`invalidate`): such a job is
  * `missing` until it was read again.
  */
 export class JobWatch {
   readonly #lister: Lister<Listing>;
-  /** Nodes that work left since the last list. */
-  #doubted = new Set<string>();
+  /** Nodes that a job left since the last list. */
+  #invalidated = new Set<string>();
 
   constructor(options: WatchOptions) {
     const { client, clock, random, onListenerError } = options;
@@ -70,10 +72,10 @@ export class JobWatch {
       ...(random && { random }),
       ...(onListenerError && { onListenerError }),
       fetch: (last, signal, lost) => {
-        const doubted = this.#doubted;
-        this.#doubted = new Set();
+        const invalidated = this.#invalidated;
+        this.#invalidated = new Set();
         if (last === undefined) return listInFull(client, signal);
-        return listStates(client, last, lost ? 'all' : doubted, signal);
+        return listStates(client, last, lost ? 'all' : invalidated, signal);
       },
     });
   }
@@ -90,8 +92,8 @@ export class JobWatch {
     return this.#lister.stop();
   }
 
-  /** Called once per list that brought news, and whenever the view becomes known or unknown. */
-  subscribe(listener: (news: JobNews) => void): () => void {
+  /** Called once per list with changes, and whenever the view becomes known or unknown. */
+  subscribe(listener: (notification: JobsNotification) => void): () => void {
     return this.#lister.subscribe((view, before) => {
       const changes = view.kind === 'known' ? view.changes : [];
       if (changes.length > 0 || view.kind !== before.kind) listener({ view, before, changes });
@@ -106,13 +108,13 @@ export class JobWatch {
     return this.#lister.listSince(moment, options);
   }
 
-  /** Work left these nodes: with the next list, jobs that are said to be there are read again. */
-  doubt(nodes: Iterable<string>): void {
-    for (const node of nodes) this.#doubted.add(node);
+  /** Jobs left these nodes: with the next list, the jobs on them are read again. */
+  invalidate(nodes: Iterable<string>): void {
+    for (const node of nodes) this.#invalidated.add(node);
   }
 }
 
-/** When the work on each node must be over. Not `complete` while details of a running job are still to come. */
+/** When the jobs on each node must have ended. Not `complete` while details of a running job are missing. */
 export function deadlinesOf(jobs: KnownJobs): {
   readonly deadlines: ReadonlyMap<string, Deadline>;
   readonly complete: boolean;
@@ -120,7 +122,7 @@ export function deadlinesOf(jobs: KnownJobs): {
   return { deadlines: nodeDeadlines(jobs.running.values()), complete: jobs.missing.size === 0 };
 }
 
-/** States first, so that names and events are those of `jobs/state` from the beginning; then the one full list. */
+/** States first, so that ids and events are those of `jobs/state` from the beginning; then the one full list. */
 async function listInFull(client: SlurmClient, signal: AbortSignal) {
   const listed = await client.jobs.states(undefined, { signal });
   const { items, bytes } = await allJobs(client, signal);
@@ -134,11 +136,11 @@ async function listInFull(client: SlurmClient, signal: AbortSignal) {
   const missing = new Set(
     [...states].filter(([id, state]) => occupiesNodes(state) && !running.has(id)).map(([id]) => id),
   );
-  const content = { states, running, readAt, missing, changes };
+  const content = { states, running, readAt, missing, changes, requestedAt: new Map<string, number>() };
   return { content, beganAt: listed.beganAt, bytes: listed.bytes + bytes };
 }
 
-/** A list too long for its deadline or its bound is done without: the running jobs are then asked for one by one. */
+/** If the list exceeds its deadline or its size limit, the running jobs are requested one by one. */
 async function allJobs(
   client: SlurmClient,
   signal: AbortSignal,
@@ -151,11 +153,11 @@ async function allJobs(
   }
 }
 
-/** `doubted`: the nodes whose jobs are read again, whatever was known of them. */
+/** `invalidated`: the nodes whose jobs are read again. */
 async function listStates(
   client: SlurmClient,
   last: Known<Listing>,
-  doubted: ReadonlySet<string> | 'all',
+  invalidated: ReadonlySet<string> | 'all',
   signal: AbortSignal,
 ) {
   const listed = await client.jobs.states(undefined, { signal });
@@ -167,7 +169,7 @@ async function listStates(
   for (const [id, state] of states) {
     if (!occupiesNodes(state)) continue;
     const known = last.running.get(id);
-    if (known === undefined || isDoubted(known, doubted)) {
+    if (known === undefined || isInvalidated(known, invalidated)) {
       missing.add(id);
       continue;
     }
@@ -176,22 +178,36 @@ async function listStates(
     readAt.set(id, at);
     if (listed.beganAt - at >= detailsAgeMs && old.length < maxRereads) old.push(id);
   }
-  const wanted = [...[...missing].slice(0, maxDetails), ...old];
+  const wanted = [...longestUnread(missing, last.requestedAt).slice(0, maxDetails), ...old];
   const fetched = await fetchDetails(client, wanted, signal);
   for (const [id, job] of fetched.jobs) {
-    // Slurm lists it and does not know it: it ended just now, and the next list says so, or it stays missing.
+    // Slurm lists it but does not know it: it just ended, and the next list shows that, or it stays missing.
     if (job === undefined) continue;
     missing.delete(id);
     if (!occupiesNodes(job.state)) continue;
     running.set(id, job);
     readAt.set(id, listed.beganAt);
   }
-  const content = { states, running, readAt, missing, changes };
-  // While details are missing the next round comes soon.
+  const requestedAt = new Map<string, number>();
+  for (const id of missing) {
+    const at = wanted.includes(id) ? listed.beganAt : last.requestedAt.get(id);
+    if (at !== undefined) requestedAt.set(id, at);
+  }
+  const content = { states, running, readAt, missing, changes, requestedAt };
+  // While details are missing the next poll follows soon.
   return { content, beganAt: listed.beganAt, bytes: missing.size > 0 ? 0 : listed.bytes };
 }
 
-/** Details of jobs, a few at a time. One that cannot be had stays missing; an outage ends the round. */
+/** Jobs that cannot be read must not keep others from being read: those never requested first, then the longest ago. */
+export function longestUnread(
+  missing: Iterable<string>,
+  requestedAt: ReadonlyMap<string, number>,
+): readonly string[] {
+  const at = (id: string) => requestedAt.get(id) ?? Number.NEGATIVE_INFINITY;
+  return [...missing].toSorted((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)));
+}
+
+/** Details of jobs, a few at a time. A job that cannot be read stays missing; an outage ends the round. */
 async function fetchDetails(client: SlurmClient, ids: readonly string[], signal: AbortSignal) {
   const jobs = new Map<string, SlurmJob | undefined>();
   const waiting = [...ids];
@@ -208,12 +224,12 @@ async function fetchDetails(client: SlurmClient, ids: readonly string[], signal:
   return { jobs };
 }
 
-/** A list of nodes that cannot be read is no reason to believe it, nor to lose sight of all jobs. */
-function isDoubted(job: SlurmJob, doubted: ReadonlySet<string> | 'all'): boolean {
-  if (doubted === 'all') return true;
-  if (doubted.size === 0) return false;
+/** A job whose hostlist cannot be parsed counts as invalidated. */
+function isInvalidated(job: SlurmJob, invalidated: ReadonlySet<string> | 'all'): boolean {
+  if (invalidated === 'all') return true;
+  if (invalidated.size === 0) return false;
   try {
-    return expandHostlist(job.nodes).some((node) => doubted.has(node));
+    return expandHostlist(job.nodes).some((node) => invalidated.has(node));
   } catch {
     return true;
   }

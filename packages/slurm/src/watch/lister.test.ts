@@ -55,7 +55,7 @@ function setUp() {
   };
 }
 
-test('nothing is known before the first list; then what it showed, true of the moment it began', async () => {
+test('the view is unknown before the first list; then it has the content and the time at which the list began', async () => {
   const { lister, answer, clock } = setUp();
   assert.ok(lister.view.kind === 'unknown' && lister.view.why.code === 'NotYetListed');
   lister.start();
@@ -65,7 +65,7 @@ test('nothing is known before the first list; then what it showed, true of the m
   await lister.stop();
 });
 
-test('a failed list makes the view unknown, since when it began, with the reason; what was known is kept aside', async () => {
+test('a failed list makes the view unknown since it began, with the reason and the last known content', async () => {
   const { lister, answer, refuse, advance } = setUp();
   lister.start();
   await answer(1);
@@ -89,7 +89,7 @@ test('a failed list makes the view unknown, since when it began, with the reason
   await lister.stop();
 });
 
-test('an error of our own making is not taken for knowledge either', async () => {
+test('an internal error makes the view unknown too', async () => {
   const { lister, refuse } = setUp();
   lister.start();
   await refuse(new TypeError('cannot read properties of undefined'));
@@ -97,7 +97,7 @@ test('an error of our own making is not taken for knowledge either', async () =>
   await lister.stop();
 });
 
-test('the pace: slow when nothing waits, a second when something does, and the rest is cut short when it begins to', async () => {
+test('polls slowly when idle, every second while a caller waits, and at once when one begins to wait', async () => {
   const { lister, answer, advance, asked } = setUp();
   lister.start();
   await answer(1, 30_000);
@@ -110,7 +110,7 @@ test('the pace: slow when nothing waits, a second when something does, and the r
   const fast = lister.pollFast();
   await turn();
   await advance(50);
-  assert.equal(asked.length, 3, 'somebody began to wait: the second is long over');
+  assert.equal(asked.length, 3, 'pollFast() shortened the interval');
   await answer(1, 30_000);
   await advance(1000);
   assert.equal(asked.length, 4);
@@ -122,7 +122,7 @@ test('the pace: slow when nothing waits, a second when something does, and the r
   await lister.stop();
 });
 
-test('one list at a time, however many wait', async () => {
+test('runs one list at a time for any number of waiters', async () => {
   const { lister, asked, answer, advance } = setUp();
   lister.start();
   const waits = Array.from({ length: 50 }, () => lister.listSince(0));
@@ -136,7 +136,7 @@ test('one list at a time, however many wait', async () => {
   await lister.stop();
 });
 
-test('listSince: a list that began before the moment does not count, however late it answers', async () => {
+test('listSince: a list that began before the moment does not count, even if its response is late', async () => {
   const { lister, asked, answer, advance, clock } = setUp();
   lister.start();
   clock.advance(300);
@@ -156,7 +156,7 @@ test('listSince: a list that began before the moment does not count, however lat
   await lister.stop();
 });
 
-test('listSince: what is known from before the moment is not good enough', async () => {
+test('listSince: content from before the moment does not count', async () => {
   const { lister, asked, answer, advance, clock } = setUp();
   lister.start();
   await answer(1);
@@ -170,7 +170,7 @@ test('listSince: what is known from before the moment is not good enough', async
   await lister.stop();
 });
 
-test('listSince: a list that began in the very millisecond of the moment does not count', async () => {
+test('listSince: a list that began in the same millisecond does not count', async () => {
   const { lister, answer, asked, advance, clock } = setUp();
   lister.start();
   const waiting = lister.listSince(clock.now());
@@ -182,7 +182,7 @@ test('listSince: a list that began in the very millisecond of the moment does no
   await lister.stop();
 });
 
-test('listSince waits through failures, and says what is wrong when its time is over', async () => {
+test('listSince retries after failures, and reports the last error at its timeout', async () => {
   const { lister, refuse, advance } = setUp();
   lister.start();
   const waiting = lister.listSince(0, { timeoutMs: 3000 });
@@ -207,7 +207,7 @@ test('listSince can be aborted', async () => {
   await lister.stop();
 });
 
-test('failures back off, and an open circuit is waited for even while polling fast', async () => {
+test('backs off after failures, and waits for an open circuit even while polling fast', async () => {
   const { lister, refuse, advance, asked, block } = setUp();
   lister.start();
   using _fast = lister.pollFast();
@@ -226,7 +226,7 @@ test('failures back off, and an open circuit is waited for even while polling fa
   await lister.stop();
 });
 
-test('a listener that throws harms nobody', async () => {
+test('an error of a listener does not affect others', async () => {
   const { lister, answer, thrown } = setUp();
   const seen: string[] = [];
   lister.subscribe(() => {
@@ -241,7 +241,7 @@ test('a listener that throws harms nobody', async () => {
   await lister.stop();
 });
 
-test('stop leaves nothing behind, and a late answer changes nothing', async () => {
+test('after stop no timer is left, and a late response changes nothing', async () => {
   const { lister, asked, clock } = setUp();
   lister.start();
   const stopping = lister.stop();
@@ -251,7 +251,7 @@ test('stop leaves nothing behind, and a late answer changes nothing', async () =
   assert.equal(clock.pending, 0);
 });
 
-test('a clock that is set back makes neither a fresh list of an old one nor hours of rest', async () => {
+test('a clock that is set back neither makes an old list current nor delays the next one for hours', async () => {
   const { lister, answer, asked, clock, advance } = setUp();
   lister.start();
   clock.set(1_000_000 - 3_600_000);

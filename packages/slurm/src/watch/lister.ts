@@ -1,6 +1,6 @@
 /**
- * Keeps one kind of thing listed: one list at a time, at a pace that follows whether somebody waits, with a view that
- * says what is known and since when. Knows nothing of nodes or jobs; `fetch` does.
+ * Polls one kind of object: one list at a time, faster while a caller waits, with a view of what is known and since when. Independent
+ * of nodes and jobs; `fetch` reads those.
  */
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import { ProtocolError, SlurmError, Timeout, Unavailable } from '../errors.ts';
@@ -10,22 +10,22 @@ import type { Known, Unknown, View } from './view.ts';
 export interface Fetched<Content> {
   readonly content: Content;
   readonly beganAt: number;
-  /** Bytes that the list cost; 0 when Slurm said "unchanged". */
+  /** Size of the list; 0 if Slurm responded "unchanged". */
   readonly bytes: number;
 }
 
 export interface ListerOptions<Content> {
-  /** What is listed, for messages. */
+  /** Name of the objects, for messages. */
   readonly name: string;
   /**
-   * Lists once. Gets what was known last, to build on it, and whether it was lost since: then Slurm may be another one, or
-   * its clock, and "unchanged" means nothing.
+   * Lists once. Receives the last known content, and whether there was an outage since: then Slurm may be another one, or
+   * its clock may have changed, and "unchanged" means nothing.
    */
   fetch(last: Known<Content> | undefined, signal: AbortSignal, lost: boolean): Promise<Fetched<Content>>;
   readonly pace: Pace;
-  /** Milliseconds before which it is of no use to try. */
+  /** Milliseconds until the circuit breaker allows the next call. */
   readonly blockedMs?: () => number;
-  /** Gets what listeners throw; they must not harm the lister. Default: ignored. */
+  /** Receives errors of listeners. Default: ignored. */
   readonly onListenerError?: (error: unknown) => void;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -44,7 +44,7 @@ interface Waiter<Content> {
   resolve(known: Known<Content>): void;
 }
 
-/** Lists never begin closer together than this, however many wait. */
+/** Minimum time between the beginning of two lists. */
 const floorMs = 50;
 
 export class Lister<Content extends object> {
@@ -56,7 +56,7 @@ export class Lister<Content extends object> {
   #fastHolds = 0;
   #stop: AbortController | undefined;
   #done: Promise<void> = Promise.resolve();
-  /** Ends the rest between two lists. */
+  /** Ends the pause between two lists. */
   #wake: AbortController = new AbortController();
 
   constructor(options: ListerOptions<Content>) {
@@ -80,7 +80,7 @@ export class Lister<Content extends object> {
     this.#done = this.#run(this.#stop.signal);
   }
 
-  /** Ends listing; resolves when nothing is under way any more. */
+  /** Stops polling; resolves when the last list has ended. */
   async stop(): Promise<void> {
     this.#stop?.abort(new DOMException('the lister was stopped', 'AbortError'));
     this.#wake.abort();
@@ -88,13 +88,13 @@ export class Lister<Content extends object> {
     this.#stop = undefined;
   }
 
-  /** Called after each change of the view. The returned function ends it. */
+  /** Calls the listener after each change of the view. The returned function unsubscribes. */
   subscribe(listener: ViewListener<Content>): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Lists fast until disposed: something waits for Slurm. */
+  /** Polls fast until disposed. */
   pollFast(): Disposable {
     this.#fastHolds += 1;
     this.#wake.abort();
@@ -108,16 +108,16 @@ export class Lister<Content extends object> {
   }
 
   /**
-   * What a list shows that began after `moment` (in milliseconds, on this lister's clock). Waits for one and asks for it;
-   * failed lists are waited through. Rejects with Timeout, naming what is wrong, when none came in time.
+   * The content of a list that began after `moment` (in milliseconds, on this lister's clock). Requests one at once;
+   * failed lists are retried. Rejects with Timeout and the last error if none succeeded in time.
    */
   listSince(moment: number, options: ListSinceOptions = {}): Promise<Known<Content>> {
     const { signal, timeoutMs = 30_000 } = options;
-    // A list of the future is one from before the clock was set back: nobody knows how old it is.
+    // A list with a future time is from before the clock was set back: its age is unknown.
     const view = this.#view;
     if (view.kind === 'known' && view.at > moment && view.at <= this.#clock.now())
       return Promise.resolve(view);
-    if (signal?.aborted) return Promise.reject(givenUp(this.#options.name, signal));
+    if (signal?.aborted) return Promise.reject(aborted(this.#options.name, signal));
     return new Promise((resolve, reject) => {
       const settle = () => {
         this.#waiters.delete(waiter);
@@ -133,7 +133,7 @@ export class Lister<Content extends object> {
       };
       const onAbort = () => {
         settle();
-        if (signal) reject(givenUp(this.#options.name, signal));
+        if (signal) reject(aborted(this.#options.name, signal));
       };
       const cancel = this.#clock.schedule(timeoutMs, () => {
         settle();
@@ -175,9 +175,9 @@ export class Lister<Content extends object> {
     }
   }
 
-  /** Rests until `rest` ms after `began`. `pollFast()` shortens it, except after a failure. */
+  /** Waits until `rest` ms after `began`. `pollFast()` shortens it, except after a failure. */
   async #rest(began: number, rest: number, failed: boolean, signal: AbortSignal): Promise<void> {
-    // Never longer than asked: a clock that was set back meanwhile would make it hours.
+    // Never longer than `rest`: a clock that was set back meanwhile would make it hours.
     const until = (ms: number) =>
       Math.min(Math.max(floorMs, began + ms - this.#clock.now()), Math.max(floorMs, ms));
     if (failed) return sleep(this.#clock, until(rest), signal);
@@ -225,7 +225,7 @@ export class Lister<Content extends object> {
   }
 }
 
-function givenUp(name: string, signal: AbortSignal): Unavailable {
+function aborted(name: string, signal: AbortSignal): Unavailable {
   return new Unavailable(`waiting for a list of ${name} was aborted by the caller`, {
     cause: signal.reason,
   });

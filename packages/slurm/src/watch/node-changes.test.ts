@@ -42,7 +42,7 @@ const cases: readonly { reason: string; fields: Partial<WireNode>; facets: reado
 for (const { reason, fields, facets } of cases)
   test(`facets: ${reason}`, () => assert.deepEqual(nodeFacets(node(), node(fields)), new Set(facets)));
 
-test('every field of a node belongs to a facet: no change can be overlooked', () => {
+test('every field of a node belongs to a facet', () => {
   const before = node();
   for (const field of Object.keys(before) as (keyof SlurmNode)[]) {
     if (field === 'name') continue;
@@ -60,7 +60,7 @@ const wireNodes = fc.uniqueArray(
   { selector: ({ name }) => name },
 );
 
-test('law: the changes lead from one list to the other, and what did not change keeps its identity', () => {
+test('property: the changes convert one list to the other, and unchanged nodes keep their identity', () => {
   fc.assert(
     fc.property(wireNodes, wireNodes, (first, second) => {
       const before = nodeChanges(new Map(), first.map(readNode)).nodes;
@@ -78,7 +78,7 @@ test('law: the changes lead from one list to the other, and what did not change 
   );
 });
 
-test('work left a node: fewer CPUs, no work any more, or no node', () => {
+test('a job left a node: fewer allocated CPUs, no longer busy, or no node', () => {
   const left = (from: Partial<WireNode>, to: Partial<WireNode> | undefined) =>
     workLeft(nodeChanges(new Map([['n0', node(from)]]), to === undefined ? [] : [node(to)]).changes);
   const busy = { state: ['MIXED'], alloc_cpus: 2 };

@@ -2,7 +2,7 @@
 import { isBusy, sameNodeState } from '../meaning/node-state.ts';
 import type { SlurmNode } from '../model/node.ts';
 
-/** The sides of a node that may change. `load` changes with every ping of its slurmd. */
+/** Groups of fields of a node. `load` changes with every ping of its slurmd. */
 export type NodeFacet =
   | 'state'
   | 'reason'
@@ -49,7 +49,7 @@ const fieldsOf: Readonly<Record<Exclude<NodeFacet, 'state'>, readonly (keyof Slu
 };
 const facets = Object.entries(fieldsOf) as [NodeFacet, readonly (keyof SlurmNode)[]][];
 
-/** The facets in which two readings of a node differ. */
+/** The facets in which two versions of a node differ. */
 export function nodeFacets(before: SlurmNode, after: SlurmNode): ReadonlySet<NodeFacet> {
   const changed = new Set<NodeFacet>();
   if (!sameNodeState(before.state, after.state)) changed.add('state');
@@ -64,7 +64,7 @@ export interface NodeDifference {
 }
 
 /**
- * A list as a map, and what is different from the map before, a piece at a time. Nodes that did not change keep their
+ * A list as a map, and its differences from the previous map, a chunk at a time. Nodes that did not change keep their
  * identity, so that consumers can compare by `===` and two lists do not cost the memory of two.
  */
 export class NodeComparison {
@@ -98,7 +98,7 @@ export class NodeComparison {
   }
 }
 
-/** The nodes that have less work than before, or none that can be seen: some job ended there, or was taken away. */
+/** The nodes that have fewer allocations than before, or that are gone: a job ended there or was removed. */
 export function workLeft(changes: readonly NodeChange[]): readonly string[] {
   return changes.flatMap((change) => {
     if (change.type === 'added') return [];

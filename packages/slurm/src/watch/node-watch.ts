@@ -1,4 +1,4 @@
-/** Follows the nodes of one Slurm, by lists that cost little while nothing changes. */
+/** Watches the nodes of one Slurm, by lists that cost little while nothing changes. */
 import { setImmediate } from 'node:timers/promises';
 import type { SlurmClient } from '../client.ts';
 import type { Clock } from '../clock.ts';
@@ -22,8 +22,8 @@ interface Listing extends NodeContent {
 export type NodesView = View<NodeContent>;
 export type KnownNodes = Known<NodeContent>;
 
-/** One list's worth of news. `changes` is empty when only the view changed (Slurm is gone, or back and the same). */
-export interface NodeNews {
+/** The changes of one list. `changes` is empty if only the view changed (an outage began, or ended without changes). */
+export interface NodesNotification {
   readonly view: NodesView;
   readonly before: NodesView;
   readonly changes: readonly NodeChange[];
@@ -37,20 +37,20 @@ export interface WatchOptions {
   readonly onListenerError?: (error: unknown) => void;
 }
 
-/** "Unchanged" is believed for this long; then the list is read in full once, whatever Slurm says. */
+/** After this long the list is read in full even if Slurm would respond "unchanged". */
 const fullEveryMs = 30 * 60_000;
-/** Up to so many nodes are always listed in full: to Slurm the removal of its last nodes is no change, and they cost little. */
+/** Up to this many nodes are always listed in full: it is cheap, and Slurm does not count the removal of its last nodes as a change. */
 const fewNodes = 20;
-/** A 12.8 MB list of 5,000 nodes earns a minute of rest. */
+/** After a 12.8 MB list of 5,000 nodes the next poll is a minute later. */
 const idleBytesPerSecond = 200_000;
 
-/** Nodes compared at a stretch. */
+/** Number of nodes that are compared before other work of the event loop runs. */
 const pieceSize = 500;
 
-/** All nodes of a cluster, always by list: the answer for a single node is stale. */
+/** All nodes of a cluster, always by list: the response for a single node is stale. */
 export class NodeWatch {
   readonly #lister: Lister<Listing>;
-  #distrusted = false;
+  #invalidated = false;
 
   constructor(options: WatchOptions) {
     const { client, clock, random, onListenerError } = options;
@@ -63,10 +63,10 @@ export class NodeWatch {
       ...(random && { random }),
       ...(onListenerError && { onListenerError }),
       fetch: async (last, signal, lost) => {
-        const distrusted = this.#distrusted;
-        this.#distrusted = false; // what contradicts the view while this list is under way asks for another one
+        const invalidated = this.#invalidated;
+        this.#invalidated = false; // a contradiction during this list requires another one
         const inFull =
-          distrusted ||
+          invalidated ||
           lost ||
           last?.updateTime === undefined ||
           last.nodes.size <= fewNodes ||
@@ -98,41 +98,41 @@ export class NodeWatch {
     return this.#lister.stop();
   }
 
-  /** Called once per list that brought news, and whenever the view becomes known or unknown. */
-  subscribe(listener: (news: NodeNews) => void): () => void {
+  /** Called once per list with changes, and whenever the view becomes known or unknown. */
+  subscribe(listener: (notification: NodesNotification) => void): () => void {
     return this.#lister.subscribe((view, before) => {
       const changes = view.kind === 'known' ? view.changes : [];
       if (changes.length > 0 || view.kind !== before.kind) listener({ view, before, changes });
     });
   }
 
-  /** The next list is read in full: something contradicts the view, and "unchanged" would keep it. */
-  distrust(): void {
-    this.#distrusted = true;
+  /** Reads the next list in full: the view may be wrong, and "unchanged" would keep it. */
+  invalidate(): void {
+    this.#invalidated = true;
   }
 
   /**
-   * What slurmctld's clock says now. Where it was set back, a change may seem older than the last list, and Slurm answers "unchanged"
-   * although something has changed (seen on 24.11 and 26.05): the next list is read in full then.
+   * Reports the time of slurmctld's clock. If it was set back, a change may seem older than the last list, and Slurm responds "unchanged"
+   * although something has changed (observed on 24.11 and 26.05): then the next list is read in full.
    */
   controllerTime(time: number): void {
     const { view } = this.#lister;
     const last = view.kind === 'known' ? view : view.last;
-    if (last?.updateTime !== undefined && last.updateTime * 1000 > time + 1000) this.distrust();
+    if (last?.updateTime !== undefined && last.updateTime * 1000 > time + 1000) this.invalidate();
   }
 
-  /** Lists about every second until disposed: for as long as something waits for Slurm. */
+  /** Polls about every second until disposed. */
   pollFast(): Disposable {
     return this.#lister.pollFast();
   }
 
-  /** What a list shows that began after `moment`, such as the `at` of a drain that was accepted. */
+  /** The content of a list that began after `moment`, such as the `at` of an accepted drain. */
   listSince(moment: number, options?: ListSinceOptions): Promise<KnownNodes> {
     return this.#lister.listSince(moment, options);
   }
 }
 
-/** Long lists are compared in pieces, so that the rest of the process is not held up. */
+/** Long lists are compared in chunks, so that the event loop is not blocked. */
 async function compare(
   before: ReadonlyMap<string, SlurmNode>,
   list: readonly SlurmNode[],

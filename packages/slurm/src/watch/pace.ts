@@ -1,20 +1,20 @@
-/** How long a lister rests between two lists. Pure. */
+/** The polling interval of a lister. Pure. */
 
 export interface PaceOptions {
-  /** While something waits for Slurm, from the beginning of one list to the beginning of the next. Default 1 s. */
+  /** Interval between the beginnings of two lists while a caller waits. Default 1 s. */
   readonly fastMs?: number;
-  /** Least rest when nothing waits. Default 5 s. */
+  /** Minimum interval when idle. Default 5 s. */
   readonly idleMinMs?: number;
-  /** Longest rest when nothing waits. Default 60 s. */
+  /** Maximum interval when idle. Default 60 s. */
   readonly idleMaxMs?: number;
-  /** When nothing waits, a list that brought this many bytes earns a rest of one second. */
+  /** When idle, the interval grows by one second per this many bytes of a list. */
   readonly idleBytesPerSecond: number;
 }
 
 export interface Pace {
-  /** Rest after a list that brought `bytes` (0 for "unchanged"). */
+  /** Interval after a list of `bytes` (0 for "unchanged"). */
   afterList(bytes: number, waiting: boolean): number;
-  /** Rest after `failures` failed lists in a row; `random` in [0, 1) spreads many clients. */
+  /** Interval after `failures` consecutive failures; `random` in [0, 1) spreads many clients. */
   afterFailure(failures: number, waiting: boolean, random: number): number;
 }
 

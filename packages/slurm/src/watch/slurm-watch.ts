@@ -2,7 +2,7 @@ import { JobWatch } from './job-watch.ts';
 import { workLeft } from './node-changes.ts';
 import { NodeWatch, type WatchOptions } from './node-watch.ts';
 
-/** Everything of one cluster that is followed: nodes and jobs, each by one lister. `stop` it. */
+/** Watches the nodes and jobs of one cluster, each with one lister. Call `stop`. */
 export class SlurmWatch implements AsyncDisposable {
   readonly nodes: NodeWatch;
   readonly jobs: JobWatch;
@@ -10,7 +10,7 @@ export class SlurmWatch implements AsyncDisposable {
   constructor(options: WatchOptions) {
     this.nodes = new NodeWatch(options);
     this.jobs = new JobWatch(options);
-    this.nodes.subscribe(({ changes }) => this.jobs.doubt(workLeft(changes)));
+    this.nodes.subscribe(({ changes }) => this.jobs.invalidate(workLeft(changes)));
   }
 
   start(): void {
@@ -22,7 +22,7 @@ export class SlurmWatch implements AsyncDisposable {
     await Promise.all([this.nodes.stop(), this.jobs.stop()]);
   }
 
-  /** Lists about every second until disposed. */
+  /** Polls about every second until disposed. */
   pollFast(): Disposable {
     const held = [this.nodes.pollFast(), this.jobs.pollFast()];
     return { [Symbol.dispose]: () => held.forEach((one) => one[Symbol.dispose]()) };

@@ -12,11 +12,11 @@ import { SlurmWatch } from './slurm-watch.ts';
 
 /** Slurm counts changes in seconds: for two of them nothing is "unchanged". They pass on the simulator's own clock. */
 const secondsLater = 3000;
-/** Answers take no time: the clock of the simulator stands still. */
+/** Responses take no time: the clock of the simulator is stopped. */
 const latency = { ...noLatency, controllerDown: 0, controllerDownJob: 0 };
 
 describe('nodes', () => {
-  test('changes come out as events: added, changed with their facets, removed', async () => {
+  test('notifies of changes: added, changed with their facets, removed', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-2]' });
     const client = simulator.client();
     await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
@@ -47,7 +47,7 @@ describe('nodes', () => {
     ]);
   });
 
-  test('an unchanged cluster costs no list: 304, and the view stays fresh', async () => {
+  test('an unchanged cluster costs no list: 304, and the view stays current', async () => {
     const clock = new ManualClock(Date.now());
     await using simulator = await startSimulator({ nodes: 'n[0-29]', clock, latency });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
@@ -66,7 +66,7 @@ describe('nodes', () => {
     for (const { status, bytes } of lists) assert.deepEqual([status, bytes], [304, 0]);
   });
 
-  test('of a list with one changed node only that one is parsed', async (t) => {
+  test('parses only the changed node of a list', async (t) => {
     await using simulator = await startSimulator({ nodes: 'n[0-199]' });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
     watch.nodes.start();
@@ -82,7 +82,7 @@ describe('nodes', () => {
     assert.equal(after.nodes.get('n8'), before.nodes.get('n8'));
   });
 
-  test('never by the answer for one node', async () => {
+  test('never uses the response for one node', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-2]' });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
     watch.start();
@@ -93,7 +93,7 @@ describe('nodes', () => {
     assert.ok(!simulator.requests.some(({ path }) => path.startsWith('slurm/node/')));
   });
 
-  test('24.11: a change that it answers with 500 is no outage, not even when the circuit is being tried', async () => {
+  test('24.11: its 500 for a change is not an outage, not even while the circuit is half-open', async () => {
     const clock = new ManualClock(Date.now());
     await using simulator = await startSimulator({ nodes: 'n[0-1]', release: '24.11', clock, latency });
     const client = simulator.client({ circuit: { threshold: 1, pauseMs: 10 } });
@@ -115,7 +115,7 @@ describe('nodes', () => {
     assert.equal(client.circuit().state, 'closed');
   });
 
-  test('a slurmctld whose clock was set back calls a change "unchanged"; told of its clock, the watch reads in full', async () => {
+  test('after controllerTime() reports a clock that was set back, the watch lists in full', async () => {
     const clock = new ManualClock(Date.now());
     await using simulator = await startSimulator({ nodes: 'n[0-29]', clock, latency });
     const client = simulator.client();
@@ -133,7 +133,7 @@ describe('nodes', () => {
     assert.equal(await isDrainedIn(Date.now()), true);
   });
 
-  test('after an outage the list is read in full: "unchanged" of another Slurm would mean nothing', async () => {
+  test('lists in full after an outage: "unchanged" of another Slurm would mean nothing', async () => {
     const clock = new ManualClock(Date.now());
     await using simulator = await startSimulator({ nodes: 'n[0-1]', clock, latency });
     const client = simulator.client({ circuit: { threshold: 100 } });
@@ -154,7 +154,7 @@ describe('nodes', () => {
     assert.deepEqual([first?.status, first?.query], [200, '']);
   });
 
-  test('known, unknown, known: consumers hear of it, and of what changed in between', async () => {
+  test('notifies of known, unknown, known, and of the changes in between', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-1]' });
     const client = simulator.client({ circuit: { threshold: 2, pauseMs: 50 } });
     await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
@@ -231,7 +231,7 @@ describe('jobs', () => {
     cluster.touch(cluster.node(node));
   }
 
-  test('a job that was requeued and runs again between two lists has new deadlines: its old node told', async () => {
+  test('a job that was requeued and runs again between two lists has new deadlines, because its old node changed', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-2]' });
     const id = simulator.cluster.runJob(['n0'], { timeLimit: 10 });
     const other = simulator.cluster.runJob(['n2'], { timeLimit: 10 });
@@ -255,13 +255,13 @@ describe('jobs', () => {
     assert.equal(asked(other), 0, 'a job on another node is not asked for');
   });
 
-  test('after an outage no details are believed: jobs are missing until they were read again, in bounded rounds', async () => {
+  test('after an outage jobs are missing until they were read again, in bounded rounds', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-100]' });
     const moved = simulator.cluster.runJob(['n0'], { timeLimit: 10 });
     for (let index = 1; index < 100; index += 1) simulator.cluster.runJob([`n${index}`], { timeLimit: 5 });
     const client = simulator.client({ circuit: { threshold: 100 } });
     await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });
-    watch.jobs.start(); // nobody lists nodes
+    watch.jobs.start(); // without the watch of nodes
     using _fast = watch.jobs.pollFast();
     assert.equal((await watch.jobs.listSince(0)).running.size, 100);
     simulator.faults.controllerDown = true;
@@ -284,7 +284,7 @@ describe('jobs', () => {
     assert.equal(known.running.size, 100);
   });
 
-  test('many jobs that begin at once are asked for in bounded rounds; until then it says what is missing', async () => {
+  test('reads many jobs that begin at once in bounded rounds; until then they are missing', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-199]' });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
     watch.start();
@@ -302,7 +302,7 @@ describe('jobs', () => {
     assert.equal(deadlinesOf(all).deadlines.size, 200);
   });
 
-  test('a job that is listed as running and cannot be read stays missing: deadlines do not call themselves complete', async () => {
+  test('a job that is listed as running and cannot be read stays missing: deadlines are not complete', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-1]' });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
     watch.jobs.start();
@@ -316,7 +316,7 @@ describe('jobs', () => {
     await eventually(async () => assert.ok(deadlinesOf(await watch.jobs.listSince(Date.now())).complete));
   });
 
-  test('a full list that is too long is done without', async () => {
+  test('works without the full list if it is too long', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-99]' });
     for (let index = 0; index < 100; index += 1) simulator.cluster.runJob([`n${index}`], { timeLimit: 5 });
     await using watch = new SlurmWatch({
@@ -334,7 +334,7 @@ describe('jobs', () => {
     assert.equal(deadlinesOf(all).deadlines.size, 100);
   });
 
-  test('ended jobs are events', async () => {
+  test('notifies of ended jobs', async () => {
     await using simulator = await startSimulator({ nodes: 'n0' });
     const id = simulator.cluster.runJob(['n0']);
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });

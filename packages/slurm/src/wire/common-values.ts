@@ -1,7 +1,7 @@
-/** What thousands of nodes have in common (their operating system, their partitions, their state) is stored once. */
+/** Interns values that thousands of nodes share: operating system, partitions, state. */
 import { type NodeState, parseNodeState } from '../meaning/node-state.ts';
 
-/** So many different values are remembered; then it starts over, and later ones share among themselves. */
+/** Maximum number of interned values; then the map is cleared. */
 const most = 4096;
 
 const texts = new Map<string, string>();

@@ -18,7 +18,7 @@ function split(text: string, key: string, sizes: readonly number[]): { elements:
   return { elements, rest: splitter.end() };
 }
 
-test('elements and the rest are what JSON.parse would give, however the bytes arrive', () => {
+test('elements and the rest equal the result of JSON.parse, for any chunks', () => {
   fc.assert(
     fc.property(
       fc.array(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 3 }))),
@@ -50,7 +50,7 @@ test('a document without the list is kept whole', () => {
   assert.equal(rest, text);
 });
 
-test('a cut document does not parse', () => {
+test('a truncated document does not parse', () => {
   for (const cut of ['{"nodes":[{"a":1},{"b"', '{"nodes":[{"a":1}', '{"nodes":[{"a":1}],"er']) {
     const { rest } = split(cut, 'nodes', [5]);
     assert.throws(() => JSON.parse(rest), SyntaxError);

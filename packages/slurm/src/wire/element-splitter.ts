@@ -1,9 +1,9 @@
 /**
- * Reads a long JSON list while it arrives: the elements of one top-level array are handed out one by one, everything
+ * Parses a long JSON list while it arrives: the elements of one top-level array are passed on one by one, everything
  * around them is kept as a small document (with that array empty).
  *
- * A list of 5,000 jobs is 41 MB and takes JSON.parse up to 740 ms. Read this way no moment is longer than one network
- * chunk, and neither the text nor the raw objects of the whole list are ever in memory together.
+ * A list of 5,000 jobs is 41 MB and takes JSON.parse up to 740 ms. This parser blocks no longer than one network
+ * chunk, and never has the text or the raw objects of the whole list in memory.
  */
 const quote = 0x22;
 const backslash = 0x5c;
@@ -13,15 +13,15 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const colon = 0x3a;
 
-/** Where the elements go. */
+/** Receives the elements. */
 export interface ElementSink {
-  /** The top-level array whose elements are handed out. */
+  /** The key of the top-level array. */
   readonly key: string;
-  /** How many bytes the next element may have. If it has and they are the expected ones, `asExpected` is called and nothing is parsed. */
+  /** The expected length of the next element in bytes. If its bytes are the expected ones, `asExpected` is called and nothing is parsed. */
   expected(): number | undefined;
   isExpected(bytes: Buffer): boolean;
   asExpected(): void;
-  /** `bytes` is good only until the call returns. */
+  /** `bytes` is valid only until the call returns. */
   element(value: unknown, bytes: Buffer): void;
 }
 
@@ -35,7 +35,7 @@ export class ElementSplitter {
   /** The key at depth 1 whose value comes next. */
   #currentKey = '';
   #inArray = false;
-  /** What earlier chunks hold of the string at depth 1, of the element, and of the document around. */
+  /** Parts of the string at depth 1, of the element, and of the surrounding document in earlier chunks. */
   #stringParts: Buffer[] = [];
   #elementParts: Buffer[] = [];
   readonly #rest: Buffer[] = [];
@@ -45,7 +45,7 @@ export class ElementSplitter {
   }
 
   write(chunk: Buffer): void {
-    // Whatever an earlier chunk began goes on at the beginning of this one.
+    // A string or element that began in an earlier chunk continues at the start of this one.
     let stringStart = 0;
     let elementStart = this.#elementParts.length > 0 ? 0 : -1;
     let restStart = 0;
@@ -84,7 +84,7 @@ export class ElementSplitter {
             if (
               expected !== undefined &&
               at + expected <= chunk.length &&
-              // A whole element is balanced: where its bytes stand, it ends where they end.
+              // A complete element is balanced: equal bytes are the whole element.
               this.#sink.isExpected(chunk.subarray(at, at + expected))
             ) {
               this.#sink.asExpected();
@@ -105,7 +105,7 @@ export class ElementSplitter {
             this.#hand(bytes);
           } else if (depth === 1 && this.#inArray) {
             this.#inArray = false;
-            restStart = at; // what lies between the elements (commas, white space) is not kept
+            restStart = at; // commas and white space between elements are dropped
           }
           break;
         default:
@@ -119,19 +119,19 @@ export class ElementSplitter {
     if (!this.#inArray) this.#rest.push(chunk.subarray(restStart));
   }
 
-  /** An element that lies across chunks may be the expected one as well. */
+  /** An element that spans chunks may be the expected one too. */
   #hand(bytes: Buffer): void {
     if (this.#sink.isExpected(bytes)) this.#sink.asExpected();
     else this.#sink.element(JSON.parse(bytes.toString('utf8')), bytes);
   }
 
-  /** The document without the elements. A document that was cut does not parse. */
+  /** The document without the elements. A truncated document does not parse. */
   end(): string {
     return Buffer.concat(this.#rest).toString('utf8');
   }
 }
 
-/** Bytes are put together before they become text: a character may lie across two chunks. */
+/** Bytes are joined before they are decoded: a character may span two chunks. */
 function joined(parts: readonly Buffer[], last: Buffer): Buffer {
   return parts.length === 0 ? last : Buffer.concat([...parts, last]);
 }

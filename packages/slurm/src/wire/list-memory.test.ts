@@ -9,7 +9,7 @@ interface Thing {
   readonly value: unknown;
 }
 
-/** Reads lists one after the other with one memory, counting what had to be read anew. */
+/** Reads lists one after the other with one memory, and counts the parsed elements. */
 function setUp() {
   const memory = new ListMemory<Thing>((thing) => thing.name);
   let reads = 0;
@@ -34,7 +34,7 @@ function setUp() {
 
 const thing = (name: string, value: unknown = 0): Thing => ({ name, value });
 
-test('only what changed is read; everything else is the very same object', () => {
+test('parses only changed elements and returns the same objects for the others', () => {
   const { list } = setUp();
   const names = ['a', 'b', 'c', 'd', 'e'];
   const first = list(names.map((name) => thing(name)));
@@ -47,7 +47,7 @@ test('only what changed is read; everything else is the very same object', () =>
   for (const place of [0, 1, 3, 4]) assert.equal(after[place], before[place]);
 });
 
-test('when some come and go, the others are found again at their new places', () => {
+test('finds elements at their new places after others were added or removed', () => {
   const { list } = setUp();
   list(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => thing(name))).reading.finish();
   const later = list(['b', 'c', 'x', 'd', 'f'].map((name) => thing(name)));
@@ -67,14 +67,14 @@ test('a list that was not finished is not remembered', () => {
   assert.equal(again.reads(), 0);
 });
 
-test('another reader reads everything itself: the same bytes may mean something else to it', () => {
+test('another reader parses everything: the same bytes may have another meaning', () => {
   const { list } = setUp();
   list([thing('a')]).reading.finish();
   const { reading } = list([thing('a')], 1000, () => thing('a', 'read otherwise'));
   assert.deepEqual(reading.finish(), [thing('a', 'read otherwise')]);
 });
 
-test('law: with a memory lists say what they say without one, however they change and however the bytes arrive', () => {
+test('property: lists with and without a memory are equal, for any changes and chunks', () => {
   const things = fc
     .uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g'), { maxLength: 7 })
     .chain((names) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limitOf, listOf, numberOf, timeOf, wireNumber } from './values.ts';
 
-test('a number is there only when it is set and finite', () => {
+test('a number is defined only if it is set and finite', () => {
   assert.equal(numberOf({ set: true, infinite: false, number: 5 }), 5);
   assert.equal(numberOf({ set: false, infinite: false, number: 5 }), undefined);
   assert.equal(numberOf({ set: false, infinite: true, number: 0 }), undefined);
@@ -12,7 +12,7 @@ test('a number is there only when it is set and finite', () => {
   assert.equal(limitOf({ set: true, infinite: false, number: 0 }), 0);
 });
 
-test('times are milliseconds; zero, NO_VAL and INFINITE are no times', () => {
+test('times are milliseconds; zero, NO_VAL and INFINITE are undefined', () => {
   assert.equal(timeOf({ set: true, number: 1_794_725_907 }), 1_794_725_907_000);
   for (const never of [0, 4_294_967_294, 4_294_967_295]) {
     assert.equal(timeOf({ set: true, number: never }), undefined);
@@ -20,7 +20,7 @@ test('times are milliseconds; zero, NO_VAL and INFINITE are no times', () => {
   }
 });
 
-test('lists come as lists or with commas', () => {
+test('reads lists and comma-separated strings', () => {
   assert.deepEqual(listOf(['a', 'b']), ['a', 'b']);
   assert.deepEqual(listOf('a,b'), ['a', 'b']);
   assert.deepEqual(listOf(''), []);

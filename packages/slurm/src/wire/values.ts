@@ -1,4 +1,4 @@
-/** Reads the value shapes that every API version shares, and nothing else. A missing value is `undefined`, never a guess. */
+/** Reads values whose format is the same in every API version. A missing value is `undefined`, never a guess. */
 
 /** Slurm's number with flags: `set: false` means "no value", `infinite` "no limit". */
 export interface WireNumber {
@@ -7,7 +7,7 @@ export interface WireNumber {
   readonly number?: number;
 }
 
-/** A limit as Slurm has it: a number, none ("infinite"), or not said. */
+/** A limit: a number, no limit (`infinite`), or not reported (`undefined`). */
 export type Limit = number | 'infinite' | undefined;
 
 export function numberOf(wire: WireNumber | number | undefined): number | undefined {
@@ -19,7 +19,7 @@ export function limitOf(wire: WireNumber | number | undefined): Limit {
   return typeof wire === 'object' && wire.infinite === true ? 'infinite' : numberOf(wire);
 }
 
-/** Slurm's NO_VAL and INFINITE, which slip through as times in some answers. */
+/** Slurm's NO_VAL and INFINITE, which occur as times in some responses. */
 const noTime = 0xff_ff_ff_fe;
 
 /** A UNIX time in seconds as milliseconds; Slurm writes 0 for "never". */
@@ -34,7 +34,7 @@ export function listOf(wire: readonly string[] | string | undefined): readonly s
   return typeof wire === 'string' ? wire.split(',') : wire;
 }
 
-/** A number as Slurm wants it in a request. */
+/** A number in the format of a request. */
 export function wireNumber(value: number | 'infinite'): WireNumber {
   return value === 'infinite'
     ? { set: false, infinite: true }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Unavailable } from '../../src/errors.ts';
+import { emptyQos } from '../../src/model/qos.ts';
 import type { Subject } from './subject.ts';
 import { eventually, firstError, wire } from './wire.ts';
 
@@ -12,20 +13,20 @@ export function accounting(of: () => Subject): void {
       await db.putAccounts([{ name: 'lab', description: 'the lab', organization: 'org' }]);
       await db.putUsers([{ name: 'alice', defaultAccount: 'lab' }]);
       await db.putAssociations([{ account: 'lab', cluster: 'mini', user: 'alice' }]);
-      await db.putQos([{ name: 'fast', description: 'fast lane' }]);
+      await db.qos.write([{ ...emptyQos('fast'), description: 'fast lane' }]);
       assert.ok(
         (await db.accounts()).some(({ name, organization }) => name === 'lab' && organization === 'org'),
       );
       const alice = (await db.users()).find(({ name }) => name === 'alice');
       assert.equal(alice?.defaultAccount, '', 'posted, and not read back');
-      assert.ok((await db.qos()).some(({ name }) => name === 'fast'));
+      assert.ok((await db.qos.list()).some(({ name }) => name === 'fast'));
       assert.ok((await db.associations()).some(({ cluster }) => cluster === 'mini'));
       assert.equal((await db.clusters())[0]?.name, 'mini');
       assert.ok((await db.tres()).some(({ type }) => type === 'cpu'));
       await db.deleteAssociation({ account: 'lab', cluster: 'mini', user: 'alice' });
       await db.deleteUser('alice');
       await db.deleteAccount('lab');
-      await db.deleteQos('fast');
+      await db.qos.delete('fast');
       for (const again of [() => db.deleteUser('alice'), () => db.deleteAccount('lab')])
         assert.equal((await again()).outcome, 'gone', 'deleting what is gone is a 304');
       assert.ok(!(await db.accounts()).some(({ name }) => name === 'lab'));

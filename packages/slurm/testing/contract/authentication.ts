@@ -95,7 +95,7 @@ export function authentication(of: () => Subject): void {
     });
 
     test('a good token of a user that does not exist may list nodes', async () => {
-      const listed = await of().client({ user: 'nobody-knows-me' }).nodes.list();
+      const listed = await of().client({ user: 'unknown-user' }).nodes.list();
       assert.equal(listed.items.length, 3);
     });
 

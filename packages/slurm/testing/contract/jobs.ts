@@ -1,12 +1,64 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { NotFound, NotSupported, Refused } from '../../src/errors.ts';
+import { isBusy } from '../../src/meaning/node-state.ts';
 import { hasEnded } from '../../src/model/job.ts';
+import { JobWatch } from '../../src/watch/job-watch.ts';
 import { versionsOf } from '../simulator/routes.ts';
 import type { Subject } from './subject.ts';
 import { eventually, firstError, refusalStatus, wire } from './wire.ts';
 
 const environment = ['PATH=/usr/bin:/bin'];
+
+async function cancelAll(subject: Subject): Promise<void> {
+  const client = subject.client();
+  for (const job of (await client.jobs.list()).items)
+    if (!hasEnded(job.state)) await client.jobs.cancel(job.id);
+  // A node is free of a job only when the job is no longer COMPLETING.
+  await eventually(async () => {
+    for (const job of (await client.jobs.list()).items) assert.ok(hasEnded(job.state), job.state.join('+'));
+    for (const { name, state } of (await client.nodes.list()).items) {
+      assert.equal(state.base, 'IDLE', name);
+      assert.ok(!isBusy(state), name);
+    }
+  });
+}
+
+/** After the outages: in 26.05 a ping of a slurmctld that is killed later takes ten seconds where such a job ran before. */
+export function heterogeneousJobs(of: () => Subject): void {
+  describe('heterogeneous jobs', () => {
+    afterEach(() => cancelAll(of()));
+
+    test('a heterogeneous job: jobs/state adds an offset to each number; the watch has the details of all components', async () => {
+      const component = { environment, current_working_directory: '/tmp', nodes: '1', tasks: 1 };
+      const body = { script: '#!/bin/sh\nsleep 60\n', jobs: [component, component] };
+      const submitted = await wire(of(), 'POST slurm/job/submit', { body });
+      assert.equal(submitted.status, 200, submitted.text);
+      const first = Number(submitted.body['job_id']);
+      const numbers = [String(first), String(first + 1)];
+      const states = async (): Promise<string> => (await wire(of(), 'GET slurm/jobs/state/')).text;
+      await eventually(async () => {
+        const text = await states();
+        for (const [offset, id] of numbers.entries()) assert.ok(text.includes(`"${id}+${offset}"`), text);
+      });
+      const watch = new JobWatch({ client: of().client() });
+      using _fast = watch.pollFast();
+      watch.start();
+      try {
+        await eventually(() => {
+          const { view } = watch;
+          assert.equal(view.kind, 'known');
+          if (view.kind !== 'known') return;
+          assert.deepEqual([...view.missing], []);
+          assert.deepEqual([...view.running.keys()].toSorted(), numbers);
+          for (const job of view.running.values()) assert.notEqual(job.nodes, '');
+        });
+      } finally {
+        await watch.stop();
+      }
+    });
+  });
+}
 
 export function jobs(of: () => Subject): void {
   describe('jobs', () => {
@@ -17,14 +69,7 @@ export function jobs(of: () => Subject): void {
         return job;
       });
 
-    afterEach(async () => {
-      const client = of().client();
-      for (const job of (await client.jobs.list()).items)
-        if (!hasEnded(job.state)) await client.jobs.cancel(job.id);
-      await eventually(async () => {
-        for (const node of (await client.nodes.list()).items) assert.equal(node.state.base, 'IDLE');
-      });
-    });
+    afterEach(() => cancelAll(of()));
 
     test('submit, run, end', async () => {
       const client = of().client();

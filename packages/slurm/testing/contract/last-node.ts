@@ -10,7 +10,7 @@ const names = ['n0', 'n1', 'n2'];
 /** Runs last: it takes the cluster apart and puts it together again. */
 export function lastNode(of: () => Subject): void {
   describe('the removal of the last nodes', () => {
-    test('surprise: it is no change to Slurm, and a list "since" never tells of it; the watch does', async () => {
+    test('surprise: Slurm does not count it as a change, and a list "since" never shows it; the watch does', async () => {
       const client = of().client();
       await using watch = new SlurmWatch({ client });
       watch.start();

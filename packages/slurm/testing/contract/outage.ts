@@ -109,8 +109,8 @@ export function outage(of: () => Subject): void {
       await client.nodes.update('n1', {
         comment: 'slurmctld came to this after whatever it was told before',
       });
-      assert.notEqual((await state('n1')).base, 'DOWN', 'nobody told slurmctld');
-      assert.deepEqual((await client.jobs.get(id))?.state, ['RUNNING'], 'a ghost');
+      assert.notEqual((await state('n1')).base, 'DOWN', 'slurmctld does not notice');
+      assert.deepEqual((await client.jobs.get(id))?.state, ['RUNNING'], 'a stale record');
       await assert.rejects(client.nodes.delete('n1'), Refused);
       await client.nodes.down('n1', 'test: its machine is gone');
       await eventually(async () => {

@@ -180,7 +180,7 @@ export function reading(of: () => Subject): void {
 
     test('a change is seen by update_time at once, also where 24.11 answers 500', async () => {
       const client = of().client();
-      // Partitions must be older than the question for 24.11 to stumble.
+      // Partitions must be older than the request for 24.11 to respond with 500.
       const updateTime = await eventually(async () => {
         const listed = await client.nodes.list();
         const since = await client.nodes.listSince(listed.updateTime ?? 0);
@@ -230,7 +230,7 @@ export function reading(of: () => Subject): void {
       assert.equal(nodes[0]?.name, 'n0');
     });
 
-    test('surprise: the answer for one node is stale about work until somebody lists', async () => {
+    test('surprise: the response for one node has stale allocations until the next list', async () => {
       const client = of().client();
       const { id } = await client.jobs.submit({
         script: '#!/bin/sh\nsleep 60\n',
@@ -241,7 +241,7 @@ export function reading(of: () => Subject): void {
         const node = (await client.nodes.list()).items.find(({ name }) => name === 'n2');
         assert.equal(node?.state.base, 'MIXED');
       });
-      // From here on nobody lists nodes until the job is over.
+      // From here on no client lists nodes until the job has ended.
       await client.jobs.cancel(id);
       await eventually(async () => assert.deepEqual((await client.jobs.get(id))?.state, ['CANCELLED']));
       const single = await client.nodes.get('n2');

@@ -6,10 +6,11 @@ import { after, before, describe } from 'node:test';
 import { accounting } from './accounting.ts';
 import { authentication } from './authentication.ts';
 import { configuration } from './configuration.ts';
-import { jobs } from './jobs.ts';
+import { heterogeneousJobs, jobs } from './jobs.ts';
 import { lastNode } from './last-node.ts';
 import { nodes } from './nodes.ts';
 import { outage } from './outage.ts';
+import { qos } from './qos.ts';
 import { reading } from './reading.ts';
 import type { Subject } from './subject.ts';
 
@@ -32,7 +33,9 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
     jobs(of);
     configuration(of);
     accounting(of);
+    qos(of);
     outage(of);
+    heterogeneousJobs(of);
     lastNode(of);
   });
 }

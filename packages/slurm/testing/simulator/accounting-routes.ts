@@ -1,7 +1,7 @@
 /** The simulated slurmdbd, as slurmrestd shows it. */
 import { good, type Reply } from './reply.ts';
 import type { Request } from './request.ts';
-import { account, association, qos, tres, user } from './simulated-accounting.ts';
+import { account, association, tres, user } from './simulated-accounting.ts';
 import type { Wire } from './wire-format.ts';
 
 type Named = { readonly name: string; readonly description?: string; readonly organization?: string };
@@ -61,27 +61,15 @@ export function putAssociations({ cluster, body }: Request): Reply {
   return good();
 }
 
-export function putQos({ cluster, body }: Request): Reply {
-  const known = cluster.accounting.qos;
-  for (const { name, description } of (body['qos'] ?? []) as Named[])
-    known.set(name, qos(name, description, known.size + 1));
-  return good();
-}
-
 /** Deleting what is not there is "not modified". */
 const remove =
-  (kind: 'accounts' | 'users' | 'qos') =>
+  (kind: 'accounts' | 'users') =>
   ({ cluster, parameter }: Request): Reply => {
     const removed = cluster.accounting[kind].delete(parameter);
-    if (removed) return good({ [`removed_${kind}`]: [parameter] });
-    // 24.11 has other words for a quality of service.
-    return kind === 'qos' && cluster.release === '24.11'
-      ? good({ removed_qos: [] }, ['Nothing found'])
-      : { status: 304 };
+    return removed ? good({ [`removed_${kind}`]: [parameter] }) : { status: 304 };
   };
 export const deleteAccount = remove('accounts');
 export const deleteUser = remove('users');
-export const deleteQos = remove('qos');
 
 export function deleteAssociation({ cluster, query }: Request): Reply {
   const key = associationKey({ account: query.get('account') ?? '', user: query.get('user') ?? '' });

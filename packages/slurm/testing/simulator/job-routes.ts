@@ -32,7 +32,7 @@ export function listJobStates({ cluster, query, latency }: Request): Reply {
   );
   const elements = jobs.map((job) =>
     Buffer.from(
-      `    {\n      "job_id": "${job.id}",\n      "state": [\n        "${job.state}"\n      ]\n    }`,
+      `    {\n      "job_id": "${job.id}${job.hetOffset === undefined ? '' : `+${job.hetOffset}`}",\n      "state": [\n        "${job.state}"\n      ]\n    }`,
     ),
   );
   return { status: 200, list: { key: 'jobs', elements }, takesMs: elements.length * latency.perJobState };
@@ -64,10 +64,19 @@ interface Description {
   readonly requeue?: boolean;
 }
 
+/** A list of jobs is one heterogeneous job; the number of its first component is the number of the job. */
 export function submitJob(request: Request): Reply {
-  const { body, cluster, user } = request;
-  const job = (body['job'] ?? {}) as Description;
-  const script = typeof body['script'] === 'string' ? body['script'] : (job.script ?? '');
+  const { body } = request;
+  const script = typeof body['script'] === 'string' ? body['script'] : undefined;
+  const components = body['jobs'] as readonly Description[] | undefined;
+  if (components === undefined) return submitOne(request, body['job'] ?? {}, script);
+  const replies = components.map((job, offset) => submitOne(request, job, script, offset));
+  return replies[0] ?? good();
+}
+
+function submitOne(request: Request, job: Description, ownScript?: string, hetOffset?: number): Reply {
+  const { cluster, user } = request;
+  const script = ownScript ?? job.script ?? '';
   const limit = timeLimit(job.time_limit);
   if (limit === 'invalid')
     return bad(
@@ -116,6 +125,7 @@ export function submitJob(request: Request): Reply {
     requiredNodes: required.flatMap((list) => expandHostlist(list)),
     cpusPerNode: Math.max(1, Math.ceil(((job.tasks ?? 1) * (job.cpus_per_task ?? 1)) / wantedNodes)),
     timeLimit: limit,
+    ...(hetOffset !== undefined && { hetOffset }),
     ...workOf(script),
   });
   const held = 'Job is in held state, pending scheduler release';

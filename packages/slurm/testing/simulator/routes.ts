@@ -7,6 +7,7 @@ import * as jobs from './job-routes.ts';
 import * as nodes from './node-routes.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
+import { deleteQos, putQos } from './simulated-qos.ts';
 
 export interface Route {
   /** Method and path after the version; `*` stands for the parameter. */
@@ -64,15 +65,15 @@ export const routes: readonly Route[] = [
   route('POST slurmdb/associations', accounting.putAssociations),
   route('DELETE slurmdb/association', accounting.deleteAssociation),
   route('GET slurmdb/qos', accounting.listQos),
-  route('POST slurmdb/qos', accounting.putQos),
-  route('DELETE slurmdb/qos/*', accounting.deleteQos),
+  route('POST slurmdb/qos', putQos),
+  route('DELETE slurmdb/qos/*', deleteQos),
   route('GET slurmdb/clusters', accounting.listClusters),
   route('GET slurmdb/tres', accounting.listTres),
   route('GET slurmdb/jobs', accounting.listAccountingJobs),
   route('GET slurmdb/job/*', accounting.getAccountingJob),
 ];
 
-/** The API versions each release serves, as far as this library speaks them. */
+/** The API versions that each release serves and this library supports. */
 export const versionsOf: Readonly<Record<SlurmRelease, readonly ApiVersion[]>> = {
   '26.05': ['v0.0.42', 'v0.0.43', 'v0.0.44', 'v0.0.45'],
   '24.11': ['v0.0.41', 'v0.0.42'],

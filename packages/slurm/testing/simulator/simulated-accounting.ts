@@ -55,7 +55,16 @@ export function association(fields: {
 }
 
 export function qos(name: string, description = '', id = 0): Record<string, unknown> {
-  return { description, flags: [], id, name, priority: { set: true, infinite: false, number: 0 } };
+  return {
+    description,
+    flags: [],
+    id,
+    limits: { grace_time: 0 },
+    name,
+    preempt: { list: [], mode: ['DISABLED'] },
+    priority: { set: true, infinite: false, number: 0 },
+    usage_factor: { set: true, infinite: false, number: 1 },
+  };
 }
 
 export const tres = ['cpu', 'mem', 'energy', 'node', 'billing'].map((type, index) => ({

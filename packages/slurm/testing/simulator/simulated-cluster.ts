@@ -1,6 +1,6 @@
 /**
  * The state of a simulated Slurm: nodes, jobs, partitions, reservations and accounting, and the rules by which they change.
- * Knows nothing of HTTP. Time passes when somebody asks: nothing runs in the background.
+ * Independent of HTTP. Time advances at each request: nothing runs in the background.
  */
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { compressHostlist, expandHostlist } from '../../src/meaning/hostlist.ts';
@@ -100,7 +100,7 @@ export class SimulatedCluster {
   stopSlurmd(name: string): void {
     const node = this.node(name);
     node.alive = false;
-    node.diedAt = this.now();
+    node.slurmdEndedAt = this.now();
   }
 
   /** The node's slurmd hangs; to Slurm that is the same. */
@@ -197,7 +197,7 @@ export class SimulatedCluster {
     return this.usedCpus(name) > 0;
   }
 
-  /** What a list does beside answering: the numbers of work are computed anew for all nodes. */
+  /** A list recomputes the allocations of all nodes. */
   refreshForList(): void {
     const usage = this.#usage();
     for (const node of this.nodes.values()) {
@@ -275,7 +275,7 @@ export class SimulatedCluster {
       if (now >= node.silentUntil && node.flags.delete('NOT_RESPONDING')) this.touch(node);
       return;
     }
-    const silentFor = now - node.diedAt;
+    const silentFor = now - node.slurmdEndedAt;
     const { slurmdTimeoutMs } = this.#options;
     if (silentFor >= slurmdTimeoutMs / 2 && !node.flags.has('NOT_RESPONDING')) {
       node.flags.add('NOT_RESPONDING');

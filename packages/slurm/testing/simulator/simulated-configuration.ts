@@ -1,5 +1,5 @@
 /**
- * What slurmctld does with its jobs and nodes when it reads a new slurm.conf, as seen on both releases: it asks nobody. Read with a
+ * What slurmctld does with its jobs and nodes when it reads a new slurm.conf, as observed on both releases: it does not check for jobs. Read with a
  * parser of its own, so that a fault in the product's parser shows.
  */
 import type { SimulatedCluster } from './simulated-cluster.ts';

@@ -19,7 +19,7 @@ export interface SimulatedNode {
   down: boolean;
   /** Its slurmd answers. */
   alive: boolean;
-  diedAt: number;
+  slurmdEndedAt: number;
   /** After an undrain or resume Slurm asks its slurmd first; until then it does not respond. */
   silentUntil: number;
   slurmdStartedAt: number;
@@ -55,6 +55,8 @@ export interface SimulatedJob {
   requeueable: boolean;
   directory: string;
   revision: number;
+  /** Its place in a heterogeneous job. */
+  readonly hetOffset?: number;
 }
 
 export interface SimulatedReservation {
@@ -89,7 +91,7 @@ export function newNode(
     flags: new Set(['DYNAMIC_NORM']),
     down: false,
     alive: true,
-    diedAt: 0,
+    slurmdEndedAt: 0,
     silentUntil: 0,
     slurmdStartedAt: now,
     lastBusyAt: now,
@@ -99,7 +101,7 @@ export function newNode(
   };
 }
 
-/** A job that was submitted just now and, unless told otherwise, runs for ever once it begins. */
+/** A job that was submitted just now and, by default runs without a time limit. */
 export function newJob(id: number, now: number, fields: Partial<SimulatedJob>): SimulatedJob {
   return {
     name: 'job',

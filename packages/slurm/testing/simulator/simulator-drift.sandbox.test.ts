@@ -95,7 +95,7 @@ const calls: readonly (readonly [call: string, body?: unknown] | Milestone)[] = 
   ['DELETE slurmdb/account/lab'],
 ];
 
-/** What of an answer a client can stumble over: not the words, but all the rest. */
+/** The parts of a response that a client depends on: everything but the texts. */
 function shape(answer: WireAnswer): Record<string, unknown> {
   const lists = ['nodes', 'partitions', 'reservations', 'pings', 'licenses'];
   const elements = lists.flatMap((list) => {
