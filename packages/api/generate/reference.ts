@@ -120,6 +120,6 @@ export function indexPage(kinds: readonly KindDefinition[]): string {
 ${kinds.map(({ kind, description }) => `| [${kind}](${kind.toLowerCase()}.md) | ${description} |`).join('\n')}
 
 [Conditions and their reasons](conditions.md) are common to all kinds. \`kubectl explain <kind>.spec\` prints the same
-texts. For an introduction to the objects see [objects.md](../objects.md).
+texts. [kubectl slurm](kubectl-slurm.md) lists the commands of the plugin, [rules of doctor](doctor.md) what it diagnoses. For an introduction to the objects see [objects.md](../objects.md).
 `;
 }

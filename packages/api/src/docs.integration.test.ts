@@ -81,7 +81,7 @@ for (const { page, line, text } of found)
     assert.ok((await accept(text)) > 0);
   });
 
-test('the test bites: a field of the wrong type is refused', async () => {
+test('detects a planted field of the wrong type', async () => {
   const wrong =
     'apiVersion: slinky.slurm.net/v1beta1\nkind: NodeSet\nmetadata: { name: x }\nspec: { replicas: many }\n';
   await assert.rejects(accept(wrong), InvalidError);

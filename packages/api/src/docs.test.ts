@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { definitionOf, judge, type Manifest } from '../testing/index.ts';
+import { definitionOf, evaluateRules, type Manifest } from '../testing/index.ts';
 import { rootSchema } from './schema/crd.ts';
 
 test('docs/objects.md shows a Controller, a NodeSet and a Cluster in fifteen lines that are accepted', () => {
@@ -17,5 +17,5 @@ test('docs/objects.md shows a Controller, a NodeSet and a Cluster in fifteen lin
     ['Controller', 'NodeSet', 'Cluster'],
   );
   for (const manifest of manifests)
-    assert.deepEqual(judge(rootSchema(definitionOf(manifest.kind)), manifest), [], manifest.kind);
+    assert.deepEqual(evaluateRules(rootSchema(definitionOf(manifest.kind)), manifest), [], manifest.kind);
 });

@@ -1,7 +1,7 @@
-/** Every fixture, judged without a server. The same run on the embedded API server: `fixtures.integration.test.ts`. */
+/** Every fixture, evaluated without a server. The same run on the embedded API server: `fixtures.integration.test.ts`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { definitionOf, judge, loadFixtures, loadUserManifests } from '../testing/index.ts';
+import { definitionOf, evaluateRules, loadFixtures, loadUserManifests } from '../testing/index.ts';
 import { kinds } from './kinds/index.ts';
 import { rootSchema } from './schema/crd.ts';
 import { walk } from './schema/paths.ts';
@@ -22,8 +22,8 @@ test('there are at least 150 fixtures: accepted, refused and updates', () => {
 for (const { name, definition, object, old, refused } of fixtures) {
   test(`${name} is ${refused === undefined ? 'accepted' : 'refused'}`, () => {
     const schema = rootSchema(definition);
-    if (old !== undefined) assert.deepEqual(judge(schema, old), [], 'the stored object is sound');
-    const complaints = judge(schema, object, old);
+    if (old !== undefined) assert.deepEqual(evaluateRules(schema, old), [], 'the stored object is sound');
+    const complaints = evaluateRules(schema, object, old);
     if (refused === undefined) assert.deepEqual(complaints, []);
     else {
       assert.equal(complaints.length, 1, `one complaint, not: ${complaints.join('\n')}`);
@@ -37,7 +37,7 @@ test('every CEL rule refuses at least one fixture', () => {
   for (const definition of kinds) {
     const messages = fixtures
       .filter((fixture) => fixture.definition === definition && fixture.refused !== undefined)
-      .flatMap((fixture) => judge(rootSchema(definition), fixture.object, fixture.old));
+      .flatMap((fixture) => evaluateRules(rootSchema(definition), fixture.object, fixture.old));
     for (const { path, schema } of walk(rootSchema(definition)))
       for (const rule of schema['x-kubernetes-validations'] ?? [])
         if (!messages.some((message) => message.includes(rule.message)))
@@ -53,7 +53,7 @@ test('every CEL rule is asked about, and content with, at least one fixture: tra
     const asked = new Set<string>();
     for (const fixture of fixtures)
       if (fixture.definition === definition && fixture.refused === undefined)
-        judge(schema, fixture.object, fixture.old, ({ message }) => asked.add(message));
+        evaluateRules(schema, fixture.object, fixture.old, ({ message }) => asked.add(message));
     for (const { path, schema: at } of walk(schema))
       for (const rule of at['x-kubernetes-validations'] ?? [])
         if (!asked.has(rule.message)) unasked.push(`${definition.kind} ${path}: ${rule.message}`);
@@ -63,6 +63,6 @@ test('every CEL rule is asked about, and content with, at least one fixture: tra
 
 for (const manifest of loadUserManifests()) {
   test(`a manifest of upstream's users is accepted: ${manifest.kind} ${manifest.metadata.name}`, () => {
-    assert.deepEqual(judge(rootSchema(definitionOf(manifest.kind)), manifest), []);
+    assert.deepEqual(evaluateRules(rootSchema(definitionOf(manifest.kind)), manifest), []);
   });
 }

@@ -57,8 +57,8 @@ const reasonTexts = {
   External: { group: 'healthy', meaning: 'The daemon runs elsewhere; the operator starts none.', advice: '' },
   ScaledToZero: {
     group: 'healthy',
-    meaning: '`spec.replicas` is 0.',
-    advice: 'Increase `spec.replicas` to start pods.',
+    meaning: '`spec.replicas` is 0, or no worker of an autoscaled NodeSet is needed.',
+    advice: 'Increase `spec.replicas` to start pods; with `spec.autoscale`, submit a job.',
   },
   Starting: {
     group: 'inProgress',
@@ -202,6 +202,18 @@ const reasonTexts = {
     group: 'specification',
     meaning: 'Slurm reports other CPUs, memory or GPUs for some workers than their pods have.',
     advice: 'Compare `scontrol show node` with the limits of slurmd and `extraConf`: [GPUs](how-to/gpus.md).',
+  },
+  AutoscaleUnsupported: {
+    group: 'specification',
+    meaning: 'This release of Slurm lacks what `spec.autoscale` needs.',
+    advice:
+      'Upgrade Slurm to 25.11 or later, or remove `spec.autoscale`: [autoscaling](how-to/autoscaling.md).',
+  },
+  ShapeUnknown: {
+    group: 'specification',
+    meaning: 'The size of a worker is unknown, so Slurm cannot show autoscaled nodes that do not exist yet.',
+    advice:
+      'Set `spec.autoscale.shape`, or limits for CPU and memory of slurmd: [autoscaling](how-to/autoscaling.md).',
   },
   PodsNotReady: {
     group: 'pods',

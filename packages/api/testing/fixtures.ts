@@ -30,7 +30,7 @@ interface Case {
   readonly name: string;
   /** A merge patch on the base: the object that is sent. */
   readonly with?: object;
-  /** The object that is sent, when it shall not build on the base. */
+  /** The object that is sent, if it does not use the base. */
   readonly object?: Manifest;
   /** A merge patch on the base: what is stored already. Makes the case an update. */
   readonly from?: object;

@@ -1,5 +1,6 @@
-/** For tests: fixtures, and a judge that needs no server. */
+/** For tests: fixtures, and an evaluation of schemas and rules that needs no server. */
+
+export { evaluateRules } from './evaluate-rules.ts';
 export { definitionOf, type Fixture, loadFixtures, loadUserManifests, type Manifest } from './fixtures.ts';
-export { judge } from './judge.ts';
 export { lint } from './lint.ts';
 export { plantUnguardedRule } from './plant-unguarded-rule.ts';

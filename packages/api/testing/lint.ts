@@ -6,7 +6,7 @@
 
 import { type SchemaNode, walk } from '../src/schema/paths.ts';
 import type { StructuralSchema } from '../src/schema/structural.ts';
-import { judgeDefault } from './judge.ts';
+import { evaluateDefault } from './evaluate-rules.ts';
 
 /** Every breach, each as `path: text`. */
 export function lint(root: StructuralSchema): string[] {
@@ -67,7 +67,7 @@ function checkMerging(schema: StructuralSchema, say: Say): void {
 
 function checkDefault({ schema }: SchemaNode, say: Say): void {
   if (schema.default === undefined) return;
-  for (const complaint of judgeDefault(schema)) say(`its default is not valid: ${complaint}`);
+  for (const complaint of evaluateDefault(schema)) say(`its default is not valid: ${complaint}`);
 }
 
 function checkDescription({ schema, path }: SchemaNode, say: Say): void {

@@ -6,7 +6,6 @@ import {
   integer,
   intOrString,
   nullableList,
-  nullableMap,
   object,
   open,
   optional,
@@ -14,10 +13,11 @@ import {
   text,
 } from '../schema/fields.ts';
 import { ageColumn, type Column, defineKind, reasonColumn, type StoredObject } from '../schema/kind.ts';
+import { autoscale } from '../shared/autoscale.ts';
 import { localReference, named, secretKey } from '../shared/references.ts';
-import { commonStatus, count } from '../shared/status.ts';
 import { container, podTemplate } from '../shared/templates.ts';
 import { goDuration, oneLine } from '../shared/text-rules.ts';
+import { nodeSetStatus } from './nodeset-status.ts';
 
 /** Templates often come without what the API server fills in. */
 export type VolumeClaimTemplate = Partial<IPersistentVolumeClaim>;
@@ -160,6 +160,13 @@ const specRules: readonly Rule[] = [
       'volumeClaimTemplates cannot change after creation: create a new NodeSet with the other templates',
     fieldPath: '.volumeClaimTemplates',
   },
+  {
+    // A request that creates the object is checked before scalingMode has its default.
+    rule: "!has(self.autoscale) || !has(self.scalingMode) || self.scalingMode == 'StatefulSet'",
+    message:
+      'autoscale needs scalingMode StatefulSet: in DaemonSet mode the Kubernetes nodes determine the workers',
+    fieldPath: '.autoscale',
+  },
 ];
 
 const spec = object(
@@ -170,11 +177,12 @@ const spec = object(
       [named('controllerRef', 'Controller')],
     ),
     replicas: integer({
-      description: 'Number of workers, in StatefulSet mode.',
+      description: 'Number of workers, in StatefulSet mode. Ignored while autoscale is set.',
       default: 1,
       minimum: 0,
       format: 'int32',
     }),
+    autoscale: optional(autoscale),
     scalingMode: choice(['StatefulSet', 'DaemonSet'], {
       description:
         'StatefulSet: the number of workers is replicas. DaemonSet: one worker on every node that matches the template.',
@@ -291,36 +299,6 @@ const spec = object(
   { description: 'Desired state of the workers.', rules: specRules },
 );
 
-const status = object(
-  {
-    ...commonStatus,
-    replicas: count('Number of worker pods.'),
-    updatedReplicas: count('Number of workers at the newest revision.'),
-    readyReplicas: count('Number of ready workers.'),
-    availableReplicas: count('Number of workers that have been ready for minReadySeconds.'),
-    unavailableReplicas: count('Number of workers that are missing or not available.'),
-    desired: count('Desired number of workers.'),
-    slurmIdle: count('Number of idle Slurm nodes.'),
-    slurmAllocated: count('Number of Slurm nodes with jobs.'),
-    slurmDown: count('Number of Slurm nodes that are down.'),
-    slurmDrain: count('Number of Slurm nodes that are drained or draining.'),
-    nodeSetHash: text({ description: 'The newest revision.', default: '' }),
-    currentRevision: text({
-      description:
-        'The revision before a rollout that is not over: workers below the partition are made of it.',
-      default: '',
-    }),
-    collisionCount: count('How often two revisions had the same hash.'),
-    ordinalToNode: optional(
-      nullableMap(text({ description: 'Name of the Kubernetes node.' }), {
-        description: 'The node that each ordinal returns to, with pinToNode.',
-      }),
-    ),
-    selector: text({ description: 'Label selector of the worker pods, for autoscalers.', default: '' }),
-  },
-  { description: 'Most recently observed state.' },
-);
-
 const number = (name: string, field: string, description: string, priority: 0 | 1 = 0): Column => ({
   name,
   type: 'integer',
@@ -333,9 +311,13 @@ const number = (name: string, field: string, description: string, priority: 0 | 
 const hasHostname =
   "(has(self.spec.template) && has(self.spec.template.spec) && has(self.spec.template.spec.hostname) && self.spec.template.spec.hostname != '')";
 
+/** An autoscaled NodeSet has ordinals up to its maximum. */
+const ordinals =
+  '(has(self.spec.autoscale) && self.spec.autoscale.max > self.spec.replicas ? self.spec.autoscale.max : self.spec.replicas)';
+
 /** CEL has no logarithm. */
 const ordinalDigits = `(${[100_000, 10_000, 1000, 100, 10]
-  .map((bound, index) => `self.spec.replicas > ${bound} ? ${6 - index} : `)
+  .map((bound, index) => `${ordinals} > ${bound} ? ${6 - index} : `)
   .join('')}1)`;
 
 /** Characters of the longest ordinal, padding included. */
@@ -348,7 +330,7 @@ export const nodeSetKind = defineKind({
   shortNames: ['nodesets', 'nss', 'slurmd'],
   description: 'A set of workers: pods that run slurmd and register with a Slurm cluster.',
   spec,
-  status,
+  status: nodeSetStatus,
   scalable: true,
   columns: [
     number('DESIRED', 'desired', 'Desired number of workers.'),

@@ -42,9 +42,9 @@ const planted: readonly {
     field: {
       type: 'object',
       properties: {},
-      'x-kubernetes-validations': [{ rule: 'has(self.ghost)', message: 'must be there' }],
+      'x-kubernetes-validations': [{ rule: 'has(self.missing)', message: 'must be there' }],
     },
-    found: "compilation failed: ERROR: <input>:1:4: undefined field 'ghost'",
+    found: "compilation failed: ERROR: <input>:1:4: undefined field 'missing'",
   },
   {
     fault: 'a rule that compares text with a number',

@@ -147,9 +147,9 @@ const planted: readonly {
       ...described,
       type: 'object',
       properties: {},
-      'x-kubernetes-validations': [{ rule: 'has(self.ghost)', message: 'must be there' }],
+      'x-kubernetes-validations': [{ rule: 'has(self.missing)', message: 'must be there' }],
     },
-    found: /self\.ghost, which is not declared/,
+    found: /self\.missing, which is not declared/,
   },
 ];
 

@@ -15,7 +15,7 @@ const programs = new Map<string, (context: Record<string, unknown>) => unknown>(
  * Every complaint, each as `path: text`; none means accepted. `old` is the stored object of an update; `asked` hears of
  * every rule that was run, wherever it stands.
  */
-export function judge(
+export function evaluateRules(
   schema: StructuralSchema,
   object: unknown,
   old?: unknown,
@@ -33,7 +33,7 @@ export function judge(
  * What an API server says to a default when it is given the definition. The default is taken as written: nested defaults are
  * not filled in first, and only rules at its own level and below apply.
  */
-export function judgeDefault(schema: StructuralSchema): string[] {
+export function evaluateDefault(schema: StructuralSchema): string[] {
   const complaints: string[] = [];
   checkShape(schema, schema.default, '', complaints);
   if (complaints.length > 0) return complaints;
