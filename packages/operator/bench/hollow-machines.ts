@@ -51,7 +51,7 @@ export class HollowMachines {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Told of each pod that is gone: its machine is free. */
+  /** Called for each deleted pod: frees its machine. */
   left(pod: Live<Pod>): void {
     const { uid } = pod.metadata;
     if (pod.spec?.nodeName !== undefined) this.#free.push(pod.spec.nodeName);
@@ -59,7 +59,7 @@ export class HollowMachines {
     this.#ended.delete(uid);
   }
 
-  /** Told of each pod as the watch shows it; every step is taken once. */
+  /** Called for each pod that the watch delivers; every step is taken once. */
   async see(pod: Live<Pod>): Promise<void> {
     const { uid, namespace, name, deletionTimestamp } = pod.metadata;
     const client = this.#client;

@@ -28,8 +28,8 @@ import {
 } from '@slurm-operator/kube';
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
 import { bundleProgram, runtimeFlag } from '../../../images/src/operator/bundle-programs.ts';
-import { operatorConfig } from '../../../images/src/operator/operator-files.ts';
-import { scratchDirectory } from '../../sandbox/src/scratch-directory.ts';
+import { operatorConfig, operatorVersion } from '../../../images/src/operator/operator-files.ts';
+import { scratchDirectory } from '../../sandbox/src/directories.ts';
 import { clusters, controllers, nodeSets } from '../src/cache/resources.ts';
 import { inParallel, slowStart } from '../src/kinds/nodeset/act/in-parallel.ts';
 import { workerPod } from '../src/kinds/nodeset/objects/worker-pod.ts';
@@ -76,7 +76,7 @@ export class BenchStage implements AsyncDisposable {
       userAgent: 'bench',
       rateLimit: false,
     });
-    // One node that is nobody's: what changes "elsewhere" changes there.
+    // One node without a worker: changes "elsewhere" are made there.
     const slurm = await startSimulator({ nodes: 'elsewhere', latency: 'measured', maxRequests: 2_000_000 });
     const stage = new BenchStage({ client, slurm, server, directory });
     await stage.#prepare(machines);
@@ -175,7 +175,7 @@ export class BenchStage implements AsyncDisposable {
     const profiling = (process.env['OPERATOR_NODE_OPTIONS'] ?? '').split(' ').filter((word) => word !== '');
     this.#operator = fork(program, flags, {
       execArgv: [runtimeFlag, ...profiling],
-      env: { ...operatorConfig.env },
+      env: { ...operatorConfig(operatorVersion).env },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
   }
@@ -212,15 +212,15 @@ export class BenchStage implements AsyncDisposable {
     await this.client.create(nodeSets, nodeSetOf(spec) as never);
   }
 
-  /** The workers that the operator would make, as pods that are nobody's, until all of them run; and takes them away again. */
+  /** The workers that the operator would make, as pods without an owner, until all of them run; then deletes them. */
   async createRaw(count: number): Promise<number> {
     const { client } = this;
     const nodeSet = await client.create(nodeSets, nodeSetOf({ replicas: count }, 'raw') as never, {
       dryRun: true,
     });
     const controller = await client.get(controllers, { namespace, name: 'main' });
-    const around = { clusterDomain: 'cluster.local', defaultImage: image };
-    const template = workerTemplate(nodeSet as unknown as NodeSet, controller as never, around);
+    const defaults = { clusterDomain: 'cluster.local', defaultImage: image };
+    const template = workerTemplate(nodeSet as unknown as NodeSet, controller as never, defaults);
     const make = async (ordinal: number) => {
       const name = `raw-${ordinal}`;
       const slot = { mode: 'StatefulSet', ordinal } as const;
@@ -296,7 +296,7 @@ export class BenchStage implements AsyncDisposable {
     const deadline = Date.now() + seconds * 1000;
     while (!(await holds())) {
       if (this.#failure !== undefined) throw this.#failure;
-      if (Date.now() > deadline) throw new Error(`waited ${seconds} s in vain until ${what}`);
+      if (Date.now() > deadline) throw new Error(`timed out after ${seconds} s: waited until ${what}`);
       await delay(everyMs);
     }
   }

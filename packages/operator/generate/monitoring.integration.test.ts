@@ -80,7 +80,7 @@ for (const [what, queries] of [
     for (const query of queries) assert.deepEqual(faults(query), [], query);
   });
 
-test('the test bites: a wrong name and a wrong label are found', () => {
+test('detects a planted wrong name and a planted wrong label', () => {
   assert.deepEqual(faults('sum(slurm_operator_object_redy)'), [
     'there is no metric slurm_operator_object_redy',
   ]);

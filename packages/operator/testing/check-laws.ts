@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isOurDrain } from '../src/kinds/nodeset/plan/node-state.ts';
-import { plan } from '../src/kinds/nodeset/plan/plan.ts';
+import { planWorkers } from '../src/kinds/nodeset/plan/plan-workers.ts';
 import { LawBroken } from './law-broken.ts';
 import { event, happen, newWorld, settle, start } from './nodeset-history.ts';
 
@@ -10,7 +10,7 @@ export function checkLaws(runs: number, seed: number): number {
   fc.assert(
     fc.property(start, fc.array(event, { minLength: 10, maxLength: 80, size: 'max' }), (from, events) => {
       const world = newWorld(from);
-      // Most histories begin with a cluster at work: what matters happens to workers that have jobs.
+      // Most histories begin with a running cluster: what matters happens to workers that have jobs.
       if (from.warm) settle(world);
       for (const each of events) happen(world, each);
       world.spec.update = { ...world.spec.update, paused: false, partition: 0 };
@@ -59,7 +59,7 @@ function checkRest(world: ReturnType<typeof newWorld>): void {
     'a node is still drained by us',
   );
   world.refreshView();
-  if (plan(world.observe(), world.now).actions.length > 0)
+  if (planWorkers(world.observe(), world.now).actions.length > 0)
     throw new LawBroken('L9: an unchanged NodeSet asks for something');
 }
 

@@ -1,4 +1,4 @@
-/** Law L7: the operator dies after its k-th write, for every k; the one that follows must end where a run without the crash ends. */
+/** Law L7: the operator crashes after its k-th write, for every k; the one that follows must end where a run without the crash ends. */
 import assert from 'node:assert/strict';
 import type { CrashScenario } from './crash-scenarios.ts';
 import { Life } from './life.ts';
@@ -9,13 +9,13 @@ interface Outcome {
   readonly state: unknown;
   /** Writes of the operator that did the change, until it was done or dead. */
   readonly writes: readonly string[];
-  readonly died: boolean;
+  readonly crashed: boolean;
 }
 
 export interface CrashOptions {
   /** An empty stage in lockstep with two machines. */
   readonly open: () => Promise<NodeSetStage<StagedSlurm>>;
-  /** Told of every run. */
+  /** Called with a line about every run. */
   readonly say?: (line: string) => void;
   /** The writes behind which a run of so many is made to crash. @default all of them */
   readonly choose?: (writes: number) => readonly number[];
@@ -43,10 +43,10 @@ export async function crashAtEveryWrite(scenario: CrashScenario, options: CrashO
   for (const k of tried) {
     const run = await runScenario(scenario, new Life(k), options);
     assert.ok(
-      run.died,
+      run.crashed,
       `a run ended with ${run.writes.length} writes, the one without a crash makes ${length}`,
     );
-    assert.equal(run.writes.length, k, 'it died at the write it was to die at');
+    assert.equal(run.writes.length, k, 'it crashed at the planned write');
     assert.deepEqual(run.state, whole.state, `after a crash behind write ${k} of ${length}`);
     say(
       `${name}: killed behind write ${k} of ${length}${k === 0 ? '' : ` (${run.writes.at(-1)})`}, same end`,
@@ -55,7 +55,7 @@ export async function crashAtEveryWrite(scenario: CrashScenario, options: CrashO
   return { writes: length, tried };
 }
 
-/** Runs a scenario whose operator may die on the way, and its successor where it does. */
+/** Runs a scenario whose operator may crash, and its successor if it does. */
 async function runScenario(scenario: CrashScenario, life: Life, { open }: CrashOptions): Promise<Outcome> {
   await using stage = await open();
   if (scenario.before !== undefined) {
@@ -68,14 +68,14 @@ async function runScenario(scenario: CrashScenario, life: Life, { open }: CrashO
   const earlier = written().length;
   await scenario.change(stage);
   await stage.startOperator(life);
-  const died = (await stage.runInLockstep()) === 'dead';
+  const crashed = (await stage.runInLockstep()) === 'dead';
   const told = written().slice(earlier).values();
   const writes = life.writes.map((what) => (what === 'kubernetes' ? (told.next().value ?? what) : what));
-  if (died) {
+  if (crashed) {
     await stage.stopOperator();
     await stage.startOperator();
     assert.equal(await stage.runInLockstep(), 'rest');
   }
   await scenario.settled(stage);
-  return { state: await stage.endState(), writes, died };
+  return { state: await stage.endState(), writes, crashed };
 }

@@ -1,4 +1,4 @@
-/** What an operator may be in the middle of when it dies. */
+/** What an operator may be in the middle of when it crashes. */
 import { nodeSets } from '../src/cache/resources.ts';
 import type { NodeSetStage } from './nodeset-stage.ts';
 import type { StagedSlurm } from './staged-slurm.ts';

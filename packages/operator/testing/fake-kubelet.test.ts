@@ -42,7 +42,7 @@ test('a pod is ended once, by its uid, and its successor of the same name is lef
   assert.deepEqual(ended, ['a']);
 });
 
-test('a pod is started once, by its uid; one that was replaced meanwhile is not told of', async () => {
+test('a pod is started once, by its uid; one that was replaced meanwhile is not reported', async () => {
   const { asked, client } = world([
     { type: 'ADDED', object: pod('a') },
     { type: 'MODIFIED', object: pod('a') },

@@ -15,7 +15,8 @@ export interface FakeKubeletOptions {
   readonly namespace: string;
   /** Its containers start now; answers when that is. */
   readonly started?: (pod: Pod) => Promise<number>;
-  readonly ended?: (pod: Pod) => void;
+  /** Its containers end now; the pod is gone when they have. */
+  readonly ended?: (pod: Pod) => void | Promise<void>;
 }
 
 export async function runFakeKubelet(
@@ -41,7 +42,7 @@ export async function runFakeKubelet(
       if (pod.metadata.deletionTimestamp !== undefined) {
         if (over.has(uid)) return;
         over.add(uid);
-        ended?.(pod);
+        await ended?.(pod);
         await endPod(client, pod, signal);
       } else if (!known.has(uid)) {
         known.add(uid);

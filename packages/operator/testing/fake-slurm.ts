@@ -1,5 +1,6 @@
 /** A Slurm of one file for tests of the NodeSet controller: nodes register when the test's kubelet starts a pod. */
 import {
+  expandHostlist,
   type NodeUpdate,
   parseNodeState,
   Refused,
@@ -28,7 +29,7 @@ export class FakeSlurm implements StagedSlurm {
 
   readonly #byHand: boolean;
 
-  /** `byHand`: nobody polls but `pollByHand`. */
+  /** `byHand`: only `pollByHand` polls. */
   constructor(onChange: () => void, { byHand = false }: { readonly byHand?: boolean } = {}) {
     this.#onChange = onChange;
     this.#byHand = byHand;
@@ -60,9 +61,18 @@ export class FakeSlurm implements StagedSlurm {
       ...(known ?? blankNode(name)),
       instanceId,
       slurmdStartedAt,
-      state: known?.state ?? parseNodeState(['IDLE']),
+      state: registered(known?.state) ?? parseNodeState(['IDLE']),
     });
     this.poll();
+  }
+
+  /** A job is allocated to a node that sleeps. */
+  allocate(name: string): void {
+    const node = this.nodes.get(name);
+    const flags = new Set(node?.state.flags);
+    switchPower(flags, 'POWER_UP');
+    if (node !== undefined) this.nodes.set(name, { ...node, state: { ...node.state, flags } });
+    this.occupy(name, true);
   }
 
   /** Work begins or ends on a node, which keeps its flags. */
@@ -113,7 +123,7 @@ export class FakeSlurm implements StagedSlurm {
     return this.#list();
   }
 
-  /** Like the real lister: asked often while somebody waits. */
+  /** Like the real lister: polled often while a caller waits. */
   expectChanges(who: string, expecting: boolean): void {
     if (expecting) this.#waiting.add(who);
     else this.#waiting.delete(who);
@@ -130,7 +140,27 @@ export class FakeSlurm implements StagedSlurm {
     return '26.05.5';
   }
 
-  async updateNode(name: string, update: NodeUpdate): Promise<void> {
+  async updateNode(names: string | readonly string[], update: NodeUpdate): Promise<void> {
+    for (const name of [names].flat()) await this.#updateNode(name, update);
+  }
+
+  async createNodes(configuration: string): Promise<void> {
+    this.asked.push(`create ${configuration}`);
+    const value = (key: string) => new RegExp(`${key}=(\\S+)`).exec(configuration)?.[1] ?? '';
+    const names = expandHostlist(value('NodeName'));
+    if (names.some((name) => this.nodes.has(name))) throw new Refused('cannot create', { text: 'exists' });
+    for (const name of names)
+      this.nodes.set(name, {
+        ...blankNode(name),
+        state: parseNodeState(['IDLE', 'CLOUD', 'POWERED_DOWN', 'DYNAMIC_NORM']),
+        features: value('Feature').split(','),
+        cpus: Number(value('CPUs')),
+        memory: Number(value('RealMemory')),
+      });
+    queueMicrotask(() => this.poll());
+  }
+
+  async #updateNode(name: string, update: NodeUpdate): Promise<void> {
     this.asked.push([update.state ?? 'update', name, update.topology].filter(Boolean).join(' '));
     if (!this.#reachable) throw new Error('connection refused');
     const node = this.nodes.get(name);
@@ -138,6 +168,7 @@ export class FakeSlurm implements StagedSlurm {
     if (update.topology !== undefined && !(this.topologies?.has(update.topology) ?? true))
       throw new Refused(`cannot update node ${name}`, { text: 'Invalid topology specification' });
     const flags = new Set(node.state.flags);
+    switchPower(flags, update.state);
     if (update.state === 'DRAIN') flags.add('DRAIN');
     if (update.state === 'UNDRAIN') flags.delete('DRAIN');
     const base = update.state === 'DOWN' ? 'DOWN' : node.state.base;
@@ -183,6 +214,17 @@ function contentOf(view: NodesView): string {
   return view.kind === 'unknown'
     ? view.why
     : JSON.stringify(view.nodes.map((node) => ({ ...node, state: [node.state.base, ...node.state.flags] })));
+}
+
+/** What slurmctld makes of a request about the power of a node. */
+function switchPower(flags: Set<string>, state: NodeUpdate['state']): void {
+  if (state === 'POWER_UP' && flags.delete('POWERED_DOWN')) flags.add('POWERING_UP');
+  if (state === 'POWER_DOWN') flags.add('POWERING_DOWN');
+  if (state === 'RESUME' && flags.delete('POWERING_DOWN')) flags.add('POWERED_DOWN');
+}
+
+function registered(state: SlurmNode['state'] | undefined): SlurmNode['state'] | undefined {
+  return state && { ...state, flags: new Set([...state.flags].filter((flag) => flag !== 'POWERING_UP')) };
 }
 
 export function blankNode(name: string): SlurmNode {

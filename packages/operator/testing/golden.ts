@@ -1,4 +1,4 @@
-/** Compares built objects with files that were reviewed once. `UPDATE_GOLDEN=1` writes them anew. */
+/** Compares built objects with files that were reviewed once. `UPDATE_GOLDEN=1` writes them again. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,9 +1,10 @@
 /** How long an operator lives: a number of writes, after which it is as dead as a killed process, whatever it still tries. */
-import type { Manager } from '@slurm-operator/kube';
+import { type Manager, OwnedApplier } from '@slurm-operator/kube';
 import type { SlurmGateway } from '../src/slurm-connection/slurm-gateway.ts';
 
 const slurmWrites = new Set<PropertyKey>([
   'updateNode',
+  'createNodes',
   'deleteNode',
   'writeReservation',
   'deleteReservation',
@@ -34,12 +35,14 @@ export class Life {
     this.#writes.push(what);
   };
 
-  /** The same manager with a client that dies. Events are not counted: nothing depends on them. */
+  /** The same manager with a client that fails. Events are not counted: nothing depends on them. */
   manager(manager: Manager): Manager {
     const client = manager.client.guarded(() => this.#spend('kubernetes'));
+    const owned = new OwnedApplier(client, manager.cache);
     return new Proxy(manager, {
       get(target, name) {
         if (name === 'client') return client;
+        if (name === 'owned') return owned;
         const value: unknown = Reflect.get(target, name, target);
         return typeof value === 'function' ? (value.bind(target) as unknown) : value;
       },

@@ -60,7 +60,7 @@ export async function runInLockstep(
     const moved =
       (await stepOfKubelet(world)) || (await stepOfClaims(world)) || (await world.slurm.pollByHand());
     if (!moved && waited) return 'rest';
-    // Nobody has anything to do: let the time pass that the operator wanted to wait.
+    // Nothing is left to do: let the time pass that the operator wanted to wait.
     if (!moved) world.clock.pass(soon);
     waited = !moved;
   }
@@ -73,7 +73,7 @@ async function untilIdle(world: World, manager: Manager, over: () => boolean): P
     await delay(1);
     if (over()) return;
     if ((await isIdle(manager)) && (await hasSeenAll(world, manager)) && (await isIdle(manager))) return;
-    if (Date.now() > deadline) throw new Error(`the operator is still at work after ${patience} ms`);
+    if (Date.now() > deadline) throw new Error(`the operator is still busy after ${patience} ms`);
   }
 }
 
@@ -121,7 +121,7 @@ async function stepOfKubelet({ client, slurm, namespace }: World): Promise<boole
   return true;
 }
 
-function confOf(pod: Pod): string {
+export function confOf(pod: Pod): string {
   const { args = [] } = pod.spec?.containers.find((container) => container.args?.includes('--conf')) ?? {};
   return shellUnquoted(args[args.indexOf('--conf') + 1] ?? '');
 }

@@ -1,12 +1,12 @@
 /** Random histories of a NodeSet: what users, machines, Slurm and the operator itself may do, in any order. */
 import { reasonPrefix } from '@slurm-operator/api';
 import fc from 'fast-check';
-import type { Action } from '../src/kinds/nodeset/plan/actions.ts';
+import type { WorkerAction } from '../src/kinds/nodeset/plan/actions.ts';
 import { isAvailable } from '../src/kinds/nodeset/plan/availability.ts';
 import { keptRevision } from '../src/kinds/nodeset/plan/kept-revision.ts';
 import { hasLostState, unregisteredOf } from '../src/kinds/nodeset/plan/lost-state.ts';
-import type { Observed, SlurmNode } from '../src/kinds/nodeset/plan/observed.ts';
-import { type Plan, plan } from '../src/kinds/nodeset/plan/plan.ts';
+import type { Observed, SlurmNode, Worker } from '../src/kinds/nodeset/plan/observed.ts';
+import { planWorkers, type WorkerPlan } from '../src/kinds/nodeset/plan/plan-workers.ts';
 import { LawBroken } from './law-broken.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
@@ -103,9 +103,9 @@ export function newWorld(from: {
 }
 
 /** One round of the operator: plan, check the plan against the laws, carry out the first `limit` actions. */
-export function operate(world: SimulatedWorld, limit = Number.POSITIVE_INFINITY): Plan {
+export function operate(world: SimulatedWorld, limit = Number.POSITIVE_INFINITY): WorkerPlan {
   const observed = world.observe();
-  const made = plan(observed, world.now);
+  const made = planWorkers(observed, world.now);
   checkPlan(observed, made, world.now);
   if (observed.slurm.kind === 'known')
     world.lostSince = made.hasUnregistered ? (world.lostSince ?? world.now) : undefined;
@@ -202,7 +202,7 @@ export function happen(world: SimulatedWorld, { does, n: i }: Event): void {
       }
       break;
     case 'foreign-node': {
-      // The name that the next worker will have, of either mode. Nobody can see a node that comes between a list and a write.
+      // The name that the next worker will have, of either mode. No one can see a node that appears between a list and a write.
       const name = i % 2 === 0 ? `workers-${pods.length}` : (machine?.name ?? '');
       if (!world.lists(name)) world.slurm.addForeign(name, world.now);
       break;
@@ -249,21 +249,23 @@ export function happen(world: SimulatedWorld, { does, n: i }: Event): void {
 }
 
 /** The laws that a plan must keep whatever it was shown. */
-export function checkPlan(observed: Observed, made: Plan, now: number): void {
+export function checkPlan(observed: Observed, made: WorkerPlan, now: number): void {
   for (const action of made.actions) checkAction(observed, action);
-  // L3: what we take away, together with what is missing anyway, stays within the budget.
-  const going = new Set(made.condemned.map((worker) => worker.name));
+  // L3: what we remove, together with what is missing anyway, stays within the budget.
+  const going = new Set(made.toRemove.map((worker) => worker.name));
   const wanted = made.actions.some((action) => action.kind === 'add-finalizer');
   const { healthy, absent } = unregisteredOf(observed, observed.workers, new Map(), now);
   // After a loss of state more may go than the budget allows: as many as have registered again.
   const forgotten = new Set(
     hasLostState(healthy.length, absent.length) ? absent.map(({ name }) => name) : [],
   );
-  const disrupted = made.condemned.filter(
+  const disrupted = made.toRemove.filter(
     (worker) =>
       isAvailable(worker, observed, now) &&
       worker.revision !== observed.updateRevision &&
-      !forgotten.has(worker.name),
+      !forgotten.has(worker.name) &&
+      !isPowering(observed, worker.slurmName) &&
+      !isBeyondMax(observed, worker),
   );
   const serving = observed.workers.filter(
     (worker) => isAvailable(worker, observed, now) && !going.has(worker.name),
@@ -283,13 +285,22 @@ export function checkPlan(observed: Observed, made: Plan, now: number): void {
   }
 }
 
-function checkAction(observed: Observed, action: Action): void {
+/** Slurm itself has taken it out of service, or has not put it into service yet. */
+function isPowering({ slurm }: Observed, name: string): boolean {
+  const flags = slurm.kind === 'known' ? slurm.nodes.get(name)?.flags : undefined;
+  return ['POWERED_DOWN', 'POWERING_DOWN', 'POWERING_UP'].some((flag) => flags?.has(flag));
+}
+
+const isBeyondMax = ({ autoscale }: Observed, { slot }: Worker): boolean =>
+  autoscale !== undefined && slot.mode === 'StatefulSet' && slot.ordinal >= autoscale.max;
+
+function checkAction(observed: Observed, action: WorkerAction): void {
   const { slurm } = observed;
   if (action.kind === 'drain' || action.kind === 'undrain' || action.kind === 'set-down') {
     if (slurm.kind === 'unknown') throw new LawBroken(`L1: ${action.kind} planned on an unknown view`);
     const node = slurm.nodes.get(action.slurmName);
     if (node !== undefined && node.flags.has('DRAIN') && !node.reason.startsWith('slurm-operator: '))
-      throw new LawBroken(`L2: ${action.kind} of ${node.name}, drained by somebody else: ${node.reason}`);
+      throw new LawBroken(`L2: ${action.kind} of ${node.name}, drained by a user: ${node.reason}`);
     if (
       action.kind === 'undrain' &&
       !observed.workers.some((worker) => worker.address === node?.address && worker.ready)
@@ -311,7 +322,7 @@ function checkAction(observed: Observed, action: Action): void {
     if (action.because !== 'unknown-to-slurm' && !looksDrained(node))
       throw new LawBroken(`L1: a delete of ${action.slurmName} though the list shows ${node?.base}`);
     if (action.because === 'drained' && !node?.reason.startsWith(reasonPrefix))
-      throw new LawBroken(`L1: ${action.slurmName} deleted on a drain of somebody else as if it were ours`);
+      throw new LawBroken(`L1: ${action.slurmName} deleted on a user's drain as if it were ours`);
     if (slurm.at <= (observed.lastWrites.get(action.slurmName) ?? Number.NEGATIVE_INFINITY))
       throw new LawBroken('L1: a delete planned on a list older than our last change');
   }
@@ -334,7 +345,7 @@ function looksDrained(node: SlurmNode | undefined): boolean {
 export function settle(
   world: SimulatedWorld,
   { rounds = 200, off }: { rounds?: number; off?: string | undefined } = {},
-): Plan {
+): WorkerPlan {
   world.slurm.reachable = true;
   world.slurm.removeForeign();
   world.slurm.listsJobs = true;
@@ -349,7 +360,7 @@ export function settle(
       node.reason = '';
     }
   let quiet = 0;
-  let last: Plan | undefined;
+  let last: WorkerPlan | undefined;
   for (let round = 0; round < rounds; round += 1) {
     world.now += 60_000;
     // Whatever people cordoned they uncordon, also on the successor of the worker they meant.

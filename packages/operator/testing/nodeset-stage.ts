@@ -33,7 +33,7 @@ import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts
 import { runClaimProtection, runFakeKubelet } from './fake-kubelet.ts';
 import { FakeSlurm } from './fake-slurm.ts';
 import { Life } from './life.ts';
-import { runInLockstep } from './lockstep.ts';
+import { confOf, runInLockstep } from './lockstep.ts';
 import { PatientClock } from './patient-clock.ts';
 import { accountName, refusals, restrictedConfig } from './restricted-config.ts';
 import type { StagedSlurm } from './staged-slurm.ts';
@@ -64,10 +64,12 @@ const fleeting = new Set([
 ]);
 
 export interface NodeSetStageOptions<S extends StagedSlurm> {
-  /** Nothing happens by itself; see `runInLockstep`. @default false */
+  /** Nothing happens on its own; see `runInLockstep`. @default false */
   readonly lockstep?: boolean;
   /** @default a fake one */
   readonly slurm?: (changed: () => void) => S;
+  /** The slurmd of a deleted pod ends before the pod is gone. @default false */
+  readonly endsWorkers?: boolean;
   /** Of slurmd, where a NodeSet names none. */
   readonly image?: string;
 }
@@ -154,8 +156,11 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
           stage.slurm.workerStarts({
             name: pod.spec?.hostname ?? '',
             instanceId: pod.metadata.uid ?? '',
-            conf: '',
+            conf: confOf(pod),
           }),
+        ...(options.endsWorkers === true
+          ? { ended: (pod: Pod) => stage.slurm.workerEnds(pod.spec?.hostname ?? '') }
+          : {}),
       },
       stage.#kubelet.signal,
     );
@@ -206,7 +211,7 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
     );
   }
 
-  /** With `writes` the operator dies when it has made so many writes, to Kubernetes or to Slurm: every later one fails. */
+  /** With `writes` the operator crashes when it has made so many writes, to Kubernetes or to Slurm: every later one fails. */
   async startOperator(life: Life = new Life()): Promise<void> {
     const clock = this.#lockstep ? new PatientClock() : { ...systemClock, now: strictlyLater };
     const manager = await createManager({
@@ -233,7 +238,7 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
     this.#operator = { stop, done: manager.start(stop.signal), manager, clock: patient };
   }
 
-  /** Until nobody has anything left to do, or the operator's life is over. */
+  /** Until nothing is left to do, or the operator has crashed. */
   async runInLockstep(): Promise<'rest' | 'dead'> {
     const { manager, clock } = this.#operator ?? {};
     if (manager === undefined || clock === undefined) throw new Error('no operator runs in lockstep');
@@ -250,12 +255,12 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
     this.#changes.length = 0;
   }
 
-  /** Waits for a condition; whoever waited in vain is told what there is instead. */
+  /** Waits for a condition; the error of a timeout shows what exists instead. */
   async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
     await until(what, holds, { everyMs: 20, seen: () => this.#seen(), signal: this.#kubelet.signal });
   }
 
-  /** What there is, in a line, for whoever waited in vain. */
+  /** What exists, in a line, for the error of a timeout. */
   async #seen(): Promise<string> {
     const workers = (await this.pods()).map((pod) => ({
       name: pod.metadata.name,

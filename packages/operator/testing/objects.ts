@@ -19,7 +19,7 @@ import {
   type Token,
   tokenKind,
 } from '@slurm-operator/api';
-import type { Surroundings } from '../src/objects/surroundings.ts';
+import type { OperatorDefaults } from '../src/objects/operator-defaults.ts';
 
 interface Identity {
   readonly name?: string;
@@ -95,7 +95,7 @@ export const aToken = (spec: object = {}, identity: Identity = {}): Token =>
     { name: 'alice', ...identity },
   );
 
-export const surroundings: Surroundings = {
+export const operatorDefaults: OperatorDefaults = {
   clusterDomain: 'cluster.local',
   images: {
     slurmctld: 'slurm-operator/slurmctld:26.05',

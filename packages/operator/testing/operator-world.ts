@@ -22,7 +22,7 @@ import {
 import { until } from '@slurm-operator/kube/testing';
 import { type Operator, type OperatorOptions, setupOperator } from '../src/programs/operator.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
-import { surroundings } from './objects.ts';
+import { operatorDefaults } from './objects.ts';
 import { type Grants, refusals, restrictedConfig } from './restricted-config.ts';
 
 export interface OperatorWorld {
@@ -128,7 +128,7 @@ export async function startOperatorWorld(
     return findCondition(status?.conditions, type);
   };
   const trials = new AbortController();
-  const judging = passesTrials ? passTrials(client, trials.signal) : Promise.resolve();
+  const passing = passesTrials ? passTrials(client, trials.signal) : Promise.resolve();
   return {
     server,
     client,
@@ -137,7 +137,7 @@ export async function startOperatorWorld(
     async operate(options = {}, managerOptions = {}) {
       const manager = await createManager({ name: 'slurm-operator', config, ...managerOptions });
       const { debugVars } = setupOperator(manager, {
-        ...surroundings,
+        ...operatorDefaults,
         workers,
         nodeSetParallel: 16,
         propagatedConditions: new Set(),
@@ -187,7 +187,7 @@ export async function startOperatorWorld(
       for (const operator of running) await operator.stop();
       const refused = refusals(server, 'slurm-operator').filter((one) => !expectedRefusals.includes(one));
       trials.abort();
-      await judging;
+      await passing;
       client.close();
       await ground.stop();
       if (refused.length > 0) throw new Error(`the operator was refused: ${refused.join('; ')}`);

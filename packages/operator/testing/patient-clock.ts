@@ -31,7 +31,7 @@ export class PatientClock implements Clock {
 
   /** Lets so much time pass: what waited for less happens now. */
   pass(milliseconds: number): void {
-    // Chosen beforehand: whoever is woken may want to wait again.
+    // Chosen beforehand: a caller that is woken may wait again.
     for (const held of this.#held
       .values()
       .filter(({ delay }) => delay <= milliseconds)
@@ -41,7 +41,7 @@ export class PatientClock implements Clock {
     }
   }
 
-  /** From now on time passes by itself. */
+  /** From now on time passes on its own. */
   release(): void {
     this.#released = true;
     for (const held of this.#held) held.cancel = systemClock.after(held.delay, held.callback);

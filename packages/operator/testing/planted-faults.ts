@@ -89,9 +89,9 @@ export const plantedFaults: readonly PlantedFault[] = [
     law: /L8: reservations|L6: .* reservation/,
     edits: [
       {
-        file: 'kinds/nodeset/reservation.ts',
-        find: 'if (made === undefined) await note(',
-        replace: 'if (made !== undefined) await note(',
+        file: 'kinds/nodeset/plan/maintenance-window.ts',
+        find: '...(made === undefined ? [note] : []),',
+        replace: '...(made !== undefined ? [note] : []),',
       },
     ],
   },

@@ -118,8 +118,12 @@ export class RealSlurm implements StagedSlurm, AsyncDisposable {
     return this.#client.about.release;
   }
 
-  async updateNode(name: string, update: NodeUpdate, signal: AbortSignal): Promise<void> {
+  async updateNode(name: string | readonly string[], update: NodeUpdate, signal: AbortSignal): Promise<void> {
     await this.#client.nodes.update(name, update, { signal });
+  }
+
+  async createNodes(configuration: string, signal: AbortSignal): Promise<void> {
+    await this.#client.nodes.create(configuration, { signal });
   }
 
   async deleteNode(name: string, signal: AbortSignal): Promise<void> {
@@ -173,7 +177,7 @@ function isThere({ state }: SlurmNode): boolean {
   return state.base === 'IDLE' && !isNotResponding(state) && !state.flags.has('REBOOT_ISSUED');
 }
 
-/** Without what changes by itself while nothing happens. */
+/** Without what changes on its own while nothing happens. */
 function contentOf(view: NodesView): string {
   if (view.kind === 'unknown') return view.why;
   return JSON.stringify(

@@ -4,9 +4,9 @@ import { buildImage, type SlurmVersion } from '@slurm-operator/images';
 import { type Box, createSandbox, type Sandbox } from '@slurm-operator/sandbox';
 
 /** What it needs to run at all in a box of its own. */
-const base = (directory: string) => `ClusterName=judge
+const base = (directory: string) => `ClusterName=parse
 SlurmUser=slurm
-SlurmctldHost=judge(127.0.0.1)
+SlurmctldHost=parse(127.0.0.1)
 SlurmctldPidFile=${directory}/pid
 StateSaveLocation=${directory}/state
 AuthType=auth/slurm
@@ -50,18 +50,18 @@ export class RealSlurmctld implements AsyncDisposable {
 
   static async start(version: SlurmVersion): Promise<RealSlurmctld> {
     const image = await buildImage('slurmctld', version);
-    const sandbox = await createSandbox({ name: `judge-${version.replace('.', '-')}-${process.pid}` });
+    const sandbox = await createSandbox({ name: `parse-${version.replace('.', '-')}-${process.pid}` });
     const lan = await sandbox.addNetwork('lan');
     const key = { content: randomBytes(64).toString('hex'), mode: 0o600, uid: 401, gid: 401 };
     const box = await sandbox.startBox({
-      name: 'judge',
+      name: 'parse',
       rootfs: image.rootfs,
       networks: [lan],
       tmpfs: ['/tmp'],
       files: [
-        { path: '/etc/hosts', content: '127.0.0.1 localhost judge\n' },
+        { path: '/etc/hosts', content: '127.0.0.1 localhost parse\n' },
         { path: '/etc/slurm/slurm.key', ...key },
-        { path: '/judge.sh', content: script },
+        { path: '/read.sh', content: script },
       ],
     });
     await box.exec(['/bin/sh', '-c', 'mkdir -p /run/slurmctld && chown 401:401 /run/slurmctld']);
@@ -76,7 +76,7 @@ export class RealSlurmctld implements AsyncDisposable {
       [
         '/bin/bash',
         '-c',
-        'mkdir -p "$1" && base64 -d <<<"$2" >"$1/slurm.conf" && cp -p /etc/slurm/slurm.key "$1/" && echo CgroupPlugin=disabled >"$1/cgroup.conf" && exec bash /judge.sh "$1"',
+        'mkdir -p "$1" && base64 -d <<<"$2" >"$1/slurm.conf" && cp -p /etc/slurm/slurm.key "$1/" && echo CgroupPlugin=disabled >"$1/cgroup.conf" && exec bash /read.sh "$1"',
         'bash',
         directory,
         file,

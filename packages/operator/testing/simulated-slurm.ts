@@ -1,22 +1,26 @@
 /** Slurm's half of the simulated world: nodes that register and take work, and answers that may be missing. */
-import type { Action } from '../src/kinds/nodeset/plan/actions.ts';
+import type { WorkerAction } from '../src/kinds/nodeset/plan/actions.ts';
 import type { SlurmNode, SlurmView, Worker } from '../src/kinds/nodeset/plan/observed.ts';
 import { LawBroken } from './law-broken.ts';
+import { SimulatedPower } from './simulated-power.ts';
 
-interface Job {
+export interface SimulatedJob {
   readonly id: number;
   readonly node: string;
-  readonly ends: number;
+  ends: number;
   /** Slurm lists its node as idle, but its processes are there. */
   suspended?: boolean;
+  /** Its node is being powered up: nothing of it runs yet. */
+  waits?: boolean;
 }
 
-type Record = { -readonly [K in keyof SlurmNode]: SlurmNode[K] } & { flags: Set<string> };
+export type SimulatedRecord = { -readonly [K in keyof SlurmNode]: SlurmNode[K] } & { flags: Set<string> };
 
 export class SimulatedSlurm {
-  readonly nodes = new Map<string, Record>();
-  jobs: Job[] = [];
+  readonly nodes = new Map<string, SimulatedRecord>();
+  jobs: SimulatedJob[] = [];
   reachable = true;
+  readonly power = new SimulatedPower(this);
   /** False: nodes are listed, jobs are not. */
   listsJobs = true;
   #controllerStartedAt = 0;
@@ -45,7 +49,7 @@ export class SimulatedSlurm {
 
   /** Carries out a change that the operator asks for. */
   change(
-    action: Extract<Action, { slurmName: string }>,
+    action: Extract<WorkerAction, { slurmName: string }>,
     lives: (pod: Worker) => boolean,
     pods: Iterable<Worker>,
   ): void {
@@ -88,10 +92,15 @@ export class SimulatedSlurm {
   /** The slurmd of these pods run and can be reached: they register, and work starts where it may. */
   work(pods: readonly Worker[], alive: ReadonlySet<string>, submit: number, now: number): void {
     for (const pod of pods) this.#register(pod, now);
-    this.jobs = this.jobs.filter((job) => job.suspended || job.ends > now);
+    const over = this.jobs.filter((job) => !job.suspended && job.ends <= now);
+    for (const job of over) Object.assign(this.nodes.get(job.node) ?? {}, { lastBusyAt: now });
+    this.jobs = this.jobs.filter((job) => !over.includes(job));
+    this.power.passes(now);
     let left = submit;
     for (const node of this.nodes.values())
       if (left > 0 && alive.has(node.name) && this.#begins(node, now)) left -= 1;
+    for (const node of this.nodes.values())
+      if (left > 0 && this.power.allocate(node, (this.#submitted += 1), now)) left -= 1;
   }
 
   /** One slurmd registers, and is given work if it may have some. */
@@ -101,7 +110,7 @@ export class SimulatedSlurm {
     if (node !== undefined) this.#begins(node, now);
   }
 
-  /** Its slurmd ended and runs anew: it registers by and by, and what ran on it is over. */
+  /** Its slurmd was restarted: it registers after a while, and its jobs have ended. */
   restarted(pod: Worker, now: number): void {
     this.#registered.delete(pod.uid);
     this.jobs = this.jobs.filter((job) => job.node !== pod.slurmName);
@@ -116,7 +125,7 @@ export class SimulatedSlurm {
     this.jobs = [];
   }
 
-  /** A node of somebody else's that has the name of a worker. No slurmd of ours can register under it. */
+  /** A user's node that has the name of a worker. No slurmd of ours can register under it. */
   addForeign(name: string, now: number): void {
     if (this.nodes.has(name)) return;
     const pod = { slurmName: name, address: '192.0.2.1', uid: 'not-a-pod' };
@@ -131,8 +140,9 @@ export class SimulatedSlurm {
       }
   }
 
-  #begins(node: Record, now: number): boolean {
-    if (node.flags.has('DRAIN') || node.base === 'DOWN' || this.isBusy(node.name)) return false;
+  #begins(node: SimulatedRecord, now: number): boolean {
+    const powering = ['POWERED_DOWN', 'POWERING_DOWN', 'POWERING_UP'].some((flag) => node.flags.has(flag));
+    if (powering || node.flags.has('DRAIN') || node.base === 'DOWN' || this.isBusy(node.name)) return false;
     this.jobs.push({ id: (this.#submitted += 1), node: node.name, ends: now + 50_000 });
     return true;
   }
@@ -141,9 +151,15 @@ export class SimulatedSlurm {
     return this.jobs.some((job) => job.node === node);
   }
 
+  /** Processes of a job are there. */
+  runs(node: string): boolean {
+    return this.jobs.some((job) => job.node === node && !job.waits);
+  }
+
   #register(pod: Worker, now: number): void {
     const known = this.nodes.get(pod.slurmName);
     if (known?.ours === false) return;
+    if (known !== undefined && !this.power.registers(known, pod.startedAt ?? now, now)) return;
     const fresh = freshNode(pod, now);
     if (known === undefined && this.#registered.has(pod.uid)) return;
     this.#registered.add(pod.uid);
@@ -157,7 +173,7 @@ export class SimulatedSlurm {
   }
 
   /** Allocation and deadline as a list shows them. */
-  #load({ name, base }: Record): Pick<SlurmNode, 'base' | 'deadline'> {
+  #load({ name, base }: SimulatedRecord): Pick<SlurmNode, 'base' | 'deadline'> {
     const shown = this.jobs.filter((job) => job.node === name && (this.listsJobs || !job.suspended));
     const ends = shown.map((job) => (job.suspended ? Number.POSITIVE_INFINITY : job.ends));
     return {
@@ -167,7 +183,7 @@ export class SimulatedSlurm {
   }
 }
 
-function freshNode(pod: Pick<Worker, 'slurmName' | 'address' | 'uid'>, now: number): Record {
+function freshNode(pod: Pick<Worker, 'slurmName' | 'address' | 'uid'>, now: number): SimulatedRecord {
   return {
     name: pod.slurmName,
     base: 'IDLE',

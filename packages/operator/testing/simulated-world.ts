@@ -1,8 +1,8 @@
 /**
  * A Kubernetes of a few hundred lines beside a Slurm (`SimulatedSlurm`), for the laws of the NodeSet plan: pods that start, fail and
- * get lost, kubelets that tell of it late, answers of Slurm that are old, missing or gone. Everything happens when the test says so.
+ * get lost, kubelets that report it late, answers of Slurm that are old, missing or gone. Everything happens when the test says so.
  */
-import type { Action } from '../src/kinds/nodeset/plan/actions.ts';
+import type { WorkerAction } from '../src/kinds/nodeset/plan/actions.ts';
 import {
   type Claim,
   type KubeNode,
@@ -23,6 +23,7 @@ type Spec = Mutable<
     Observed,
     | 'scalingMode'
     | 'replicas'
+    | 'autoscale'
     | 'minReadySeconds'
     | 'deletionPolicy'
     | 'updateRevision'
@@ -55,7 +56,7 @@ export class SimulatedWorld {
   #cached: Map<string, Worker> | undefined;
   #view: SlurmView = { kind: 'unknown', since: 0, why: 'not asked yet' };
   #serial = 0;
-  readonly done: Action[] = [];
+  readonly done: WorkerAction[] = [];
 
   constructor(spec: Spec, nodes: number) {
     this.spec = spec;
@@ -86,7 +87,7 @@ export class SimulatedWorld {
       workers: [...(this.#cached ?? this.pods).values()].map((pod) => this.#seen({ ...pod })),
       orphans: [],
       released: [],
-      strangers: [],
+      foreignPods: [],
       takenNames: new Map(),
       claims: [...this.claims.values()],
       nodes: new Map(this.kubeNodes),
@@ -127,7 +128,7 @@ export class SimulatedWorld {
   }
 
   /** Carries out one action as `act` does, checks included. Throws where a law is broken for real. */
-  act(action: Action): void {
+  act(action: WorkerAction): void {
     this.now += 1;
     this.done.push(action);
     const cached = this.#cached;
@@ -149,7 +150,7 @@ export class SimulatedWorld {
     });
   }
 
-  #carryOut(action: Action): void {
+  #carryOut(action: WorkerAction): void {
     switch (action.kind) {
       case 'add-finalizer':
         this.hasFinalizer = true;
@@ -162,7 +163,7 @@ export class SimulatedWorld {
         return this.#create(action.slot, action.revision);
       case 'adopt-worker':
       case 'release-worker':
-        return; // nobody takes labels or owners away here
+        return; // nothing removes labels or owners here
       case 'patch-worker':
         return this.#patch(action);
       case 'mirror-state': {
@@ -181,6 +182,17 @@ export class SimulatedWorld {
       case 'delete-claim':
         this.claims.delete(action.name);
         return;
+      case 'create-records':
+      case 'mark-records':
+      case 'power-up':
+      case 'power-down':
+      case 'mark-asleep': {
+        if (!this.slurm.reachable) return;
+        const names = new Set([...this.pods.values()].map((pod) => pod.slurmName));
+        for (const name of action.slurmNames) this.lastWrites.set(name, this.now);
+        this.now += 1;
+        return this.slurm.power.change(action, names, this.now);
+      }
       default:
         if (!this.slurm.reachable) return;
         this.lastWrites.set(action.slurmName, this.now);
@@ -212,7 +224,7 @@ export class SimulatedWorld {
     this.pods.set(name, pendingPod({ name, uid, slot, slurmName, revision, claims: [claim] }, this.now));
   }
 
-  #patch(action: Extract<Action, { kind: 'patch-worker' }>): void {
+  #patch(action: Extract<WorkerAction, { kind: 'patch-worker' }>): void {
     const pod = this.pods.get(action.name);
     if (pod === undefined || pod.uid !== action.uid) return;
     if (action.resourceVersion !== undefined && action.resourceVersion !== versionOf(pod)) return;
@@ -227,7 +239,7 @@ export class SimulatedWorld {
     if (action.topology !== undefined) pod.topology = action.topology ?? undefined;
   }
 
-  #delete(action: Extract<Action, { kind: 'delete-worker' }>): void {
+  #delete(action: Extract<WorkerAction, { kind: 'delete-worker' }>): void {
     const pod = this.pods.get(action.name);
     if (pod === undefined || pod.uid !== action.uid || pod.terminating) return;
     if (!this.#confirms(action)) return;
@@ -238,7 +250,7 @@ export class SimulatedWorld {
       throw new LawBroken(
         `L1: ${pod.name} deleted as ${action.because} although the NodeSet is not being deleted`,
       );
-    if (!asked && (pod.everStarted || this.unseen.has(pod.uid)) && this.slurm.isBusy(pod.slurmName))
+    if (!asked && (pod.everStarted || this.unseen.has(pod.uid)) && this.slurm.runs(pod.slurmName))
       throw new LawBroken(`L1: ${pod.name} deleted while it runs a job (${action.because})`);
     if (action.because === 'never-started' && this.unseen.has(pod.uid))
       throw new LawBroken(`L1: ${pod.name} deleted as never started, though it runs`);
@@ -247,14 +259,17 @@ export class SimulatedWorld {
   }
 
   /** `act` fetches a list for the purpose and looks once more. */
-  #confirms({ because, slurmName }: Extract<Action, { kind: 'delete-worker' }>): boolean {
-    if (because !== 'drained' && because !== 'drained-by-other' && because !== 'unknown-to-slurm')
-      return true;
+  #confirms({ because, slurmName }: Extract<WorkerAction, { kind: 'delete-worker' }>): boolean {
+    const slurmsWord = ['drained', 'drained-by-other', 'unknown-to-slurm', 'powered-down', 'not-accepted'];
+    if (!slurmsWord.includes(because)) return true;
     if (!this.slurm.reachable) return false;
     const node = this.slurm.nodes.get(slurmName);
     if (node === undefined) return because === 'unknown-to-slurm';
     // Without the jobs a node whose only work is suspended looks as idle as any other.
     const seenBusy = this.slurm.listsJobs ? this.slurm.isBusy(slurmName) : true;
+    if (because === 'not-accepted') return node.flags.has('POWERING_UP');
+    if (because === 'powered-down')
+      return !seenBusy && (node.flags.has('POWERING_DOWN') || node.flags.has('POWERED_DOWN'));
     return !seenBusy && node.flags.has('DRAIN');
   }
 
@@ -275,13 +290,13 @@ export class SimulatedWorld {
 
   // What goes on in the world besides the operator.
 
-  /** Kubernetes does what it can: binds, starts, tells of the starts it has not told of yet, ends. */
+  /** Kubernetes does what it can: binds, starts, reports the starts it has not reported yet, ends. */
   kubeWorks(): void {
     for (const pod of this.pods.values()) {
       if (pod.terminating && this.#reachable(pod)) {
         this.pods.delete(pod.name);
         const lost = (node: string) => node === pod.slurmName && !this.#otherPodBehind(node);
-        this.slurm.jobs = this.slurm.jobs.filter((job) => !lost(job.node));
+        this.slurm.jobs = this.slurm.jobs.filter((job) => job.waits || !lost(job.node));
         continue;
       }
       if (pod.phase === 'Running' && this.unseen.has(pod.uid)) this.#startOrTell(pod);
@@ -293,7 +308,7 @@ export class SimulatedWorld {
     }
   }
 
-  /** The kubelet of a machine that is cut off starts what it was given too; only nobody hears of it. */
+  /** The kubelet of a machine that is cut off starts what it was given too, but cannot report it. */
   #startOrTell(pod: Mutable<Worker>): void {
     const startedAt = this.unseen.get(pod.uid);
     if (startedAt === undefined && !this.imageComes) {
@@ -330,7 +345,7 @@ export class SimulatedWorld {
     return (free.find((node) => !used.has(node.name)) ?? free[0])?.name;
   }
 
-  /** slurmd of running pods register, told of or not; work starts where it may. */
+  /** slurmd of running pods register, reported or not; jobs start where they may. */
   slurmWorks(submit: number): void {
     const running = [...this.pods.values()].filter((pod) => this.#lives(pod));
     const heard = running.filter((pod) => this.#reachable(pod));
@@ -342,7 +357,7 @@ export class SimulatedWorld {
     Object.assign(pod, { phase: 'Failed', ready: false, containersDead: true, endedAt: this.now });
   }
 
-  /** slurmd dies, and its work with it; the kubelet starts it again at once, but has only told of the end so far. */
+  /** slurmd exits, and its jobs end; the kubelet restarts it at once, but has only reported the end so far. */
   restartSlurmd(pod: Mutable<Worker>): void {
     Object.assign(pod, { ready: false, containersDead: true, endedAt: this.now, startedAt: undefined });
     this.unseen.set(pod.uid, this.now);

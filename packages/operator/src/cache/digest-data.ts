@@ -1,6 +1,6 @@
 /**
  * Secrets and ConfigMaps are cached as digests: a change can be seen and a key looked for, while no secret rests in
- * memory. Whoever needs a value asks the API server for it, and forgets it.
+ * memory. Code that needs a value reads it from the API server and does not keep it.
  */
 import { hash } from 'node:crypto';
 import { dropBookkeeping, type KubeObject, type Live } from '@slurm-operator/kube';

@@ -1,6 +1,6 @@
 /** References to Secrets and ConfigMaps: what is cached of them, and what is wrong with them. */
 import { type Cache, configMaps, secrets } from '@slurm-operator/kube';
-import type { Trouble } from '../framework/status/judge.ts';
+import type { Problem } from '../framework/status/conditions.ts';
 
 /** What is known of a Secret or ConfigMap: the digest of each value, never the value. */
 export interface Digests {
@@ -27,13 +27,13 @@ export function digestBehind(among: readonly Digests[], ref: KeyRef | undefined)
   return among.find(({ name }) => name === ref?.name)?.keys?.[ref?.key ?? ''] ?? '';
 }
 
-export function refTroubles(
+export function refProblems(
   kind: DataKind,
   field: string,
   ref: KeyRef | undefined,
   among: readonly Digests[],
   namespace: string,
-): Trouble[] {
+): Problem[] {
   if (ref === undefined) return [];
   const keys = among.find(({ name }) => name === ref.name)?.keys;
   if (keys?.[ref.key] !== undefined) return [];

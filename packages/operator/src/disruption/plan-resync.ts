@@ -40,7 +40,7 @@ export function planResync(
   return { kind: 'touch', count, value, message };
 }
 
-/** What is written there: generation, number of touches, time of the last. Another generation begins anew. */
+/** What is written there: generation, number of touches, time of the last. Another generation resets it. */
 function read(value: string | undefined, generation: number): { count: number; at: number | undefined } {
   const [of, count, at] = (value ?? '').split(' ');
   const touches = Number(count);

@@ -1,4 +1,4 @@
-/** Watches PodDisruptionBudgets over workers, and touches one that Kubernetes has given up counting for. */
+/** Watches PodDisruptionBudgets over workers, and touches one that Kubernetes has stopped syncing. */
 import {
   controllerOf,
   type Live,

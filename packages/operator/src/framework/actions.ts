@@ -1,18 +1,27 @@
 /** What a plan asks for: values that can be printed, compared and simulated. Nothing here does I/O. */
-import type { AnyResource, KubeObject, ObjectRef } from '@slurm-operator/kube';
+import type { AnyResource, ApplyIntent, KubeObject, ObjectRef } from '@slurm-operator/kube';
 
 interface Step {
   /** Titles of earlier actions; if one of them failed, this one is skipped. */
   readonly needs?: readonly string[];
 }
 
-/** Server-side apply of an object that the reconciled object owns. */
+/** Server-side apply. */
 export interface ApplyAction extends Step {
   readonly type: 'Apply';
   readonly resource: AnyResource;
-  readonly object: KubeObject;
+  readonly object: ApplyIntent<KubeObject>;
   /** Take over an object of that name that has no owner. @default true */
   readonly adopt?: boolean;
+  /** False: the object names its owners itself, because others share it. @default true */
+  readonly owned?: boolean;
+}
+
+/** One that exists already is left as it is. */
+export interface CreateAction extends Step {
+  readonly type: 'Create';
+  readonly resource: AnyResource;
+  readonly object: KubeObject;
 }
 
 export interface PatchAction extends Step {
@@ -20,29 +29,33 @@ export interface PatchAction extends Step {
   readonly resource: AnyResource;
   readonly ref: ObjectRef;
   readonly body: object;
+  /** @default 'merge' */
+  readonly patch?: 'merge' | 'strategic' | 'json';
 }
 
-/** By uid, so that an object created since under the same name is left alone. */
 export interface DeleteAction extends Step {
   readonly type: 'Delete';
   readonly resource: AnyResource;
   readonly ref: ObjectRef;
+  /** An object created since under the same name is left alone. */
   readonly uid: string;
   readonly propagation?: 'Orphan';
+  /** Seconds; a pod with nothing to save ends at once with 0. */
+  readonly gracePeriodSeconds?: number;
 }
 
-/** An action that only one kind knows, such as signing a token; its reconciler carries it out. */
+/** An action that only one kind knows, such as draining a node; its reconciler carries it out. */
 export interface CustomAction extends Step {
   readonly type: string;
   readonly title: string;
 }
 
-export type Action = ApplyAction | PatchAction | DeleteAction;
+export type Action = ApplyAction | CreateAction | PatchAction | DeleteAction;
 
 /** Names the object in messages about the action: "Service slurm-restapi". */
 export function titleOf(action: Action | CustomAction): string {
   if ('title' in action) return action.title;
-  const name = action.type === 'Apply' ? action.object.metadata.name : action.ref.name;
+  const name = 'object' in action ? action.object.metadata.name : action.ref.name;
   return `${action.resource.kind} ${name}`;
 }
 
@@ -51,6 +64,9 @@ export function describeActions(actions: readonly (Action | CustomAction)[]): st
   return actions.map((action) => {
     const { needs = [] } = action;
     const after = needs.length === 0 ? '' : ` after ${needs.join(', ')}`;
-    return `${action.type.toLowerCase()} ${titleOf(action)}${after}`;
+    return `${words(action.type)} ${titleOf(action)}${after}`;
   });
 }
+
+/** "WriteReservation" → "write reservation" */
+const words = (type: string): string => type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();

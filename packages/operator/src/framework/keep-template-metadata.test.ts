@@ -57,7 +57,7 @@ test('a key that spec.template.metadata sets again has the value that it says', 
   assert.equal(after.metadata.annotations[keptMetadataAnnotation], '{"labels":[],"annotations":[]}');
 });
 
-test('an annotation that somebody else has spoilt keeps nothing and stops nothing', () => {
+test('an annotation with an invalid value keeps nothing and causes no failure', () => {
   const old = stored(workload({ labels: { team: 'hpc' } }));
   old.metadata.annotations = { [keptMetadataAnnotation]: '{"labels":3' };
   assert.deepEqual(keepTemplateMetadata(old, workload({})).spec.template.metadata.labels, {});

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { annotation } from '@slurm-operator/api';
 import type { Deployment, Live, StatefulSet } from '@slurm-operator/kube';
 import { aController } from '../../testing/objects.ts';
 import { describeActions } from './actions.ts';
@@ -45,6 +46,27 @@ test('an apply repeats the claim templates that exist, because they are immutabl
   const [action] = planStatefulSet(owner, live({ volumeClaimTemplates }), withClaims);
   assert.ok(action?.type === 'Apply');
   assert.deepEqual((action.object as StatefulSet).spec?.volumeClaimTemplates, volumeClaimTemplates);
+});
+
+test('a Secret that is away does not replace pods: the digest that they were started with stays', () => {
+  const withDigest = (digest: string, note = '1') => ({
+    ...template,
+    metadata: {
+      ...template.metadata,
+      annotations: { [annotation.slurmKeyHash]: digest, 'example.com/note': note },
+    },
+  });
+  const next = { ...desired, spec: { ...desired.spec, template: withDigest('', '') } } as StatefulSet;
+  const applied = (before: Live<StatefulSet> | undefined) => {
+    const [action] = planStatefulSet(owner, before, next);
+    assert.ok(action?.type === 'Apply');
+    return (action.object as StatefulSet).spec?.template.metadata?.annotations;
+  };
+  assert.deepEqual(applied(live({ template: withDigest('key-1') })), {
+    [annotation.slurmKeyHash]: 'key-1',
+    'example.com/note': '',
+  });
+  assert.equal(applied(undefined)?.[annotation.slurmKeyHash], '');
 });
 
 test('rollingUpdate is removed before another strategy is applied, and only from a workload of ours', () => {

@@ -26,7 +26,7 @@ export function planDeployment(
   live: Live<Deployment> | undefined,
   desired: Deployment,
 ): Action[] {
-  const object = keepTemplateMetadata(live, desired);
+  const object = keepTemplateMetadata(live, keepKnownDigests(live, desired));
   return [
     ...removeRollingUpdate(deployments, owner, live, object),
     { type: 'Apply', resource: deployments, object },
@@ -47,11 +47,33 @@ export function planStatefulSet(
     const { namespace, name, uid } = live.metadata;
     return [{ type: 'Delete', resource: statefulSets, ref: { namespace, name }, uid, propagation: 'Orphan' }];
   }
-  const object = keepTemplateMetadata(live, withLiveClaimTemplates(live, withStrategy(desired)));
+  const object = keepTemplateMetadata(
+    live,
+    keepKnownDigests(live, withLiveClaimTemplates(live, withStrategy(desired))),
+  );
   return [
     ...removeRollingUpdate(statefulSets, owner, live, object),
     { type: 'Apply', resource: statefulSets, object },
   ];
+}
+
+const isDigest = /^slinky\.slurm\.net\/.*hash$/;
+
+/**
+ * A digest in the pod template that is empty belongs to a Secret or ConfigMap that is away, maybe for a moment only (a restore,
+ * a tool that replaces it). It is no new content: a daemon that runs keeps the digest that it was started with.
+ */
+function keepKnownDigests<T extends StatefulSet | Deployment>(live: Live<T> | undefined, desired: T): T {
+  const known = live?.spec?.template.metadata?.annotations;
+  const { spec } = desired;
+  const annotations = spec?.template.metadata?.annotations;
+  if (known === undefined || spec === undefined || annotations === undefined) return desired;
+  const kept = Object.entries(annotations).map(([key, value]) => [
+    key,
+    isDigest.test(key) && value === '' ? (known[key] ?? '') : value,
+  ]);
+  const metadata = { ...spec.template.metadata, annotations: Object.fromEntries(kept) };
+  return { ...desired, spec: { ...spec, template: { ...spec.template, metadata } } };
 }
 
 /** Always named: a strategy that is merely left out would keep the previous one. */

@@ -7,8 +7,8 @@ import {
   type StatefulSet,
   statefulSets,
 } from '@slurm-operator/kube';
-import type { Trouble } from './status/judge.ts';
-import { refusedRequest } from './status/refused-request.ts';
+import type { Problem } from './status/conditions.ts';
+import { refusedRequest } from './status/problem-of.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client'>;
 
@@ -17,7 +17,7 @@ export async function refusedPods(
   { cache, client }: Needs,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
-): Promise<Trouble | undefined> {
+): Promise<Problem | undefined> {
   const set = cache.get(statefulSets, { namespace, name });
   const missing =
     set === undefined

@@ -1,10 +1,10 @@
 /** The steps of one reconcile: each stands alone, so what fails is told and tried again and stops no other. */
-import { explain, type Live, type Manager, NotOwnedError } from '@slurm-operator/kube';
-import type { Trouble } from './status/judge.ts';
-import { refusedRequest } from './status/refused-request.ts';
+import type { Live, Manager } from '@slurm-operator/kube';
+import type { Problem } from './status/conditions.ts';
+import { problemOf } from './status/problem-of.ts';
 
 export class Steps {
-  readonly failures: Trouble[] = [];
+  readonly failures: Problem[] = [];
   readonly #errors: unknown[] = [];
   readonly #owner: Live;
   readonly #recorder: Manager['recorder'];
@@ -25,11 +25,9 @@ export class Steps {
     } catch (error) {
       if (this.#signal.aborted) throw error;
       this.#errors.push(error);
-      const refused = refusedRequest(error);
-      const message = `${name}: ${refused?.message ?? explain(error)}`;
-      const reason = error instanceof NotOwnedError ? 'NameConflict' : 'ApplyFailed';
-      this.failures.push({ reason: refused?.reason ?? reason, message });
-      this.#recorder.warning(this.#owner, 'SyncFailed', message, 'Sync');
+      const problem = problemOf(error, name);
+      this.failures.push(problem);
+      this.#recorder.warning(this.#owner, 'SyncFailed', problem.message, 'Sync');
       return false;
     }
   }

@@ -2,7 +2,7 @@
  * The key by which the daemons of a cluster know each other, as far as controllers may know it: by its digest. Every pod that
  * holds it carries the digest in the annotation `slinky.slurm.net/slurm-key-hash`; slurmctld, slurmdbd and login nodes from their
  * template, which restarts them when it changes, and workers from the Controller, which tells them of a new key. A worker needs no
- * restart: the file in its pod changes by itself, slurmd reads it again on SIGHUP, and its jobs go on (docs/key-rotation.md).
+ * restart: the kubelet updates the file in its pod, slurmd reads it again on SIGHUP, and its jobs continue (docs/key-rotation.md).
  */
 import { annotation, app, type Controller, label } from '@slurm-operator/api';
 import { type Cache, type Live, type Pod, pods, secrets } from '@slurm-operator/kube';
@@ -14,7 +14,7 @@ export function slurmKeyDigest(cache: Cache, { metadata, spec }: Read<Controller
   return cache.get(secrets, { namespace: metadata.namespace, name })?.data?.[key] ?? '';
 }
 
-/** A worker, and the key that it was told of; undefined for one that started with the key of its time and was told of none since. */
+/** A worker, and the key that it was notified of; undefined for one that was not notified since it started. */
 export interface WorkerKey {
   readonly name: string;
   readonly told: string | undefined;

@@ -8,7 +8,7 @@ import {
   aNodeSet,
   anAccounting,
   aRestApi,
-  surroundings,
+  operatorDefaults,
 } from '../../testing/objects.ts';
 import { buildAccountingStatefulSet } from '../kinds/accounting/objects/accounting.ts';
 import { buildControllerStatefulSet } from '../kinds/controller/objects/stateful-set.ts';
@@ -24,26 +24,26 @@ interface Metadata {
   readonly annotations?: Record<string, string>;
 }
 
-const around = surroundings;
-const worker = { clusterDomain: around.clusterDomain, defaultImage: 'slurmd:1' };
+const defaults = operatorDefaults;
+const worker = { clusterDomain: defaults.clusterDomain, defaultImage: 'slurmd:1' };
 
 /** Every builder of something that has pods: what its pods are made of, and the object that owns them. */
 const builders: Record<string, (identity: Metadata, spec: object) => { pods: unknown; own?: Metadata }> = {
   Controller: (identity, spec) => {
     const set = buildControllerStatefulSet({
       controller: aController(spec, identity),
-      around,
+      defaults,
       hashes: { slurmKey: 'a', jwtKey: 'b', restart: 'c' },
     });
     return { pods: set.spec?.template, own: set.metadata };
   },
   'Controller, trial of a configuration': (identity, spec) => ({
-    pods: buildTrialPod({ controller: aController(spec, identity), around, digest: 'digest' }),
+    pods: buildTrialPod({ controller: aController(spec, identity), defaults, digest: 'digest' }),
   }),
   Accounting: (identity, spec) => {
     const set = buildAccountingStatefulSet({
       accounting: anAccounting(spec, identity),
-      around,
+      defaults,
       hashes: { slurmKey: 'a', jwtKey: 'b', slurmdbdConf: 'c' },
     });
     return { pods: set.spec?.template, own: set.metadata };
@@ -52,7 +52,7 @@ const builders: Record<string, (identity: Metadata, spec: object) => { pods: unk
     const deployment = buildLoginDeployment({
       loginSet: aLoginSet(spec, identity),
       controller: aController({}, identity),
-      around,
+      defaults,
       hashes: { slurmKey: 'a', sssdConf: 'b', hostKeys: 'c' },
     });
     return { pods: deployment.spec?.template, own: deployment.metadata };
@@ -61,7 +61,7 @@ const builders: Record<string, (identity: Metadata, spec: object) => { pods: unk
     const deployment = buildRestApiDeployment({
       restApi: aRestApi(spec, identity),
       controller: aController({}, identity),
-      around,
+      defaults,
     });
     return { pods: deployment.spec?.template, own: deployment.metadata };
   },

@@ -1,4 +1,4 @@
-/** What builders are given: objects out of a cache, which nobody may change. */
+/** Inputs of builders: read-only objects from a cache. */
 import type { DeepReadonly } from '@slurm-operator/kube';
 
 export type Read<T> = DeepReadonly<T>;

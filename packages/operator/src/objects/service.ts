@@ -20,7 +20,7 @@ export interface ServiceInput {
 }
 
 export function buildService(input: ServiceInput): Service {
-  // externalIPs would let whoever may write this object take over traffic to any address (CVE-2020-8554).
+  // externalIPs would let a user who may write this object intercept traffic to any address (CVE-2020-8554).
   const { externalIPs: _, ...user } = (input.user ?? {}) as Partial<IServiceSpec>;
   const { name, number, target } = input.port;
   const ports = (user.ports ?? []).filter((one) => one.name !== name && one.port !== number);

@@ -1,4 +1,4 @@
-/** What is kept of an object must be enough for whoever reads it: the same is observed with the rest left out. */
+/** What the cache keeps of an object must be enough for its readers: the observation is the same without the rest. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Live, Node, PersistentVolumeClaim, Pod } from '@slurm-operator/kube';
@@ -25,7 +25,7 @@ const metadata = (annotations: Record<string, string>) => ({
   },
   annotations,
   ownerReferences: [{ apiVersion: 'v1', kind: 'NodeSet', name: 'gpu', uid: 'set', controller: true }],
-  managedFields: [{ manager: 'somebody' }],
+  managedFields: [{ manager: 'kubectl' }],
 });
 
 const pod = {

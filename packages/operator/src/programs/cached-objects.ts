@@ -1,4 +1,4 @@
-/** What the operator keeps in memory of the objects it watches: those that concern it, and of each only what somebody here reads. */
+/** Informers of the operator: only objects that it needs, and of each only the fields that it reads. */
 import { app, label } from '@slurm-operator/api';
 import {
   type Cache,

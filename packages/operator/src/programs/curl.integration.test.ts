@@ -44,7 +44,7 @@ test('a failure is an exit code, as of curl', async (t) => {
     out: '',
     err: '(22) the answer is 503 Service Unavailable',
   });
-  assert.equal((await run('localhost:1/')).code, 7, 'nobody listens');
+  assert.equal((await run('localhost:1/')).code, 7, 'nothing listens');
 });
 
 test('nothing else is in reach', async () => {

@@ -4,7 +4,7 @@ import type { Cache, Condition, Live } from '@slurm-operator/kube';
 import { Gauge, type Registry } from 'prom-client';
 import { clusters, everyKind } from '../cache/resources.ts';
 
-type Judged = Live & { readonly status?: { readonly conditions?: readonly Condition[] } };
+type WithConditions = Live & { readonly status?: { readonly conditions?: readonly Condition[] } };
 
 export function exposeObjects(cache: Cache, registry: Registry): void {
   const registers = [registry];
@@ -16,14 +16,14 @@ export function exposeObjects(cache: Cache, registry: Registry): void {
     collect() {
       ready.reset();
       for (const resource of everyKind)
-        for (const { kind, metadata, status } of cache.list(resource) as readonly Judged[]) {
-          const verdict = status?.conditions?.find(({ type }) => type === conditionType.ready);
+        for (const { kind, metadata, status } of cache.list(resource) as readonly WithConditions[]) {
+          const condition = status?.conditions?.find(({ type }) => type === conditionType.ready);
           const labels = {
             kind: kind ?? resource.kind,
             namespace: metadata.namespace ?? '',
             name: metadata.name,
           };
-          ready.set(labels, verdict?.status === 'True' ? 1 : 0);
+          ready.set(labels, condition?.status === 'True' ? 1 : 0);
         }
     },
   });

@@ -9,7 +9,7 @@ import { setupLoginSets } from '../kinds/loginset/setup.ts';
 import { setupNodeSets } from '../kinds/nodeset/setup.ts';
 import { setupRestApis } from '../kinds/restapi/setup.ts';
 import { setupTokens } from '../kinds/token/setup.ts';
-import type { Surroundings } from '../objects/surroundings.ts';
+import type { OperatorDefaults } from '../objects/operator-defaults.ts';
 import { type DebugVars, debugVars } from '../slurm-connection/debug-vars.ts';
 import { ConnectionPool } from '../slurm-connection/pool.ts';
 import { WorkSurvey } from '../slurm-connection/work-survey.ts';
@@ -19,7 +19,7 @@ import { exposeObjects } from './object-metrics.ts';
 /** The program of SlinkyProject/slurm-operator is called manager, and so is whatever it wrote to our children. */
 const predecessors = ['manager'];
 
-export interface OperatorOptions extends Surroundings, Pick<ConnectionSettings, 'reachBy' | 'slurm'> {
+export interface OperatorOptions extends OperatorDefaults, Pick<ConnectionSettings, 'reachBy' | 'slurm'> {
   /** Reconciles at a time, for each kind. */
   readonly workers: Readonly<
     Record<'controller' | 'nodeset' | 'restapi' | 'accounting' | 'loginset' | 'token' | 'slurmclient', number>

@@ -178,7 +178,7 @@ test('secure metrics: over TLS, and HTTP/2, to those only whom the cluster lets 
     return status.token;
   };
   assert.equal(await ask('/metrics', 'not-a-token'), 401);
-  assert.equal(await ask('/metrics', await tokenOf('stranger')), 403);
+  assert.equal(await ask('/metrics', await tokenOf('unrelated')), 403);
   await restrictedConfig(world.server, world.client, 'prometheus', {
     cluster: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] } as never],
   });
@@ -241,7 +241,7 @@ test('Services are reached by name, in the domain of the cluster', async (t) => 
   });
 });
 
-test('a Slurm that does not answer is given up after the timeout, and tried again as the back-off says', async (t) => {
+test('a request that Slurm does not answer is aborted after the timeout and retried with back-off', async (t) => {
   const dials: number[] = [];
   const silent = createServer(() => void dials.push(Date.now()));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

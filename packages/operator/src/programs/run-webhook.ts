@@ -4,7 +4,7 @@ import {
   type ClusterConfig,
   certificateFiles,
   type Manager,
-  SelfMadeCertificates,
+  SelfSignedCertificates,
 } from '@slurm-operator/kube';
 import { setupWebhooks } from '../webhook/setup.ts';
 import { managerOf } from './manager-of.ts';
@@ -43,7 +43,7 @@ function certificatesOf(
   if ('directory' in from) return certificateFiles({ ...from, log, clock });
   const namespace = from.namespace ?? config.namespace;
   const { service, secret, validating, mutating } = from;
-  return new SelfMadeCertificates(
+  return new SelfSignedCertificates(
     unguardedClient,
     {
       secret: { namespace, name: secret },

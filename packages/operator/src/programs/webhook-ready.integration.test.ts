@@ -1,4 +1,4 @@
-/** When the webhook program says that it is ready: once it can be asked, whoever leads. */
+/** When the webhook program reports that it is ready: once it serves requests, whether or not it is the leader. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -29,17 +29,17 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('without a certificate it lives and is not ready; with one it is, although somebody else leads', async (t) => {
+test('without a certificate it is alive and not ready; with one it is ready, although another process is the leader', async (t) => {
   const client = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), { userAgent: 'test' });
   t.after(() => client.close());
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'slinky' } });
-  // Nobody takes this lease over while the test runs.
+  // No process takes this lease over while the test runs.
   await client.create(leases, {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { name: 'slurm-operator-webhook', namespace: 'slinky' },
     spec: {
-      holderIdentity: 'somebody-else',
+      holderIdentity: 'another-process',
       leaseDurationSeconds: 36_000,
       acquireTime: new Date().toISOString().replace('Z', '000Z'),
       renewTime: new Date().toISOString().replace('Z', '000Z'),
@@ -82,5 +82,5 @@ test('without a certificate it lives and is not ready; with one it is, although 
   await writeFile(join(certificates, 'tls.crt'), pair.certificatePem);
   await waitUntil('it to be ready', async () => (await page('readyz')).status === 200, patient);
   const lease = await client.get(leases, { namespace: 'slinky', name: 'slurm-operator-webhook' });
-  assert.equal(lease.spec?.holderIdentity, 'somebody-else');
+  assert.equal(lease.spec?.holderIdentity, 'another-process');
 });

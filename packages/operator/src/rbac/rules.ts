@@ -48,7 +48,7 @@ export const managerNamespaceRules: readonly PolicyRule[] = [
     plurals.map((kind) => `${kind}/status`),
     ['patch'],
   ),
-  // Clusters with OwnerReferencesPermissionEnforcement ask for this of whoever sets blockOwnerDeletion.
+  // Clusters with OwnerReferencesPermissionEnforcement require this of a client that sets blockOwnerDeletion.
   rule(
     group,
     plurals.map((kind) => `${kind}/finalizers`),
@@ -78,6 +78,7 @@ export const webhookNamespaceRules: readonly PolicyRule[] = [
   rule('', ['configmaps', 'persistentvolumeclaims'], ['get']),
   rule(group, ['controllers'], ['get']),
   rule(group, ['nodesets'], ['list']),
+  rule('', ['pods'], ['list']),
 ];
 
 /** The webhook, of the whole cluster: whether its node is drained, and whether there is another one. */

@@ -1,7 +1,7 @@
 /** What a rule finds in a specification: one sentence, said by the webhook at the request and by a condition afterwards. */
-import type { Trouble } from '../framework/status/judge.ts';
+import type { Problem } from '../framework/status/conditions.ts';
 
-export interface Finding extends Trouble {
+export interface Finding extends Problem {
   /**
    * `error`: the webhook refuses the request. `warning`: it lets it pass and says so. `hint`: the same, but nothing is known to be
    * wrong, so that the controllers say it in an event and not in a condition.
@@ -28,8 +28,8 @@ export interface WorkerNames {
 }
 
 /** What belongs into the conditions of the object: everything but hints. */
-export const specTroubles = (findings: readonly Finding[]): Trouble[] =>
-  findings.flatMap(({ severity, ...trouble }) => (severity === 'hint' ? [] : [trouble]));
+export const problemsIn = (findings: readonly Finding[]): Problem[] =>
+  findings.flatMap(({ severity, ...problem }) => (severity === 'hint' ? [] : [problem]));
 
 export const specHints = (findings: readonly Finding[]): string[] =>
   findings.flatMap(({ severity, message }) => (severity === 'hint' ? [message] : []));

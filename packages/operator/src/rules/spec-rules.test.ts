@@ -133,13 +133,27 @@ const cases: readonly {
     spec: { ...ref, template: { spec: { hostname: 'gpu-1-' } } },
     around: twin({ prefix: 'gpu-' }),
   },
+  {
+    reason: 'an autoscaled set on the network of its nodes',
+    kind: 'NodeSet',
+    spec: { ...ref, autoscale: { max: 4 }, template: { spec: { hostNetwork: true } } },
+    error:
+      /spec\.autoscale: with spec\.template\.spec\.hostNetwork a worker is named after its Kubernetes node/,
+  },
+  {
+    reason: 'a number of workers beside autoscaling',
+    kind: 'NodeSet',
+    spec: { ...ref, replicas: 3, autoscale: { max: 4 } },
+    warning: /spec\.replicas: 3 is ignored while spec\.autoscale is set/,
+  },
+  { reason: 'an autoscaled set', kind: 'NodeSet', spec: { ...ref, replicas: 1, autoscale: { max: 4 } } },
   { reason: 'whatever a Token says', kind: 'Token', spec: {} },
 ];
 
 for (const { reason, kind, spec, around: place = around(), error, warning } of cases)
   test(`${kind}: ${reason} ${error === undefined ? (warning === undefined ? 'passes' : 'is warned of') : 'is refused'}`, () => {
-    const judge = specRules[kind] as (object: unknown, facts: SpecFacts) => readonly Finding[];
-    const found = judge({ metadata: { name: 'compute', namespace: 'hpc' }, spec }, place);
+    const check = specRules[kind] as (object: unknown, facts: SpecFacts) => readonly Finding[];
+    const found = check({ metadata: { name: 'compute', namespace: 'hpc' }, spec }, place);
     const said = (isError: boolean) =>
       found.filter(({ severity }) => (severity === 'error') === isError).map(({ message }) => message);
     if (error === undefined) assert.deepEqual(said(true), []);

@@ -153,6 +153,29 @@ export function workerNames({ metadata, spec }: DeepReadonly<NodeSet>): WorkerNa
   };
 }
 
+/** The name of a sleeping node must be known before its worker has a machine. */
+const autoscaling: Rule<NodeSet> = ({ spec }) => {
+  if (spec.autoscale === undefined) return [];
+  if (spec.template?.spec?.hostNetwork === true)
+    return [
+      {
+        severity: 'error',
+        reason: 'InvalidSpec',
+        message:
+          'spec.autoscale: with spec.template.spec.hostNetwork a worker is named after its Kubernetes node, so its Slurm node cannot exist before it; remove one of the two',
+      },
+    ];
+  // 1 is the default.
+  if (spec.replicas === 1 || spec.replicas === undefined) return [];
+  return [
+    {
+      severity: 'hint',
+      reason: 'InvalidSpec',
+      message: `spec.replicas: ${spec.replicas} is ignored while spec.autoscale is set; set spec.autoscale.min for workers that always run`,
+    },
+  ];
+};
+
 const all =
   <T>(...rules: readonly Rule<T>[]): Rule<T> =>
   (object, facts) =>
@@ -163,7 +186,7 @@ export const specRules = {
   Controller: all<Controller>(configFiles, sharedState, externalAddresses),
   Accounting: all<Accounting>(externalAddresses),
   LoginSet: all<LoginSet>(controllerExists, externalAddresses),
-  NodeSet: all<NodeSet>(controllerExists, distinctNodeNames),
+  NodeSet: all<NodeSet>(controllerExists, distinctNodeNames, autoscaling),
   RestApi: all<RestApi>(controllerExists, externalAddresses),
   Token: all<object>(),
 };

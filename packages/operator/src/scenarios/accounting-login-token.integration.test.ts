@@ -117,7 +117,7 @@ test('a token made once cannot change, and still follows its key', async () => {
   });
 });
 
-test('nobody becomes root or slurm by writing a Token', async () => {
+test('a Token for root or slurm is refused unless the Secret of the key allows the user', async () => {
   await world.put(tokens, aToken({ username: 'slurm' }, { name: 'admin' }));
   const ready = await world.said(tokens, 'admin', conditionType.ready, 'UserNotAllowed');
   assert.match(ready.message, /annotate Secret slurm-jwt/);
@@ -130,7 +130,7 @@ test('nobody becomes root or slurm by writing a Token', async () => {
   await until('a token with consent', () => valueOf('admin-jwt-slurm', 'SLURM_JWT'));
 });
 
-test('a Secret that is there already is not filled, whoever owns it', async () => {
+test('an existing Secret is not filled, regardless of its owner', async () => {
   await world.put(tokens, aToken({ secretRef: { name: 'slurm-auth', key: 'slurm.key' } }, { name: 'thief' }));
   await world.said(tokens, 'thief', conditionType.ready, 'NameConflict');
   assert.equal(await valueOf('slurm-auth', 'slurm.key'), 'k'.repeat(64));
@@ -142,10 +142,10 @@ test('a key that is too short, and one of no Controller, are named', async () =>
   const short = await world.said(tokens, 'short', conditionType.ready, 'InvalidKey');
   assert.match(short.message, /9 bytes.*at least 32/);
   assert.doesNotMatch(short.message, /too short/);
-  await world.putSecret('stranger', 'k', 's'.repeat(40));
-  await world.put(tokens, aToken({ jwtKeyRef: { name: 'stranger', key: 'k' } }, { name: 'stranger' }));
-  await world.said(tokens, 'stranger', conditionType.ready, 'Ready');
-  await world.said(tokens, 'stranger', conditionType.degraded, 'InvalidKey');
+  await world.putSecret('unrelated', 'k', 's'.repeat(40));
+  await world.put(tokens, aToken({ jwtKeyRef: { name: 'unrelated', key: 'k' } }, { name: 'unrelated' }));
+  await world.said(tokens, 'unrelated', conditionType.ready, 'Ready');
+  await world.said(tokens, 'unrelated', conditionType.degraded, 'InvalidKey');
 });
 
 test('login nodes get their host keys once, and keep them whatever changes (upstream weakness 36)', async () => {
@@ -191,7 +191,7 @@ test('the strategy of login nodes may change, and change back, although Kubernet
     (await world.client.get(deployments, { namespace, name: 'login' })).spec?.strategy;
   const change = (wanted: object | null) =>
     world.client.mergePatch(loginSets, { namespace, name: 'login' }, { spec: { strategy: wanted } });
-  assert.ok((await strategy())?.rollingUpdate, 'filled in by Kubernetes, set by nobody');
+  assert.ok((await strategy())?.rollingUpdate, 'filled in by Kubernetes, not set by the operator');
   await change({ type: 'Recreate' });
   await until('Recreate', async () => (await strategy())?.type === 'Recreate');
   assert.deepEqual(await strategy(), { type: 'Recreate' });

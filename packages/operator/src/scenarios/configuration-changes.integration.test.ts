@@ -14,6 +14,7 @@ import { aController, aNodeSet, aRestApi } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { loopbackServices, SlurmBehindService } from '../../testing/slurm-behind-service.ts';
 import { controllers, nodeSets, restApis } from '../cache/resources.ts';
+import { versionFile } from '../slurm-config/render/config-map.ts';
 import { trialName } from '../slurm-config/trial/trial-files.ts';
 
 const namespace = 'hpc';
@@ -237,6 +238,49 @@ test('deletionPolicy CancelPending waits for running jobs only', async () => {
     'Slurm ends the pending job with its partition',
     () => stateOf(pending) !== 'PENDING' || undefined,
   );
+});
+
+test('a changed file of configFileRefs waits for the jobs of a partition that only Slurm has', async () => {
+  const version = async () =>
+    (await world.client.find(configMaps, { namespace, name: 'slurm-config' }))?.data?.[versionFile];
+  await world.client.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace, name: 'site-files' },
+    data: { 'gres.conf': '# one\n' },
+  });
+  await world.client.mergePatch(
+    controllers,
+    { namespace, name: 'slurm' },
+    { spec: { configFileRefs: [{ name: 'site-files' }] } },
+  );
+  const first = await version();
+  await until('the first file is in force', async () => (await version()) !== first || undefined);
+  await released();
+  slurm.cluster.partitions.set('adhoc', {
+    name: 'adhoc',
+    fromConfiguration: false,
+    state: 'UP',
+    features: undefined,
+  });
+  slurm.cluster.addNode('node-of-adhoc', {});
+  const running = slurm.cluster.runJob(['node-of-adhoc'], { partition: 'adhoc' });
+  const inForceNow = await version();
+  await world.client.mergePatch(
+    configMaps,
+    { namespace, name: 'site-files' },
+    { data: { 'gres.conf': '# two\n' } },
+  );
+  // Every reconfigure forgets the partition, with its job: docs/configuration-changes.md, last row of the table.
+  await until('it is held or in force', async () => {
+    const { status } = await world.client.get(controllers, { namespace, name: 'slurm' });
+    const held = status?.conditions?.some(({ reason }) => reason === 'ConfigHeld') ?? false;
+    return held || (await version()) !== inForceNow || undefined;
+  });
+  assert.equal(await version(), inForceNow, 'slurmctld is told to read its files again, and forgets adhoc');
+  slurm.cluster.finishJob(running);
+  slurm.cluster.partitions.delete('adhoc');
+  await until('then it is in force', async () => (await version()) !== inForceNow || undefined);
 });
 
 test('a person can force it, and the force counts for nothing else', async () => {

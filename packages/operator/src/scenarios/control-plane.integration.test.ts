@@ -1,7 +1,7 @@
 /** Controller, RestApi and Cluster on an embedded API server: what they make, what they say, and when they keep still. */
 import assert from 'node:assert/strict';
 import { after, before as beforeAll, test } from 'node:test';
-import { conditionType } from '@slurm-operator/api';
+import { conditionType, label } from '@slurm-operator/api';
 import {
   configMaps,
   deployments,
@@ -139,6 +139,21 @@ test('a pod of slurmctld is touched when its configuration changes, so that its 
   await until('another touch', async () => (await touched()) !== first);
 });
 
+test('the slurmctld that becomes ready gets the label of the active one', async () => {
+  const ref = { namespace, name: 'slurm-controller-0' };
+  assert.equal((await world.client.get(pods, ref)).metadata.labels?.[label.activeController], undefined);
+  await world.client.mergePatch(
+    pods,
+    ref,
+    { status: { conditions: [{ type: 'Ready', status: 'True' }] } },
+    { subresource: 'status' },
+  );
+  await until('the label', async () => {
+    const { metadata } = await world.client.get(pods, ref);
+    return metadata.labels?.[label.activeController] === 'true';
+  });
+});
+
 test('a second reconcile of everything writes nothing', async () => {
   await world.settled();
   const before = world.writes().length;
@@ -273,7 +288,7 @@ test('the content of a ConfigMap that the Controller refers to is configuration,
       .filter((one) => one === 'configmaps slurm-config' || one === 'statefulsets slurm-controller')
       .slice(0, 2),
     ['configmaps slurm-config', 'statefulsets slurm-controller'],
-    'a pod that is made anew for the files finds the slurm.conf that was tried with them',
+    'a pod that is recreated for the files finds the slurm.conf that was tried with them',
   );
   const inForce = async () =>
     (await world.client.get(controllers, { namespace, name: 'slurm' })).status?.configHash;
@@ -294,13 +309,13 @@ test('an object of another owner is left alone, and the Controller says whose it
     metadata: {
       name: 'other-config',
       namespace,
-      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'somebody', uid: 'x', controller: true }],
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'other-owner', uid: 'x', controller: true }],
     },
     data: { 'slurm.conf': 'theirs' },
   } as never);
   await world.client.create(controllers, manifest(aController({}, { name: 'other' })));
   const ready = await world.said(controllers, 'other', conditionType.ready, 'NameConflict');
-  assert.match(ready.message, /other-config.*Pod somebody/);
+  assert.match(ready.message, /other-config.*Pod other-owner/);
   const map = await world.client.get(configMaps, { namespace, name: 'other-config' });
   assert.equal(map.data?.['slurm.conf'], 'theirs');
   await exists(services, 'other-controller');
@@ -313,7 +328,7 @@ test('standbys may come and go: what Kubernetes filled in for one slurmctld does
   const change = (ha: object | null) =>
     world.client.mergePatch(controllers, { namespace, name: 'standby' }, { spec: { ha } });
   const first = await until('a StatefulSet', set);
-  assert.ok(first.spec?.updateStrategy?.rollingUpdate, 'filled in by Kubernetes, set by nobody');
+  assert.ok(first.spec?.updateStrategy?.rollingUpdate, 'filled in by Kubernetes, not set by the operator');
   await change({ enabled: true, backups: 1 });
   await until('a second slurmctld', async () => (await set())?.spec?.replicas === 2);
   assert.deepEqual((await set())?.spec?.updateStrategy, { type: 'OnDelete' });

@@ -154,7 +154,7 @@ test('upstream’s revisions stay the ones in use', async () => {
   assert.equal((await get(nodeSets, 'slurm-worker-gpu')).status?.nodeSetHash, '7c9d5f6b84');
 });
 
-test('no claim is lost, and no key, host key or token is made anew', async () => {
+test('no claim is lost, and no key, host key or token is created again', async () => {
   assert.deepEqual(uids(await all(persistentVolumeClaims)), uids(earlier.claims));
   const now = new Map((await all(secrets)).map((one) => [one.metadata.name, one]));
   for (const secret of earlier.secrets) {

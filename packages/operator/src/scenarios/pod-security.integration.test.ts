@@ -9,7 +9,7 @@ import {
   aNodeSet,
   anAccounting,
   aRestApi,
-  surroundings,
+  operatorDefaults,
 } from '../../testing/objects.ts';
 import { type Manifest, type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { accountings, controllers, loginSets, restApis } from '../cache/resources.ts';
@@ -108,7 +108,7 @@ for (const { what, made } of daemons)
 test('the trial of a configuration keeps to the profile of slurmctld', async () => {
   const { spec } = buildTrialPod({
     controller: aController(seccomp),
-    around: surroundings,
+    defaults: operatorDefaults,
     digest: 'd',
     rendered: ['image.check.slurm.conf'],
   });
@@ -121,8 +121,8 @@ test('login nodes keep to the baseline profile', async () => {
 });
 
 test('workers are privileged unless told otherwise, and baseline then', async () => {
-  const around = { ...surroundings, defaultImage: surroundings.images.slurmd };
-  const podOf = (more: object) => workerTemplate(aNodeSet(more), aController(), around).spec;
+  const defaults = { ...operatorDefaults, defaultImage: operatorDefaults.images.slurmd };
+  const podOf = (more: object) => workerTemplate(aNodeSet(more), aController(), defaults).spec;
   assert.equal(await leastProfile(podOf({})), 'privileged');
   assert.equal(await leastProfile(podOf({ slurmd: { securityContext: { privileged: false } } })), 'baseline');
 });

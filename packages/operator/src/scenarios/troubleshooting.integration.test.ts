@@ -1,6 +1,6 @@
 /**
  * What users struggled with, made to happen: slurmrestd gone, a network that swallows packets, a wrong key, a slurmctld that is down,
- * and the questions that people ask. Each is told by a condition with a reason of docs/troubleshooting.md, and heals by itself.
+ * and the questions that people ask. Each is reported by a condition with a reason of docs/troubleshooting.md, and recovers on its own.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -150,7 +150,7 @@ test('Q2, a token is refused: a deleted Secret comes back with a good one, an ex
   await world.said(clusters, 'elsewhere', conditionType.ready, 'Ready');
 });
 
-test('Q3, access from outside: a Service that somebody made a LoadBalancer stays one', async () => {
+test('Q3, access from outside: a Service that a user made a LoadBalancer stays one', async () => {
   const ref = { namespace, name: 'slurm-restapi' };
   await world.client.mergePatch(services, ref, { spec: { type: 'LoadBalancer' } });
   await world.client.mergePatch(restApis, { namespace, name: 'slurm' }, { spec: { replicas: 2 } });

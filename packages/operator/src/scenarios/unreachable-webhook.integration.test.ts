@@ -96,7 +96,7 @@ test('a ConfigMap that is missing, and one with a file that the operator writes'
   assert.equal(
     await world.client.find(statefulSets, { namespace, name: 'reserved-controller' }),
     undefined,
-    'a slurmctld would start with a configuration that nobody tried',
+    'a slurmctld would start with a configuration that was not tried',
   );
 });
 

@@ -3,7 +3,7 @@
  * A key of the user's replaces ours, and the file says so; some keys are ours alone, and some are merged.
  */
 import { mergeOptions } from './options.ts';
-import { parseSlurmConf, settingsOf, topLevelSettings } from './parse.ts';
+import { parseSlurmConf, renderPairs, settingsOf, topLevelSettings } from './parse.ts';
 import { type ConfRecord, renderRecord, renderSetting, type Setting, setting } from './setting.ts';
 
 export interface ConfSection {
@@ -20,6 +20,8 @@ export interface ConfFile {
   readonly merged?: Readonly<Record<string, readonly string[]>>;
   /** Keys that the user may not set, with what to do instead. */
   readonly reserved?: Readonly<Record<string, string>>;
+  /** Key → options of it that the user may not set, with the reason. */
+  readonly refusedOptions?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 export interface RenderedConf {
@@ -31,7 +33,9 @@ export interface RenderedConf {
 export function renderConf(file: ConfFile): RenderedConf {
   const reserved = lowerKeys(file.reserved ?? {});
   const merged = lowerKeys(file.merged ?? {});
-  const { text: extra, complaints } = withoutReserved(file.extra ?? '', reserved);
+  const allowed = withoutReserved(file.extra ?? '', reserved);
+  const { text: extra, complaints: refused } = withoutOptions(allowed.text, file.refusedOptions ?? {});
+  const complaints = [...allowed.complaints, ...refused];
   const users = topLevelSettings(extra);
   const isReplaced = (key: string): boolean => users.has(key.toLowerCase()) && !merged.has(key.toLowerCase());
 
@@ -71,6 +75,34 @@ function withoutReserved(
       `line ${line} of extraConf sets ${taken.key}, which is not used: ${reserved.get(taken.key.toLowerCase())}`,
     );
     for (let at = line - 1; at < last; at += 1) lines[at] = `# left out: ${lines[at]}`;
+  }
+  return { text: lines.join('\n'), complaints };
+}
+
+/** The user's lines without some options of a key, such as one of `CommunicationParameters=a,b`. */
+function withoutOptions(
+  extra: string,
+  refused: NonNullable<ConfFile['refusedOptions']>,
+): { readonly text: string; readonly complaints: readonly string[] } {
+  const lines = extra.split('\n');
+  const complaints: string[] = [];
+  const byKey = new Map(Object.entries(refused).map(([key, options]) => [key.toLowerCase(), options]));
+  for (const { line, last, pairs } of parseSlurmConf(extra)) {
+    const changed = pairs.flatMap((pair) => {
+      const options = byKey.get(pair.key.toLowerCase());
+      const isRefused = (word: string) => options?.[word.trim().toLowerCase()] !== undefined;
+      const words = pair.value.split(',');
+      if (!words.some(isRefused)) return [pair];
+      for (const word of words.filter(isRefused))
+        complaints.push(
+          `line ${line} of extraConf sets ${pair.key}=${word.trim()}, which is not used: ${options?.[word.trim().toLowerCase()]}`,
+        );
+      const kept = words.filter((word) => !isRefused(word));
+      return kept.length === 0 ? [] : [{ ...pair, value: kept.join(',') }];
+    });
+    if (changed.length === pairs.length && changed.every((pair, at) => pair === pairs[at])) continue;
+    lines[line - 1] = changed.length === 0 ? '# left out' : renderPairs(changed);
+    for (let at = line; at < last; at += 1) lines[at] = '#';
   }
   return { text: lines.join('\n'), complaints };
 }

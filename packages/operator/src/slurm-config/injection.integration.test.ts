@@ -1,6 +1,6 @@
 /**
  * Every string that reaches a file of Slurm's, filled with hostile text 100,000 times and more: the file says what it said
- * before with that string in its one place, or it is not written at all. Judged by a reading of its own.
+ * before with that string in its one place, or it is not written at all. Checked with an independent parser.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import type { Accounting, Controller } from '@slurm-operator/api';
 import fc from 'fast-check';
 import { hostileText } from '../../testing/hostile-text.ts';
 import { aController, aNodeSet, anAccounting } from '../../testing/objects.ts';
-import { judge, type Statement } from '../../testing/slurm-conf-judge.ts';
+import { readSlurmConf, type Statement } from '../../testing/slurm-conf-reader.ts';
 import { buildSlurmdbdConf } from '../kinds/accounting/objects/slurmdbd-conf.ts';
 import type { RenderedConf } from './conf-file.ts';
 import { UnsafeValueError } from './errors.ts';
@@ -78,7 +78,7 @@ const places: Record<string, (text: string) => RenderedConf> = {
 
 const marker = 'Zmarkz';
 const read = (text: string): readonly Statement[] => {
-  const reading = judge(text, words);
+  const reading = readSlurmConf(text, words);
   assert.equal(reading.kind, 'taken', 'why' in reading ? `${reading.why} in\n${text}` : '');
   return reading.kind === 'taken' ? reading.statements : [];
 };
@@ -152,7 +152,7 @@ const files: Record<
   },
 };
 
-/** Lines of a user's own may say anything but what is ours alone, and cannot take away what the cluster needs. */
+/** Lines of a user's own may say anything but what is ours alone, and cannot remove what the cluster needs. */
 for (const [place, { render, ours, options }] of Object.entries(files))
   test(`${place}: 8000 hostile texts, what is ours stays ours`, () => {
     const own = (statements: readonly Statement[]) => statements.filter(({ key }) => ours.includes(key));
@@ -164,7 +164,7 @@ for (const [place, { render, ours, options }] of Object.entries(files))
         const conf = rendered(render, `${one}\n${other}`);
         if (conf === undefined) return;
         if (conf.complaints.length > 0) leftOut += 1;
-        const reading = judge(conf.text, words);
+        const reading = readSlurmConf(conf.text, words);
         // What Slurm does not understand it refuses as a whole: the trial finds that out.
         if (reading.kind === 'refused') return;
         taken += 1;

@@ -122,7 +122,7 @@ test('whatever text is given, a rendered file has our lines and no other', () =>
         assert.ok(error instanceof UnsafeValueError);
         return;
       }
-      // Judged by an independent reading: split at anything that might be a line, look at how lines begin.
+      // Checked with an independent reading: split at anything that might be a line, look at how lines begin.
       const lines = text.split(/[\n\r\u0085\u2028\u2029\0]/);
       assert.deepEqual(
         lines.map((line) => /^(#|One=|NodeSet=|$)/.exec(line)?.[1]),

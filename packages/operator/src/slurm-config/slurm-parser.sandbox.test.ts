@@ -1,11 +1,11 @@
-/** The judge of the injection tests, judged itself: it reads configuration as real slurmctld does. */
+/** The parser of the injection tests reads configuration as real slurmctld does. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { slurmVersions } from '@slurm-operator/images';
 import fc from 'fast-check';
 import { lineTricks } from '../../testing/hostile-text.ts';
 import { RealSlurmctld } from '../../testing/real-slurmctld.ts';
-import { judge } from '../../testing/slurm-conf-judge.ts';
+import { readSlurmConf } from '../../testing/slurm-conf-reader.ts';
 import { parseSlurmConf, settingsOf } from './parse.ts';
 
 /** Settings that take any text, mean nothing to a slurmctld without nodes, and are shown as they were read. */
@@ -52,19 +52,19 @@ const sample = (numRuns: number, seed: number): string[] =>
   );
 
 for (const version of slurmVersions)
-  test(`Slurm ${version} reads 220 hostile lines as the judge does`, async () => {
+  test(`Slurm ${version} reads 220 hostile lines as the parser of the injection tests does`, async () => {
     await using slurmctld = await RealSlurmctld.start(version);
     const seen = { taken: 0, refused: 0 };
     for (const [index, text] of sample(220, 20_261_115).entries()) {
       const line = `${shown[index % shown.length]}=${text}`;
-      const verdict = judge(line, words);
+      const expectedReading = readSlurmConf(line, words);
       const answer = await slurmctld.ask(line);
-      const where = `${JSON.stringify(line)}: ${JSON.stringify(answer.kind === 'refused' ? answer.words : verdict)}`;
-      assert.equal(answer.kind, verdict.kind, where);
-      seen[verdict.kind] += 1;
-      if (verdict.kind === 'refused' || answer.kind === 'refused') continue;
+      const where = `${JSON.stringify(line)}: ${JSON.stringify(answer.kind === 'refused' ? answer.words : expectedReading)}`;
+      assert.equal(answer.kind, expectedReading.kind, where);
+      seen[expectedReading.kind] += 1;
+      if (expectedReading.kind === 'refused' || answer.kind === 'refused') continue;
       const expected = new Map<string, string>();
-      for (const { key, value } of verdict.statements) expected.set(key, value);
+      for (const { key, value } of expectedReading.statements) expected.set(key, value);
       for (const key of shown) {
         const value = expected.get(key.toLowerCase());
         if (value === undefined || value.includes('\n')) continue;
@@ -74,7 +74,7 @@ for (const version of slurmVersions)
       const ours = parseSlurmConf(line).flatMap(({ pairs }) => settingsOf(pairs));
       assert.deepEqual(
         ours.map(({ key, value }) => [key.toLowerCase(), value]),
-        verdict.statements.map(({ key, value }) => [key, value]),
+        expectedReading.statements.map(({ key, value }) => [key, value]),
         where,
       );
     }

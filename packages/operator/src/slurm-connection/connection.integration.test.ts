@@ -82,10 +82,10 @@ test('what else happens in the namespace does not push the next try away: only f
   // Twelve failures in a row would mean an hour, or the limit; these are the first few seconds of one outage.
   await world.settled();
   const before = readings('busy').length;
-  await until('another try by itself', async () => readings('busy').length > before);
+  await until('another try without an event', async () => readings('busy').length > before);
 });
 
-test('configuration: nobody is asked until an object changes, and then at once', async () => {
+test('configuration: sends no request until an object changes, then at once', async () => {
   await connect('poor', slurm.server);
   const told = await said('poor', 'SecretNotFound');
   assert.match(told.message, /there is no Secret poor in namespace hpc: create it/);
@@ -97,16 +97,16 @@ test('configuration: nobody is asked until an object changes, and then at once',
   await said('poor', 'Connected');
 });
 
-test('authentication: the Secret is read again and the token taken anew, once; then with pauses', async () => {
-  await putToken('stranger', `${slurm.token()}x`);
-  await connect('stranger', slurm.server);
-  await said('stranger', 'AuthenticationFailed');
-  await until('two tries', async () => readings('stranger').length >= 4);
-  const [first = 0, second = 0, third = 0] = readings('stranger');
+test('authentication: reads the Secret and the token again, once; then with back-off', async () => {
+  await putToken('rejected', `${slurm.token()}x`);
+  await connect('rejected', slurm.server);
+  await said('rejected', 'AuthenticationFailed');
+  await until('two tries', async () => readings('rejected').length >= 4);
+  const [first = 0, second = 0, third = 0] = readings('rejected');
   assert.ok(third - first >= 450, 'the second try waits');
   assert.ok(second < third, 'and the first reads the Secret twice');
-  await replaceToken('stranger', slurm.token());
-  await said('stranger', 'Connected');
+  await replaceToken('rejected', slurm.token());
+  await said('rejected', 'Connected');
 });
 
 test('an expired token is told by its date', async () => {
@@ -146,15 +146,15 @@ test('a Cluster that is deleted while no operator runs leaves nothing for the ne
   assert.equal(await world.client.find(clusters, { namespace, name: 'poor' }), undefined, 'gone at once');
   operator = await world.operate();
   await until('the others', async () =>
-    operator.debugVars().slurmClients.some(({ cluster }) => cluster === 'hpc/stranger'),
+    operator.debugVars().slurmClients.some(({ cluster }) => cluster === 'hpc/rejected'),
   );
   assert.ok(operator.debugVars().slurmClients.every(({ cluster }) => cluster !== 'hpc/poor'));
 });
 
 test('an outage of Slurm is told by the watch of its nodes, without waiting for the next ping', async () => {
   slurm.faults.controllerDown = true;
-  await said('stranger', 'ControllerUnreachable');
+  await said('rejected', 'ControllerUnreachable');
   assert.equal((await world.client.list(nodeSets, { namespace })).items.length, 0);
   slurm.faults.controllerDown = false;
-  await said('stranger', 'Connected');
+  await said('rejected', 'Connected');
 });

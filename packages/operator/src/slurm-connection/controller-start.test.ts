@@ -10,10 +10,10 @@ test('nodes that vanished make slurmctld count as young until it was asked again
   start.nodesRemoved(60_000);
   assert.equal(start.at, 60_000, 'the answer is older than the list without the nodes');
   start.told(59_000, 61_000);
-  assert.equal(start.at, 59_000, 'it has started anew');
+  assert.equal(start.at, 59_000, 'it has restarted');
   start.nodesRemoved(70_000);
   start.told(59_000, 71_000);
-  assert.equal(start.at, 59_000, 'it has not: somebody removed the nodes');
+  assert.equal(start.at, 59_000, 'it has not: a user removed the nodes');
 });
 
 test('a slurmctld that does not say when it started is not known to be old', () => {

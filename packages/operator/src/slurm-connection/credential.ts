@@ -21,7 +21,7 @@ export function tokenProvider(target: Target, secret: Buffer, clock: Clock): Tok
     : staticToken(secret.toString('utf8'));
 }
 
-/** A token that somebody else made may simply be too old. */
+/** A token from elsewhere may have expired. */
 export function expired(failure: Failure, target: Target, secret: Buffer, now: number): Failure {
   if (failure.class !== 'authentication' || target.credential.kind === 'key') return failure;
   const end = jwtExpiry(secret.toString('utf8').trim());

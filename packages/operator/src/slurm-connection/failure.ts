@@ -1,4 +1,4 @@
-/** Why Slurm cannot be spoken to, in the words of the documented list, and what to do about it. Pure. */
+/** Why Slurm cannot be reached, as a documented reason, and what to do about it. Pure. */
 import type { Reason } from '@slurm-operator/api';
 import {
   NotSupported,

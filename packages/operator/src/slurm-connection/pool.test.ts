@@ -40,7 +40,7 @@ test('a connection of the same fingerprint is kept, another replaces it', async 
   assert.notEqual(second, first);
   assert.equal(pool.get('hpc/slurm'), second);
   await pool.remove('hpc/slurm');
-  assert.equal(pool.gateways('hpc', 'slurm'), undefined, 'whoever asks is told that nothing is known');
+  assert.equal(pool.gateways('hpc', 'slurm'), undefined, 'callers learn that nothing is known');
   await pool.close();
 });
 

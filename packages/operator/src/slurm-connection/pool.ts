@@ -11,7 +11,7 @@ interface Entry {
   readonly since: number;
 }
 
-/** What may be told about a connection. */
+/** Description of a connection, without secrets. */
 export interface ConnectionFacts {
   readonly cluster: ObjectKey;
   readonly server: string;

@@ -1,4 +1,4 @@
-/** One Slurm: a client, what it shows, and a gateway for whoever changes it. Shared by all controllers. */
+/** One Slurm: a client, its views, and a gateway for changes. Shared by all controllers. */
 import { type Clock, SlurmClient, SlurmWatch, type TokenProvider } from '@slurm-operator/slurm';
 import { ControllerStart } from './controller-start.ts';
 import { WatchedGateway } from './watched-gateway.ts';
@@ -87,7 +87,7 @@ export class SlurmConnection {
   }
 }
 
-/** A large cluster rests longer than asked, a hurried one shorter. */
+/** The interval is longer for a large cluster, and shorter while polling fast. */
 function restOf(pollPeriodMs: number) {
   return {
     fastMs: Math.min(1000, pollPeriodMs),

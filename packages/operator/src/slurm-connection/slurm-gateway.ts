@@ -32,7 +32,10 @@ export interface SlurmGateway {
   freshView(signal: AbortSignal): Promise<NodesView>;
   /** Tells whether this NodeSet waits for Slurm to change, so that Slurm is asked more or less often. */
   expectChanges(who: string, expecting: boolean): void;
-  updateNode(name: string, update: NodeUpdate, signal: AbortSignal): Promise<void>;
+  /** One node, or many in one request. */
+  updateNode(name: string | readonly string[], update: NodeUpdate, signal: AbortSignal): Promise<void>;
+  /** Creates nodes from a line of slurm.conf; NotSupported before Slurm 25.11. */
+  createNodes(configuration: string, signal: AbortSignal): Promise<void>;
   deleteNode(name: string, signal: AbortSignal): Promise<void>;
   /** Undefined: Slurm answered that there is none of that name. */
   reservation(name: string, signal: AbortSignal): Promise<SlurmReservation | undefined>;

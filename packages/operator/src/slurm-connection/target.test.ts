@@ -51,7 +51,7 @@ test('a Slurm elsewhere is reached as written, with the token of either spelling
   }
 });
 
-test('what is missing is named, and is nothing that trying again would mend', () => {
+test('names what is missing; a retry would not help', () => {
   const cases = [
     { over: { controller: undefined }, reason: 'ControllerNotFound' },
     { over: { restApis: [] }, reason: 'RestApiNotFound' },

@@ -15,7 +15,7 @@ for (const [how, write] of [
   ],
   ['a deletion', (gateway: WatchedGateway, signal: AbortSignal) => gateway.deleteNode('n3', signal)],
 ] as const)
-  test(`all nodes went at once, unseen: ${how} that finds its node gone has the view read anew`, async (t) => {
+  test(`all nodes were deleted at once, unseen: ${how} that finds its node gone makes the view read again`, async (t) => {
     await using simulator = await startSimulator({ nodes: `n[0-${many - 1}]` });
     const client = simulator.client();
     await using watch = new SlurmWatch({ client, pace: { fastMs: 20 } });

@@ -63,7 +63,7 @@ export class WatchedGateway implements SlurmGateway {
     const since = this.#options.now();
     const { nodes, jobs } = this.#options.watch;
     // In full: to a slurmctld whose clock was set back, what changed since looks unchanged.
-    nodes.distrust();
+    nodes.invalidate();
     try {
       const view = await nodes.listSince(since, { signal });
       // A job that was suspended while the nodes were listed is only in a list of jobs that began after their answer.
@@ -83,10 +83,15 @@ export class WatchedGateway implements SlurmGateway {
     this.#fastHolds.delete(who);
   }
 
-  async updateNode(name: string, update: NodeUpdate, signal: AbortSignal): Promise<void> {
+  async updateNode(name: string | readonly string[], update: NodeUpdate, signal: AbortSignal): Promise<void> {
     this.#options.assertMayWrite?.();
     const { outcome } = await this.#options.client.nodes.update(name, update, { signal });
-    if (outcome === 'gone') this.#isGone(name);
+    if (outcome === 'gone') for (const each of [name].flat()) this.#isGone(each);
+  }
+
+  async createNodes(configuration: string, signal: AbortSignal): Promise<void> {
+    this.#options.assertMayWrite?.();
+    await this.#options.client.nodes.create(configuration, { signal });
   }
 
   async deleteNode(name: string, signal: AbortSignal): Promise<void> {
@@ -113,10 +118,10 @@ export class WatchedGateway implements SlurmGateway {
     return this.#options.client.about.release;
   }
 
-  /** A view that still shows the node is read anew, in full: "unchanged" may hide that the last ones went. */
+  /** A view that still shows the node is read again in full: "unchanged" may hide that the last nodes were removed. */
   #isGone(name: string): void {
     const { nodes } = this.#options.watch;
-    if (nodes.view.kind === 'known' && nodes.view.nodes.has(name)) nodes.distrust();
+    if (nodes.view.kind === 'known' && nodes.view.nodes.has(name)) nodes.invalidate();
   }
 
   #known({ at, answeredAt, nodes }: KnownNodes, jobs: JobsOrWhy = this.#options.watch.jobs.view): NodesView {
@@ -137,7 +142,7 @@ export class WatchedGateway implements SlurmGateway {
     if (this.#last?.nodes === nodes && this.#last.running === jobs?.running) return this.#last;
     const known = jobs === undefined ? new Map<string, Deadline>() : deadlinesOf(jobs).deadlines;
     const deadlines = new Map(known);
-    // A node with work that no known job explains will be busy for nobody knows how long.
+    // A busy node without a known job will be busy for an unknown time.
     for (const node of nodes.values())
       if (isBusy(node.state) && !known.has(node.name)) deadlines.set(node.name, 'unknown');
     const suspended = nodesOfSuspended(jobs);

@@ -142,6 +142,9 @@ async function reopenNode(
   }
 }
 
+/** Half a million jobs of 8 KB: a cluster of that size must not be held back for good because its list is long. */
+const longestList = { maxAnswerBytes: 4 * 2 ** 30, timeoutMs: 300_000 };
+
 const unknown = (why: string): SlurmWork => ({ kind: 'unknown', why });
 
 /**
@@ -152,7 +155,7 @@ async function askWork({ client, gateway }: SlurmConnection, signal: AbortSignal
   const partitions = await client.partitions.list({ signal });
   const nodes = await gateway.freshView(signal);
   if (nodes.kind === 'unknown') return unknown(nodes.why);
-  const jobs = await client.jobs.list({ signal });
+  const jobs = await client.jobs.list({ signal, ...longestList });
   return {
     kind: 'known',
     jobs: workJobs(jobs.items),

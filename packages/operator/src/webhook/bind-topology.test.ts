@@ -1,4 +1,4 @@
-/** The topology of a machine on its way to a worker: who gets it, and that nobody waits for it. */
+/** Copies the topology of a Node to its worker: which pods get it, and that binding never waits for it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotation } from '@slurm-operator/api';
@@ -32,7 +32,7 @@ async function bound({ app = 'slurmd', has, machine, dryRun = false, fails = fal
       return Promise.resolve({});
     },
   } as unknown as Client;
-  const verdict = await bindTopology(client, silent)(
+  const result = await bindTopology(client, silent)(
     {
       object: { metadata: { name: 'w-0' }, target: { kind: 'Node', name: 'm' } },
       namespace: 'hpc',
@@ -42,7 +42,7 @@ async function bound({ app = 'slurmd', has, machine, dryRun = false, fails = fal
     } as never,
     AbortSignal.timeout(5_000),
   );
-  assert.ok('allowed' in verdict && verdict.allowed, 'whatever happens, the pod is bound');
+  assert.ok('allowed' in result && result.allowed, 'whatever happens, the pod is bound');
   return written;
 }
 
@@ -55,7 +55,7 @@ for (const [reason, world, topology] of [
   ['nor has one with an empty one', { machine: ' ' }, undefined],
   ['pods of others are left alone', { machine: 'leaf:a', app: 'web' }, undefined],
   ['a dry run writes nothing', { machine: 'leaf:a', dryRun: true }, undefined],
-  ['a failure is nobody’s business', { machine: 'leaf:a', fails: true }, undefined],
+  ['a failure is ignored', { machine: 'leaf:a', fails: true }, undefined],
 ] as const)
   test(reason, async () => {
     assert.deepEqual(

@@ -1,4 +1,4 @@
-/** What the API server is told of the webhooks: whom it asks, and what happens when nobody answers. */
+/** The webhook configurations: which requests are reviewed, and what happens when no webhook answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mutatingConfiguration, validatingConfiguration } from './configurations.ts';
@@ -29,7 +29,7 @@ test('every reviewed kind is asked about when it is made and when it changes, an
   }
 });
 
-test('what is on its way out, and what only changes beside its specification, goes without the webhook', () => {
+test('objects that are being deleted, and changes outside the specification, do not need the webhook', () => {
   for (const { matchConditions } of validatingConfiguration(place).webhooks)
     assert.deepEqual(
       matchConditions.map(({ expression }) => expression),

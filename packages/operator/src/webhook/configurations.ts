@@ -1,4 +1,4 @@
-/** What the API server is told about our webhooks. Charts and the plain YAML are made of this. */
+/** The webhook configurations. Charts and the plain YAML are generated from this. */
 import { group, version } from '@slurm-operator/api';
 import { bindingName, bindingPath, reviewedKinds, validatePath, webhookName } from './endpoints.ts';
 
@@ -67,7 +67,7 @@ export function validatingConfiguration({ name, service }: WebhookPlace) {
   };
 }
 
-/** Off unless somebody applies it. A Binding has no labels of its pod, so the webhook itself looks for workers. */
+/** Off unless a user applies it. A Binding has no labels of its pod, so the webhook itself looks for workers. */
 export function mutatingConfiguration({ name, service }: WebhookPlace) {
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',

@@ -1,4 +1,4 @@
-/** Which reviews are judged at all, and what is read for them. */
+/** Which reviews are validated, and what is read for them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AdmissionRequest, Client } from '@slurm-operator/kube';
@@ -7,7 +7,7 @@ import { validatorOf } from './validator.ts';
 const controller = (name: string, over: object = {}) =>
   ({ metadata: { name: 'slurm', namespace: 'hpc', ...over }, spec: { configFileRefs: [{ name }] } }) as never;
 
-async function judged(
+async function review(
   request: Partial<AdmissionRequest<never>>,
   map?: object,
   namespaces?: ReadonlySet<string>,
@@ -21,15 +21,11 @@ async function judged(
 }
 
 for (const [reason, request, allowed] of [
-  ['what is made is judged', {}, false],
-  ['so is what changes', { operation: 'UPDATE', oldObject: controller('before') }, false],
+  ['a created object is validated', {}, false],
+  ['so is a changed specification', { operation: 'UPDATE', oldObject: controller('before') }, false],
+  ['a change outside the specification is not', { operation: 'UPDATE', oldObject: controller('gone') }, true],
   [
-    'what only changes beside its specification is not',
-    { operation: 'UPDATE', oldObject: controller('gone') },
-    true,
-  ],
-  [
-    'nor what is on its way out',
+    'nor an object that is being deleted',
     {
       operation: 'UPDATE',
       object: controller('gone', { deletionTimestamp: '2026-01-01T00:00:00Z' }),
@@ -37,17 +33,17 @@ for (const [reason, request, allowed] of [
     },
     true,
   ],
-  ['nor what is deleted', { operation: 'DELETE' }, true],
+  ['nor a deletion', { operation: 'DELETE' }, true],
 ] as const)
-  test(reason, async () => assert.equal((await judged(request as never)).allowed, allowed));
+  test(reason, async () => assert.equal((await review(request as never)).allowed, allowed));
 
-test('of some namespaces only: elsewhere nothing is judged', async () => {
-  assert.equal((await judged({}, undefined, new Set(['hpc']))).allowed, false);
-  assert.equal((await judged({}, undefined, new Set(['team']))).allowed, true);
+test('validates only objects in its namespaces', async () => {
+  assert.equal((await review({}, undefined, new Set(['hpc']))).allowed, false);
+  assert.equal((await review({}, undefined, new Set(['team']))).allowed, true);
 });
 
 test('the keys of a ConfigMap are those of its text and of its bytes', async () => {
-  assert.equal((await judged({}, { data: { 'gres.conf': '' } })).allowed, true);
-  assert.equal((await judged({}, { data: { 'slurm.conf': '' } })).allowed, false);
-  assert.equal((await judged({}, { binaryData: { 'slurm.conf': '' } })).allowed, false);
+  assert.equal((await review({}, { data: { 'gres.conf': '' } })).allowed, true);
+  assert.equal((await review({}, { data: { 'slurm.conf': '' } })).allowed, false);
+  assert.equal((await review({}, { binaryData: { 'slurm.conf': '' } })).allowed, false);
 });

@@ -12,6 +12,7 @@ import type { Finding, SpecFacts } from '../rules/findings.ts';
 import { specRules } from '../rules/spec-rules.ts';
 import type { ReviewedKind } from './endpoints.ts';
 import { gatherFacts } from './gather-facts.ts';
+import { warnOfChange } from './warn-of-change.ts';
 
 type Reviewed = KubeObject & { readonly spec?: unknown };
 
@@ -22,21 +23,25 @@ export interface ValidatorOptions {
 }
 
 export function validatorOf(kind: ReviewedKind, options: ValidatorOptions): Validator<Reviewed> {
-  const judge = specRules[kind] as (object: unknown, facts: SpecFacts) => readonly Finding[];
+  const check = specRules[kind] as (object: unknown, facts: SpecFacts) => readonly Finding[];
   return async (request, signal) => {
     const { object, namespace = '' } = request;
     if (object === undefined || !isNews(request)) return allow();
     if (options.namespaces?.has(namespace) === false) return allow();
-    const findings = judge(object, await gatherFacts(kind, object, options.client, { namespace, signal }));
+    const [facts, changes] = await Promise.all([
+      gatherFacts(kind, object, options.client, { namespace, signal }),
+      kind === 'NodeSet' ? warnOfChange(request, options.client, signal) : [],
+    ]);
+    const findings = check(object, facts);
     const errors = findings.filter(({ severity }) => severity === 'error').map(({ message }) => message);
     const warnings = findings.filter(({ severity }) => severity !== 'error').map(({ message }) => message);
-    return errors.length === 0 ? allow(...warnings) : deny(errors.join('; '), ...warnings);
+    return errors.length === 0 ? allow(...warnings, ...changes) : deny(errors.join('; '), ...warnings);
   };
 }
 
 /**
- * Only what a person decides anew is judged. An object on its way out must be able to lose its finalizers, and a label
- * must not fail because of a ConfigMap that went missing since.
+ * Only changes of the spec are validated. An object that is being deleted must be able to lose its finalizers, and a change of a label
+ * must not fail because of a ConfigMap that is missing since.
  */
 function isNews({ operation, object, oldObject }: AdmissionRequest<Reviewed>): boolean {
   if (operation === 'CREATE') return true;

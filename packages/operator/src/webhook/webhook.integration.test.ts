@@ -1,4 +1,4 @@
-/** The webhook program beside an API server that asks it: what it refuses, what it warns of, and that nobody needs it. */
+/** The webhook program beside an API server that asks it: what it refuses, what it warns of, and that nothing depends on it. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -196,7 +196,7 @@ test('a file that is ours is refused, one that Slurm does not know is warned of,
   assert.match(missing.message, /ConfigMap "nowhere" does not exist in this namespace; create it first/);
 });
 
-test('what nobody decides anew is not judged: labels, finalizers, an object on its way out', async () => {
+test('does not validate changes of labels and finalizers, nor an object that is being deleted', async () => {
   await client.delete(configMaps, { namespace, name: 'good' });
   assert.equal((await change('controllers', 'a', { metadata: { labels: { x: 'y' } } })).status, 200);
   assert.equal(
@@ -305,11 +305,11 @@ test('a worker that is bound learns the topology of its machine; no other pod do
     metadata: { name: 'm', annotations: { [annotation.topology]: topology } },
   });
   await pod('worker', { [label.name]: 'slurmd' });
-  await pod('bystander', { [label.name]: 'nginx' });
+  await pod('unrelated', { [label.name]: 'nginx' });
   assert.equal((await bind('worker', 'm')).status, 201);
   assert.equal(await topologyOf('worker'), topology);
-  assert.equal((await bind('bystander', 'm')).status, 201);
-  assert.equal(await topologyOf('bystander'), undefined);
+  assert.equal((await bind('unrelated', 'm')).status, 201);
+  assert.equal(await topologyOf('unrelated'), undefined);
 });
 
 test('a worker is bound even if its machine cannot be read', async () => {
@@ -326,7 +326,7 @@ test('on a cordoned node it asks whether it is the last replica', async () => {
   );
 });
 
-test('the certificate is the Secret’s, and comes back when somebody deletes it', async () => {
+test('the certificate is the Secret’s, and comes back when a user deletes it', async () => {
   const first = await client.get(secrets, { namespace: 'slinky', name: 'hook-certs' });
   assert.deepEqual(Object.keys(first.data ?? {}).toSorted(), ['ca.crt', 'ca.key', 'tls.crt', 'tls.key']);
   await program?.stop();

@@ -90,7 +90,7 @@ async function runHistory(from: Start, events: readonly Happening[]): Promise<vo
   for (const each of events) await happen(world, each);
   for (const set of world.nodeSets())
     world.patch('nodesets', set, (live) => ({ ...live, spec: { ...(live['spec'] as object), ...atOnce } }));
-  // With too little room for the workers there is no rest: one after the other tries its luck.
+  // With too little room for the workers the cluster never settles: they take turns.
   const { controller } = world;
   if (controller !== undefined) world.patch('controllers', controller, withoutMaxNodeCount);
   await settle(world);

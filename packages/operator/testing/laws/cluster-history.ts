@@ -14,7 +14,7 @@ const names = ['a', 'b', 'c'] as const;
 /** Prefixes of which two make the same name of different ordinals. */
 const prefixes = [undefined, 'gpu-', 'gpu-1', 'x-'] as const;
 
-type Deed = (world: ClusterWorld, i: number) => void | Promise<void>;
+type Step = (world: ClusterWorld, i: number) => void | Promise<void>;
 
 const pick = <T>(from: readonly T[], i: number): T | undefined => from[i % Math.max(1, from.length)];
 const workers = (world: ClusterWorld) => world.kube.list('pods').filter(isWorker);
@@ -23,7 +23,7 @@ const liveSets = (world: ClusterWorld) =>
 
 /** Changes the specification of a NodeSet. */
 const change =
-  (patch: (spec: Json, i: number, world: ClusterWorld) => Json): Deed =>
+  (patch: (spec: Json, i: number, world: ClusterWorld) => Json): Step =>
   (world, i) => {
     const set = pick(liveSets(world), i);
     if (set !== undefined)
@@ -34,7 +34,7 @@ const change =
   };
 
 const changeController =
-  (patch: (spec: Json, i: number) => Json): Deed =>
+  (patch: (spec: Json, i: number) => Json): Step =>
   (world, i) => {
     const { controller } = world;
     if (controller !== undefined)
@@ -56,7 +56,7 @@ const withAnnotation = (object: StoredObject, name: string, value: string | unde
 };
 
 /** What moves the world on: it comes more often than anything else, so that histories get somewhere. */
-const machinery: Readonly<Record<string, Deed>> = {
+const machinery: Readonly<Record<string, Step>> = {
   'reconcile the Controller': (world, i) => world.operate({ controller: true }, i === 7 ? 1 : undefined),
   'reconcile a NodeSet': async (world, i) => {
     const set = pick(world.nodeSets(), i);
@@ -85,7 +85,7 @@ const machinery: Readonly<Record<string, Deed>> = {
   },
 };
 
-const people: Readonly<Record<string, Deed>> = {
+const people: Readonly<Record<string, Step>> = {
   'create a NodeSet': (world, i) =>
     world.createNodeSet(pick(names, i) ?? 'a', {
       replicas: i % 4,
@@ -189,7 +189,7 @@ const people: Readonly<Record<string, Deed>> = {
   },
 };
 
-const accidents: Readonly<Record<string, Deed>> = {
+const accidents: Readonly<Record<string, Step>> = {
   'kill the operator': (world) => world.restartOperator(),
   'Slurm is cut off': (world) => {
     world.slurmReachable = false;
@@ -222,7 +222,7 @@ const accidents: Readonly<Record<string, Deed>> = {
 };
 
 /** Actions in a row that chance seldom brings together; part of a history only where they are asked for. */
-const combined: Readonly<Record<string, Deed>> = {
+const combined: Readonly<Record<string, Step>> = {
   'crash after a change of the update strategy': async (world, i) => {
     const set = pick(liveSets(world), i);
     await people['change the update strategy']?.(world, i);
@@ -230,13 +230,13 @@ const combined: Readonly<Record<string, Deed>> = {
   },
 };
 
-const deeds: Readonly<Record<string, Deed>> = { ...machinery, ...people, ...accidents, ...combined };
+const steps: Readonly<Record<string, Step>> = { ...machinery, ...people, ...accidents, ...combined };
 
 export function happening(
   without: readonly string[] = [],
   often: readonly string[] = [],
 ): fc.Arbitrary<Happening> {
-  const of = (some: Readonly<Record<string, Deed>>) =>
+  const of = (some: Readonly<Record<string, Step>>) =>
     fc.record({ does: fc.constantFrom(...Object.keys(some).filter((name) => !without.includes(name))), n });
   return fc.oneof(
     { weight: 14, arbitrary: of(machinery) },
@@ -250,8 +250,8 @@ export function happening(
 
 export async function happen(world: ClusterWorld, { does, n: i }: Happening): Promise<void> {
   world.now += 1_000;
-  const deed = deeds[does];
-  if (deed === undefined) throw new Error(`there is no ${does}`);
-  await deed(world, i);
+  const step = steps[does];
+  if (step === undefined) throw new Error(`there is no ${does}`);
+  await step(world, i);
   if (world.broken !== undefined) throw world.broken;
 }

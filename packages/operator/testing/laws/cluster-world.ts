@@ -34,8 +34,8 @@ export class ClusterWorld {
   #operator!: ModelOperator;
   /** The uid of the NodeSet that is being reconciled. */
   #actor: string | undefined;
-  /** Partitions whose jobs people gave up. */
-  readonly #givenUp = new Set<string>();
+  /** Partitions whose jobs a user allowed to be lost. */
+  readonly #released = new Set<string>();
   #writesLeft = Number.POSITIVE_INFINITY;
   #template: { readonly template: object; readonly generation: number } | undefined;
 
@@ -53,10 +53,10 @@ export class ClusterWorld {
       fresh(aController({ extraConf: 'PartitionName=all Nodes=ALL Default=YES State=UP', ...controller })),
     );
     this.slurm.onLoss = ({ id, state, partitions }, why) => {
-      if (!partitions.some((partition) => this.#givenUp.has(partition)))
+      if (!partitions.some((partition) => this.#released.has(partition)))
         this.breaks(`L12: job ${id} ended as ${state}: ${why}`);
     };
-    this.kube.onPodDeleted = (pod, by) => this.#judgePodDeletion(pod, by);
+    this.kube.onPodDeleted = (pod, by) => this.#checkPodDeletion(pod, by);
     this.restartOperator();
   }
 
@@ -88,7 +88,7 @@ export class ClusterWorld {
       reachable: () => this.slurmReachable && this.slurmctld.answers,
       writing: (write) => {
         spend();
-        this.#judgeSlurmWrite(write);
+        this.#checkSlurmWrite(write);
       },
     });
     this.#operator = new ModelOperator({ kube: this.kube, connection: this.connection, clock, spend });
@@ -109,9 +109,9 @@ export class ClusterWorld {
     this.kube.create('nodesets', fresh(aNodeSet(spec, { name })));
   }
 
-  /** A person deletes it; with policy Delete the jobs in its partition are given up. */
+  /** A user deletes it; with policy Delete the jobs in its partition may be lost. */
   deleteNodeSet(set: NodeSet & StoredObject): void {
-    if (set.spec.deletionPolicy === 'Delete') this.#givenUp.add(slurmSetName(set));
+    if (set.spec.deletionPolicy === 'Delete') this.#released.add(slurmSetName(set));
     this.kube.delete('nodesets', set, 'person');
   }
 
@@ -119,7 +119,7 @@ export class ClusterWorld {
     this.kube.change(plural, object, patch);
   }
 
-  /** One reconcile of the Controller, or of a NodeSet; with `writes`, the operator dies after that many. */
+  /** One reconcile of the Controller, or of a NodeSet; with `writes`, the operator crashes after that many. */
   async operate(
     target: { readonly controller: true } | { readonly nodeSet: string },
     writes?: number,
@@ -128,7 +128,7 @@ export class ClusterWorld {
     this.#writesLeft = writes ?? Number.POSITIVE_INFINITY;
     if ('controller' in target) {
       await this.#operator.reconcile('controller', namespace, controllerName);
-      this.#judgeTemplate();
+      this.#checkTemplate();
     } else {
       this.#actor = this.kube.get('nodesets', namespace, target.nodeSet)?.metadata.uid;
       await this.#operator.reconcile('nodeset', namespace, target.nodeSet);
@@ -151,7 +151,7 @@ export class ClusterWorld {
   }
 
   /** L14: only a change of the specification may change the pods of slurmctld. */
-  #judgeTemplate(): void {
+  #checkTemplate(): void {
     const set = this.kube.list('statefulsets')[0];
     const generation = this.controller?.metadata.generation ?? 0;
     const { template } = (set?.['spec'] ?? {}) as { template?: object };
@@ -162,7 +162,7 @@ export class ClusterWorld {
     this.#template = { template, generation };
   }
 
-  #judgePodDeletion(pod: StoredObject, by: string): void {
+  #checkPodDeletion(pod: StoredObject, by: string): void {
     const hostname = (pod['spec'] as { hostname?: string }).hostname ?? '';
     const jobs = this.slurm
       .on(hostname)
@@ -176,7 +176,7 @@ export class ClusterWorld {
     if (!asked) this.breaks(`L1: the ${by} deletes ${pod.metadata.name} while job ${jobs[0]?.id} is on it`);
   }
 
-  #judgeSlurmWrite(write: SlurmWrite): void {
+  #checkSlurmWrite(write: SlurmWrite): void {
     if (write.kind === 'reserve' || write.kind === 'unreserve') return;
     const node = this.slurm.nodes.get(write.node);
     if (node === undefined) return;

@@ -59,7 +59,7 @@ export class Machines {
 
   removeExternal(name: string): void {
     if (!this.#slurmds.delete(`external-${name}`)) return;
-    this.#slurm.slurmdEnded(name, 'its machine was taken away', true);
+    this.#slurm.slurmdEnded(name, 'its machine was removed', true);
     this.#slurm.nodes.delete(name);
   }
 
@@ -87,7 +87,7 @@ export class Machines {
     return (pod['status'] as { phase?: string } | undefined)?.phase === 'Failed';
   }
 
-  /** slurmd ends by itself: its work with it. */
+  /** slurmd exits on its own: its jobs end with it. */
   fail(pod: StoredObject, now: number): void {
     const { hostname = '', containers = [] } = pod['spec'] as PodSpec;
     if (!this.#end(pod.metadata.uid, hostname, true)) return;
@@ -182,7 +182,7 @@ export class Machines {
     });
   }
 
-  /** `alone`: it ended by itself, and what it ran is nobody's fault. A pod that was deleted was judged when that was asked for. */
+  /** `alone`: it exited on its own, and the loss of its jobs breaks no law. The deletion of a pod was checked when it was requested. */
   #end(uid: string, hostname: string, alone: boolean): boolean {
     if (!this.#slurmds.delete(uid)) return false;
     const why = alone ? 'its slurmd ended' : 'its worker was deleted';

@@ -42,7 +42,7 @@ export class MemoryKube {
   #version = 0;
   /** Plurals that changed since they were last asked for. */
   readonly #changed = new Set<string>();
-  /** Told of every pod that somebody deletes, before it goes. */
+  /** Called for every pod deletion, before the pod is deleted. */
   onPodDeleted: (pod: StoredObject, by: string) => void = () => {};
 
   constructor(now: () => number) {

@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   /** Time passes: a list and a write never happen at the same moment. */
   readonly tick: () => number;
   readonly reachable: () => boolean;
-  /** Asked before every write of the operator; judges it, and throws when that operator is dead. */
+  /** Called before every write of the operator; checks it, and throws when that operator has crashed. */
   readonly writing: (write: SlurmWrite) => void;
 }
 
@@ -170,8 +170,7 @@ export class ModelConnection {
       },
       pollFast,
       subscribe: () => () => undefined,
-      distrust: () => undefined,
-      doubt: () => undefined,
+      invalidate: () => undefined,
       listSince: () =>
         this.#options.reachable()
           ? Promise.resolve(since())
@@ -256,6 +255,15 @@ function toSlurmJob(job: ModelJob): SlurmJob {
     tresRequested: '',
     tresAllocated: '',
     tresPer: '',
+    tresPerNode: '',
+    memoryPerNode: undefined,
+    dependency: '',
+    constraints: '',
+    licenses: '',
+    reservation: '',
+    adminComment: '',
+    eligibleAt: undefined,
+    consideredAt: undefined,
   };
 }
 

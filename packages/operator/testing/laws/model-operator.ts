@@ -18,11 +18,12 @@ import {
 } from '@slurm-operator/kube';
 import { Registry } from 'prom-client';
 import { accountings, clusters, controllers, nodeSets } from '../../src/cache/resources.ts';
-import { ControllerReconciler } from '../../src/kinds/controller/reconciler.ts';
-import { NodeSetReconciler } from '../../src/kinds/nodeset/reconciler.ts';
+import type { Reconcile } from '../../src/framework/define-reconciler.ts';
+import { controllerReconciler } from '../../src/kinds/controller/reconciler.ts';
+import { nodeSetReconciler } from '../../src/kinds/nodeset/reconciler.ts';
 import { setupCache } from '../../src/programs/cached-objects.ts';
 import { WorkSurvey } from '../../src/slurm-connection/work-survey.ts';
-import { surroundings } from '../objects.ts';
+import { operatorDefaults } from '../objects.ts';
 import { MemoryClient, type MemoryKube } from './memory-kube.ts';
 import type { ModelConnection } from './model-connection.ts';
 
@@ -54,8 +55,8 @@ export class ModelOperator {
   readonly #kube: MemoryKube;
   readonly #cache: Cache;
   readonly #context: ReconcileContext;
-  readonly #controller: ControllerReconciler;
-  readonly #nodeSet: NodeSetReconciler;
+  readonly #controller: Reconcile;
+  readonly #nodeSet: Reconcile;
   /** What its watches have not told it yet: plural. */
   readonly #unseen = new Set<string>(watched.map(({ plural }) => plural));
 
@@ -74,20 +75,20 @@ export class ModelOperator {
       recorder,
       metrics: { registry: new Registry() },
     } as never;
-    this.#controller = new ControllerReconciler(
+    this.#controller = controllerReconciler(
       manager,
-      surroundings,
+      operatorDefaults,
       new WorkSurvey(() => connection as never, clock),
     );
-    this.#nodeSet = new NodeSetReconciler(manager, () => connection.gateway, {
-      clusterDomain: surroundings.clusterDomain,
-      defaultImage: surroundings.images.slurmd,
+    this.#nodeSet = nodeSetReconciler(manager, () => connection.gateway, {
+      clusterDomain: operatorDefaults.clusterDomain,
+      defaultImage: operatorDefaults.images.slurmd,
       propagatedConditions: new Set(),
       parallel: 4,
     });
   }
 
-  /** Its watches tell of everything that has changed. */
+  /** Its watches deliver everything that has changed. */
   catchUp(): void {
     for (const plural of this.#kube.takeChanged()) this.#unseen.add(plural);
     for (const resource of watched) {
@@ -99,7 +100,7 @@ export class ModelOperator {
   /** One reconcile; what it throws is for its queue. */
   async reconcile(kind: 'controller' | 'nodeset', namespace: string, name: string): Promise<void> {
     const request = { key: `${namespace}/${name}`, namespace, name } as never;
-    const { reconcile } = kind === 'controller' ? this.#controller : this.#nodeSet;
+    const reconcile = kind === 'controller' ? this.#controller : this.#nodeSet;
     try {
       await reconcile(request, this.#context);
     } catch (error) {

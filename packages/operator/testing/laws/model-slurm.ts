@@ -1,6 +1,6 @@
 /**
- * slurmctld as a model: a configuration in force, partitions, node records, jobs and reservations. It judges nothing; it tells its
- * `onLoss` of every job that ends otherwise than by itself or a person, and why. What it does at a reconfigure was
+ * slurmctld as a model: a configuration in force, partitions, node records, jobs and reservations. It checks nothing; it calls
+ * `onLoss` for every job that neither completes nor is ended by a user, with the cause. What it does at a reconfigure was
  * measured on 24.11 and 26.05 (docs/configuration-changes.md).
  */
 import type { NodeUpdate, ReservationWrite } from '@slurm-operator/slurm';
@@ -176,7 +176,7 @@ export class ModelSlurm {
     return true;
   }
 
-  /** slurmctld comes back with an empty state directory: nodes, jobs and reservations are gone. Excused: nobody but a disk did it. */
+  /** slurmctld comes back with an empty state directory: nodes, jobs and reservations are gone. Excused: a disk failure caused it. */
   loseState(now: number): void {
     for (const job of this.open()) this.#fail(job, 'the state of slurmctld was lost', true);
     this.nodes.clear();

@@ -1,4 +1,4 @@
-import type { Trouble } from './judge.ts';
+import type { Problem } from './conditions.ts';
 
 interface Refers {
   readonly metadata: { readonly namespace?: string | undefined };
@@ -6,7 +6,7 @@ interface Refers {
 }
 
 /** What an object says whose Controller is not there. */
-export const controllerNotFound = ({ metadata, spec }: Refers): Trouble => ({
+export const controllerNotFound = ({ metadata, spec }: Refers): Problem => ({
   reason: 'ControllerNotFound',
   message: `spec.controllerRef.name is "${spec.controllerRef.name}"; no such Controller exists in namespace ${metadata.namespace}: create it, or correct the name.`,
 });

@@ -52,15 +52,15 @@ for (const { reason, given, counts } of cases)
 test('the fatal line is quoted, without its time, and the message says what to do', () => {
   const message = '[x] fatal: cgroup_g_initialize: disabled\n[x] something after it\n';
   const ended = endedAfter(changedAt, [pod({ message }), pod({ message })]);
-  const trouble = describeEnded(ended, { name: 'main', hash: 'a1b2c3d4e5f6a7b8', changedAt });
-  assert.equal(trouble?.stillReady, true);
+  const problem = describeEnded(ended, { name: 'main', hash: 'a1b2c3d4e5f6a7b8', changedAt });
+  assert.equal(problem?.stillReady, true);
   assert.match(
-    trouble?.message ?? '',
+    problem?.message ?? '',
     /w-0 and 1 more after configuration a1b2c3d4e5f6 of Controller main .*"fatal: cgroup_g_initialize: disabled"\. Revert the change/,
   );
 });
 
-test('nobody ended, nothing is said', () => {
+test('no message when no worker has ended', () => {
   assert.equal(describeEnded([], { name: 'main', hash: '', changedAt }), undefined);
 });
 

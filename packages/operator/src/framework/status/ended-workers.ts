@@ -2,7 +2,7 @@
 import { app, type Controller, conditionType, label } from '@slurm-operator/api';
 import { type Cache, type Live, type ObjectRef, type Pod, type Predicate, pods } from '@slurm-operator/kube';
 import type { Read } from '../../objects/read.ts';
-import type { Trouble } from './judge.ts';
+import type { Problem } from './conditions.ts';
 
 /** Reconfigured workers end at once; later ends have another cause. */
 const windowAfter = 5 * 60_000;
@@ -39,12 +39,12 @@ function lastLine(log: string | undefined): string | undefined {
     .slice(0, 300);
 }
 
-/** Undefined while all is well. `nodeSet`: only workers of this one. */
+/** Undefined if there is no problem. `nodeSet`: only workers of this one. */
 export function workersEnded(
   cache: Cache,
   { metadata, status }: Read<Controller>,
   nodeSet?: string,
-): Trouble | undefined {
+): Problem | undefined {
   const { namespace, name } = metadata;
   const applied = status?.conditions?.find(({ type }) => type === conditionType.configApplied);
   const changedAt = Date.parse(applied?.status === 'True' ? applied.lastTransitionTime : '');
@@ -69,7 +69,7 @@ interface Change {
 export function describeEnded(
   ended: readonly EndedWorker[],
   { name, hash, changedAt }: Change,
-): Trouble | undefined {
+): Problem | undefined {
   const [first] = ended;
   if (first === undefined) return undefined;
   const others = ended.length === 1 ? '' : ` and ${ended.length - 1} more`;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podFacts as pod } from '../../../testing/pod-facts.ts';
-import { verdicts } from './judge.ts';
-import { type PodFacts, podTroubles } from './pods.ts';
+import { summaryConditions } from './conditions.ts';
+import { type PodFacts, podProblems } from './pods.ts';
 
 const away = { ready: false, running: false } as const;
 const cases: readonly {
@@ -13,11 +13,11 @@ const cases: readonly {
   readonly degraded: string;
   readonly says?: RegExp;
 }[] = [
-  { name: 'all is well', pods: [pod()], reason: 'Ready', ready: 'True', degraded: 'False' },
+  { name: 'all pods are ready', pods: [pod()], reason: 'Ready', ready: 'True', degraded: 'False' },
   { name: 'there is none yet', pods: [], reason: 'Starting', ready: 'False', degraded: 'False' },
   {
     name: 'one was killed and comes back',
-    pods: [pod({ ready: false, restarts: 1, lastWords: 'signal 9' })],
+    pods: [pod({ ready: false, restarts: 1, lastLogLine: 'signal 9' })],
     reason: 'Starting',
     ready: 'False',
     degraded: 'False',
@@ -25,7 +25,7 @@ const cases: readonly {
   },
   {
     name: 'one ends again and again',
-    pods: [pod({ ...away, waiting: 'CrashLoopBackOff', lastWords: 'fatal: no' })],
+    pods: [pod({ ...away, waiting: 'CrashLoopBackOff', lastLogLine: 'fatal: no' })],
     reason: 'CrashLooping',
     ready: 'False',
     degraded: 'True',
@@ -93,7 +93,7 @@ const cases: readonly {
 
 for (const { name, pods, reason, ready, degraded, says } of cases)
   test(`${name}: Ready ${ready} (${reason}), Degraded ${degraded}`, () => {
-    const [isReady, , isDegraded] = verdicts(podTroubles(pods, 'hpc', 'nothing yet.'), 'well');
+    const [isReady, , isDegraded] = summaryConditions(podProblems(pods, 'hpc', 'nothing yet.'), 'well');
     assert.deepEqual([isReady?.status, isReady?.reason, isDegraded?.status], [ready, reason, degraded]);
     if (says !== undefined) assert.match(isReady?.message ?? '', says);
   });

@@ -2,7 +2,7 @@
 import { type Component, label } from '@slurm-operator/api';
 import { type Cache, type Live, nodes, type Pod, pods } from '@slurm-operator/kube';
 import { selectorLabels } from '../../objects/labels.ts';
-import type { Trouble } from './judge.ts';
+import type { Problem } from './conditions.ts';
 
 export interface PodFacts {
   readonly name: string;
@@ -12,23 +12,24 @@ export interface PodFacts {
   readonly running: boolean;
   /** Its node, when that does not answer: then nothing about the pod is news. */
   readonly lostWith: string | undefined;
-  /** How often, and how, a container ended by itself. */
+  /** How often, and how, a container exited. */
   readonly restarts: number;
   readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
   /** Which revision of its template it was made from. */
   readonly revision: string | undefined;
   /** Why a container does not run, in Kubernetes' word, such as CrashLoopBackOff. */
   readonly waiting: string | undefined;
   readonly waitingMessage: string | undefined;
-  /** The last words of a container that ended badly. */
-  readonly lastWords: string | undefined;
+  /** The last output of a container that failed. */
+  readonly lastLogLine: string | undefined;
   /** Why no node takes it. */
   readonly unschedulable: string | undefined;
   /** Nodes that do not answer, where a volume keeps the pod from all others. */
   readonly boundTo: readonly string[];
 }
 
-/** Pods that are on their way out do not count, but for those whose node does not answer: they stay for as long as it does. */
+/** Terminating pods do not count, except those whose node does not respond: they stay until it does. */
 export function podsOf(cache: Cache, of: Component, namespace: string, instance: string): PodFacts[] {
   const wanted = Object.entries(selectorLabels(of, instance));
   return cache
@@ -78,10 +79,11 @@ export function podFacts({ metadata, spec, status }: Live<Pod>, lostWith: string
     lostWith,
     restarts: containers.reduce((sum, one) => sum + (one.restartCount ?? 0), 0),
     annotations: metadata.annotations ?? {},
+    labels: metadata.labels ?? {},
     revision: metadata.labels?.['controller-revision-hash'],
     waiting: waiting?.reason,
     waitingMessage: waiting?.message,
-    lastWords: lastLine(ended?.message),
+    lastLogLine: lastLine(ended?.message),
     unschedulable: scheduled?.status === 'False' ? (scheduled.message ?? scheduled.reason) : undefined,
     boundTo: [],
   };
@@ -90,7 +92,7 @@ export function podFacts({ metadata, spec, status }: Live<Pod>, lostWith: string
 /** A container waits for these as a matter of course. */
 const normal = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** Daemons say why they die in their last line, often after many others. */
+/** Daemons log why they exit in their last line, often after many others. */
 function lastLine(log: string | undefined): string | undefined {
   const lines = (log ?? '')
     .split('\n')
@@ -112,11 +114,11 @@ function volumeAdvice(pod: PodFacts): string {
 }
 
 /** What keeps the pods of a workload from being ready, the most telling first. One that is ready keeps the whole going. */
-export function podTroubles(found: readonly PodFacts[], namespace: string, nothingReady: string): Trouble[] {
+export function podProblems(found: readonly PodFacts[], namespace: string, nothingReady: string): Problem[] {
   const stillReady = found.some((pod) => pod.ready);
   const broken = found.find((pod) => pod.waiting !== undefined && pod.lostWith === undefined);
   if (broken !== undefined) {
-    const words = broken.lastWords ?? broken.waitingMessage;
+    const words = broken.lastLogLine ?? broken.waitingMessage;
     return [
       {
         reason: /Image/.test(broken.waiting ?? '') ? 'ImagePullFailed' : 'CrashLooping',
@@ -125,12 +127,12 @@ export function podTroubles(found: readonly PodFacts[], namespace: string, nothi
       },
     ];
   }
-  const homeless = found.find((pod) => pod.unschedulable !== undefined);
-  if (homeless !== undefined)
+  const unschedulable = found.find((pod) => pod.unschedulable !== undefined);
+  if (unschedulable !== undefined)
     return [
       {
         reason: 'PodsUnschedulable',
-        message: `pod ${homeless.name}: ${homeless.unschedulable}${volumeAdvice(homeless)}`,
+        message: `pod ${unschedulable.name}: ${unschedulable.unschedulable}${volumeAdvice(unschedulable)}`,
         stillReady,
       },
     ];
@@ -148,6 +150,6 @@ export function podTroubles(found: readonly PodFacts[], namespace: string, nothi
   const again =
     restarted === undefined
       ? ''
-      : ` Pod ${restarted.name} restarted ${restarted.restarts} ${restarted.restarts === 1 ? 'time' : 'times'}${restarted.lastWords === undefined ? '' : `; last log line: ${restarted.lastWords}`}.`;
+      : ` Pod ${restarted.name} restarted ${restarted.restarts} ${restarted.restarts === 1 ? 'time' : 'times'}${restarted.lastLogLine === undefined ? '' : `; last log line: ${restarted.lastLogLine}`}.`;
   return [{ reason: 'Starting', message: `${nothingReady}${again}`, passing: true }];
 }

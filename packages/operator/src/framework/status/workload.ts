@@ -1,9 +1,9 @@
 /** What the status of a Deployment means for the object that owns it. Pure. */
 import type { Deployment, Live } from '@slurm-operator/kube';
-import type { Trouble } from './judge.ts';
-import { refusedWords } from './refused-request.ts';
+import type { Problem } from './conditions.ts';
+import { refusedWords } from './problem-of.ts';
 
-export function deploymentTroubles(deployment: Live<Deployment> | undefined, replicas: number): Trouble[] {
+export function deploymentProblems(deployment: Live<Deployment> | undefined, replicas: number): Problem[] {
   if (replicas === 0) return [{ reason: 'ScaledToZero', message: 'spec.replicas is 0: nothing runs.' }];
   const ready = deployment?.status?.readyReplicas ?? 0;
   const { conditions = [] } = deployment?.status ?? {};

@@ -1,41 +1,45 @@
 /** Writes a status if it says something new. */
 import {
   type Client,
-  type Condition,
   covers,
   type KubeObject,
   type Live,
   type ReconcileContext,
   type Resource,
+  type Condition as StoredCondition,
   setCondition,
 } from '@slurm-operator/kube';
-import type { Verdict } from './judge.ts';
+import type { Condition } from './conditions.ts';
 
-interface WithStatus extends KubeObject {
-  status?: { conditions?: Condition[] };
+export interface StatusReport {
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly conditions: readonly Condition[];
+  /** Types of conditions that no longer apply: they leave the status. */
+  readonly withdrawn?: readonly string[];
 }
 
-/** `withdrawn`: types of conditions that no longer apply; they leave the status. */
+interface WithStatus extends KubeObject {
+  status?: { conditions?: StoredCondition[] };
+}
+
 export async function writeStatus<T extends KubeObject>(
   resource: Resource<T>,
   object: Live<T>,
-  fields: Readonly<Record<string, unknown>>,
-  verdicts: readonly Verdict[],
+  { fields = {}, conditions: desired, withdrawn = [] }: StatusReport,
   client: Client,
-  context: ReconcileContext,
-  withdrawn: readonly string[] = [],
+  context: Pick<ReconcileContext, 'clock' | 'signal'>,
 ): Promise<void> {
   const { name, namespace, generation } = object.metadata;
   const before = (object as unknown as Live<WithStatus>).status;
   const now = context.clock.now();
-  let conditions: readonly Condition[] = (before?.conditions ?? []).filter(
+  let conditions: readonly StoredCondition[] = (before?.conditions ?? []).filter(
     ({ type }) => !withdrawn.includes(type),
   );
   const drops = conditions.length < (before?.conditions ?? []).length;
-  for (const verdict of verdicts)
+  for (const condition of desired)
     conditions = setCondition(
       conditions,
-      { ...verdict, ...(generation === undefined ? {} : { observedGeneration: generation }) },
+      { ...condition, ...(generation === undefined ? {} : { observedGeneration: generation }) },
       now,
     );
   const status = {

@@ -9,14 +9,14 @@ import {
   secrets,
   statefulSets,
 } from '@slurm-operator/kube';
-import { type Digests, digestsOf, refTroubles } from '../../cache/references.ts';
+import { type Digests, digestsOf, refProblems } from '../../cache/references.ts';
 import { refusedPods } from '../../framework/refused-pods.ts';
 import { Sensitive } from '../../framework/sensitive.ts';
-import type { Trouble } from '../../framework/status/judge.ts';
+import type { Problem } from '../../framework/status/conditions.ts';
 import { type PodFacts, podsOf } from '../../framework/status/pods.ts';
 import { jwtKeyOf } from '../../objects/key-sources.ts';
 import { cachedFacts } from '../../rules/cached-facts.ts';
-import { specTroubles } from '../../rules/findings.ts';
+import { problemsIn } from '../../rules/findings.ts';
 import { specRules } from '../../rules/spec-rules.ts';
 import { buildAccountingService } from './objects/accounting.ts';
 import { slurmsAnswers } from './status.ts';
@@ -26,15 +26,15 @@ export interface ObservedAccounting {
   readonly secrets: readonly Digests[];
   readonly jwks: readonly Digests[];
   /** References to Secrets and ConfigMaps that do not exist, or lack the key. */
-  readonly missingRefs: readonly Trouble[];
+  readonly missingRefs: readonly Problem[];
   /** Read from the API server, because caches hold digests only; absent while a reference is missing. */
   readonly password: Sensitive<string> | undefined;
   readonly statefulSet: Live<StatefulSet> | undefined;
   readonly pods: readonly PodFacts[];
   readonly answers: readonly Condition[];
-  readonly specProblems: readonly Trouble[];
+  readonly specProblems: readonly Problem[];
   /** Why slurmdbd's pod cannot be created. */
-  readonly refusedPod?: Trouble | undefined;
+  readonly refusedPod?: Problem | undefined;
 }
 
 export async function observeAccounting(
@@ -51,10 +51,10 @@ export async function observeAccounting(
   const jwks =
     spec.jwksKeyRef === undefined ? [] : [digestsOf(cache, 'ConfigMap', namespace, spec.jwksKeyRef.name)];
   const missingRefs = [
-    ...refTroubles('Secret', 'slurmKeyRef', spec.slurmKeyRef, known, namespace),
-    ...refTroubles('Secret', 'jwtKeyRef', jwtKeyOf(spec), known, namespace),
-    ...refTroubles('Secret', 'storageConfig.passwordKeyRef', passwordRef, known, namespace),
-    ...refTroubles('ConfigMap', 'jwksKeyRef', spec.jwksKeyRef, jwks, namespace),
+    ...refProblems('Secret', 'slurmKeyRef', spec.slurmKeyRef, known, namespace),
+    ...refProblems('Secret', 'jwtKeyRef', jwtKeyOf(spec), known, namespace),
+    ...refProblems('Secret', 'storageConfig.passwordKeyRef', passwordRef, known, namespace),
+    ...refProblems('ConfigMap', 'jwksKeyRef', spec.jwksKeyRef, jwks, namespace),
   ];
   const set = buildAccountingService(accounting).metadata;
   const isReadable = !spec.external && missingRefs.length === 0;
@@ -67,7 +67,7 @@ export async function observeAccounting(
     statefulSet: cache.get(statefulSets, set),
     pods: podsOf(cache, 'accounting', namespace, name),
     answers: slurmsAnswers(cache, namespace, name),
-    specProblems: specTroubles(specRules.Accounting(accounting, cachedFacts(cache, accounting.metadata))),
+    specProblems: problemsIn(specRules.Accounting(accounting, cachedFacts(cache, accounting.metadata))),
     refusedPod: await refusedPods({ cache, client }, { namespace, name: set.name }, signal),
   };
 }

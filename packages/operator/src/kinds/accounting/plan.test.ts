@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { anAccounting, surroundings } from '../../../testing/objects.ts';
+import { anAccounting, operatorDefaults } from '../../../testing/objects.ts';
 import { describeActions } from '../../framework/actions.ts';
 import { Sensitive } from '../../framework/sensitive.ts';
 import type { ObservedAccounting } from './observe.ts';
@@ -24,7 +24,7 @@ const observed = (over: Partial<ObservedAccounting> = {}, spec: object = {}): Ob
 });
 
 test('slurmdbd starts only after the Secret with its configuration is applied', () => {
-  const { actions, problems } = planAccounting(observed(), surroundings);
+  const { actions, problems } = planAccounting(observed(), operatorDefaults);
   const lines = describeActions(actions);
   assert.deepEqual(lines, [
     'apply Service slurm-accounting',
@@ -38,14 +38,14 @@ test('a missing reference keeps the running slurmdbd as it is, and is reported',
   const missing = { reason: 'SecretNotFound', message: 'create it' } as const;
   const { actions, problems } = planAccounting(
     observed({ missingRefs: [missing], password: undefined }),
-    surroundings,
+    operatorDefaults,
   );
   assert.deepEqual(describeActions(actions), ['apply Service slurm-accounting']);
   assert.deepEqual(problems, [missing]);
 });
 
 test('a password that slurmdbd.conf cannot hold is a problem that does not quote it', () => {
-  const plan = planAccounting(observed({ password: new Sensitive('a\nb') }), surroundings);
+  const plan = planAccounting(observed({ password: new Sensitive('a\nb') }), operatorDefaults);
   assert.equal(plan.problems[0]?.reason, 'InvalidSpec');
   assert.doesNotMatch(JSON.stringify(plan.problems), /a\\nb/);
   assert.equal(plan.actions.length, 1);
@@ -53,5 +53,5 @@ test('a password that slurmdbd.conf cannot hold is a problem that does not quote
 
 test('nothing is created for a slurmdbd that runs elsewhere', () => {
   const elsewhere = { external: true, externalConfig: { host: 'db.example', port: 6819 } };
-  assert.deepEqual(planAccounting(observed({}, elsewhere), surroundings).actions, []);
+  assert.deepEqual(planAccounting(observed({}, elsewhere), operatorDefaults).actions, []);
 });

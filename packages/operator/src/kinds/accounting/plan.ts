@@ -5,10 +5,10 @@ import { digestBehind } from '../../cache/references.ts';
 import { type Action, titleOf } from '../../framework/actions.ts';
 import type { Plan } from '../../framework/define-reconciler.ts';
 import { planStatefulSet } from '../../framework/plan-workload.ts';
-import type { Trouble } from '../../framework/status/judge.ts';
+import type { Problem } from '../../framework/status/conditions.ts';
 import { digestOf } from '../../objects/digest.ts';
 import { jwtKeyOf } from '../../objects/key-sources.ts';
-import type { Surroundings } from '../../objects/surroundings.ts';
+import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import type { RenderedConf } from '../../slurm-config/conf-file.ts';
 import { UnsafeValueError } from '../../slurm-config/errors.ts';
 import {
@@ -19,7 +19,7 @@ import {
 import { buildSlurmdbdConf } from './objects/slurmdbd-conf.ts';
 import type { ObservedAccounting } from './observe.ts';
 
-export function planAccounting(observed: ObservedAccounting, around: Surroundings): Plan {
+export function planAccounting(observed: ObservedAccounting, defaults: OperatorDefaults): Plan {
   const { accounting, missingRefs, password, statefulSet } = observed;
   if (accounting.spec.external) return { actions: [], problems: [] };
   const service: Action = { type: 'Apply', resource: services, object: buildAccountingService(accounting) };
@@ -32,7 +32,7 @@ export function planAccounting(observed: ObservedAccounting, around: Surrounding
     object: buildAccountingSecret(accounting, conf.text),
   };
   const hashes = { ...keyHashes(observed), slurmdbdConf: digestOf(conf.text) };
-  const desired = buildAccountingStatefulSet({ accounting, around, hashes });
+  const desired = buildAccountingStatefulSet({ accounting, defaults, hashes });
   return {
     actions: [
       service,
@@ -49,7 +49,7 @@ export function planAccounting(observed: ObservedAccounting, around: Surrounding
 function renderOrProblem(
   accounting: ObservedAccounting['accounting'],
   password: string,
-): RenderedConf | Trouble {
+): RenderedConf | Problem {
   try {
     return buildSlurmdbdConf(accounting, password);
   } catch (error) {
@@ -64,10 +64,12 @@ function keyHashes({ accounting: { spec }, secrets: known, jwks }: ObservedAccou
   readonly jwtKey: string;
 } {
   const jwt = digestBehind(known, jwtKeyOf(spec));
+  const publicKeys = digestBehind(jwks, spec.jwksKeyRef);
+  const isAway = jwt === '' || publicKeys === '';
   return {
     slurmKey: digestBehind(known, spec.slurmKeyRef),
     // Without public keys the digest of the JWT key alone: a new formula would restart every slurmdbd once.
-    jwtKey: spec.jwksKeyRef === undefined ? jwt : digestOf([jwt, digestBehind(jwks, spec.jwksKeyRef)]),
+    jwtKey: spec.jwksKeyRef === undefined ? jwt : isAway ? '' : digestOf([jwt, publicKeys]),
   };
 }
 

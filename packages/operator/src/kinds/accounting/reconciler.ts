@@ -9,32 +9,32 @@ import {
   type ReconcilerManager,
   type StatusReport,
 } from '../../framework/define-reconciler.ts';
-import { keysVerdict } from '../../keys/keys-verdict.ts';
-import type { Surroundings } from '../../objects/surroundings.ts';
+import { keysCondition } from '../../keys/keys-condition.ts';
+import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import { type ObservedAccounting, observeAccounting } from './observe.ts';
 import { desiredKeys, planAccounting } from './plan.ts';
-import { externalVerdicts, ownVerdicts } from './status.ts';
+import { externalConditions, ownConditions } from './status.ts';
 
-export const accountingReconciler = (manager: ReconcilerManager, defaults: Surroundings): Reconcile =>
+export const accountingReconciler = (manager: ReconcilerManager, defaults: OperatorDefaults): Reconcile =>
   defineReconciler(manager, {
     resource: accountings,
-    observe: (accounting, signal) => observeAccounting(manager, accounting, signal),
+    observe: (accounting, { signal }) => observeAccounting(manager, accounting, signal),
     plan: (observed) => planAccounting(observed, defaults),
     status: accountingStatus,
   });
 
 function accountingStatus({ observed, problems }: Outcome<ObservedAccounting, Plan>): StatusReport {
   const { accounting, pods, answers, specProblems, refusedPod } = observed;
-  if (accounting.spec.external) return { conditions: externalVerdicts(accounting, answers) };
+  if (accounting.spec.external) return { conditions: externalConditions(accounting, answers) };
   return {
     conditions: [
-      ...ownVerdicts(
+      ...ownConditions(
         accounting,
         [...problems, ...specProblems, ...(refusedPod === undefined ? [] : [refusedPod])],
         pods,
         answers,
       ),
-      keysVerdict(pods, desiredKeys(observed)),
+      keysCondition(pods, desiredKeys(observed)),
     ],
   };
 }

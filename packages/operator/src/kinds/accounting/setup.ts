@@ -3,10 +3,14 @@ import { app } from '@slurm-operator/api';
 import { configMaps, type Manager, secrets, services, statefulSets } from '@slurm-operator/kube';
 import { accountings, clusters, controllers } from '../../cache/resources.ts';
 import { watchPods } from '../../framework/status/watch-pods.ts';
-import type { Surroundings } from '../../objects/surroundings.ts';
+import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import { accountingReconciler } from './reconciler.ts';
 
-export function setupAccountings(manager: Manager, around: Surroundings, options: { workers: number }): void {
+export function setupAccountings(
+  manager: Manager,
+  defaults: OperatorDefaults,
+  options: { workers: number },
+): void {
   const builder = manager
     .controller('accounting-controller')
     .for(accountings)
@@ -37,5 +41,5 @@ export function setupAccountings(manager: Manager, around: Surroundings, options
     });
   watchPods(builder, manager.cache, [app.accounting])
     .options({ workers: options.workers })
-    .reconcile(accountingReconciler(manager, around));
+    .reconcile(accountingReconciler(manager, defaults));
 }

@@ -5,7 +5,7 @@ import type { Condition, Live } from '@slurm-operator/kube';
 import { anAccounting } from '../../../testing/objects.ts';
 import { podFacts } from '../../../testing/pod-facts.ts';
 import type { PodFacts } from '../../framework/status/pods.ts';
-import { externalVerdicts, ownVerdicts } from './status.ts';
+import { externalConditions, ownConditions } from './status.ts';
 
 const pod = podFacts;
 const answer = (status: 'True' | 'False'): Condition => ({
@@ -25,9 +25,9 @@ const cases: readonly {
   readonly database: string;
   readonly says?: RegExp;
 }[] = [
-  { name: 'all is well', pods: [pod()], answers: [answer('True')], ready: 'True', database: 'True' },
+  { name: 'all pods are ready', pods: [pod()], answers: [answer('True')], ready: 'True', database: 'True' },
   {
-    name: 'nobody has asked it yet',
+    name: 'it has not been queried yet',
     pods: [pod()],
     ready: 'True',
     database: 'True',
@@ -50,7 +50,9 @@ const cases: readonly {
   },
   {
     name: 'the password is wrong',
-    pods: [pod({ ready: false, waiting: 'CrashLoopBackOff', lastWords: 'error: mysql 1045 Access denied' })],
+    pods: [
+      pod({ ready: false, waiting: 'CrashLoopBackOff', lastLogLine: 'error: mysql 1045 Access denied' }),
+    ],
     ready: 'False',
     database: 'False',
     says: /refuses the user or the password/,
@@ -65,8 +67,8 @@ const cases: readonly {
 
 for (const { name, pods, answers = [], ready, database, says } of cases)
   test(`${name}: Ready ${ready}, DatabaseReachable ${database}`, () => {
-    const found = ownVerdicts(accounting, [], pods, answers);
-    const of = (type: string) => found.find((verdict) => verdict.type === type);
+    const found = ownConditions(accounting, [], pods, answers);
+    const of = (type: string) => found.find((condition) => condition.type === type);
     assert.equal(of(conditionType.ready)?.status, ready);
     assert.equal(of(conditionType.databaseReachable)?.status, database);
     if (says !== undefined) assert.match(of(conditionType.databaseReachable)?.message ?? '', says);
@@ -77,8 +79,8 @@ test('a slurmdbd elsewhere is Ready until Slurm hears otherwise (upstream weakne
     external: true,
     externalConfig: { host: 'dbd.example.com', port: 6819 },
   }) as typeof accounting;
-  assert.equal(externalVerdicts(external, [answer('True')])[0]?.reason, 'External');
-  const [ready] = externalVerdicts(external, [answer('False')]);
+  assert.equal(externalConditions(external, [answer('True')])[0]?.reason, 'External');
+  const [ready] = externalConditions(external, [answer('False')]);
   assert.deepEqual([ready?.status, ready?.reason], ['False', 'DatabaseUnreachable']);
   assert.match(ready?.message ?? '', /dbd\.example\.com:6819/);
 });

@@ -1,12 +1,12 @@
 /** What an Accounting says about itself: its pod, and what Slurm hears when it asks for accounting. */
 import { type Accounting, conditionType } from '@slurm-operator/api';
-import type { Cache, Condition, Live } from '@slurm-operator/kube';
+import type { Cache, Live, Condition as StoredCondition } from '@slurm-operator/kube';
 import { clusters, controllers } from '../../cache/resources.ts';
-import { type Trouble, type Verdict, verdicts } from '../../framework/status/judge.ts';
-import { type PodFacts, podTroubles } from '../../framework/status/pods.ts';
+import { type Condition, type Problem, summaryConditions } from '../../framework/status/conditions.ts';
+import { type PodFacts, podProblems } from '../../framework/status/pods.ts';
 
 /** What the Clusters that keep their accounts here heard from it; empty while none has asked. */
-export function slurmsAnswers(cache: Cache, namespace: string, accounting: string): Condition[] {
+export function slurmsAnswers(cache: Cache, namespace: string, accounting: string): StoredCondition[] {
   const names = new Set(
     cache
       .list(controllers, { namespace })
@@ -20,10 +20,13 @@ export function slurmsAnswers(cache: Cache, namespace: string, accounting: strin
     .filter(({ type, status }) => type === conditionType.databaseReachable && status !== 'Unknown');
 }
 
-export function externalVerdicts({ spec }: Live<Accounting>, answers: readonly Condition[]): Verdict[] {
+export function externalConditions(
+  { spec }: Live<Accounting>,
+  answers: readonly StoredCondition[],
+): Condition[] {
   const place = `${spec.externalConfig?.host ?? ''}:${spec.externalConfig?.port ?? ''}`;
   const refusal = answers.find(({ status }) => status === 'False');
-  const troubles: Trouble[] =
+  const problems: Problem[] =
     refusal === undefined
       ? []
       : [
@@ -32,40 +35,44 @@ export function externalVerdicts({ spec }: Live<Accounting>, answers: readonly C
             message: `Slurm cannot use slurmdbd at ${place}: ${refusal.message}. Check that slurmdbd runs and can reach its database.`,
           },
         ];
-  return verdicts(troubles, `slurmdbd runs elsewhere, at ${place}; the operator starts none.`).map(
-    (verdict) =>
-      verdict.type === conditionType.ready && verdict.status === 'True'
-        ? { ...verdict, reason: 'External' }
-        : verdict,
+  return summaryConditions(problems, `slurmdbd runs elsewhere, at ${place}; the operator starts none.`).map(
+    (condition) =>
+      condition.type === conditionType.ready && condition.status === 'True'
+        ? { ...condition, reason: 'External' }
+        : condition,
   );
 }
 
-export function ownVerdicts(
+export function ownConditions(
   { metadata, spec }: Live<Accounting>,
-  troubles: readonly Trouble[],
+  problems: readonly Problem[],
   found: readonly PodFacts[],
-  answers: readonly Condition[],
-): Verdict[] {
+  answers: readonly StoredCondition[],
+): Condition[] {
   const place = `${spec.storageConfig?.host ?? ''}:${spec.storageConfig?.port ?? ''}`;
-  const database = databaseVerdict(found, place, answers);
-  const pods = podTroubles(
+  const database = databaseCondition(found, place, answers);
+  const pods = podProblems(
     found,
     metadata.namespace,
     `slurmdbd does not respond yet; it may be waiting for the database at ${place}.`,
   );
-  const all: Trouble[] = [
-    ...troubles,
+  const all: Problem[] = [
+    ...problems,
     ...(database.status === 'False' ? [{ reason: database.reason, message: database.message }] : []),
     ...pods,
   ];
-  return [...verdicts(all, 'slurmdbd answers.'), database];
+  return [...summaryConditions(all, 'slurmdbd answers.'), database];
 }
 
 /**
- * slurmdbd opens its port when it has its database, and says in its last words when it never had; one that lost it later goes on
- * listening, and only whoever asks it something hears so.
+ * slurmdbd opens its port when it has its database, and logs in its last line when it never had; one that lost it later keeps
+ * listening, and only a request shows it.
  */
-function databaseVerdict(found: readonly PodFacts[], place: string, answers: readonly Condition[]): Verdict {
+function databaseCondition(
+  found: readonly PodFacts[],
+  place: string,
+  answers: readonly StoredCondition[],
+): Condition {
   const type = conditionType.databaseReachable;
   const refusal = answers.find(({ status }) => status === 'False');
   if (found.some((pod) => pod.ready)) {
@@ -84,7 +91,7 @@ function databaseVerdict(found: readonly PodFacts[], place: string, answers: rea
     };
   }
   const words = found
-    .map((pod) => pod.lastWords)
+    .map((pod) => pod.lastLogLine)
     .find((one) => one !== undefined && /mysql|database|storage/i.test(one));
   if (words === undefined)
     return {

@@ -22,7 +22,7 @@ import { classify, type Failure } from '../../slurm-connection/failure.ts';
 import type { ConnectionPool } from '../../slurm-connection/pool.ts';
 import type { SlurmConnection, SlurmPatience } from '../../slurm-connection/slurm-connection.ts';
 import { resolveTarget, type Target } from '../../slurm-connection/target.ts';
-import { type Ailing, type Connected, clusterStatus } from './status.ts';
+import { type Connected, clusterStatus, type UnreadyObject } from './status.ts';
 
 type Needs = Pick<Manager, 'cache' | 'client'>;
 
@@ -33,7 +33,7 @@ export interface ConnectionSettings {
   readonly slurm?: SlurmPatience;
 }
 
-/** How often Slurm is asked whether it is there while all is well. */
+/** How often Slurm is pinged while it is healthy. */
 const pingPeriod = 10_000;
 /** With accounting more often: nothing else tells that slurmdbd has lost its database. */
 const accountingPeriod = 5_000;
@@ -47,6 +47,8 @@ export class ClusterReconciler {
   readonly #manager: Needs;
   readonly #pool: ConnectionPool;
   readonly #settings: ConnectionSettings;
+  /** Clusters whose connection was logged. */
+  readonly #connected = new Set<string>();
   readonly #failures = new Map<string, { readonly count: number; readonly tryAgainAt: number }>();
 
   constructor(manager: Needs, pool: ConnectionPool, settings: ConnectionSettings) {
@@ -60,6 +62,7 @@ export class ClusterReconciler {
     const cluster = cache.get(clusters, request);
     if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) {
       this.#failures.delete(request.key);
+      this.#connected.delete(request.key);
       return this.#pool.remove(request.key);
     }
     const outcome = await this.#connect(cluster, request.key, context);
@@ -76,10 +79,16 @@ export class ClusterReconciler {
         { reason: outcome.reason, failures: this.#failures.get(request.key)?.count },
         `slurm client: ${outcome.message}`,
       );
-    else if (this.#failures.delete(request.key))
-      context.log.info({ server: outcome.server }, 'slurm client: reconnected');
-    const { fields, verdicts } = clusterStatus(outcome, this.#ailing(cluster), this.#hasAccounting(cluster));
-    await writeStatus(clusters, cluster, fields, verdicts, client, context);
+    else if (this.#failures.delete(request.key) || !this.#connected.has(request.key)) {
+      context.log.info({ server: outcome.server }, 'slurm client: connected');
+      this.#connected.add(request.key);
+    }
+    const { fields, conditions } = clusterStatus(
+      outcome,
+      this.#unready(cluster),
+      this.#hasAccounting(cluster),
+    );
+    await writeStatus(clusters, cluster, { fields, conditions }, client, context);
     // A wrong object does not become right by asking again: its change wakes us.
     if (failed && outcome.class === 'configuration') return;
     return { requeueAfter: wait };
@@ -123,7 +132,7 @@ export class ClusterReconciler {
     }
     const first = await this.#attempt(cluster, target, key, context);
     if (!('class' in first) || first.class !== 'authentication') return first;
-    // The key may have been changed a moment ago: read it again and sign anew, once.
+    // The key may have been changed a moment ago: read it and sign again, once.
     await this.#pool.remove(key);
     return this.#attempt(cluster, target, key, context);
   }
@@ -219,7 +228,7 @@ export class ClusterReconciler {
   }
 
   /** The objects of the same cluster that say that they are not ready. */
-  #ailing(cluster: Live<Cluster>): Ailing[] {
+  #unready(cluster: Live<Cluster>): UnreadyObject[] {
     const { cache } = this.#manager;
     const { namespace } = cluster.metadata;
     const name = cluster.spec.controllerRef?.name;

@@ -14,9 +14,9 @@ const connected = (over: Partial<Connected> = {}): Connected => ({
 });
 const failure = { class: 'transient', reason: 'ConnectionRefused', message: 'nothing listens' } as const;
 const of = (draft: ReturnType<typeof clusterStatus>, type: string) =>
-  draft.verdicts.find((verdict) => verdict.type === type);
+  draft.conditions.find((condition) => condition.type === type);
 
-test('Slurm that answers while a part of it is ill is Ready and Degraded, and says which part', () => {
+test('Slurm that answers while a component fails is Ready and Degraded, and the message names the component', () => {
   const draft = clusterStatus(
     connected(),
     [
@@ -45,6 +45,10 @@ test('the accounting is told as Slurm hears it: answers, refuses, or is not know
   );
   assert.deepEqual([refused?.status, refused?.message], ['False', 'Unable to connect to database']);
   assert.equal(database(connected({ accounting: { kind: 'silent' } }))?.status, 'Unknown');
-  assert.equal(database(failure)?.status, 'Unknown', 'an old answer is not kept when nobody can be asked');
+  assert.equal(
+    database(failure)?.status,
+    'Unknown',
+    'an old answer is not kept when Slurm cannot be queried',
+  );
   assert.equal(database(connected(), false), undefined);
 });

@@ -1,7 +1,7 @@
 /** What a Cluster says: whether Slurm answers, what it holds, and how everything that belongs to it is. Pure. */
 import { type Cluster, conditionType } from '@slurm-operator/api';
 import { isBusy, isDown, isDrain, isIdle } from '@slurm-operator/slurm';
-import { type Trouble, type Verdict, verdicts } from '../../framework/status/judge.ts';
+import { type Condition, type Problem, summaryConditions } from '../../framework/status/conditions.ts';
 import type { AccountingAnswer } from '../../slurm-connection/ask-accounting.ts';
 import type { Failure } from '../../slurm-connection/failure.ts';
 import type { NodesView } from '../../slurm-connection/slurm-gateway.ts';
@@ -19,7 +19,7 @@ export interface Connected {
 }
 
 /** An object of the same cluster that is not ready. */
-export interface Ailing {
+export interface UnreadyObject {
   readonly kind: string;
   readonly name: string;
   readonly message: string;
@@ -27,11 +27,11 @@ export interface Ailing {
 
 export function clusterStatus(
   outcome: Connected | Failure,
-  ailing: readonly Ailing[],
+  unready: readonly UnreadyObject[],
   hasAccounting: boolean,
-): { readonly fields: Partial<Status>; readonly verdicts: readonly Verdict[] } {
+): { readonly fields: Partial<Status>; readonly conditions: readonly Condition[] } {
   const failed = 'class' in outcome;
-  const connected: Verdict = failed
+  const connected: Condition = failed
     ? {
         type: conditionType.slurmConnected,
         status: 'False',
@@ -44,15 +44,15 @@ export function clusterStatus(
         reason: 'Connected',
         message: `Slurm at ${outcome.server} responds and accepts the token of the operator.`,
       };
-  const troubles: Trouble[] = failed ? [{ reason: outcome.reason, message: outcome.message }] : [];
-  const [ready, progressing, degraded] = verdicts(troubles, connected.message);
-  const [first] = ailing;
+  const problems: Problem[] = failed ? [{ reason: outcome.reason, message: outcome.message }] : [];
+  const [ready, progressing, degraded] = summaryConditions(problems, connected.message);
+  const [first] = unready;
   return {
     fields: { isReady: !failed, ...(failed ? {} : contents(outcome)) },
-    verdicts: [
+    conditions: [
       ...(ready === undefined ? [] : [ready]),
       ...(progressing === undefined ? [] : [progressing]),
-      // Slurm may well answer while a part of the cluster is ill: that is Degraded, not down.
+      // Slurm may answer while a component of the cluster fails: that is Degraded, not down.
       ...(degraded === undefined
         ? []
         : [
@@ -61,18 +61,18 @@ export function clusterStatus(
                   ...degraded,
                   status: 'True' as const,
                   reason: 'PodsNotReady' as const,
-                  message: `${first.kind} ${first.name} is not ready: ${first.message}${ailing.length > 1 ? ` (and ${ailing.length - 1} more)` : ''}`,
+                  message: `${first.kind} ${first.name} is not ready: ${first.message}${unready.length > 1 ? ` (and ${unready.length - 1} more)` : ''}`,
                 }
               : degraded,
           ]),
       connected,
-      ...databaseVerdict(outcome, hasAccounting),
+      ...databaseCondition(outcome, hasAccounting),
     ],
   };
 }
 
 /** What the Accounting cannot know of itself: a slurmdbd that has lost its database goes on listening. */
-function databaseVerdict(outcome: Connected | Failure, hasAccounting: boolean): Verdict[] {
+function databaseCondition(outcome: Connected | Failure, hasAccounting: boolean): Condition[] {
   const type = conditionType.databaseReachable;
   if (!hasAccounting) return [];
   if ('class' in outcome || outcome.accounting === undefined || outcome.accounting.kind === 'silent')

@@ -1,6 +1,6 @@
 /** The access modes of claims that standbys share. They never change, so each claim is read about once. */
 import type { Controller } from '@slurm-operator/api';
-import { type Client, type Clock, type DeepReadonly, persistentVolumeClaims } from '@slurm-operator/kube';
+import { type Client, type DeepReadonly, persistentVolumeClaims } from '@slurm-operator/kube';
 
 /** A claim may be deleted and created again, or not exist yet. */
 const rememberFor = 60_000;
@@ -16,13 +16,12 @@ export class ClaimModes {
   /** Undefined where no claim is shared, or it does not exist. */
   async of(
     { metadata: { namespace }, spec }: DeepReadonly<Controller>,
-    clock: Clock,
+    now: number,
     signal: AbortSignal,
   ): Promise<readonly string[] | undefined> {
     const claim = spec.persistence.existingClaim ?? '';
     if (spec.ha?.enabled !== true || claim === '') return undefined;
-    const now = clock.monotonic();
-    for (const [key, { at }] of this.#known) if (now - at > rememberFor) this.#known.delete(key);
+    for (const [key, { at }] of this.#known) if (Math.abs(now - at) > rememberFor) this.#known.delete(key);
     const key = `${namespace}/${claim}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known.modes;

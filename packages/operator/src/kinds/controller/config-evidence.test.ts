@@ -112,3 +112,32 @@ test('a drain of the guard is looked after although nothing changes', async () =
   await gather(undefined, { cache, survey: surveyOf({ work, hasClosedNodes: () => true }) });
   assert.equal(asked, 1);
 });
+
+test('the jobs are asked for before any change: a pending one may ask for a node that is gone', async () => {
+  const partitions = () => Promise.resolve(new Set(['short']));
+  const some: SlurmWork = {
+    kind: 'known',
+    jobs: [],
+    partitions: new Map(),
+    partitionSets: new Map(),
+    nodes: new Map(),
+    nodeCount: 0,
+    jobCount: 0,
+  };
+  const ask = async (work: SlurmWork) => {
+    const survey = surveyOf({
+      partitions,
+      work: () => Promise.resolve(work),
+      lastPartitions: () => undefined,
+    });
+    return (await gather(mapOf(desired), { desired: harmless, survey })).slurm;
+  };
+  assert.equal(await ask(some), some);
+  const { kind, ...rest } = await ask(silent);
+  assert.equal(kind, 'unknown');
+  assert.equal(
+    'mayForget' in rest,
+    false,
+    'all partitions are known: the change is made, because it may be the fix',
+  );
+});

@@ -11,13 +11,7 @@ import {
   nodeSetsAnnotation,
   versionFile,
 } from '../../slurm-config/render/config-map.ts';
-import type { ConfigEvidence, Owners } from './config-hold.ts';
-
-/** Nothing is in force, so nothing can be lost. */
-export const noEvidence: ConfigEvidence = {
-  inForce: undefined,
-  slurm: { kind: 'unknown', why: 'it was not queried' },
-};
+import { type ConfigEvidence, noEvidence, type Owners } from './plan/config-hold.ts';
 
 export interface EvidenceInput {
   readonly cache: Cache;
@@ -27,6 +21,8 @@ export interface EvidenceInput {
   readonly desired: string;
   /** A slurmctld runs that has answered before: partitions may exist that slurm.conf does not name. */
   readonly mayHavePartitions: boolean;
+  /** Files beside slurm.conf are not those that slurmctld read last. */
+  readonly filesChanged?: boolean;
   /** Right before a write: Slurm is asked after this call, whatever it said before. */
   readonly fresh?: boolean;
   readonly signal: AbortSignal;
@@ -37,8 +33,8 @@ export async function gatherEvidence(input: EvidenceInput): Promise<ConfigEviden
   const { namespace, name } = controller.metadata;
   const map = { namespace, name: resourceName.config(name) };
   const cached = cache.get(configMaps, map);
-  // The cache holds digests: most of the time they say that nothing changes, and nobody is asked.
-  if (cached !== undefined && isSettled(cached, controller, desired)) {
+  // The cache holds digests: usually they show that nothing changed, and nothing is read.
+  if (cached !== undefined && input.filesChanged !== true && isSettled(cached, controller, desired)) {
     const inForce = { text: desired, owners: ownersIn(cached) };
     if (!survey.hasClosedNodes(namespace, name)) return { ...noEvidence, inForce };
     return { inForce, slurm: await askAll(input) };
@@ -81,16 +77,18 @@ function isAsWritten(
   return written === digest && data?.[versionFile] !== undefined && data[versionFile] === configHash;
 }
 
-/** A change that takes nothing away is put in force also while Slurm does not answer: it may be what mends it. */
+/** A change that removes nothing is applied even while Slurm does not respond: it may be the fix. */
 async function askSlurm(input: EvidenceInput, inForce: string): Promise<SlurmWork> {
-  const { survey, controller, desired, signal } = input;
+  const { survey, controller, desired, signal, fresh = false } = input;
   const { namespace, name } = controller.metadata;
   if (needsSlurm(inForce, desired)) return askAll(input, inForce);
   const partitions = await survey.partitions(namespace, name, signal);
   if (partitions === undefined) return { ...noEvidence.slurm, ...mayForget(input, inForce) };
   const known = partitionsOf(inForce, desired);
-  const all = [...partitions].every((partition) => known.has(partition));
-  return all ? noEvidence.slurm : askAll(input, inForce);
+  if (![...partitions].every((partition) => known.has(partition))) return askAll(input, inForce);
+  // A pending job may ask for a node that Slurm no longer has. Without an answer the change is made, as above.
+  const work = await survey.work(namespace, name, signal, { fresh });
+  return work.kind === 'known' ? work : noEvidence.slurm;
 }
 
 async function askAll(input: EvidenceInput, inForce?: string): Promise<SlurmWork> {

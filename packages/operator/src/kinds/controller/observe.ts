@@ -20,8 +20,8 @@ import {
 } from '@slurm-operator/kube';
 import { type Digests, digestsOf } from '../../cache/references.ts';
 import { accountings, clusters, nodeSets } from '../../cache/resources.ts';
+import type { Problem } from '../../framework/status/conditions.ts';
 import { workersEnded } from '../../framework/status/ended-workers.ts';
-import type { Trouble } from '../../framework/status/judge.ts';
 import { type PodFacts, podsOf } from '../../framework/status/pods.ts';
 import { type WorkerKey, workerKeys } from '../../keys/slurm-key.ts';
 import type { ExpectedWorkers } from '../../slurm-config/guard/slurm-work.ts';
@@ -33,11 +33,11 @@ import {
 import { slurmSetName } from '../../slurm-config/render/slurmd-conf.ts';
 import type { Trial } from '../../slurm-config/trial/trial.ts';
 import type { TrialWorker } from '../../slurm-config/trial/trial-worker.ts';
-import type { Runs } from './accounting-order.ts';
-import type { LeavingNodeSet } from './config-hold.ts';
 import { mountedConfigMaps, stateClaimName } from './objects/stateful-set.ts';
 import { observeTrials, runningWorkers } from './observe-trials.ts';
-import type { StateClaim, StateVolume } from './state-volume.ts';
+import type { Runs } from './plan/accounting-order.ts';
+import type { LeavingNodeSet } from './plan/config-hold.ts';
+import type { StateClaim, StateVolume } from './plan/state-volume.ts';
 
 export interface ObservedController {
   readonly controller: Live<Controller>;
@@ -73,7 +73,7 @@ export interface ObservedController {
   /** A digest of the site's own files that the configuration in force was read with. */
   readonly filesInForce: string | undefined;
   /** Workers whose slurmd ended after the last change of configuration. */
-  readonly workersEnded?: Trouble | undefined;
+  readonly workersEnded?: Problem | undefined;
   readonly volume: StateVolume;
   /** slurmdbd of the Accounting, where it runs here. */
   readonly slurmdbd: Runs;

@@ -13,7 +13,7 @@ import { aController } from '../../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../../testing/operator-world.ts';
 import { serviceMonitorDefinition } from '../../../testing/service-monitor-definition.ts';
 import { controllers } from '../../cache/resources.ts';
-import { ServiceMonitors } from './service-monitors.ts';
+import { syncServiceMonitor } from './service-monitors.ts';
 
 const namespace = 'hpc';
 const kind = defineResource<KubeObject & { spec: { endpoints: { path: string; port: string }[] } }>({
@@ -52,10 +52,9 @@ const want = async (enabled: boolean): Promise<void> => {
 };
 
 test('without its kind nothing fails, and it is said that one is wanting', async () => {
-  const monitors = new ServiceMonitors();
-  assert.equal(await monitors.sync(controller, world.client, signal), 'absent');
+  assert.equal(await syncServiceMonitor(controller, world.client, signal), 'absent');
   await want(false);
-  assert.equal(await monitors.sync(controller, world.client, signal), 'done');
+  assert.equal(await syncServiceMonitor(controller, world.client, signal), 'done');
   await want(true);
 });
 
@@ -70,8 +69,7 @@ test('with its kind there is one, written once, with the four paths of slurmctld
       throw error;
     }
   });
-  const monitors = new ServiceMonitors();
-  assert.equal(await monitors.sync(controller, world.client, signal), 'done');
+  assert.equal(await syncServiceMonitor(controller, world.client, signal), 'done');
   const found = await world.client.get(kind, ref);
   assert.deepEqual(
     found.spec.endpoints.map(({ path, port }) => `${port} ${path}`),
@@ -79,13 +77,13 @@ test('with its kind there is one, written once, with the four paths of slurmctld
   );
   assert.equal(found.metadata.labels?.['release'], 'prometheus');
   assert.equal(found.metadata.ownerReferences?.[0]?.uid, controller.metadata.uid);
-  await monitors.sync(controller, world.client, signal);
+  await syncServiceMonitor(controller, world.client, signal);
   assert.equal((await world.client.get(kind, ref)).metadata.resourceVersion, found.metadata.resourceVersion);
 });
 
 test('one that is not wanted any more goes, also when it was forgotten by a restart; another’s stays', async () => {
   await want(false);
-  assert.equal(await new ServiceMonitors().sync(controller, world.client, signal), 'done');
+  assert.equal(await syncServiceMonitor(controller, world.client, signal), 'done');
   assert.equal(await world.client.find(kind, ref), undefined);
   await world.client.create(kind, {
     apiVersion: kind.apiVersion,
@@ -93,7 +91,7 @@ test('one that is not wanted any more goes, also when it was forgotten by a rest
     metadata: ref,
     spec: { endpoints: [] },
   });
-  await new ServiceMonitors().sync(controller, world.client, signal);
+  await syncServiceMonitor(controller, world.client, signal);
   assert.notEqual(await world.client.find(kind, ref), undefined);
 });
 

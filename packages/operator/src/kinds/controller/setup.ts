@@ -14,19 +14,22 @@ import { digestData } from '../../cache/digest-data.ts';
 import { accountings, clusters, controllers, nodeSets } from '../../cache/resources.ts';
 import { controllerOfWorker, workerEndedOrRecovered } from '../../framework/status/ended-workers.ts';
 import { watchPods } from '../../framework/status/watch-pods.ts';
-import type { Surroundings } from '../../objects/surroundings.ts';
+import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import type { SlurmSurvey } from '../../slurm-config/guard/slurm-work.ts';
 import { referencedConfigMaps } from '../../slurm-config/render/config-map.ts';
-import { ControllerReconciler } from './reconciler.ts';
+import { controllerReconciler } from './reconciler.ts';
 
 export interface ControllerSetup {
   readonly workers: number;
   readonly survey: SlurmSurvey;
 }
 
-export function setupControllers(manager: Manager, around: Surroundings, options: ControllerSetup): void {
+export function setupControllers(
+  manager: Manager,
+  defaults: OperatorDefaults,
+  options: ControllerSetup,
+): void {
   const { cache } = manager;
-  const reconciler = new ControllerReconciler(manager, around, options.survey);
   const inNamespace = (namespace: string | undefined) =>
     cache.list(controllers, namespace === undefined ? {} : { namespace });
   const usingSecret = (namespace: string | undefined, name: string): ObjectRef[] =>
@@ -72,5 +75,5 @@ export function setupControllers(manager: Manager, around: Surroundings, options
   builder.watches(pods, controllerOfWorker, { predicate: workerEndedOrRecovered });
   watchPods(builder, manager.cache, [app.controller, 'config-check'])
     .options({ workers: options.workers })
-    .reconcile(reconciler.reconcile);
+    .reconcile(controllerReconciler(manager, defaults, options.survey));
 }

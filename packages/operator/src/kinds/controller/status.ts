@@ -1,20 +1,16 @@
 /** What a Controller says about itself. Pure. */
 import { annotation, conditionType } from '@slurm-operator/api';
-import { type Trouble, type Verdict, verdicts } from '../../framework/status/judge.ts';
-import { podTroubles } from '../../framework/status/pods.ts';
-import { keysVerdict } from '../../keys/keys-verdict.ts';
+import type { StatusReport } from '../../framework/define-reconciler.ts';
+import { type Condition, type Problem, summaryConditions } from '../../framework/status/conditions.ts';
+import { podProblems } from '../../framework/status/pods.ts';
+import { keysCondition } from '../../keys/keys-condition.ts';
 import { clusterNameOf } from '../../objects/cluster-name.ts';
 import { controllerReplicas } from '../../objects/slurmctld-endpoints.ts';
 import { describeRejection, describeUntried } from '../../slurm-config/trial/trial.ts';
-import { describeHold, type Waiting } from './config-hold.ts';
 import type { ObservedController } from './observe.ts';
-import type { ControllerPlan } from './plan.ts';
+import { describeHold, type Waiting } from './plan/config-hold.ts';
+import type { ControllerDecision } from './plan/decide.ts';
 import { unusableVolume } from './unusable-volume.ts';
-
-export interface ControllerStatusDraft {
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly verdicts: readonly Verdict[];
-}
 
 /**
  * Ready means: a slurmctld is active, whatever the standbys do. A standby is never ready in the eyes of Kubernetes,
@@ -22,28 +18,29 @@ export interface ControllerStatusDraft {
  */
 export function controllerStatus(
   observed: ObservedController,
-  plan: Pick<ControllerPlan, 'troubles' | 'awaited' | 'configHash' | 'configHold' | 'decision' | 'keys'> & {
-    readonly enforced?: string;
-  },
-  failures: readonly Trouble[],
-): ControllerStatusDraft {
+  plan: Pick<
+    ControllerDecision,
+    'problems' | 'awaited' | 'configHash' | 'configHold' | 'decision' | 'desiredTrial' | 'keys'
+  > & { readonly enforced?: string },
+  failures: readonly Problem[],
+): StatusReport {
   const { controller, cluster, pods } = observed;
   const { external } = controller.spec;
   const answering = pods.filter((pod) => pod.ready);
   // An old Slurm lets a standby look ready, too: then who is active is not known here, and not guessed.
   const active = answering.length === 1 ? answering[0] : undefined;
-  const troubles = [
-    ...plan.troubles,
+  const problems = [
+    ...plan.problems,
     ...failures,
     ...(external ? [] : unusableVolume(observed)),
-    ...(external ? [] : podTroubles(pods, controller.metadata.namespace, 'No slurmctld is active.')),
+    ...(external ? [] : podProblems(pods, controller.metadata.namespace, 'No slurmctld is active.')),
     ...(external ? [] : missingStandby(observed)),
     ...(external ? [] : untriedConfig(observed, plan)),
     ...(observed.workersEnded === undefined ? [] : [observed.workersEnded]),
   ];
   const connected = connection(observed);
   const configInForce = plan.enforced ?? controller.status?.configHash;
-  const config = configVerdict(plan, configInForce, controller.metadata);
+  const config = configCondition(plan, configInForce, controller.metadata);
   return {
     fields: {
       clusterName: clusterNameOf(controller),
@@ -60,11 +57,11 @@ export function controllerStatus(
               : { heldConfig: heldConfig(plan.configHold.waiting) }),
           }),
     },
-    verdicts: [
-      ...verdicts(
+    conditions: [
+      ...summaryConditions(
         external && connected.status !== 'True'
-          ? [...troubles, { reason: connected.reason, message: connected.message }]
-          : troubles,
+          ? [...problems, { reason: connected.reason, message: connected.message }]
+          : problems,
         external
           ? `Slurm at ${controller.spec.externalConfig?.host ?? ''} answers.`
           : `slurmctld responds in pod ${answering.map(({ name }) => name).join(' and ')}.`,
@@ -76,8 +73,8 @@ export function controllerStatus(
 }
 
 /** slurmctld from its template, workers from what they were told; one that was never told has the key that it started with. */
-function keys({ pods, workers }: ObservedController, wanted: ControllerPlan['keys']): Verdict {
-  return keysVerdict(
+function keys({ pods, workers }: ObservedController, wanted: ControllerDecision['keys']): Condition {
+  return keysCondition(
     [
       ...pods,
       ...workers.map(({ name, told }) => ({
@@ -90,7 +87,7 @@ function keys({ pods, workers }: ObservedController, wanted: ControllerPlan['key
 }
 
 /** Slurm works without a standby, until the day when it is needed. */
-function missingStandby({ controller, pods, statefulSet }: ObservedController): Trouble[] {
+function missingStandby({ controller, pods, statefulSet }: ObservedController): Problem[] {
   const wanted = controllerReplicas(controller);
   const running = pods.filter((pod) => pod.running).length;
   if (running >= wanted || running === 0 || statefulSet.updating) return [];
@@ -103,17 +100,31 @@ function missingStandby({ controller, pods, statefulSet }: ObservedController): 
   ];
 }
 
-/** The old configuration does, and somebody has to look. */
+/** The old configuration is in force, and a user must act. */
 function untriedConfig(
   { controller }: ObservedController,
-  { decision, configHash }: Pick<ControllerPlan, 'decision' | 'configHash'>,
-): Trouble[] {
-  const message = describeUntried(decision, controller.metadata, configHash);
+  plan: Pick<ControllerDecision, 'decision' | 'configHash' | 'desiredTrial'>,
+): Problem[] {
+  const message = untried(plan, controller.metadata);
   return message === undefined ? [] : [{ reason: 'ConfigUntried', message, stillReady: true }];
 }
 
+function untried(
+  {
+    decision,
+    configHash,
+    desiredTrial,
+  }: Pick<ControllerDecision, 'decision' | 'configHash' | 'desiredTrial'>,
+  controller: { readonly name: string; readonly namespace: string },
+): string | undefined {
+  return (
+    describeUntried(decision, controller, configHash) ??
+    (desiredTrial && describeUntried(desiredTrial.decision, controller, desiredTrial.digest))
+  );
+}
+
 /** Taken over from the Cluster object, which the connection is kept in. */
-function connection({ cluster }: ObservedController): Verdict {
+function connection({ cluster }: ObservedController): Condition {
   const type = conditionType.slurmConnected;
   const ready = cluster?.status?.conditions?.find((one) => one.type === conditionType.slurmConnected);
   if (ready === undefined)
@@ -123,7 +134,7 @@ function connection({ cluster }: ObservedController): Verdict {
       reason: 'Starting',
       message: 'The connection to Slurm has not been tried yet.',
     };
-  return { type, status: ready.status, reason: ready.reason as Verdict['reason'], message: ready.message };
+  return { type, status: ready.status, reason: ready.reason as Condition['reason'], message: ready.message };
 }
 
 /** Lists in a status are bounded; the condition counts what is left out. */
@@ -139,29 +150,32 @@ const heldConfig = ({ since, token, items }: Waiting) => ({
   })),
 });
 
-function configVerdict(
-  {
-    decision,
-    configHash,
-    awaited,
-    configHold,
-  }: Pick<ControllerPlan, 'decision' | 'configHash' | 'configHold' | 'awaited'>,
+function configCondition(
+  plan: Pick<ControllerDecision, 'decision' | 'desiredTrial' | 'configHash' | 'configHold' | 'awaited'>,
   inForce: string | undefined,
   controller: { readonly name: string; readonly namespace: string },
-): Verdict {
+): Condition {
   const type = conditionType.configApplied;
-  if (decision.kind === 'reject')
-    return {
-      type,
-      status: 'False',
-      reason: 'ConfigRejected',
-      message: describeRejection(decision, controller, configHash),
-    };
+  const { configHash, awaited, configHold, desiredTrial } = plan;
+  for (const { decision, digest } of [
+    { ...plan, digest: configHash },
+    ...(desiredTrial ? [desiredTrial] : []),
+  ])
+    if (decision.kind === 'reject')
+      return {
+        type,
+        status: 'False',
+        reason: 'ConfigRejected',
+        message: describeRejection(decision, controller, digest),
+      };
   if (awaited !== undefined) return { type, status: 'False', reason: 'AccountingStarting', message: awaited };
   const waits =
     configHold?.waiting === undefined || configHold.forced
       ? ''
       : describeHold(configHold.waiting, controller);
+  const problem = untried(plan, controller);
+  if (inForce === configHash && waits !== '' && problem !== undefined)
+    return { type, status: 'False', reason: 'ConfigUntried', message: `${problem} ${waits}` };
   if (inForce === configHash && waits !== '')
     return { type, status: 'False', reason: 'ConfigHeld', message: waits };
   if (inForce === configHash)
@@ -171,8 +185,7 @@ function configVerdict(
       reason: 'Applied',
       message: 'slurmctld uses the desired configuration.',
     };
-  const untried = describeUntried(decision, controller, configHash);
-  if (untried !== undefined) return { type, status: 'False', reason: 'ConfigUntried', message: untried };
+  if (problem !== undefined) return { type, status: 'False', reason: 'ConfigUntried', message: problem };
   return {
     type,
     status: 'False',

@@ -10,20 +10,22 @@ import {
   pods,
 } from '@slurm-operator/kube';
 import type { ReconcilerManager } from '../../framework/define-reconciler.ts';
-import { refusedRequest } from '../../framework/status/refused-request.ts';
-import type { Surroundings } from '../../objects/surroundings.ts';
+import { refusedRequest } from '../../framework/status/problem-of.ts';
+import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import { buildTrialPod } from '../../slurm-config/trial/config-check.ts';
 import type { Trial, TrialDecision } from '../../slurm-config/trial/trial.ts';
 import { buildTrialConfig, type TrialTexts } from '../../slurm-config/trial/trial-files.ts';
 import type { TrialPart } from '../../slurm-config/trial/trial-worker.ts';
 import type { ObservedController } from './observe.ts';
-import type { ControllerPlan } from './plan.ts';
+import type { ControllerDecision } from './plan/decide.ts';
 
 export interface TrialRun {
   readonly controller: Live<Controller>;
   readonly observed: ObservedController;
-  readonly plan: ControllerPlan;
+  readonly plan: ControllerDecision;
+  /** What is tried. */
   readonly config: ConfigMap;
+  readonly digest: string;
   readonly signal: AbortSignal;
 }
 
@@ -32,11 +34,11 @@ const afterRefusal = 15_000;
 
 export class TrialRunner {
   readonly #manager: ReconcilerManager;
-  readonly #around: Surroundings;
+  readonly #defaults: OperatorDefaults;
 
-  constructor(manager: ReconcilerManager, around: Surroundings) {
+  constructor(manager: ReconcilerManager, defaults: OperatorDefaults) {
     this.#manager = manager;
-    this.#around = around;
+    this.#defaults = defaults;
   }
 
   /** The same decision, with the reason where Kubernetes refuses a pod: the condition shows it beside the way out. */
@@ -66,16 +68,15 @@ export class TrialRunner {
   async #start(parts: readonly TrialPart[], run: TrialRun): Promise<void> {
     if (parts.length === 0) return;
     const { client, owned } = this.#manager;
-    const { controller, observed, plan, config, signal } = run;
+    const { controller, observed, plan, config, digest, signal } = run;
     const trialConfig = buildTrialConfig(plan.controller, config, await this.#texts(run));
     await owned.apply(configMaps, controller, trialConfig, { signal });
     const files = observed.configMaps.map(({ name, keys }) => ({ name, keys: keys && Object.keys(keys) }));
     const rendered = Object.keys(trialConfig.data ?? {});
     for (const part of parts) {
-      const digest = plan.configHash;
       const pod = buildTrialPod({
         controller: plan.controller,
-        around: this.#around,
+        defaults: this.#defaults,
         digest,
         part,
         rendered,

@@ -4,8 +4,8 @@ import { aController } from '../../../testing/objects.ts';
 import type { PodFacts } from '../../framework/status/pods.ts';
 import { unusableVolume } from './unusable-volume.ts';
 
-const pod = (lastWords: string | undefined, ready = false) =>
-  ({ name: 'slurm-controller-0', ready, lastWords }) as PodFacts;
+const pod = (lastLogLine: string | undefined, ready = false) =>
+  ({ name: 'slurm-controller-0', ready, lastLogLine }) as PodFacts;
 const fatal = 'slurmctld: fatal: Incorrect permissions on state save loc: /var/spool/slurmctld/a';
 const squashed = "chown: changing ownership of '/var/spool/slurmctld/a': Operation not permitted";
 

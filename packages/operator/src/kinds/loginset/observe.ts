@@ -3,11 +3,11 @@ import { type Controller, type LoginSet, resourceName } from '@slurm-operator/ap
 import { type Cache, type Deployment, deployments, type Live, secrets } from '@slurm-operator/kube';
 import { type Digests, digestsOf } from '../../cache/references.ts';
 import { controllers } from '../../cache/resources.ts';
-import type { Trouble } from '../../framework/status/judge.ts';
+import type { Problem } from '../../framework/status/conditions.ts';
 import { type PodFacts, podsOf } from '../../framework/status/pods.ts';
 import { slurmKeyDigest } from '../../keys/slurm-key.ts';
 import { cachedFacts } from '../../rules/cached-facts.ts';
-import { specTroubles } from '../../rules/findings.ts';
+import { problemsIn } from '../../rules/findings.ts';
 import { specRules } from '../../rules/spec-rules.ts';
 
 export interface ObservedLoginSet {
@@ -21,7 +21,7 @@ export interface ObservedLoginSet {
   /** The digest that running pods are compared with; undefined without a Controller. */
   readonly slurmKeyDigest: string | undefined;
   readonly pods: readonly PodFacts[];
-  readonly specProblems: readonly Trouble[];
+  readonly specProblems: readonly Problem[];
 }
 
 export function observeLoginSet(cache: Cache, loginSet: Live<LoginSet>): ObservedLoginSet {
@@ -38,6 +38,6 @@ export function observeLoginSet(cache: Cache, loginSet: Live<LoginSet>): Observe
     secrets: names.map((one) => digestsOf(cache, 'Secret', namespace, one)),
     slurmKeyDigest: controller === undefined ? undefined : slurmKeyDigest(cache, controller),
     pods: podsOf(cache, 'login', namespace, name),
-    specProblems: specTroubles(specRules.LoginSet(loginSet, cachedFacts(cache, loginSet.metadata))),
+    specProblems: problemsIn(specRules.LoginSet(loginSet, cachedFacts(cache, loginSet.metadata))),
   };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aController, aLoginSet, surroundings } from '../../../testing/objects.ts';
+import { aController, aLoginSet, operatorDefaults } from '../../../testing/objects.ts';
+import { outcome } from '../../../testing/outcome.ts';
 import { describeActions } from '../../framework/actions.ts';
 import type { ObservedLoginSet } from './observe.ts';
 import { planLoginSet } from './plan.ts';
@@ -21,11 +22,11 @@ const observed = (over: Partial<ObservedLoginSet> = {}): ObservedLoginSet => ({
   ...over,
 });
 const lines = (over: Partial<ObservedLoginSet>) =>
-  describeActions(planLoginSet(observed(over), surroundings).actions);
+  describeActions(planLoginSet(observed(over), operatorDefaults).actions);
 
 test('login nodes start after their host keys exist and sshd is configured', () => {
   const [keys, ...first] = lines({ hostKeys: undefined });
-  assert.match(keys ?? '', /^createhostkeys Secret /);
+  assert.match(keys ?? '', /^create host keys Secret /);
   assert.ok(first.every((line) => !line.includes('Deployment')));
   assert.match(lines({}).at(-1) ?? '', /^apply Deployment .* after ConfigMap /);
 });
@@ -38,7 +39,7 @@ test('without a Controller, and without the Slurm key, no login node is started'
 test('what the rules find in the specification is reported once', () => {
   const specProblems = [{ reason: 'ControllerNotFound', message: 'create it' } as const];
   const seen = observed({ controller: undefined, specProblems });
-  const plan = planLoginSet(seen, surroundings);
-  const { conditions } = loginSetStatus({ observed: seen, plan, problems: [], succeeded: () => true });
+  const plan = planLoginSet(seen, operatorDefaults);
+  const { conditions } = loginSetStatus(outcome(seen, plan));
   assert.equal(conditions.find(({ type }) => type === 'Ready')?.message, 'create it');
 });

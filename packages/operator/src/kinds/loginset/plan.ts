@@ -1,13 +1,13 @@
 /** What to do for a LoginSet. Pure. */
 import { resourceName } from '@slurm-operator/api';
 import { configMaps, services } from '@slurm-operator/kube';
-import { digestBehind, refTroubles } from '../../cache/references.ts';
+import { digestBehind, refProblems } from '../../cache/references.ts';
 import { type Action, type CustomAction, titleOf } from '../../framework/actions.ts';
 import type { Plan } from '../../framework/define-reconciler.ts';
 import { planDeployment } from '../../framework/plan-workload.ts';
-import type { Trouble } from '../../framework/status/judge.ts';
+import type { Problem } from '../../framework/status/conditions.ts';
 import { digestOf } from '../../objects/digest.ts';
-import type { Surroundings } from '../../objects/surroundings.ts';
+import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import { buildLoginDeployment, buildLoginService, buildSshConfig } from './objects/login.ts';
 import type { ObservedLoginSet } from './observe.ts';
 
@@ -19,7 +19,7 @@ export interface CreateHostKeys extends CustomAction {
 
 export type LoginSetPlan = Plan<CreateHostKeys>;
 
-export function planLoginSet(observed: ObservedLoginSet, around: Surroundings): LoginSetPlan {
+export function planLoginSet(observed: ObservedLoginSet, defaults: OperatorDefaults): LoginSetPlan {
   const { loginSet, controller, deployment, hostKeys, secrets } = observed;
   const sshConfig: Action = { type: 'Apply', resource: configMaps, object: buildSshConfig(loginSet) };
   const actions: (Action | CreateHostKeys)[] = [
@@ -35,7 +35,7 @@ export function planLoginSet(observed: ObservedLoginSet, around: Surroundings): 
   const desired = buildLoginDeployment({
     loginSet,
     controller,
-    around,
+    defaults,
     hashes: {
       slurmKey: digestBehind(secrets, controller.spec.slurmKeyRef),
       sssdConf: digestBehind(secrets, loginSet.spec.sssdConfRef),
@@ -47,9 +47,9 @@ export function planLoginSet(observed: ObservedLoginSet, around: Surroundings): 
   return { actions, problems };
 }
 
-function missingKeys({ loginSet, controller, secrets }: ObservedLoginSet): Trouble[] {
+function missingKeys({ loginSet, controller, secrets }: ObservedLoginSet): Problem[] {
   const { controllerRef, sssdConfRef } = loginSet.spec;
-  const problems = refTroubles('Secret', 'sssdConfRef', sssdConfRef, secrets, loginSet.metadata.namespace);
+  const problems = refProblems('Secret', 'sssdConfRef', sssdConfRef, secrets, loginSet.metadata.namespace);
   if (digestBehind(secrets, controller?.spec.slurmKeyRef) === '')
     problems.push({
       reason: 'SecretNotFound',

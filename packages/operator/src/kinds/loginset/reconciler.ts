@@ -6,14 +6,14 @@ import {
   type Reconcile,
   type ReconcilerManager,
 } from '../../framework/define-reconciler.ts';
-import type { Surroundings } from '../../objects/surroundings.ts';
+import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import { makeHostKeys } from './host-keys.ts';
 import { buildHostKeys } from './objects/login.ts';
 import { observeLoginSet } from './observe.ts';
 import { type CreateHostKeys, planLoginSet } from './plan.ts';
 import { loginSetStatus } from './status.ts';
 
-export const loginSetReconciler = (manager: ReconcilerManager, defaults: Surroundings): Reconcile =>
+export const loginSetReconciler = (manager: ReconcilerManager, defaults: OperatorDefaults): Reconcile =>
   defineReconciler(manager, {
     resource: loginSets,
     observe: (loginSet) => observeLoginSet(manager.cache, loginSet),

@@ -10,10 +10,14 @@ import {
 } from '@slurm-operator/kube';
 import { controllers, loginSets } from '../../cache/resources.ts';
 import { watchPods } from '../../framework/status/watch-pods.ts';
-import type { Surroundings } from '../../objects/surroundings.ts';
+import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import { loginSetReconciler } from './reconciler.ts';
 
-export function setupLoginSets(manager: Manager, around: Surroundings, options: { workers: number }): void {
+export function setupLoginSets(
+  manager: Manager,
+  defaults: OperatorDefaults,
+  options: { workers: number },
+): void {
   const { cache } = manager;
   const of = (namespace: string | undefined, controller: string): ObjectRef[] =>
     cache
@@ -40,5 +44,5 @@ export function setupLoginSets(manager: Manager, around: Surroundings, options: 
     ]);
   watchPods(builder, manager.cache, [app.login])
     .options({ workers: options.workers })
-    .reconcile(loginSetReconciler(manager, around));
+    .reconcile(loginSetReconciler(manager, defaults));
 }

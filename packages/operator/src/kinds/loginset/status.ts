@@ -2,10 +2,10 @@
 import { annotation, app, label } from '@slurm-operator/api';
 import { digestBehind } from '../../cache/references.ts';
 import type { Outcome, StatusReport } from '../../framework/define-reconciler.ts';
-import { type Trouble, verdicts } from '../../framework/status/judge.ts';
-import { podTroubles } from '../../framework/status/pods.ts';
-import { deploymentTroubles } from '../../framework/status/workload.ts';
-import { keysVerdict } from '../../keys/keys-verdict.ts';
+import { type Problem, summaryConditions } from '../../framework/status/conditions.ts';
+import { podProblems } from '../../framework/status/pods.ts';
+import { deploymentProblems } from '../../framework/status/workload.ts';
+import { keysCondition } from '../../keys/keys-condition.ts';
 import type { ObservedLoginSet } from './observe.ts';
 import type { LoginSetPlan } from './plan.ts';
 
@@ -23,8 +23,8 @@ export function loginSetStatus({
       selector: `${label.name}=${app.login},${label.instance}=${loginSet.metadata.name}`,
     },
     conditions: [
-      ...verdicts([...known, ...workload, ...specProblems], 'Users can log in.'),
-      keysVerdict(observed.pods, desiredKeys(observed)),
+      ...summaryConditions([...known, ...workload, ...specProblems], 'Users can log in.'),
+      keysCondition(observed.pods, desiredKeys(observed)),
     ],
   };
 }
@@ -37,11 +37,11 @@ function desiredKeys({ loginSet, secrets, slurmKeyDigest }: ObservedLoginSet): R
   };
 }
 
-function workloadProblems({ loginSet, deployment, pods }: ObservedLoginSet): Trouble[] {
+function workloadProblems({ loginSet, deployment, pods }: ObservedLoginSet): Problem[] {
   const { replicas } = loginSet.spec;
   if (replicas > 0 && (deployment?.status?.readyReplicas ?? 0) === 0) {
-    const [first] = podTroubles(pods, loginSet.metadata.namespace, 'No login node is ready yet.');
+    const [first] = podProblems(pods, loginSet.metadata.namespace, 'No login node is ready yet.');
     if (first !== undefined) return [first];
   }
-  return deploymentTroubles(deployment, replicas);
+  return deploymentProblems(deployment, replicas);
 }

@@ -1,5 +1,5 @@
 /**
- * Law L7 with a fake Slurm: the operator dies after its k-th write; the one that follows ends where a run without the crash ends. By
+ * Law L7 with a fake Slurm: the operator crashes after its k-th write; the one that follows ends where a run without the crash ends. By
  * default k is the first, the last and every third write, `CRASH=every` tries them all; `make soak CRASH=all` does with a real Slurm.
  */
 import { test } from 'node:test';

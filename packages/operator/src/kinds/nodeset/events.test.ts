@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventsFor } from './events.ts';
-import type { Action } from './plan/actions.ts';
+import type { WorkerAction } from './plan/actions.ts';
 
-const deleted = (name: string): Action => ({
+const deleted = (name: string): WorkerAction => ({
   kind: 'delete-worker',
   name,
   uid: 'u',
@@ -35,8 +35,8 @@ test('upstream item 41: events tell what was done, grouped, with reasons of one 
   );
 });
 
-test('a drain by someone else is told of when it appears on the pod, one of ours is not', () => {
-  const mirrored = (message: string): Action => ({
+test('a user’s drain is reported when it appears on the pod; a drain by the operator is not', () => {
+  const mirrored = (message: string): WorkerAction => ({
     kind: 'mirror-state',
     name: 'w-0',
     uid: 'u',

@@ -1,16 +1,38 @@
 /** What users are told in events: only what was really done, once, in a sentence. */
-import { reasonPrefix } from '@slurm-operator/api';
-import type { Action } from './plan/actions.ts';
+import { conditionType, reasonPrefix } from '@slurm-operator/api';
+import type { EventNote, StatusReport } from '../../framework/define-reconciler.ts';
+import type { Condition } from '../../framework/status/conditions.ts';
+import type { WorkerAction } from './plan/actions.ts';
 import { statePrefix } from './plan/mirror-state.ts';
+import type { NodeSetOutcome } from './status/report.ts';
 
-export interface EventNote {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly note: string;
+/** For what was done in a reconcile, and when lines in slurm.conf begin or cease to wait for jobs. */
+export function nodeSetEvents(
+  { after: { nodeSet }, plan, notes }: NodeSetOutcome,
+  { conditions }: StatusReport,
+): EventNote[] {
+  const done = notes.flatMap((note) => (note.type === 'done' ? note.action : []));
+  const before = nodeSet.status?.conditions?.find(({ type }) => type === conditionType.configApplied);
+  const now = conditions.find(({ type }) => type === conditionType.configApplied);
+  return [...eventsFor(done, plan.workers.desired), ...holdEvents(before?.reason, now)];
 }
 
-const goneReasons: Record<Extract<Action, { kind: 'delete-worker' }>['why'], string> = {
+function holdEvents(before: string | undefined, now: Condition | undefined): EventNote[] {
+  const [was, is] = [before === 'ConfigHeld', now?.reason === 'ConfigHeld'];
+  if (was === is || now === undefined) return [];
+  return [
+    {
+      type: 'Normal',
+      reason: is ? 'ConfigHeld' : 'ConfigReleased',
+      note: is ? now.message : 'No job needs the old lines of this NodeSet in slurm.conf.',
+    },
+  ];
+}
+
+const goneReasons: Record<Extract<WorkerAction, { kind: 'delete-worker' }>['why'], string> = {
   'scale-in': 'ScalingDown',
+  sleep: 'Sleeping',
+  'slow-wake': 'WakeSlow',
   update: 'RollingUpdate',
   hostname: 'HostnameMismatch',
   deletion: 'ScalingDown',
@@ -20,8 +42,10 @@ const goneReasons: Record<Extract<Action, { kind: 'delete-worker' }>['why'], str
   unregistered: 'SlurmNodeNotRegistered',
 };
 
-const becauseWords: Record<Extract<Action, { kind: 'delete-worker' }>['because'], string> = {
+const becauseWords: Record<Extract<WorkerAction, { kind: 'delete-worker' }>['because'], string> = {
   drained: 'its Slurm node is drained',
+  'not-accepted': 'Slurm does not accept its slurmd, which started before its node was powered up',
+  'powered-down': 'its Slurm node is powered down and has no jobs',
   'drained-by-other': 'its Slurm node was drained by someone else and has no jobs',
   'unknown-to-slurm': 'Slurm does not know it',
   'never-started': 'it never started',
@@ -30,7 +54,7 @@ const becauseWords: Record<Extract<Action, { kind: 'delete-worker' }>['because']
   'no-controller': 'its Controller no longer exists',
 };
 
-export function eventsFor(done: readonly Action[], desired: number): EventNote[] {
+export function eventsFor(done: readonly WorkerAction[], desired: number): EventNote[] {
   const notes: EventNote[] = [];
   const created = done.filter((action) => action.kind === 'create-worker').length;
   if (created > 0)
@@ -72,6 +96,8 @@ export function eventsFor(done: readonly Action[], desired: number): EventNote[]
         reason: 'SlurmNodeDown',
         note: `Set Slurm node ${action.slurmName} DOWN: ${action.reason}`,
       });
+    if ('slurmNames' in action && action.kind !== 'mark-asleep' && action.kind !== 'mark-records')
+      notes.push({ type: 'Normal', ...powerNote(action.kind, action.slurmNames) });
     const theirs = action.kind === 'mirror-state' ? foreignDrain(action) : undefined;
     if (action.kind === 'mirror-state' && theirs !== undefined)
       notes.push({
@@ -95,8 +121,30 @@ export function eventsFor(done: readonly Action[], desired: number): EventNote[]
   return notes.slice(0, 50);
 }
 
+function powerNote(
+  kind: 'create-records' | 'power-up' | 'power-down',
+  nodes: readonly string[],
+): Pick<EventNote, 'reason' | 'note'> {
+  switch (kind) {
+    case 'create-records':
+      return { reason: 'SlurmNodesCreated', note: `Created sleeping Slurm nodes: ${names(nodes)}.` };
+    case 'power-up':
+      return {
+        reason: 'WakingUp',
+        note: `Powered up Slurm nodes for autoscale.min or spare: ${names(nodes)}.`,
+      };
+    case 'power-down':
+      return {
+        reason: 'GoingToSleep',
+        note: `Powered down Slurm nodes that were idle for autoscale.idleAfter: ${names(nodes)}.`,
+      };
+    default:
+      return kind satisfies never;
+  }
+}
+
 /** In whose words a node was drained that we did not drain. The condition on the pod changes once, so this is told once. */
-function foreignDrain({ conditions }: Extract<Action, { kind: 'mirror-state' }>): string | undefined {
+function foreignDrain({ conditions }: Extract<WorkerAction, { kind: 'mirror-state' }>): string | undefined {
   const reason = conditions.get(`${statePrefix}Drain`);
   return reason === undefined || reason.startsWith(reasonPrefix) ? undefined : reason || 'no reason given';
 }

@@ -4,8 +4,7 @@ import { Registry } from 'prom-client';
 import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
 import { NodeSetMetrics } from './metrics.ts';
 import type { Observed } from './plan/observed.ts';
-import { plan } from './plan/plan.ts';
-import { nodeSetStatus } from './status.ts';
+import { planWorkers } from './plan/plan-workers.ts';
 
 const set = { namespace: 'slurm', name: 'w' };
 
@@ -13,8 +12,8 @@ const set = { namespace: 'slurm', name: 'w' };
 async function shown(given: Observed): Promise<Record<string, number>> {
   const registry = new Registry();
   const metrics = new NodeSetMetrics(registry);
-  const decided = plan(given, now);
-  metrics.show(set, decided, nodeSetStatus(given, decided, undefined, now));
+  const decided = planWorkers(given, now);
+  metrics.show({ facts: given }, decided, now);
   const lines = (await registry.metrics()).split('\n').filter((line) => line.includes('{'));
   return Object.fromEntries(
     lines.map((line) => [
@@ -24,7 +23,7 @@ async function shown(given: Observed): Promise<Record<string, number>> {
   );
 }
 
-test('what is wanted, there, on its way out, and how far a rollout is', async () => {
+test('counts desired, current and terminating workers, and the progress of a rollout', async () => {
   const workers = [worker(0), worker(1, { revision: 'r0' })];
   const numbers = await shown(observed(workers, [slurmNode(0), slurmNode(1)]));
   assert.deepEqual(

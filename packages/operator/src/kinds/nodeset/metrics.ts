@@ -1,11 +1,14 @@
 /** The numbers of NodeSets for Prometheus. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Action } from './plan/actions.ts';
-import type { Plan } from './plan/plan.ts';
-import type { StatusDraft } from './status.ts';
+import type { WorkerAction } from './plan/actions.ts';
+import type { ObservedNodeSet } from './plan/plan.ts';
+import type { WorkerPlan } from './plan/plan-workers.ts';
+import { countForeignDrains, countsOf } from './status/counts.ts';
 
 const labelNames = ['namespace', 'nodeset'] as const;
 const drainBuckets = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
+
+const autoscaleStates = ['awake', 'waking', 'sleeping', 'stopping', 'cooling'] as const;
 
 export class NodeSetMetrics {
   readonly #desired: Gauge;
@@ -16,6 +19,7 @@ export class NodeSetMetrics {
   readonly #waiting: Gauge;
   readonly #drained: Gauge;
   readonly #foreignDrains: Gauge;
+  readonly #autoscale: Gauge;
   readonly #actions: Counter;
   readonly #drainSeconds: Histogram;
   /** Slurm node → when we drained it, until its worker is deleted or it is undrained. */
@@ -36,6 +40,12 @@ export class NodeSetMetrics {
       'slurm_drained_by_others',
       'Drained Slurm nodes that the operator did not drain',
     );
+    this.#autoscale = new Gauge({
+      name: 'slurm_operator_nodeset_autoscale_nodes',
+      help: 'Slurm nodes of an autoscaled NodeSet by state',
+      labelNames: [...labelNames, 'state'],
+      registers,
+    });
     this.#actions = new Counter({
       name: 'slurm_operator_nodeset_actions_total',
       help: 'Actions executed',
@@ -52,19 +62,24 @@ export class NodeSetMetrics {
   }
 
   /** After each reconcile. */
-  show(set: { namespace: string; name: string }, plan: Plan, { counts, foreignDrains }: StatusDraft): void {
-    const labels = { namespace: set.namespace, nodeset: set.name };
+  show({ facts }: Pick<ObservedNodeSet, 'facts'>, plan: WorkerPlan, now: number): void {
+    const { namespace, name } = facts;
+    const counts = countsOf(facts, plan.desired, now);
+    const labels = { namespace, nodeset: name };
     this.#desired.set(labels, counts.desired);
     this.#ready.set(labels, counts.readyReplicas);
-    this.#draining.set(labels, plan.condemned.length);
+    this.#draining.set(labels, plan.toRemove.length);
     this.#progress.set(labels, counts.desired === 0 ? 1 : counts.updatedReplicas / counts.desired);
     this.#withheld.set(labels, plan.blind);
     this.#waiting.set(labels, plan.withheld.length - plan.blind);
     this.#drained.set(labels, counts.slurmDrain);
-    this.#foreignDrains.set(labels, foreignDrains);
+    this.#foreignDrains.set(labels, countForeignDrains(facts));
+    for (const state of autoscaleStates)
+      if (plan.autoscale === undefined) this.#autoscale.remove({ ...labels, state });
+      else this.#autoscale.set({ ...labels, state }, plan.autoscale[state]);
   }
 
-  count(set: { namespace: string; name: string }, action: Action, now: number): void {
+  count(set: { namespace: string; name: string }, action: WorkerAction, now: number): void {
     const labels = { namespace: set.namespace, nodeset: set.name };
     this.#actions.inc({ ...labels, action: action.kind });
     if (!('slurmName' in action)) return;
@@ -90,6 +105,7 @@ export class NodeSetMetrics {
       this.#foreignDrains,
     ])
       gauge.remove(labels);
+    for (const state of autoscaleStates) this.#autoscale.remove({ ...labels, state });
     for (const key of this.#drainedAt.keys())
       if (key.startsWith(`${set.namespace}/${set.name}/`)) this.#drainedAt.delete(key);
   }

@@ -136,7 +136,7 @@ test('DaemonSet mode follows the machines, new ones too', async () => {
   await stage.untilReady('all', 3);
 });
 
-test('the budget of busy workers allows nothing, however few workers are wanted, and takes the place of another operator’s', async () => {
+test('the budget of busy workers allows nothing, however few replicas are desired, and replaces another operator’s', async () => {
   await using stage = await NodeSetStage.open();
   const budgets = '/apis/policy/v1/namespaces/slurm/poddisruptionbudgets';
   const selector = { matchLabels: { a: 'b' } };
@@ -186,12 +186,12 @@ test('a pod that lost its owner is adopted, one that lost our labels is let go a
   await stage.until('w-1 is let go', async () => (await owners('w-1')).length === 0);
   await stage.until('another ordinal serves', async () => (await uidOf('w-2')) !== undefined);
   await stage.until('the set is whole', async () => (await stage.nodeSet('w'))?.status?.readyReplicas === 2);
-  assert.ok(await uidOf('w-1'), 'whoever took it keeps it');
+  assert.ok(await uidOf('w-1'), 'the new owner keeps it');
   assert.ok(stage.slurm.nodes.has('w-1'), 'and its node');
   assert.ok(!stage.slurm.nodes.get('w-1')?.state.flags.has('DRAIN'));
 });
 
-test('a pod of a worker’s name that is somebody else’s is named in the condition', async () => {
+test('the condition names a pod that has a worker’s name and another owner', async () => {
   await using stage = await NodeSetStage.open();
   await stage.client.create(pods, {
     apiVersion: 'v1',
@@ -215,7 +215,7 @@ test('a pod of a worker’s name that is somebody else’s is named in the condi
   );
 });
 
-test('a topology that Slurm does not have is told of, not asked for again at once, and hurts nobody else', async () => {
+test('a topology that Slurm does not have is reported, not retried at once, and affects no other worker', async () => {
   await using stage = await NodeSetStage.open(2);
   stage.slurm.topologies = new Set(['topo:rack1']);
   const annotate = (name: string, topology: string) =>
@@ -259,7 +259,7 @@ test('a topology that Slurm does not have is told of, not asked for again at onc
   await stage.until('nothing is wrong any more', async () => (await degraded())?.reason === 'AsExpected');
 });
 
-test('a worker below the partition that is made anew keeps its revision; above it has the newest', async () => {
+test('a worker recreated below the partition keeps its revision; above it has the newest', async () => {
   await using stage = await NodeSetStage.open();
   const image = (tag: string) => ({ slurmd: { image: `slurmd:${tag}` } });
   const images = async () =>
@@ -273,11 +273,11 @@ test('a worker below the partition that is made anew keeps its revision; above i
   await stage.until('the worker above is new', async () => (await images())['gpu-1'] === '2');
 
   const before = (await stage.pods()).find((pod) => pod.metadata.name === 'gpu-0')?.metadata;
-  // The operator that makes it anew need not be the one that saw it.
+  // The operator that recreates it need not be the one that observed it.
   await stage.stopOperator();
   await stage.client.delete(pods, { namespace: 'slurm', name: 'gpu-0' });
   await stage.startOperator();
-  await stage.until('the worker below is made anew', async () =>
+  await stage.until('the worker below is recreated', async () =>
     (await stage.pods()).some(({ metadata }) => metadata.name === 'gpu-0' && metadata.uid !== before?.uid),
   );
   assert.deepEqual(await images(), { 'gpu-0': '1', 'gpu-1': '2' });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { NodeSetStage } from '../../../testing/nodeset-stage.ts';
 
 interface Cost {
-  /** Writes to pods and to Slurm nodes until all workers are there, told of and known. */
+  /** Writes to pods and to Slurm nodes until all workers exist, are reported and registered. */
   readonly writes: number;
   /** Reads of the operator past its caches. */
   readonly reads: number;
@@ -25,6 +25,6 @@ test('one more worker costs at most four writes, and no read', { timeout: 600_00
   assert.ok(few.writes >= 2 * 3, `${few.writes} writes for two workers: is anything happening?`);
   const each = (many.writes - few.writes) / 6;
   assert.ok(each <= 4, `${few.writes} writes for 2 workers, ${many.writes} for 8`);
-  // A watch that had to begin anew may have listed once more; six workers would have asked six times.
+  // A watch that had to start again may have listed once more; six workers would have queried six times.
   assert.ok(many.reads - few.reads < 6, `${few.reads} reads for 2 workers, ${many.reads} for 8`);
 });

@@ -18,7 +18,7 @@ import { digestData } from '../../cache/digest-data.ts';
 import { controllers, nodeSets } from '../../cache/resources.ts';
 import type { GatewayFinder } from '../../slurm-connection/slurm-gateway.ts';
 import { machineChanged } from './machine-changed.ts';
-import { type NodeSetOptions, NodeSetReconciler } from './reconciler.ts';
+import { type NodeSetOptions, nodeSetReconciler } from './reconciler.ts';
 
 /** The index of pods by the machine they run on. */
 const byMachine = 'machine';
@@ -31,7 +31,6 @@ export interface NodeSetSetup extends NodeSetOptions {
 
 export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options: NodeSetSetup): void {
   const { cache } = manager;
-  const reconciler = new NodeSetReconciler(manager, gateways, options);
   const setsOf = (namespace: string | undefined, controller: string): ObjectRef[] =>
     cache
       .list(nodeSets, { namespace })
@@ -101,5 +100,5 @@ export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options
         }, signal),
     })
     .options({ workers: options.workers })
-    .reconcile(reconciler.reconcile);
+    .reconcile(nodeSetReconciler(manager, gateways, options));
 }

@@ -11,11 +11,11 @@ import {
   type StatusReport,
 } from '../../framework/define-reconciler.ts';
 import { planDeployment } from '../../framework/plan-workload.ts';
-import { type Trouble, verdicts } from '../../framework/status/judge.ts';
-import { deploymentTroubles } from '../../framework/status/workload.ts';
-import type { Surroundings } from '../../objects/surroundings.ts';
+import { type Problem, summaryConditions } from '../../framework/status/conditions.ts';
+import { deploymentProblems } from '../../framework/status/workload.ts';
+import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import { cachedFacts } from '../../rules/cached-facts.ts';
-import { specTroubles } from '../../rules/findings.ts';
+import { problemsIn } from '../../rules/findings.ts';
 import { specRules } from '../../rules/spec-rules.ts';
 import { buildRestApiDeployment, buildRestApiService } from './objects/restapi.ts';
 import { waitsForConfig } from './waits-for-config.ts';
@@ -24,10 +24,10 @@ export interface ObservedRestApi {
   readonly restApi: Live<RestApi>;
   readonly controller: Live<Controller> | undefined;
   readonly deployment: Live<Deployment> | undefined;
-  readonly specProblems: readonly Trouble[];
+  readonly specProblems: readonly Problem[];
 }
 
-export const restApiReconciler = (manager: ReconcilerManager, defaults: Surroundings): Reconcile =>
+export const restApiReconciler = (manager: ReconcilerManager, defaults: OperatorDefaults): Reconcile =>
   defineReconciler(manager, {
     resource: restApis,
     observe: (restApi) => observeRestApi(manager.cache, restApi),
@@ -41,16 +41,16 @@ function observeRestApi(cache: Cache, restApi: Live<RestApi>): ObservedRestApi {
     restApi,
     controller: cache.get(controllers, { namespace, name: restApi.spec.controllerRef.name }),
     deployment: cache.get(deployments, buildRestApiService(restApi).metadata),
-    specProblems: specTroubles(specRules.RestApi(restApi, cachedFacts(cache, restApi.metadata))),
+    specProblems: problemsIn(specRules.RestApi(restApi, cachedFacts(cache, restApi.metadata))),
   };
 }
 
 export function planRestApi(
   { restApi, controller, deployment }: ObservedRestApi,
-  around: Surroundings,
+  defaults: OperatorDefaults,
 ): Plan {
   const desired =
-    controller === undefined ? undefined : buildRestApiDeployment({ restApi, controller, around });
+    controller === undefined ? undefined : buildRestApiDeployment({ restApi, controller, defaults });
   const isDue =
     controller !== undefined && desired !== undefined && !waitsForConfig(controller, deployment, desired);
   return {
@@ -64,12 +64,12 @@ export function planRestApi(
 
 export function restApiStatus({ observed, problems }: Outcome<ObservedRestApi, Plan>): StatusReport {
   const { restApi, controller, deployment, specProblems } = observed;
-  const workload = controller === undefined ? [] : deploymentTroubles(deployment, restApi.spec.replicas);
+  const workload = controller === undefined ? [] : deploymentProblems(deployment, restApi.spec.replicas);
   return {
     fields: {
       replicas: deployment?.status?.replicas ?? 0,
       readyReplicas: deployment?.status?.readyReplicas ?? 0,
     },
-    conditions: verdicts([...problems, ...workload, ...specProblems], 'slurmrestd answers.'),
+    conditions: summaryConditions([...problems, ...workload, ...specProblems], 'slurmrestd answers.'),
   };
 }

@@ -1,10 +1,14 @@
 /** Which changes make a RestApi be looked at. */
 import { deployments, type Manager, services } from '@slurm-operator/kube';
 import { controllers, restApis } from '../../cache/resources.ts';
-import type { Surroundings } from '../../objects/surroundings.ts';
+import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import { restApiReconciler } from './reconciler.ts';
 
-export function setupRestApis(manager: Manager, around: Surroundings, options: { workers: number }): void {
+export function setupRestApis(
+  manager: Manager,
+  defaults: OperatorDefaults,
+  options: { workers: number },
+): void {
   manager
     .controller('restapi-controller')
     .for(restApis)
@@ -17,5 +21,5 @@ export function setupRestApis(manager: Manager, around: Surroundings, options: {
         .map((one) => one.metadata),
     )
     .options({ workers: options.workers })
-    .reconcile(restApiReconciler(manager, around));
+    .reconcile(restApiReconciler(manager, defaults));
 }

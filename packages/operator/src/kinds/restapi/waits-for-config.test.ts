@@ -18,7 +18,7 @@ for (const [reason, over, live, waits] of [
   ['the first one starts as soon as it can', { status: applied('False') }, undefined, false],
   ['what it reads of slurm.conf is the same', { status: applied('False') }, 'new', false],
   ['the new slurm.conf is being tried', { status: applied('False') }, 'old', true],
-  ['nobody has looked at the new Controller yet', { status: applied('True', 0) }, 'old', true],
+  ['the new Controller has not been observed yet', { status: applied('True', 0) }, 'old', true],
   ['the Controller says nothing yet', {}, 'old', true],
   ['the new slurm.conf is there', { status: applied('True') }, 'old', false],
 ] as const)

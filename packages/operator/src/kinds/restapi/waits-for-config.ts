@@ -3,7 +3,7 @@ import { type Deployment, findCondition, type Live } from '@slurm-operator/kube'
 import type { Read } from '../../objects/read.ts';
 
 /**
- * slurmrestd reads slurm.conf once, when it starts. One that is made anew because of something in that file must not start
+ * slurmrestd reads slurm.conf once, when it starts. One that is recreated because of something in that file must not start
  * before the file is there: a slurmrestd that began without accounting would never know of any.
  */
 export function waitsForConfig(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aToken } from '../../../testing/objects.ts';
+import { outcome } from '../../../testing/outcome.ts';
 import { describeActions } from '../../framework/actions.ts';
 import { Sensitive } from '../../framework/sensitive.ts';
 import type { ObservedToken } from './observe.ts';
@@ -68,8 +69,7 @@ test('an immutable Secret of this Token is deleted before the new token is writt
 test('a write that fails leaves the times of the token that is still stored', () => {
   const seen = observed({ facts: { ...facts('alice'), issuedAt: now - 890_000, expiresAt: now + 10_000 } });
   const plan = planToken(seen, now);
-  const status = (isWritten: boolean) =>
-    tokenStatus({ observed: seen, plan, problems: [], succeeded: () => isWritten }).fields?.['expiresAt'];
+  const status = (isWritten: boolean) => tokenStatus(outcome(seen, plan, isWritten)).fields?.['expiresAt'];
   assert.equal(status(false), new Date(now + 10_000).toISOString().replace('.000', ''));
   assert.equal(status(true), new Date(now + 900_000).toISOString().replace('.000', ''));
 });

@@ -3,7 +3,7 @@ import { controllerOf, controllerReference, type Live, type Secret, secrets } fr
 import { InvalidInput, signJwt } from '@slurm-operator/slurm';
 import { type Action, titleOf } from '../../framework/actions.ts';
 import type { Plan } from '../../framework/define-reconciler.ts';
-import type { Trouble as Problem } from '../../framework/status/judge.ts';
+import type { Problem } from '../../framework/status/conditions.ts';
 import { inheritedMeta } from '../../objects/object-meta.ts';
 import type { ObservedToken } from './observe.ts';
 import {

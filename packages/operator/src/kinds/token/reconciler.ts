@@ -9,7 +9,7 @@ import {
   type ReconcilerManager,
   type StatusReport,
 } from '../../framework/define-reconciler.ts';
-import { type Verdict, verdicts } from '../../framework/status/judge.ts';
+import { type Condition, summaryConditions } from '../../framework/status/conditions.ts';
 import { type ObservedToken, observeToken } from './observe.ts';
 import { planToken, type TokenPlan } from './plan.ts';
 import { secretOf } from './renewal.ts';
@@ -17,10 +17,10 @@ import { secretOf } from './renewal.ts';
 export const tokenReconciler = (manager: ReconcilerManager): Reconcile =>
   defineReconciler(manager, {
     resource: tokens,
-    observe: (token, signal) => observeToken(manager, token, signal),
+    observe: (token, { signal }) => observeToken(manager, token, signal),
     plan: planToken,
     status: tokenStatus,
-    log: ({ observed, plan: { renewal }, succeeded }, log) => {
+    report: ({ observed, plan: { renewal }, succeeded }, log) => {
       if (renewal !== undefined && succeeded(renewal.write))
         log.info({ why: renewal.why, secret: secretOf(observed.token).name }, 'signed a token');
     },
@@ -46,10 +46,10 @@ function currentFacts({ observed, plan, succeeded }: Outcome<ObservedToken, Toke
 function tokenConditions(
   { observed: { token }, problems }: Outcome<ObservedToken, TokenPlan>,
   isStored: boolean,
-): Verdict[] {
+): Condition[] {
   const ready = `Secret ${secretOf(token).name} contains a token for ${token.spec.username}.`;
   const isUsable = isStored && problems.every(({ reason }) => reason === 'InvalidKey');
-  return verdicts(problems, ready).map((condition) =>
+  return summaryConditions(problems, ready).map((condition) =>
     condition.type === conditionType.ready && isUsable
       ? { ...condition, status: 'True', reason: 'Ready', message: ready }
       : condition,

@@ -41,7 +41,7 @@ const cases: readonly {
     stored: facts({ issuedAt: now - 20 * minute, expiresAt: now - 5 * minute }),
     sign: /expired/,
   },
-  { name: 'it is for somebody else', stored: facts({ username: 'bob' }), sign: /for user bob/ },
+  { name: 'it is for another user', stored: facts({ username: 'bob' }), sign: /for user bob/ },
   {
     name: 'it is from the future',
     stored: facts({ issuedAt: now + 5 * minute, expiresAt: now + 20 * minute }),
@@ -61,7 +61,7 @@ const cases: readonly {
   },
   { name: 'a token made once is old', spec: { refresh: false }, stored: facts({ expiresAt: now - 1 }) },
   {
-    name: 'a token made once is for somebody else',
+    name: 'a token made once is for another user',
     spec: { refresh: false },
     stored: facts({ username: 'bob' }),
     sign: /bob/,
@@ -69,7 +69,7 @@ const cases: readonly {
 ];
 
 for (const { name, spec, stored, sign, lookAgainAt } of cases)
-  test(`${name}: ${sign === undefined ? 'kept' : 'signed anew'}`, () => {
+  test(`${name}: ${sign === undefined ? 'kept' : 'signed again'}`, () => {
     const plan = planRenewal(aToken(spec), stored as never, now);
     if (sign === undefined) assert.deepEqual(plan, { sign: false, lookAgainAt });
     else assert.match(plan.sign ? plan.why : 'kept', sign);

@@ -5,7 +5,7 @@ import type { TokenFacts } from './stored-token.ts';
 
 /** Lifetime of a token whose Token says nothing. */
 const usualLifetime = 15 * 60_000;
-/** The longest that Slurm can count: beyond it a token is for ever. */
+/** The longest lifetime that Slurm supports: beyond it a token never expires. */
 const longestLifetime = (2 ** 31 - 2) * 1000;
 /** A clock may be off by this much before a token counts as made in the future. */
 const clockSkew = 60_000;
@@ -60,7 +60,7 @@ export function planRenewal(token: Read<Token>, stored: TokenFacts | undefined, 
 const privileged = new Set(['root', 'slurm']);
 
 /**
- * Whoever may write a Token must not thereby become root. Tokens for such users are signed only if the Secret with the
+ * A user who may write a Token must not become root by that. Tokens for such users are signed only if the Secret with the
  * signing key lists them: who can write that Secret could sign any token anyway.
  */
 export const allowedUsersAnnotation = 'slinky.slurm.net/token-users';

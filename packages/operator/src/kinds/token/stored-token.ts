@@ -1,4 +1,4 @@
-/** Judges the token that a Secret holds: whose it is, who signed it, and until when it is good. Pure. */
+/** Reads the token in a Secret: its user, its signing key, and its expiry. Pure. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export interface TokenFacts {

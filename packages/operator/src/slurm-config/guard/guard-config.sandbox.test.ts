@@ -165,6 +165,35 @@ for (const version of ['26.05', '24.11'] as const)
       await converges([...short, ...h100]);
     });
 
+    test('nothing changes while a pending job asks for a node that is gone, and it survives until the node is back', async () => {
+      const addNode = () => slurm.addNode('long-1', 'CPUs=4 RealMemory=4000 Feature=long');
+      const deleteNode = async () => {
+        await slurm.removeNode('long-1');
+        await slurm.run('scontrol', 'update', 'node=long-1', 'state=down', 'reason=gone');
+        await slurm.run('scontrol', 'delete', 'node=long-1');
+      };
+      await start([...short, ...long]);
+      await addNode();
+      await slurm.waitForNodes(['long-1']);
+      const job = { script, partition: 'long', hold: true, requiredNodes: ['long-1'] };
+      const { id } = await connection.client.jobs.submit(job);
+      await deleteNode();
+      const changed = [...short, ...long, 'MessageTimeout=33'];
+      const held = await apply(changed);
+      assert.deepEqual(
+        held.holds.map(({ kind, name, jobs }) => [kind, name, jobs.ids]),
+        [['Configuration', 'long-1', [String(id)]]],
+      );
+      await addNode();
+      await slurm.waitForNodes(['long-1']);
+      await converges(changed);
+      await slurm.run('scontrol', 'reconfigure');
+      assert.equal(await stateOf(id), 'PENDING');
+      await connection.client.jobs.cancel(id);
+      await isIn(id, 'CANCELLED');
+      await deleteNode();
+    });
+
     test('MaxNodeCount does not shrink under the nodes and their jobs', async () => {
       await start([...short, ...long, 'MaxNodeCount=1024']);
       const ids = [await submit('long'), await submit('short')];

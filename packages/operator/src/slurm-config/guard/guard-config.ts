@@ -12,8 +12,9 @@ import {
   withValues,
 } from './conf-content.ts';
 import { describeJobs, type Hold, heldJobs, moveOrCancel, noJobs } from './hold.ts';
+import { jobsOfMissingNodes } from './missing-nodes.ts';
 import { settingHolds } from './settings-that-cost-jobs.ts';
-import type { Change, ExpectedWorkers, NodeClosing, SlurmWork, WorkJob } from './slurm-work.ts';
+import type { Change, ExpectedWorkers, NodeClosing, Released, SlurmWork, WorkJob } from './slurm-work.ts';
 import { heldNodes, nodeClosing, type StaticNodeChange, staticNodeChange } from './static-nodes.ts';
 
 export interface GuardInput {
@@ -26,9 +27,9 @@ export interface GuardInput {
   /** Slurm's name of a NodeSet that is being deleted → how many workers it still has. */
   readonly workers?: ReadonlyMap<string, number>;
   readonly expected?: ExpectedWorkers | undefined;
+  /** slurmctld will read its files again although this text stays the same: another file has changed. */
+  readonly rereads?: boolean;
 }
-
-export type Released = ReadonlyMap<string, 'all' | 'pending'>;
 
 export interface GuardedConfig {
   /** What may be put in force now. */
@@ -40,7 +41,7 @@ export interface GuardedConfig {
 }
 
 export function guardConfig(input: GuardInput): GuardedConfig {
-  const { inForce, desired, slurm, expected } = input;
+  const { inForce, desired, slurm, expected, rereads = false } = input;
   const change: Change = {
     from: readConf(inForce ?? desired),
     to: readConf(desired),
@@ -48,14 +49,19 @@ export function guardConfig(input: GuardInput): GuardedConfig {
     ...(expected && { expected }),
   };
   const closing = nodeClosing(change);
-  if (inForce === undefined || inForce === desired) return { text: desired, holds: [], nodes: closing };
+  if (inForce === undefined || (inForce === desired && !rereads))
+    return { text: desired, holds: [], nodes: closing };
 
   // 1. What cannot stand beside the desired lines: then everything waits.
-  const whole = [...partitionsOfSlurmAlone(change), ...staticNodeHolds(staticNodeChange(change))];
+  const { released = new Map(), workers = new Map() } = input;
+  const whole = [
+    ...partitionsOfSlurmAlone(change),
+    ...jobsOfMissingNodes(change, released),
+    ...staticNodeHolds(staticNodeChange(change)),
+  ];
   if (whole.length > 0) return { text: inForce, holds: whole, nodes: closing };
 
   // 2. Partitions that have jobs, or may get some while they go.
-  const { released = new Map(), workers = new Map() } = input;
   const leaving = new Map([...workers].filter(([name, count]) => count > 0 && released.get(name) !== 'all'));
   const partitions = partitionHolds(change, released, leaving);
   const heldPartitions = partitions.map(({ name }) => closed(entryOf(change.from.partitions, name)));
@@ -113,8 +119,8 @@ function partitionHolds(
   const gone = [...from.partitions.keys()].filter((name) => !to.partitions.has(name));
   const target = moveTarget(from, to);
   return gone.flatMap((name): Hold[] => {
-    const givenUp = released.get(name);
-    if (givenUp === 'all') return [];
+    const release = released.get(name);
+    if (release === 'all') return [];
     if (slurm.kind === 'unknown')
       return [
         {
@@ -125,7 +131,7 @@ function partitionHolds(
           message: `Partition ${name} stays, closed to new jobs, because it is unknown whether it has jobs: ${slurm.why}`,
         },
       ];
-    const blocking = slurm.jobs.filter((job) => isIn(job, name) && (job.active || givenUp === undefined));
+    const blocking = slurm.jobs.filter((job) => isIn(job, name) && (job.active || release === undefined));
     if (blocking.length > 0) {
       const jobs = heldJobs(blocking);
       return [
@@ -149,7 +155,7 @@ function partitionHolds(
           message: `Partition ${name} stays, closed to new jobs, until the ${workers} remaining workers of its NodeSet are removed.`,
         },
       ];
-    if (slurm.partitions.get(name) !== true || givenUp !== undefined) return [];
+    if (slurm.partitions.get(name) !== true || release !== undefined) return [];
     return [
       {
         kind: 'Partition',
@@ -215,7 +221,7 @@ function nodeSetHolds(
 
 /** Partitions that were made with scontrol, or in a file that slurm.conf includes: a reconfigure forgets them, with their jobs. */
 function partitionsOfSlurmAlone({ from, to, slurm }: Change): Hold[] {
-  const hold = { kind: 'Configuration', jobs: noJobs } as const;
+  const hold = { kind: 'Configuration', jobs: noJobs, byRestart: true } as const;
   const excluded = from.includes.filter((file) => !to.includes.includes(file));
   if (slurm.kind === 'unknown') {
     const lost =

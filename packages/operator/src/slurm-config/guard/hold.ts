@@ -20,6 +20,8 @@ export interface Hold {
   readonly name: string;
   readonly cause: HoldCause;
   readonly jobs: HeldJobs;
+  /** A restart of slurmctld costs the same jobs. */
+  readonly byRestart?: boolean;
   /** What is held back, why, and what to do about it. */
   readonly message: string;
 }

@@ -1,4 +1,5 @@
 /** Keys of slurm.conf whose change makes Slurm lose jobs, each with what was seen on real daemons. Pure. */
+import { type ConfEntry, valueOf } from './conf-content.ts';
 import { describeJobs, type Hold, heldJobs, noJobs } from './hold.ts';
 import type { Change, WorkJob } from './slurm-work.ts';
 
@@ -121,7 +122,10 @@ function maxNodeCountHold({ from, to, slurm, expected }: Change): HeldSetting[] 
   // A worker that registers between this decision and the new configuration gets jobs, and would be dropped with them.
   const unregistered = (expected?.names ?? []).filter((name) => !slurm.nodes.has(name)).length;
   const coming = unregistered + (expected?.absent ?? 0);
-  if (slurm.nodeCount + coming <= Number(after)) return [];
+  // slurmrestd does not list FUTURE nodes, and slurmctld counts them.
+  const unlisted = [...to.nodes].filter(([name, node]) => isFuture(node) && !slurm.nodes.has(name)).length;
+  const nodeCount = slurm.nodeCount + unlisted;
+  if (nodeCount + coming <= Number(after)) return [];
   const more = coming === 0 ? '' : ` and ${coming} more workers are about to register`;
   return [
     {
@@ -130,11 +134,13 @@ function maxNodeCountHold({ from, to, slurm, expected }: Change): HeldSetting[] 
       hold: {
         ...hold,
         cause: 'nodes',
-        message: `${stays}, because Slurm has ${slurm.nodeCount} nodes${more}: Slurm would drop those that do not fit, with their jobs. It is lowered when they are removed.`,
+        message: `${stays}, because Slurm has ${nodeCount} nodes${more}: Slurm would drop those that do not fit, with their jobs. It is lowered when they are removed.`,
       },
     },
   ];
 }
+
+const isFuture = (node: ConfEntry): boolean => valueOf(node, 'State')?.toUpperCase() === 'FUTURE';
 
 /** A few names; the others are counted. */
 const listed = (names: readonly string[]): string =>

@@ -98,6 +98,9 @@ export interface Change {
   readonly expected?: ExpectedWorkers;
 }
 
+/** Partitions whose jobs the user gave up: all of them, or those that do not run yet. */
+export type Released = ReadonlyMap<string, 'all' | 'pending'>;
+
 /** Workers that are to run, whether they have registered in Slurm or not. */
 export interface ExpectedWorkers {
   /** Node names of the worker pods that exist. */

@@ -4,6 +4,7 @@ import { type Controller, resourceName } from '@slurm-operator/api';
 import type { ConfigMap } from '@slurm-operator/kube';
 import { builtMeta } from '../../objects/object-meta.ts';
 import type { Read } from '../../objects/read.ts';
+import { topLevelSettings } from '../parse.ts';
 
 export interface ConfigInput {
   readonly controller: Read<Controller>;
@@ -16,7 +17,7 @@ export interface ConfigInput {
   readonly nodeSets?: Readonly<Record<string, string>>;
 }
 
-/** Finds out the version of cgroups by itself; there is no systemd in the pod to ask. */
+/** Detects the version of cgroups; there is no systemd in the pod. */
 const cgroupConf = 'CgroupPlugin=autodetect\nIgnoreSystemd=yes\n';
 
 /**
@@ -24,6 +25,9 @@ const cgroupConf = 'CgroupPlugin=autodetect\nIgnoreSystemd=yes\n';
  * nothing, is never taken for one without accounting.
  */
 export const withoutAccountingAnnotation = 'slinky.slurm.net/without-accounting';
+
+/** On the ConfigMap: MaxNodeCount of its slurm.conf. */
+export const maxNodeCountAnnotation = 'controller.slinky.slurm.net/max-node-count';
 
 /** On the ConfigMap: the NodeSets that have lines in its slurm.conf, as JSON, by their names in Slurm. A NodeSet goes after its lines. */
 export const nodeSetsAnnotation = 'controller.slinky.slurm.net/nodesets';
@@ -50,11 +54,12 @@ export function referencedConfigMaps({ spec }: Read<Controller>): string[] {
 }
 
 /** The same ConfigMap, saying which configuration it belongs to. */
-export function withVersion(config: ConfigMap, version: string, files: string): ConfigMap {
+export function withVersion(config: ConfigMap, version: string, files: string | undefined): ConfigMap {
   const { metadata } = config;
+  const digest: Record<string, string> = files === undefined ? {} : { [filesDigestAnnotation]: files };
   return {
     ...config,
-    metadata: { ...metadata, annotations: { ...metadata.annotations, [filesDigestAnnotation]: files } },
+    metadata: { ...metadata, annotations: { ...metadata.annotations, ...digest } },
     data: { ...config.data, [versionFile]: version },
   };
 }
@@ -78,6 +83,7 @@ export function buildControllerConfig({
         ...(accounting ? {} : { [withoutAccountingAnnotation]: 'true' }),
         [confDigestAnnotation]: hash('sha256', slurmConf),
         [nodeSetsAnnotation]: JSON.stringify(sorted(nodeSets)),
+        ...maxNodeCountOf(slurmConf),
       },
     },
     data: {
@@ -85,6 +91,12 @@ export function buildControllerConfig({
       ...(userCgroupConf || controller.spec.external ? {} : { 'cgroup.conf': cgroupConf }),
     },
   };
+}
+
+/** Published for NodeSets: a worker that does not fit must not register while slurmctld still has a larger table. */
+function maxNodeCountOf(slurmConf: string): Record<string, string> {
+  const value = topLevelSettings(slurmConf).get('maxnodecount')?.value;
+  return value === undefined ? {} : { [maxNodeCountAnnotation]: value };
 }
 
 const sorted = (record: Readonly<Record<string, string>>) =>

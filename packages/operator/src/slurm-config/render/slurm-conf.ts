@@ -1,5 +1,6 @@
 /** slurm.conf of a Controller, from the Controller, its NodeSets and its Accounting. */
 import { type Accounting, type Controller, type NodeSet, port, resourceName } from '@slurm-operator/api';
+import { durationMilliseconds } from '@slurm-operator/kubernetes-values';
 import { clusterNameOf } from '../../objects/cluster-name.ts';
 import type { Read } from '../../objects/read.ts';
 import { servesHttp } from '../../objects/slurm-version.ts';
@@ -40,8 +41,16 @@ const mandatory = ({ controller, nodeSets }: SlurmConfInput): Record<string, rea
     'jwt_key=/etc/slurm/jwt.key',
     ...(controller.spec.jwksKeyRef === undefined ? [] : ['jwks=/etc/slurm/jwks.json']),
   ],
-  SlurmctldParameters: ['enable_configless'],
-  // pam_slurm_adopt knows a job by the step that only this makes: without it nobody gets in.
+  SlurmctldParameters: [
+    'enable_configless',
+    // Slurm looks every 10 seconds by default for nodes to power up and down, and jobs and the operator wait for that.
+    ...(nodeSets.some(({ spec }) => spec.autoscale !== undefined) ? ['power_save_interval=1'] : []),
+  ],
+  // A job that was waiting for its nodes has not run, so it can be requeued whatever its user said.
+  ...(nodeSets.some(({ spec }) => spec.autoscale !== undefined)
+    ? { SchedulerParameters: ['requeue_on_resume_failure'] }
+    : {}),
+  // pam_slurm_adopt knows a job by the step that only this makes: without it no user can log in.
   ...(nodeSets.some(({ spec }) => spec.ssh?.enabled) ? { PrologFlags: ['Contain'] } : {}),
 });
 
@@ -52,6 +61,14 @@ const reserved = {
   SlurmctldAddr: 'the operator sets the address of slurmctld',
   SlurmUser: 'the images run slurmctld as slurm',
   StateSaveLocation: 'set spec.persistence',
+  SlurmdPort: 'the probes of workers use the port that their pods name, and would end them with their jobs',
+};
+
+const refusedOptions = {
+  CommunicationParameters: {
+    disable_http:
+      'the liveness probes of slurmctld and slurmd need HTTP, and would end every worker with its jobs',
+  },
 };
 
 export function buildSlurmConf(input: SlurmConfInput): RenderedConf {
@@ -72,16 +89,18 @@ export function buildSlurmConf(input: SlurmConfInput): RenderedConf {
         ],
       },
       { title: 'ACCOUNTING', settings: accountingSettings(input.accounting) },
+      ...powerSaving(input.nodeSets),
       scripts(input.scripts),
       { title: 'NODESETS & PARTITIONS', records: setRecords(input.nodeSets) },
     ],
     extra: controller.spec.extraConf,
     merged,
     reserved,
+    refusedOptions,
   });
 }
 
-/** What slurmrestd and login nodes need to find a slurmctld that lives elsewhere. */
+/** What slurmrestd and login nodes need to find a slurmctld that runs elsewhere. */
 export function buildExternalSlurmConf(
   input: Pick<SlurmConfInput, 'controller' | 'accounting'>,
 ): RenderedConf {
@@ -153,12 +172,46 @@ export function maxNodeCount(
   if (controller.spec.maxNodeCount !== undefined) return controller.spec.maxNodeCount;
   const wanted = sets.reduce(
     (sum, { spec, status }) =>
-      sum + (spec.scalingMode === 'DaemonSet' ? (status?.desired ?? 0) : spec.replicas),
+      sum +
+      (spec.scalingMode === 'DaemonSet'
+        ? (status?.desired ?? 0)
+        : Math.max(spec.replicas, spec.autoscale?.max ?? 0)),
     leavingWorkers,
   );
   let room = 1024;
   while (room < 2 * wanted && room < mostNodes) room *= 2;
   return Math.min(room, mostNodes);
+}
+
+/** Slurm's own timer would take idle workers whose time has not come: the operator has one for each NodeSet. */
+const tenYears = 315_360_000;
+/** As long as a slurmd that ends may take: what registers from it is ignored. The operator ends this early when the pod is gone. */
+const suspendTimeout = 600;
+
+/**
+ * Slurm wakes and stops autoscaled nodes, and the operator follows their state in the list of nodes: the programs do nothing. A
+ * SuspendTime of -1 would switch waking off as well.
+ */
+function powerSaving(sets: readonly Read<NodeSet>[]): ConfSection[] {
+  const autoscaled = sets.flatMap(({ spec }) =>
+    spec.scalingMode === 'DaemonSet' ? [] : (spec.autoscale ?? []),
+  );
+  if (autoscaled.length === 0) return [];
+  const longest = Math.max(...autoscaled.map(({ startWithin }) => durationMilliseconds(startWithin) ?? 0));
+  return [
+    {
+      title: 'POWER SAVING',
+      settings: [
+        setting('ResumeProgram', '/bin/true'),
+        setting('SuspendProgram', '/bin/true'),
+        setting('ResumeTimeout', Math.ceil(longest / 1000) + 60),
+        setting('SuspendTimeout', suspendTimeout),
+        setting('SuspendTime', tenYears),
+        setting('ResumeRate', 0),
+        setting('SuspendRate', 0),
+      ],
+    },
+  ];
 }
 
 function accountingSettings(accounting: Read<Accounting> | undefined): Setting[] {

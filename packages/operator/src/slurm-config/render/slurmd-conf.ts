@@ -23,7 +23,10 @@ export function instanceTypeOf(nodeSetUid: string): string {
 
 /** What slurmd presents to Slurm: from the pod's limits, or what the user says instead. */
 export function workerSize(nodeSet: NodeSet): WorkerSize {
-  const pairs = conf(nodeSet);
+  return sizeIn(conf(nodeSet));
+}
+
+function sizeIn(pairs: ReadonlyMap<string, string>): WorkerSize {
   const value = (key: string) => pairs.get(key)?.split('=')[1];
   const whole = (text: string | undefined) =>
     text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
@@ -45,9 +48,31 @@ export function gpusIn(gres: string): number {
     .reduce((sum, parts) => sum + (parts.length === 1 ? 1 : Number(parts.at(-1)) || 0), 0);
 }
 
+/** The features that slurmd registers with, sorted. */
+export const workerFeatures = (nodeSet: NodeSet): string[] =>
+  conf(nodeSet).get('feature')?.slice('Feature='.length).split(',') ?? [];
+
 /** Keys in a fixed order, so that the same NodeSet always makes the same pod. */
 export function slurmdConf(nodeSet: NodeSet): string {
-  return [...conf(nodeSet)]
+  return inOrder(conf(nodeSet));
+}
+
+/** What only a slurmd that registers may say. */
+const notInRecords = ['topology', 'state', 'nodename', 'nodeaddr', 'nodehostname', 'port'];
+
+/** The record of a worker that does not exist yet: what its slurmd would present, and `shape` where that is not known before. */
+export function recordConf(
+  nodeSet: NodeSet,
+  shape: Readonly<Record<string, string>>,
+): { readonly conf: string; readonly size: WorkerSize } {
+  const pairs = conf(nodeSet);
+  for (const [key, value] of Object.entries(shape)) pairs.set(key.toLowerCase(), `${key}=${value}`);
+  for (const key of notInRecords) pairs.delete(key);
+  return { conf: inOrder(pairs), size: sizeIn(pairs) };
+}
+
+function inOrder(pairs: ReadonlyMap<string, string>): string {
+  return [...pairs]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, pair]) => pair)
     .join(' ');
@@ -81,7 +106,7 @@ function parsePairs(text: string): Map<string, readonly [string, string]> {
   return pairs;
 }
 
-/** What the pod may use is what Slurm may give away. Without a limit slurmd finds out by itself. */
+/** Slurm may allocate what the pod may use. Without a limit slurmd detects it. */
 function size(nodeSet: NodeSet): Record<string, string> {
   // Those of the container take precedence over those of the pod as a whole.
   const limits = {

@@ -1,11 +1,11 @@
-/** The trial of a configuration, with real slurmctld: what it would run passes, what it would die of does not. */
+/** The trial of a configuration, with real slurmctld: a configuration that it runs with passes, one that makes it exit does not. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import { buildImage, type SlurmVersion } from '@slurm-operator/images';
 import { createSandbox, type Sandbox } from '@slurm-operator/sandbox';
 import { mountedFiles } from '../../../testing/mounted-files.ts';
-import { aController, aNodeSet, anAccounting, surroundings } from '../../../testing/objects.ts';
+import { aController, aNodeSet, anAccounting, operatorDefaults } from '../../../testing/objects.ts';
 import { buildControllerConfig } from '../render/config-map.ts';
 import { buildSlurmConf, stateSaveLocation } from '../render/slurm-conf.ts';
 import { buildTrialPod } from './config-check.ts';
@@ -40,6 +40,21 @@ const cases: readonly { readonly name: string; readonly extraConf: string; reado
     refused: /nowhere|invalid node/i,
   },
   {
+    name: 'a topology without its file, which slurmctld waits for a minute for before it ends',
+    extraConf: 'TopologyPlugin=topology/tree',
+    refused: /topology/,
+  },
+  {
+    name: 'node features without their file',
+    extraConf: 'NodeFeaturesPlugins=node_features/helpers',
+    refused: /helpers/,
+  },
+  {
+    name: 'a TRES that slurmctld does not know',
+    extraConf: 'AccountingStorageTRES=bogus',
+    refused: /bogus/,
+  },
+  {
     name: 'a partition twice',
     extraConf: 'PartitionName=compute Nodes=ALL',
     refused: /duplicate.*compute|compute.*duplicate/i,
@@ -61,7 +76,7 @@ for (const version of ['26.05', '24.11'] satisfies SlurmVersion[])
         buildControllerConfig({ controller, slurmConf: text, accounting: true, userCgroupConf: false }),
       );
       const rendered = Object.keys(config.data ?? {});
-      const pod = buildTrialPod({ controller, around: surroundings, digest: 'digest', rendered });
+      const pod = buildTrialPod({ controller, defaults: operatorDefaults, digest: 'digest', rendered });
       const command = pod.spec?.containers[0]?.command ?? [];
       const image = await buildImage('slurmctld', version);
       const sandbox = await createSandbox({ name: `trial-${sandboxes.length}-${process.pid}` });

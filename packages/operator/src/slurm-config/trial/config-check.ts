@@ -7,9 +7,9 @@ import type { Pod } from '@slurm-operator/kube';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { mergeContainer } from '../../objects/merge-template.ts';
+import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import type { Read } from '../../objects/read.ts';
 import { slurmctldSecurityContext } from '../../objects/security-contexts.ts';
-import type { Surroundings } from '../../objects/surroundings.ts';
 import { roundDirectory, trialHost } from './trial-conf.ts';
 import { slurmctldOnly, type TrialFilesInput, trialName, trialVolumes } from './trial-files.ts';
 import { imageSeconds, sharedDirectory, slurmctldScript } from './trial-scripts.ts';
@@ -24,12 +24,12 @@ export const trialAnnotation = 'controller.slinky.slurm.net/config-trial';
 export const trialPartAnnotation = 'controller.slinky.slurm.net/config-trial-part';
 
 export interface TrialPodInput extends TrialFilesInput {
-  readonly around: Surroundings;
+  readonly defaults: OperatorDefaults;
   readonly digest: string;
 }
 
 export function buildTrialPod(input: TrialPodInput): Pod {
-  const { controller, around, digest, part = slurmctldOnly } = input;
+  const { controller, defaults, digest, part = slurmctldOnly } = input;
   const { name, namespace } = controller.metadata;
   const { slurmctld, template } = controller.spec;
   const { workers, scope } = part;
@@ -39,7 +39,7 @@ export function buildTrialPod(input: TrialPodInput): Pod {
   const pullSecrets = allPullSecrets([template, ...workers.map(({ nodeSet }) => nodeSet.spec.template)]);
   const base: IContainer = {
     name: 'slurmctld',
-    image: slurmctld?.image ?? around.images.slurmctld,
+    image: slurmctld?.image ?? defaults.images.slurmctld,
     ...(slurmctld?.imagePullPolicy === undefined ? {} : { imagePullPolicy: slurmctld.imagePullPolicy }),
     command: ['/bin/bash', '-c', slurmctldScript],
     env: [{ name: 'TRIAL_WORKERS', value: workers.map(({ id }) => id).join(' ') }],

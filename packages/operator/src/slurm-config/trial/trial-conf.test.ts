@@ -132,3 +132,8 @@ test('of any file a trial keeps every pair that it does not replace, in order, a
     { numRuns: 500 },
   );
 });
+
+test('without slurmdbd slurmctld reads AccountingStorageTRES in the trial: it ends on a TRES that needs slurmdbd, or that it does not know', () => {
+  const text = 'AccountingStorageType=accounting_storage/none\nAccountingStorageTRES=gres/gpu\n';
+  assert.equal(valueIn(renderTrialConf(text, 'check'), 'AccountingStorageTRES'), 'gres/gpu');
+});

@@ -27,8 +27,14 @@ export const trialSlurmctldPort = 16_817;
 export const trialPartition = 'config-trial';
 const slurmdPort = 16_818;
 
-/** Where and as what slurmctld runs; accounting is left out, because it would register there. */
-const placeKeys = /^(slurmctld(host|addr|port|pidfile|logfile)|statesavelocation|accountingstorage.*)$/;
+/** Where and as what slurmctld runs. */
+const placeKeys = /^(slurmctld(host|addr|port|pidfile|logfile)|statesavelocation)$/;
+
+/** slurmdbd is left out, because the trial would register there. */
+const accountingKeys = /^accountingstorage/;
+const usesDatabase = /^(accounting_storage\/)?slurmdbd$/i;
+/** Types of AccountingStorageTRES that slurmctld knows; it ends on any other. */
+const tresTypes = /^(billing|cpu|energy|mem|node|pages|vmem|(bb|fs|gres|ic|license)\/.+)$/i;
 
 /** Programs of the site, which would really run, and policies that decide about jobs rather than daemons. */
 const siteKeys = new RegExp(
@@ -62,8 +68,10 @@ export function renderTrialConf(text: string, round: TrialRound, scope: TrialSco
   const settings = topLevelSettings(text);
   const state = settings.get('statesavelocation')?.value;
   const withWorkers = round !== 'check';
+  const hasDatabase = usesDatabase.test(settings.get('accountingstoragetype')?.value ?? '');
   const isLeftOut = (key: string): boolean =>
     placeKeys.test(key) ||
+    ((withWorkers || hasDatabase) && accountingKeys.test(key)) ||
     (withWorkers && siteKeys.test(key)) ||
     (withWorkers && scope === 'image' && deviceKeys.test(key));
   const lines = rewrite(text, (pairs) => {
@@ -85,7 +93,8 @@ export function renderTrialConf(text: string, round: TrialRound, scope: TrialSco
     `SlurmctldPort=${trialSlurmctldPort}`,
     `StateSaveLocation=${directory}`,
     `SlurmctldPidFile=${directory}/slurmctld.pid`,
-    'AccountingStorageType=accounting_storage/none',
+    ...(withWorkers || hasDatabase ? ['AccountingStorageType=accounting_storage/none'] : []),
+    ...(withWorkers || !hasDatabase ? [] : unknownTres(settings.get('accountingstoragetres')?.value)),
     ...(withWorkers
       ? [
           `MaxNodeCount=${nodes}`,
@@ -97,6 +106,12 @@ export function renderTrialConf(text: string, round: TrialRound, scope: TrialSco
       : []),
     '',
   ].join('\n');
+}
+
+/** slurmctld needs slurmdbd to track `gres/gpu`, but it ends on an unknown type before it asks: only those are tried. */
+function unknownTres(value = ''): string[] {
+  const unknown = value.split(',').filter((tres) => tres.trim() !== '' && !tresTypes.test(tres.trim()));
+  return unknown.length === 0 ? [] : [`AccountingStorageTRES=${unknown.join(',')}`];
 }
 
 /** gres.conf without device files and libraries, which belong to a node. */

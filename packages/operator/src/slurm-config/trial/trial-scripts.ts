@@ -28,8 +28,8 @@ const nodeName = 'config-trial';
 const conf = (round: TrialRound): string => `${roundDirectory[round]}/slurm.conf`;
 
 /**
- * A slurmctld that becomes primary accepts its files (that it listens says nothing: it does so before it reads partitions), and so does
- * one that runs for a while without a message; one that ends says why.
+ * A slurmctld that becomes primary accepts its files (that it listens says nothing: it does so before it reads partitions). One that
+ * ends says why, and so does one that waits for a file: all files are there from the beginning, and it would end after a minute.
  *
  * The report has one line for each result: `slurmctld failed REASON`; for a worker that failed, `slurmd ID new failed REASON` and, where it was
  * compared, `slurmd ID current passed` or `slurmd ID current failed REASON`.
@@ -48,21 +48,22 @@ give_up() { result 1000 "$*"; exit ${noResultCode}; }
 # said LOG: what a daemon complained of last. A missing GPU is not an error here.
 said() { { grep -E 'error|fatal' "$1" | grep -v 'GPU detection failed' || cat "$1"; } | tail -n 4 | sed -E 's/^\\[[^]]*\\] //'; }
 
-# start ROUND CONF TENTHS: whether slurmctld is primary after that time; 2 if it has ended.
+# start ROUND CONF: whether slurmctld is primary within a minute; 2 if it has ended, 3 if a file is missing.
 start() {
   mkdir -p "$state/$1"
   slurmctld -D -f "$2" >"$state/$1.log" 2>&1 &
   pid=$!
-  for _ in $(seq "$3"); do
+  for tenth in $(seq 600); do
     if ! kill -0 "$pid" 2>/dev/null; then pid=; return 2; fi
     if grep -qs 'Running as primary controller' "$state/$1.log"; then return 0; fi
+    if [ "$tenth" -gt 50 ] && grep -qs 'cannot stat file .*retrying in' "$state/$1.log"; then return 3; fi
     sleep 0.1
   done
   return 1
 }
 # serve ROUND CONF: starts a slurmctld and waits until it answers; it is primary before it does.
 serve() {
-  start "$1" "$2" 600 || return 1
+  start "$1" "$2" || return 1
   for _ in $(seq 100); do
     if SLURM_CONF="$2" timeout 10 scontrol ping 2>/dev/null | grep -q 'is UP'; then return 0; fi
     sleep 0.2
@@ -108,8 +109,12 @@ name_of() { cat "$shared/here-$1"; }
 
 state=${stateDirectory('check').replace(/\/check$/, '')}
 mkdir -p "$state"
-start check ${conf('check')} 80
-if [ $? = 2 ]; then result 1000 "slurmctld failed $(said "$state/check.log")"; exit ${refusedCode}; fi
+start check ${conf('check')}
+case $? in
+  0) ;;
+  1) give_up "slurmctld did not start within a minute: $(said "$state/check.log")" ;;
+  *) result 1000 "slurmctld failed $(said "$state/check.log")"; exit ${refusedCode} ;;
+esac
 stop
 if [ -z "$workers" ]; then exit 0; fi
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { aController, aNodeSet, surroundings } from '../../../testing/objects.ts';
+import { aController, aNodeSet, operatorDefaults } from '../../../testing/objects.ts';
 import { buildTrialPod } from './config-check.ts';
 import {
   buildTrialWorker,
@@ -39,7 +39,7 @@ const gpu = aNodeSet(
   { name: 'gpu' },
 );
 const trialPod = (part: TrialPart, controller: Parameters<typeof aController>[0] = {}) =>
-  buildTrialPod({ controller: aController(controller), around: surroundings, digest: 'digest', part });
+  buildTrialPod({ controller: aController(controller), defaults: operatorDefaults, digest: 'digest', part });
 const plain = aNodeSet({ slurmd: { securityContext: { privileged: false } } }, { name: 'plain' });
 
 test('slurmd runs with the rights, environment and portable volumes of a worker, and without its devices', () => {

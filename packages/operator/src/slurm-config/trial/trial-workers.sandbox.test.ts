@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { buildImage, type SlurmVersion } from '@slurm-operator/images';
 import { createSandbox, type Sandbox } from '@slurm-operator/sandbox';
 import { mountedFiles } from '../../../testing/mounted-files.ts';
-import { aController, aNodeSet, surroundings } from '../../../testing/objects.ts';
+import { aController, aNodeSet, operatorDefaults } from '../../../testing/objects.ts';
 import { buildControllerConfig } from '../render/config-map.ts';
 import { buildSlurmConf } from '../render/slurm-conf.ts';
 import { buildTrialPod } from './config-check.ts';
@@ -136,7 +136,7 @@ async function tryOn(
   });
   const pod = buildTrialPod({
     controller,
-    around: surroundings,
+    defaults: operatorDefaults,
     digest: 'digest',
     part: { id: '', scope: onNode ? 'node' : 'image', workers: [group as NonNullable<typeof group>] },
     rendered: Object.keys(config.data ?? {}),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { assertGolden } from '../../../../testing/golden.ts';
-import { anAccounting, surroundings } from '../../../../testing/objects.ts';
+import { anAccounting, operatorDefaults } from '../../../../testing/objects.ts';
 import { UnsafeValueError } from '../../../slurm-config/errors.ts';
 import { parseSlurmConf } from '../../../slurm-config/parse.ts';
 import { secretSetting } from '../../../slurm-config/secret-value.ts';
@@ -30,13 +30,13 @@ for (const [name, spec] of Object.entries(matrix))
     assertGolden(`accounting/${name}.yaml`, [
       buildAccountingService(accounting),
       buildAccountingSecret(accounting, 'text of slurmdbd.conf'),
-      buildAccountingStatefulSet({ accounting, around: surroundings, hashes }),
+      buildAccountingStatefulSet({ accounting, defaults: operatorDefaults, hashes }),
     ]);
   });
 
 test('the user’s labels reach the pod, too (upstream weakness 18)', () => {
   const accounting = anAccounting({ template: { metadata: { labels: { team: 'hpc' } } } });
-  const set = buildAccountingStatefulSet({ accounting, around: surroundings, hashes });
+  const set = buildAccountingStatefulSet({ accounting, defaults: operatorDefaults, hashes });
   assert.equal(set.spec?.template.metadata?.labels?.['team'], 'hpc');
 });
 

@@ -7,9 +7,9 @@ import { jwksSource, keySources } from '../../../objects/key-sources.ts';
 import { selectorLabels } from '../../../objects/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
 import { builtMeta, templateMeta } from '../../../objects/object-meta.ts';
+import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import type { Read } from '../../../objects/read.ts';
 import { buildService } from '../../../objects/service.ts';
-import type { Surroundings } from '../../../objects/surroundings.ts';
 
 export const accountingPort = ({ spec }: Read<Accounting>): number => spec.service?.port || port.slurmdbd;
 
@@ -43,7 +43,7 @@ export function buildAccountingSecret(accounting: Read<Accounting>, slurmdbdConf
 
 export interface AccountingWorkloadInput {
   readonly accounting: Read<Accounting>;
-  readonly around: Surroundings;
+  readonly defaults: OperatorDefaults;
   /** Changes of these restart slurmdbd. */
   readonly hashes: { readonly slurmKey: string; readonly jwtKey: string; readonly slurmdbdConf: string };
 }
@@ -110,10 +110,10 @@ function generatedSpec(input: AccountingWorkloadInput): IPodSpec {
 }
 
 /** slurmdbd insists on owning its configuration, which a mounted Secret never allows. */
-function initconf({ accounting, around }: AccountingWorkloadInput): IContainer {
+function initconf({ accounting, defaults }: AccountingWorkloadInput): IContainer {
   return {
     name: 'initconf',
-    image: accounting.spec.slurmdbd?.image ?? around.images.slurmdbd,
+    image: accounting.spec.slurmdbd?.image ?? defaults.images.slurmdbd,
     command: [
       '/bin/sh',
       '-c',
@@ -128,13 +128,13 @@ function initconf({ accounting, around }: AccountingWorkloadInput): IContainer {
   };
 }
 
-function slurmdbd({ accounting, around }: AccountingWorkloadInput): IContainer {
+function slurmdbd({ accounting, defaults }: AccountingWorkloadInput): IContainer {
   const probe = { tcpSocket: { port: app.accounting } };
   const base: IContainer = {
     name: app.accounting,
-    image: around.images.slurmdbd,
+    image: defaults.images.slurmdbd,
     ports: [{ name: app.accounting, containerPort: port.slurmdbd, protocol: 'TCP' }],
-    // A new version may convert the tables of years first: that takes hours, and killing it would begin it anew.
+    // A new version may convert the tables of years first: that takes hours, and killing it would start it again.
     startupProbe: { ...probe, failureThreshold: 8640, periodSeconds: 5 },
     readinessProbe: { ...probe, periodSeconds: 3 },
     terminationMessagePolicy: 'FallbackToLogsOnError',

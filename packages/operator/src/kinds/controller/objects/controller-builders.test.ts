@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { label } from '@slurm-operator/api';
 import { assertGolden } from '../../../../testing/golden.ts';
-import { aController, aNodeSet, anAccounting, surroundings } from '../../../../testing/objects.ts';
+import { aController, aNodeSet, anAccounting, operatorDefaults } from '../../../../testing/objects.ts';
 import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
 import { topLevelSettings } from '../../../slurm-config/parse.ts';
 import { buildControllerConfig } from '../../../slurm-config/render/config-map.ts';
@@ -59,15 +59,18 @@ for (const [name, spec] of Object.entries(workloads))
     const controller = aController(spec);
     assertGolden(`controller/${name}.yaml`, [
       ...buildControllerServices(controller),
-      buildControllerStatefulSet({ controller, around: surroundings, hashes }),
+      buildControllerStatefulSet({ controller, defaults: operatorDefaults, hashes }),
       buildCluster(controller),
     ]);
   });
 
 test('fixOwnership adds an init container with two capabilities and the state volume, and nothing to the claim', () => {
   const spec = (persistence: object) =>
-    buildControllerStatefulSet({ controller: aController({ persistence }), around: surroundings, hashes })
-      .spec;
+    buildControllerStatefulSet({
+      controller: aController({ persistence }),
+      defaults: operatorDefaults,
+      hashes,
+    }).spec;
   const { template, volumeClaimTemplates } = spec({ fixOwnership: true }) ?? {};
   const [container, ...others] = template?.spec?.initContainers ?? [];
   assert.deepEqual(others, []);
@@ -118,7 +121,7 @@ for (const [name, over] of Object.entries(configurations))
     assertGolden(`slurm-conf/${name}.conf`, buildSlurmConf(input(over)).text);
   });
 
-test('slurm.conf for a slurmctld that lives elsewhere', () => {
+test('slurm.conf for an external slurmctld', () => {
   const controller = aController({
     external: true,
     externalConfig: { host: 'head.example.com', port: 7777 },
@@ -154,7 +157,7 @@ test('a custom port is the one that slurmctld listens on and that everybody is t
     '16817',
   );
   const [container] =
-    buildControllerStatefulSet({ controller, around: surroundings, hashes }).spec?.template.spec
+    buildControllerStatefulSet({ controller, defaults: operatorDefaults, hashes }).spec?.template.spec
       ?.containers ?? [];
   assert.equal(container?.ports?.[0]?.containerPort, 16_817);
   for (const service of buildControllerServices(controller))
@@ -224,7 +227,7 @@ test('labels that describe a chart are not passed on, other labels of the custom
       },
     },
   );
-  const { metadata } = buildControllerStatefulSet({ controller, around: surroundings, hashes });
+  const { metadata } = buildControllerStatefulSet({ controller, defaults: operatorDefaults, hashes });
   const labels = metadata.labels ?? {};
   assert.equal(labels['team'], 'hpc');
   assert.equal(labels['helm.sh/chart'], undefined);
@@ -238,7 +241,7 @@ test('labels that describe a chart are not passed on, other labels of the custom
   );
 });
 
-test('a ServiceMonitor is made when it is wanted, with the usual paths or the given ones', () => {
+test('creates a ServiceMonitor on request, with the default paths or the given ones', () => {
   assert.equal(buildServiceMonitor(aController()), undefined);
   assert.equal(
     buildServiceMonitor(aController({ metrics: { enabled: false, serviceMonitor: { enabled: true } } })),
@@ -265,7 +268,7 @@ test('a ServiceMonitor is made when it is wanted, with the usual paths or the gi
 
 test('every daemon logs to its own output, without a pipe between (upstream weakness 46)', () => {
   const controller = aController();
-  const set = buildControllerStatefulSet({ controller, around: surroundings, hashes });
+  const set = buildControllerStatefulSet({ controller, defaults: operatorDefaults, hashes });
   const { spec } = set.spec?.template ?? {};
   assert.equal(spec?.initContainers, undefined, 'no side container reads the log');
   const { text } = buildSlurmConf({

@@ -1,8 +1,8 @@
 /** The init container that gives slurmctld its state volume, where the volume ignores fsGroup. */
 import { type Controller, uid } from '@slurm-operator/api';
 import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import type { Read } from '../../../objects/read.ts';
-import type { Surroundings } from '../../../objects/surroundings.ts';
 
 export const fixOwnershipName = 'fix-ownership';
 
@@ -15,18 +15,18 @@ const script = `owner=${uid.slurm}:${uid.slurm}
 
 export interface FixOwnershipInput {
   readonly controller: Read<Controller>;
-  readonly around: Surroundings;
+  readonly defaults: OperatorDefaults;
   readonly state: { readonly name: string; readonly mountPath: string };
 }
 
 /** None unless the user asks for it: it runs as root, which a restricted namespace does not allow. */
-export function fixOwnershipContainer({ controller, around, state }: FixOwnershipInput): IContainer[] {
+export function fixOwnershipContainer({ controller, defaults, state }: FixOwnershipInput): IContainer[] {
   const { persistence, slurmctld } = controller.spec;
   if (!persistence.enabled || persistence.fixOwnership !== true) return [];
   return [
     {
       name: fixOwnershipName,
-      image: slurmctld?.image ?? around.images.slurmctld,
+      image: slurmctld?.image ?? defaults.images.slurmctld,
       ...(slurmctld?.imagePullPolicy === undefined ? {} : { imagePullPolicy: slurmctld.imagePullPolicy }),
       command: ['/bin/sh', '-c', script, 'fix-ownership', state.mountPath],
       terminationMessagePolicy: 'FallbackToLogsOnError',

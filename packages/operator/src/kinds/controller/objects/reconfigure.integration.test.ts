@@ -1,4 +1,4 @@
-/** Whom the side container of slurmctld tells of a configuration, and when: its script, with a stub in place of scontrol. */
+/** When the sidecar of slurmctld asks it to reconfigure: its script, with a stub in place of scontrol. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 import { until } from '@slurm-operator/kube/testing';
-import { aController, surroundings } from '../../../../testing/objects.ts';
+import { aController, operatorDefaults } from '../../../../testing/objects.ts';
 import { reconfigureContainer } from './reconfigure.ts';
 
 const running: { readonly process: ChildProcess; readonly directory: string }[] = [];
@@ -46,27 +46,49 @@ async function start({ told, version }: Past) {
     await writeFile(join(state, 'clustername'), 'a');
     await writeFile(join(state, '.config-told'), told);
   }
-  const stub = `#!/bin/sh\ncat ${etc}/.config-version >>${log}; echo >>${log}`;
+  for (const [name, text] of Object.entries({
+    'slurm.conf': 'PartitionName=a,b Nodes=ALL\n',
+    partitions: '',
+    config: '',
+    jobs: '',
+  }))
+    await put(name, text);
+  const stub = `#!/bin/sh
+case "$*" in
+  reconfigure) cat ${etc}/.config-version >>${log}; echo >>${log} ;;
+  '-o show partition') cat ${etc}/partitions ;;
+  'show config') cat ${etc}/config ;;
+esac`;
   await writeFile(join(bin, 'scontrol'), stub, { mode: 0o755 });
+  await writeFile(join(bin, 'squeue'), `#!/bin/sh\ncat ${etc}/jobs`, { mode: 0o755 });
   // Each turn of its loop begins with a nap, which is short here and counted.
   const turns = join(directory, 'turns');
   await writeFile(turns, '');
   const nap = `#!/bin/sh\necho >>${turns}; exec /bin/sleep 0.05`;
   await writeFile(join(bin, 'sleep'), nap, { mode: 0o755 });
   const mount = { name: 'statesave', mountPath: state };
-  const { command } = reconfigureContainer({ controller: aController(), around: surroundings, state: mount });
+  const { command } = reconfigureContainer({
+    controller: aController(),
+    defaults: operatorDefaults,
+    state: mount,
+  });
   const script = command?.at(-1)?.replaceAll('/etc/slurm', etc) ?? '';
   const hasty = script.replace('SECONDS + 60', 'SECONDS + 1');
   assert.notEqual(hasty, script, 'a minute is too long for a test');
   const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}` };
-  running.push({
-    process: spawn('/bin/bash', ['-c', hasty], { env, stdio: ['ignore', 'pipe', 'pipe'] }),
-    directory,
+  const child = spawn('/bin/bash', ['-c', hasty], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.push({ process: child, directory });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
   });
   const lines = async (file: string) =>
     (await readFile(file, 'utf8').catch(() => '')).split('\n').slice(0, -1);
   return {
     configure,
+    put,
+    output: () => output,
+    told: () => lines(log),
     /** Everything that was told until `last` was for the second time, and in the turns after that. */
     async untilTold(last: string, times = 2): Promise<string[]> {
       const isLast = (each: string) => each === last;
@@ -83,7 +105,7 @@ async function start({ told, version }: Past) {
   };
 }
 
-test('a slurmctld without a past has nobody to tell; a change is told', async () => {
+test('a slurmctld on its first start is not reconfigured; after a change it is', async () => {
   const slurmctld = await start({ version: 'one' });
   await slurmctld.turns();
   await slurmctld.configure('two');
@@ -118,4 +140,30 @@ test('the second word is about the last configuration only', async () => {
   const told = await slurmctld.untilTold('three');
   assert.deepEqual(told.slice(-2), ['three', 'three']);
   assert.ok(told.filter((each) => each === 'two').length <= 2);
+});
+
+test('a second notification is left out while Slurm has a partition that slurm.conf does not name', async () => {
+  const slurmctld = await start({ told: 'one', version: 'two' });
+  await slurmctld.put('partitions', 'PartitionName=a State=UP\nPartitionName=adhoc State=UP\n');
+  await slurmctld.untilTold('two', 1);
+  await until('the second notification is left out', () =>
+    slurmctld.output().includes('would forget partition adhoc'),
+  );
+  await slurmctld.turns();
+  assert.deepEqual(await slurmctld.told(), ['two']);
+});
+
+test('a reconfigure waits for jobs whose PrologSlurmctld runs', async () => {
+  const slurmctld = await start({ told: 'one', version: 'one' });
+  await slurmctld.put(
+    'config',
+    'PrologFlags             = Contain\nPrologSlurmctld[0]      = /etc/slurm/prolog.sh\n',
+  );
+  await slurmctld.put('jobs', '12\n');
+  await slurmctld.configure('two');
+  await until('it waits', () => slurmctld.output().includes('waiting for jobs whose PrologSlurmctld runs'));
+  await slurmctld.turns();
+  assert.deepEqual(await slurmctld.told(), []);
+  await slurmctld.put('jobs', '');
+  assert.deepEqual(await slurmctld.untilTold('two'), ['two', 'two']);
 });

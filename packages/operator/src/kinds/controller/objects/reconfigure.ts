@@ -2,8 +2,8 @@
 import type { Controller } from '@slurm-operator/api';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import { mergeContainer } from '../../../objects/merge-template.ts';
+import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import type { Read } from '../../../objects/read.ts';
-import type { Surroundings } from '../../../objects/surroundings.ts';
 import { versionFile } from '../../../slurm-config/render/config-map.ts';
 
 /** Says, on a slurmctld pod, which configuration it may read: one that was tried. */
@@ -11,52 +11,80 @@ export const configSeenAnnotation = 'controller.slinky.slurm.net/config-seen';
 /** The same, as a file beside the configuration. */
 export const approvedFile = '.config-approved';
 
-/** Which configuration the workers were told of last: it stays with slurmctld's state, and so outlives its pod. */
+/** The configuration that the workers were last notified of: stored with slurmctld's state, so that it outlives its pod. */
 const toldFile = '.config-told';
 /** As long as a worker may take from reading its files to joining Slurm. */
 const joinSeconds = 60;
+/** How long a reconfigure waits for jobs whose PrologSlurmctld runs. */
+const prologSeconds = 120;
 
 /**
  * slurmctld reads its files again, and passes them on to the workers, when the configuration that is there is the one that the
  * operator has tried. Both names come in the volume that holds the files, which the kubelet swaps as a whole: it cannot be told too
  * early. A failed attempt is repeated until it succeeds.
  *
- * A slurmctld that starts reads its files and tells nobody: what came with a new pod is told to the workers of the one before. Only
- * a slurmctld without a past has nobody to tell. And a worker that read its files before they changed and joined after that is told
- * by nobody, and Slurm does not show which one that is: everybody is told once more when such a worker has joined.
+ * A slurmctld that starts reads its files and notifies no worker: so workers of the previous pod are notified of what came with a new pod.
+ * A slurmctld without saved state has no workers to notify. A worker that read its files before they changed and registered after that is
+ * missed, and Slurm does not show which one that is: so all workers are notified once more after such a worker has registered. The guard
+ * did not see this second time: it is left out where Slurm would forget a partition that someone created meanwhile, with its jobs.
+ *
+ * A job whose PrologSlurmctld runs during a reconfigure never starts in 26.05: it counts as running until its time limit.
  */
 const script = (state: string): string => `set -u
 state=${state}
 version() { cat /etc/slurm/${versionFile} 2>/dev/null; }
 if [ -e "$state/clustername" ]; then applied=$(cat "$state/${toldFile}" 2>/dev/null); else applied=$(version); fi
 again=
+waiting=
+conf=/etc/slurm/slurm.conf
+names_in() { grep -oiE '^[[:space:]]*PartitionName=[^[:space:]#]+' | cut -d= -f2- | tr -d '"' | tr , '\\n' | sort -u; }
+# created: partitions that Slurm has and slurm.conf does not name.
+created() {
+  local listed
+  listed=$(scontrol -o show partition) || return 1
+  comm -23 <(names_in <<<"$listed") <(names_in <"$conf")
+}
+# starting: a job is in its PrologSlurmctld, and the wait for it is not over.
+starting() {
+  if scontrol show config | grep -qE '^PrologSlurmctld.*= */' && [ -n "$(squeue --noheader --states=CF --format=%i)" ]; then
+    if [ -z "$waiting" ]; then waiting=$SECONDS; echo "waiting for jobs whose PrologSlurmctld runs"; fi
+    [ $((SECONDS - waiting)) -lt ${prologSeconds} ]
+  else false; fi
+}
+reconfigure() { ! starting && scontrol reconfigure && waiting=; }
+# once_more: whether the second notification was made, or must not be made.
+once_more() {
+  local names
+  names=$(created) || return 1
+  if [ -n "$names" ]; then echo "not told once more: Slurm would forget partition" $names; return 0; fi
+  reconfigure && echo "told once more of configuration $now, for workers that joined meanwhile"
+}
 trap 'exit 0' TERM INT
 while :; do
   sleep 1 & wait $!
   now=$(version)
   if [ -z "$now" ] || [ "$now" != "$(cat /etc/slurm/${approvedFile} 2>/dev/null)" ]; then continue; fi
-  if [ "$now" != "$applied" ] && scontrol reconfigure; then
+  if [ "$now" != "$applied" ] && reconfigure; then
     applied=$now
     again=$((SECONDS + ${joinSeconds}))
     echo "$now" >"$state/${toldFile}"
     echo "slurmctld has read configuration $now"
-  elif [ "$now" = "$applied" ] && [ -n "$again" ] && [ "$SECONDS" -ge "$again" ] && scontrol reconfigure; then
+  elif [ "$now" = "$applied" ] && [ -n "$again" ] && [ "$SECONDS" -ge "$again" ] && once_more; then
     again=
-    echo "told once more of configuration $now, for workers that joined meanwhile"
   fi
 done`;
 
 export interface ReconfigureInput {
   readonly controller: Read<Controller>;
-  readonly around: Surroundings;
+  readonly defaults: OperatorDefaults;
   /** Where slurmctld keeps its state. */
   readonly state: { readonly name: string; readonly mountPath: string };
 }
 
-export function reconfigureContainer({ controller, around, state }: ReconfigureInput): IContainer {
+export function reconfigureContainer({ controller, defaults, state }: ReconfigureInput): IContainer {
   const base: IContainer = {
     name: 'reconfigure',
-    image: controller.spec.slurmctld?.image ?? around.images.slurmctld,
+    image: controller.spec.slurmctld?.image ?? defaults.images.slurmctld,
     command: ['/bin/bash', '-c', script(state.mountPath)],
     securityContext: {
       runAsNonRoot: true,

@@ -1,6 +1,7 @@
 /** The ServiceMonitor by which Prometheus finds slurmctld's metrics. */
 import { app, type Controller, resourceName } from '@slurm-operator/api';
-import type { KubeObject } from '@slurm-operator/kube';
+import type { KubeObject, Live } from '@slurm-operator/kube';
+import { digestOf } from '../../../objects/digest.ts';
 import { selectorLabels } from '../../../objects/labels.ts';
 import { builtMeta } from '../../../objects/object-meta.ts';
 import type { Read } from '../../../objects/read.ts';
@@ -12,7 +13,7 @@ export interface ServiceMonitor extends KubeObject {
 
 const usualPaths = ['jobs', 'nodes', 'partitions', 'scheduler'].map((what) => ({ path: `/metrics/${what}` }));
 
-/** Undefined when none is wanted. */
+/** Undefined when none is requested. */
 export function buildServiceMonitor(controller: Read<Controller>): ServiceMonitor | undefined {
   const { metrics } = controller.spec;
   const monitor = metrics.serviceMonitor;
@@ -37,6 +38,12 @@ export function buildServiceMonitor(controller: Read<Controller>): ServiceMonito
       ),
     },
   };
+}
+
+/** Equal for equal ServiceMonitors of the same Controller. */
+export function monitorDigest(controller: Live<Controller>): string {
+  const wanted = buildServiceMonitor(controller);
+  return wanted === undefined ? 'none' : digestOf([controller.metadata.uid, wanted]);
 }
 
 const optional = (key: string, value: string | undefined): Record<string, string> =>

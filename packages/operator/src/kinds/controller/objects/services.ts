@@ -24,7 +24,7 @@ export function buildControllerServices(controller: Read<Controller>): Service[]
   const ordinals = Array.from({ length: controllerReplicas(controller) }, (_, ordinal) => ordinal);
   return [
     buildService({ metadata: meta(resourceName.controllerInternal(name)), selector, port, headless: true }),
-    // Only the active slurmctld says that it is ready, so this Service needs no label that somebody must keep setting.
+    // Only the active slurmctld says that it is ready, so this Service needs no label that the operator must maintain.
     buildService({
       metadata: withMetrics(
         builtMeta(

@@ -10,11 +10,11 @@ import { jwksSource, keySources, type ProjectedSource } from '../../../objects/k
 import { selectorLabels } from '../../../objects/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
 import { builtMeta, templateMeta } from '../../../objects/object-meta.ts';
+import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import type { Read } from '../../../objects/read.ts';
 import { slurmctldSecurityContext } from '../../../objects/security-contexts.ts';
 import { servesHttp } from '../../../objects/slurm-version.ts';
 import { controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
-import type { Surroundings } from '../../../objects/surroundings.ts';
 import { referencedConfigMaps } from '../../../slurm-config/render/config-map.ts';
 import { slurmctldPort, stateSaveLocation } from '../../../slurm-config/render/slurm-conf.ts';
 import { fixOwnershipContainer } from './fix-ownership.ts';
@@ -22,7 +22,7 @@ import { approvedFile, configSeenAnnotation, reconfigureContainer } from './reco
 
 export interface ControllerWorkloadInput {
   readonly controller: Read<Controller>;
-  readonly around: Surroundings;
+  readonly defaults: OperatorDefaults;
   /** Changes of these restart slurmctld. */
   readonly hashes: { readonly slurmKey: string; readonly jwtKey: string; readonly restart: string };
 }
@@ -55,7 +55,7 @@ export function buildControllerStatefulSet(input: ControllerWorkloadInput): Stat
       serviceName: resourceName.controllerInternal(name),
       // A standby is never ready: the next pod must not wait for it.
       podManagementPolicy: 'Parallel',
-      // Nor must a rollout, which would never end: with standbys the operator makes the pods anew itself.
+      // Nor must a rollout, which would never end: with standbys the operator recreates the pods itself.
       ...(controllerReplicas(controller) > 1 ? { updateStrategy: { type: 'OnDelete' as const } } : {}),
       revisionHistoryLimit: 0,
       selector: { matchLabels: selectorLabels('controller', name) },
@@ -78,9 +78,9 @@ export function buildControllerStatefulSet(input: ControllerWorkloadInput): Stat
 }
 
 function generatedSpec(input: ControllerWorkloadInput): IPodSpec {
-  const { controller, around } = input;
+  const { controller, defaults } = input;
   const state = stateMount(controller);
-  const initContainers = fixOwnershipContainer({ controller, around, state });
+  const initContainers = fixOwnershipContainer({ controller, defaults, state });
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -94,7 +94,7 @@ function generatedSpec(input: ControllerWorkloadInput): IPodSpec {
     },
     ...(controllerReplicas(controller) > 1 ? { affinity: apart(controller.metadata.name) } : {}),
     ...(initContainers.length > 0 ? { initContainers } : {}),
-    containers: [slurmctld(input), reconfigureContainer({ controller, around, state })],
+    containers: [slurmctld(input), reconfigureContainer({ controller, defaults, state })],
     volumes: volumes(controller),
   };
 }
@@ -111,8 +111,8 @@ const apart = (name: string) => ({
   },
 });
 
-function slurmctld({ controller, around }: ControllerWorkloadInput): IContainer {
-  const image = controller.spec.slurmctld?.image ?? around.images.slurmctld;
+function slurmctld({ controller, defaults }: ControllerWorkloadInput): IContainer {
+  const image = controller.spec.slurmctld?.image ?? defaults.images.slurmctld;
   const probe = (path: string) =>
     servesHttp(image) ? { httpGet: { path, port: app.controller } } : { tcpSocket: { port: app.controller } };
   const base: IContainer = {
@@ -123,7 +123,7 @@ function slurmctld({ controller, around }: ControllerWorkloadInput): IContainer 
     startupProbe: { ...probe('/livez'), failureThreshold: 30, periodSeconds: 2, timeoutSeconds: 5 },
     livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10, timeoutSeconds: 10 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 3, timeoutSeconds: 5 },
-    // Its last words say why it died; the operator passes them on.
+    // Its last log line says why it exited; the operator reports it.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: slurmctldSecurityContext,
     volumeMounts: [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotation } from '@slurm-operator/api';
 import { assertGolden } from '../../../../testing/golden.ts';
-import { aController, aLoginSet, surroundings } from '../../../../testing/objects.ts';
+import { aController, aLoginSet, operatorDefaults } from '../../../../testing/objects.ts';
 import { buildHostKeys, buildLoginDeployment, buildLoginService, buildSshConfig } from './login.ts';
 
 const hashes = {
@@ -38,7 +38,12 @@ for (const [name, { loginSet: spec, controller }] of Object.entries(matrix))
       buildHostKeys(loginSet, { ssh_host_rsa_key: 'private' }),
       buildSshConfig(loginSet),
       buildLoginService(loginSet),
-      buildLoginDeployment({ loginSet, controller: aController(controller), around: surroundings, hashes }),
+      buildLoginDeployment({
+        loginSet,
+        controller: aController(controller),
+        defaults: operatorDefaults,
+        hashes,
+      }),
     ]);
   });
 
@@ -47,7 +52,7 @@ test('whatever the pods cannot see change replaces them (upstream weakness 17)',
     buildLoginDeployment({
       loginSet: aLoginSet(spec),
       controller: aController(),
-      around: surroundings,
+      defaults: operatorDefaults,
       hashes: { ...hashes, ...over },
     }).spec?.template.metadata?.annotations ?? {};
   const sshd = (spec: object) => annotations(spec)[annotation.sshdConfHash];

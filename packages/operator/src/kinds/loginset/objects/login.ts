@@ -16,10 +16,10 @@ import { digestOf } from '../../../objects/digest.ts';
 import { selectorLabels } from '../../../objects/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
 import { builtMeta, templateMeta } from '../../../objects/object-meta.ts';
+import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import type { Read } from '../../../objects/read.ts';
 import { buildService } from '../../../objects/service.ts';
 import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
-import type { Surroundings } from '../../../objects/surroundings.ts';
 
 const meta = (loginSet: Read<LoginSet>, name: string, user?: Parameters<typeof builtMeta>[4]) =>
   builtMeta(name, 'login', loginSet, loginSet.spec.controllerRef.name, user);
@@ -60,7 +60,7 @@ export function buildHostKeys(loginSet: Read<LoginSet>, files: Readonly<Record<s
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: meta(loginSet, resourceName.sshHostKeys(loginSet.metadata.name)),
-    // Whoever logged in once knows these keys; they never change by themselves.
+    // ssh clients remember these keys, so the operator never changes them.
     immutable: true,
     data: Object.fromEntries(
       Object.entries(files).map(([file, content]) => [file, Buffer.from(content).toString('base64')]),
@@ -71,7 +71,7 @@ export function buildHostKeys(loginSet: Read<LoginSet>, files: Readonly<Record<s
 export interface LoginWorkloadInput {
   readonly loginSet: Read<LoginSet>;
   readonly controller: Read<Controller>;
-  readonly around: Surroundings;
+  readonly defaults: OperatorDefaults;
   /** Changes of these replace the pods: single mounted files never change under a running container. */
   readonly hashes: { readonly slurmKey: string; readonly sssdConf: string; readonly hostKeys: string };
 }
@@ -111,11 +111,11 @@ export function buildLoginDeployment(input: LoginWorkloadInput): Deployment {
 }
 
 function generatedSpec(input: LoginWorkloadInput): IPodSpec {
-  const { loginSet, controller, around } = input;
+  const { loginSet, controller, defaults } = input;
   const { name } = loginSet.metadata;
   const { slurmKeyRef } = controller.spec;
   const { sssdConfRef } = loginSet.spec;
-  const workers = `${resourceName.workers(controller.metadata.name)}.${controller.metadata.namespace}.svc.${around.clusterDomain}`;
+  const workers = `${resourceName.workers(controller.metadata.name)}.${controller.metadata.namespace}.svc.${defaults.clusterDomain}`;
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -155,10 +155,10 @@ function generatedSpec(input: LoginWorkloadInput): IPodSpec {
 }
 
 /** sackd runs as slurm and insists on owning its key, which a mounted Secret never allows. */
-function initconf({ loginSet, around }: LoginWorkloadInput): IContainer {
+function initconf({ loginSet, defaults }: LoginWorkloadInput): IContainer {
   const base: IContainer = {
     name: 'initconf',
-    image: loginSet.spec.login?.image ?? around.images.login,
+    image: loginSet.spec.login?.image ?? defaults.images.login,
     command: [
       '/bin/sh',
       '-c',
@@ -178,13 +178,13 @@ const hostKeyFiles = ['rsa', 'ed25519', 'ecdsa'].flatMap((kind) => [
   `ssh_host_${kind}_key.pub`,
 ]);
 
-function login({ loginSet, controller, around }: LoginWorkloadInput): IContainer {
+function login({ loginSet, controller, defaults }: LoginWorkloadInput): IContainer {
   const servers = slurmctldEndpoints(controller)
     .map(({ host, port: number }) => `${host}:${number}`)
     .join(',');
   const base: IContainer = {
     name: app.login,
-    image: around.images.login,
+    image: defaults.images.login,
     env: [{ name: 'SACKD_OPTIONS', value: `--conf-server ${servers}` }],
     ports: [{ name: app.login, containerPort: port.ssh, protocol: 'TCP' }],
     // Before sackd has fetched it, commands find no configuration.

@@ -10,10 +10,10 @@ import {
   InvalidError,
   NotFoundError,
 } from '@slurm-operator/kube';
-import type { Action } from '../plan/actions.ts';
+import type { WorkerAction } from '../plan/actions.ts';
 import { act } from './act.ts';
 
-const deletePod: Action = {
+const deletePod: WorkerAction = {
   kind: 'delete-worker',
   name: 'w-0',
   uid: 'pod-uid',
@@ -22,12 +22,12 @@ const deletePod: Action = {
   why: 'scale-in',
   resourceVersion: '7',
 };
-const deleteClaim: Action = { kind: 'delete-claim', name: 'd-0', uid: 'claim-uid' };
-const markClaim: Action = { kind: 'mark-claim', name: 'd-0', uid: 'claim-uid', scaledIn: true };
-const patchPod: Action = { kind: 'patch-worker', name: 'w-0', uid: 'pod-uid', protect: true };
-const adopt: Action = { kind: 'adopt-worker', name: 'w-0', uid: 'pod-uid' };
+const deleteClaim: WorkerAction = { kind: 'delete-claim', name: 'd-0', uid: 'claim-uid' };
+const markClaim: WorkerAction = { kind: 'mark-claim', name: 'd-0', uid: 'claim-uid', scaledIn: true };
+const patchPod: WorkerAction = { kind: 'patch-worker', name: 'w-0', uid: 'pod-uid', protect: true };
+const adopt: WorkerAction = { kind: 'adopt-worker', name: 'w-0', uid: 'pod-uid' };
 
-async function carryOut(actions: readonly Action[], answer: () => void = () => undefined) {
+async function carryOut(actions: readonly WorkerAction[], answer: () => void = () => undefined) {
   const asked: { readonly uid: unknown; readonly resource: string; readonly version?: string }[] = [];
   const done: string[] = [];
   const client = {
@@ -86,7 +86,7 @@ test('a delete that relies on what the pod looked like means that very version o
 test('a cordon means that very version of the pod, with all that is told along; other facts do not', async () => {
   const cordon = { cordoned: true, cause: 'update' } as const;
   const named = { resource: 'pods', uid: 'pod-uid' };
-  const mirror: Action = {
+  const mirror: WorkerAction = {
     kind: 'mirror-state',
     name: 'w-0',
     uid: 'pod-uid',
@@ -121,14 +121,14 @@ describe('an object that is gone or was replaced counts as done', () => {
   const cases: readonly [reason: string, error: Error, done: boolean][] = [
     ['gone', new NotFoundError('no such pod', { status: 404 }), true],
     ['another uid, or another version', new ConflictError('another uid', { status: 409 }), true],
-    ['somebody else was first', new AlreadyExistsError('it is there', { status: 409 }), true],
+    ['it already exists', new AlreadyExistsError('it is there', { status: 409 }), true],
     ['a patch met its successor', invalid(replaced.causes), true],
     [
       'another fault of the patch',
       invalid([{ field: 'spec', reason: 'FieldValueInvalid', message: 'no' }]),
       false,
     ],
-    ['the server is ill', new Error('internal error'), false],
+    ['the server fails', new Error('internal error'), false],
   ];
   for (const [reason, error, done] of cases)
     test(reason, async () => {
@@ -143,7 +143,7 @@ describe('an object that is gone or was replaced counts as done', () => {
 });
 
 test('law L6: without its finalizer a NodeSet gets no worker', async () => {
-  const create: Action = { kind: 'create-worker', slot: { mode: 'StatefulSet', ordinal: 0 } };
+  const create: WorkerAction = { kind: 'create-worker', slot: { mode: 'StatefulSet', ordinal: 0 } };
   const { done, failed } = await carryOut([{ kind: 'add-finalizer' }, create], () => {
     throw new Error('refused');
   });

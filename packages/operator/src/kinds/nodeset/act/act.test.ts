@@ -5,10 +5,10 @@ import type { Client } from '@slurm-operator/kube';
 import { NotSupported, Refused, Unavailable } from '@slurm-operator/slurm';
 import { actContext } from '../../../../testing/act-context.ts';
 import type { SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
-import type { Action } from '../plan/actions.ts';
+import type { WorkerAction } from '../plan/actions.ts';
 import { act } from './act.ts';
 
-const actions: Action[] = [
+const actions: WorkerAction[] = [
   { kind: 'mark-claim', name: 'c', uid: 'c', scaledIn: true },
   { kind: 'patch-worker', name: 'w-0', uid: 'u', protect: true },
   { kind: 'undrain', slurmName: 'w-0' },
@@ -35,7 +35,7 @@ async function carryOut(
   const context = actContext({
     client,
     gateway,
-    done: (action: Action) => void done.push(action.kind),
+    done: (action: WorkerAction) => void done.push(action.kind),
   });
   const failed = await act(actions, context).then(
     () => false,
@@ -44,7 +44,7 @@ async function carryOut(
   return { done, failed };
 }
 
-test('an action that fails is told of and stops no other', async () => {
+test('a failed action is reported and stops no other action', async () => {
   assert.deepEqual(await carryOut(undefined), {
     done: ['mark-claim', 'patch-worker', 'undrain', 'delete-worker'],
     failed: false,
@@ -63,7 +63,12 @@ test('without its mark on the claims a worker stays', async () => {
 });
 
 describe('an update of a node that Slurm does not take', () => {
-  const update: Action = { kind: 'update-node', slurmName: 'w-0', topology: 'topo:nowhere', comment: '{}' };
+  const update: WorkerAction = {
+    kind: 'update-node',
+    slurmName: 'w-0',
+    topology: 'topo:nowhere',
+    comment: '{}',
+  };
   const tryIt = async (error: Error) => {
     const told: unknown[] = [];
     const gateway = {
@@ -76,7 +81,7 @@ describe('an update of a node that Slurm does not take', () => {
       wrote: (name: string) => void told.push(`wrote ${name}`),
       refused: ({ slurmName, topology }: { slurmName: string; topology?: string }, words: string) =>
         void told.push(`${slurmName} ${topology}: ${words}`),
-      done: (action: Action) => void told.push('slurmName' in action ? `done ${action.slurmName}` : ''),
+      done: (action: WorkerAction) => void told.push('slurmName' in action ? `done ${action.slurmName}` : ''),
       parallel: 1,
     });
     let failure: unknown;
@@ -92,7 +97,7 @@ describe('an update of a node that Slurm does not take', () => {
     ['because it refuses', new Refused('cannot update node w-0', { text: 'Invalid topology' })],
     ['because it is too old for it', new NotSupported('Invalid topology')],
   ] as const)
-    test(`${reason} is told of in its words, and stops nothing`, async () => {
+    test(`${reason} is reported with its message, and stops nothing`, async () => {
       assert.deepEqual(await tryIt(error), {
         told: ['wrote w-0', 'w-0 topo:nowhere: Invalid topology', 'wrote w-1', 'done w-1'],
         failure: undefined,
@@ -105,7 +110,7 @@ describe('an update of a node that Slurm does not take', () => {
 });
 
 describe('no list is believed of a node that we changed', () => {
-  const change = async (action: Action, error?: Error) => {
+  const change = async (action: WorkerAction, error?: Error) => {
     const told: string[] = [];
     const gateway = {
       updateNode: async () => {
@@ -122,8 +127,8 @@ describe('no list is believed of a node that we changed', () => {
     ).catch(() => undefined);
     return told;
   };
-  const undrain: Action = { kind: 'undrain', slurmName: 'w-0' };
-  const drain: Action = { kind: 'drain', slurmName: 'w-0', reason: 'x' };
+  const undrain: WorkerAction = { kind: 'undrain', slurmName: 'w-0' };
+  const drain: WorkerAction = { kind: 'drain', slurmName: 'w-0', reason: 'x' };
   const silence = new Unavailable('no answer in time');
   const refusal = new Refused('no', { text: 'no' });
   for (const [reason, action, error, told] of [
@@ -181,7 +186,7 @@ test('all that changes on a pod goes in one request, with its status if that cha
 });
 
 describe('what is only told', () => {
-  const told: Action[] = [
+  const told: WorkerAction[] = [
     { kind: 'update-node', slurmName: 'w-0', comment: 'here' },
     { kind: 'patch-worker', name: 'w-0', uid: 'u', topology: 'rack1' },
     { kind: 'patch-worker', name: 'w-1', uid: 'v', protect: true },
@@ -198,7 +203,7 @@ describe('what is only told', () => {
       createWorker,
       wrote: () => undefined,
       refused: () => undefined,
-      done: (action: Action) => void done.push(action.kind),
+      done: (action: WorkerAction) => void done.push(action.kind),
       signal: AbortSignal.timeout(60_000),
       now: () => 0,
       parallel: 1,

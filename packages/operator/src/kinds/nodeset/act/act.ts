@@ -1,6 +1,6 @@
 /**
  * Carries a plan out: cordons and drains at once, then deletes (each checked again against a list fetched for the purpose), then
- * creations in a slow start, then what is only told (conditions, topology, comments): nobody waits for that as for a worker. One
+ * creations in a slow start, then what only informs (conditions, topology, comments), because it is less urgent than a worker. One
  * failing action hurts only itself; all failures are thrown together at the end.
  */
 import { finalizer, type NodeSet } from '@slurm-operator/api';
@@ -18,10 +18,11 @@ import {
 import { nodeSets } from '../../../cache/resources.ts';
 import type { SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
 import { claimScaledInAnnotation } from '../annotations.ts';
-import type { Action } from '../plan/actions.ts';
+import type { WorkerAction } from '../plan/actions.ts';
 import { confirmedBatches } from './confirmed-batches.ts';
 import { inParallel, slowStart } from './in-parallel.ts';
 import { isPodChange, type PodChange, patchPod } from './patch-pod.ts';
+import { writePower } from './power-writes.ts';
 import { deleteRecord, noteFacts, setDown, updateNode } from './slurm-writes.ts';
 
 export interface ActContext {
@@ -34,7 +35,7 @@ export interface ActContext {
   readonly wrote: (slurmName: string, stillForMs?: number) => void;
   /** Told when Slurm understood an update of a worker's node and said no. Nothing else waits for that one. */
   readonly refused: (update: Of<'update-node'>, words: string) => void;
-  readonly done: (action: Action) => void;
+  readonly done: (action: WorkerAction) => void;
   readonly signal: AbortSignal;
   readonly now: () => number;
   /** How many requests may be under way at once. */
@@ -43,22 +44,22 @@ export interface ActContext {
   readonly moreToCreate?: boolean;
 }
 
-export type Of<K extends Action['kind']> = Extract<Action, { kind: K }> & { readonly kind: K };
+export type Of<K extends WorkerAction['kind']> = Extract<WorkerAction, { kind: K }> & { readonly kind: K };
 
-const order: readonly (readonly (Action['kind'] | 'guard-worker')[])[] = [
+const order: readonly (readonly (WorkerAction['kind'] | 'guard-worker')[])[] = [
   ['add-finalizer'],
   ['adopt-worker', 'release-worker', 'mark-claim', 'own-claim', 'guard-worker'],
-  ['drain', 'undrain', 'set-down'],
+  ['drain', 'undrain', 'set-down', 'power-down', 'mark-asleep', 'power-up'],
   ['delete-worker'],
   ['create-worker'],
-  ['patch-worker', 'mirror-state', 'update-node'],
+  ['patch-worker', 'mirror-state', 'update-node', 'mark-records', 'create-records'],
   ['delete-claim', 'delete-record'],
   ['remove-finalizer'],
 ];
 
-export async function act(actions: readonly Action[], context: ActContext): Promise<void> {
+export async function act(actions: readonly WorkerAction[], context: ActContext): Promise<void> {
   const failures: unknown[] = [];
-  const undone = new Set<Action>(actions);
+  const undone = new Set<WorkerAction>(actions);
   const tracked: ActContext = {
     ...context,
     done: (action) => {
@@ -66,7 +67,7 @@ export async function act(actions: readonly Action[], context: ActContext): Prom
       context.done(action);
     },
   };
-  const failed = (kind: Action['kind']) => [...undone].some((action) => action.kind === kind);
+  const failed = (kind: WorkerAction['kind']) => [...undone].some((action) => action.kind === kind);
   const waves = inWaves(actions);
   let creationFailed = false;
   for (const kinds of order) {
@@ -96,8 +97,8 @@ export async function act(actions: readonly Action[], context: ActContext): Prom
 
 /** A cordon or a protection is not only told: evictions and deletes are decided by it. What else is to say of that pod goes along. */
 function inWaves(
-  actions: readonly Action[],
-): ReadonlyMap<Action['kind'] | 'guard-worker', readonly Action[]> {
+  actions: readonly WorkerAction[],
+): ReadonlyMap<WorkerAction['kind'] | 'guard-worker', readonly WorkerAction[]> {
   const guarded = new Set(
     actions.flatMap((action) =>
       action.kind === 'patch-worker' && (action.cordon ?? action.protect) !== undefined ? action.uid : [],
@@ -109,11 +110,11 @@ function inWaves(
 }
 
 /** What changes on one pod goes in one request; every other action is one of its own. */
-function together(actions: readonly Action[]): Action[][] {
+function together(actions: readonly WorkerAction[]): WorkerAction[][] {
   return [...Map.groupBy(actions, (action) => (isPodChange(action) ? action.uid : action)).values()];
 }
 
-async function perform(actions: readonly Action[], context: ActContext): Promise<void> {
+async function perform(actions: readonly WorkerAction[], context: ActContext): Promise<void> {
   const [action] = actions;
   if (action === undefined) return;
   if (isPodChange(action)) {
@@ -129,7 +130,7 @@ async function perform(actions: readonly Action[], context: ActContext): Promise
 }
 
 function performKind(
-  action: Exclude<Action, PodChange | Of<'update-node' | 'delete-worker' | 'set-down'>>,
+  action: Exclude<WorkerAction, PodChange | Of<'update-node' | 'delete-worker' | 'set-down'>>,
   context: ActContext,
 ): Promise<void> {
   switch (action.kind) {
@@ -147,6 +148,12 @@ function performKind(
       return updateNode(action.slurmName, { state: 'UNDRAIN' }, context);
     case 'delete-record':
       return deleteRecord(action.slurmName, context);
+    case 'create-records':
+    case 'mark-records':
+    case 'power-up':
+    case 'power-down':
+    case 'mark-asleep':
+      return writePower(action, context);
     case 'mark-claim':
       return patchClaim(
         action,
@@ -229,7 +236,7 @@ async function patchClaim(
   );
 }
 
-/** Gone, or replaced by a namesake, means done: the next plan sees what is there. */
+/** Gone, or replaced by an object of the same name, means done: the next plan observes it. */
 async function gone(request: Promise<unknown>): Promise<void> {
   try {
     await request;
@@ -239,11 +246,11 @@ async function gone(request: Promise<unknown>): Promise<void> {
 }
 
 function isOver(error: unknown): boolean {
-  return error instanceof NotFoundError || isNamesake(error) || error instanceof AlreadyExistsError;
+  return error instanceof NotFoundError || isReplaced(error) || error instanceof AlreadyExistsError;
 }
 
 /** A patch that names the uid of a pod that is gone, met by its successor of the same name. */
-function isNamesake(error: unknown): boolean {
+function isReplaced(error: unknown): boolean {
   return error instanceof InvalidError && error.causes.some((cause) => cause.field === 'metadata.uid');
 }
 

@@ -5,7 +5,7 @@ import type { Client } from '@slurm-operator/kube';
 import { actContext } from '../../../../testing/act-context.ts';
 import { CountedReads } from '../../../../testing/counted-reads.ts';
 import type { NodesView, SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
-import type { Action, SafeBecause } from '../plan/actions.ts';
+import type { SafeBecause, WorkerAction } from '../plan/actions.ts';
 import { act } from './act.ts';
 
 describe('what a delete is confirmed by', () => {
@@ -36,7 +36,7 @@ describe('what a delete is confirmed by', () => {
   ][] = [
     ['a young list shows it drained', 'drained', list(9_000, drained), list(10_000, resumed), true],
     [
-      'a young list shows that somebody undrained it',
+      'a recent list shows that a user undrained it',
       'drained',
       list(9_000, resumed),
       list(10_000, drained),
@@ -73,19 +73,13 @@ describe('what a delete is confirmed by', () => {
     ['an old list is asked for again', 'drained', list(8_000, drained), list(10_000, resumed), false],
     ['an unknown node is asked for again', 'unknown-to-slurm', list(9_900, []), list(10_000, resumed), false],
     [
-      'a drain by somebody else is asked for again',
+      'a user’s drain is queried again',
       'drained-by-other',
       list(9_900, drained),
       list(10_000, resumed),
       false,
     ],
-    [
-      'a drain by somebody else that stays',
-      'drained-by-other',
-      list(9_900, theirs),
-      list(10_000, theirs),
-      true,
-    ],
+    ['a user’s drain that stays', 'drained-by-other', list(9_900, theirs), list(10_000, theirs), true],
     ['a drain that went with its record', 'drained', list(9_900, []), list(10_000, []), false],
     [
       'a record that does not respond is no drained one',
@@ -120,7 +114,7 @@ describe('what a delete is confirmed by', () => {
         actContext({
           client,
           gateway,
-          done: (action: Action) => void done.push(action.kind),
+          done: (action: WorkerAction) => void done.push(action.kind),
           now: () => 10_000,
         }),
       );
@@ -128,7 +122,7 @@ describe('what a delete is confirmed by', () => {
     });
 });
 
-test('an absence is asked for anew for as many deletes as are sent at once', async () => {
+test('an absence is queried again for each batch of deletes', async () => {
   const told: string[] = [];
   const client = {
     delete: async (_: object, { name }: { name: string }) => void told.push(name),
@@ -148,7 +142,7 @@ test('an absence is asked for anew for as many deletes as are sent at once', asy
       return fresh;
     },
   } as unknown as SlurmGateway;
-  const going = (name: string): Action => ({
+  const going = (name: string): WorkerAction => ({
     kind: 'delete-worker',
     name,
     uid: name,
@@ -173,7 +167,7 @@ test('what we drained is looked at again for as many deletes as are sent at once
   const client = {
     delete: async (_: object, { name }: { name: string }) => {
       told.push(name);
-      resumed = true; // somebody ends the other drains after the first deletes
+      resumed = true; // a user ends the other drains after the first deletes
     },
   } as unknown as Client;
   const nodes = (flags: string[]) =>
@@ -185,7 +179,7 @@ test('what we drained is looked at again for as many deletes as are sent at once
   const gateway = {
     view: () => ({ kind: 'known', at: 0, jobsAfterNodes: true, nodes: nodes(resumed ? [] : ['DRAIN']) }),
   } as unknown as SlurmGateway;
-  const going = (name: string): Action => ({
+  const going = (name: string): WorkerAction => ({
     kind: 'delete-worker',
     name,
     uid: name,
@@ -252,7 +246,7 @@ test('many deletes are confirmed by one reading of the list', async () => {
       controllerStartedAt: 0,
     } as unknown as NodesView;
     let deleted = 0;
-    const deletes = names.map((name): Action => {
+    const deletes = names.map((name): WorkerAction => {
       return { kind: 'delete-worker', name, uid: name, slurmName: name, because: 'drained', why: 'update' };
     });
     await act(

@@ -8,8 +8,8 @@ const stillFresh = 2_000;
 
 /**
  * The deletes that may be sent now, as many as are sent at once, by a list that is young enough when they are; what is not safe by it
- * stays for the next plan. Whoever we drained stays so, and the newest list does. A drain of somebody else is theirs to end, and where
- * nobody works under a name a slurmd may join at any moment: that is believed only of a list asked for just now.
+ * stays for the next plan. A drain of ours lasts, so the newest list is enough for it. A user may end their drain at any moment, and a
+ * slurmd may register under a free name at any moment: both need a list that was fetched just now.
  */
 export async function* confirmedBatches(
   deletes: readonly Of<'delete-worker'>[],
@@ -58,7 +58,7 @@ function namesOnce(): (view: NodesView) => FreshList | undefined {
 async function drainedView(context: ActContext): Promise<NodesView> {
   const newest = context.gateway?.view();
   const age = newest?.kind === 'known' ? context.now() - newest.at : Number.NaN;
-  // Below zero: the clock was set back, and nobody knows how old it is.
+  // Below zero: the clock was set back, and its age is unknown.
   const isFresh = age >= 0 && age < stillFresh;
   return newest?.kind === 'known' && isFresh && newest.jobsAfterNodes ? newest : freshView(context);
 }

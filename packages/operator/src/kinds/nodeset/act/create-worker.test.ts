@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { app, label } from '@slurm-operator/api';
-import { AlreadyExistsError, type Client } from '@slurm-operator/kube';
+import { AlreadyExistsError, type Client, NotOwnedError } from '@slurm-operator/kube';
 import { aController, aNodeSet } from '../../../../testing/objects.ts';
 import { observed } from '../../../../testing/observed.ts';
-import type { Blueprint } from '../blueprint.ts';
-import { NameConflictError } from '../errors.ts';
 import { workerTemplate } from '../objects/worker-template.ts';
+import type { Blueprint } from './blueprint.ts';
 import { createWorker } from './create-worker.ts';
 
 const claims = [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'] } }];
 const nodeSet = aNodeSet({ volumeClaimTemplates: claims }, { name: 'w' });
-const around = { clusterDomain: 'cluster.local', defaultImage: 'slurmd:26.05' };
+const defaults = { clusterDomain: 'cluster.local', defaultImage: 'slurmd:26.05' };
 const blueprint: Blueprint = {
   nodeSet,
-  template: workerTemplate(nodeSet, aController(), around),
+  template: workerTemplate(nodeSet, aController(), defaults),
   revision: 'r1',
 };
 const there = new AlreadyExistsError('it is there', { status: 409 });
@@ -32,10 +31,9 @@ async function make(existing: readonly string[], live?: object | 'gone') {
   } as unknown as Client;
   const slot = { mode: 'StatefulSet', ordinal: 0 } as const;
   await createWorker(
-    slot,
+    { kind: 'create-worker', slot },
     observed([], []),
     new Set(existing),
-    new Map(),
     blueprint,
     client,
     AbortSignal.timeout(60_000),
@@ -60,7 +58,7 @@ describe('a pod of that name that is there already', () => {
   test('has gone meanwhile', async () => assert.deepEqual(await make(['data-w-0'], 'gone'), ['w-0']));
   for (const [reason, pod] of [
     ['is ours, but would never be seen without our labels', live(ours, {})],
-    ['is somebody else’s', live('another', worker)],
+    ['has another owner', live('another', worker)],
   ] as const)
-    test(reason, () => assert.rejects(make(['data-w-0'], pod), NameConflictError));
+    test(reason, () => assert.rejects(make(['data-w-0'], pod), NotOwnedError));
 });

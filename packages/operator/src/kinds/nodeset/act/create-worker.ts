@@ -4,21 +4,21 @@ import {
   AlreadyExistsError,
   type Client,
   controllerOf,
+  NotOwnedError,
   persistentVolumeClaims,
   pods,
 } from '@slurm-operator/kube';
-import type { Blueprint } from '../blueprint.ts';
-import { NameConflictError } from '../errors.ts';
 import { workerClaims } from '../objects/worker-claims.ts';
 import { hostnamePrefix, workerPod } from '../objects/worker-pod.ts';
-import { type Observed, type Slot, slurmNameOf } from '../plan/observed.ts';
+import type { WorkerAction } from '../plan/actions.ts';
+import { type Observed, slurmNameOf } from '../plan/observed.ts';
+import type { Blueprint } from './blueprint.ts';
 
-/** `claims`: the names of those that are there. */
+/** `claims`: the names of those that exist. */
 export async function createWorker(
-  slot: Slot,
-  observed: Observed,
+  { slot, pinnedTo }: Extract<WorkerAction, { kind: 'create-worker' }>,
+  observed: Pick<Observed, 'nodes' | 'hashes'>,
   claims: ReadonlySet<string>,
-  pinned: ReadonlyMap<number, string>,
   { nodeSet, template, revision }: Blueprint,
   client: Client,
   signal: AbortSignal,
@@ -35,7 +35,7 @@ export async function createWorker(
     hostname,
     hashes: observed.hashes,
     revision,
-    pinnedTo: slot.mode === 'StatefulSet' ? pinned.get(slot.ordinal) : undefined,
+    pinnedTo,
   });
   try {
     await client.create(pods, pod as never, { signal });
@@ -48,7 +48,7 @@ export async function createWorker(
     const ours = live !== undefined && controllerOf(live)?.uid === nodeSet.metadata.uid;
     // Made by an earlier try whose answer was lost: the cache shows it before long. Without our labels it never would.
     if (live === undefined || (ours && live.metadata.labels?.[label.name] === app.worker)) return;
-    throw new NameConflictError(
+    throw new NotOwnedError(
       `pod ${live.metadata.name} exists and is not a worker of this NodeSet: delete or rename it, or restore its labels.`,
     );
   }

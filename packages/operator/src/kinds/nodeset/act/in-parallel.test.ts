@@ -30,7 +30,7 @@ test('every item is worked on once, never more than the limit at a time, whateve
   );
 });
 
-test('a slow start doubles while all is well and stops after the batch that failed', async () => {
+test('a slow start doubles while batches succeed and stops after the batch that failed', async () => {
   const tried: number[] = [];
   const failures = await slowStart([...Array(100).keys()], 16, async (index) => {
     tried.push(index);

@@ -3,16 +3,16 @@ import { annotation, label } from '@slurm-operator/api';
 import { pods, timestamp } from '@slurm-operator/kube';
 import { cordonCauseAnnotation } from '../annotations.ts';
 import { noDeadline } from '../observe/observe-worker.ts';
-import type { Action } from '../plan/actions.ts';
+import type { WorkerAction } from '../plan/actions.ts';
 import type { ActContext } from './act.ts';
 
-export type PodChange = Extract<Action, { kind: 'patch-worker' | 'mirror-state' }>;
+export type PodChange = Extract<WorkerAction, { kind: 'patch-worker' | 'mirror-state' }>;
 
-export function isPodChange(action: Action): action is PodChange {
+export function isPodChange(action: WorkerAction): action is PodChange {
   return action.kind === 'patch-worker' || action.kind === 'mirror-state';
 }
 
-/** Changes of one pod. The uid makes it a patch of this very pod: a namesake that came since is refused (law L4). */
+/** Changes of one pod. The uid makes it a patch of exactly this pod: a later one of the same name is refused (law L4). */
 export async function patchPod(changes: readonly PodChange[], context: ActContext): Promise<void> {
   const [first] = changes;
   if (first === undefined) return;

@@ -31,7 +31,7 @@ export async function noteFacts(action: Of<'update-node'>, context: ActContext):
 }
 
 /** Slurm understood, and said no. */
-function isRefusal(error: unknown): error is SlurmError {
+export function isRefusal(error: unknown): error is SlurmError {
   return error instanceof SlurmError && (error.code === 'Refused' || error.code === 'NotSupported');
 }
 
@@ -51,8 +51,8 @@ export async function updateNode(
 }
 
 /**
- * A slurmctld under load carries out what nobody waits for any more. An undrain that comes so late would make a free node of one that a
- * list, and we, call drained: for this long no list is believed.
+ * A slurmctld under load carries out requests that have timed out here. An undrain that late would make a node eligible for jobs that a
+ * list, and the operator, take for drained: for this long no list is trusted.
  */
 const obeyedWithin = 30_000;
 

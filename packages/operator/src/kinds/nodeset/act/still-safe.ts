@@ -1,10 +1,14 @@
 import type { SlurmNode } from '@slurm-operator/slurm';
-import type { Action, SafeBecause } from '../plan/actions.ts';
+import { hasStopped } from '../autoscale/safe-to-stop.ts';
+import { isPoweringUp } from '../autoscale/slot-states.ts';
+import type { SafeBecause, WorkerAction } from '../plan/actions.ts';
 import { isDrained, isForeign } from '../plan/node-state.ts';
 
 /** Whether Slurm is the one who says that it is safe, and must therefore be asked once more. */
 export function isSlurmsWord(because: SafeBecause): boolean {
-  return because === 'drained' || because === 'drained-by-other' || because === 'unknown-to-slurm';
+  return ['drained', 'drained-by-other', 'unknown-to-slurm', 'powered-down', 'not-accepted'].includes(
+    because,
+  );
 }
 
 /** A node list that was fetched for the purpose, and whether every suspended job was known after it. */
@@ -15,17 +19,19 @@ export interface FreshList {
 
 /** Law L1 once more, on a list, by name, that was fetched for the purpose after the plan was made; without one nothing is safe. */
 export function stillSafe(
-  { because, slurmName }: Extract<Action, { kind: 'delete-worker' }>,
+  { because, slurmName }: Extract<WorkerAction, { kind: 'delete-worker' }>,
   fresh: FreshList | undefined,
 ): boolean {
   if (!isSlurmsWord(because)) return true;
   if (fresh === undefined) return false;
   const node = fresh.nodes.get(slurmName);
-  // A drain that is gone with its record holds nobody back any more: whether the worker may go is for the next plan to say.
+  // A drain that was deleted with its record keeps no jobs away: the next plan decides whether the worker may be deleted.
   if (node === undefined) return because === 'unknown-to-slurm';
   // A node that is listed as idle may hold a suspended job.
   if (!fresh.jobsKnown) return false;
-  // Nor does one that somebody else made their own, of whom a list of a moment ago says too little.
+  if (because === 'not-accepted') return isPoweringUp(node.state);
+  if (because === 'powered-down') return hasStopped(node.state); // law A2
+  // Nor does a drain that a user has taken over: a list of a moment ago is too old to decide on it.
   return (
     isDrained(node.state) && !(because === 'drained' && isForeign({ ...node.state, reason: node.reason }))
   );

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { label, type NodeSet } from '@slurm-operator/api';
-import { type ControllerRevision, type DeepReadonly } from '@slurm-operator/kube';
+import type { ControllerRevision, DeepReadonly, Live } from '@slurm-operator/kube';
 import { quantityNumber } from '@slurm-operator/kubernetes-values';
 
 /** The parts of a NodeSet whose change makes new workers. */
@@ -37,7 +37,7 @@ export function revisionHash(nodeSet: NodeSet, collisionCount = 0): string {
 }
 
 /**
- * The hash that workers of the present specification carry. A revision is what its data says, whoever wrote it: where upstream's
+ * The hash that workers of the present specification carry. A revision is identified by its data, independent of its author: where upstream's
  * operator has already recorded this very specification under a hash of its own, that hash stays, and so do its workers.
  */
 export function currentRevision(
@@ -55,7 +55,13 @@ export function currentRevision(
   return equal === undefined ? own : hashOf(equal);
 }
 
-/** A digest of what a revision says, whoever said it. Of a digest: itself, since that is all that caches keep. */
+/** A ControllerRevision as plans see it. */
+export function recordedRevision({ metadata, revision }: Live<ControllerRevision>) {
+  const { name, uid, labels } = metadata;
+  return { name, uid, hash: labels?.[label.revision] ?? '', revision };
+}
+
+/** A digest of a revision's data, independent of its author. A digest is returned unchanged, because caches keep only that. */
 export function revisionSubstance(data: unknown): string {
   if (typeof data === 'string') return data;
   return createHash('sha256')

@@ -37,7 +37,7 @@ const cases: readonly Case[] = [
     ...neither,
   },
   { reason: 'a machine dedicated to others', node: taint('gpu', 'NoExecute'), ...neither },
-  { reason: 'a machine that takes nobody else', node: taint('gpu', 'NoSchedule'), ...stays },
+  { reason: 'a machine with a taint', node: taint('gpu', 'NoSchedule'), ...stays },
   {
     reason: 'a taint that the template tolerates',
     pod: { tolerations: [{ key: 'gpu', operator: 'Exists' }] },

@@ -53,6 +53,7 @@ export function workerPod(nodeSet: NodeSet, template: WorkerTemplate, identity: 
           : {}),
       },
       annotations: {
+        ...(nodeSet.spec.autoscale === undefined ? {} : keptByAutoscalers),
         ...template.annotations,
         ...hashes,
         // The plan needs to know where a pod belongs even before it is scheduled.
@@ -91,6 +92,12 @@ export function workerPod(nodeSet: NodeSet, template: WorkerTemplate, identity: 
     },
   };
 }
+
+/** Slurm decides which workers of an autoscaled NodeSet run: the autoscaler of the machines must not, even while one is idle. */
+const keptByAutoscalers = {
+  'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+  'karpenter.sh/do-not-disrupt': 'true',
+};
 
 type Affinity = NonNullable<IPod['spec']>['affinity'];
 

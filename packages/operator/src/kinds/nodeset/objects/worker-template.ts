@@ -27,7 +27,7 @@ export interface WorkerTemplate {
   readonly spec: IPodSpec;
 }
 
-export interface WorkerSurroundings {
+export interface WorkerDefaults {
   /** The domain of Services, `cluster.local` nearly everywhere. */
   readonly clusterDomain: string;
   readonly defaultImage: string;
@@ -41,10 +41,10 @@ export function workerSelector(nodeSet: NodeSet): Record<string, string> {
 export function workerTemplate(
   nodeSet: NodeSet,
   controller: Controller,
-  around: WorkerSurroundings,
+  defaults: WorkerDefaults,
 ): WorkerTemplate {
   const { template } = nodeSet.spec;
-  const spec = mergePodSpec(generatedSpec(nodeSet, controller, around), template?.spec);
+  const spec = mergePodSpec(generatedSpec(nodeSet, controller, defaults), template?.spec);
   return {
     labels: {
       ...template?.metadata?.labels,
@@ -55,18 +55,18 @@ export function workerTemplate(
   };
 }
 
-function generatedSpec(nodeSet: NodeSet, controller: Controller, around: WorkerSurroundings): IPodSpec {
+function generatedSpec(nodeSet: NodeSet, controller: Controller, defaults: WorkerDefaults): IPodSpec {
   const service = resourceName.workers(controller.metadata.name);
   return {
     subdomain: service,
-    dnsConfig: { searches: [`${service}.${controller.metadata.namespace}.svc.${around.clusterDomain}`] },
+    dnsConfig: { searches: [`${service}.${controller.metadata.namespace}.svc.${defaults.clusterDomain}`] },
     enableServiceLinks: false,
     automountServiceAccountToken: false,
     // In the network of its machine a pod would ask that machine's name server, which knows no Service.
     ...(nodeSet.spec.template?.spec?.hostNetwork ? { dnsPolicy: 'ClusterFirstWithHostNet' } : {}),
     tolerations: [workerToleration],
     ...(nodeSet.spec.oversubscribeNode ? {} : { affinity: oneWorkerPerNode }),
-    containers: [slurmdContainer(nodeSet, controller, around)],
+    containers: [slurmdContainer(nodeSet, controller, defaults)],
     volumes: [
       { name: 'slurm-etc', projected: { defaultMode: 0o600, sources: [slurmKey(controller)] } },
       { name: 'slurm-logfile', emptyDir: {} },
@@ -96,8 +96,8 @@ const oneWorkerPerNode = {
   },
 };
 
-function slurmdContainer(nodeSet: NodeSet, controller: Controller, around: WorkerSurroundings): IContainer {
-  const image = nodeSet.spec.slurmd?.image ?? around.defaultImage;
+function slurmdContainer(nodeSet: NodeSet, controller: Controller, defaults: WorkerDefaults): IContainer {
+  const image = nodeSet.spec.slurmd?.image ?? defaults.defaultImage;
   const servers = slurmctldEndpoints(controller)
     .map((endpoint) => `${endpoint.host}:${endpoint.port}`)
     .join(',');

@@ -18,7 +18,7 @@ import { hostnamePrefix, workerPod } from './worker-pod.ts';
 import { workerSshConfig } from './worker-ssh.ts';
 import { workerTemplate } from './worker-template.ts';
 
-const around = { clusterDomain: 'cluster.local', defaultImage: 'slurm-operator/slurmd:26.05' };
+const defaults = { clusterDomain: 'cluster.local', defaultImage: 'slurm-operator/slurmd:26.05' };
 
 function nodeSetOf(spec: Partial<NodeSet['spec']> = {}): NodeSet {
   return applyDefaults(nodeSetKind, {
@@ -49,7 +49,7 @@ test('a worker in the network of its machine asks the DNS of the cluster, and ha
       hashes: {},
       pinnedTo: undefined,
     };
-    return workerPod(set, workerTemplate(set, controller, around), identity).spec;
+    return workerPod(set, workerTemplate(set, controller, defaults), identity).spec;
   };
   assert.equal(spec({ hostNetwork: true })?.dnsPolicy, 'ClusterFirstWithHostNet');
   assert.equal(spec({ hostNetwork: true })?.hostname, 'm1');
@@ -102,7 +102,7 @@ test('what slurmd is told comes from the pod, the set and the user, in a fixed o
 
 test('a worker carries its identity and finds its controller', () => {
   const nodeSet = nodeSetOf({ ordinalPadding: 3, volumeClaimTemplates: [{ metadata: { name: 'scratch' } }] });
-  const template = workerTemplate(nodeSet, controller, around);
+  const template = workerTemplate(nodeSet, controller, defaults);
   const pod = workerPod(nodeSet, template, {
     slot,
     hostname: `${hostnamePrefix(nodeSet)}007`,
@@ -149,7 +149,7 @@ test('DaemonSet mode pins by affinity to the name of the node, beside what the u
       },
     },
   });
-  const pod = workerPod(nodeSet, workerTemplate(nodeSet, controller, around), {
+  const pod = workerPod(nodeSet, workerTemplate(nodeSet, controller, defaults), {
     slot: { mode: 'DaemonSet', nodeName: 'machine-1' },
     hostname: 'machine-1',
     revision: 'abc',
@@ -169,7 +169,7 @@ test('24.11 is probed by TCP, and a user may make a worker unprivileged (upstrea
   const old = workerTemplate(
     nodeSetOf({ slurmd: { image: 'slurmd:24.11', securityContext: { privileged: false } } }),
     controller,
-    around,
+    defaults,
   );
   assert.deepEqual(old.spec.containers[0]?.readinessProbe, {
     tcpSocket: { port: 'slurmd' },
@@ -186,7 +186,7 @@ test('24.11 is probed by TCP, and a user may make a worker unprivileged (upstrea
     'the least with which slurmd runs and cancels jobs of others',
   );
   const own = { privileged: false, capabilities: { add: ['SYS_ADMIN'] } };
-  const chosen = workerTemplate(nodeSetOf({ slurmd: { securityContext: own } }), controller, around);
+  const chosen = workerTemplate(nodeSetOf({ slurmd: { securityContext: own } }), controller, defaults);
   assert.deepEqual(
     chosen.spec.containers[0]?.securityContext?.capabilities,
     { drop: ['ALL'], add: ['SYS_ADMIN'] },
@@ -198,7 +198,7 @@ test('a user toleration adds to the one of workers (upstream item 10)', () => {
   const { spec } = workerTemplate(
     nodeSetOf({ template: { spec: { tolerations: [{ key: 'gpu' }] } } }),
     controller,
-    around,
+    defaults,
   );
   assert.deepEqual(
     spec.tolerations?.map((toleration) => toleration.key),
@@ -227,7 +227,7 @@ test('ssh mounts its configuration and opens its port, and is absent otherwise',
     extraSshdConfig: 'MaxSessions 5',
     sssdConfRef: { name: 'sssd', key: 'sssd.conf' },
   };
-  const { spec } = workerTemplate(nodeSetOf({ ssh }), controller, around);
+  const { spec } = workerTemplate(nodeSetOf({ ssh }), controller, defaults);
   const [slurmd] = spec.containers;
   assert.deepEqual(
     slurmd?.ports?.map((each) => each.containerPort),
@@ -237,7 +237,7 @@ test('ssh mounts its configuration and opens its port, and is absent otherwise',
   assert.match(workerSshConfig(nodeSetOf({ ssh }))?.data.sshd_config ?? '', /UsePAM yes[^]*MaxSessions 5\n$/);
   assert.equal(workerSshConfig(nodeSetOf()), undefined);
   assert.equal(
-    workerTemplate(nodeSetOf(), controller, around).spec.volumes?.some(
+    workerTemplate(nodeSetOf(), controller, defaults).spec.volumes?.some(
       (volume) => volume.name === 'sssd-conf',
     ),
     false,
@@ -246,7 +246,7 @@ test('ssh mounts its configuration and opens its port, and is absent otherwise',
 
 test('upstream item 9: a probe that names only a period keeps the way it is asked', () => {
   const nodeSet = nodeSetOf({ slurmd: { readinessProbe: { periodSeconds: 30 } } });
-  const probe = workerTemplate(nodeSet, controller, around).spec.containers[0]?.readinessProbe;
+  const probe = workerTemplate(nodeSet, controller, defaults).spec.containers[0]?.readinessProbe;
   assert.deepEqual(probe, {
     httpGet: { path: '/readyz', port: 'slurmd' },
     periodSeconds: 30,
@@ -255,23 +255,23 @@ test('upstream item 9: a probe that names only a period keeps the way it is aske
 });
 
 test('a slurmd beside a job that takes every processor has seconds to answer before its jobs are killed with it', () => {
-  const { livenessProbe } = workerTemplate(nodeSetOf(), controller, around).spec.containers[0] ?? {};
+  const { livenessProbe } = workerTemplate(nodeSetOf(), controller, defaults).spec.containers[0] ?? {};
   const { timeoutSeconds = 1, periodSeconds = 10, failureThreshold = 3 } = livenessProbe ?? {};
   assert.ok(timeoutSeconds >= 10, `${timeoutSeconds} s for an answer`);
-  assert.ok(periodSeconds * failureThreshold >= 60, 'and a minute before it is given up');
+  assert.ok(periodSeconds * failureThreshold >= 60, 'and a minute before it fails');
 });
 
 test('upstream item 25: what a user adds to the configuration is one argument and meets no shell', () => {
   const nasty = 'Weight=5 Comment=`id`;reboot|x Gres=gpu:$(rm)';
   const { args = [], command } =
-    workerTemplate(nodeSetOf({ extraConf: nasty }), controller, around).spec.containers[0] ?? {};
+    workerTemplate(nodeSetOf({ extraConf: nasty }), controller, defaults).spec.containers[0] ?? {};
   assert.equal(command, undefined, 'the image is started as it is');
   assert.equal(args.length, 10);
   assert.equal(args[8], '--conf');
   assert.equal(args[9], "'Comment=`id`;reboot|x Feature=gpu Gres=gpu:$(rm) Weight=5'");
 });
 
-test('a revision that says the same keeps its name, whoever wrote it; one that says something else does not', () => {
+test('a revision with equal content keeps its name, regardless of its author; one with other content does not', () => {
   const set = nodeSetOf({
     slurmd: { image: 'x', resources: { limits: { cpu: 4, memory: '8192Mi' } } },
     template: { spec: { hostname: 'gpu-', tolerations: [] } },
@@ -324,7 +324,7 @@ test('a NodeSet as it was at a revision: the parts that make workers are those o
 
 test('two workers share a machine only where the user allows it', () => {
   const affinity = (oversubscribeNode: boolean) =>
-    workerTemplate(nodeSetOf({ oversubscribeNode }), controller, around).spec.affinity?.podAntiAffinity;
+    workerTemplate(nodeSetOf({ oversubscribeNode }), controller, defaults).spec.affinity?.podAntiAffinity;
   assert.notEqual(affinity(false), undefined);
   assert.equal(affinity(true), undefined);
 });
@@ -342,7 +342,7 @@ test('a claim takes the place of a volume of its name, and holds its NodeSet as 
     },
   });
   const identity = { slot, hostname: 'gpu-7', revision: 'r', hashes: {}, pinnedTo: undefined };
-  const pod = workerPod(set, workerTemplate(set, controller, around), identity);
+  const pod = workerPod(set, workerTemplate(set, controller, defaults), identity);
   const named = (pod.spec?.volumes ?? []).filter(({ name }) => name === 'data' || name === 'scratch');
   assert.deepEqual(named, [
     { name: 'scratch', emptyDir: {} },
@@ -369,7 +369,7 @@ test('a claim goes with its NodeSet only if the policy says so', () => {
 test('high availability switched on or off leaves the address in --conf-server of older workers valid', () => {
   const serversOf = (spec: object) => {
     const { args = [] } =
-      workerTemplate(nodeSetOf({}), { ...controller, spec: { ...controller.spec, ...spec } }, around).spec
+      workerTemplate(nodeSetOf({}), { ...controller, spec: { ...controller.spec, ...spec } }, defaults).spec
         .containers[0] ?? {};
     return args[args.indexOf('--conf-server') + 1]?.split(',') ?? [];
   };
@@ -380,7 +380,7 @@ test('high availability switched on or off leaves the address in --conf-server o
 });
 
 test('the volume of logs has the name that templates of upstream users mount', () => {
-  const { volumes = [], containers } = workerTemplate(nodeSetOf(), controller, around).spec;
+  const { volumes = [], containers } = workerTemplate(nodeSetOf(), controller, defaults).spec;
   assert.ok(volumes.some(({ name }) => name === 'slurm-logfile'));
   assert.ok(
     containers[0]?.volumeMounts?.some(

@@ -2,16 +2,16 @@
 import type { NodeSet } from '@slurm-operator/api';
 import { controllerOf, type Live, type Pod } from '@slurm-operator/kube';
 import { workerSelector } from '../objects/worker-template.ts';
-import type { Slot, Stranger, Worker } from '../plan/observed.ts';
+import type { Slot, SlotPod, Worker } from '../plan/observed.ts';
 
 export interface Belonging {
   readonly workers: readonly Worker[];
-  /** Controlled by nobody, with our labels and a name of ours. */
-  readonly orphans: readonly Stranger[];
-  /** Controlled by us, but somebody took our labels away: they want it for themselves. */
-  readonly released: readonly Stranger[];
-  /** Controlled by nobody, with a name of ours and other labels: let go before. */
-  readonly strangers: readonly Stranger[];
+  /** Without a controller, with our labels and a name of ours. */
+  readonly orphans: readonly SlotPod[];
+  /** Controlled by us, but a user removed our labels to take it over. */
+  readonly released: readonly SlotPod[];
+  /** Without a controller, with a name of ours and other labels: released before. */
+  readonly foreignPods: readonly SlotPod[];
 }
 
 export function belonging(
@@ -23,9 +23,9 @@ export function belonging(
   const selector = Object.entries(workerSelector(nodeSet));
   const found = {
     workers: [] as Worker[],
-    orphans: [] as Stranger[],
-    released: [] as Stranger[],
-    strangers: [] as Stranger[],
+    orphans: [] as SlotPod[],
+    released: [] as SlotPod[],
+    foreignPods: [] as SlotPod[],
   };
   for (const pod of pods) {
     const owner = controllerOf(pod)?.uid;
@@ -35,7 +35,7 @@ export function belonging(
     const selected = selector.every(([key, value]) => pod.metadata.labels?.[key] === value);
     if (owner === uid) (selected || worker.terminating ? found.workers : found.released).push(worker);
     else if (isNameOf(name, pod.metadata.name, worker.slot))
-      (selected && !worker.terminating ? found.orphans : found.strangers).push(worker);
+      (selected && !worker.terminating ? found.orphans : found.foreignPods).push(worker);
   }
   return found;
 }

@@ -16,16 +16,33 @@ export function configLines(cache: Cache, nodeSet: NodeSet): ConfigLines {
   )
     return { state: 'external', held: [] };
   const map = cache.get(configMaps, { namespace, name: resourceName.config(controller.metadata.name) });
-  const held = (controller.status?.heldConfig?.items ?? [])
-    .filter((item) => item.nodeSet === name)
-    .map(({ message = '' }) => message);
+  const all = controller.status?.heldConfig?.items ?? [];
+  const own = all.filter((item) => item.nodeSet === name);
   if (!namesIn(map?.metadata.annotations?.[nodeSetsAnnotation]).includes(name))
     return { state: 'absent', held: [] };
-  const degraded = findCondition(controller.status?.conditions, conditionType.degraded);
-  return { state: degraded?.status === 'True' && held.length === 0 ? 'stuck' : 'present', held };
+  // Where the whole configuration waits, the lines of a NodeSet that goes wait with it.
+  const leaves = nodeSet.metadata.deletionTimestamp !== undefined;
+  const items = leaves ? [...own, ...all.filter(({ kind }) => kind === 'Configuration')] : own;
+  const held = items.map(({ message = '' }) => message);
+  const { conditions } = controller.status ?? {};
+  const applied = findCondition(conditions, conditionType.configApplied);
+  const isRefused = applied?.status === 'False' && refusals.has(applied.reason);
+  const isDegraded = findCondition(conditions, conditionType.degraded)?.status === 'True';
+  // Lines that stay in the old file do no harm: the first text that is accepted drops them, and the guard looks at their jobs then.
+  const isStuck = isRefused
+    ? !own.some(({ cause }) => waits.has(cause ?? ''))
+    : isDegraded && own.length === 0;
+  const why = applied?.status === 'False' ? { why: applied.reason } : {};
+  return { state: isStuck ? 'stuck' : 'present', held, ...why };
 }
 
-/** An annotation that cannot be read names nobody: the lines are safe without it. */
+/** No new text is put in force before a person corrects the Controller. */
+const refusals = new Set(['ConfigRejected', 'ConfigUntried']);
+
+/** A NodeSet that goes waits for these, whatever happens to the text. */
+const waits = new Set(['jobs', 'unknown', 'workers']);
+
+/** An invalid annotation names no node: the lines are safe without it. */
 function namesIn(annotation: string | undefined): string[] {
   try {
     return Object.values(JSON.parse(annotation ?? '{}') as Record<string, string>);

@@ -17,7 +17,7 @@ test('fitting a node follows the scheduler', () => {
     },
   });
   const cases = [
-    { reason: 'no wishes', pod: {}, node: node({}), fits: true },
+    { reason: 'no constraints', pod: {}, node: node({}), fits: true },
     { reason: 'selector', pod: { nodeSelector: { a: '1' } }, node: node({ a: '2' }), fits: false },
     { reason: 'untolerated taint', pod: {}, node: node({}, [gpu]), fits: false },
     {
@@ -33,7 +33,7 @@ test('fitting a node follows the scheduler', () => {
       fits: false,
     },
     {
-      reason: 'a preference repels nobody',
+      reason: 'a preference excludes no pod',
       pod: {},
       node: node({}, [{ key: 'x', effect: 'PreferNoSchedule' }]),
       fits: true,

@@ -12,12 +12,12 @@ const cordoned = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule'
 /** It could come here now. */
 export function fitsNode(pod: Placement, node: DeepReadonly<Node>): boolean {
   const taints = [...(node.spec?.taints ?? []), ...(node.spec?.unschedulable ? [cordoned] : [])];
-  return isWanted(pod, node) && tolerates(pod, taints, ['NoSchedule', 'NoExecute']);
+  return isSelected(pod, node) && tolerates(pod, taints, ['NoSchedule', 'NoExecute']);
 }
 
 /** It may go on here if it is here already: of the taints only those that drive pods out count. */
 export function mayStayOn(pod: Placement, node: DeepReadonly<Node>): boolean {
-  return isWanted(pod, node) && tolerates(pod, node.spec?.taints, ['NoExecute']);
+  return isSelected(pod, node) && tolerates(pod, node.spec?.taints, ['NoExecute']);
 }
 
 function tolerates(
@@ -29,7 +29,7 @@ function tolerates(
 }
 
 /** By its name and its labels the Node is one of those that the pod asks for. */
-function isWanted(pod: Placement, node: DeepReadonly<Node>): boolean {
+function isSelected(pod: Placement, node: DeepReadonly<Node>): boolean {
   if (pod.nodeName !== undefined && pod.nodeName !== '' && pod.nodeName !== node.metadata.name) return false;
   return selectsNode(pod, node);
 }

@@ -5,9 +5,9 @@
 import type { NodeSet } from '@slurm-operator/api';
 import { type Cache, controllerOf, pods } from '@slurm-operator/kube';
 import { nodeSets } from '../../../cache/resources.ts';
-import type { Trouble } from '../../../framework/status/judge.ts';
+import type { Problem } from '../../../framework/status/conditions.ts';
 import { cachedFacts } from '../../../rules/cached-facts.ts';
-import { specTroubles, type WorkerNames } from '../../../rules/findings.ts';
+import { problemsIn, type WorkerNames } from '../../../rules/findings.ts';
 import { specRules, workerNames } from '../../../rules/spec-rules.ts';
 
 export interface NamedSet extends WorkerNames {
@@ -32,7 +32,7 @@ const isBefore = (one: NamedSet, other: NamedSet): boolean =>
   one.createdAt === other.createdAt ? one.name < other.name : one.createdAt < other.createdAt;
 
 /** Everything that the rules for a NodeSet find: a Controller that does not exist, names that another set has. */
-export function specTroublesOf(cache: Cache, nodeSet: NodeSet): Trouble[] {
+export function specProblemsOf(cache: Cache, nodeSet: NodeSet): Problem[] {
   const { namespace } = nodeSet.metadata;
   const own = workerNames(nodeSet);
   const alike = cache.list(nodeSets, { namespace }).filter((other) => {
@@ -46,7 +46,7 @@ export function specTroublesOf(cache: Cache, nodeSet: NodeSet): Trouble[] {
           named(cache, nodeSet),
           alike.map((other) => named(cache, other as NodeSet)),
         );
-  return specTroubles(specRules.NodeSet(nodeSet, cachedFacts(cache, { namespace }, before)));
+  return problemsIn(specRules.NodeSet(nodeSet, cachedFacts(cache, { namespace }, before)));
 }
 
 function named(cache: Cache, nodeSet: NodeSet): NamedSet {

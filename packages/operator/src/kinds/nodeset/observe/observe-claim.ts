@@ -2,7 +2,7 @@ import type { DeepReadonly, PersistentVolumeClaim } from '@slurm-operator/kube';
 import { claimScaledInAnnotation, claimSlotAnnotation } from '../annotations.ts';
 import type { Claim, Slot } from '../plan/observed.ts';
 
-/** A claim of this NodeSet, as the plan sees it; undefined for one that names no slot (somebody else's). */
+/** A claim of this NodeSet, as the plan sees it; undefined for one that names no slot (of another owner). */
 export function observeClaim(
   claim: DeepReadonly<PersistentVolumeClaim>,
   nodeSet: { readonly name: string; readonly uid: string },

@@ -17,7 +17,7 @@ test('a machine that is back counts as reachable when its kubelet has had time t
   joined.metadata = { ...joined.metadata, creationTimestamp: '2026-01-01T00:00:40Z' };
   assert.equal(isNodeReachable(joined, now), true, 'a machine that has just joined has no past to tell');
   assert.equal(isNodeReachable(node('Unknown', '2026-01-01T00:00:00Z'), now), false);
-  assert.equal(isNodeReachable(undefined, now), false, 'a machine that nobody knows');
+  assert.equal(isNodeReachable(undefined, now), false, 'an unknown machine');
 });
 
 test('what a Node’s annotations say is used only when it is fit for Slurm', () => {
@@ -59,7 +59,7 @@ test('propagated conditions explain a cordon that has no reason of its own', () 
       conditions: [
         { type: 'GpuFault', status: 'True', reason: 'Xid79', message: 'GPU fell off the bus' },
         { type: 'Ready', status: 'True' },
-        { type: 'DiskFault', status: 'False', reason: 'Healthy', message: 'all is well' },
+        { type: 'DiskFault', status: 'False', reason: 'Healthy', message: 'the disk works' },
       ],
     },
   };

@@ -29,6 +29,8 @@ export function observeSlurmNode(
     deadline: deadline === 'infinite' ? Number.POSITIVE_INFINITY : deadline,
     ours: isOurs(node, set),
     reservation: node.reservation || undefined,
+    lastBusyAt: node.lastBusyAt,
+    reasonSetAt: node.reasonSetAt,
   };
 }
 

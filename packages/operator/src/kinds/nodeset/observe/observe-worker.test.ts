@@ -191,7 +191,7 @@ test('why a pod does not come up is taken from the scheduler and the kubelet', (
       },
     ],
   };
-  assert.deepEqual(observeWorker(podOf({ status: unscheduled }), everywhere)?.trouble, {
+  assert.deepEqual(observeWorker(podOf({ status: unscheduled }), everywhere)?.problem, {
     kind: 'unschedulable',
     message: '0/3 nodes are available: 3 Insufficient cpu.',
   });
@@ -199,16 +199,16 @@ test('why a pod does not come up is taken from the scheduler and the kubelet', (
     phase: 'Pending' as const,
     containerStatuses: [container({ waiting: { reason, message: 'no such image' } })],
   });
-  assert.deepEqual(observeWorker(podOf({ status: waiting('ImagePullBackOff') }), everywhere)?.trouble, {
+  assert.deepEqual(observeWorker(podOf({ status: waiting('ImagePullBackOff') }), everywhere)?.problem, {
     kind: 'image',
     message: 'slurmd: no such image',
   });
   assert.equal(
-    observeWorker(podOf({ status: waiting('CrashLoopBackOff') }), everywhere)?.trouble?.kind,
+    observeWorker(podOf({ status: waiting('CrashLoopBackOff') }), everywhere)?.problem?.kind,
     'crash',
   );
   assert.equal(
-    observeWorker(podOf({ status: waiting('ContainerCreating') }), everywhere)?.trouble,
+    observeWorker(podOf({ status: waiting('ContainerCreating') }), everywhere)?.problem,
     undefined,
   );
 });

@@ -3,7 +3,7 @@ import { annotation, app, label } from '@slurm-operator/api';
 import type { DeepReadonly, Pod } from '@slurm-operator/kube';
 import { confServerAnnotation, cordonCauseAnnotation, targetNodeAnnotation } from '../annotations.ts';
 import { statePrefix } from '../plan/mirror-state.ts';
-import type { CordonCause, PodTrouble, Slot, Worker } from '../plan/observed.ts';
+import type { CordonCause, PodProblem, Slot, Worker } from '../plan/observed.ts';
 
 const causes = new Set<string>([
   'scale-in',
@@ -63,7 +63,7 @@ export function observeWorker(
     cannotStart: !containers.some(hasStarted) && cannotStart(pod),
     containersDead: isDead(pod),
     endedAt: isDead(pod) ? endOf(pod) : undefined,
-    trouble: troubleOf(pod),
+    problem: problemOf(pod),
     terminating: metadata?.deletionTimestamp !== undefined,
     endsBy: time(metadata?.deletionTimestamp),
     createdAt: time(metadata?.creationTimestamp) ?? 0,
@@ -101,13 +101,13 @@ function slurmConditionsOf({ status }: DeepReadonly<Pod>): ReadonlyMap<string, s
   const known = isPlain ? alone.get(first.type) : undefined;
   if (known !== undefined) return known;
   const conditions = new Map(told.map((condition) => [condition.type, condition.message ?? '']));
-  // Somebody else may write conditions of any name on a pod; there are few states of Slurm.
+  // Other programs may write conditions of any name on a pod; there are few states of Slurm.
   if (isPlain && alone.size < 100) alone.set(first.type, conditions);
   return conditions;
 }
 
 /**
- * What it was told of its key and its sssd.conf. A worker that upstream's operator made (ours have no digest of sshd's) brings a
+ * The key and the sssd.conf that it was notified of. A worker that upstream's operator made (ours have no digest of sshd's) brings a
  * digest of its sssd.conf that was counted in another way: it proves nothing.
  */
 function hashesOf(notes: Readonly<Record<string, string>>): Worker['hashes'] {
@@ -150,7 +150,7 @@ const crashReasons = new Set([
   'RunContainerError',
 ]);
 
-function troubleOf(pod: DeepReadonly<Pod>): PodTrouble | undefined {
+function problemOf(pod: DeepReadonly<Pod>): PodProblem | undefined {
   const { status } = pod;
   const scheduled = status?.conditions?.find((condition) => condition.type === 'PodScheduled');
   if (scheduled?.status === 'False')
@@ -185,7 +185,7 @@ function isDead(pod: DeepReadonly<Pod>): boolean {
   );
 }
 
-/** Undefined where one of them ended nobody knows when: the kubelet says so of a container that it has lost. */
+/** Undefined if the end of one of them is unknown: the kubelet reports that for a container that it has lost. */
 function endOf({ status }: DeepReadonly<Pod>): number | undefined {
   const ends = (status?.containerStatuses ?? []).map(({ state }) => time(state?.terminated?.finishedAt));
   return ends.reduce((a, b) => (a === undefined || b === undefined ? undefined : Math.max(a, b)));

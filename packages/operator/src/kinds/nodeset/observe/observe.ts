@@ -1,201 +1,154 @@
-/** Gathers what the plan needs from the caches and the Slurm view. Reads memory only: it waits for nothing. */
+/** Gathers everything that the plan of a NodeSet depends on. Only a reservation is asked for over the network. */
+import { type NodeSet, resourceName } from '@slurm-operator/api';
 import {
-  annotation,
-  type Controller,
-  finalizer,
-  label,
-  type NodeSet,
-  resourceName,
-} from '@slurm-operator/api';
-import { type Cache, controllerRevisions, nodes, persistentVolumeClaims, pods } from '@slurm-operator/kube';
-import { digestBehind, digestsOf } from '../../../cache/references.ts';
-import { controllers, nodeSets } from '../../../cache/resources.ts';
-import { workersEnded } from '../../../framework/status/ended-workers.ts';
-import { slurmVersionOf } from '../../../objects/slurm-version.ts';
-import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
-import { workerSize } from '../../../slurm-config/render/slurmd-conf.ts';
-import type { NodesView } from '../../../slurm-connection/slurm-gateway.ts';
-import { confServerAnnotation } from '../annotations.ts';
-import { currentRevision } from '../objects/revision.ts';
-import { workerPlacement } from '../objects/worker-placement.ts';
-import { hostnamePrefix } from '../objects/worker-pod.ts';
-import { workerSelector } from '../objects/worker-template.ts';
-import type { Observed, Refusal } from '../plan/observed.ts';
-import { versionHold } from '../plan/version-order.ts';
-import { belonging } from './belonging.ts';
-import { configLines } from './config-lines.ts';
-import { distinctHostnames } from './distinct-hostnames.ts';
-import { specTroublesOf } from './name-conflict.ts';
-import { observeClaim } from './observe-claim.ts';
-import { isNodeReachable } from './observe-node.ts';
-import { resolveMaxUnavailable } from './resolve-max-unavailable.ts';
+  type Cache,
+  controllerOf,
+  controllerRevisions,
+  explain,
+  type Live,
+  podDisruptionBudgets,
+  services,
+} from '@slurm-operator/kube';
+import { expandHostlist } from '@slurm-operator/slurm';
+import type { Observing } from '../../../framework/define-reconciler.ts';
+import type { GatewayFinder, NodesView, SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
+import { recordedRevision } from '../objects/revision.ts';
+import { madeWindow, type ReservationAnswer, wantedWindow } from '../plan/maintenance-window.ts';
+import type { NodeSetMemory } from '../plan/memory.ts';
+import type { ObservedNodeSet } from '../plan/plan.ts';
+import { type ObservedRevisions, revisionName } from '../plan/revisions.ts';
+import type { ObservedShared } from '../plan/shared-objects.ts';
+import { specProblemsOf } from './name-conflict.ts';
+import { controllerOfSet, observeFacts, revisionsOf } from './observe-facts.ts';
 import { SeenBefore } from './seen-before.ts';
-import { takenNames } from './taken-names.ts';
 
-/** What is remembered of earlier looks; all of it may be lost. */
-export interface Remembered {
-  readonly lastWrites: ReadonlyMap<string, number>;
-  readonly backoff: ReadonlyMap<string, number>;
-  /** Without it everything is looked at anew. */
-  readonly seen?: SeenBefore;
-  readonly refusals: ReadonlyMap<string, Refusal>;
-  /** Since when workers that should be registered are unknown to Slurm. */
-  readonly lostSince?: number | undefined;
-}
-
-export interface Surroundings {
-  readonly cache: Cache;
+export interface ObserverOptions {
+  /** Node conditions whose text becomes the reason of a drain when the Node is cordoned. */
   readonly propagatedConditions: ReadonlySet<string>;
-  /** The release that slurmctld runs, once it is known. */
-  readonly release: string | undefined;
 }
 
-export function observe(
-  nodeSet: NodeSet,
-  view: NodesView,
-  memory: Remembered,
-  { cache, propagatedConditions, release }: Surroundings,
-  now: number,
-): Observed {
-  const { name, namespace, uid } = nodeSet.metadata;
-  const { spec } = nodeSet;
-  const seen = memory.seen ?? new SeenBefore();
-  const kubeNodes = new Map(cache.list(nodes).map((node) => [node.metadata.name, node]));
-  const reachable = (node: string) => isNodeReachable(kubeNodes.get(node), now);
-  const placement = workerPlacement(nodeSet);
-  const podsHere = cache.list(pods, { namespace });
-  const belongings = belonging(podsHere, nodeSet, (pod) => seen.worker(pod, reachable));
-  const eachNode = new Map(
-    [...kubeNodes].map(([node, object]) => [node, seen.node(object, placement, propagatedConditions)]),
-  );
-  const createdAt = (node: string) => Date.parse(kubeNodes.get(node)?.metadata.creationTimestamp ?? '') || 0;
-  const observedNodes =
-    spec.scalingMode === 'DaemonSet' && !placement.hostNetwork
-      ? distinctHostnames(eachNode, createdAt)
-      : eachNode;
-  const desired =
-    spec.scalingMode === 'StatefulSet'
-      ? spec.replicas
-      : [...observedNodes.values()].filter((node) => node.eligible).length;
-  const set = { namespace, name, uid };
-  const { rollingUpdate, type } = spec.updateStrategy;
+const notConnected: NodesView = { kind: 'unknown', since: 0, why: 'there is no connection to Slurm yet' };
+
+export class NodeSetObserver {
+  readonly #cache: Cache;
+  readonly #gateways: GatewayFinder;
+  readonly #options: ObserverOptions;
+  /** By key: what was derived from objects that have not changed since. */
+  readonly #seen = new Map<string, { readonly uid: string; readonly seen: SeenBefore }>();
+
+  constructor(cache: Cache, gateways: GatewayFinder, options: ObserverOptions) {
+    this.#cache = cache;
+    this.#gateways = gateways;
+    this.#options = options;
+  }
+
+  gatewayOf({ metadata, spec }: NodeSet): SlurmGateway | undefined {
+    return this.#gateways(metadata.namespace, spec.controllerRef.name);
+  }
+
+  async observe(object: Live<NodeSet>, observing: Observing<NodeSetMemory>): Promise<ObservedNodeSet> {
+    const nodeSet = asNodeSet(object);
+    const reservation = await askReservation(nodeSet, this.gatewayOf(nodeSet), observing.signal);
+    return this.#fromCaches(object, reservation, observing);
+  }
+
+  observeAgain(
+    object: Live<NodeSet>,
+    { reservation }: ObservedNodeSet,
+    observing: Observing<NodeSetMemory>,
+  ): ObservedNodeSet {
+    return this.#fromCaches(object, reservation, observing);
+  }
+
+  forget(key: string): void {
+    this.#seen.delete(key);
+  }
+
+  #fromCaches(
+    object: Live<NodeSet>,
+    reservation: ReservationAnswer,
+    { memory, now }: Observing<NodeSetMemory>,
+  ): ObservedNodeSet {
+    const cache = this.#cache;
+    const nodeSet = asNodeSet(object);
+    const gateway = this.gatewayOf(nodeSet);
+    const specProblems = specProblemsOf(cache, nodeSet);
+    const facts = observeFacts(
+      nodeSet,
+      gateway?.view() ?? notConnected,
+      memory,
+      {
+        cache,
+        propagatedConditions: this.#options.propagatedConditions,
+        release: gateway?.release(),
+        specProblems,
+        seen: this.#seenOf(nodeSet),
+      },
+      now(),
+    );
+    return {
+      nodeSet,
+      controller: controllerOfSet(cache, nodeSet),
+      facts,
+      specProblems,
+      shared: observeShared(cache, nodeSet),
+      revisions: observeRevisions(cache, nodeSet, facts.updateRevision),
+      reservation,
+      memory,
+    };
+  }
+
+  #seenOf({ metadata: { namespace, name, uid } }: NodeSet): SeenBefore {
+    const key = `${namespace}/${name}`;
+    const known = this.#seen.get(key);
+    if (known?.uid === uid) return known.seen;
+    const seen = new SeenBefore();
+    this.#seen.set(key, { uid, seen });
+    return seen;
+  }
+}
+
+/** Builders and plans take the plain type; nothing of them writes to it. */
+const asNodeSet = (object: Live<NodeSet>): NodeSet => object as unknown as NodeSet;
+
+function observeShared(cache: Cache, { metadata: { namespace }, spec }: NodeSet): ObservedShared {
+  const controller = spec.controllerRef.name;
+  const service = resourceName.workers(controller);
+  const budget = resourceName.workersBudget(controller);
   return {
-    namespace,
-    name,
-    uid,
-    scalingMode: spec.scalingMode,
-    naming: { prefix: hostnamePrefix(nodeSet), padding: spec.ordinalPadding },
-    replicas: spec.replicas,
-    minReadySeconds: spec.minReadySeconds ?? 0,
-    deleting: nodeSet.metadata.deletionTimestamp !== undefined,
-    deletionPolicy: spec.deletionPolicy,
-    configLines: configLines(cache, nodeSet),
-    controllerExists: controllerOfSet(cache, nodeSet) !== undefined,
-    controllerName: spec.controllerRef.name,
-    hasFinalizer: nodeSet.metadata.finalizers?.includes(finalizer.drain) ?? false,
-    hashes: workerHashes(cache, nodeSet),
-    updateRevision: currentRevision(nodeSet, revisionsOf(cache, nodeSet)),
-    currentRevision: nodeSet.status?.currentRevision ?? '',
-    update: {
-      type,
-      maxUnavailable: resolveMaxUnavailable(rollingUpdate.maxUnavailable, desired),
-      partition: rollingUpdate.partition,
-      paused: rollingUpdate.paused,
-      reservation: type === 'ScheduledUpdate' ? resourceName.reservation(name) : undefined,
-    },
-    updateHeld:
-      versionHold(slurmVersionOf(spec.slurmd?.image), releaseVersion(release)) ??
-      // Replacements could not be created.
-      specTroublesOf(cache, nodeSet).find(({ reason }) => reason === 'InvalidSpec')?.message,
-    protectBusyPods: spec.workloadDisruptionProtection,
-    retention: spec.persistentVolumeClaimRetentionPolicy,
-    claimTemplates: (spec.volumeClaimTemplates ?? []).flatMap((template) => template.metadata?.name ?? []),
-    size: workerSize(nodeSet),
-    ...belongings,
-    takenNames: takenNames(nodeSet, {
-      nodeSets: cache.list(nodeSets, { namespace }) as readonly NodeSet[],
-      pods: podsHere,
-      nodes: kubeNodes,
-      hostnameOn: (node) => observedNodes.get(node)?.workerHostname,
-    }),
-    claims: claimsOf(cache, nodeSet),
-    nodes: observedNodes,
-    slurm:
-      view.kind === 'unknown'
-        ? view
-        : {
-            kind: 'known',
-            at: view.at,
-            jobsUnknown: view.jobsUnknown,
-            controllerStartedAt: view.controllerStartedAt,
-            nodes: new Map(
-              view.nodes.map((node) => [node.name, seen.slurmNode(node, view.deadlines.get(node.name), set)]),
-            ),
-          },
-    lastWrites: memory.lastWrites,
-    // Pods are gone through once more only where one of them is not well.
-    workersEnded: belongings.workers.every(({ ready }) => ready) ? undefined : endedOf(cache, nodeSet),
-    backoff: memory.backoff,
-    refusals: memory.refusals,
-    lostSince: memory.lostSince,
-    pruneRecords: spec.pruneSlurmNodeRecords,
+    hasService: cache.get(services, { namespace, name: service }) !== undefined,
+    budget: cache.get(podDisruptionBudgets, { namespace, name: budget }),
   };
 }
 
-function endedOf(cache: Cache, nodeSet: NodeSet): Observed['workersEnded'] {
-  const controller = controllerOfSet(cache, nodeSet);
-  const trouble =
-    controller === undefined ? undefined : workersEnded(cache, controller, nodeSet.metadata.name);
-  return trouble === undefined ? undefined : { reason: 'WorkersEnded', message: trouble.message };
-}
-
-function revisionsOf(cache: Cache, { metadata }: NodeSet) {
-  return cache
-    .list(controllerRevisions, { namespace: metadata.namespace })
-    .filter((revision) => revision.metadata.ownerReferences?.some((owner) => owner.uid === metadata.uid));
-}
-
-function releaseVersion(release: string | undefined) {
-  const match = /^(\d{2})\.(\d{2})/.exec(release ?? '');
-  return match === null ? undefined : { major: Number(match[1]), minor: Number(match[2]) };
-}
-
-export function controllerOfSet(cache: Cache, nodeSet: NodeSet): Controller | undefined {
-  return cache.get(controllers, {
-    namespace: nodeSet.metadata.namespace,
-    name: nodeSet.spec.controllerRef.name,
-  }) as Controller | undefined;
-}
-
-/** What of a worker's files is not in the NodeSet itself. A Secret that is missing has no digest: it makes nobody outdated. */
-function workerHashes(cache: Cache, nodeSet: NodeSet): Record<string, string> {
-  const { namespace } = nodeSet.metadata;
-  const { ssh } = nodeSet.spec;
-  const digest = (ref: { readonly name: string; readonly key: string } | undefined) =>
-    ref === undefined ? '' : digestBehind([digestsOf(cache, 'Secret', namespace, ref.name)], ref);
-  const hashes = {
-    [annotation.slurmKeyHash]: digest(controllerOfSet(cache, nodeSet)?.spec.slurmKeyRef),
-    [annotation.sssdConfHash]: ssh?.enabled ? digest(ssh.sssdConfRef) : '',
-    [confServerAnnotation]: primaryOf(controllerOfSet(cache, nodeSet)),
+function observeRevisions(cache: Cache, nodeSet: NodeSet, update: string): ObservedRevisions {
+  const { namespace, name } = nodeSet.metadata;
+  const newest = cache.get(controllerRevisions, { namespace, name: revisionName(name, update) });
+  return {
+    ours: revisionsOf(cache, nodeSet).map(recordedRevision),
+    ofNewestName: newest && { uid: newest.metadata.uid, isOwned: controllerOf(newest) !== undefined },
   };
-  return Object.fromEntries(Object.entries(hashes).filter(([, hash]) => hash !== ''));
 }
 
-/** Standbys come and go without harm: a slurmd that starts finds the others in the configuration of the first. */
-function primaryOf(controller: Controller | undefined): string {
-  const [primary] = controller === undefined ? [] : slurmctldEndpoints(controller);
-  return primary === undefined ? '' : `${primary.host}:${primary.port}`;
-}
-
-function claimsOf(cache: Cache, nodeSet: NodeSet) {
-  if ((nodeSet.spec.volumeClaimTemplates ?? []).length === 0) return [];
-  const selector = workerSelector(nodeSet);
-  return cache
-    .list(persistentVolumeClaims, { namespace: nodeSet.metadata.namespace })
-    .filter(
-      (claim) =>
-        claim.metadata.labels?.[label.name] === selector[label.name] &&
-        claim.metadata.labels?.[label.instance] === selector[label.instance],
-    )
-    .flatMap((claim) => observeClaim(claim, nodeSet.metadata) ?? []);
+/** Asked only while there is a window, or was one. An outage is an answer, too. */
+async function askReservation(
+  nodeSet: NodeSet,
+  gateway: SlurmGateway | undefined,
+  signal: AbortSignal,
+): Promise<ReservationAnswer> {
+  const name = (wantedWindow(nodeSet) ?? madeWindow(nodeSet))?.name;
+  if (name === undefined) return undefined;
+  if (gateway === undefined) return { kind: 'unknown', why: 'there is no connection to Slurm' };
+  try {
+    const found = await gateway.reservation(name, signal);
+    if (found === undefined) return { kind: 'known', reservation: undefined };
+    const { startsAt, endsAt, nodes } = found;
+    return {
+      kind: 'known',
+      reservation: { name: found.name, startsAt, endsAt, nodes: new Set(expandHostlist(nodes)) },
+    };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { kind: 'unknown', why: explain(error) };
+  }
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
 import type { Cache } from '@slurm-operator/kube';
-import { observe } from './observe.ts';
+import { emptyMemory } from '../plan/memory.ts';
+import { observeFacts } from './observe-facts.ts';
 import { SeenBefore } from './seen-before.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
@@ -63,7 +64,7 @@ function world() {
     get: () => undefined,
   } as unknown as Cache;
   const look = (memory: SeenBefore) =>
-    observe(
+    observeFacts(
       state.set,
       {
         kind: 'known',
@@ -74,11 +75,11 @@ function world() {
         jobsAfterNodes: true,
         controllerStartedAt: 0,
       },
-      { lastWrites: new Map(), backoff: new Map(), refusals: new Map(), seen: memory },
-      { cache, propagatedConditions: new Set(), release: undefined },
+      emptyMemory,
+      { cache, propagatedConditions: new Set(), release: undefined, specProblems: [], seen: memory },
       now,
     );
-  /** How many objects a look costs now. What it shows must be what somebody without memory sees. */
+  /** How many objects an observation processes now. Its result must equal an observation without memory. */
   const cost = () => {
     const before = seen.looks;
     assert.deepEqual(look(seen), look(new SeenBefore()));

@@ -64,7 +64,7 @@ export class SeenBefore {
   }
 }
 
-/** Facts about objects that depend on something of the NodeSet too; when that is another one, they are all found out anew. */
+/** Facts about objects that depend on something of the NodeSet too; when that changes, they are all computed again. */
 class Facts<Of extends object, Fact> {
   #known = new WeakMap<Of, Fact>();
   #about: object | undefined;

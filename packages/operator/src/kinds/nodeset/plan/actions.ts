@@ -4,15 +4,19 @@ import type { CordonCause, Slot } from './observed.ts';
 /** Why it is safe to delete a worker pod; checked again against a fresh list just before the delete where it says so. */
 export type SafeBecause =
   | 'drained' // a list that began after our last change shows DRAIN and no work
-  | 'drained-by-other' // the same, but the drain is somebody else's, who may take it back at any moment
+  | 'drained-by-other' // the same, but the drain is not ours, and may be removed at any moment
   | 'unknown-to-slurm' // Slurm answered, without error, that it has no such node, and the worker had its time to join
   | 'never-started' // it has no machine, or its machine cannot start it: no container of it ever ran
+  | 'powered-down' // a list that began after our last change shows it powered down and without work (autoscale)
+  | 'not-accepted' // Slurm still powers its node up, long after its slurmd was ready: nothing runs there (autoscale)
   | 'stale-worker' // it does not run, and another worker is behind the Slurm node of its name
   | 'user-asked' // deletionPolicy: Delete
   | 'no-controller'; // the Slurm cluster itself was deleted
 
 export type WhyGone =
   | 'scale-in'
+  | 'sleep' // autoscale: Slurm powered its node down
+  | 'slow-wake' // autoscale: its slurmd started before Slurm powered its node up, so Slurm ignores it
   | 'update'
   | 'deletion'
   | 'wrong-mode'
@@ -21,12 +25,18 @@ export type WhyGone =
   | 'unregistered'
   | 'hostname';
 
-export type Action =
+export type WorkerAction =
   | { readonly kind: 'add-finalizer' }
   | { readonly kind: 'remove-finalizer' }
-  /** `revision`: an older one than the newest. */
-  | { readonly kind: 'create-worker'; readonly slot: Slot; readonly revision?: string }
-  /** A pod of ours by labels and name that nobody controls becomes a worker; one whose labels were taken away is let go. */
+  | {
+      readonly kind: 'create-worker';
+      readonly slot: Slot;
+      /** An older one than the newest. */
+      readonly revision?: string;
+      /** The Kubernetes node that its ordinal returns to. */
+      readonly pinnedTo?: string;
+    }
+  /** A pod with our labels and name and without a controller is adopted; one whose labels were removed is released. */
   | { readonly kind: 'adopt-worker' | 'release-worker'; readonly name: string; readonly uid: string }
   | {
       readonly kind: 'patch-worker';
@@ -66,6 +76,20 @@ export type Action =
       readonly slurmName: string;
       readonly reason: string;
       readonly endedAt: number;
+    }
+  /** Autoscale. Creates powered-down nodes of this shape, and writes on them whose they are. */
+  | {
+      readonly kind: 'create-records';
+      readonly slurmNames: readonly string[];
+      readonly shape: string;
+      readonly comment: string;
+    }
+  /** Autoscale. The second half of a creation that was interrupted. */
+  | { readonly kind: 'mark-records'; readonly slurmNames: readonly string[]; readonly comment: string }
+  /** Autoscale. `mark-asleep`: the pod is gone, so Slurm may power the node up again. */
+  | {
+      readonly kind: 'power-up' | 'power-down' | 'mark-asleep';
+      readonly slurmNames: readonly string[];
     }
   | { readonly kind: 'delete-record'; readonly slurmName: string }
   | {

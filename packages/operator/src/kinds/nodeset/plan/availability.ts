@@ -39,7 +39,7 @@ export function deadFrom(worker: Worker): number | undefined {
   return worker.containersDead && worker.endedAt !== undefined ? worker.endedAt + restartGrace : undefined;
 }
 
-/** What it was started with, or told of last, has another content now. */
+/** The content that it was started with, or last notified of, has changed. */
 export function hasOldKeys(worker: Worker, observed: Pick<Observed, 'hashes'>): boolean {
   return [annotation.slurmKeyHash, annotation.sssdConfHash].some((note) => isOld(note, worker, observed));
 }

@@ -1,15 +1,15 @@
-/** What becomes of the claims of workers that go (law L5). */
+/** What happens to the claims of removed workers (law L5). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
 import type { Observed } from './observed.ts';
-import { plan } from './plan.ts';
+import { planWorkers } from './plan-workers.ts';
 
 const ours = 'slurm-operator: Pod (slurm/w-0) is pending termination for scale-in';
 
 /** What is decided; that conditions follow Slurm's state has a test of its own. */
 const kinds = (given: Observed) =>
-  plan(given, now)
+  planWorkers(given, now)
     .actions.map((action) => action.kind)
     .filter((kind) => kind !== 'mirror-state');
 
@@ -42,7 +42,7 @@ test('upstream item 3: a rollout or a cordon deletes no claim, a scale-in does i
   );
 });
 
-test('a mark goes when the slot is wanted again or the policy has changed; a claim that goes is left to go', () => {
+test('a mark is removed when the slot is needed again or the policy has changed; a claim that is being deleted is left alone', () => {
   const claim = {
     name: 'd-0',
     uid: 'c',
@@ -52,14 +52,14 @@ test('a mark goes when the slot is wanted again or the policy has changed; a cla
     terminating: false,
   } as const;
   const given = (over: Partial<Observed>) =>
-    plan(observed([], [], { replicas: 0, claims: [claim], ...over }), now).actions.filter(({ kind }) =>
+    planWorkers(observed([], [], { replicas: 0, claims: [claim], ...over }), now).actions.filter(({ kind }) =>
       kind.endsWith('claim'),
     );
   const unmark = [{ kind: 'mark-claim', name: 'd-0', uid: 'c', scaledIn: false }];
   const whenScaled = (policy: 'Retain' | 'Delete') =>
     ({ retention: { whenScaled: policy, whenDeleted: 'Retain' } }) as const;
   assert.deepEqual(given(whenScaled('Retain')), unmark, 'the user has changed their mind');
-  assert.deepEqual(given({ ...whenScaled('Delete'), replicas: 1 }), unmark, 'its slot is wanted again');
+  assert.deepEqual(given({ ...whenScaled('Delete'), replicas: 1 }), unmark, 'its slot is needed again');
   assert.deepEqual(given(whenScaled('Delete')), [{ kind: 'delete-claim', name: 'd-0', uid: 'c' }]);
   assert.deepEqual(given({ ...whenScaled('Retain'), claims: [{ ...claim, terminating: true }] }), []);
 });

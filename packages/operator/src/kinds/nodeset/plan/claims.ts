@@ -1,15 +1,15 @@
 /** Law L5: a claim goes only because its slot was really scaled in, and the policy for that says Delete. */
-import type { Action } from './actions.ts';
+import type { WorkerAction } from './actions.ts';
 import { type Observed, slotKey } from './observed.ts';
 import type { SlotPlan } from './slots.ts';
 
-export function claimActions(observed: Observed, slots: SlotPlan): Action[] {
+export function claimActions(observed: Observed, slots: SlotPlan): WorkerAction[] {
   if (observed.deleting) return []; // what then happens to claims is the garbage collector's work, by their owner
   const wanted = new Set([...slots.kept.map((worker) => slotKey(worker.slot)), ...slots.vacant.map(slotKey)]);
   const inUse = new Set(observed.workers.map((worker) => slotKey(worker.slot)));
   const surplus = new Set(slots.surplus.map((worker) => slotKey(worker.slot)));
   const deleteScaled = observed.retention.whenScaled === 'Delete';
-  const actions: Action[] = [];
+  const actions: WorkerAction[] = [];
   for (const claim of observed.claims) {
     if (claim.terminating) continue;
     const { name, uid } = claim;

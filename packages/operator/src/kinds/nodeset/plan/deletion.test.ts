@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import { nodeSetStatus } from '../status.ts';
+import { nodeSetStatus } from '../status/status.ts';
 import type { Observed, SlurmNode } from './observed.ts';
-import { plan } from './plan.ts';
+import { planWorkers } from './plan-workers.ts';
 
 const deleting = { deleting: true } as const;
 const noSlurm = { slurm: { kind: 'unknown', since: 0, why: 'connection refused' } } as const;
@@ -16,10 +16,11 @@ const drained: Partial<SlurmNode> = {
 const stuck = worker(0, { terminating: true, endsBy: now - 1, nodeReachable: false });
 
 const releases = (given: Observed) =>
-  plan(given, now).actions.some(({ kind }) => kind === 'remove-finalizer');
+  planWorkers(given, now).actions.some(({ kind }) => kind === 'remove-finalizer');
 const message = (given: Observed) =>
-  nodeSetStatus(given, plan(given, now), undefined, now).conditions.find(({ type }) => type === 'Ready')
-    ?.message;
+  nodeSetStatus(given, planWorkers(given, now), undefined, now).conditions.find(
+    ({ type }) => type === 'Ready',
+  )?.message;
 
 describe('the finalizer', () => {
   const cases: readonly [what: string, given: Observed, released: boolean][] = [
@@ -62,14 +63,14 @@ describe('the finalizer', () => {
 
 test('the record of a pod that terminates on a machine that is off goes, once it has no work', () => {
   const kinds = (node: Partial<SlurmNode>) =>
-    plan(observed([stuck], [slurmNode(0, node)], deleting), now).actions.map(({ kind }) => kind);
+    planWorkers(observed([stuck], [slurmNode(0, node)], deleting), now).actions.map(({ kind }) => kind);
   assert.deepEqual(kinds({}), ['drain']);
   assert.deepEqual(kinds(drained), ['delete-record']);
   assert.deepEqual(kinds({ ...drained, base: 'ALLOCATED' }), []);
 });
 
 test('a NodeSet that is not being deleted still waits for such a pod: its name is taken', () => {
-  assert.deepEqual(plan(observed([stuck], [slurmNode(0, drained)], { replicas: 0 }), now).actions, []);
+  assert.deepEqual(planWorkers(observed([stuck], [slurmNode(0, drained)], { replicas: 0 }), now).actions, []);
 });
 
 test('the condition names the pod, its node and the command', () => {

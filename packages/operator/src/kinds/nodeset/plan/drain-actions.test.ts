@@ -4,13 +4,13 @@ import { describe, test } from 'node:test';
 import { cleanReason } from '@slurm-operator/slurm';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
-import { plan } from './plan.ts';
+import { planWorkers } from './plan-workers.ts';
 
 const ours = 'slurm-operator: Pod (slurm/w-0) is pending termination for scale-in';
 
 /** What is decided; that conditions follow Slurm's state has a test of its own. */
 const kinds = (given: Observed) =>
-  plan(given, now)
+  planWorkers(given, now)
     .actions.map((action) => action.kind)
     .filter((kind) => kind !== 'mirror-state');
 
@@ -39,7 +39,7 @@ describe('a node that we drained is undrained only for the slurmd of the pod tha
     ['Slurm missed the new id, but it started with the container', { ...missed, address: '192.0.2.9' }, true],
     ['started before the container: the predecessor', { ...missed, slurmdStartedAt: started - 5_000 }, false],
     [
-      'another id, another address, another time: a ghost that was restarted elsewhere',
+      'another id, another address, another time: the previous slurmd, restarted elsewhere',
       { ...missed, address: '192.0.2.9', slurmdStartedAt: now },
       false,
     ],
@@ -63,7 +63,10 @@ test('a reversal in the middle of a scale-in undrains and keeps', () => {
 
 test('a cordoned Node drains its worker in the words of its annotation, and undrains when it is back', () => {
   const node = kubeNode('n0', { unschedulable: true, cordonReason: 'bad disk' });
-  const cordon = plan(observed([worker(0)], [slurmNode(0)], { nodes: new Map([['n0', node]]) }), now).actions;
+  const cordon = planWorkers(
+    observed([worker(0)], [slurmNode(0)], { nodes: new Map([['n0', node]]) }),
+    now,
+  ).actions;
   assert.deepEqual(
     cordon.find((action) => action.kind === 'drain'),
     { kind: 'drain', slurmName: 'w-0', reason: 'slurm-operator: bad disk' },
@@ -79,29 +82,29 @@ test('a drain by a person stays, also on a worker that is to go; its words are k
   const foreign = slurmNode(0, { flags: new Set(['DRAIN']), reason: 'bad GPU' });
   assert.deepEqual(kinds(observed([worker(0)], [foreign])), []);
   assert.deepEqual(
-    plan(observed([worker(0)], [foreign], { replicas: 0 }), now).actions.map((action) =>
+    planWorkers(observed([worker(0)], [foreign], { replicas: 0 }), now).actions.map((action) =>
       action.kind === 'delete-worker' ? action.because : action.kind,
     ),
     ['drained-by-other'],
     'drained is drained',
   );
   const down = slurmNode(0, { base: 'DOWN', reason: 'Not responding' });
-  const drain = plan(observed([worker(0)], [down], { replicas: 0 }), now).actions.find(
+  const drain = planWorkers(observed([worker(0)], [down], { replicas: 0 }), now).actions.find(
     (action) => action.kind === 'drain',
   );
   assert.match(drain?.kind === 'drain' ? drain.reason : '', /\(was: Not responding\)$/);
 });
 
-test('a person’s cordon outlives the replacement of the worker, and is theirs to take away', () => {
+test('a user’s cordon outlives the replacement of the worker, and only the user removes it', () => {
   const cordoned = worker(0, { cordoned: true, revision: 'r0' });
-  const drain = plan(observed([cordoned, worker(1)], [slurmNode(0), slurmNode(1)]), now).actions.find(
+  const drain = planWorkers(observed([cordoned, worker(1)], [slurmNode(0), slurmNode(1)]), now).actions.find(
     (action) => action.kind === 'drain',
   );
   const reason = drain?.kind === 'drain' ? drain.reason : '';
   assert.match(reason, /^slurm-operator: Pod \(slurm\/w-0\) is pending termination for update/);
   const left = slurmNode(0, { flags: new Set(['DRAIN']), reason });
   const successor = observed([worker(0), worker(1)], [left, slurmNode(1)]);
-  const actions = plan(successor, now).actions.filter((action) => action.kind !== 'mirror-state');
+  const actions = planWorkers(successor, now).actions.filter((action) => action.kind !== 'mirror-state');
   assert.deepEqual(actions, [
     {
       kind: 'patch-worker',
@@ -112,7 +115,7 @@ test('a person’s cordon outlives the replacement of the worker, and is theirs 
     },
     { kind: 'drain', slurmName: 'w-0', reason: 'slurm-operator: Pod (slurm/w-0) was cordoned' },
   ]);
-  const scaledIn = plan(observed([cordoned], [slurmNode(0)], { replicas: 0 }), now).actions;
+  const scaledIn = planWorkers(observed([cordoned], [slurmNode(0)], { replicas: 0 }), now).actions;
   assert.ok(
     scaledIn.every((action) => action.kind !== 'drain' || action.reason.endsWith('for scale-in')),
     'a place that goes takes its cordon along',
@@ -125,7 +128,7 @@ test('a node that is down for a reason of its own is left alone while its worker
   assert.ok(!kinds(observed([worker(0)], [down], { nodes })).includes('drain'));
 });
 
-test('a drain of ours that keeps the words of others is not written anew', () => {
+test('a drain of ours that keeps another reason is not written again', () => {
   const kept = slurmNode(0, { ...busy, flags: new Set(['DRAIN']), reason: `${ours} (was: Not responding)` });
   const given = observed([worker(0)], [kept], { replicas: 0 });
   assert.ok(!kinds(given).includes('drain'));
@@ -136,32 +139,32 @@ test('a drain of ours that keeps the words of others is not written anew', () =>
 describe('law L11: what Slurm still counts on is set down', () => {
   const endedAt = now - 60_000;
   const dead = { phase: 'Failed', ready: false, containersDead: true, endedAt } as const;
-  const ghost = { flags: new Set(['DRAIN']), reason: ours, ...busy, slurmdStartedAt: endedAt - 3_600_000 };
+  const stale = { flags: new Set(['DRAIN']), reason: ours, ...busy, slurmdStartedAt: endedAt - 3_600_000 };
   const cases: readonly [
     reason: string,
     setDown: boolean,
     worker: Partial<Worker>,
     node: Partial<SlurmNode>,
   ][] = [
-    ['with the containers that it ran in', true, dead, ghost],
+    ['with the containers that it ran in', true, dead, stale],
     [
       'with containers of whose start Slurm has not heard',
       true,
       dead,
-      { ...ghost, slurmdStartedAt: undefined },
+      { ...stale, slurmdStartedAt: undefined },
     ],
-    ['not where it is none', false, dead, { ...ghost, base: 'IDLE' }],
+    ['not where it is none', false, dead, { ...stale, base: 'IDLE' }],
     [
-      'not while a container lives, nor where nobody knows when they ended',
+      'not while a container runs, nor where it is unknown when they ended',
       false,
       { ...dead, endedAt: undefined },
-      ghost,
+      stale,
     ],
     [
       'not when slurmd was restarted since, whatever the kubelet has told so far',
       false,
       { ...dead, phase: 'Running' },
-      { ...ghost, slurmdStartedAt: endedAt },
+      { ...stale, slurmdStartedAt: endedAt },
     ],
   ];
   for (const [reason, setDown, over, node] of cases)
@@ -175,7 +178,7 @@ describe('a cordon that stays', () => {
   const cordonReason = 'power supply of rack 17 is replaced by the vendor; '.repeat(8);
   const cordoned = worker(0, { cordoned: true, cordonCause: 'node-cordon' });
   const nodes = new Map([['n0', kubeNode('n0', { unschedulable: true, cordonReason })]]);
-  const first = plan(observed([worker(0)], [slurmNode(0)], { nodes }), now).actions.find(
+  const first = planWorkers(observed([worker(0)], [slurmNode(0)], { nodes }), now).actions.find(
     ({ kind }) => kind === 'drain',
   );
   // What Slurm stores is what the client sends.
@@ -188,14 +191,14 @@ describe('a cordon that stays', () => {
     assert.deepEqual(kinds(observed([cordoned], [drained()], { nodes })), []);
   });
   test('is not polled for: nothing changes while it stays', () => {
-    assert.equal(plan(observed([cordoned], [drained()], { nodes }), now).waitsForSlurm, false);
+    assert.equal(planWorkers(observed([cordoned], [drained()], { nodes }), now).waitsForSlurm, false);
     const person = worker(0, { cordoned: true });
     const reason = 'slurm-operator: Pod (slurm/w-0) was cordoned';
-    assert.equal(plan(observed([person], [drained({ reason })]), now).waitsForSlurm, false);
+    assert.equal(planWorkers(observed([person], [drained({ reason })]), now).waitsForSlurm, false);
   });
   test('is polled for once it is over: the node is to be undrained', () => {
     const missed = { slurmdStartedAt: 0, instanceId: 'uid-of-predecessor' };
-    assert.equal(plan(observed([worker(0)], [drained(missed)]), now).waitsForSlurm, true);
+    assert.equal(planWorkers(observed([worker(0)], [drained(missed)]), now).waitsForSlurm, true);
   });
 });
 
@@ -207,7 +210,7 @@ test('a long reason with the words that were there before is written once', () =
     base: 'DOWN',
     reason: 'a disk is broken, and a ticket is open with the vendor of it',
   });
-  const [drain] = plan(observed([going], [before], { replicas: 0 }), now).actions.filter(
+  const [drain] = planWorkers(observed([going], [before], { replicas: 0 }), now).actions.filter(
     ({ kind }) => kind === 'drain',
   );
   const stored = cleanReason(drain?.kind === 'drain' ? drain.reason : '');

@@ -1,14 +1,14 @@
 /** The Slurm requests that bring a worker's node to its drain target. */
 import { reasonPrefix } from '@slurm-operator/api';
 import { cleanReason } from '@slurm-operator/slurm';
-import type { Action } from './actions.ts';
+import type { WorkerAction } from './actions.ts';
 import { isHealthy } from './availability.ts';
 import type { DrainTarget } from './drain-target.ts';
 import { askAbout, isBusy, isForeign, isOfDead, isOurDrain, isRegisteredBy } from './node-state.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 
 export interface DrainStep {
-  readonly actions: readonly Action[];
+  readonly actions: readonly WorkerAction[];
   /** Set when the target could not be worked on because Slurm's view is unknown. */
   readonly withheld: string | undefined;
 }
@@ -31,7 +31,7 @@ export function drainActions(worker: Worker, target: DrainTarget, observed: Obse
 }
 
 /** Only the slurmd that runs now may be given work again: its predecessor's registration proves nothing about it. */
-function undrain(worker: Worker, node: SlurmNode): Action[] {
+function undrain(worker: Worker, node: SlurmNode): WorkerAction[] {
   const fit = isOurDrain(node) && isHealthy(worker) && isRegisteredBy(node, worker);
   return fit ? [{ kind: 'undrain', slurmName: worker.slurmName }] : [];
 }
@@ -43,12 +43,12 @@ function says(reason: string, wanted: string): boolean {
   return reason === clean || reason.startsWith(kept) || (reason.startsWith(clean) && kept.startsWith(reason));
 }
 
-function drain(worker: Worker, node: SlurmNode, target: DrainTarget & { drain: true }): Action[] {
+function drain(worker: Worker, node: SlurmNode, target: DrainTarget & { drain: true }): WorkerAction[] {
   const { slurmName } = worker;
   if (!isOurDrain(node)) {
     const theirs = node.reason !== '' && !node.reason.startsWith(reasonPrefix) ? node.reason : undefined;
     // A node that is down for a reason of its own is left alone, unless its worker must go: then its words are kept.
-    if (theirs !== undefined && !target.condemned) return [];
+    if (theirs !== undefined && !target.isRemoved) return [];
     return [
       {
         kind: 'drain',
@@ -57,9 +57,9 @@ function drain(worker: Worker, node: SlurmNode, target: DrainTarget & { drain: t
       },
     ];
   }
-  // Law L11: only the kubelet's word that the containers ended makes ghosts of what Slurm still counts as running.
+  // Law L11: only if the kubelet reports that the containers ended are the jobs that Slurm still counts as running stale.
   const { endedAt } = worker;
-  if (target.condemned && endedAt !== undefined && isOfDead(node, endedAt) && isBusy(node)) {
+  if (target.isRemoved && endedAt !== undefined && isOfDead(node, endedAt) && isBusy(node)) {
     const reason = `${reasonPrefix}the containers of Pod (${worker.name}) have ended`;
     return [{ kind: 'set-down', slurmName, reason, endedAt }];
   }

@@ -11,11 +11,13 @@ export type DrainTarget =
       readonly drain: true;
       readonly cause: CordonCause | 'person';
       readonly reason: string;
-      readonly condemned: boolean;
+      readonly isRemoved: boolean;
     };
 
 const causes: Record<WhyGone, CordonCause> = {
   'scale-in': 'scale-in',
+  sleep: 'scale-in',
+  'slow-wake': 'replacement',
   update: 'update',
   hostname: 'update',
   deletion: 'deletion',
@@ -27,10 +29,12 @@ const causes: Record<WhyGone, CordonCause> = {
 
 export function drainTarget(worker: Worker, why: WhyGone | undefined, observed: Observed): DrainTarget {
   const pod = () => `Pod (${observed.namespace}/${worker.name})`;
+  // Slurm powers its node up or down, which keeps work away from it: nothing is drained.
+  if (why === 'sleep' || why === 'slow-wake') return { drain: false };
   if (why !== undefined) {
     return {
       drain: true,
-      condemned: true,
+      isRemoved: true,
       cause: causes[why],
       reason: `${reasonPrefix}${pod()} is pending termination for ${why}${leavesCordon(worker, why) ? cordonedBefore : ''}`,
     };
@@ -41,13 +45,13 @@ export function drainTarget(worker: Worker, why: WhyGone | undefined, observed: 
     // As Slurm gets it: a reason that is cut on its way would be written again at every look.
     return {
       drain: true,
-      condemned: false,
+      isRemoved: false,
       cause: 'node-cordon',
       reason: cleanReason(`${reasonPrefix}${reason}`),
     };
   }
   if (isCordonedByPerson(worker) || inheritsCordon(worker, observed)) {
-    return { drain: true, condemned: false, cause: 'person', reason: `${reasonPrefix}${pod()} was cordoned` };
+    return { drain: true, isRemoved: false, cause: 'person', reason: `${reasonPrefix}${pod()} was cordoned` };
   }
   return { drain: false };
 }

@@ -1,10 +1,10 @@
-/** What is noted on a worker's Slurm node, and what becomes of it when Slurm refuses. */
+/** What is written to a worker's Slurm node, and what happens when Slurm refuses it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubeNode, now, observed, slurmNode, withoutJobs, worker } from '../../../../testing/observed.ts';
 import { slurmFacts, standingRefusal } from './facts.ts';
 import type { KubeNode, Observed, Refusal, SlurmNode } from './observed.ts';
-import { plan } from './plan.ts';
+import { planWorkers } from './plan-workers.ts';
 
 const machine = (over: Partial<KubeNode>) => kubeNode('n0', { topology: 'topo:nowhere', ...over });
 const refusal: Refusal = { topology: 'topo:nowhere', message: 'Invalid topology', until: now + 60_000 };
@@ -53,7 +53,7 @@ test('an update without a topology that is refused waits as a whole', () => {
   assert.deepEqual(facts(from), { actions: [], wakeAt: now + 60_000 });
 });
 
-test('a refusal stands while the same is wanted and Slurm has something else, also when its time has come', () => {
+test('a refusal stands while the same is desired and Slurm has something else, also when its time has come', () => {
   const stands = (from: Given) => standingRefusal(worker(0), given(from)) !== undefined;
   assert.ok(stands({}));
   assert.ok(
@@ -61,7 +61,7 @@ test('a refusal stands while the same is wanted and Slurm has something else, al
     'the try that was refused changed nothing',
   );
   assert.ok(stands({ refused: { ...refusal, until: now - 1 } }));
-  assert.ok(!stands({ node: { topology: 'topo:nowhere' } }), 'somebody made Slurm take it');
+  assert.ok(!stands({ node: { topology: 'topo:nowhere' } }), 'Slurm accepts it now');
   assert.ok(!stands({ on: { topology: 'topo:rack1' } }));
   assert.ok(!stands({ refused: null }));
 });
@@ -71,11 +71,11 @@ test('nothing is noted before the slurmd of this very pod has registered', () =>
   assert.deepEqual(facts({ refused: null, over: { lastWrites: new Map([['w-0', now]]) } }), nothing);
 });
 
-const kindsOf = (from: Observed) => plan(from, now).actions.map((action) => action.kind);
+const kindsOf = (from: Observed) => planWorkers(from, now).actions.map((action) => action.kind);
 
 test('upstream item 21: neither the state nor an administrator’s topology is touched when a pod moves', () => {
   const moved = slurmNode(0, { comment: '{}', topology: 'admin:rack' });
-  const actions = plan(observed([worker(0)], [moved]), now).actions;
+  const actions = planWorkers(observed([worker(0)], [moved]), now).actions;
   assert.deepEqual(
     actions.map((action) => action.kind),
     ['update-node'],
@@ -86,14 +86,14 @@ test('upstream item 21: neither the state nor an administrator’s topology is t
 test('the topology of a worker that was placed just now waits for what Slurm says of it, but not for long', () => {
   const nodes = new Map([['n0', kubeNode('n0', { topology: 'topo:rack1' })]]);
   const placed = worker(0, { placedAt: now - 1_000, readySince: now, slurmConditions: new Map() });
-  const before = plan(observed([placed], [], { nodes }), now);
+  const before = planWorkers(observed([placed], [], { nodes }), now);
   assert.deepEqual(before.actions, []);
   assert.equal(before.wakeAt, now + 4_000);
   assert.deepEqual(kindsOf(observed([{ ...placed, placedAt: now - 5_000 }], [], { nodes })), [
     'patch-worker',
   ]);
   assert.deepEqual(
-    plan(observed([placed], [slurmNode(0)], { nodes }), now).actions.map((action) => action.kind),
+    planWorkers(observed([placed], [slurmNode(0)], { nodes }), now).actions.map((action) => action.kind),
     ['patch-worker', 'mirror-state', 'update-node'],
   );
 });
@@ -101,7 +101,7 @@ test('the topology of a worker that was placed just now waits for what Slurm say
 test('a busy worker is protected from eviction, unless the user does not want that', () => {
   const busy = slurmNode(0, { base: 'MIXED', deadline: now + 60_000 });
   const protects = (over: Partial<Observed>) =>
-    plan(observed([worker(0)], [busy], over), now).actions.some(
+    planWorkers(observed([worker(0)], [busy], over), now).actions.some(
       (action) => action.kind === 'patch-worker' && action.protect === true,
     );
   assert.ok(protects({}));
@@ -115,7 +115,8 @@ test('the protection and the deadline of a pod stay while its only job may be su
     writtenDeadline: now + 60_000,
   });
   const idle = observed([noted], [slurmNode(0)]);
-  const patches = (from: Observed) => plan(from, now).actions.filter(({ kind }) => kind === 'patch-worker');
+  const patches = (from: Observed) =>
+    planWorkers(from, now).actions.filter(({ kind }) => kind === 'patch-worker');
   assert.equal(patches(idle).length, 1);
   assert.deepEqual(patches(withoutJobs(idle)), []);
 });

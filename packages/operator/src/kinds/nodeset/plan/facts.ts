@@ -1,14 +1,14 @@
 /** Facts carried across: from Slurm to the pod (deadline, protection) and from Kubernetes to the Slurm node (comment, features, topology). */
 import { featurePrefix } from '@slurm-operator/api';
-import type { Action } from './actions.ts';
+import type { WorkerAction } from './actions.ts';
 import { isHealthy } from './availability.ts';
 import { type DrainTarget, isCordonedByPerson } from './drain-target.ts';
 import { askAbout, isBusy, isRegisteredBy } from './node-state.ts';
 import type { Observed, Refusal, SlurmNode, Worker } from './observed.ts';
 
-type Patch = Extract<Action, { kind: 'patch-worker' }>;
+type Patch = Extract<WorkerAction, { kind: 'patch-worker' }>;
 
-/** What a worker that was placed just now has to say, Slurm will soon have more to say about: one request for both. */
+/** More facts about a worker that was placed just now will follow from Slurm soon: one request for both. */
 const settling = 5_000;
 
 /** One patch for all that changed on the pod, or none. */
@@ -17,7 +17,7 @@ export function podFacts(
   target: DrainTarget,
   observed: Observed,
   now: number,
-): { readonly actions: readonly Action[]; readonly wakeAt: number | undefined } {
+): { readonly actions: readonly WorkerAction[]; readonly wakeAt: number | undefined } {
   if (worker.terminating) return { actions: [], wakeAt: undefined };
   const { name, uid } = worker;
   const changes = { ...cordonChange(worker, target), ...slurmChange(worker, observed, now) };
@@ -38,7 +38,7 @@ function topologyChange(worker: Worker, observed: Observed): Pick<Patch, 'topolo
 }
 
 function cordonChange(worker: Worker, target: DrainTarget): Pick<Patch, 'cordon' | 'resourceVersion'> {
-  if (isCordonedByPerson(worker)) return {}; // theirs to take away
+  if (isCordonedByPerson(worker)) return {}; // the user removes it
   const cause = target.drain && target.cause !== 'person' ? target.cause : undefined;
   const cordoned = target.drain;
   const { resourceVersion } = worker;
@@ -74,14 +74,14 @@ export function commentOf(worker: Worker, observed: Observed): string {
   });
 }
 
-type NodeChange = Omit<Extract<Action, { kind: 'update-node' }>, 'kind' | 'slurmName'>;
+type NodeChange = Omit<Extract<WorkerAction, { kind: 'update-node' }>, 'kind' | 'slurmName'>;
 
 /** One update for all that changed on the Slurm node, or none. Only for a slurmd that is known to be this pod's. What Slurm refused waits; the rest goes on without it. */
 export function slurmFacts(
   worker: Worker,
   observed: Observed,
   now: number,
-): { readonly actions: readonly Action[]; readonly wakeAt: number | undefined } {
+): { readonly actions: readonly WorkerAction[]; readonly wakeAt: number | undefined } {
   const answer = askAbout(worker, observed);
   if (answer.kind !== 'present' || !isHealthy(worker) || !isRegisteredBy(answer.node, worker))
     return { actions: [], wakeAt: undefined };

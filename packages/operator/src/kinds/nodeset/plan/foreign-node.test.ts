@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import { nodeSetStatus } from '../status.ts';
+import { nodeSetStatus } from '../status/status.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
-import { plan } from './plan.ts';
+import { planWorkers } from './plan-workers.ts';
 
 /** A static or external node, or a worker of another NodeSet, under the name of this worker. */
 const foreign: Partial<SlurmNode> = {
@@ -18,7 +18,7 @@ const drained: Partial<SlurmNode> = { flags: new Set(['DRAIN']), reason: 'slurm-
 const going = { cordoned: true, cordonCause: 'scale-in' } as const;
 
 const slurmActions = (given: Observed) =>
-  plan(given, now).actions.filter((action) => 'slurmName' in action || action.kind === 'mirror-state');
+  planWorkers(given, now).actions.filter((action) => 'slurmName' in action || action.kind === 'mirror-state');
 
 describe('a node of this name that is not the worker’s is left alone', () => {
   const cases: readonly [
@@ -79,7 +79,7 @@ test('a record without a worker goes only if it is ours', () => {
 
 test('the condition names the pod, the node and what to do', () => {
   const given = observed([worker(0)], [slurmNode(0, foreign)]);
-  const ready = nodeSetStatus(given, plan(given, now), undefined, now).conditions.find(
+  const ready = nodeSetStatus(given, planWorkers(given, now), undefined, now).conditions.find(
     ({ type }) => type === 'Ready',
   );
   assert.equal(ready?.reason, 'NameConflict');
@@ -89,9 +89,9 @@ test('the condition names the pod, the node and what to do', () => {
 describe('a name that belongs to another NodeSet', () => {
   const takenNames = new Map([['w-1', 'older']]);
   const given = observed([worker(0)], [slurmNode(0)], { replicas: 2, takenNames });
-  test('is not given to a worker', () => assert.deepEqual(plan(given, now).actions, []));
+  test('is not given to a worker', () => assert.deepEqual(planWorkers(given, now).actions, []));
   test('is named in the condition, with what to do', () => {
-    const [ready] = nodeSetStatus(given, plan(given, now), undefined, now).conditions;
+    const [ready] = nodeSetStatus(given, planWorkers(given, now), undefined, now).conditions;
     assert.equal(ready?.reason, 'NameConflict');
     assert.match(
       ready?.message ?? '',
@@ -100,7 +100,7 @@ describe('a name that belongs to another NodeSet', () => {
   });
   test('says nothing where this NodeSet does not want it', () => {
     const without = { ...given, replicas: 1 };
-    assert.deepEqual(plan(without, now).nameConflicts, []);
+    assert.deepEqual(planWorkers(without, now).nameConflicts, []);
   });
 });
 

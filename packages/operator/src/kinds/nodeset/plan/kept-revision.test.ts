@@ -1,10 +1,10 @@
-/** Workers below the partition are made anew as they were, as those of a StatefulSet are. */
+/** Workers below the partition are recreated with their revision, like those of a StatefulSet. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
 import { keptRevision } from './kept-revision.ts';
 import type { Observed, Worker } from './observed.ts';
-import { plan } from './plan.ts';
+import { planWorkers } from './plan-workers.ts';
 
 const below = (partition: number, over: Partial<Observed['update']> = {}) => ({
   ...observed([], []).update,
@@ -57,8 +57,8 @@ describe('the revision that is kept', () => {
 
 test('a worker below the partition is made of the kept revision, one above of the newest', () => {
   const made = (over: Partial<Observed>) =>
-    plan(observed([], [], { replicas: 2, currentRevision: 'r0', ...over }), now).actions.flatMap((action) =>
-      action.kind === 'create-worker' ? [action.revision] : [],
+    planWorkers(observed([], [], { replicas: 2, currentRevision: 'r0', ...over }), now).actions.flatMap(
+      (action) => (action.kind === 'create-worker' ? [action.revision] : []),
     );
   assert.deepEqual(made({ update: below(1) }), ['r0', undefined]);
   assert.deepEqual(made({ update: below(0) }), [undefined, undefined]);
@@ -66,8 +66,8 @@ test('a worker below the partition is made of the kept revision, one above of th
   assert.deepEqual(made({ update: below(2), currentRevision: 'r1' }), [undefined, undefined]);
 });
 
-test('a worker that was made anew below the partition stays as it is', () => {
+test('a worker that was recreated below the partition is kept', () => {
   const workers = [worker(0, { revision: 'r0' }), worker(1)];
   const given = observed(workers, [slurmNode(0), slurmNode(1)], { currentRevision: 'r0', update: below(1) });
-  assert.deepEqual(plan(given, now).condemned, []);
+  assert.deepEqual(planWorkers(given, now).toRemove, []);
 });

@@ -1,5 +1,5 @@
 /** What Slurm says of a node, as conditions of its pod: so that `kubectl` shows a drain, and why, without asking Slurm. */
-import type { Action } from './actions.ts';
+import type { WorkerAction } from './actions.ts';
 import { askAbout } from './node-state.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 
@@ -35,7 +35,7 @@ export function stateConditions(node: SlurmNode): ReadonlyMap<string, string> {
 }
 
 /** While the view is unknown the last conditions stay: they say when they were written. */
-export function mirrorState(worker: Worker, observed: Observed): Action[] {
+export function mirrorState(worker: Worker, observed: Observed): WorkerAction[] {
   const answer = askAbout(worker, observed);
   if (answer.kind === 'unknown' || answer.kind === 'foreign' || worker.terminating) return [];
   const wanted = answer.kind === 'present' ? stateConditions(answer.node) : new Map<string, string>();

@@ -1,33 +1,21 @@
 /** What a Slurm node's state means for the worker behind it. */
 import { reasonPrefix } from '@slurm-operator/api';
-import { isBusy as isBusyState } from '@slurm-operator/slurm';
+import { isBusy, isDrain, isDrained } from '@slurm-operator/slurm';
 import type { Observed, SlurmNode, SlurmView, Worker } from './observed.ts';
 
-/** All that these questions need of a node: a plan and a list spell the rest in their own ways. */
+/** The questions that are the same for every Slurm node; a state that is not known counts as busy. */
+export { isBusy, isDrain as hasDrain, isDrained };
+
 type State = Pick<SlurmNode, 'base' | 'flags'>;
 
-/** Work holds resources on it; also said of every state that nobody here knows. */
-export function isBusy(node: State): boolean {
-  return isBusyState(node);
-}
-
-export function hasDrain(node: State): boolean {
-  return node.flags.has('DRAIN') && !node.flags.has('UNDRAIN');
-}
-
-/** No work on it, and none can come. */
-export function isDrained(node: State): boolean {
-  return hasDrain(node) && !isBusy(node);
-}
-
-/** A drain whose reason lacks our prefix is somebody else's and is never touched (law L2). */
+/** A drain whose reason lacks our prefix is not ours and is never changed (law L2). */
 export function isOurDrain(node: SlurmNode): boolean {
-  return hasDrain(node) && node.reason.startsWith(reasonPrefix);
+  return isDrain(node) && node.reason.startsWith(reasonPrefix);
 }
 
 /** Drained, or held back, by a person or by Slurm itself: hands off. */
 export function isForeign(node: State & Pick<SlurmNode, 'reason'>): boolean {
-  return hasDrain(node) && !node.reason.startsWith(reasonPrefix);
+  return isDrain(node) && !node.reason.startsWith(reasonPrefix);
 }
 
 /**
@@ -64,7 +52,7 @@ function startedAfter(node: SlurmNode, worker: Worker): number | undefined {
 
 /**
  * The slurmd that Slurm counts on ended with the containers that ended then. One that registered since is another: the kubelet restarts a
- * container at once and tells of it up to seconds later, and on a machine's own network the next pod has the same name.
+ * container at once and reports it up to seconds later, and on the host network the next pod has the same name.
  */
 export function isOfDead(node: Pick<SlurmNode, 'slurmdStartedAt'>, endedAt: number): boolean {
   return node.slurmdStartedAt === undefined || node.slurmdStartedAt < endedAt;

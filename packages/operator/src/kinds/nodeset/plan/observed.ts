@@ -5,6 +5,7 @@
 
 import type { NodeBaseState } from '@slurm-operator/slurm';
 import type { WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
+import type { Autoscale } from '../autoscale/autoscale.ts';
 
 export type ScalingMode = 'StatefulSet' | 'DaemonSet';
 export type Retention = 'Retain' | 'Delete';
@@ -17,7 +18,7 @@ export type Slot =
 /** Why the operator itself cordoned a pod. Kept on the pod, so that a cordon by a person is never mistaken for ours. */
 export type CordonCause = 'scale-in' | 'update' | 'deletion' | 'replacement' | 'node-cordon';
 
-export interface PodTrouble {
+export interface PodProblem {
   readonly kind: 'unschedulable' | 'image' | 'crash';
   /** In the words of the scheduler or the kubelet. */
   readonly message: string;
@@ -49,7 +50,7 @@ export interface Worker {
   readonly everStarted: boolean;
   /**
    * The kubelet says that slurmd, which never ran, waits for an image or a file that does not come. Without this a start that it has
-   * not told of yet is possible on every machine.
+   * not reported yet is possible on every machine.
    */
   readonly cannotStart: boolean;
   /** Every container is known to have ended: the kubelet said so. */
@@ -57,9 +58,9 @@ export interface Worker {
   /** When the last of them ended, by the clock of its machine; undefined while one lives, and where the kubelet does not say. */
   readonly endedAt: number | undefined;
   /** Why it does not come up, where Kubernetes says so. */
-  readonly trouble: PodTrouble | undefined;
+  readonly problem: PodProblem | undefined;
   readonly terminating: boolean;
-  /** When its grace period is over; undefined while nobody has deleted it. */
+  /** When its grace period is over; undefined if it is not being deleted. */
   readonly endsBy: number | undefined;
   readonly createdAt: number;
   /** The pod-cordon annotation says exactly "true". */
@@ -79,7 +80,7 @@ export interface Worker {
 }
 
 /** A pod that has the name of a worker and is none. */
-export interface Stranger {
+export interface SlotPod {
   readonly name: string;
   readonly uid: string;
   readonly slot: Slot;
@@ -132,9 +133,12 @@ export interface SlurmNode {
   /** Whether this record was made by a worker of this NodeSet. */
   readonly ours: boolean;
   readonly reservation: string | undefined;
+  /** When it last had work, and when its reason was written; by Slurm's clock. */
+  readonly lastBusyAt?: number | undefined;
+  readonly reasonSetAt?: number | undefined;
 }
 
-/** What Slurm refused to note of a worker: not asked for again before its time, unless something else is wanted by then. */
+/** What Slurm refused to note of a worker: not requested again before its time, unless the desired value changes. */
 export interface Refusal {
   /** The topology that was asked for, if one was: the part that is to blame. */
   readonly topology: string | undefined;
@@ -166,6 +170,8 @@ export interface ConfigLines {
   readonly state: 'external' | 'absent' | 'present' | 'stuck';
   /** What the Controller holds back of them, so that no job is lost: a sentence each. */
   readonly held: readonly string[];
+  /** The reason of its condition ConfigApplied, while that is False. */
+  readonly why?: string;
 }
 
 export interface UpdatePolicy {
@@ -188,6 +194,8 @@ export interface Observed {
   readonly naming: { readonly prefix: string; readonly padding: number };
   /** StatefulSet mode only. */
   readonly replicas: number;
+  /** Replaces `replicas`: Slurm decides which ordinals have a worker. */
+  readonly autoscale?: Autoscale | undefined;
   readonly minReadySeconds: number;
   readonly deleting: boolean;
   readonly deletionPolicy: 'Drain' | 'CancelPending' | 'Delete';
@@ -209,13 +217,17 @@ export interface Observed {
   readonly protectBusyPods: boolean;
   readonly retention: { readonly whenScaled: Retention; readonly whenDeleted: Retention };
   readonly claimTemplates: readonly string[];
-  /** What slurmd is told to present; undefined where it finds out by itself. */
+  /** The resources that slurmd is configured with; undefined where it detects them. */
   readonly size: WorkerSize;
+  /** The features that slurmd registers with; undefined: records are not compared. */
+  readonly features?: readonly string[] | undefined;
+  /** How many nodes slurm.conf has room for, and how many of them nothing has yet; undefined where it has no limit. */
+  readonly room?: { readonly limit: number; readonly free: number } | undefined;
   readonly workers: readonly Worker[];
   /** Pods that wait to be adopted, those that are to be let go, and those that were. None is a worker now, but all hold their names. */
-  readonly orphans: readonly Stranger[];
-  readonly released: readonly Stranger[];
-  readonly strangers: readonly Stranger[];
+  readonly orphans: readonly SlotPod[];
+  readonly released: readonly SlotPod[];
+  readonly foreignPods: readonly SlotPod[];
   /** Names in Slurm that belong to another NodeSet of this Slurm → that NodeSet. */
   readonly takenNames: ReadonlyMap<string, string>;
   readonly claims: readonly Claim[];

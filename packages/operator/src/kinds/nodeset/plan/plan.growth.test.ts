@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CountedReads } from '../../../../testing/counted-reads.ts';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import { nodeSetStatus } from '../status.ts';
+import { nodeSetStatus } from '../status/status.ts';
 import type { Claim, KubeNode, Observed, SlurmNode, Worker } from './observed.ts';
-import { plan } from './plan.ts';
+import { planWorkers } from './plan-workers.ts';
 
 const small = 100;
 const large = 400;
@@ -97,7 +97,7 @@ function reads(scene: Scene): number {
       nodes: counted.map((scene.slurmNodes ?? []).map((node) => [node.name, node])),
     },
   });
-  nodeSetStatus(all, plan(all, now), undefined, now);
+  nodeSetStatus(all, planWorkers(all, now), undefined, now);
   return counted.count;
 }
 

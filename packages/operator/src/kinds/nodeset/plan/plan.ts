@@ -1,323 +1,167 @@
 /**
- * The decision about a NodeSet: what is observed, and the time, in; actions and a summary out.
- * No I/O, no clock, nothing remembered. The laws it keeps (L1 … L11) are property tests beside it.
+ * The whole decision about a NodeSet: what is observed and remembered, and the time, in; a plan out. No I/O, no clock: a plan can be
+ * printed (`describe-plan.ts`) and simulated instead of carried out.
  */
-import type { Action, SafeBecause, WhyGone } from './actions.ts';
-import { isAvailable, isOutOfReach } from './availability.ts';
-import { bystandersOf } from './bystanders.ts';
-import { claimActions, unmarkedSlots } from './claims.ts';
-import { condemn } from './condemned.ts';
-import { type DrainStep, drainActions } from './drain-actions.ts';
-import { drainTarget } from './drain-target.ts';
-import { podFacts, slurmFacts } from './facts.ts';
-import { keptRevision, olderRevisionFor } from './kept-revision.ts';
-import { mirrorState } from './mirror-state.ts';
-import { askAbout, isOurDrain, isOwn } from './node-state.ts';
+import type { Controller, NodeSet } from '@slurm-operator/api';
+import type { CustomAction } from '../../../framework/actions.ts';
+import type { Plan } from '../../../framework/define-reconciler.ts';
+import type { Problem } from '../../../framework/status/conditions.ts';
+import type { WorkerAction } from './actions.ts';
+import { keptRevision } from './kept-revision.ts';
 import {
-  type Claim,
-  type Observed,
-  type Slot,
-  type Stranger,
-  slotKey,
-  slurmNameOf,
-  type Worker,
-} from './observed.ts';
-import { recordActions } from './records.ts';
-import { type Safety, safeToDelete } from './safe-to-delete.ts';
-import { planSlots } from './slots.ts';
+  planWindow,
+  type ReservationAnswer,
+  type WindowAction,
+  type WindowPlan,
+} from './maintenance-window.ts';
+import { type NodeSetMemory, rememberedFacts, restAfter, withObservation } from './memory.ts';
+import { isOwn } from './node-state.ts';
+import type { Observed, Worker } from './observed.ts';
+import { pins } from './pins.ts';
+import { planWorkers, type WorkerPlan } from './plan-workers.ts';
+import { type ObservedRevisions, planRevisions } from './revisions.ts';
+import { type ObservedShared, planShared } from './shared-objects.ts';
 
-export interface Plan {
-  /** In the order they should begin; `act` runs independent ones at once. */
-  readonly actions: readonly Action[];
-  readonly desired: number;
-  /** Decisions not taken, each with why: Slurm was unknown, a budget was used up, a claim is on its way out. */
-  readonly withheld: readonly string[];
-  /** Names in Slurm that this NodeSet wants or has, and that belong to another one. */
-  readonly nameConflicts: readonly string[];
-  /** How many of them because the state of Slurm is unknown. */
-  readonly blind: number;
-  /** Some workers that should be registered are unknown to Slurm. */
-  readonly hasUnregistered: boolean;
-  /** Workers that are on their way out. */
-  readonly condemned: readonly Worker[];
-  /** Something waits for Slurm to change: ask it often. */
-  readonly waitsForSlurm: boolean;
-  /** When time alone may change the decision. */
-  readonly wakeAt: number | undefined;
+export interface ObservedNodeSet {
+  readonly nodeSet: NodeSet;
+  readonly controller: Controller | undefined;
+  /** What the decision about its workers depends on. */
+  readonly facts: Observed;
+  /** What the rules for a NodeSet find: a Controller that does not exist, names that another set has. */
+  readonly specProblems: readonly Problem[];
+  readonly shared: ObservedShared;
+  readonly revisions: ObservedRevisions;
+  readonly reservation: ReservationAnswer;
+  readonly memory: NodeSetMemory;
 }
 
-export function plan(observed: Observed, now: number): Plan {
-  // 1. Nothing is made before the finalizer is there: deletion must find it (law L6).
-  if (!observed.deleting && !observed.hasFinalizer)
-    return { ...idle, desired: observed.replicas, actions: [{ kind: 'add-finalizer' }] };
+/** The changes of workers and of what belongs to them; independent ones are carried out at once. */
+export interface WorkersAction extends CustomAction {
+  readonly type: 'Workers';
+  readonly actions: readonly WorkerAction[];
+  /** More are created right after these: what is only reported waits for them, unless a creation fails. */
+  readonly moreToCreate: boolean;
+}
 
-  // 2. Who has a place, and who must go.
-  const current = withCurrentDeadlines(observed, now);
-  const slots = planSlots(current, now);
-  const condemned = condemn(current, slots, now);
-  const withheld = [...condemned.withheld];
-  let blind = 0;
-  const wakes = [condemned.wakeAt];
+/** How often Slurm is asked for news. */
+export interface PollAction extends CustomAction {
+  readonly type: 'Poll';
+  readonly fast: boolean;
+}
 
-  // 3. Bring each worker to where it should be: cordon, drain, facts; and delete whoever may go.
-  const patches: Action[] = [];
-  const drains: Action[] = [];
-  const deletions: Action[] = [];
-  const unmarked = unmarkedSlots(current);
-  const bystanders = bystandersOf(current);
-  // Where two have one name, whoever stays waits until the other is gone: else each would undo what is done for the other.
-  const leavingNames = new Set(
-    [...condemned.workers.keys()].flatMap((worker) =>
-      worker.terminating || bystanders.has(worker) ? [] : worker.slurmName,
+export type NodeSetAction = WorkersAction | PollAction | WindowAction;
+
+export interface NodeSetPlan extends Plan<NodeSetAction> {
+  readonly workers: WorkerPlan;
+  readonly window: WindowPlan;
+  readonly memory: NodeSetMemory;
+}
+
+/** Without any other event the NodeSet is observed again after this time. */
+const lookAgain = 60_000;
+
+/**
+ * Workers created before the world is observed again: thousands must not keep one drained worker waiting. Without removals the
+ * observations may be rarer: between two of them the API server has nothing to do.
+ */
+const mostCreations = { whileRemoving: 500, otherwise: 1_000 };
+
+/** While more workers than this are to be created, what Slurm reports of them is not acted on yet. */
+const manyCreations = 500;
+
+export function planNodeSet(observed: ObservedNodeSet, now: number): NodeSetPlan {
+  const { nodeSet, controller, specProblems, shared, revisions, reservation } = observed;
+  const memory = withObservation(observed.memory, observed.facts, now);
+  const facts: Observed = { ...observed.facts, ...rememberedFacts(memory) };
+  const { deleting } = facts;
+  const workers = planWorkers(facts, now);
+  const window = planWindow(nodeSet, reservation, registeredNames(facts), now);
+  const creations = paceCreations(workers, controller !== undefined && specProblems.length === 0);
+  const polls = workers.waitsForSlurm && !creations.busy;
+
+  const nodes = pins(nodeSet, facts);
+  const keepsFinalizer = window.keepsFinalizer && controller !== undefined;
+  const changes = workers.actions
+    .filter((action) => !creations.postponed.has(action))
+    .filter((action) => !(keepsFinalizer && action.kind === 'remove-finalizer'))
+    .map((action) => (action.kind === 'create-worker' ? pinned(action, nodes) : action));
+  const inUse = new Set([...facts.workers.map((worker) => worker.revision), keptRevision(facts)]);
+  return {
+    actions: [
+      ...(polls || memory.pollsFast ? [pollAction(polls)] : []),
+      ...planShared(nodeSet, controller, shared),
+      ...(deleting ? [] : planRevisions(nodeSet, facts.updateRevision, inUse, revisions)),
+      // Without the NodeSet nothing would remember its reservation: it goes first.
+      ...(deleting ? window.actions : []),
+      ...(changes.length === 0 ? [] : [workersAction(changes, creations.moreToCreate)]),
+      ...(deleting ? [] : window.actions),
+    ],
+    // A NodeSet that is being deleted needs neither its Controller nor the names in its spec any more.
+    problems: deleting ? [] : specProblems.slice(0, 1),
+    lookAgainAt: Math.min(
+      now + lookAgain,
+      creations.moreToCreate ? now : Number.POSITIVE_INFINITY,
+      workers.wakeAt ?? Number.POSITIVE_INFINITY,
+      window.wakeAt ?? Number.POSITIVE_INFINITY,
     ),
-  );
-  for (const worker of current.workers) {
-    const why = condemned.workers.get(worker);
-    const target = drainTarget(worker, why, current);
-    const isTheirs = bystanders.has(worker) || (why === undefined && leavingNames.has(worker.slurmName));
-    const step = isTheirs ? untouched : drainActions(worker, target, current);
-    drains.push(...step.actions);
-    if (why === undefined && step.actions.length === 0) {
-      const noted = slurmFacts(worker, current, now);
-      drains.push(...noted.actions);
-      wakes.push(noted.wakeAt);
-    }
-    if (step.withheld !== undefined) {
-      withheld.push(step.withheld);
-      blind += 1;
-    }
-    const departure =
-      why === undefined
-        ? staying
-        : departureOf(worker, why, safetyOf(worker, bystanders, current, now), unmarked);
-    withheld.push(...departure.withheld);
-    if (departure.blind) blind += 1;
-    wakes.push(departure.until);
-    if (departure.deletion !== undefined) deletions.push(departure.deletion);
-    else {
-      // Nothing is noted on a pod that goes now; and a delete that means the pod as it was seen must not meet our own note.
-      const facts = podFacts(worker, target, current, now);
-      patches.push(...facts.actions, ...mirrorState(worker, current));
-      wakes.push(facts.wakeAt);
-    }
-    if (!isAvailable(worker, current, now) && worker.readySince !== undefined)
-      wakes.push(worker.readySince + current.minReadySeconds * 1000);
-  }
-
-  // 4. Fill the vacant slots.
-  const creations: Action[] = [];
-  const kept = keptRevision(current);
-  const leaving = new Map(
-    current.claims.filter((claim) => claim.terminating).map((claim) => [slotKey(claim.slot), claim]),
-  );
-  for (const slot of slots.vacant) {
-    const obstacle = nameObstacle(slot, current) ?? obstacleTo(slotKey(slot), current, leaving, now);
-    if (obstacle === undefined) {
-      const revision = olderRevisionFor(slot, current, kept);
-      creations.push({ kind: 'create-worker', slot, ...(revision === undefined ? {} : { revision }) });
-    } else {
-      withheld.push(obstacle.why);
-      wakes.push(obstacle.until);
-    }
-  }
-
-  // 5. Claims and Slurm records of what is gone; at the very end the NodeSet itself.
-  const waitedFor = current.deleting
-    ? current.workers.filter((worker) => !isOutOfReach(worker, now))
-    : current.workers;
-  if (current.deleting) wakes.push(...waitedFor.map((worker) => worker.endsBy));
-  const records = recordActions({ ...current, workers: waitedFor }, slots);
-  // Released pods that still have their owner would be collected with the NodeSet, and the work in them with them.
-  const nobodyLeft = waitedFor.length === 0 && current.released.length === 0;
-  // The Controller removes its lines from slurm.conf when no job needs them any more; until then it shows which ones do.
-  const finished =
-    current.deleting &&
-    nobodyLeft &&
-    recordsAreGone(current, records.left) &&
-    current.configLines.state !== 'present';
-  const finalizer: Action[] = finished && current.hasFinalizer ? [{ kind: 'remove-finalizer' }] : [];
-
-  const actions = [
-    ...belonging(current),
-    ...claimActions(current, slots),
-    ...patches,
-    ...drains,
-    ...deletions,
-    ...creations,
-    ...records.actions,
-    ...finalizer,
-  ];
-  if (slurmIsBehindUs(current)) wakes.push(now + listAgain);
-  const future = wakes.filter((at) => at !== undefined && at > now) as number[];
-  return {
-    actions,
-    desired: slots.desired,
-    withheld,
-    nameConflicts: nameConflicts(current, slots.vacant),
-    blind,
-    hasUnregistered: condemned.hasUnregistered,
-    condemned: [...condemned.workers.keys()],
-    waitsForSlurm:
-      condemned.workers.size > 0 || records.awaited > 0 || awaitsNews(current, condemned.workers),
-    wakeAt: future.length === 0 ? undefined : Math.min(...future),
+    workers,
+    window,
+    memory: {
+      ...memory,
+      lostSince: facts.slurm.kind === 'known' ? lostSince(memory, workers, now) : memory.lostSince,
+      restUntil: restAfter(facts.workers.length, now),
+      pollsFast: polls,
+    },
   };
 }
 
-const idle: Plan = {
-  actions: [],
-  desired: 0,
-  withheld: [],
-  nameConflicts: [],
-  blind: 0,
-  hasUnregistered: false,
-  condemned: [],
-  waitsForSlurm: false,
-  wakeAt: undefined,
-};
+const workersAction = (actions: readonly WorkerAction[], moreToCreate: boolean): WorkersAction => ({
+  type: 'Workers',
+  title: 'workers',
+  actions,
+  moreToCreate,
+});
 
-interface Departure {
-  readonly deletion: Action | undefined;
-  readonly withheld: readonly string[];
-  readonly blind: boolean;
-  readonly until: number | undefined;
+const pollAction = (fast: boolean): PollAction => ({
+  type: 'Poll',
+  title: fast ? 'Slurm often' : 'Slurm at its usual rate',
+  fast,
+});
+
+interface Creations {
+  readonly postponed: ReadonlySet<WorkerAction>;
+  readonly moreToCreate: boolean;
+  /** While workers are created by the thousand, Slurm need not be asked every second. */
+  readonly busy: boolean;
 }
 
-const untouched: DrainStep = { actions: [], withheld: undefined };
-const staying: Departure = { deletion: undefined, withheld: [], blind: false, until: undefined };
-
-/** Whether a worker that must go may go now. */
-function departureOf(worker: Worker, why: WhyGone, safety: Safety, unmarked: ReadonlySet<string>): Departure {
-  if (worker.terminating) return staying;
-  const { name, uid, slurmName, resourceVersion } = worker;
-  if (!safety.safe)
-    return {
-      ...staying,
-      withheld: [`${name} stays: ${safety.why}`],
-      blind: safety.blind,
-      until: safety.until,
-    };
-  if (why === 'scale-in' && unmarked.has(slotKey(worker.slot)))
-    return { ...staying, withheld: [`${name} stays until its claims are marked`] };
-  const { because } = safety;
-  // Of these it matters that nothing has happened to the pod since it was seen: its machine, its start.
-  const precondition = reliesOnThePod.has(because) ? { resourceVersion } : {};
+function paceCreations({ actions, toRemove }: WorkerPlan, mayCreate: boolean): Creations {
+  const creations = actions.filter(({ kind }) => kind === 'create-worker');
+  const hasRemovals = toRemove.length > 0;
+  const most = hasRemovals ? mostCreations.whileRemoving : mostCreations.otherwise;
+  const postponed = new Set(creations.slice(mayCreate ? most : 0));
   return {
-    ...staying,
-    deletion: { kind: 'delete-worker', name, uid, slurmName, because, why, ...precondition },
+    postponed,
+    moreToCreate: mayCreate && postponed.size > 0,
+    busy: creations.length > manyCreations && !hasRemovals,
   };
 }
 
-const reliesOnThePod = new Set<SafeBecause>(['never-started', 'unknown-to-slurm', 'stale-worker']);
+type Creation = Extract<WorkerAction, { kind: 'create-worker' }>;
 
-function safetyOf(worker: Worker, bystanders: ReadonlySet<Worker>, observed: Observed, now: number): Safety {
-  return bystanders.has(worker)
-    ? { safe: true, because: 'stale-worker' }
-    : safeToDelete(worker, observed, now);
+function pinned(action: Creation, nodes: ReadonlyMap<number, string>): Creation {
+  const pinnedTo = action.slot.mode === 'StatefulSet' ? nodes.get(action.slot.ordinal) : undefined;
+  return pinnedTo === undefined ? action : { ...action, pinnedTo };
 }
 
-/** Slurm's own word on how long work lasts is newer than what was last written on the pod. */
-function withCurrentDeadlines(observed: Observed, now: number): Observed {
-  const { slurm } = observed;
-  if (slurm.kind === 'unknown') return observed;
-  const workers = observed.workers.map((worker) => {
-    const node = slurm.nodes.get(worker.slurmName);
-    if (node === undefined ? (worker.writtenDeadline ?? 0) > now : !isOwn(node, worker)) return worker;
-    if (node !== undefined && node.deadline === undefined && slurm.jobsUnknown !== undefined) return worker;
-    const deadline = node?.deadline === 'unknown' ? undated(worker) : node?.deadline;
-    return deadline === worker.deadline ? worker : { ...worker, deadline };
-  });
-  return { ...observed, workers };
+function registeredNames(facts: Observed): string[] {
+  return facts.workers.filter((worker) => isListed(facts, worker)).map((worker) => worker.slurmName);
 }
 
-/**
- * Jobs and nodes are listed apart: for a moment the job has ended in one list and still holds its node in the other. What was
- * written last on the pod bridges that moment, so that nobody else is chosen to go because of it. Where nothing was written the
- * work is new and may last for ever: its node goes last.
- */
-function undated(worker: Worker): number {
-  return worker.writtenDeadline ?? Number.POSITIVE_INFINITY;
+function isListed({ slurm }: Observed, worker: Worker): boolean {
+  const node = slurm.kind === 'known' ? slurm.nodes.get(worker.slurmName) : undefined;
+  return node !== undefined && isOwn(node, worker);
 }
 
-/** Nobody is adopted by a NodeSet that is on its way out. */
-function belonging({ orphans, released, deleting }: Observed): Action[] {
-  const change =
-    (kind: 'adopt-worker' | 'release-worker') =>
-    (pod: Stranger): Action => ({
-      kind,
-      name: pod.name,
-      uid: pod.uid,
-    });
-  return [
-    ...(deleting ? [] : orphans.map(change('adopt-worker'))),
-    ...released.map(change('release-worker')),
-  ];
-}
-
-function nameConflicts(observed: Observed, vacant: readonly Slot[]): string[] {
-  if (observed.takenNames.size === 0) return [];
-  const names = [
-    ...observed.workers.map((worker) => worker.slurmName),
-    ...vacant.map((slot) => slurmNameOf(slot, observed) ?? ''),
-  ];
-  return names.filter((name) => observed.takenNames.has(name));
-}
-
-/** Two slurmd of one name would take each other's node. */
-function nameObstacle(slot: Slot, observed: Observed): { why: string; until: undefined } | undefined {
-  const name = slurmNameOf(slot, observed) ?? '';
-  const owner = observed.takenNames.get(name);
-  if (owner === undefined) return undefined;
-  return { why: `${name} is not created: NodeSet ${owner} has this name in Slurm`, until: undefined };
-}
-
-function obstacleTo(
-  slot: string,
-  { backoff }: Observed,
-  leaving: ReadonlyMap<string, Claim>,
-  now: number,
-): { why: string; until: number | undefined } | undefined {
-  const until = backoff.get(slot);
-  if (until !== undefined && until > now)
-    return { why: `${slot} is not created yet: its last pods failed`, until };
-  const claim = leaving.get(slot);
-  if (claim !== undefined)
-    return { why: `${slot} is not created yet: its claim ${claim.name} is being deleted`, until: undefined };
-  return undefined;
-}
-
-function recordsAreGone(observed: Observed, left: number): boolean {
-  if (!observed.controllerExists || observed.deletionPolicy === 'Delete')
-    return observed.slurm.kind === 'unknown' || left === 0;
-  return observed.slurm.kind === 'known' && left === 0;
-}
-
-/** While somebody waits Slurm is listed about this often. */
-const listAgain = 1_000;
-
-/**
- * The list that showed what our last change did may have begun a moment before the change was answered, and the next one brings
- * no news that would wake us.
- */
-function slurmIsBehindUs({ slurm, lastWrites }: Observed): boolean {
-  return slurm.kind === 'known' && lastWrites.values().some((at) => at >= slurm.at);
-}
-
-/** Something about a worker is still to be heard from Slurm: that a change of ours took effect, that it joined, that it may be undrained. */
-function awaitsNews(observed: Observed, condemned: ReadonlyMap<Worker, WhyGone>): boolean {
-  return observed.workers.some((worker) => {
-    const answer = askAbout(worker, observed);
-    switch (answer.kind) {
-      case 'unknown':
-        return true;
-      case 'absent':
-        return worker.ready;
-      case 'foreign':
-        return false; // a person has to decide
-      case 'present':
-        // A drain that is to stay brings no news.
-        return isOurDrain(answer.node) && !drainTarget(worker, condemned.get(worker), observed).drain;
-      default:
-        return answer satisfies never;
-    }
-  });
-}
+const lostSince = (memory: NodeSetMemory, { hasUnregistered }: WorkerPlan, now: number) =>
+  hasUnregistered ? Math.min(memory.lostSince ?? now, now) : undefined;

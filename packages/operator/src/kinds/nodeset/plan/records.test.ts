@@ -1,9 +1,9 @@
-/** What becomes of records in Slurm whose worker is gone. */
+/** What happens to records in Slurm whose worker is gone. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kubeNode, now, observed, slurmNode, withoutJobs } from '../../../../testing/observed.ts';
 import type { Observed, SlurmNode } from './observed.ts';
-import { plan } from './plan.ts';
+import { planWorkers } from './plan-workers.ts';
 
 interface Case {
   readonly reason: string;
@@ -30,7 +30,7 @@ const cases: readonly Case[] = [
     waits: true,
   },
   { reason: 'of another set it is left alone', node: { ...ours, ours: false }, does: [] },
-  { reason: 'with somebody’s note about the machine it stays (L2)', node: theirs, does: [] },
+  { reason: 'with a user’s note about the machine it stays (L2)', node: theirs, does: [] },
   {
     reason: 'a set that goes takes it along, note or not',
     node: theirs,
@@ -73,7 +73,7 @@ const cases: readonly Case[] = [
 describe('a record whose worker is gone', () => {
   for (const { reason, node = {}, over = {}, does, waits = false } of cases)
     test(reason, () => {
-      const made = plan(observed([], [slurmNode(0, node)], over), now);
+      const made = planWorkers(observed([], [slurmNode(0, node)], over), now);
       assert.deepEqual(
         made.actions.map((action) => action.kind),
         does,
@@ -83,16 +83,16 @@ describe('a record whose worker is gone', () => {
 });
 
 test('a drained record stays while its only job may be suspended: Slurm would end that job with it', () => {
-  const made = plan(withoutJobs(observed([], [slurmNode(0, ours)])), now);
+  const made = planWorkers(withoutJobs(observed([], [slurmNode(0, ours)])), now);
   assert.deepEqual([made.actions, made.waitsForSlurm], [[], true]);
 });
 
-test('a record in an active reservation of somebody else stays until that is over; a deleted NodeSet takes it along', () => {
+test('a record in a user’s active reservation stays until that ends; a deleted NodeSet removes it', () => {
   const reserved = slurmNode(0, { ...ours, reservation: 'physics' });
   const kinds = (over: Partial<Observed>) =>
-    plan(observed([], [reserved], over), now).actions.map(({ kind }) => kind);
+    planWorkers(observed([], [reserved], over), now).actions.map(({ kind }) => kind);
   assert.deepEqual(kinds({}), []);
-  assert.equal(plan(observed([], [reserved]), now).waitsForSlurm, false, 'it may last for weeks');
+  assert.equal(planWorkers(observed([], [reserved]), now).waitsForSlurm, false, 'it may last for weeks');
   assert.deepEqual(kinds({ deleting: true }), ['delete-record']);
   assert.deepEqual(kinds({ update: { ...observed([], []).update, reservation: 'physics' } }), [
     'delete-record',

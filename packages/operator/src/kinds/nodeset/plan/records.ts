@@ -1,12 +1,13 @@
 /** Slurm node records that outlived their worker. */
-import { reasonPrefix } from '@slurm-operator/api';
-import type { Action } from './actions.ts';
+import { featurePrefix, reasonPrefix } from '@slurm-operator/api';
+import { isLeftAsleep } from '../autoscale/slot-states.ts';
+import type { WorkerAction } from './actions.ts';
 import { askSlurm, hasDrain, isBusy, isForeign, isOurDrain } from './node-state.ts';
 import { type Observed, type SlurmNode, slurmNameOf } from './observed.ts';
 import type { SlotPlan } from './slots.ts';
 
 export interface RecordPlan {
-  readonly actions: readonly Action[];
+  readonly actions: readonly WorkerAction[];
   /** Records of ours that are still there and should not be. */
   readonly left: number;
   /** Those of them that will be gone soon; a reservation of another user may last for weeks. */
@@ -18,13 +19,15 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
   // A slot that is to be filled again keeps its record: the drain on it protects the successor until it has registered.
   const wanted = new Set([
     ...observed.workers.map((worker) => worker.slurmName),
-    ...[...observed.orphans, ...observed.released, ...observed.strangers].map(
-      (stranger) => stranger.slurmName,
-    ),
-    ...slots.vacant.map((slot) => slurmNameOf(slot, observed)),
+    ...[...observed.orphans, ...observed.released, ...observed.foreignPods].map((pod) => pod.slurmName),
+    ...slots.vacant
+      .map((slot) => slurmNameOf(slot, observed) ?? '')
+      .filter((name) => !isOutdatedRecord(name, observed))
+      .filter((name) => observed.autoscale !== undefined || !isLeftAsleep(name, observed)),
+    ...slots.states.map(({ slurmName }) => slurmName),
   ]);
   const machines = new Set(observed.nodes.values().map((node) => node.workerHostname));
-  const actions: Action[] = [];
+  const actions: WorkerAction[] = [];
   let left = 0;
   let reserved = 0;
   for (const node of observed.slurm.nodes.values()) {
@@ -33,7 +36,7 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
       left += 1;
       continue;
     }
-    if (isForeign(node) && !observed.deleting) continue; // somebody's note about this machine outlives the worker (L2)
+    if (isForeign(node) && !observed.deleting) continue; // a user's drain of this node outlives the worker (L2)
     if (!mayPrune(observed, machines.has(node.name), isOurDrain(node))) continue;
     left += 1;
     if (isBusy(node)) continue; // Slurm itself must notice the loss; we know nothing of the containers (L11)
@@ -53,12 +56,30 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
   return { actions, left, awaited: left - reserved };
 }
 
+/**
+ * A slurmd that registers under a name that Slurm has keeps that record's CPUs, memory and features, whatever it presents (seen on 24.11
+ * and 26.05). So the record of a predecessor with another configuration is deleted before its successor is created.
+ */
+export function isOutdatedRecord(name: string | undefined, observed: Observed): boolean {
+  // An autoscaled slot may have another size than the limits of slurmd, and a job may wait for its record: see `isOutdated` there.
+  if (observed.autoscale !== undefined) return false;
+  const { slurm, features, size } = observed;
+  const node = name === undefined || slurm.kind === 'unknown' ? undefined : slurm.nodes.get(name);
+  if (node === undefined || features === undefined) return false;
+  const own = node.features.filter((feature) => !feature.startsWith(featurePrefix));
+  const sameFeatures = own.length === features.length && features.every((feature) => own.includes(feature));
+  const sameSize = (['cpus', 'memory', 'gpus'] as const).every(
+    (what) => size[what] === undefined || size[what] === node.size[what],
+  );
+  return !sameFeatures || !sameSize;
+}
+
 /** Slurm takes a deleted node out of every reservation, and ends one that loses its last node; only a deleted NodeSet may cost that. */
 function isReservedByOthers({ reservation }: SlurmNode, { deleting, update }: Observed): boolean {
   return !deleting && reservation !== undefined && reservation !== update.reservation;
 }
 
-/** In DaemonSet mode a machine may come back under its name; its record goes only as the user wishes. */
+/** In DaemonSet mode a machine may come back under its name; its record is removed only if the user requests it. */
 function mayPrune(observed: Observed, hasMachine: boolean, drainedByUs: boolean): boolean {
   if (observed.deleting || observed.scalingMode === 'StatefulSet') return true;
   if (drainedByUs) return true;

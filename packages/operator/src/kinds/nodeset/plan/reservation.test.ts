@@ -13,7 +13,7 @@ const window: Window = {
 const live = { name: window.name, startsAt: window.startsAt, endsAt: undefined, nodes: new Set(['w-0']) };
 const base: ReservationInput = { wanted: window, live: undefined, made: undefined, nodes: ['w-0'] };
 
-test('a window is made once, kept in step with its nodes, and taken away when nobody asks for it', () => {
+test('a window is created once, updated with its nodes, and deleted when no longer requested', () => {
   const cases: { reason: string; input: Partial<ReservationInput>; kind: string }[] = [
     { reason: 'it is to come', input: {}, kind: 'write' },
     { reason: 'no node has registered yet', input: { nodes: [] }, kind: 'none' },
@@ -26,7 +26,7 @@ test('a window is made once, kept in step with its nodes, and taken away when no
       kind: 'none',
     },
     {
-      reason: 'Slurm moved a recurring one by itself',
+      reason: 'Slurm moved a recurring one',
       input: { wanted: { ...window, flags: ['DAILY'] }, live: { ...live, startsAt: now + 86_400_000 } },
       kind: 'none',
     },
@@ -64,7 +64,7 @@ test('a window is made once, kept in step with its nodes, and taken away when no
       kind: 'write',
     },
     {
-      reason: 'upstream item 38: nothing to take away, nothing done',
+      reason: 'upstream item 38: nothing to delete, nothing done',
       input: { wanted: undefined },
       kind: 'none',
     },

@@ -38,7 +38,7 @@ describe('a worker that has started', () => {
   const cases: readonly Case[] = [
     { reason: 'is drained', node: drain, because: 'drained' },
     {
-      reason: 'is drained by somebody else',
+      reason: 'is drained by a user',
       node: { ...drain, reason: 'bad GPU' },
       because: 'drained-by-other',
     },
@@ -59,7 +59,7 @@ describe('a worker that has started', () => {
     { reason: 'is being undrained', node: { flags: new Set(['DRAIN', 'UNDRAIN']) }, because: 'unsafe' },
     { reason: 'is down: it may come back with work', node: { base: 'DOWN' }, because: 'unsafe' },
     {
-      reason: 'is in a state that nobody here knows',
+      reason: 'is in a state that the operator does not know',
       node: { ...drain, base: 'UNKNOWN' },
       because: 'unsafe',
     },
@@ -129,7 +129,7 @@ describe('a worker that has started', () => {
   cases.forEach(check);
 });
 
-describe('a worker of whose start nobody has told', () => {
+describe('a worker whose start was not reported', () => {
   const untold = { everStarted: false, phase: 'Pending', ready: false, startedAt: undefined } as const;
   const unbound = { ...untold, nodeName: undefined };
   const stuck = { ...untold, cannotStart: true };
@@ -148,7 +148,7 @@ describe('a worker of whose start nobody has told', () => {
     { reason: 'has not joined in its time', worker: untold, because: 'unknown-to-slurm' },
     { reason: 'has yet to join', worker: { ...untold, placedAt: now - 30_000 }, because: 'unsafe' },
     {
-      reason: 'has yet to join, and nobody wrote down when it got its machine',
+      reason: 'has yet to join, and the time of its scheduling is not recorded',
       worker: { ...untold, placedAt: undefined, createdAt: now - 30_000 },
       because: 'unsafe',
     },
@@ -216,7 +216,7 @@ describe('a NodeSet that is deleted', () => {
       because: 'user-asked',
     },
     {
-      reason: 'has nobody to ask when its Controller is gone',
+      reason: 'has no Slurm to query when its Controller is gone',
       over: { deleting: true, controllerExists: false, ...unknown },
       because: 'no-controller',
     },

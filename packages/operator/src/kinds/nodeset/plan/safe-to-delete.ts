@@ -26,7 +26,7 @@ export const joinsWithin = 60_000;
 export function safeToDelete(worker: Worker, observed: Observed, now: number): Safety {
   if (observed.deleting && observed.deletionPolicy === 'Delete') return { safe: true, because: 'user-asked' };
   if (observed.deleting && !observed.controllerExists) return { safe: true, because: 'no-controller' };
-  // A kubelet tells of a start up to seconds after slurmd has been given work, and one that is cut off does not tell at all.
+  // A kubelet reports a start up to seconds after slurmd has got jobs, and one that is cut off does not report it at all.
   const untold = !worker.everStarted;
   if (untold && worker.nodeName === undefined) return { safe: true, because: 'never-started' };
   const cannotStart = untold && worker.cannotStart && worker.nodeReachable;

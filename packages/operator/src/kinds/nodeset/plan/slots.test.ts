@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
 import type { KubeNode, Observed, SlurmNode, Worker } from './observed.ts';
-import { plan } from './plan.ts';
+import { planWorkers } from './plan-workers.ts';
 
 test('upstream item 12: of two workers in one slot the better one stays', () => {
   const node = kubeNode('n0', { workerHostname: 'w-0' });
@@ -18,17 +18,17 @@ test('upstream item 12: of two workers in one slot the better one stays', () => 
     everStarted: false,
     nodeName: undefined,
   });
-  const made = plan(
+  const made = planWorkers(
     observed([old, pending], [slurmNode(0)], { scalingMode: 'DaemonSet', nodes: new Map([['n0', node]]) }),
     now,
   );
   assert.deepEqual(
-    made.condemned.map((each) => each.name),
+    made.toRemove.map((each) => each.name),
     ['new'],
   );
 });
 
-describe('an ordinal is free only if nobody has its name, and is not filled before its time', () => {
+describe('an ordinal is free only if no object has its name, and is not filled before its time', () => {
   const slot = (ordinal: number) => ({ mode: 'StatefulSet', ordinal }) as const;
   const other = (ordinal: number) => ({
     name: `w-${ordinal}`,
@@ -37,7 +37,7 @@ describe('an ordinal is free only if nobody has its name, and is not filled befo
     slurmName: `w-${ordinal}`,
   });
   const filled = (workers: Worker[], over: Partial<Observed>) =>
-    plan(observed(workers, [], over), now).actions.flatMap((action) =>
+    planWorkers(observed(workers, [], over), now).actions.flatMap((action) =>
       action.kind === 'create-worker' && action.slot.mode === 'StatefulSet' ? [action.slot.ordinal] : [],
     );
   const cases: readonly [reason: string, workers: Worker[], over: Partial<Observed>, filled: number[]][] = [
@@ -50,7 +50,7 @@ describe('an ordinal is free only if nobody has its name, and is not filled befo
       [1],
     ],
     ['an orphan is about to be a worker', [], { replicas: 1, orphans: [other(0)] }, []],
-    ['one that was let go keeps its name', [], { replicas: 1, strangers: [other(0)] }, [1]],
+    ['one that was let go keeps its name', [], { replicas: 1, foreignPods: [other(0)] }, [1]],
     ['one that is to be let go keeps its name', [], { replicas: 1, released: [other(0)] }, [1]],
     ['one whose pods failed waits', [], { replicas: 1, backoff: new Map([['ordinal/0', now + 1]]) }, []],
     ['and not for longer', [], { replicas: 1, backoff: new Map([['ordinal/0', now]]) }, [0]],
@@ -74,12 +74,12 @@ describe('upstream item 13: DaemonSet mode follows its machines', () => {
     });
   const on = (name: string) => slurmNode(0, { name });
   const actions = (workers: Worker[], machines: [string, KubeNode][], nodes: SlurmNode[]) =>
-    plan(observed(workers, nodes, { scalingMode: 'DaemonSet', nodes: new Map(machines) }), now);
+    planWorkers(observed(workers, nodes, { scalingMode: 'DaemonSet', nodes: new Map(machines) }), now);
 
   test('a worker whose machine is gone from Kubernetes goes too', () => {
     const made = actions([daemon('a'), daemon('b', { uid: 'uid-b' })], [machine('a')], [on('a'), on('b')]);
     assert.deepEqual(
-      made.condemned.map((one) => one.name),
+      made.toRemove.map((one) => one.name),
       ['w-b'],
     );
   });
@@ -93,17 +93,17 @@ describe('upstream item 13: DaemonSet mode follows its machines', () => {
       made.actions.filter((action) => action.kind === 'create-worker'),
       [{ kind: 'create-worker', slot: { mode: 'DaemonSet', nodeName: 'a' } }],
     );
-    assert.deepEqual(made.condemned, []);
+    assert.deepEqual(made.toRemove, []);
   });
 
-  test('a machine that takes nobody any more keeps the worker that is there, until something drives it out', () => {
+  test('a machine that takes no new worker keeps its worker until something evicts it', () => {
     const closed = { eligible: false };
     const made = (over: Partial<KubeNode>) => {
-      const { condemned, desired } = actions([daemon('a')], [machine('a', over)], [on('a')]);
-      return { condemned: condemned.map((one) => one.name), desired };
+      const { toRemove, desired } = actions([daemon('a')], [machine('a', over)], [on('a')]);
+      return { toRemove: toRemove.map((one) => one.name), desired };
     };
-    assert.deepEqual(made(closed), { condemned: [], desired: 1 });
-    assert.deepEqual(made({ ...closed, mayStay: false }), { condemned: ['w-a'], desired: 0 });
+    assert.deepEqual(made(closed), { toRemove: [], desired: 1 });
+    assert.deepEqual(made({ ...closed, mayStay: false }), { toRemove: ['w-a'], desired: 0 });
     assert.deepEqual(actions([], [machine('a', closed)], []).actions, [], 'and gets no other');
     const leaving = actions([daemon('a', { terminating: true })], [machine('a', closed)], [on('a')]);
     assert.equal(leaving.desired, 0, 'one that goes is not waited for');
@@ -111,9 +111,9 @@ describe('upstream item 13: DaemonSet mode follows its machines', () => {
 
   test('a worker that waits for its machine is not taken for one with an old host name', () => {
     const waiting = { phase: 'Pending', ready: false, everStarted: false, nodeName: undefined } as const;
-    assert.deepEqual(actions([daemon('a', waiting)], [machine('a')], []).condemned, []);
+    assert.deepEqual(actions([daemon('a', waiting)], [machine('a')], []).toRemove, []);
     assert.deepEqual(
-      actions([daemon('a')], [machine('a', { workerHostname: 'b' })], [on('a')]).condemned.map(
+      actions([daemon('a')], [machine('a', { workerHostname: 'b' })], [on('a')]).toRemove.map(
         ({ name }) => name,
       ),
       ['w-a'],
@@ -121,10 +121,10 @@ describe('upstream item 13: DaemonSet mode follows its machines', () => {
   });
 });
 
-test('a NodeSet that goes adopts nobody, but lets go whom it must', () => {
+test('a NodeSet that is being deleted adopts no worker, but releases those it must', () => {
   const pod = { name: 'w-0', uid: 'x', slot: { mode: 'StatefulSet', ordinal: 0 }, slurmName: 'w-0' } as const;
   const kinds = (over: Partial<Observed>) =>
-    plan(observed([], [], over), now).actions.map(({ kind }) => kind);
+    planWorkers(observed([], [], over), now).actions.map(({ kind }) => kind);
   assert.deepEqual(kinds({ orphans: [pod], replicas: 1 }), ['adopt-worker']);
   assert.ok(!kinds({ orphans: [pod], deleting: true }).includes('adopt-worker'));
   assert.ok(kinds({ released: [pod], deleting: true }).includes('release-worker'));

@@ -1,8 +1,10 @@
 /** Which slots a NodeSet should fill, given those that are taken. */
+import { autoscaledSlots } from '../autoscale/autoscaled-slots.ts';
+import type { SlotView } from '../autoscale/slot-states.ts';
 import { type Observed, type Slot, slotKey, type Worker } from './observed.ts';
-import { victimOrder } from './victim-order.ts';
+import { removalOrder } from './removal-order.ts';
 
-type VictimOrder = (a: Worker, b: Worker) => number;
+type RemovalOrder = (a: Worker, b: Worker) => number;
 
 export interface SlotPlan {
   /** Workers that hold a slot the NodeSet wants. */
@@ -16,17 +18,25 @@ export interface SlotPlan {
   /** Wanted slots that no worker holds. */
   readonly vacant: readonly Slot[];
   readonly desired: number;
+  /** Autoscale: workers whose node Slurm powered down. */
+  readonly asleep: readonly Worker[];
+  /** Autoscale: workers that Slurm does not accept as the ones that it powers up. */
+  readonly notAccepted: readonly Worker[];
+  /** Autoscale: the state of every slot. */
+  readonly states: readonly SlotView[];
 }
 
 export function planSlots(observed: Observed, now: number): SlotPlan {
-  const order = victimOrder(now);
+  const order = removalOrder(now);
   const { inMode: rightMode, wrongMode } = splitByMode(observed);
   const { firsts, duplicates } = onePerSlot(rightMode, order);
-  const plan =
-    observed.scalingMode === 'StatefulSet'
-      ? ordinalSlots(observed, firsts, order)
-      : nodeSlots(observed, firsts, order);
-  return { ...plan, duplicates, wrongMode };
+  const plan: Omit<SlotPlan, 'asleep' | 'notAccepted' | 'states' | 'duplicates' | 'wrongMode'> =
+    observed.scalingMode === 'DaemonSet'
+      ? nodeSlots(observed, firsts, order)
+      : observed.autoscale === undefined || observed.deleting
+        ? ordinalSlots(observed, firsts, order)
+        : autoscaledSlots(observed, observed.autoscale, firsts);
+  return { asleep: [], notAccepted: [], states: [], ...plan, duplicates, wrongMode };
 }
 
 function splitByMode(observed: Observed): { inMode: Worker[]; wrongMode: Worker[] } {
@@ -40,7 +50,7 @@ function splitByMode(observed: Observed): { inMode: Worker[]; wrongMode: Worker[
 /** Of several workers in one slot the one that would be missed most stays. */
 function onePerSlot(
   workers: readonly Worker[],
-  order: VictimOrder,
+  order: RemovalOrder,
 ): { firsts: Worker[]; duplicates: Worker[] } {
   const bySlot = new Map<string, Worker[]>();
   for (const worker of workers) {
@@ -62,7 +72,7 @@ function onePerSlot(
 function ordinalSlots(
   observed: Observed,
   workers: readonly Worker[],
-  order: VictimOrder,
+  order: RemovalOrder,
 ): Pick<SlotPlan, 'kept' | 'surplus' | 'vacant' | 'desired'> {
   const desired = observed.deleting ? 0 : observed.replicas;
   // A terminating pod keeps its slot until it is gone: its successor needs the name.
@@ -70,12 +80,12 @@ function ordinalSlots(
   const leaving = workers.filter((worker) => worker.terminating && worker.nodeReachable);
   const staying = workers.filter((worker) => !worker.terminating);
   const surplusCount = Math.max(0, staying.length - desired);
-  // Who goes first matters only where somebody goes.
+  // The order matters only if there are removals.
   const candidates = surplusCount === 0 ? staying : staying.toSorted(order);
   const surplus = candidates.slice(0, surplusCount);
   const kept = candidates.slice(surplusCount);
   const taken = new Set(
-    [...workers, ...observed.orphans, ...observed.released, ...observed.strangers].map(({ slot }) =>
+    [...workers, ...observed.orphans, ...observed.released, ...observed.foreignPods].map(({ slot }) =>
       slot.mode === 'StatefulSet' ? slot.ordinal : -1,
     ),
   );
@@ -92,7 +102,7 @@ function ordinalSlots(
 function nodeSlots(
   observed: Observed,
   workers: readonly Worker[],
-  order: VictimOrder,
+  order: RemovalOrder,
 ): Pick<SlotPlan, 'kept' | 'surplus' | 'vacant' | 'desired'> {
   const nodeOf = (worker: Worker) => (worker.slot.mode === 'DaemonSet' ? worker.slot.nodeName : '');
   const staying = new Set(workers.filter((worker) => !worker.terminating).map(nodeOf));

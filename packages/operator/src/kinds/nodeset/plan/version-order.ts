@@ -1,4 +1,4 @@
-/** Slurm's own rule: slurmdbd is upgraded first, then slurmctld, then slurmd; a newer daemon does not speak to an older one above it. */
+/** Slurm's own rule: slurmdbd is upgraded first, then slurmctld, then slurmd; a newer daemon does not support an older one above it. */
 
 export interface Version {
   readonly major: number;

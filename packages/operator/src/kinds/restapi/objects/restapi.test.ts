@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotation } from '@slurm-operator/api';
 import { assertGolden } from '../../../../testing/golden.ts';
-import { aController, aRestApi, surroundings } from '../../../../testing/objects.ts';
+import { aController, aRestApi, operatorDefaults } from '../../../../testing/objects.ts';
 import { buildRestApiDeployment, buildRestApiService } from './restapi.ts';
 
 const matrix = {
@@ -28,14 +28,14 @@ for (const [name, { restApi: spec, controller }] of Object.entries(matrix))
     const restApi = aRestApi(spec);
     assertGolden(`restapi/${name}.yaml`, [
       buildRestApiService(restApi),
-      buildRestApiDeployment({ restApi, controller: aController(controller), around: surroundings }),
+      buildRestApiDeployment({ restApi, controller: aController(controller), defaults: operatorDefaults }),
     ]);
   });
 
 test('slurmrestd restarts when what it takes from slurm.conf changes, and not otherwise', () => {
   const hash = (spec: object) =>
-    buildRestApiDeployment({ restApi: aRestApi(), controller: aController(spec), around: surroundings }).spec
-      ?.template.metadata?.annotations?.[annotation.slurmConfigHash];
+    buildRestApiDeployment({ restApi: aRestApi(), controller: aController(spec), defaults: operatorDefaults })
+      .spec?.template.metadata?.annotations?.[annotation.slurmConfigHash];
   assert.equal(hash({ extraConf: 'DebugFlags=Gres' }), hash({}));
   assert.notEqual(hash({ service: { port: 16_817 } }), hash({}));
   assert.notEqual(hash({ accountingRef: { name: 'a' } }), hash({}));
@@ -46,7 +46,7 @@ test('the last argument is the address, whatever the user adds', () => {
     buildRestApiDeployment({
       restApi: aRestApi({ slurmrestd: { args: user } }),
       controller: aController(),
-      around: surroundings,
+      defaults: operatorDefaults,
     }).spec?.template.spec?.containers[0]?.args;
   assert.deepEqual(args(['-v', '-t', '8']), ['-s', 'openapi/slurmctld', '-v', '-t', '8', '0.0.0.0:6820']);
 });

@@ -8,15 +8,15 @@ import { digestOf } from '../../../objects/digest.ts';
 import { selectorLabels } from '../../../objects/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
 import { builtMeta, templateMeta } from '../../../objects/object-meta.ts';
+import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import type { Read } from '../../../objects/read.ts';
 import { buildService, restApiPort } from '../../../objects/service.ts';
 import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
-import type { Surroundings } from '../../../objects/surroundings.ts';
 
 export interface RestApiInput {
   readonly restApi: Read<RestApi>;
   readonly controller: Read<Controller>;
-  readonly around: Surroundings;
+  readonly defaults: OperatorDefaults;
 }
 
 export function buildRestApiService(restApi: Read<RestApi>): Service {
@@ -107,11 +107,11 @@ function generatedSpec(input: RestApiInput): IPodSpec {
   };
 }
 
-function slurmrestd({ restApi, controller, around }: RestApiInput): IContainer {
+function slurmrestd({ restApi, controller, defaults }: RestApiInput): IContainer {
   const probe = { tcpSocket: { port: app.restapi } };
   const base: IContainer = {
     name: app.restapi,
-    image: around.images.slurmrestd,
+    image: defaults.images.slurmrestd,
     // Without accounting the slurmdbd plugin would only fail.
     args: controller.spec.accountingRef?.name ? [] : ['-s', 'openapi/slurmctld'],
     env: [

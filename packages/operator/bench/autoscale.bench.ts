@@ -1,0 +1,114 @@
+/**
+ * `make bench BENCH=autoscale`: how fast an autoscaled NodeSet follows Slurm 26.05. Real slurmctld and slurmd, the embedded API server, and
+ * pods that start at once (the image is there); 500 nodes at once with a fake Slurm. ROUNDS=10 and HELD_SECONDS=60 shorten or lengthen
+ * it. Needs root. Not measured: what happens when no machine is available (`capacity_failure_seconds`), which is left to Slurm's ResumeTimeout.
+ */
+import { loadavg } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '@slurm-operator/kube/testing';
+import { NodeSetStage } from '../testing/nodeset-stage.ts';
+import { PoweredSlurm } from '../testing/powered-slurm.ts';
+
+const rounds = Number(process.env['ROUNDS'] ?? 10);
+const heldSeconds = Number(process.env['HELD_SECONDS'] ?? 60);
+const idleAfter = 2_000;
+const spec = { slurmd: { resources: { limits: { cpu: '4', memory: '4000Mi' } } }, oversubscribeNode: true };
+
+const figures: Record<string, number> = {};
+function note(key: string, value: number): void {
+  figures[key] = Number(value.toFixed(2));
+  console.log(`  ${key}  ${figures[key]}  (load ${(loadavg()[0] ?? 0).toFixed(1)})`);
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ??
+  Number.NaN;
+
+async function follow(): Promise<void> {
+  await using slurm = await PoweredSlurm.start('26.05');
+  await using stage = await NodeSetStage.open<PoweredSlurm>(1, {
+    slurm: (changed) => slurm.onChange(changed),
+    endsWorkers: true,
+  });
+  await stage.startOperator();
+  await stage.createNodeSet('gpu', { ...spec, autoscale: { max: 2, idleAfter: '2s', startWithin: '1m' } });
+  const client = slurm.mini.client();
+  const flags = async () =>
+    (await slurm.truth()).find(({ name }) => name === 'gpu-0')?.state.flags ?? new Set<string>();
+  const pods = async () => (await stage.pods()).length;
+  const when = async (what: string, holds: () => Promise<boolean>) => {
+    await until(what, holds, { everyMs: 20, seconds: 300 });
+    return Date.now();
+  };
+  await when('the node sleeps', async () => (await flags()).has('POWERED_DOWN'));
+  const submit = (more: object = {}) =>
+    client.jobs.submit({ script: '#!/bin/sh\nexit 0\n', requiredNodes: ['gpu-0'], timeLimit: 5, ...more });
+
+  const held = await submit({ hold: true });
+  const endsAt = Date.now() + heldSeconds * 1000;
+  let needless = 0;
+  while (Date.now() < endsAt) {
+    if ((await pods()) > 0) needless += 1;
+    await delay(500);
+  }
+  await client.jobs.cancel(held.id);
+  note('needless_wakeups', needless);
+
+  const stages = { flag: [], pod: [], accepted: [], start: [], cold: [], gone: [], reusable: [] } as Record<
+    'flag' | 'pod' | 'accepted' | 'start' | 'cold' | 'gone' | 'reusable',
+    number[]
+  >;
+  let lost = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const began = Date.now();
+    const { id } = await submit();
+    const flagged = await when('the flag', async () => (await flags()).has('POWERING_UP'));
+    const created = await when('the pod', async () => (await pods()) > 0);
+    const accepted = await when('slurmd', async () => !(await flags()).has('POWERING_UP'));
+    const started = await when('the job', async () => {
+      const { state = [] } = (await client.jobs.get(id)) ?? {};
+      return state.includes('COMPLETED') || (state.includes('RUNNING') && !state.includes('CONFIGURING'));
+    });
+    const ended = await when(
+      'the end',
+      async () => !!(await client.jobs.get(id))?.state.includes('COMPLETED'),
+    );
+    const gone = await when('no pod', async () => (await pods()) === 0);
+    const reusable = await when('sleep', async () => (await flags()).has('POWERED_DOWN'));
+    if (!(await client.jobs.get(id))?.state.includes('COMPLETED')) lost += 1;
+    stages.flag.push(flagged - began);
+    stages.pod.push(created - flagged);
+    stages.accepted.push(accepted - created);
+    stages.start.push(started - accepted);
+    stages.cold.push(started - began);
+    stages.gone.push(gone - ended - idleAfter);
+    stages.reusable.push(reusable - ended - idleAfter);
+  }
+  note('stage_submit_to_power_up_p50_seconds', quantile(stages.flag, 0.5) / 1000);
+  note('power_up_to_pod_p99_ms', quantile(stages.pod, 0.99));
+  note('stage_pod_to_registered_p50_seconds', quantile(stages.accepted, 0.5) / 1000);
+  note('stage_registered_to_running_p50_seconds', quantile(stages.start, 0.5) / 1000);
+  note('cold_start_p50_seconds', quantile(stages.cold, 0.5) / 1000);
+  note('cold_start_p99_seconds', quantile(stages.cold, 0.99) / 1000);
+  note('idle_to_gone_p99_seconds', quantile(stages.gone, 0.99) / 1000);
+  note('reusable_p99_seconds', quantile(stages.reusable, 0.99) / 1000);
+  note('jobs_lost', lost);
+}
+
+async function wakeMany(count: number): Promise<void> {
+  await using stage = await NodeSetStage.open(1);
+  await stage.startOperator();
+  await stage.createNodeSet('gpu', { ...spec, autoscale: { max: count } });
+  const marked = () => [...stage.slurm.nodes.values()].filter(({ comment }) => comment !== '').length;
+  await until('all records', () => marked() === count, { seconds: 300 });
+  const began = Date.now();
+  for (const name of stage.slurm.nodes.keys()) stage.slurm.allocate(name);
+  const created = async () => stage.writes().filter((write) => write === 'create pods').length;
+  await until('all pods', async () => (await created()) >= count, { everyMs: 50, seconds: 300 });
+  note(`gang_${count}_seconds`, (Date.now() - began) / 1000);
+}
+
+await follow();
+await wakeMany(500);
+console.log(JSON.stringify({ rounds, ...figures }));
+process.exit(0);

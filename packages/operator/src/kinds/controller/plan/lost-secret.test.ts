@@ -1,0 +1,56 @@
+/** A Secret that is deleted and created again (a restore, a tool that replaces it) must not end a slurmctld that runs. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { annotation } from '@slurm-operator/api';
+import { aController, operatorDefaults } from '../../../../testing/objects.ts';
+import { podFacts } from '../../../../testing/pod-facts.ts';
+import type { ObservedController } from '../observe.ts';
+import { decideController } from './decide.ts';
+
+const present = [
+  { name: 'slurm-auth', keys: { 'slurm.key': 'new' } },
+  { name: 'slurm-jwt', keys: { 'jwt.key': 'j' } },
+];
+
+const notes = (secrets: ObservedController['secrets']) =>
+  decideController(
+    {
+      controller: { ...aController(), status: { configHash: 'old' } },
+      nodeSets: [],
+      leaving: [],
+      accounting: undefined,
+      cluster: undefined,
+      secrets,
+      configMaps: [],
+      pods: [podFacts({ ready: true, running: true })],
+      trials: [],
+      workers: [],
+      running: [],
+      withoutAccounting: true,
+      filesInForce: undefined,
+      volume: { template: undefined, names: [], claims: [] },
+      slurmdbd: { image: undefined, updating: true },
+      statefulSet: {
+        exists: true,
+        updating: false,
+        revision: 'one',
+        replicas: 1,
+        slurmKey: 'new',
+        files: ['slurm-config'],
+        image: 'slurmctld:26.05',
+      },
+    },
+    operatorDefaults,
+  ).statefulSet?.spec?.template.metadata?.annotations;
+
+for (const lost of ['slurm-auth', 'slurm-jwt'])
+  for (const keys of [undefined, {}])
+    test(`a running slurmctld keeps its pod while Secret ${lost} ${keys === undefined ? 'is gone' : 'has no key'}`, () => {
+      const secrets = present.map((one) => (one.name === lost ? { name: lost, keys } : one));
+      const now = notes(secrets);
+      // Either nothing is applied, or the digests that the pods were started with stay.
+      assert.ok(
+        now === undefined || (now[annotation.slurmKeyHash] === 'new' && now[annotation.jwtKeyHash] === 'j'),
+        `the pod is replaced: ${JSON.stringify(now)}`,
+      );
+    });

@@ -1,0 +1,68 @@
+/** Which pods get a new key, replaced, or left to Kubernetes. Pure. */
+import { annotation } from '@slurm-operator/api';
+import { digestBehind } from '../../../cache/references.ts';
+import type { PodFacts } from '../../../framework/status/pods.ts';
+import { clusterNameOf } from '../../../objects/cluster-name.ts';
+import { digestOf } from '../../../objects/digest.ts';
+import { controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
+import type { ObservedController } from '../observe.ts';
+
+export interface KeyNotice {
+  readonly digest: string;
+  readonly workers: readonly string[];
+}
+
+/** What a running slurmctld cannot take over by reading its files again. */
+export function hashes({ controller, secrets }: ObservedController) {
+  const { slurmKeyRef, jwtKeyRef, jwtHs256KeyRef } = controller.spec;
+  return {
+    slurmKey: digestBehind(secrets, slurmKeyRef),
+    jwtKey: digestBehind(secrets, jwtKeyRef ?? jwtHs256KeyRef),
+    restart: digestOf({ clusterName: clusterNameOf(controller) }),
+  };
+}
+
+/** What pods should have been started with: annotation → digest. */
+export function desiredKeys(observed: ObservedController): Readonly<Record<string, string>> {
+  const { slurmKey, jwtKey } = hashes(observed);
+  return { [annotation.slurmKeyHash]: slurmKey, [annotation.jwtKeyHash]: jwtKey };
+}
+
+/** Kubernetes puts another pod in its place, or is about to find out that it has to. */
+export function isBeingReplaced(pod: PodFacts, { controller, statefulSet }: ObservedController): boolean {
+  return (
+    controllerReplicas(controller) === 1 &&
+    pod.revision !== undefined &&
+    statefulSet.exists &&
+    pod.revision !== statefulSet.revision
+  );
+}
+
+/**
+ * While slurmctld changes its key, or after it did, workers that were notified of another one are notified. Those that were never notified of
+ * any have the key that was there when they started.
+ */
+export function keyNotice(observed: ObservedController): KeyNotice {
+  const { statefulSet, workers } = observed;
+  const digest = hashes(observed).slurmKey;
+  const changing = statefulSet.slurmKey !== undefined && statefulSet.slurmKey !== digest;
+  const behind = workers.filter(({ told }) => (told === undefined ? changing : told !== digest));
+  return { digest, workers: digest === '' ? [] : behind.map(({ name }) => name) };
+}
+
+/**
+ * With standbys Kubernetes does not roll the pods: it would wait for a standby to become ready, which none ever does. One after the
+ * other, the active one last, and only while a standby is running that can take over.
+ */
+export function nextToRenew({ controller, pods, statefulSet }: ObservedController): PodFacts | undefined {
+  const { revision } = statefulSet;
+  if (revision === undefined) return undefined;
+  const old = pods.filter((pod) => pod.revision !== revision && pod.lostWith === undefined);
+  // Kubernetes replaces the only one itself, unless it is broken: since 1.35 it waits for a pod that is not available to recover.
+  if (controllerReplicas(controller) === 1)
+    return old.find((pod) => !pod.running && pod.waiting !== undefined);
+  const standby = old.find((pod) => !pod.ready);
+  if (standby !== undefined) return standby;
+  const allRun = pods.length === controllerReplicas(controller) && pods.every((pod) => pod.running);
+  return allRun ? old.at(0) : undefined;
+}

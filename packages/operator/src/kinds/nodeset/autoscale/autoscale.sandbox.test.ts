@@ -1,0 +1,130 @@
+/** An autoscaled NodeSet with the daemons of Slurm 26.05: records, wake-ups, whole jobs, sleep, and jobs that come at the last moment. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { until } from '@slurm-operator/kube/testing';
+import { formatNodeState } from '@slurm-operator/slurm';
+import { NodeSetStage } from '../../../../testing/nodeset-stage.ts';
+import { PoweredSlurm } from '../../../../testing/powered-slurm.ts';
+
+const tries = Number(process.env['AUTOSCALE_TRIES'] ?? 3);
+const size = Number(process.env['AUTOSCALE_NODES'] ?? 4);
+const lanes = Array.from({ length: size }, (_, ordinal) => `gpu-${ordinal}`);
+let slurm: PoweredSlurm;
+let stage: NodeSetStage<PoweredSlurm>;
+
+before(async () => {
+  slurm = await PoweredSlurm.start('26.05', ['EnforcePartLimits=ALL']);
+  stage = await NodeSetStage.open<PoweredSlurm>(3, {
+    slurm: (changed) => slurm.onChange(changed),
+    endsWorkers: true,
+  });
+  await stage.startOperator();
+  await stage.createNodeSet('gpu', {
+    slurmd: { resources: { limits: { cpu: '4', memory: '4000Mi' } } },
+    oversubscribeNode: true,
+    autoscale: { max: size, idleAfter: '2s', startWithin: '1m' },
+  });
+  await wait(`${size} sleeping nodes`, async () => (await states()).filter(isAsleep).length === size);
+});
+
+after(async () => {
+  await stage?.[Symbol.asyncDispose]();
+  await slurm?.[Symbol.asyncDispose]();
+});
+
+const states = async () => (await slurm.truth()).map(({ state }) => formatNodeState(state));
+const isAsleep = (state: string) => state.startsWith('IDLE') && state.includes('POWERED_DOWN');
+const submit = (nodes: number, more: object = {}) =>
+  slurm.mini
+    .client()
+    .jobs.submit({ script: '#!/bin/sh\nsleep 1\n', nodes, tasks: nodes, timeLimit: 5, ...more });
+const job = async (id: number) => {
+  const found = await slurm.mini.client().jobs.get(id);
+  assert.ok(found !== undefined, `job ${id} is unknown to Slurm`);
+  return found;
+};
+const completed = (id: number) =>
+  wait(`job ${id} to complete`, async () => {
+    const { state } = await job(id);
+    assert.ok(!state.some((name) => /FAIL|CANCELLED|TIMEOUT/.test(name)), `job ${id} is ${state.join('+')}`);
+    return state.includes('COMPLETED');
+  });
+const asleep = () =>
+  wait(
+    'all nodes to sleep',
+    async () => (await states()).every(isAsleep) && (await stage.pods()).length === 0,
+  );
+const wait = (what: string, holds: () => Promise<boolean>) =>
+  until(what, holds, {
+    everyMs: 100,
+    seconds: 180,
+    seen: async () =>
+      JSON.stringify([await states(), (await stage.pods()).map(({ metadata }) => metadata.name)]),
+  });
+
+test('sinfo shows the nodes that sleep, and a job that never fits is refused at submit', async () => {
+  assert.match(await slurm.mini.run('sinfo', '-h', '-o', '%D %t'), new RegExp(`^${size} idle~$`, 'm'));
+  // 24.11 refuses it in any case; 26.05 lets it wait (PartitionNodeLimit) unless EnforcePartLimits is set.
+  await assert.rejects(submit(size + 1), /Node count specification invalid/);
+  await wait(
+    'the status to say so',
+    async () => (await stage.nodeSet('gpu'))?.status?.autoscale?.sleeping === size,
+  );
+});
+
+test('a job of three nodes wakes three workers, held and waiting jobs wake none, and then all sleep', async () => {
+  const held = await submit(1, { hold: true });
+  const begin = { set: true, number: Math.floor(Date.now() / 1000) + 3600 };
+  const later = await submit(1, { more: { begin_time: begin } });
+  const dependent = await submit(1, { dependency: `afterok:${held.id}` });
+  // A job that may start is allocated within seconds, and the others came first.
+  const { id } = await submit(3);
+  await wait('3 pods', async () => (await stage.pods()).length === 3);
+  await completed(id);
+  assert.equal((await job(id)).nodes, 'gpu-[0-2]');
+  assert.equal((await job(id)).restarts, 0);
+  await asleep();
+  for (const waiting of [held.id, later.id, dependent.id]) {
+    assert.equal((await job(waiting)).state.join(), 'PENDING');
+    await slurm.mini.client().jobs.cancel(waiting);
+  }
+});
+
+test('a drain by a person survives the idle time, and its worker stays', async () => {
+  const { id } = await submit(2);
+  await completed(id);
+  await slurm.mini.client().nodes.drain('gpu-0', 'broken fan');
+  await wait('the other to sleep', async () => (await states()).filter(isAsleep).length === size - 1);
+  const [node] = await slurm.truth();
+  assert.deepEqual([node?.name, node?.reason, node?.state.flags.has('DRAIN')], ['gpu-0', 'broken fan', true]);
+  assert.deepEqual(
+    (await stage.pods()).map(({ metadata }) => metadata.name),
+    ['gpu-0'],
+  );
+  await slurm.mini.client().nodes.undrain('gpu-0');
+  await asleep();
+});
+
+test(`none of ${tries} jobs that are submitted around a power-down is lost`, async (context) => {
+  let hit = 0;
+  let left = tries;
+  // Each node is a lane of its own: slurmctld takes its time before it starts a job on a node that has just registered.
+  const lane = async (node: string) => {
+    while (left > 0) {
+      left -= 1;
+      const first = await submit(1, { requiredNodes: [node] });
+      await completed(first.id);
+      // Idle for 2 s: the operator powers it down between 2 and 4 s after the end of the job.
+      const moment = Date.now() + 1000 + Math.random() * 4000;
+      await wait('the moment', async () => Date.now() >= moment);
+      const state = (await slurm.truth()).find(({ name }) => name === node)?.state;
+      if (state?.flags.has('POWER_DOWN') || state?.flags.has('POWERING_DOWN')) hit += 1;
+      const second = await submit(1, { requiredNodes: [node] });
+      await completed(second.id);
+      assert.equal((await job(second.id)).restarts, 0, 'it was started once');
+    }
+  };
+  await Promise.all(lanes.map(lane));
+  context.diagnostic(`${hit} of ${tries} were submitted while the node was being powered down`);
+  await asleep();
+});

@@ -1,0 +1,54 @@
+/** Law A1: a pod is desired where the last known list says neither "powered down" nor "powering down". */
+import { isHealthy } from '../plan/availability.ts';
+import type { Observed, Slot, Worker } from '../plan/observed.ts';
+import type { SlotPlan } from '../plan/slots.ts';
+import type { Autoscale } from './autoscale.ts';
+import { type SlotView, slotStates } from './slot-states.ts';
+
+export function autoscaledSlots(
+  observed: Observed,
+  autoscale: Autoscale,
+  workers: readonly Worker[],
+): Pick<SlotPlan, 'kept' | 'surplus' | 'vacant' | 'desired' | 'asleep' | 'notAccepted' | 'states'> {
+  const states = slotStates(observed, autoscale);
+  const byWorker = new Map(states.flatMap((slot) => (slot.worker ? [[slot.worker, slot] as const] : [])));
+  const kept: Worker[] = [];
+  const asleep: Worker[] = [];
+  const surplus: Worker[] = [];
+  const notAccepted: Worker[] = [];
+  for (const worker of workers) {
+    if (worker.terminating) continue;
+    const slot = byWorker.get(worker);
+    if (slot === undefined) surplus.push(worker);
+    else if (slot.state === 'Stopping') asleep.push(worker);
+    else if (isNotAccepted(slot, observed)) notAccepted.push(worker);
+    else kept.push(worker);
+  }
+  const vacant = states
+    .filter((slot) => !slot.hasPod && wantsPod(slot))
+    .map(({ ordinal }): Slot => ({ mode: 'StatefulSet', ordinal }));
+  const returning = states.filter((slot) => slot.worker?.terminating === true && wantsPod(slot)).length;
+  const desired = kept.length + notAccepted.length + vacant.length + returning;
+  return { kept, asleep, notAccepted, surplus, vacant, states, desired };
+}
+
+/** Where Slurm is unknown, or has no record, the pod that is there stays and none is created. */
+const wantsPod = ({ state }: SlotView): boolean => state === 'Waking' || state === 'Awake';
+
+/** A slurmd registers when it starts, and Slurm believes one that started after it powered the node up. */
+const acceptedWithin = 60_000;
+
+/** When a worker that is ready and whose node is still being powered up is replaced. */
+export function notAcceptedFrom({ state, worker }: SlotView): number | undefined {
+  if (state !== 'Waking' || worker?.readySince === undefined || !isHealthy(worker)) return undefined;
+  return worker.readySince + acceptedWithin;
+}
+
+/**
+ * Ready for long, and its node is still being powered up: it is the pod of an earlier wake-up, or the clock of its machine is behind.
+ * Only a slurmd that starts now is believed.
+ */
+function isNotAccepted(slot: SlotView, { slurm }: Observed): boolean {
+  const from = notAcceptedFrom(slot);
+  return from !== undefined && slurm.kind === 'known' && slurm.at > from;
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { now, observed, slurmNode, withoutJobs, worker } from '../../../../testing/observed.ts';
+import type { WorkerAction } from '../plan/actions.ts';
+import type { Observed, SlurmNode, Worker } from '../plan/observed.ts';
+import { planWorkers as plan } from '../plan/plan-workers.ts';
+import type { Autoscale } from './autoscale.ts';
+
+const settings: Autoscale = {
+  min: 0,
+  max: 3,
+  spare: 0,
+  idleAfter: 60_000,
+  retryAfter: 600_000,
+  shape: 'CPUs=4 Feature=w RealMemory=4000',
+  size: { cpus: 4, memory: 4000, gpus: 0 },
+  feature: 'w',
+  unsupported: undefined,
+};
+const unregistered = { instanceId: undefined, slurmdStartedAt: undefined } as const;
+const sleeping = (ordinal: number, over: Partial<SlurmNode> = {}) =>
+  slurmNode(ordinal, { flags: new Set(['CLOUD', 'POWERED_DOWN']), ...unregistered, ...over });
+const state = (ordinal: number, base: SlurmNode['base'], ...flags: string[]) =>
+  slurmNode(ordinal, { base, flags: new Set(['CLOUD', ...flags]), slurmdStartedAt: now - 3_600_000 });
+const idle = (ordinal: number) => state(ordinal, 'IDLE');
+
+/** Of a set with three slots, of which those that are not mentioned sleep. */
+function decide(nodes: SlurmNode[], workers: Worker[], over: Partial<Autoscale> = {}): string[] {
+  return actionsOf(situation(nodes, workers, over));
+}
+
+function situation(nodes: SlurmNode[], workers: Worker[], over: Partial<Autoscale> = {}): Observed {
+  const rest = [0, 1, 2].filter((ordinal) => !nodes.some(({ name }) => name === `w-${ordinal}`));
+  const all = [...nodes, ...rest.map((ordinal) => sleeping(ordinal))];
+  return observed(workers, all, { autoscale: { ...settings, ...over } });
+}
+
+const told = ['mirror-state', 'patch-worker', 'update-node'];
+const actionsOf = (given: Observed): string[] =>
+  plan(given, now)
+    .actions.filter(({ kind }) => !told.includes(kind))
+    .map(inWords);
+
+function inWords(action: WorkerAction): string {
+  if (action.kind === 'create-worker')
+    return `create ${action.slot.mode === 'StatefulSet' ? action.slot.ordinal : ''}`;
+  if ('slurmNames' in action) return `${action.kind} ${action.slurmNames.join(',')}`;
+  return `${action.kind} ${'slurmName' in action ? action.slurmName : ''}`;
+}
+
+describe('an autoscaled NodeSet', () => {
+  const cases: readonly [string, readonly string[], readonly string[]][] = [
+    ['asks for nothing while all sleep', decide([], []), []],
+    [
+      'creates the pods of all nodes that Slurm powers up, in one plan',
+      decide([state(0, 'ALLOCATED', 'POWERING_UP'), state(1, 'ALLOCATED', 'POWERING_UP')], []),
+      ['create 0', 'create 1'],
+    ],
+    ['powers an idle worker down', decide([idle(1)], [worker(1)]), ['power-down w-1']],
+    ['not before its time', decide([idle(1)], [worker(1)], { idleAfter: 4_000_000 }), []],
+    ['not one with a job', decide([state(1, 'MIXED')], [worker(1)]), []],
+    ['not one whose job is being completed', decide([state(1, 'IDLE', 'COMPLETING')], [worker(1)]), []],
+    ['not one that Slurm plans a job for', decide([state(1, 'IDLE', 'PLANNED')], [worker(1)]), []],
+    ['not one that is reserved', decide([{ ...idle(1), reservation: 'fair' }], [worker(1)]), []],
+    [
+      'not one that someone drained',
+      decide([{ ...state(1, 'IDLE', 'DRAIN'), reason: 'fan' }], [worker(1)]),
+      [],
+    ],
+    ['not one that min asks for', decide([idle(1)], [worker(1)], { min: 1 }), []],
+    ['not one that is spare', decide([idle(0), state(1, 'MIXED')], [worker(0), worker(1)], { spare: 1 }), []],
+    ['not while a job may be suspended there', actionsOf(withoutJobs(situation([idle(1)], [worker(1)]))), []],
+    ['wakes as many as min asks for', decide([idle(2)], [worker(2)], { min: 3 }), ['power-up w-0,w-1']],
+    [
+      'wakes a spare one beside those with jobs',
+      decide([state(0, 'ALLOCATED')], [worker(0)], { spare: 1 }),
+      ['power-up w-1'],
+    ],
+    [
+      'deletes the pod of a node that is being powered down',
+      decide([state(1, 'IDLE', 'POWERING_DOWN')], [worker(1)]),
+      ['delete-worker w-1'],
+    ],
+    ['keeps it while the node has work', decide([state(1, 'MIXED', 'POWERING_DOWN')], [worker(1)]), []],
+    [
+      'offers the slot again as soon as its pod is gone',
+      decide([state(1, 'IDLE', 'POWERING_DOWN')], []),
+      ['mark-asleep w-1'],
+    ],
+    [
+      'not while the pod terminates',
+      decide([state(1, 'IDLE', 'POWERING_DOWN')], [worker(1, { terminating: true })]),
+      [],
+    ],
+    [
+      'leaves a failed wake-up alone until it may be tried again',
+      decide(
+        [{ ...state(1, 'DOWN', 'POWERED_DOWN'), reason: 'ResumeTimeout reached', reasonSetAt: now - 1 }],
+        [],
+      ),
+      [],
+    ],
+    [
+      'then offers it',
+      decide([{ ...state(1, 'DOWN', 'POWERED_DOWN'), reason: 'ResumeTimeout reached', reasonSetAt: 0 }], []),
+      ['mark-asleep w-1'],
+    ],
+    [
+      'but not what a person set down',
+      decide([{ ...state(1, 'DOWN', 'POWERED_DOWN'), reason: 'fan', reasonSetAt: 0 }], []),
+      [],
+    ],
+    [
+      'replaces a worker that started before its node was powered up',
+      decide([state(1, 'ALLOCATED', 'POWERING_UP')], [worker(1)]),
+      ['delete-worker w-1'],
+    ],
+    [
+      'not one that has just started',
+      decide([state(1, 'ALLOCATED', 'POWERING_UP')], [worker(1, { readySince: now - 1000 })]),
+      [],
+    ],
+    [
+      'creates a sleeping record of another size again',
+      decide([sleeping(1, { size: { cpus: 2, memory: 4000, gpus: 0 } })], []),
+      ['delete-record w-1'],
+    ],
+    [
+      'marks a record whose creation was interrupted',
+      decide([sleeping(1, { comment: '', ours: false, features: ['w'] })], []),
+      ['mark-records w-1'],
+    ],
+    [
+      'leaves a node of that name alone that is not its own',
+      decide([sleeping(1, { comment: 'mine', ours: false, features: ['w'] })], []),
+      [],
+    ],
+    ['drains a worker above max', decide([idle(2)], [worker(2)], { max: 2 }), ['drain w-2']],
+  ];
+  for (const [what, actions, expected] of cases) test(what, () => assert.deepEqual(actions, expected));
+
+  test('creates the records that Slurm lacks, but none under a pod', () => {
+    const given = observed([worker(1, { readySince: now })], [], { autoscale: settings });
+    assert.deepEqual(actionsOf(given), ['create-records w-0,w-2']);
+    const unable = { autoscale: { ...settings, unsupported: 'too old' } };
+    assert.deepEqual(actionsOf(observed([], [], unable)), []);
+    assert.match(plan(observed([], [], unable), now).withheld.join(), /3 records are not created: too old/);
+    assert.deepEqual(actionsOf(observed([], [], { autoscale: { ...settings, shape: undefined } })), []);
+  });
+
+  test('does nothing while Slurm is unknown', () => {
+    const unknown = { kind: 'unknown', since: 0, why: 'down' } as const;
+    const workers = [worker(0), worker(1)];
+    assert.deepEqual(actionsOf({ ...situation([idle(0), idle(1)], workers), slurm: unknown }), []);
+  });
+
+  test('deletes sleeping records before it creates workers, once autoscale is removed', () => {
+    const { autoscale: _off, ...rest } = situation([], []);
+    assert.deepEqual(actionsOf({ ...rest, replicas: 1 }).toSorted(), ['drain w-0', 'drain w-1', 'drain w-2']);
+  });
+});

@@ -1,0 +1,242 @@
+/**
+ * Which sleeping slots are woken, which idle workers go to sleep, and which records are created: Slurm decides about jobs, this about
+ * the rest. Pure. A slot that Slurm itself wakes needs nothing here: its pod is desired because its record says so.
+ */
+import { reasonPrefix } from '@slurm-operator/api';
+import type { WorkerAction } from '../plan/actions.ts';
+import { isHealthy } from '../plan/availability.ts';
+import { isBusy, isOurDrain, isRegisteredBy } from '../plan/node-state.ts';
+import type { Observed, SlurmNode } from '../plan/observed.ts';
+import type { Autoscale, AutoscaleSummary } from './autoscale.ts';
+import { notAcceptedFrom } from './autoscaled-slots.ts';
+import type { SlotView } from './slot-states.ts';
+
+export interface PowerPlan {
+  readonly actions: readonly WorkerAction[];
+  readonly withheld: readonly string[];
+  /** When time alone changes the decision. */
+  readonly wakeAt: number | undefined;
+  /** Slurm wakes a slot at any moment, and its pod should not wait for the next slow poll. */
+  readonly awaitsSlurm: boolean;
+  readonly summary: AutoscaleSummary | undefined;
+}
+
+/** Records that one request creates; slurmctld holds its locks meanwhile. */
+const mostRecords = 500;
+
+export function planPower(observed: Observed, slots: readonly SlotView[], now: number): PowerPlan {
+  const { autoscale } = observed;
+  if (autoscale === undefined || slots.length === 0) return nothingToPower;
+  const count = (...states: SlotView['state'][]) =>
+    slots.filter(({ state }) => states.includes(state)).length;
+  const summary = {
+    visible: slots.length - count('Missing', 'Unknown', 'Foreign'),
+    awake: count('Awake'),
+    waking: count('Waking'),
+    sleeping: count('Sleeping'),
+    stopping: count('Stopping'),
+    cooling: count('Cooling'),
+  };
+  if (observed.slurm.kind === 'unknown') return { ...nothingToPower, awaitsSlurm: true };
+  const records = recordsToCreate(observed, autoscale, slots);
+  const balance = keptAwake(autoscale, slots);
+  const sleep = goToSleep(observed, autoscale, slots, balance.surplus, now);
+  const retry = afterFailure(autoscale, slots, now);
+  const names = (some: readonly SlotView[]) => some.map(({ slurmName }) => slurmName);
+  const each = (
+    kind: 'power-up' | 'power-down' | 'mark-asleep',
+    some: readonly SlotView[],
+  ): WorkerAction[] => (some.length === 0 ? [] : [{ kind, slurmNames: names(some) }]);
+  const slow = slots.flatMap((slot) => notAcceptedFrom(slot) ?? []);
+  const gone = slots.filter(
+    (slot) => slot.state === 'Stopping' && !slot.hasPod && !isOutdated(slot, autoscale),
+  );
+  const outdated = slots.filter((slot) => isOutdated(slot, autoscale));
+  return {
+    actions: [
+      ...records.actions,
+      // Law A4: its pod is gone, so what Slurm powers up next is another one.
+      ...each('mark-asleep', [...gone, ...retry.due]),
+      ...each('power-up', balance.toWake),
+      // Slurm refuses this for a node that got a job meanwhile.
+      ...outdated.map(({ slurmName }): WorkerAction => ({ kind: 'delete-record', slurmName })),
+      ...each('power-down', sleep.due),
+    ],
+    withheld: records.withheld,
+    wakeAt: earliest(
+      earliest(sleep.nextAt, retry.nextAt),
+      slow.length === 0 ? undefined : Math.min(...slow) + 1,
+    ),
+    awaitsSlurm: true,
+    summary,
+  };
+}
+
+const nothingToPower: PowerPlan = {
+  actions: [],
+  withheld: [],
+  wakeAt: undefined,
+  awaitsSlurm: false,
+  summary: undefined,
+};
+
+function recordsToCreate(
+  observed: Observed,
+  { shape, unsupported }: Autoscale,
+  slots: readonly SlotView[],
+): Pick<PowerPlan, 'actions' | 'withheld'> {
+  // Under a pod that Slurm does not know no record is created: its slurmd makes one, or has work that slurmctld forgot.
+  const missing = slots.filter(
+    ({ state, hasPod, slurmName }) => state === 'Missing' && !hasPod && !observed.takenNames.has(slurmName),
+  );
+  const unmarked = slots.filter(({ state }) => state === 'Unmarked');
+  const comment = recordComment(observed);
+  const actions: WorkerAction[] = [];
+  const withheld: string[] = [];
+  const obstacle = unsupported ?? (shape === undefined ? 'the size of a worker is unknown' : undefined);
+  if (missing.length > 0 && obstacle !== undefined)
+    withheld.push(`${missing.length} records are not created: ${obstacle}`);
+  else if (missing.length > 0 && shape !== undefined)
+    actions.push({
+      kind: 'create-records',
+      slurmNames: missing.slice(0, mostRecords).map(({ slurmName }) => slurmName),
+      shape,
+      comment,
+    });
+  if (unmarked.length > 0)
+    actions.push({ kind: 'mark-records', slurmNames: unmarked.map(({ slurmName }) => slurmName), comment });
+  return { actions, withheld };
+}
+
+/** Law L15: the record says whose it is. */
+function recordComment({ namespace, name, uid }: Observed): string {
+  return JSON.stringify({ namespace, nodeSetName: name, nodeSetUID: uid });
+}
+
+/** Law A5: as many workers as `min` and `spare` ask for are awake, where there are slots to wake. */
+function keptAwake(
+  autoscale: Autoscale,
+  slots: readonly SlotView[],
+): { readonly toWake: readonly SlotView[]; readonly surplus: number } {
+  const { min, spare } = autoscale;
+  const usable = slots.filter(
+    ({ state, node }) => state === 'Waking' || (state === 'Awake' && canWork(node)),
+  );
+  const busy = usable.filter(({ node }) => node !== undefined && isBusy(node)).length;
+  const wanted = Math.max(min, busy + spare);
+  const missing = Math.max(0, wanted - usable.length);
+  return {
+    toWake: slots
+      .filter((slot) => slot.state === 'Sleeping' && !isOutdated(slot, autoscale))
+      .slice(0, missing),
+    surplus: usable.length - wanted,
+  };
+}
+
+function canWork(node: SlurmNode | undefined): boolean {
+  return node !== undefined && ['IDLE', 'MIXED', 'ALLOCATED'].includes(node.base) && !node.flags.has('DRAIN');
+}
+
+/** Law A3: what someone drained, reserved or planned stays awake: powering down would remove the drain. */
+const keepsAwake = [
+  'DRAIN',
+  'RESERVED',
+  'MAINTENANCE',
+  'PLANNED',
+  'COMPLETING',
+  'NOT_RESPONDING',
+  'INVALID_REG',
+  'FAIL',
+  'BLOCKED',
+  'REBOOT_ISSUED',
+  'REBOOT_REQUESTED',
+  'POWER_DOWN',
+  'POWER_DRAIN',
+];
+
+/** Nothing runs there, nothing is planned there, and no one has drained or reserved it. */
+export function maySleep(node: Pick<SlurmNode, 'base' | 'flags' | 'reservation' | 'deadline'>): boolean {
+  return (
+    node.base === 'IDLE' &&
+    node.deadline === undefined &&
+    node.reservation === undefined &&
+    !keepsAwake.some((flag) => node.flags.has(flag))
+  );
+}
+
+function goToSleep(
+  observed: Observed,
+  { idleAfter }: Autoscale,
+  slots: readonly SlotView[],
+  surplus: number,
+  now: number,
+): { readonly due: readonly SlotView[]; readonly nextAt: number | undefined } {
+  // A node whose only job is suspended is listed as idle.
+  if (surplus <= 0 || observed.slurm.kind === 'unknown' || observed.slurm.jobsUnknown !== undefined)
+    return { due: [], nextAt: undefined };
+  const idle = slots.flatMap((slot) => {
+    const { node, worker, state } = slot;
+    if (state !== 'Awake' || node === undefined || worker === undefined || !maySleep(node)) return [];
+    if (!isHealthy(worker) || worker.cordoned || !isRegisteredBy(node, worker)) return [];
+    return [{ slot, at: idleSince(node) + idleAfter }];
+  });
+  const isOld = (slot: SlotView) => slot.worker?.revision !== observed.updateRevision;
+  const due = idle
+    .filter(({ at }) => at <= now)
+    .toSorted((a, b) => Number(isOld(b.slot)) - Number(isOld(a.slot)) || b.slot.ordinal - a.slot.ordinal)
+    .slice(0, surplus);
+  const later = idle.filter(({ at }) => at > now).map(({ at }) => at);
+  return {
+    due: due.map(({ slot }) => slot),
+    nextAt: later.length === 0 ? undefined : Math.min(...later),
+  };
+}
+
+/**
+ * The record of a sleeping slot that another worker made by registering, or that has another size than a worker has now: it is deleted,
+ * and created again as it should be.
+ */
+function isOutdated({ state, node, hasPod }: SlotView, { size, shape, unsupported }: Autoscale): boolean {
+  if (node === undefined || hasPod || isBusy(node) || node.deadline !== undefined) return false;
+  if (state !== 'Sleeping' && state !== 'Stopping') return false;
+  // What cannot be created again is kept.
+  if (shape === undefined || unsupported !== undefined || node.reservation !== undefined) return false;
+  const differs = (['cpus', 'memory', 'gpus'] as const).some(
+    (key) => (size[key] ?? (key === 'gpus' ? 0 : node.size[key])) !== node.size[key],
+  );
+  return differs || !node.flags.has('CLOUD');
+}
+
+/** Both are in Slurm's clock, as the list is. A node that never had work is idle since its slurmd started. */
+function idleSince({ lastBusyAt, slurmdStartedAt }: SlurmNode): number {
+  return Math.max(lastBusyAt ?? 0, slurmdStartedAt ?? 0);
+}
+
+/** What slurmctld writes on a node that did not come up in time. */
+const slurmGaveUp = /^ResumeTimeout reached/;
+
+/** A wake-up that failed: Slurm set the node down, or we did. It is offered again after `retryAfter`. */
+function afterFailure(
+  { retryAfter }: Autoscale,
+  slots: readonly SlotView[],
+  now: number,
+): { readonly due: readonly SlotView[]; readonly nextAt: number | undefined } {
+  const failed = slots.flatMap((slot) => {
+    const { state, node } = slot;
+    if (state !== 'Cooling' || node === undefined) return [];
+    // Drained when this slot was not wanted: autoscale was off, or max was lower.
+    if (node.base === 'IDLE') return isOurDrain(node) ? [{ slot, at: now }] : [];
+    if (node.base !== 'DOWN') return [];
+    if (!slurmGaveUp.test(node.reason) && !node.reason.startsWith(reasonPrefix)) return [];
+    if (node.flags.has('DRAIN') && !isOurDrain(node)) return [];
+    return [{ slot, at: (node.reasonSetAt ?? Number.NEGATIVE_INFINITY) + retryAfter }];
+  });
+  const later = failed.filter(({ at }) => at > now).map(({ at }) => at);
+  return {
+    due: failed.filter(({ at }) => at <= now).map(({ slot }) => slot),
+    nextAt: later.length === 0 ? undefined : Math.min(...later),
+  };
+}
+
+const earliest = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);

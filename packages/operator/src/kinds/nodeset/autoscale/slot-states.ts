@@ -1,0 +1,97 @@
+/** In which state each slot of an autoscaled NodeSet is, by the record that Slurm has of it. */
+import { askSlurm, isOwn } from '../plan/node-state.ts';
+import { type Observed, type SlurmNode, slotKey, slurmNameOf, type Worker } from '../plan/observed.ts';
+import type { Autoscale } from './autoscale.ts';
+
+export type SlotState =
+  | 'Unknown' // no list, or one that is older than the last change of this node
+  | 'Missing' // Slurm has no such node
+  | 'Unmarked' // a record that was created for this slot and does not name its NodeSet yet
+  | 'Foreign' // a node of this name that is not of this NodeSet
+  | 'Sleeping' // powered down, and offered to Slurm's scheduler
+  | 'Cooling' // powered down, and not offered
+  | 'Waking' // Slurm wants it: a job was allocated to it, or someone powered it up
+  | 'Awake'
+  | 'Stopping'; // being powered down, or powered down while its pod still exists
+
+export interface SlotView {
+  readonly ordinal: number;
+  readonly slurmName: string;
+  readonly state: SlotState;
+  readonly node: SlurmNode | undefined;
+  readonly worker: Worker | undefined;
+  /** A pod holds the name of this slot, whether it is a worker or not. */
+  readonly hasPod: boolean;
+}
+
+export function slotStates(observed: Observed, { max, feature }: Autoscale): SlotView[] {
+  const workers = new Map(observed.workers.map((worker) => [slotKey(worker.slot), worker]));
+  const others = new Set(
+    [...observed.orphans, ...observed.released, ...observed.foreignPods].map(({ slot }) => slotKey(slot)),
+  );
+  return Array.from({ length: max }, (_, ordinal): SlotView => {
+    const slot = { mode: 'StatefulSet', ordinal } as const;
+    const slurmName = slurmNameOf(slot, observed) ?? '';
+    const worker = workers.get(slotKey(slot));
+    const hasPod = worker !== undefined || others.has(slotKey(slot));
+    const answer = askSlurm(observed.slurm, slurmName, observed.lastWrites);
+    const node = answer.kind === 'present' ? answer.node : undefined;
+    const state =
+      answer.kind === 'unknown'
+        ? 'Unknown'
+        : node === undefined
+          ? 'Missing'
+          : stateOf(node, worker, hasPod, feature);
+    return { ordinal, slurmName, state, node, worker, hasPod };
+  });
+}
+
+function stateOf(
+  node: SlurmNode,
+  worker: Worker | undefined,
+  hasPod: boolean,
+  feature: string,
+): Exclude<SlotState, 'Unknown' | 'Missing'> {
+  const isOwned = node.ours || (worker !== undefined && isOwn(node, worker));
+  if (!isOwned) return isUnmarked(node, feature) ? 'Unmarked' : 'Foreign';
+  if (isPoweringUp(node)) return 'Waking';
+  if (!isPoweredDown(node)) return 'Awake';
+  if (hasPod || node.flags.has('POWERING_DOWN')) return 'Stopping';
+  return node.base === 'IDLE' && !node.flags.has('DRAIN') ? 'Sleeping' : 'Cooling';
+}
+
+type State = Pick<SlurmNode, 'flags'>;
+
+/** Slurm gives it no work, and what registers under its name is ignored. */
+export const isPoweredDown = ({ flags }: State): boolean =>
+  (flags.has('POWERED_DOWN') || flags.has('POWERING_DOWN')) && !isPoweringUp({ flags });
+
+/** Slurm powers up the node of this worker: it has no work there yet, and a job may wait for it. */
+export function isWakingUp(worker: Worker, { autoscale, slurm }: Observed): boolean {
+  const node =
+    autoscale === undefined || slurm.kind === 'unknown' ? undefined : slurm.nodes.get(worker.slurmName);
+  return node !== undefined && isPoweringUp(node) && isOwn(node, worker);
+}
+
+export const isPoweringUp = ({ flags }: State): boolean => flags.has('POWERING_UP') || flags.has('POWER_UP');
+
+/**
+ * A record is created first and gets its comment in a second request. One that no slurmd ever registered for, without a comment and
+ * with the feature of this NodeSet, is a creation that did not get that far.
+ */
+function isUnmarked(node: SlurmNode, feature: string): boolean {
+  return (
+    node.comment === '' &&
+    node.instanceId === undefined &&
+    node.slurmdStartedAt === undefined &&
+    node.flags.has('CLOUD') &&
+    node.flags.has('POWERED_DOWN') &&
+    node.features.includes(feature)
+  );
+}
+
+/** A sleeping record that was created for an autoscaled slot. Records that a slurmd made by registering have no flag CLOUD. */
+export function isLeftAsleep(slurmName: string, { slurm }: Pick<Observed, 'slurm'>): boolean {
+  const node = slurm.kind === 'known' ? slurm.nodes.get(slurmName) : undefined;
+  return node !== undefined && node.ours && node.flags.has('CLOUD') && isPoweredDown(node);
+}

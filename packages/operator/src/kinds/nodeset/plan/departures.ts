@@ -1,0 +1,52 @@
+/** Whether a worker that is to be removed may be deleted now. */
+import { safeToStop } from '../autoscale/safe-to-stop.ts';
+import type { SafeBecause, WhyGone, WorkerAction } from './actions.ts';
+import { type Observed, slotKey, type Worker } from './observed.ts';
+import { type Safety, safeToDelete } from './safe-to-delete.ts';
+
+export interface Departure {
+  readonly deletion: WorkerAction | undefined;
+  readonly withheld: readonly string[];
+  readonly blind: boolean;
+  readonly until: number | undefined;
+}
+
+export interface DepartureContext {
+  readonly current: Observed;
+  /** Another worker is behind the Slurm node of its name. */
+  readonly isStale: boolean;
+  /** Slots with a claim that is yet to be marked. */
+  readonly unmarked: ReadonlySet<string>;
+  readonly now: number;
+}
+
+export const staying: Departure = { deletion: undefined, withheld: [], blind: false, until: undefined };
+
+export function departureOf(worker: Worker, why: WhyGone, context: DepartureContext): Departure {
+  if (worker.terminating) return staying;
+  const safety = safetyOf(worker, why, context);
+  const { name, uid, slurmName, resourceVersion } = worker;
+  if (!safety.safe)
+    return {
+      ...staying,
+      withheld: [`${name} stays: ${safety.why}`],
+      blind: safety.blind,
+      until: safety.until,
+    };
+  if (why === 'scale-in' && context.unmarked.has(slotKey(worker.slot)))
+    return { ...staying, withheld: [`${name} stays until its claims are marked`] };
+  const { because } = safety;
+  const precondition = reliesOnThePod.has(because) ? { resourceVersion } : {};
+  return {
+    ...staying,
+    deletion: { kind: 'delete-worker', name, uid, slurmName, because, why, ...precondition },
+  };
+}
+
+function safetyOf(worker: Worker, why: WhyGone, { current, isStale, now }: DepartureContext): Safety {
+  if (why === 'sleep' || why === 'slow-wake') return safeToStop(worker, why, current);
+  return isStale ? { safe: true, because: 'stale-worker' } : safeToDelete(worker, current, now);
+}
+
+/** These hold only if nothing has happened to the pod since it was observed: its node, its start. */
+const reliesOnThePod = new Set<SafeBecause>(['never-started', 'unknown-to-slurm', 'stale-worker']);

@@ -1,0 +1,211 @@
+/**
+ * The decision about the workers of a NodeSet: what is observed, and the time, in; actions and a summary out.
+ * No I/O, no clock, nothing remembered. The laws it keeps (L1 … L11) are property tests beside it.
+ */
+import type { AutoscaleSummary } from '../autoscale/autoscale.ts';
+import { planPower } from '../autoscale/power.ts';
+import { isWakingUp } from '../autoscale/slot-states.ts';
+import type { WorkerAction } from './actions.ts';
+import { isAvailable, isOutOfReach } from './availability.ts';
+import { awaitsNews, listAgain, slurmIsBehindUs } from './awaits-slurm.ts';
+import { claimActions, unmarkedSlots } from './claims.ts';
+import { planCreations } from './creations.ts';
+import { withCurrentDeadlines } from './current-deadlines.ts';
+import { departureOf, staying } from './departures.ts';
+import { type DrainStep, drainActions } from './drain-actions.ts';
+import { drainTarget } from './drain-target.ts';
+import { podFacts, slurmFacts } from './facts.ts';
+import { mirrorState } from './mirror-state.ts';
+import type { Observed, SlotPod, Worker } from './observed.ts';
+import { type RecordPlan, recordActions } from './records.ts';
+import { chooseRemovals, type Removals } from './removals.ts';
+import { planSlots } from './slots.ts';
+import { staleWorkersOf } from './stale-workers.ts';
+
+export interface WorkerPlan {
+  /** In the order they should begin; `act` runs independent ones at once. */
+  readonly actions: readonly WorkerAction[];
+  readonly desired: number;
+  /** Decisions not taken, each with why: Slurm was unknown, a budget was used up, a claim is being deleted. */
+  readonly withheld: readonly string[];
+  /** Names in Slurm that this NodeSet wants or has, and that belong to another one. */
+  readonly nameConflicts: readonly string[];
+  /** How many of the withheld ones because the state of Slurm is unknown. */
+  readonly blind: number;
+  /** Some workers that should be registered are unknown to Slurm. */
+  readonly hasUnregistered: boolean;
+  readonly toRemove: readonly Worker[];
+  /** Something waits for Slurm to change: ask it often. */
+  readonly waitsForSlurm: boolean;
+  /** When time alone may change the decision. */
+  readonly wakeAt: number | undefined;
+  readonly autoscale?: AutoscaleSummary | undefined;
+}
+
+export function planWorkers(observed: Observed, now: number): WorkerPlan {
+  // 1. Nothing is created before the finalizer exists: deletion must find it (law L6).
+  if (!observed.deleting && !observed.hasFinalizer)
+    return { ...idle, desired: observed.replicas, actions: [{ kind: 'add-finalizer' }] };
+
+  // 2. Which workers have a place, and which must be removed.
+  const current = withCurrentDeadlines(observed, now);
+  const slots = planSlots(current, now);
+  const removals = chooseRemovals(current, slots, now);
+
+  // 3. Bring each worker to where it should be: cordon, drain, facts; and delete those that may be deleted.
+  const workers = planEach(current, removals, now);
+
+  // 4. Autoscale: create records, wake sleeping slots, send idle workers to sleep.
+  const power = planPower(current, slots.states, now);
+
+  // 5. Slurm records of workers that are gone, or of predecessors with another configuration.
+  const waitedFor = current.deleting
+    ? current.workers.filter((worker) => !isOutOfReach(worker, now))
+    : current.workers;
+  const records = recordActions({ ...current, workers: waitedFor }, slots);
+
+  // 6. Fill the vacant slots; at the very end of a deletion the NodeSet itself is released.
+  const outdated = new Set(
+    records.actions.flatMap((action) => ('slurmName' in action ? action.slurmName : [])),
+  );
+  const creations = planCreations(current, slots.vacant, outdated, now);
+  const finished = isFinished(current, waitedFor, records);
+
+  const wakes = [
+    removals.wakeAt,
+    ...workers.wakes,
+    power.wakeAt,
+    ...creations.wakes,
+    ...(current.deleting ? waitedFor.map((worker) => worker.endsBy) : []),
+    ...(slurmIsBehindUs(current) ? [now + listAgain] : []),
+  ];
+  return {
+    actions: [
+      ...ownershipActions(current),
+      ...claimActions(current, slots),
+      ...workers.patches,
+      ...workers.drains,
+      ...workers.deletions,
+      ...power.actions,
+      ...creations.actions,
+      ...records.actions,
+      ...(finished && current.hasFinalizer ? [{ kind: 'remove-finalizer' } as const] : []),
+    ],
+    desired: slots.desired,
+    withheld: [...removals.withheld, ...workers.withheld, ...power.withheld, ...creations.withheld],
+    nameConflicts: creations.nameConflicts,
+    blind: workers.blind,
+    hasUnregistered: removals.hasUnregistered,
+    toRemove: [...removals.workers.keys()],
+    waitsForSlurm:
+      removals.workers.size > 0 ||
+      records.awaited > 0 ||
+      power.awaitsSlurm ||
+      awaitsNews(current, removals.workers),
+    wakeAt: earliestAfter(now, wakes),
+    autoscale: power.summary,
+  };
+}
+
+const idle: WorkerPlan = {
+  actions: [],
+  desired: 0,
+  withheld: [],
+  nameConflicts: [],
+  blind: 0,
+  hasUnregistered: false,
+  toRemove: [],
+  waitsForSlurm: false,
+  wakeAt: undefined,
+};
+
+function planEach(current: Observed, removals: Removals, now: number) {
+  const patches: WorkerAction[] = [];
+  const drains: WorkerAction[] = [];
+  const deletions: WorkerAction[] = [];
+  const withheld: string[] = [];
+  const wakes: (number | undefined)[] = [];
+  let blind = 0;
+  const unmarked = unmarkedSlots(current);
+  const staleWorkers = staleWorkersOf(current);
+  // Where two have one name, the one that stays waits until the other is gone: else each would undo what is done for the other.
+  const leavingNames = new Set(
+    [...removals.workers.keys()].flatMap((worker) =>
+      worker.terminating || staleWorkers.has(worker) ? [] : worker.slurmName,
+    ),
+  );
+  for (const worker of current.workers) {
+    const why = removals.workers.get(worker);
+    const target = drainTarget(worker, why, current);
+    const isOfOther = staleWorkers.has(worker) || (why === undefined && leavingNames.has(worker.slurmName));
+    // While Slurm powers it up or down, a drain would requeue the job that waits for it, or be lost.
+    const isPowering = why === 'sleep' || isWakingUp(worker, current);
+    const step = isOfOther || isPowering ? untouched : drainActions(worker, target, current);
+    drains.push(...step.actions);
+    if (why === undefined && step.actions.length === 0) {
+      const noted = slurmFacts(worker, current, now);
+      drains.push(...noted.actions);
+      wakes.push(noted.wakeAt);
+    }
+    if (step.withheld !== undefined) {
+      withheld.push(step.withheld);
+      blind += 1;
+    }
+    const departure =
+      why === undefined
+        ? staying
+        : departureOf(worker, why, { current, isStale: staleWorkers.has(worker), unmarked, now });
+    withheld.push(...departure.withheld);
+    if (departure.blind) blind += 1;
+    wakes.push(departure.until);
+    if (departure.deletion !== undefined) deletions.push(departure.deletion);
+    else {
+      // A pod that is deleted now is not patched: a delete that is bound to the observed version must not meet our own patch.
+      const facts = podFacts(worker, target, current, now);
+      patches.push(...facts.actions, ...mirrorState(worker, current));
+      wakes.push(facts.wakeAt);
+    }
+    if (!isAvailable(worker, current, now) && worker.readySince !== undefined)
+      wakes.push(worker.readySince + current.minReadySeconds * 1000);
+  }
+  return { patches, drains, deletions, withheld, wakes, blind };
+}
+
+const untouched: DrainStep = { actions: [], withheld: undefined };
+
+/** A NodeSet that is being deleted adopts nothing. */
+function ownershipActions({ orphans, released, deleting }: Observed): WorkerAction[] {
+  const change =
+    (kind: 'adopt-worker' | 'release-worker') =>
+    ({ name, uid }: SlotPod): WorkerAction => ({ kind, name, uid });
+  return [
+    ...(deleting ? [] : orphans.map(change('adopt-worker'))),
+    ...released.map(change('release-worker')),
+  ];
+}
+
+/** Whether the NodeSet itself may go. */
+function isFinished(current: Observed, waitedFor: readonly Worker[], records: RecordPlan): boolean {
+  return (
+    current.deleting &&
+    waitedFor.length === 0 &&
+    // Released pods that still have their owner would be collected with the NodeSet, and the work in them with them.
+    current.released.length === 0 &&
+    recordsAreGone(current, records.left) &&
+    // The Controller removes its lines from slurm.conf when no job needs them any more; until then it shows which ones do.
+    current.configLines.state !== 'present'
+  );
+}
+
+function recordsAreGone(observed: Observed, left: number): boolean {
+  if (!observed.controllerExists || observed.deletionPolicy === 'Delete')
+    return observed.slurm.kind === 'unknown' || left === 0;
+  return observed.slurm.kind === 'known' && left === 0;
+}
+
+function earliestAfter(now: number, times: readonly (number | undefined)[]): number | undefined {
+  let earliest: number | undefined;
+  for (const at of times)
+    if (at !== undefined && at > now && (earliest === undefined || at < earliest)) earliest = at;
+  return earliest;
+}

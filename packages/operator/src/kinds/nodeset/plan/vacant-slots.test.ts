@@ -1,0 +1,53 @@
+/** When a vacant slot gets its worker: not before the record of a predecessor fits, and not where slurm.conf has no room. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
+import type { Observed, SlurmNode } from './observed.ts';
+import { planWorkers as plan } from './plan-workers.ts';
+
+const drained = { flags: new Set(['DRAIN']), reason: 'slurm-operator: going' };
+const decide = (node: Partial<SlurmNode>, over: Partial<Observed> = {}) => {
+  const given = observed([], [slurmNode(0, node)], { replicas: 1, features: ['w', 'new'], ...over });
+  const { actions, withheld } = plan(given, now);
+  return { kinds: actions.map(({ kind }) => kind), withheld: withheld.join() };
+};
+
+test('a record with the features of an older configuration is deleted before the successor is created', () => {
+  const outdated = decide({ ...drained, features: ['w', 'old'] });
+  assert.deepEqual(outdated.kinds, ['delete-record']);
+  assert.match(outdated.withheld, /w-0 is not created yet: Slurm's record of its predecessor/);
+  assert.deepEqual(decide({ ...drained, features: ['w', 'new'] }).kinds, ['create-worker']);
+});
+
+test('so is a record of another size', () => {
+  const size = { cpus: 2, memory: undefined, gpus: undefined };
+  const features = ['w', 'new'];
+  const recorded = (cpus: number) => ({ ...drained, features, size: { cpus, memory: 1, gpus: 0 } });
+  assert.deepEqual(decide(recorded(4), { size }).kinds, ['delete-record']);
+  assert.deepEqual(decide(recorded(2), { size }).kinds, ['create-worker']);
+});
+
+test('a record that must stay does not keep the slot vacant', () => {
+  const features = ['w', 'old'];
+  assert.deepEqual(decide({ features, flags: new Set(['DRAIN']), reason: 'bad disk' }).kinds, [
+    'create-worker',
+  ]);
+  assert.deepEqual(decide({ ...drained, features, base: 'ALLOCATED' }).kinds, ['create-worker']);
+});
+
+test('no worker is created that MaxNodeCount of slurm.conf has no room for', () => {
+  const three = observed([worker(0)], [slurmNode(0)], { replicas: 3, room: { limit: 2, free: 1 } });
+  const { actions, withheld, wakeAt } = plan(three, now);
+  assert.deepEqual(
+    actions.map(({ kind }) => kind),
+    ['create-worker'],
+  );
+  assert.match(withheld.join(), /w-2 is not created: MaxNodeCount=2 in slurm.conf leaves no room/);
+  assert.ok(wakeAt !== undefined && wakeAt > now, 'it looks again');
+  const returning = observed([], [slurmNode(0)], { replicas: 1, room: { limit: 1, free: 0 } });
+  assert.deepEqual(
+    plan(returning, now).actions.map(({ kind }) => kind),
+    ['create-worker'],
+    'a name that Slurm has needs no room',
+  );
+});

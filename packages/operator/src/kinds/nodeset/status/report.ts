@@ -1,0 +1,47 @@
+/** The status of a NodeSet from an observation, the plan and what became of it. Pure. */
+import { app, conditionType, label } from '@slurm-operator/api';
+import type { Outcome, StatusReport } from '../../../framework/define-reconciler.ts';
+import { keptRevision } from '../plan/kept-revision.ts';
+import { madeWindow, wantedWindow } from '../plan/maintenance-window.ts';
+import type { Note } from '../plan/memory.ts';
+import { pinsForStatus, rememberedPins } from '../plan/pins.ts';
+import type { NodeSetPlan, ObservedNodeSet } from '../plan/plan.ts';
+import { nodeSetStatus } from './status.ts';
+
+export type NodeSetOutcome = Outcome<ObservedNodeSet, NodeSetPlan, Note>;
+
+/** The counts are those after acting: caches show the operator's own writes already. */
+export function nodeSetReport(outcome: NodeSetOutcome): StatusReport {
+  const { after, plan, problems, now } = outcome;
+  const { nodeSet, facts } = after;
+  const { counts, conditions } = nodeSetStatus(facts, plan.workers, problems[0], now);
+  const window = windowReport(outcome);
+  const { collisionCount } = nodeSet.status ?? {};
+  return {
+    fields: {
+      ...counts,
+      nodeSetHash: facts.updateRevision,
+      currentRevision: keptRevision(facts),
+      ordinalToNode: pinsForStatus(rememberedPins(nodeSet, facts)),
+      selector: `${label.name}=${app.worker},${label.instance}=${nodeSet.metadata.name}`,
+      ...(collisionCount === undefined ? {} : { collisionCount }),
+      ...window.fields,
+      ...(plan.workers.autoscale === undefined ? {} : { autoscale: plan.workers.autoscale }),
+    },
+    conditions: [...conditions, ...window.conditions],
+    withdrawn: window.withdrawn,
+  };
+}
+
+/** Where an action failed, the status stays as it was, and with it what is known of the reservation. */
+function windowReport({ after: { nodeSet }, plan: { window }, succeeded }: NodeSetOutcome) {
+  const isDone = window.actions.every((action) => succeeded(action));
+  const reservation = isDone ? window.record : nodeSet.status?.reservation;
+  const plays = wantedWindow(nodeSet) !== undefined || madeWindow(nodeSet) !== undefined;
+  return {
+    fields: reservation === undefined ? {} : { reservation },
+    conditions: isDone && window.condition !== undefined ? [window.condition] : [],
+    // A status must not depend on what the NodeSet once asked for.
+    withdrawn: window.condition === undefined && !plays ? [conditionType.reservationCreated] : [],
+  };
+}

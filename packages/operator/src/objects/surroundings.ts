@@ -1,7 +1,0 @@
-/** What builders need to know of the world that no custom resource says. */
-export interface Surroundings {
-  /** The domain of Services, `cluster.local` nearly everywhere. */
-  readonly clusterDomain: string;
-  /** Images for containers whose custom resource names none. */
-  readonly images: Readonly<Record<'slurmctld' | 'slurmd' | 'slurmdbd' | 'slurmrestd' | 'login', string>>;
-}

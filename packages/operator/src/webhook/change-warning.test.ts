@@ -1,0 +1,140 @@
+/** The sentence that an update of a NodeSet is answered with, and that it never costs the request. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NodeSet } from '@slurm-operator/api';
+import type { AdmissionRequest, Client, DeepReadonly, Pod } from '@slurm-operator/kube';
+import { changeWarning } from './change-warning.ts';
+import { validatorOf } from './validator.ts';
+
+const set = (spec: object, replicas = 4) =>
+  ({
+    apiVersion: 'slinky.slurm.net/v1beta1',
+    kind: 'NodeSet',
+    metadata: { name: 'gpu', namespace: 'hpc', uid: 'u' },
+    spec: {
+      controllerRef: { name: 'slurm' },
+      replicas: 4,
+      scalingMode: 'StatefulSet',
+      slurmd: { image: 'slurmd:1' },
+      ...spec,
+    },
+    status: { replicas },
+  }) as unknown as DeepReadonly<NodeSet>;
+
+const worker = (end?: string) =>
+  ({
+    metadata: {
+      labels: end === undefined ? {} : { 'nodeset.slinky.slurm.net/pod-protect': 'true' },
+      annotations: end === undefined || end === '' ? {} : { 'nodeset.slinky.slurm.net/pod-deadline': end },
+      ownerReferences: [{ uid: 'u' }],
+    },
+  }) as unknown as DeepReadonly<Pod>;
+
+const four = [worker(), worker('2026-11-20T18:40:00Z'), worker('2026-11-19T10:00:00Z'), worker()];
+const image = { slurmd: { image: 'slurmd:2' } };
+
+for (const [reason, after, workers, says] of [
+  ['nothing changes', {}, four, undefined],
+  ['a scale-out', { replicas: 9 }, four, undefined],
+  ['what no worker is made of', { minReadySeconds: 5 }, four, undefined],
+  [
+    'a new image',
+    image,
+    four,
+    'NodeSet gpu: this replaces 4 of 4 workers, 1 at a time, each once its jobs have ended (2 have jobs now, the last until 2026-11-20T18:40:00Z at the latest).',
+  ],
+  [
+    'a new image, nothing runs',
+    image,
+    [worker(), worker()],
+    'NodeSet gpu: this replaces 2 of 2 workers, 1 at a time, each once its jobs have ended.',
+  ],
+  [
+    'a job without a known end',
+    image,
+    [worker('2026-11-20T18:40:00Z'), worker('')],
+    'NodeSet gpu: this replaces 2 of 2 workers, 1 at a time, each once its jobs have ended (2 have jobs now).',
+  ],
+  [
+    'the workers are unknown',
+    image,
+    undefined,
+    'NodeSet gpu: this replaces 4 of 4 workers, 1 at a time, each once its jobs have ended.',
+  ],
+  [
+    'a budget',
+    { ...image, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '50%' } } },
+    undefined,
+    'NodeSet gpu: this replaces 4 of 4 workers, 2 at a time, each once its jobs have ended.',
+  ],
+  [
+    'a partition',
+    { ...image, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
+    undefined,
+    'NodeSet gpu: this replaces 1 of 4 workers, 1 at a time, each once its jobs have ended.',
+  ],
+  [
+    'paused',
+    { ...image, updateStrategy: { rollingUpdate: { paused: true } } },
+    undefined,
+    'NodeSet gpu: 4 workers keep the old revision while the rollout is paused.',
+  ],
+  [
+    'OnDelete',
+    { ...image, updateStrategy: { type: 'OnDelete' } },
+    undefined,
+    'NodeSet gpu: 4 workers keep the old revision until you delete them (updateStrategy OnDelete).',
+  ],
+  [
+    'a window',
+    {
+      ...image,
+      updateStrategy: { type: 'ScheduledUpdate', scheduledUpdate: { startTime: '2026-12-01T00:00:00Z' } },
+    },
+    undefined,
+    'NodeSet gpu: 4 workers are replaced in the window that begins at 2026-12-01T00:00:00Z.',
+  ],
+  [
+    'a scale-in',
+    { replicas: 1 },
+    four,
+    'NodeSet gpu: replicas 4 → 1 removes 3 workers once their jobs have ended (2 have jobs now, the last until 2026-11-20T18:40:00Z at the latest).',
+  ],
+] as const)
+  test(`warning: ${reason}`, () => {
+    assert.equal(changeWarning(set({}), set(after), workers), says);
+  });
+
+const review = (client: Partial<Client>, after: object) =>
+  validatorOf('NodeSet', { client: { find: () => Promise.resolve({}), ...client } as unknown as Client })(
+    {
+      operation: 'UPDATE',
+      namespace: 'hpc',
+      object: set(after),
+      oldObject: set({}),
+    } as unknown as AdmissionRequest<never>,
+    AbortSignal.timeout(60_000),
+  );
+
+test('the answer to a review carries the sentence', async () => {
+  const list = (resource: { plural: string }) =>
+    Promise.resolve({ items: resource.plural === 'pods' ? four : [], resourceVersion: '' });
+  const { allowed, warnings } = await review({ list } as never, image);
+  assert.equal(allowed, true);
+  assert.match(warnings?.at(-1) ?? '', /replaces 4 of 4 workers.*2 have jobs now/);
+});
+
+for (const [reason, pods] of [
+  ['cannot be listed', () => Promise.reject(new Error('forbidden'))],
+  ['do not come', () => new Promise(() => {})],
+] as const)
+  test(`workers that ${reason} cost the warning its details, never the request`, async () => {
+    const list = (resource: { plural: string }) =>
+      resource.plural === 'pods' ? pods() : Promise.resolve({ items: [], resourceVersion: '' });
+    const { allowed, warnings } = await review({ list } as never, image);
+    assert.equal(allowed, true);
+    assert.match(
+      warnings?.at(-1) ?? '',
+      /replaces 4 of 4 workers, 1 at a time, each once its jobs have ended\.$/,
+    );
+  });

@@ -1,0 +1,68 @@
+/** What an update of a NodeSet does to its workers, in one sentence for the person who applies it. Pure. */
+import { annotation, label, type NodeSet } from '@slurm-operator/api';
+import type { DeepReadonly, Pod } from '@slurm-operator/kube';
+import { revisionData } from '../kinds/nodeset/objects/revision.ts';
+import { resolveMaxUnavailable } from '../kinds/nodeset/observe/resolve-max-unavailable.ts';
+
+type Set = DeepReadonly<NodeSet>;
+
+/** `workers`: unknown when they could not be read in time; then the sentence says only what the objects say. */
+export function changeWarning(
+  before: Set,
+  after: Set,
+  workers: readonly DeepReadonly<Pod>[] | undefined,
+): string | undefined {
+  if (after.spec.scalingMode !== before.spec.scalingMode) return undefined;
+  const parts = [removal(before, after, workers), replacement(before, after, workers)].filter(
+    (part) => part !== undefined,
+  );
+  return parts.length === 0 ? undefined : `NodeSet ${after.metadata.name}: ${parts.join('; ')}.`;
+}
+
+function removal(
+  before: Set,
+  after: Set,
+  workers: readonly DeepReadonly<Pod>[] | undefined,
+): string | undefined {
+  const [from, to] = [before.spec.replicas ?? 1, after.spec.replicas ?? 1];
+  if (after.spec.scalingMode === 'DaemonSet' || to >= from) return undefined;
+  return `replicas ${from} → ${to} removes ${count(from - to)} once their jobs have ended${work(workers)}`;
+}
+
+function replacement(
+  before: Set,
+  after: Set,
+  workers: readonly DeepReadonly<Pod>[] | undefined,
+): string | undefined {
+  if (revisionData(before as NodeSet) === revisionData(after as NodeSet)) return undefined;
+  const total = workers?.length ?? before.status?.replicas ?? 0;
+  const kept = Math.min(total, after.spec.scalingMode === 'DaemonSet' ? total : (after.spec.replicas ?? 1));
+  if (kept === 0) return undefined;
+  const strategy = after.spec.updateStrategy;
+  const rolling = strategy?.rollingUpdate;
+  if (strategy?.type === 'OnDelete')
+    return `${count(kept)} keep the old revision until you delete them (updateStrategy OnDelete)`;
+  if (rolling?.paused) return `${count(kept)} keep the old revision while the rollout is paused`;
+  if (strategy?.type === 'ScheduledUpdate')
+    return `${count(kept)} are replaced in the window that begins at ${strategy.scheduledUpdate?.startTime ?? 'its start time'}`;
+  const partition = rolling?.partition ?? 0;
+  const replaced = Math.max(0, kept - partition);
+  if (replaced === 0) return undefined;
+  const budget = resolveMaxUnavailable(rolling?.maxUnavailable ?? '25%', kept);
+  return `this replaces ${replaced} of ${count(kept)}, ${budget} at a time, each once its jobs have ended${work(workers)}`;
+}
+
+/** How many workers have jobs, and by when the last must end, from what the operator wrote on the pods. */
+function work(workers: readonly DeepReadonly<Pod>[] | undefined): string {
+  const busy = (workers ?? []).filter(({ metadata }) => metadata.labels?.[label.podProtect] === 'true');
+  if (busy.length === 0) return '';
+  const ends = busy
+    .map(({ metadata }) => metadata.annotations?.[annotation.podDeadline] ?? '')
+    .filter((end) => end !== '');
+  const last = ends.toSorted().at(-1);
+  const until =
+    last === undefined || ends.length < busy.length ? '' : `, the last until ${last} at the latest`;
+  return ` (${busy.length} ${busy.length === 1 ? 'has' : 'have'} jobs now${until})`;
+}
+
+const count = (number: number): string => `${number} ${number === 1 ? 'worker' : 'workers'}`;

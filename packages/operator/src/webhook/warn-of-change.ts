@@ -1,0 +1,57 @@
+/** Reads the workers of a NodeSet for a warning, within a short deadline. A failure costs the warning its details, never the request. */
+import { label, type NodeSet } from '@slurm-operator/api';
+import {
+  type AdmissionRequest,
+  type Client,
+  type DeepReadonly,
+  type Pod,
+  pods,
+  sleep,
+} from '@slurm-operator/kube';
+import { changeWarning } from './change-warning.ts';
+
+/** A person who applies a manifest does not wait for a remark. */
+const patienceMs = 50;
+
+export async function warnOfChange(
+  { object, oldObject, namespace, operation }: AdmissionRequest,
+  client: Client,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (operation !== 'UPDATE' || object === undefined || oldObject === undefined) return [];
+  try {
+    const [before, after] = [oldObject, object] as unknown as readonly [
+      DeepReadonly<NodeSet>,
+      DeepReadonly<NodeSet>,
+    ];
+    if (changeWarning(before, after, undefined) === undefined && before.status?.replicas !== undefined)
+      return [];
+    const warning = changeWarning(before, after, await workersOf(before, client, namespace, signal));
+    return warning === undefined ? [] : [warning];
+  } catch {
+    return [];
+  }
+}
+
+/** Undefined when they could not be read in time. */
+async function workersOf(
+  { metadata }: DeepReadonly<NodeSet>,
+  client: Client,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly DeepReadonly<Pod>[] | undefined> {
+  const enough = new AbortController();
+  const stop = AbortSignal.any([signal, enough.signal]);
+  try {
+    const list = client
+      .list(pods, { namespace, labelSelector: `${label.component}=worker`, signal: stop })
+      .then(
+        ({ items }) =>
+          items.filter((pod) => pod.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)),
+        () => undefined,
+      );
+    return await Promise.race([list, sleep(patienceMs, stop).then(() => undefined)]);
+  } finally {
+    enough.abort();
+  }
+}

@@ -1,0 +1,240 @@
+/** Random histories of an autoscaled NodeSet, and the laws A1 to A6 at every step and at the end. */
+import fc from 'fast-check';
+import type { Autoscale } from '../src/kinds/nodeset/autoscale/autoscale.ts';
+import type { Observed } from '../src/kinds/nodeset/plan/observed.ts';
+import { planWorkers, type WorkerPlan } from '../src/kinds/nodeset/plan/plan-workers.ts';
+import { LawBroken } from './law-broken.ts';
+import { type Event, happen, newWorld, settle } from './nodeset-history.ts';
+import { sleepingNode } from './simulated-power.ts';
+import type { SimulatedWorld } from './simulated-world.ts';
+
+const n = fc.nat({ max: 7 });
+const one = (...does: string[]) => fc.record({ does: fc.constantFrom(...does), n });
+
+export const autoscaleEvent: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 10, arbitrary: one('operator') },
+  { weight: 4, arbitrary: one('kube') },
+  { weight: 6, arbitrary: one('slurm') },
+  { weight: 5, arbitrary: one('list') },
+  { weight: 3, arbitrary: one('time') },
+  {
+    weight: 8,
+    arbitrary: one(
+      'new-revision',
+      'crash',
+      'cache-lags',
+      'cache-catches-up',
+      'slurm-down',
+      'slurm-up',
+      'fail-pod',
+      'restart-slurmd',
+      'lose-machine',
+      'machine-back',
+      'image-lost',
+      'image-back',
+      'cordon-pod',
+      'uncordon-pod',
+      'admin-drain',
+      'admin-undrain',
+      'foreign-node',
+      'foreign-node-gone',
+      'state-lost',
+      'suspend-job',
+      'resume-job',
+      'jobs-unlisted',
+      'jobs-listed',
+      'max',
+      'min',
+      'admin-power-down',
+      'admin-power-up',
+      'half-created',
+      'autoscale-off',
+      'autoscale-on',
+    ),
+  },
+);
+
+export const autoscaleStart = fc.record({
+  replicas: fc.nat({ max: 4 }),
+  min: fc.nat({ max: 2 }),
+  max: fc.integer({ min: 1, max: 6 }),
+  spare: fc.nat({ max: 2 }),
+  machines: fc.integer({ min: 1, max: 6 }),
+  /** Autoscale is switched on after the workers came up. */
+  switched: fc.boolean(),
+  deleted: fc.boolean(),
+  /** What has just happened when it is switched on: else the idle workers are asleep before anything can. */
+  first: fc.constantFrom('time', 'jobs-unlisted', 'admin-drain', 'slurm'),
+});
+
+const settings = (over: Partial<Autoscale>): Autoscale => ({
+  min: 0,
+  max: 4,
+  spare: 0,
+  idleAfter: 4_000,
+  retryAfter: 600_000,
+  shape: 'CPUs=1 Feature=workers',
+  size: { cpus: 1, memory: 1, gpus: 0 },
+  feature: 'workers',
+  unsupported: undefined,
+  ...over,
+});
+
+export function checkAutoscaleLaws(runs: number, seed: number): number {
+  let checked = 0;
+  fc.assert(
+    fc.property(
+      autoscaleStart,
+      fc.array(autoscaleEvent, { minLength: 10, maxLength: 80, size: 'max' }),
+      (from, events) => {
+        const world = newWorld({ ...from, maxUnavailable: 2, daemon: false, scaledDelete: false });
+        const { min, max, spare } = from;
+        const wanted = settings({ max, min: Math.min(min, max), spare });
+        if (from.switched) settle(world);
+        world.spec.autoscale = wanted;
+        for (const does of [from.first, 'list', 'operator']) step(world, { does, n: 1 });
+        for (const each of events) step(world, each);
+        world.spec.autoscale ??= wanted;
+        adminsResume(world);
+        rest(world);
+        checkRest(world);
+        if (from.deleted) checkDeletion(world);
+        checked += 1;
+      },
+    ),
+    { numRuns: runs, seed, endOnFailure: false },
+  );
+  return checked;
+}
+
+function step(world: SimulatedWorld, each: Event): void {
+  const { autoscale } = world.spec;
+  const nodes = [...world.slurm.nodes.values()].filter(({ ours }) => ours);
+  const node = nodes[each.n % Math.max(1, nodes.length)];
+  switch (each.does) {
+    case 'operator': {
+      const observed = world.observe();
+      checkPower(observed, planWorkers(observed, world.now));
+      return happen(world, each);
+    }
+    case 'max':
+      if (autoscale)
+        world.spec.autoscale = {
+          ...autoscale,
+          max: Math.max(1, each.n),
+          min: Math.min(autoscale.min, Math.max(1, each.n)),
+        };
+      return;
+    case 'min':
+      if (autoscale) world.spec.autoscale = { ...autoscale, min: Math.min(each.n, autoscale.max) };
+      return;
+    case 'admin-power-down':
+      if (node && !node.flags.has('POWERED_DOWN') && !node.flags.has('POWERING_UP'))
+        world.slurm.power.powerDown(node, world.now);
+      return;
+    case 'admin-power-up':
+      if (node) world.slurm.power.change({ kind: 'power-up', slurmNames: [node.name] }, new Set(), world.now);
+      return;
+    case 'half-created': {
+      // A creation that was interrupted before the record was marked.
+      const name = `workers-${each.n}`;
+      const hasPod = [...world.pods.values()].some(({ slurmName }) => slurmName === name);
+      if (!hasPod && !world.slurm.nodes.has(name))
+        world.slurm.nodes.set(name, { ...sleepingNode(name, ''), ours: false });
+      return;
+    }
+    case 'autoscale-off':
+      world.spec.autoscale = undefined;
+      return;
+    case 'autoscale-on':
+      world.spec.autoscale ??= settings({});
+      return;
+    case 'admin-undrain':
+      return adminsResume(world);
+    default:
+      return happen(world, each);
+  }
+}
+
+/** The person who drained a node resumes it, which also brings back one that Slurm has set down. */
+function adminsResume(world: SimulatedWorld): void {
+  for (const node of world.slurm.nodes.values()) {
+    if (node.reason !== 'bad disk') continue;
+    node.flags.delete('DRAIN');
+    Object.assign(node, { reason: '', base: 'IDLE' });
+  }
+}
+
+/** What a plan must not ask for, whatever it was shown. Written apart from the predicates of the product. */
+function checkPower({ slurm, workers, lastWrites }: Observed, made: WorkerPlan): void {
+  for (const action of made.actions) {
+    const broken = (what: string): never => {
+      throw new LawBroken(`${what}: ${JSON.stringify(action)}`);
+    };
+    if ('slurmNames' in action && slurm.kind === 'unknown') broken('A1: a change planned on an unknown view');
+    if (action.kind === 'power-down')
+      for (const name of action.slurmNames) {
+        const node = slurm.kind === 'known' ? slurm.nodes.get(name) : undefined;
+        if (node?.flags.has('DRAIN')) broken('A3: a drained node is powered down');
+        if (node?.base !== 'IDLE' || node.deadline !== undefined) broken('A2: a busy node is powered down');
+        if (slurm.kind === 'known' && slurm.jobsUnknown !== undefined)
+          broken('A2: a node is powered down though a job may be suspended there');
+      }
+    if (action.kind === 'mark-asleep')
+      for (const name of action.slurmNames)
+        if (workers.some(({ slurmName }) => slurmName === name)) broken('A4: resumed while its pod exists');
+    if (action.kind === 'delete-worker' && action.because === 'powered-down') {
+      const node = slurm.kind === 'known' ? slurm.nodes.get(action.slurmName) : undefined;
+      if (node === undefined || !(node.flags.has('POWERED_DOWN') || node.flags.has('POWERING_DOWN')))
+        broken('A2: a pod deleted whose node is not powered down');
+      if (slurm.kind === 'known' && slurm.at <= (lastWrites.get(action.slurmName) ?? 0))
+        broken('A2: a pod deleted on a list older than the last change');
+    }
+  }
+}
+
+/** A job that waits for a node that is not wanted any more holds its record until Slurm gives the wake-up up. */
+function rest(world: SimulatedWorld): void {
+  settle(world);
+  world.now += 3_600_000;
+  settle(world);
+}
+
+function checkRest(world: SimulatedWorld): void {
+  const { autoscale } = world.spec;
+  if (autoscale === undefined) return;
+  const expect = (holds: boolean, what: string) => {
+    if (!holds) throw new LawBroken(`at rest ${what}`);
+  };
+  const nodes = [...world.slurm.nodes.values()];
+  const asleep = nodes.filter(({ flags }) => flags.has('POWERED_DOWN'));
+  const names = new Set(asleep.map(({ name }) => name));
+  const pods = [...world.pods.values()];
+  expect(nodes.length === autoscale.max, `A1: Slurm shows ${nodes.length} nodes instead of ${autoscale.max}`);
+  expect(
+    pods.every(({ slurmName }) => world.slurm.nodes.has(slurmName) && !names.has(slurmName)),
+    'A1: a pod exists whose node sleeps',
+  );
+  expect(pods.length === nodes.length - asleep.length, 'A1: a node is awake without a pod');
+  expect(
+    nodes.every(({ flags }) => !flags.has('POWERING_UP') && !flags.has('POWERING_DOWN')),
+    'A6: a node is still being powered up or down',
+  );
+  const wanted = Math.max(autoscale.min, Math.min(autoscale.max, autoscale.spare));
+  expect(pods.length === wanted, `A5: ${pods.length} workers are awake instead of ${wanted}`);
+  expect(
+    nodes.every(({ base, flags }) => base === 'IDLE' && !flags.has('DRAIN')),
+    'A6: a slot is not offered to Slurm again',
+  );
+  world.refreshView();
+  const { actions } = planWorkers(world.observe(), world.now);
+  expect(actions.length === 0, `L9: an unchanged NodeSet asks for ${JSON.stringify(actions)}`);
+}
+
+function checkDeletion(world: SimulatedWorld): void {
+  world.slurmWorks(3);
+  world.spec.deleting = true;
+  rest(world);
+  if (!world.finalized || world.pods.size > 0 || world.slurm.nodes.size > 0)
+    throw new LawBroken(`L6: ${world.pods.size} pods and ${world.slurm.nodes.size} records are left`);
+}
