@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  before,
+  condition,
+  context,
+  custom,
+  flatten,
+  hour,
+  pod,
+  slurmNode,
+  withValues,
+} from '../testing/index.ts';
+import { diagnose } from './diagnose.ts';
+import { forbidden, unknown } from './evidence/evidence.ts';
+import { family, type Rule, rule, type Severity } from './finding.ts';
+
+const lostMachine = {
+  machines: [
+    {
+      metadata: { name: 'machine-2' },
+      status: { conditions: [{ type: 'Ready', status: 'Unknown', lastTransitionTime: before(hour) }] },
+    },
+  ],
+  slurmNodes: [
+    slurmNode('gpu-0'),
+    slurmNode('gpu-1', { state: 'DOWN+NOT_RESPONDING', reason: 'Not responding' }),
+  ],
+};
+
+test('folds what follows from a lost node under the lost node', () => {
+  const { findings } = diagnose(withValues(lostMachine), context);
+  assert.deepEqual(
+    findings.map(({ rule: id, consequences }) => [id, consequences.map((each) => each.rule)]),
+    [['D11', ['E6']]],
+  );
+});
+
+test('folds the state of every worker under a Slurm that does not respond', () => {
+  const { findings } = diagnose(
+    withValues({
+      clusters: [
+        custom('Cluster', 'slurm', {
+          conditions: [condition('SlurmConnected', 'False', 'ConnectionRefused')],
+        }),
+      ],
+      nodeSets: [custom('NodeSet', 'gpu', { conditions: [condition('Ready', 'False', 'SlurmUnknown')] })],
+      pods: [pod('slurm-restapi-0', { component: 'restapi', ready: false })],
+    }),
+    context,
+  );
+  assert.equal(findings[0]?.rule, 'B16', 'the pod is the cause');
+  assert.deepEqual(findings[0]?.consequences.map((each) => each.rule).toSorted(), ['B1', 'G12', 'G3']);
+});
+
+test('says which evidence is missing and why, and which rules it cost', () => {
+  const evidence = {
+    ...withValues(),
+    logs: forbidden<never>('get', 'pods/log'),
+    jobs: unknown<never>('slurmrestd does not respond'),
+  };
+  const { unchecked, findings } = diagnose(evidence, context);
+  assert.deepEqual(findings, []);
+  assert.deepEqual(
+    unchecked
+      .map(({ evidence: name, why }) => [name, why])
+      .toSorted(([a = ''], [b = '']) => a.localeCompare(b)),
+    [
+      ['jobs', 'slurmrestd does not respond'],
+      ['logs', 'you may not get pods/log'],
+    ],
+  );
+  assert.ok(unchecked.every(({ rules }) => rules.length > 3));
+});
+
+test('evidence that was not asked for is no gap', () => {
+  const { unchecked, checked } = diagnose({ pods: withValues().pods }, context);
+  assert.deepEqual(unchecked, []);
+  assert.ok(checked > 3);
+});
+
+test('no finding is lost, whatever the rules say about causes, even in circles', () => {
+  const drafts = fc.array(
+    fc.record({
+      id: fc.integer({ min: 0, max: 7 }),
+      subject: fc.constantFrom('a', 'b', 'c'),
+      after: fc.array(
+        fc.record({
+          rule: fc.integer({ min: 0, max: 7 }),
+          subject: fc.option(fc.constantFrom('a', 'b'), { nil: undefined }),
+        }),
+      ),
+      severity: fc.constantFrom<Severity>('error', 'warning', 'info'),
+    }),
+    { maxLength: 20 },
+  );
+  fc.assert(
+    fc.property(drafts, (given) => {
+      const rules: Rule[] = [...Map.groupBy(given, ({ id }) => id)].flatMap(([id, mine]) =>
+        family('workers', [
+          rule({
+            id: `R${id}`,
+            title: '',
+            needs: [],
+            find: () =>
+              mine.map(({ subject, after, severity }) => ({
+                severity,
+                subject: { kind: 'X', name: subject },
+                says: 'x',
+                after: after.map((one) => ({
+                  rule: `R${one.rule}`,
+                  ...(one.subject === undefined ? {} : { subject: one.subject }),
+                })),
+              })),
+          }),
+        ]),
+      );
+      const { findings } = diagnose({}, context, rules);
+      assert.equal(flatten(findings).length, given.length);
+      // The worst severity of a group is that of its cause, so that an error never hides below a note.
+      const rank = { error: 0, warning: 1, info: 2 };
+      for (const { severity, consequences } of findings)
+        for (const each of consequences) assert.ok(rank[severity] <= rank[each.severity]);
+    }),
+  );
+});
