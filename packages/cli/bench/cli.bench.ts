@@ -1,0 +1,102 @@
+/** `make bench BENCH=cli`: size and start of the plugin, and `doctor` on a large cluster. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rules } from '@slurm-operator/advice';
+import { pods } from '@slurm-operator/kube';
+import { bundleCli } from '../src/bundle.ts';
+import { CliWorld } from '../testing/cli-world.ts';
+
+const workers = 1000;
+const jobs = 10_000;
+const rounds = 7;
+
+const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+const round = (ms: number): number => Math.round(ms);
+
+const directory = mkdtempSync(join(tmpdir(), 'kubectl-slurm-bench-'));
+try {
+  const { content } = await bundleCli();
+  const file = join(directory, 'kubectl-slurm');
+  writeFileSync(file, content, { mode: 0o755 });
+  const time = (words: readonly string[], env: NodeJS.ProcessEnv = process.env): number => {
+    const began = performance.now();
+    const { status, stderr } = spawnSync(process.execPath, [file, ...words], { env, encoding: 'utf8' });
+    if (status === null || status > 1) throw new Error(`kubectl slurm ${words.join(' ')}: ${stderr}`);
+    return performance.now() - began;
+  };
+  const bare = median(
+    Array.from({ length: rounds }, () => {
+      const began = performance.now();
+      spawnSync(process.execPath, ['-e', '0']);
+      return performance.now() - began;
+    }),
+  );
+  const help = median(Array.from({ length: rounds }, () => time(['--help'])));
+
+  const world = await CliWorld.start(`w-[0-${workers - 1}]`);
+  try {
+    for (let index = 0; index < workers; index += 1)
+      await world.client.create(pods, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: {
+          name: `w-${index}`,
+          namespace: 'hpc',
+          labels: {
+            'app.kubernetes.io/component': 'worker',
+            'nodeset.slinky.slurm.net/pod-hostname': `w-${index}`,
+          },
+        },
+        spec: { containers: [{ name: 'slurmd', image: 'slurmd:26.05' }] },
+      } as never);
+    const slurm = world.slurm.cluster;
+    for (let index = 0; index < jobs; index += 1) {
+      const job = { user: `user-${index % 50}`, cpusPerNode: 4, timeLimit: 600 };
+      if (index < workers) slurm.runJob([`w-${index}`], job);
+      else slurm.createJob({ ...job, reason: index % 2 === 0 ? 'Resources' : 'Priority' });
+    }
+    const measure = async (words: readonly string[]) => {
+      const began = performance.now();
+      const { code, out, err } = await world.run([...words, '-n', 'hpc']);
+      if (code > 1) throw new Error(err);
+      return { ms: performance.now() - began, out };
+    };
+    const doctor: number[] = [];
+    const status: number[] = [];
+    let last = '';
+    for (let count = 0; count < rounds; count += 1) {
+      const found = await measure(['doctor']);
+      doctor.push(found.ms);
+      last = found.out;
+      status.push((await measure(['status'])).ms);
+    }
+    const kilobytes = Math.round(Buffer.byteLength(content) / 1024);
+    const table = [
+      ['rules', rules.length, ''],
+      ['bundle', kilobytes, 'kB'],
+      ['node -e 0', round(bare), 'ms'],
+      ['--help', round(help), 'ms'],
+      [`status, ${workers} workers`, round(median(status)), 'ms'],
+      [`doctor, ${workers} workers, ${jobs} jobs`, round(median(doctor)), 'ms'],
+    ] as const;
+    for (const [name, value, unit] of table)
+      console.log(`${name.padEnd(36)} ${String(value).padStart(7)} ${unit}`);
+    console.log(last.trim().split('\n').at(-1));
+    console.log(
+      JSON.stringify({
+        rules: rules.length,
+        help_ms: round(help),
+        status_ms: round(median(status)),
+        doctor_1000_workers_ms: round(median(doctor)),
+        bundle_kb: kilobytes,
+      }),
+    );
+  } finally {
+    await world.stop();
+  }
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}

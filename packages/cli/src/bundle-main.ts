@@ -1,0 +1,15 @@
+/** `node packages/cli/src/bundle-main.ts FILE`: writes the plugin as one executable file. */
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { bundleCli } from './bundle.ts';
+
+const [file] = process.argv.slice(2);
+if (file === undefined) {
+  console.error('usage: node packages/cli/src/bundle-main.ts FILE');
+  process.exit(2);
+}
+const { content } = await bundleCli();
+await mkdir(dirname(file), { recursive: true });
+await writeFile(file, content);
+await chmod(file, 0o755);
+console.log(`${file}: ${Math.round(Buffer.byteLength(content) / 1024)} kB`);

@@ -1,0 +1,109 @@
+/** proxy, token and ssh: ways into the cluster. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { forwardPort } from '@slurm-operator/kube';
+import type { Command } from '../command-line/command.ts';
+import { CliError, exitCode } from '../errors.ts';
+import type { CommandLine } from '../line.ts';
+import { findServer, findToken } from '../session/open-slurm.ts';
+import type { Session } from '../session/session.ts';
+import { oneDaemon } from './daemons.ts';
+import { reachSlurm, readClusters, readKeys } from './needs.ts';
+
+function portOf(line: CommandLine): number {
+  const text = line.text('port') ?? '0';
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new CliError(`--port must be a port number, not "${text}".`);
+  return port;
+}
+
+async function proxy(session: Session, line: CommandLine): Promise<number> {
+  const way = await findServer(session, portOf(line));
+  try {
+    session.io.out(
+      `slurmrestd is at ${way.server}; every request needs the header X-SLURM-USER-TOKEN. Ctrl-C ends it.\n`,
+    );
+    if (line.has('token')) {
+      const { token } = await findToken(session);
+      session.io.out(`export SLURM_JWT=${(await token.token()) ?? ''}\n`);
+    }
+    await new Promise<void>((resolve) =>
+      session.signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    return exitCode.good;
+  } finally {
+    await way.close();
+  }
+}
+
+async function printToken(session: Session): Promise<number> {
+  if ((session.line.text('slurm-user') ?? '') === '')
+    throw new CliError('Say whose token it is: --slurm-user NAME.');
+  const { token } = await findToken(session);
+  session.io.out(`${(await token.token()) ?? ''}\n`);
+  return exitCode.good;
+}
+
+async function ssh(session: Session, line: CommandLine): Promise<number> {
+  const [word = 'login', ...more] = line.args;
+  const [user, host] = word.includes('@') ? word.split('@') : [undefined, word];
+  const target = await oneDaemon(session, host === 'login' ? 'login' : `login/${host ?? ''}`);
+  const client = await session.client();
+  await using forwarded = await forwardPort(client, { namespace: target.namespace, name: target.pod }, 22, {
+    signal: session.signal,
+    onProblem: (error) => session.note(error.message),
+  });
+  // The key of the host belongs to the pod, not to the local port.
+  const options = ['-p', String(forwarded.port), '-o', `HostKeyAlias=${target.namespace}.${host ?? 'login'}`];
+  const child = spawn(
+    'ssh',
+    [...options, user === undefined ? '127.0.0.1' : `${user}@127.0.0.1`, ...more, ...line.rest],
+    { stdio: 'inherit' },
+  );
+  const failed = once(child, 'error').then(([error]) => {
+    throw new CliError(`ssh cannot be started: ${(error as Error).message}`);
+  });
+  const [code] = (await Promise.race([once(child, 'close'), failed])) as [number | null];
+  return code ?? 255;
+}
+
+export const access: readonly Command[] = [
+  {
+    name: 'ssh',
+    group: 'reach',
+    summary: 'Log in to a login node with ssh, through Kubernetes',
+    usage: '[USER@]login|POD [-- COMMAND…]',
+    flags: [],
+    examples: ['ssh login', 'ssh alice@login', 'ssh root@login -- sinfo'],
+    role: 'user',
+    needs: [...readClusters, ...reachSlurm],
+    run: ssh,
+  },
+  {
+    name: 'proxy',
+    group: 'reach',
+    summary: 'Serve slurmrestd on a port of this machine',
+    usage: '',
+    flags: [
+      { name: 'port', value: 'PORT', description: 'Local port. Default: a free one.' },
+      { name: 'token', description: 'Also print a token, as a line for the shell.' },
+    ],
+    examples: ['proxy --port 6820', 'proxy --token --slurm-user alice'],
+    slurm: 'optional',
+    role: 'user',
+    needs: reachSlurm,
+    run: proxy,
+  },
+  {
+    name: 'token',
+    group: 'reach',
+    summary: 'Print a Slurm token of five minutes, if you may read the JWT key',
+    usage: '--slurm-user NAME',
+    flags: [],
+    examples: ['token --slurm-user alice', 'export SLURM_JWT=$(kubectl slurm token --slurm-user alice)'],
+    role: 'admin',
+    needs: [...reachSlurm, ...readKeys],
+    run: printToken,
+  },
+];

@@ -1,0 +1,174 @@
+/** doctor: why something does not run, and what to do. */
+import {
+  type Context,
+  type Diagnosis,
+  diagnose,
+  type EvidenceSet,
+  type Finding,
+} from '@slurm-operator/advice';
+import type { Command } from '../command-line/command.ts';
+import { CliError, exitCode } from '../errors.ts';
+import { gatherEvidence } from '../gather/evidence.ts';
+import { writeReport } from '../gather/report.ts';
+import type { CommandLine } from '../line.ts';
+import { findingsText, uncheckedText } from '../output/findings.ts';
+import type { Session } from '../session/session.ts';
+import { reachSlurm, readEvidence } from './needs.ts';
+
+interface Target {
+  readonly kind: 'cluster' | 'job' | 'worker' | 'node' | 'nodeset';
+  readonly name: string;
+}
+
+const kinds = ['job', 'worker', 'node', 'nodeset'] as const;
+
+function targetOf(word: string | undefined): Target {
+  if (word === undefined) return { kind: 'cluster', name: '' };
+  const [kind = '', name = ''] = word.split('/');
+  const found = kinds.find((each) => each === kind);
+  if (found === undefined || name === '')
+    throw new CliError(
+      `"${word}" is none of job/ID, worker/NAME, node/NAME or nodeset/NAME; leave it out to check the whole cluster.`,
+    );
+  if (found === 'job' && !/^\d+$/.test(name)) throw new CliError(`"${name}" is not the number of a job.`);
+  return { kind: found, name };
+}
+
+/** Findings about the target, and about what its findings mention. */
+export function about(target: Target, { findings }: Diagnosis): readonly Finding[] {
+  if (target.kind === 'cluster') return findings;
+  const names = new Set([target.name]);
+  const concerns = (finding: Finding): boolean =>
+    names.has(finding.subject.name) ||
+    (finding.related ?? []).some((name) => names.has(name)) ||
+    finding.consequences.some(concerns);
+  const first = findings.filter(concerns);
+  for (const finding of first) for (const name of finding.related ?? []) names.add(name);
+  return target.kind === 'job' ? findings.filter(concerns) : first;
+}
+
+async function run(session: Session, line: CommandLine): Promise<number> {
+  const target = targetOf(line.args[0]);
+  const cluster = await session.cluster();
+  const { io } = session;
+  const began = performance.now();
+  session.progress(`Looking at ${cluster.metadata.namespace}/${cluster.metadata.name} …`);
+  const job = target.kind === 'job' ? Number(target.name) : undefined;
+  const evidence = await gatherEvidence(session, {
+    installation: target.kind === 'cluster',
+    logs: target.kind !== 'job',
+    ...(job === undefined ? {} : { job }),
+  });
+  const context: Context = {
+    now: io.now(),
+    namespace: cluster.metadata.namespace,
+    cluster: cluster.metadata.name,
+    timeZone: io.timeZone,
+    ...(job === undefined ? {} : { job }),
+  };
+  const diagnosis = diagnose(evidence, context);
+  const findings = about(target, diagnosis);
+  const report = line.text('report');
+  if (report !== undefined) {
+    await writeReport(report, { evidence, diagnosis, context });
+    session.note(
+      `Wrote ${report}: values of Secrets, tokens and environment variables are left out. Read it before you send it.`,
+    );
+  }
+  if (job !== undefined) assertJob(evidence, job);
+  const serious = findings.some(({ severity }) => severity !== 'info');
+  if (
+    !session.printObject('Diagnosis', {
+      target,
+      findings,
+      unchecked: diagnosis.unchecked,
+      rules: diagnosis.checked,
+    })
+  ) {
+    if (session.format === 'name')
+      io.out(
+        findings
+          .map(({ rule, subject }) => `${rule} ${subject.kind.toLowerCase()}/${subject.name}\n`)
+          .join(''),
+      );
+    else print(session, target, evidence, { ...diagnosis, findings }, performance.now() - began);
+  }
+  return serious ? exitCode.findings : exitCode.good;
+}
+
+function print(
+  session: Session,
+  target: Target,
+  evidence: EvidenceSet,
+  diagnosis: Diagnosis,
+  ms: number,
+): void {
+  const { io, paint } = session;
+  const headline = jobHeadline(target, evidence);
+  if (headline !== '') io.out(`${paint('strong', headline)}\n\n`);
+  if (diagnosis.findings.length === 0)
+    io.out(
+      `${paint('good', '✔')} Nothing is wrong${target.kind === 'cluster' ? '' : ` with ${target.kind} ${target.name}`}, as far as was checked.\n`,
+    );
+  else io.out(findingsText(diagnosis.findings, paint, io.columns, session.line.text('namespace')));
+  const gaps = uncheckedText(diagnosis, paint, io.columns);
+  if (gaps !== '') io.out(`\n${gaps}`);
+  const size = (name: 'pods' | 'jobs' | 'slurmNodes', word: string) => {
+    const piece = evidence[name];
+    return piece?.kind === 'known' ? [`${piece.value.length.toLocaleString('en-US')} ${word}`] : [];
+  };
+  const seen = [...size('pods', 'pods'), ...size('slurmNodes', 'Slurm nodes'), ...size('jobs', 'jobs')];
+  io.out(
+    paint(
+      'quiet',
+      `\nChecked ${diagnosis.checked} rules on ${seen.join(', ') || 'nothing'} in ${(ms / 1000).toFixed(1)} s.\n`,
+    ),
+  );
+}
+
+function jobHeadline(target: Target, evidence: EvidenceSet): string {
+  if (target.kind !== 'job' || evidence.jobs?.kind !== 'known') return '';
+  const job = evidence.jobs.value.find(({ id }) => String(id) === target.name);
+  return job === undefined
+    ? ''
+    : `job ${job.id} · ${job.name} · ${job.user} · partition ${job.partition} · ${job.state.join('+')}`;
+}
+
+function assertJob(evidence: EvidenceSet, job: number): void {
+  if (evidence.jobs?.kind !== 'known')
+    throw new CliError(
+      evidence.jobs?.kind === 'unknown' ? evidence.jobs.why : 'You may not list the jobs of this cluster.',
+    );
+  const isHere = evidence.jobs.value.some(({ id }) => id === job);
+  const isRecorded = evidence.endedJob?.kind === 'known' && evidence.endedJob.value !== undefined;
+  if (!isHere && !isRecorded)
+    throw new CliError(
+      `Slurm does not know job ${job}: it ended long ago, or it never existed${evidence.endedJob?.kind === 'known' ? ', and the accounting has no record of it' : ''}.`,
+    );
+}
+
+export const doctor: Command = {
+  name: 'doctor',
+  group: 'look',
+  summary: 'Find out why something does not run, and what to do',
+  usage: '[job/ID | worker/NAME | node/NAME | nodeset/NAME]',
+  flags: [
+    {
+      name: 'report',
+      value: 'FILE',
+      description: 'Also write everything that was looked at to FILE (.json.gz), without secrets.',
+    },
+  ],
+  examples: [
+    'doctor',
+    'doctor job/4711',
+    'doctor worker/gpu-3',
+    'doctor --report report.json.gz',
+    'doctor -o json',
+  ],
+  slurm: 'optional',
+  role: 'viewer',
+  needs: [...readEvidence, ...reachSlurm],
+  completes: 'jobs',
+  run,
+};

@@ -1,0 +1,143 @@
+/** drain and resume: Slurm nodes by name or hostlist. */
+import { hosts } from '@slurm-operator/advice';
+import { reasonPrefix } from '@slurm-operator/api';
+import { sleep } from '@slurm-operator/kube';
+import { expandHostlist, isBusy, isDown, isDrain, type SlurmNode } from '@slurm-operator/slurm';
+import type { Command } from '../command-line/command.ts';
+import { CliError, exitCode } from '../errors.ts';
+import type { CommandLine } from '../line.ts';
+import type { Session } from '../session/session.ts';
+import { reachSlurm } from './needs.ts';
+
+const pollMs = 2_000;
+
+/** The nodes that the words name, as Slurm has them now. */
+async function chosen(session: Session, words: readonly string[]): Promise<readonly SlurmNode[]> {
+  if (words.length === 0) throw new CliError('Name nodes, such as gpu-3 or gpu-[3-7].');
+  const names = [...new Set(words.flatMap((word) => expand(word.replace(/^node\//, ''))))];
+  const { items } = await (await session.slurm()).nodes.list({ signal: session.signal });
+  const byName = new Map(items.map((node) => [node.name, node]));
+  const absent = names.filter((name) => !byName.has(name));
+  if (absent.length > 0)
+    throw new CliError(`Slurm has no node ${hosts(absent)}: kubectl slurm nodes lists those it has.`);
+  return names.map((name) => byName.get(name) as SlurmNode);
+}
+
+function expand(word: string): readonly string[] {
+  try {
+    return expandHostlist(word);
+  } catch (cause) {
+    throw new CliError(`"${word}" is not a node or a hostlist such as gpu-[3-7].`, { cause });
+  }
+}
+
+async function drainNodes(session: Session, line: CommandLine): Promise<number> {
+  const reason = line.text('reason')?.trim() ?? '';
+  if (reason === '') throw new CliError('Give a --reason: others will ask why these nodes take no jobs.');
+  if (reason.startsWith(reasonPrefix.trim()))
+    throw new CliError(
+      `A reason that begins with "${reasonPrefix.trim()}" is the operator's: it would undo the drain.`,
+    );
+  const nodes = await chosen(session, line.args);
+  const names = nodes.map(({ name }) => name);
+  const busy = nodes.filter(({ state }) => isBusy(state));
+  await session.confirm(
+    `drain ${hosts(names)}: no new jobs start there${busy.length > 0 ? `, jobs on ${hosts(busy.map(({ name }) => name))} continue to their end` : ''}`,
+  );
+  const slurm = await session.slurm();
+  await slurm.nodes.drain(names, reason, { signal: session.signal });
+  session.io.out(
+    names
+      .map((name) => `node/${name} ${busy.some((node) => node.name === name) ? 'draining' : 'drained'}\n`)
+      .join(''),
+  );
+  if (!line.has('wait')) return exitCode.good;
+  return waitFor(session, line, names, 'drained', ({ state }) => isDrain(state) && !isBusy(state));
+}
+
+async function resumeNodes(session: Session, line: CommandLine): Promise<number> {
+  const nodes = await chosen(session, line.args);
+  const ours = nodes.filter((node) => isDrain(node.state) && node.reason.startsWith(reasonPrefix));
+  if (ours.length > 0 && !line.has('force'))
+    throw new CliError(
+      `The operator drained ${hosts(ours.map(({ name }) => name))} ("${ours[0]?.reason ?? ''}") and would do so again: revert its cause (scale out, uncordon, kubectl slurm rollout pause), or use --force.`,
+      { exitCode: exitCode.refused },
+    );
+  const names = nodes.map(({ name }) => name);
+  await session.confirm(`resume ${hosts(names)}: Slurm may start jobs there`);
+  const slurm = await session.slurm();
+  const options = { signal: session.signal };
+  const idle = nodes.filter(({ state }) => !isDrain(state) && !isDown(state));
+  for (const node of nodes) {
+    if (idle.includes(node)) continue;
+    // UNDRAIN ends a drain whatever runs there; a node that is down needs RESUME.
+    if (isDown(node.state)) await slurm.nodes.resume(node.name, options);
+    else await slurm.nodes.undrain(node.name, options);
+  }
+  session.io.out(
+    nodes
+      .map((node) => `node/${node.name} ${idle.includes(node) ? 'takes jobs already' : 'resumed'}\n`)
+      .join(''),
+  );
+  if (!line.has('wait')) return exitCode.good;
+  return waitFor(session, line, names, 'back', ({ state }) => !isDrain(state) && !isDown(state));
+}
+
+async function waitFor(
+  session: Session,
+  line: CommandLine,
+  names: readonly string[],
+  what: string,
+  done: (node: SlurmNode) => boolean,
+): Promise<number> {
+  const timeout = Number(line.text('timeout') ?? '3600') * 1000;
+  if (!(timeout > 0)) throw new CliError('--timeout must be seconds, such as 600.');
+  const deadline = session.io.now() + timeout;
+  const slurm = await session.slurm();
+  for (let told = ''; ; ) {
+    const { items } = await slurm.nodes.list({ signal: session.signal });
+    const left = items.filter((node) => names.includes(node.name) && !done(node)).map(({ name }) => name);
+    if (left.length === 0) return exitCode.good;
+    if (session.io.now() > deadline)
+      throw new CliError(
+        `After ${timeout / 1000} s, ${hosts(left)} ${left.length === 1 ? 'is' : 'are'} not ${what} yet.`,
+      );
+    const text = `waiting for ${hosts(left)}`;
+    if (text !== told) session.note(text);
+    told = text;
+    await sleep(pollMs, session.signal);
+  }
+}
+
+const waitFlags = [
+  { name: 'wait', description: 'Return when it is done.' },
+  { name: 'timeout', value: 'SECONDS', description: 'How long to wait. Default: 3600.' },
+] as const;
+
+export const drain: Command = {
+  name: 'drain',
+  group: 'nodes',
+  summary: 'Let no new jobs start on nodes; running jobs continue',
+  usage: 'NODE… --reason TEXT',
+  flags: [{ name: 'reason', value: 'TEXT', description: 'Why. Required.' }, ...waitFlags],
+  examples: ['drain gpu-3 --reason "new disk"', 'drain gpu-[3-7] --reason maintenance --wait'],
+  slurm: 'required',
+  role: 'admin',
+  needs: reachSlurm,
+  completes: 'nodes',
+  run: drainNodes,
+};
+
+export const resume: Command = {
+  name: 'resume',
+  group: 'nodes',
+  summary: 'Let jobs start on nodes again',
+  usage: 'NODE…',
+  flags: [{ name: 'force', description: 'Also nodes that the operator drained.' }, ...waitFlags],
+  examples: ['resume gpu-3', 'resume gpu-[3-7] --wait'],
+  slurm: 'required',
+  role: 'admin',
+  needs: reachSlurm,
+  completes: 'nodes',
+  run: resumeNodes,
+};

@@ -1,0 +1,213 @@
+/** rollout: status, pause, resume and undo of a NodeSet. */
+import { count, hosts } from '@slurm-operator/advice';
+import { conditionType, label, type NodeSet } from '@slurm-operator/api';
+import {
+  controllerRevisions,
+  type JsonPatch,
+  type Live,
+  NotFoundError,
+  pods,
+  sleep,
+} from '@slurm-operator/kube';
+import type { Command } from '../command-line/command.ts';
+import { CliError, exitCode } from '../errors.ts';
+import type { CommandLine } from '../line.ts';
+import { nodeSets } from '../session/resources.ts';
+import type { Session } from '../session/session.ts';
+import { readObjects, writeNodeSets } from './needs.ts';
+
+async function nodeSetOf(session: Session, word: string | undefined): Promise<Live<NodeSet>> {
+  if (word === undefined) throw new CliError('Name a NodeSet, such as nodeset/gpu.');
+  const name = word.replace(/^(nodesets?|nss)\//, '');
+  const namespace = await session.namespace();
+  try {
+    return await (await session.client()).get(nodeSets, { namespace, name }, { signal: session.signal });
+  } catch (error) {
+    if (error instanceof NotFoundError)
+      throw new CliError(`There is no NodeSet ${name} in namespace ${namespace}.`, { cause: error });
+    throw error;
+  }
+}
+
+interface Progress {
+  readonly done: boolean;
+  readonly text: string;
+}
+
+export function progressOf(set: Live<NodeSet>): Progress {
+  const { status, metadata, spec } = set;
+  const desired = status?.desired ?? spec.replicas ?? 0;
+  const updated = status?.updatedReplicas ?? 0;
+  const available = status?.availableReplicas ?? 0;
+  if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0))
+    return { done: false, text: 'waiting for the operator to see the change' };
+  const ready = status?.conditions?.find(({ type }) => type === conditionType.ready);
+  const paused = spec.updateStrategy?.rollingUpdate?.paused;
+  if (updated < desired)
+    return {
+      done: false,
+      text: `${updated} of ${desired} workers have the new revision${paused ? '; the rollout is paused' : ''}${ready?.status === 'False' ? `: ${ready.message}` : ''}`,
+    };
+  if ((status?.replicas ?? 0) > desired)
+    return {
+      done: false,
+      text: `${(status?.replicas ?? 0) - desired} workers are still to be removed${ready?.status === 'False' ? `: ${ready.message}` : ''}`,
+    };
+  if (available < desired)
+    return {
+      done: false,
+      text: `${available} of ${desired} workers are available${ready?.status === 'False' ? `: ${ready.message}` : ''}`,
+    };
+  return { done: true, text: `all ${desired} workers have the newest revision` };
+}
+
+async function showStatus(session: Session, line: CommandLine): Promise<number> {
+  let set = await nodeSetOf(session, line.args[0]);
+  const timeout = Number(line.text('timeout') ?? '0') * 1000;
+  const deadline = timeout > 0 ? session.io.now() + timeout : Number.POSITIVE_INFINITY;
+  const wait = line.has('watch') || timeout > 0;
+  for (let told = ''; ; ) {
+    const { done, text } = progressOf(set);
+    if (text !== told) session.io.out(`nodeset/${set.metadata.name}: ${text}\n`);
+    told = text;
+    if (done) return exitCode.good;
+    if (!wait) return exitCode.findings;
+    if (session.io.now() > deadline)
+      throw new CliError(`The rollout of ${set.metadata.name} is not over after ${timeout / 1000} s.`, {
+        exitCode: exitCode.findings,
+      });
+    await sleep(1_000, session.signal);
+    set = await nodeSetOf(session, line.args[0]);
+  }
+}
+
+async function setPaused(session: Session, line: CommandLine, paused: boolean): Promise<number> {
+  const set = await nodeSetOf(session, line.args[0]);
+  if ((set.spec.updateStrategy?.rollingUpdate?.paused ?? false) === paused) {
+    session.io.out(`nodeset/${set.metadata.name} is ${paused ? 'paused' : 'not paused'} already\n`);
+    return exitCode.good;
+  }
+  await session.confirm(`${paused ? 'pause' : 'resume'} the rollout of NodeSet ${set.metadata.name}`);
+  const client = await session.client();
+  await client.mergePatch(
+    nodeSets,
+    set.metadata,
+    { spec: { updateStrategy: { rollingUpdate: { paused } } } },
+    { signal: session.signal },
+  );
+  session.io.out(`nodeset/${set.metadata.name} ${paused ? 'paused' : 'resumed'}\n`);
+  return exitCode.good;
+}
+
+/** The parts of a NodeSet that a revision records. */
+const recorded = ['template', 'ordinalPadding', 'oversubscribeNode', 'slurmd', 'extraConf', 'logfile', 'ssh'];
+
+/** Whole fields are replaced, so that what the newer revision added goes too. */
+export function revert(now: object, then: Readonly<Record<string, unknown>>): JsonPatch {
+  return recorded.flatMap((field): JsonPatch => {
+    const path = `/spec/${field}`;
+    if (then[field] !== undefined)
+      return [{ op: 'add' as const, path, value: withoutDirectives(then[field]) }];
+    return field in now ? [{ op: 'remove' as const, path }] : [];
+  });
+}
+
+/** Revisions of upstream's operator hold directives of strategic merge patches. */
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDirectives);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([field]) => field !== '$patch')
+      .map(([field, inner]) => [field, withoutDirectives(inner)]),
+  );
+}
+
+/** Goes back to the template of the previous revision. */
+async function undo(session: Session, line: CommandLine): Promise<number> {
+  const set = await nodeSetOf(session, line.args[0]);
+  const client = await session.client();
+  const { namespace, name, uid } = set.metadata;
+  const { items } = await client.list(controllerRevisions, { namespace, signal: session.signal });
+  const mine = items
+    .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
+    .toSorted((a, b) => b.revision - a.revision);
+  const current = set.status?.nodeSetHash ?? '';
+  const previous = mine.find(({ metadata }) => metadata.labels?.[label.revision] !== current);
+  const { spec: then } = (previous?.data ?? {}) as { readonly spec?: Readonly<Record<string, unknown>> };
+  if (previous === undefined || then === undefined)
+    throw new CliError(
+      `NodeSet ${name} has no earlier revision to go back to: apply the earlier manifest instead.`,
+    );
+  const old = (
+    await client.list(pods, {
+      namespace,
+      labelSelector: `${label.revision}=${current}`,
+      signal: session.signal,
+    })
+  ).items;
+  await session.confirm(
+    `go back to revision ${previous.metadata.labels?.[label.revision] ?? previous.metadata.name} of NodeSet ${name}: ${count(old.length, 'worker')} (${hosts(
+      old.map(({ metadata }) => metadata.name),
+      20,
+    )}) are drained and replaced`,
+  );
+  await client.patch(
+    nodeSets,
+    { namespace, name },
+    { type: 'json', body: revert(set.spec, then) },
+    { signal: session.signal },
+  );
+  session.io.out(`nodeset/${name} goes back to revision ${previous.revision}\n`);
+  return exitCode.good;
+}
+
+const common = {
+  group: 'change',
+  usage: 'nodeset/NAME',
+  completes: 'nodesets',
+  needs: writeNodeSets,
+} as const;
+
+export const rollout: readonly Command[] = [
+  {
+    ...common,
+    name: 'rollout status',
+    summary: 'Say how far a rollout is; exit code 0 when it is over',
+    flags: [
+      { name: 'watch', short: 'w', description: 'Wait until it is over.' },
+      { name: 'timeout', value: 'SECONDS', description: 'Wait at most so long.' },
+    ],
+    examples: ['rollout status nodeset/gpu', 'rollout status nodeset/gpu --timeout 3600'],
+    role: 'viewer',
+    needs: readObjects,
+    run: showStatus,
+  },
+  {
+    ...common,
+    name: 'rollout pause',
+    summary: 'Pause a rollout: no further worker is replaced',
+    flags: [],
+    examples: ['rollout pause nodeset/gpu'],
+    role: 'admin',
+    run: (session, line) => setPaused(session, line, true),
+  },
+  {
+    ...common,
+    name: 'rollout resume',
+    summary: 'Continue a paused rollout',
+    flags: [],
+    examples: ['rollout resume nodeset/gpu'],
+    role: 'admin',
+    run: (session, line) => setPaused(session, line, false),
+  },
+  {
+    ...common,
+    name: 'rollout undo',
+    summary: 'Go back to the previous revision',
+    flags: [],
+    examples: ['rollout undo nodeset/gpu'],
+    role: 'admin',
+    run: undo,
+  },
+];

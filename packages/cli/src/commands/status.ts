@@ -1,0 +1,146 @@
+/** status: a cluster at a glance, as a tree. */
+import { conditionType } from '@slurm-operator/api';
+import { pods, sleep } from '@slurm-operator/kube';
+import type { Command } from '../command-line/command.ts';
+import { CliError, exitCode } from '../errors.ts';
+import type { CommandLine } from '../line.ts';
+import { clip, width } from '../output/style.ts';
+import { table } from '../output/table.ts';
+import { accountings, clusters, controllers, loginSets, nodeSets, restApis } from '../session/resources.ts';
+import type { Session } from '../session/session.ts';
+import { readObjects } from './needs.ts';
+import { headline, type Line, type StatusInput, statusLines } from './status-view.ts';
+
+const redrawMs = 1_000;
+
+async function look(session: Session): Promise<StatusInput> {
+  const client = await session.client();
+  const { metadata } = await session.cluster();
+  const { namespace } = metadata;
+  const { signal } = session;
+  const items = async <T>(list: Promise<{ readonly items: T }>) => (await list).items;
+  const [cluster, controllers_, nodeSets_, loginSets_, accountings_, restApis_, pods_] = await Promise.all([
+    client.get(clusters, metadata, { signal }),
+    items(client.list(controllers, { namespace, signal })),
+    items(client.list(nodeSets, { namespace, signal })),
+    items(client.list(loginSets, { namespace, signal })),
+    items(client.list(accountings, { namespace, signal })),
+    items(client.list(restApis, { namespace, signal })),
+    items(client.list(pods, { namespace, signal, labelSelector: 'app.kubernetes.io/component=worker' })),
+  ]);
+  return {
+    cluster,
+    controllers: controllers_,
+    nodeSets: nodeSets_,
+    loginSets: loginSets_,
+    accountings: accountings_,
+    restApis: restApis_,
+    pods: pods_,
+  };
+}
+
+function draw(session: Session, input: StatusInput, verbose: boolean): string {
+  const { paint, io } = session;
+  const lines = statusLines(input, { now: io.now(), timeZone: io.timeZone, verbose });
+  const { title, counts, health, tone } = headline(input.cluster);
+  const space = Math.max(3, Math.min(io.columns, 110) - width(title) - width(health));
+  const tree = table(
+    lines.map((line, index) => ({ ...line, branch: branch(lines, index) })),
+    [
+      { name: 'NAME', value: ({ branch: before, symbol, name }) => `${before}${symbol} ${name}` },
+      { name: 'KIND', value: ({ kind }) => kind },
+      { name: 'STATUS', value: ({ status }) => status, tone: (line) => line.tone },
+      { name: 'AGE', value: ({ age }) => age },
+      { name: 'INFO', value: ({ info }) => info },
+    ],
+    { paint, headers: !session.line.has('no-headers'), columns: io.isTty ? io.columns : undefined },
+  );
+  const bad = [
+    input.cluster,
+    ...input.controllers,
+    ...input.nodeSets,
+    ...input.loginSets,
+    ...input.accountings,
+    ...input.restApis,
+  ].some(({ status }) =>
+    status?.conditions?.some(({ type, status: is }) => type === conditionType.degraded && is === 'True'),
+  );
+  const hint =
+    bad || tone === 'bad'
+      ? `\n${paint('quiet', `kubectl slurm doctor -n ${input.cluster.metadata.namespace} says why, and what to do.`)}\n`
+      : '';
+  return `${paint('strong', title)}${' '.repeat(space)}${paint(tone, health)}\n${counts === '' ? '' : `${counts}\n`}\n${tree}${hint}`;
+}
+
+/** The lines of the tree before an entry. */
+function branch(lines: readonly Line[], index: number): string {
+  const { depth } = lines[index] as Line;
+  if (depth === 0) return '';
+  const hasNext = (level: number) => {
+    for (const later of lines.slice(index + 1)) {
+      if (later.depth < level) return false;
+      if (later.depth === level) return true;
+    }
+    return false;
+  };
+  let before = '';
+  for (let level = 1; level < depth; level += 1) before += hasNext(level) ? '│  ' : '   ';
+  return `${before}${hasNext(depth) ? '├─' : '└─'}`;
+}
+
+async function run(session: Session, line: CommandLine): Promise<number> {
+  const verbose = line.has('verbose');
+  if (line.args.length > 0) throw new CliError('status takes no argument: choose a cluster with --cluster.');
+  const isReady = ({ cluster }: StatusInput) => cluster.status?.isReady === true;
+  let input = await look(session);
+  const print = () => {
+    const { io } = session;
+    const lines = statusLines(input, { now: io.now(), timeZone: io.timeZone, verbose: true });
+    const data = {
+      cluster: input.cluster.metadata.name,
+      namespace: input.cluster.metadata.namespace,
+      ready: isReady(input),
+      ...input.cluster.status,
+      objects: lines,
+    };
+    if (session.printObject('Status', data)) return;
+    if (session.format === 'name')
+      return io.out(lines.map(({ kind, name }) => `${kind.toLowerCase()}/${name}\n`).join(''));
+    io.out(draw(session, input, verbose));
+  };
+  if (!line.has('watch')) {
+    print();
+    const lines = statusLines(input, { now: session.io.now(), timeZone: session.io.timeZone, verbose: true });
+    return isReady(input) && lines.every(({ tone }) => tone !== 'bad') ? exitCode.good : exitCode.findings;
+  }
+  const { io } = session;
+  for (let last = ''; !session.signal.aborted; ) {
+    const text = draw(session, input, verbose);
+    if (text !== last) io.out(io.isTty ? `\u001b[H\u001b[J${cut(text, io.columns)}` : `${text}\n`);
+    last = text;
+    await sleep(redrawMs, session.signal).catch(() => undefined);
+    if (!session.signal.aborted) input = await look(session);
+  }
+  return exitCode.good;
+}
+
+const cut = (text: string, columns: number): string =>
+  text
+    .split('\n')
+    .map((each) => clip(each, columns))
+    .join('\n');
+
+export const status: Command = {
+  name: 'status',
+  group: 'look',
+  summary: 'Show a cluster as a tree: daemons, NodeSets, workers that need attention',
+  usage: '',
+  flags: [
+    { name: 'watch', short: 'w', description: 'Redraw when something changes.' },
+    { name: 'verbose', short: 'v', description: 'Show every worker.' },
+  ],
+  examples: ['status', 'status -w', 'status -n hpc --verbose', 'status -o json'],
+  role: 'viewer',
+  needs: readObjects,
+  run,
+};

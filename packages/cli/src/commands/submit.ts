@@ -1,0 +1,148 @@
+/** submit: a batch script over REST; --test says where it would fit without submitting it. */
+import { readFile } from 'node:fs/promises';
+import { sleep } from '@slurm-operator/kube';
+import {
+  formatTimeLimit,
+  hasEnded,
+  isSchedulable,
+  type JobSubmission,
+  parseTimeLimit,
+  type SlurmNode,
+  type SlurmPartition,
+} from '@slurm-operator/slurm';
+import type { Command } from '../command-line/command.ts';
+import { CliError, exitCode } from '../errors.ts';
+import type { CommandLine } from '../line.ts';
+import type { Session } from '../session/session.ts';
+import { readBatchScript } from './batch-script.ts';
+import { reachSlurm } from './needs.ts';
+
+async function scriptOf(session: Session, file: string | undefined): Promise<JobSubmission> {
+  if (file === undefined) throw new CliError('Give the file of a batch script, or - for standard input.');
+  const text =
+    file === '-'
+      ? await session.io.readStdin()
+      : await readFile(file, 'utf8').catch((cause: unknown) => {
+          throw new CliError(`${file} cannot be read.`, { cause });
+        });
+  return readBatchScript(text, file === '-' ? 'the script' : file);
+}
+
+export interface Fit {
+  readonly partition: string;
+  readonly fits: boolean;
+  readonly now: number;
+  readonly why: string;
+}
+
+/** Where the job could run at all, and on how many nodes now. */
+export function fits(
+  job: JobSubmission,
+  partitions: readonly SlurmPartition[],
+  nodes: readonly SlurmNode[],
+): readonly Fit[] {
+  const wanted = job.nodes ?? 1;
+  const cpus = Math.ceil(((job.tasks ?? wanted) * (job.cpusPerTask ?? 1)) / wanted);
+  const gpus = Number(/gpu(?::[A-Za-z]\w*)?[:=](\d+)/.exec(job.tresPerNode ?? '')?.[1] ?? 0);
+  const nodeGpus = (node: SlurmNode) => Number(/gpu(?::[\w-]+)?:(\d+)/.exec(node.gres)?.[1] ?? 0);
+  const limit = job.timeLimit === undefined ? undefined : parseTimeLimit(job.timeLimit);
+  return partitions
+    .filter(({ name, isDefault }) =>
+      job.partition === undefined
+        ? isDefault || partitions.length === 1
+        : job.partition.split(',').includes(name),
+    )
+    .map(({ name, maxTime, state }) => {
+      const inside = nodes.filter((node) => node.partitions.includes(name));
+      const large = inside.filter(
+        (node) =>
+          node.cpus >= cpus &&
+          node.memory >= (job.memory ?? 0) &&
+          nodeGpus(node) >= gpus &&
+          (job.constraints === undefined ||
+            !/^[\w.-]+$/.test(job.constraints) ||
+            node.activeFeatures.includes(job.constraints)),
+      );
+      const free = large.filter(
+        ({ state: is, allocatedCpus, cpus: all }) => isSchedulable(is) && all - allocatedCpus >= cpus,
+      );
+      const tooLong = typeof maxTime === 'number' && (limit === 'infinite' || (limit ?? 0) > maxTime);
+      const why = !state.includes('UP')
+        ? `the partition is ${state.join('+')}`
+        : tooLong
+          ? `it allows ${formatTimeLimit(maxTime)}, the job asks for ${formatTimeLimit(limit ?? 0)}`
+          : large.length < wanted
+            ? `${large.length} of its ${inside.length} nodes ${large.length === 1 ? 'is' : 'are'} large enough, the job asks for ${wanted}`
+            : '';
+      return { partition: name, fits: why === '', now: free.length, why };
+    });
+}
+
+async function test(session: Session, job: JobSubmission): Promise<number> {
+  const slurm = await session.slurm();
+  const options = { signal: session.signal };
+  const [partitions, nodes] = await Promise.all([slurm.partitions.list(options), slurm.nodes.list(options)]);
+  const found = fits(job, partitions.items, nodes.items);
+  if (found.length === 0)
+    throw new CliError(
+      job.partition === undefined
+        ? 'No partition is the default: name one with #SBATCH --partition.'
+        : `There is no partition ${job.partition}: there are ${partitions.items.map(({ name }) => name).join(', ')}.`,
+    );
+  if (!session.printObject('Fit', { items: found }))
+    for (const { partition, fits: does, now, why } of found) {
+      const wanted = job.nodes ?? 1;
+      session.io.out(
+        does
+          ? `${session.paint('good', '✔')} ${partition}: it fits; ${now >= wanted ? 'it could start now' : `${now} of ${wanted} nodes are free now`}.\n`
+          : `${session.paint('bad', '✖')} ${partition}: it cannot run: ${why}.\n`,
+      );
+    }
+  return found.some(({ fits: does }) => does) ? exitCode.good : exitCode.findings;
+}
+
+async function run(session: Session, line: CommandLine): Promise<number> {
+  const job = await scriptOf(session, line.args[0]);
+  if (line.has('test')) return test(session, job);
+  const slurm = await session.slurm();
+  const { user } = await session.openSlurm();
+  if (user !== undefined && line.text('slurm-user') === undefined)
+    throw new CliError(
+      'Say who the job belongs to: --slurm-user NAME, or export SLURM_JWT with a token of your own.',
+    );
+  if (user !== undefined) await session.confirm(`submit ${line.args[0]} as Slurm user ${user}`);
+  const { id, message, warnings } = await slurm.jobs.submit(job, { signal: session.signal });
+  // Slurm often says the same in both.
+  for (const text of [message, ...warnings.filter((one) => message === '' || !one.includes(message))])
+    if (text !== '') session.note(text);
+  session.io.out(session.format === 'name' ? `job/${id}\n` : `job/${id} submitted\n`);
+  if (!line.has('wait')) return exitCode.good;
+  for (let told = ''; ; ) {
+    const now = await slurm.jobs.get(id, { signal: session.signal });
+    if (now === undefined) return exitCode.good;
+    const text = `${now.state.join('+')}${now.state.includes('PENDING') ? ` (${now.stateReason})` : now.nodes === '' ? '' : ` on ${now.nodes}`}`;
+    if (text !== told) session.note(`job/${id} ${text}`);
+    told = text;
+    if (hasEnded(now.state)) return now.state.includes('COMPLETED') ? exitCode.good : exitCode.findings;
+    await sleep(1_000, session.signal);
+  }
+}
+
+export const submit: Command = {
+  name: 'submit',
+  group: 'jobs',
+  summary: 'Submit a batch script, or test where it would fit',
+  usage: 'FILE|-',
+  flags: [
+    {
+      name: 'test',
+      description: 'Submit nothing: say which partition it fits, and whether it could start now.',
+    },
+    { name: 'wait', short: 'w', description: 'Return when the job ended.' },
+  ],
+  examples: ['submit train.sh', 'submit train.sh --test', 'submit train.sh --slurm-user alice --wait'],
+  slurm: 'required',
+  role: 'user',
+  needs: reachSlurm,
+  run,
+};

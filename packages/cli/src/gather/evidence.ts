@@ -1,0 +1,156 @@
+/** Gathers evidence for the rules: every piece apart, so that one that fails costs only its own rules. */
+import {
+  type Evidence,
+  type EvidenceName,
+  type EvidenceSet,
+  forbidden,
+  known,
+  unknown,
+  type Values,
+} from '@slurm-operator/advice';
+import {
+  type Client,
+  customResourceDefinitions,
+  deployments,
+  events,
+  ForbiddenError,
+  type KubeObject,
+  leases,
+  namespaces,
+  nodes,
+  persistentVolumeClaims,
+  pods,
+  type Resource,
+} from '@slurm-operator/kube';
+import { Forbidden } from '@slurm-operator/slurm';
+import { toExit } from '../errors.ts';
+import {
+  accountings,
+  clusters,
+  controllers,
+  loginSets,
+  networkPolicies,
+  nodeSets,
+  restApis,
+  storageClasses,
+  tokens,
+} from '../session/resources.ts';
+import type { Session } from '../session/session.ts';
+import { gatherLogs } from './logs.ts';
+import { probeWebhook } from './webhook.ts';
+
+export interface GatherOptions {
+  /** Also what is not about one cluster: CRDs, the operator, the webhook. */
+  readonly installation: boolean;
+  readonly logs: boolean;
+  /** A job that slurmctld may have forgotten. */
+  readonly job?: number;
+}
+
+const operatorLabel = 'app.kubernetes.io/name=slurm-operator';
+
+export async function gatherEvidence(session: Session, options: GatherOptions): Promise<EvidenceSet> {
+  const client = await session.client();
+  const namespace = await session.namespace();
+  const { signal, io } = session;
+  const look = async <T>(verb: string, resource: string, read: () => Promise<T>): Promise<Evidence<T>> => {
+    try {
+      return known(await read(), io.now());
+    } catch (error) {
+      if (error instanceof ForbiddenError) return forbidden(verb, resource);
+      return unknown(toExit(error).message);
+    }
+  };
+  const list = <T extends KubeObject>(
+    resource: Resource<T>,
+    where: { namespace?: string; labelSelector?: string } = { namespace },
+  ) => look('list', resource.plural, async () => (await client.list(resource, { ...where, signal })).items);
+  const everywhere = {};
+  const tasks: { [Name in EvidenceName]?: Promise<Evidence<unknown>> } = {
+    controllers: list(controllers),
+    clusters: list(clusters),
+    nodeSets: list(nodeSets),
+    loginSets: list(loginSets),
+    accountings: list(accountings),
+    restApis: list(restApis),
+    tokens: list(tokens),
+    pods: list(pods),
+    events: list(events),
+    claims: list(persistentVolumeClaims),
+    networkPolicies: list(networkPolicies),
+    machines: list(nodes, everywhere),
+    storageClasses: list(storageClasses, everywhere),
+    namespace: look('get', 'namespaces', () => client.get(namespaces, { name: namespace }, { signal })),
+    operators: look('list', 'deployments', async () => {
+      const { items } = await client.list(deployments, { labelSelector: operatorLabel, signal });
+      return items.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] !== 'webhook');
+    }),
+    ...(options.installation ? installation(session, client, namespace, look) : {}),
+    ...slurmEvidence(session, look, options.job),
+  };
+  const found = Object.fromEntries(
+    await Promise.all(Object.entries(tasks).map(async ([name, task]) => [name, await task] as const)),
+  ) as { -readonly [Name in EvidenceName]?: Evidence<Values[Name]> };
+  if (options.logs && found.pods?.kind === 'known')
+    found.logs = await gatherLogs(client, found.pods.value, signal, io.now());
+  return found;
+}
+
+type Look = <T>(verb: string, resource: string, read: () => Promise<T>) => Promise<Evidence<T>>;
+
+function installation(session: Session, client: Client, namespace: string, look: Look) {
+  const { signal } = session;
+  return {
+    definitions: look(
+      'list',
+      'customresourcedefinitions',
+      async () => (await client.list(customResourceDefinitions, { signal })).items,
+    ),
+    kubernetesVersion: look('get', '/version', async () => {
+      const { major, minor } = await client.json<{ major: string; minor: string }>('GET', '/version', {
+        signal,
+      });
+      return `${major}.${minor.replace(/\D.*$/, '')}`;
+    }),
+    lease: look('list', 'leases', async () => {
+      const { items } = await client.list(leases, { signal });
+      return items.find(({ metadata }) => /slurm-operator|slinky/.test(metadata.name));
+    }),
+    webhook: look('create', 'tokens', () => probeWebhook(client, namespace, signal)),
+  };
+}
+
+/** Every question to Slurm waits for one connection; if there is none, each says why. */
+function slurmEvidence(session: Session, look: Look, job: number | undefined) {
+  const ask = async <T>(
+    resource: string,
+    read: (slurm: Awaited<ReturnType<Session['slurm']>>) => Promise<T>,
+  ): Promise<Evidence<T>> => {
+    const found = await look('get', 'Slurm', async () => {
+      const slurm = await session.slurm();
+      return read(slurm).catch((error: unknown) => {
+        if (error instanceof Forbidden) return forbidden<T>('list', resource);
+        throw error;
+      });
+    });
+    return found.kind === 'known' && isEvidence<T>(found.value) ? found.value : (found as Evidence<T>);
+  };
+  const options = { signal: session.signal };
+  return {
+    slurmNodes: ask('nodes', async (slurm) => (await slurm.nodes.list(options)).items),
+    jobs: ask('jobs', async (slurm) => (await slurm.jobs.list(options)).items),
+    partitions: ask('partitions', async (slurm) => (await slurm.partitions.list(options)).items),
+    reservations: ask('reservations', async (slurm) => (await slurm.reservations.list(options)).items),
+    diag: ask('diagnostics', (slurm) => slurm.controller.diag(options)),
+    licenses: ask('licenses', (slurm) => slurm.controller.licenses(options)),
+    ...(job === undefined
+      ? {}
+      : {
+          endedJob: ask('accounting', (slurm) => slurm.accounting.job(job, options)),
+          associations: ask('associations', (slurm) => slurm.accounting.associations(options)),
+        }),
+  };
+}
+
+const isEvidence = <T>(value: unknown): value is Evidence<T> =>
+  typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'forbidden';

@@ -1,0 +1,12 @@
+/** `kubectl-slurm`, as kubectl finds it on the path. */
+import { processIo } from './io.ts';
+import { run } from './run.ts';
+
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    interrupted.abort(new Error(signal));
+    // What does not listen to the signal ends with the process.
+    setTimeout(() => process.exit(130), 500).unref();
+  });
+process.exitCode = await run(process.argv.slice(2), { io: processIo(), signal: interrupted.signal });

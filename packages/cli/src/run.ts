@@ -1,0 +1,64 @@
+/** From words to an exit code. Never throws. */
+import { setMaxListeners } from 'node:events';
+import type { ClusterConfig } from '@slurm-operator/kube';
+import { completions } from './command-line/completion.ts';
+import { commandHelp, overview } from './command-line/help.ts';
+import { nearest } from './command-line/nearest.ts';
+import { parse } from './command-line/parse.ts';
+import { commands } from './commands/index.ts';
+import { CliError, exitCode, toExit } from './errors.ts';
+import type { Io } from './io.ts';
+import { Session } from './session/session.ts';
+
+export interface RunOptions {
+  readonly io: Io;
+  readonly signal: AbortSignal;
+  readonly config?: ClusterConfig;
+}
+
+export async function run(words: readonly string[], { io, signal, config }: RunOptions): Promise<number> {
+  // Every request listens to it.
+  setMaxListeners(0, signal);
+  try {
+    if (words[0] === '__complete')
+      return await completions(words.slice(1), commands, {
+        io,
+        signal,
+        ...(config === undefined ? {} : { config }),
+      });
+    const line = parse(words, commands);
+    const { command } = line;
+    if (command === undefined) {
+      if (line.words.length === 0 || line.words[0] === 'help') {
+        const wanted = commands.find(({ name }) => name === line.words.slice(1).join(' '));
+        io.out(wanted === undefined ? overview(commands) : commandHelp(wanted));
+        return exitCode.good;
+      }
+      throw new CliError(unknownCommand(line.words));
+    }
+    if (line.has('help')) {
+      io.out(commandHelp(command));
+      return exitCode.good;
+    }
+    await using session = new Session({ io, line, signal, ...(config === undefined ? {} : { config }) });
+    return await command.run(session, line);
+  } catch (error) {
+    if (signal.aborted) return 130;
+    const { message, exitCode: code } = toExit(error);
+    io.err(`kubectl slurm: ${message}\n`);
+    if ((io.env['KUBECTL_SLURM_DEBUG'] ?? '') !== '' && error instanceof Error)
+      io.err(`${error.stack ?? ''}\n`);
+    return code;
+  }
+}
+
+function unknownCommand(words: readonly string[]): string {
+  const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
+  if (group.length > 0)
+    return `${words[0]} needs one of: ${group.map(({ name }) => name.split(' ')[1]).join(', ')}.`;
+  const close = nearest(
+    words[0] ?? '',
+    commands.map(({ name }) => name),
+  );
+  return `unknown command "${words[0]}"${close === undefined ? '.' : `; did you mean "${close}"?`} See kubectl slurm --help.`;
+}

@@ -1,0 +1,149 @@
+/** A way to slurmrestd and a token for it: $SLURM_JWT, or the key or token in a Secret that the user may read. */
+import { port as wellKnownPort } from '@slurm-operator/api';
+import { type Client, ForbiddenError, forwardPort, NotFoundError, pods, secrets } from '@slurm-operator/kube';
+import { jwtExpiry, SlurmClient, signedToken, staticToken, type TokenProvider } from '@slurm-operator/slurm';
+import { CliError } from '../errors.ts';
+import { controllers, restApis } from './resources.ts';
+import type { Session } from './session.ts';
+
+export interface OpenSlurm extends AsyncDisposable {
+  readonly client: SlurmClient;
+  readonly server: string;
+  /** Whose token it is; `undefined` for $SLURM_JWT. */
+  readonly user: string | undefined;
+}
+
+/** What the operator itself is to Slurm. */
+const administrator = 'slurm';
+
+export async function openSlurm(session: Session): Promise<OpenSlurm> {
+  const cluster = await session.cluster();
+  const [{ token, user }, way] = await Promise.all([findToken(session), findServer(session)]);
+  const client = new SlurmClient({ server: way.server, token, timeoutMs: session.timeout });
+  const { spec } = cluster;
+  return {
+    client,
+    server: spec.server ?? way.server,
+    user,
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await way.close();
+    },
+  };
+}
+
+/** The address of slurmrestd as this machine reaches it. */
+export async function findServer(
+  session: Session,
+  localPort = 0,
+): Promise<{ readonly server: string; readonly close: () => Promise<void> }> {
+  const { spec, metadata } = await session.cluster();
+  if (spec.server !== undefined) return { server: spec.server, close: () => Promise.resolve() };
+  const client = await session.client();
+  const pod = await restPod(session, client, metadata.namespace, spec.controllerRef?.name ?? '');
+  const forwarded = await forwardPort(client, pod.ref, pod.port, {
+    localPort,
+    signal: session.signal,
+    timeout: session.timeout,
+  });
+  return {
+    server: `http://127.0.0.1:${forwarded.port}`,
+    close: () => Promise.resolve(forwarded[Symbol.asyncDispose]()),
+  };
+}
+
+async function restPod(session: Session, client: Client, namespace: string, controller: string) {
+  const { signal } = session;
+  const [{ items: apis }, { items: found }] = await Promise.all([
+    client.list(restApis, { namespace, signal }),
+    client.list(pods, { namespace, signal, labelSelector: 'app.kubernetes.io/component=restapi' }),
+  ]);
+  const mine = apis.filter(({ spec }) => spec.controllerRef.name === controller);
+  if (mine.length === 0)
+    throw new CliError(
+      `Slurm cannot be reached: no RestApi in namespace ${namespace} serves Controller ${controller}.`,
+    );
+  const names = new Set(mine.map(({ metadata }) => metadata.name));
+  const ready = found.find(
+    (pod) =>
+      names.has(pod.metadata.labels?.['app.kubernetes.io/instance'] ?? '') &&
+      pod.metadata.deletionTimestamp === undefined &&
+      pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true,
+  );
+  if (ready === undefined)
+    throw new CliError(
+      `Slurm cannot be reached: no pod of slurmrestd is ready (RestApi ${[...names].join(', ')}). See kubectl slurm doctor.`,
+    );
+  const ports = ready.spec?.containers.find(({ name }) => name === 'slurmrestd')?.ports ?? [];
+  return {
+    ref: { namespace, name: ready.metadata.name },
+    port: ports[0]?.containerPort ?? wellKnownPort.slurmrestd,
+  };
+}
+
+/** Never prints the token, nor the key. */
+export async function findToken(
+  session: Session,
+): Promise<{ readonly token: TokenProvider; readonly user: string | undefined }> {
+  const given = session.io.env['SLURM_JWT'] ?? '';
+  const wanted = session.line.text('slurm-user');
+  if (given !== '' && wanted === undefined) {
+    const end = jwtExpiry(given);
+    if (end !== undefined && end < session.io.now())
+      throw new CliError(
+        `The token in $SLURM_JWT expired at ${new Date(end).toISOString()}: unset it, or get a new one.`,
+      );
+    return { token: staticToken(given), user: undefined };
+  }
+  const cluster = await session.cluster();
+  const client = await session.client();
+  const { namespace } = cluster.metadata;
+  const stored = cluster.spec.tokenSecretRef ?? cluster.spec.token?.secretRef;
+  const user = wanted ?? cluster.spec.username ?? administrator;
+  if (stored !== undefined) {
+    const value = await secretValue(
+      session,
+      client,
+      namespace,
+      stored.name,
+      stored.key ?? 'SLURM_JWT',
+      'token',
+    );
+    return { token: staticToken(value.toString('utf8').trim()), user: undefined };
+  }
+  const name = cluster.spec.controllerRef?.name ?? '';
+  const controller = await client.get(controllers, { namespace, name }, { signal: session.signal });
+  const key = controller.spec.jwtKeyRef ?? controller.spec.jwtHs256KeyRef;
+  if (key === undefined)
+    throw new CliError(`Controller ${name} has no JWT key: export SLURM_JWT with a token of your own.`);
+  const value = await secretValue(session, client, namespace, key.name ?? '', key.key ?? '', 'JWT key');
+  return { token: signedToken({ key: value, user, lifetimeSeconds: 300, issuer: 'kubectl-slurm' }), user };
+}
+
+async function secretValue(
+  session: Session,
+  client: Client,
+  namespace: string,
+  name: string,
+  key: string,
+  what: string,
+): Promise<Buffer> {
+  try {
+    const { data } = await client.get(secrets, { namespace, name }, { signal: session.signal });
+    const value = data?.[key];
+    if (value === undefined)
+      throw new CliError(`The Secret ${name} in namespace ${namespace} has no key ${key}.`);
+    return Buffer.from(value, 'base64');
+  } catch (error) {
+    if (error instanceof ForbiddenError)
+      throw new CliError(
+        `This needs a Slurm token: export SLURM_JWT, or ask for the right to read Secret ${name} (the ${what}) in namespace ${namespace}.`,
+        { cause: error },
+      );
+    if (error instanceof NotFoundError)
+      throw new CliError(`The Secret ${name} (the ${what}) does not exist in namespace ${namespace}.`, {
+        cause: error,
+      });
+    throw error;
+  }
+}

@@ -1,0 +1,199 @@
+/** One run of a command: the connection to Kubernetes, the cluster it is about, and Slurm when it is needed. */
+import type { Cluster } from '@slurm-operator/api';
+import {
+  type Client,
+  type ClusterConfig,
+  createClient,
+  ForbiddenError,
+  type Live,
+  loadConfig,
+  NotFoundError,
+} from '@slurm-operator/kube';
+import type { SlurmClient } from '@slurm-operator/slurm';
+import { CliError, exitCode } from '../errors.ts';
+import type { Io } from '../io.ts';
+import type { CommandLine } from '../line.ts';
+import { asJson, asYaml } from '../output/print.ts';
+import { type Paint, painter, wantsColours } from '../output/style.ts';
+import { type Column, table } from '../output/table.ts';
+import { type OpenSlurm, openSlurm } from './open-slurm.ts';
+import { clusters } from './resources.ts';
+
+export interface SessionOptions {
+  readonly io: Io;
+  readonly line: CommandLine;
+  readonly signal: AbortSignal;
+  /** Used by tests instead of a kubeconfig. */
+  readonly config?: ClusterConfig;
+}
+
+export class Session implements AsyncDisposable {
+  readonly io: Io;
+  readonly line: CommandLine;
+  readonly signal: AbortSignal;
+  readonly paint: Paint;
+  readonly format: string;
+  readonly #given: ClusterConfig | undefined;
+  #client: Promise<Client> | undefined;
+  #cluster: Promise<Live<Cluster>> | undefined;
+  #slurm: Promise<OpenSlurm> | undefined;
+
+  constructor({ io, line, signal, config }: SessionOptions) {
+    this.io = io;
+    this.line = line;
+    this.signal = signal;
+    this.#given = config;
+    this.format = line.text('output') ?? 'table';
+    this.paint = painter(wantsColours(io.env, io.isTty, line.has('no-color')));
+  }
+
+  /** Milliseconds for one request. */
+  get timeout(): number {
+    const text = this.line.text('request-timeout') ?? '20';
+    const seconds = Number(text.replace(/s$/, ''));
+    if (!(seconds > 0)) throw new CliError(`--request-timeout must be seconds, such as 20, not "${text}".`);
+    return seconds * 1000;
+  }
+
+  client(): Promise<Client> {
+    return (this.#client ??= this.#connect());
+  }
+
+  async namespace(): Promise<string> {
+    return this.line.text('namespace') ?? (await this.client()).config.namespace;
+  }
+
+  /** The Cluster that the command is about: named, or the only one of the namespace. */
+  cluster(): Promise<Live<Cluster>> {
+    return (this.#cluster ??= this.#findCluster());
+  }
+
+  async slurm(): Promise<SlurmClient> {
+    return (await this.openSlurm()).client;
+  }
+
+  openSlurm(): Promise<OpenSlurm> {
+    return (this.#slurm ??= openSlurm(this));
+  }
+
+  /** A line on stderr, on a terminal only. */
+  progress(text: string): void {
+    if (this.io.isTty) this.io.err(`${this.paint('quiet', text)}\n`);
+  }
+
+  note(text: string): void {
+    this.io.err(`${this.paint('quiet', text)}\n`);
+  }
+
+  /** Prints rows as the user asked for. `name`: `kind/name` of a row. */
+  print<Row extends object>(
+    kind: string,
+    rows: readonly Row[],
+    columns: readonly Column<Row>[],
+    name: (row: Row) => string,
+    empty: string,
+  ): void {
+    const { out } = this.io;
+    if (this.format === 'json') return out(asJson(`${kind}List`, { items: rows }));
+    if (this.format === 'yaml') return out(asYaml(`${kind}List`, { items: rows }));
+    if (this.format === 'name') return out(rows.map((row) => `${name(row)}\n`).join(''));
+    if (rows.length === 0) return this.note(empty);
+    out(
+      table(rows, columns, {
+        paint: this.paint,
+        wide: this.format === 'wide',
+        headers: !this.line.has('no-headers'),
+        columns: this.io.isTty ? this.io.columns : undefined,
+      }),
+    );
+  }
+
+  /** One object as JSON or YAML; false for a table or text. */
+  printObject(kind: string, content: object): boolean {
+    if (this.format === 'json') this.io.out(asJson(kind, content));
+    else if (this.format === 'yaml') this.io.out(asYaml(kind, content));
+    else return false;
+    return true;
+  }
+
+  /** Asks once on a terminal before a change. */
+  async confirm(what: string): Promise<void> {
+    if (this.line.has('yes') || !this.io.canAsk) return;
+    const answer = await this.io.ask(`${what}\nProceed? [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim()))
+      throw new CliError('Nothing was changed.', { exitCode: exitCode.refused });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#slurm?.then(
+      (open) => open[Symbol.asyncDispose](),
+      () => undefined,
+    );
+    await this.#client?.then(
+      (client) => client.close(),
+      () => undefined,
+    );
+  }
+
+  async #connect(): Promise<Client> {
+    const file = this.line.text('kubeconfig');
+    const context = this.line.text('context');
+    const config =
+      this.#given ??
+      (await loadConfig({
+        env: this.io.env,
+        ...(file === undefined ? {} : { files: [file] }),
+        ...(context === undefined ? {} : { context }),
+      }));
+    const as = this.line.text('as');
+    const groups = this.line.texts('as-group');
+    const headers = {
+      ...config.headers,
+      ...(as === undefined ? {} : { 'Impersonate-User': as }),
+      ...(groups.length === 0 ? {} : { 'Impersonate-Group': groups }),
+    };
+    return createClient({ ...config, headers }, { userAgent: 'kubectl-slurm', timeout: this.timeout });
+  }
+
+  async #findCluster(): Promise<Live<Cluster>> {
+    const client = await this.client();
+    const namespace = await this.namespace();
+    const wanted = this.line.text('cluster');
+    if (wanted !== undefined) {
+      const found = await client.find(clusters, { namespace, name: wanted }, { signal: this.signal });
+      if (found !== undefined) return found;
+      throw new CliError(`There is no Cluster ${wanted} in namespace ${namespace}.`);
+    }
+    const { items } = await client
+      .list(clusters, { namespace, signal: this.signal })
+      .catch((error: unknown) => {
+        if (error instanceof NotFoundError)
+          throw new CliError(
+            'The CRDs of slurm-operator are not installed: kubectl slurm check --pre says what is missing.',
+          );
+        throw error;
+      });
+    const [only, ...others] = items;
+    if (only === undefined) throw new CliError(await this.#noCluster(client, namespace));
+    if (others.length > 0)
+      throw new CliError(
+        `Namespace ${namespace} has ${items.length} clusters (${items.map(({ metadata }) => metadata.name).join(', ')}): choose one with --cluster.`,
+      );
+    return only;
+  }
+
+  /** Says where clusters are, if the user may see it. */
+  async #noCluster(client: Client, namespace: string): Promise<string> {
+    const base = `There is no Slurm cluster in namespace ${namespace}`;
+    try {
+      const { items } = await client.list(clusters, { signal: this.signal });
+      const places = [...new Set(items.map(({ metadata }) => metadata.namespace))];
+      return places.length === 0
+        ? `${base}, nor in any other.`
+        : `${base}; try -n ${places.slice(0, 5).join(' or -n ')}.`;
+    } catch (error) {
+      if (!(error instanceof ForbiddenError)) throw error;
+      return `${base}: choose another with -n.`;
+    }
+  }
+}

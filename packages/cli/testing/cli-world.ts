@@ -1,0 +1,149 @@
+/** An embedded API server with a Slurm cluster in it, and a simulated slurmrestd: where commands run in tests. */
+import { customResourceDefinition, kinds } from '@slurm-operator/api';
+import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
+import {
+  type Client,
+  createClient,
+  customResourceDefinitions,
+  kubeconfigConfig,
+  namespaces,
+  pods,
+  secrets,
+} from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
+import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
+import { clusterRoles } from '../src/command-line/cluster-roles.ts';
+import { commands, type Io, run } from '../src/index.ts';
+import { clusters, nodeSets } from '../src/session/resources.ts';
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface RunAs {
+  /** @default the administrator */
+  readonly user?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** @default none: standard input is no terminal */
+  readonly answer?: string;
+  readonly columns?: number;
+  readonly colours?: boolean;
+}
+
+const namespace = 'hpc';
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+
+export class CliWorld {
+  readonly server: ApiServer;
+  readonly slurm: Simulator;
+  readonly client: Client;
+
+  private constructor(server: ApiServer, slurm: Simulator, client: Client) {
+    this.server = server;
+    this.slurm = slurm;
+    this.client = client;
+  }
+
+  static async start(nodes = 'gpu-[0-2]'): Promise<CliWorld> {
+    const server = await startApiServer();
+    const slurm = await startSimulator({ nodes });
+    const client = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), { rateLimit: false });
+    const world = new CliWorld(server, slurm, client);
+    for (const kind of kinds)
+      await client.create(customResourceDefinitions, customResourceDefinition(kind) as never);
+    for (const name of [namespace, 'empty', 'twice'])
+      await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    for (const role of clusterRoles(commands))
+      await client.json('POST', `${rbac}/clusterroles`, { body: role });
+    for (const role of ['viewer', 'user', 'admin'])
+      await client.json('POST', `${rbac}/clusterrolebindings`, {
+        body: {
+          apiVersion: 'rbac.authorization.k8s.io/v1',
+          kind: 'ClusterRoleBinding',
+          metadata: { name: role },
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `slurm-${role}` },
+          subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: role }],
+        },
+      });
+    await until('the kinds', () =>
+      client.list(clusters).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await world.#createCluster('slurm', namespace);
+    await world.#createCluster('one', 'twice');
+    await world.#createCluster('two', 'twice');
+    await client.create(nodeSets, {
+      apiVersion: nodeSets.apiVersion,
+      kind: 'NodeSet',
+      metadata: { name: 'gpu', namespace },
+      spec: {
+        controllerRef: { name: 'slurm' },
+        replicas: 3,
+        slurmd: { image: 'slurmd:26.05' },
+        template: {},
+      },
+    } as never);
+    for (const index of [0, 1, 2]) await world.#createWorker(`gpu-${index}`);
+    return world;
+  }
+
+  async run(words: readonly string[], as: RunAs = {}): Promise<Ran> {
+    let out = '';
+    let err = '';
+    const io: Io = {
+      out: (text) => (out += text),
+      err: (text) => (err += text),
+      isTty: false,
+      canAsk: as.answer !== undefined,
+      columns: as.columns ?? 100,
+      env: { ...(as.colours === true ? { FORCE_COLOR: '1' } : {}), ...as.env },
+      now: () => Date.now(),
+      timeZone: 'UTC',
+      ask: () => Promise.resolve(as.answer ?? ''),
+      readStdin: () => Promise.resolve('#!/bin/sh\n#SBATCH -p all --time=10\nsleep 600\n'),
+    };
+    const text =
+      as.user === undefined ? this.server.kubeconfig() : await this.server.kubeconfigFor({ name: as.user });
+    const config = await kubeconfigConfig({ text });
+    const code = await run(words, { io, signal: AbortSignal.timeout(120_000), config });
+    return { code, out, err };
+  }
+
+  async stop(): Promise<void> {
+    this.client.close();
+    await this.server.stop();
+    await this.slurm.stop();
+  }
+
+  async #createCluster(name: string, where: string): Promise<void> {
+    await this.client.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: `${name}-token`, namespace: where },
+      stringData: { SLURM_JWT: this.slurm.token() },
+    } as never);
+    await this.client.create(clusters, {
+      apiVersion: clusters.apiVersion,
+      kind: 'Cluster',
+      metadata: { name, namespace: where },
+      spec: { server: this.slurm.server, tokenSecretRef: { name: `${name}-token` } },
+    } as never);
+  }
+
+  async #createWorker(name: string): Promise<void> {
+    await this.client.create(pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name,
+        namespace,
+        labels: { 'app.kubernetes.io/component': 'worker', 'nodeset.slinky.slurm.net/pod-hostname': name },
+      },
+      spec: { containers: [{ name: 'slurmd', image: 'slurmd:26.05' }] },
+    } as never);
+  }
+}
