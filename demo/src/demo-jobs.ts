@@ -11,7 +11,7 @@ const inDemo = ['--namespace', demoNamespace] as const;
 /** What sbatch said. It waits for the job, and ends badly when the job did. */
 export async function jobThroughSsh(kubectl: Kubectl, key: LoginKey): Promise<string> {
   await using login = await openLogin(kubectl, key);
-  // One node will do: somebody may have drained the other.
+  // One node is enough: the other may be drained.
   const { stdout } = await key.run(
     login.port,
     'cd /tmp && sbatch --wait --nodes=1-2 --job-name=from-ssh --output=/dev/null',
@@ -20,7 +20,7 @@ export async function jobThroughSsh(kubectl: Kubectl, key: LoginKey): Promise<st
   return stdout;
 }
 
-/** A way to the login node that knows this key: one of an earlier run may still be on its way out. */
+/** A port-forward to the login node with this key: one of an earlier run may still be terminating. */
 async function openLogin(kubectl: Kubectl, key: LoginKey): Promise<Forwarded> {
   const deadline = performance.now() + 120_000;
   for (;;) {

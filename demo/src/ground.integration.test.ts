@@ -88,7 +88,7 @@ test('free ground is taken, and taken again; what others have installed keeps th
   assert.deepEqual(await othersObjects(client, ground), ['Token team/theirs']);
 });
 
-test('a namespace of that name without the mark is somebody’s', async () => {
+test('does not use a namespace of that name without the demo label', async () => {
   await client.mergePatch(
     namespaces,
     { name: 'slurm-demo' },

@@ -17,7 +17,7 @@ for (const [reason, ground, said] of [
     undefined,
   ],
   [
-    "somebody's namespace is not",
+    'a namespace of another user is not',
     { ...free, foreignNamespaces: ['slurm-demo'] },
     /namespace slurm-demo exists/,
   ],

@@ -1,4 +1,4 @@
-/** The ground that the demo stands on: free, or its own from an earlier run. What is somebody else's is never touched. */
+/** Checks whether the demo can be installed: nothing is there, or only objects of an earlier run. Objects of others are never changed. */
 import {
   AlreadyExistsError,
   type Client,
@@ -8,8 +8,7 @@ import {
   namespaces,
 } from '@slurm-operator/kube';
 import { everyKind } from '@slurm-operator/operator';
-import { DemoRefusedError } from './errors.ts';
-import { demoNamespace, demoOperatorNamespace, mark, releases } from './names.ts';
+import { DemoRefusedError, demoNamespace, demoOperatorNamespace, mark, releases } from './names.ts';
 
 export interface Ground {
   /** Namespaces with the demo's names that it did not make. */
@@ -61,7 +60,7 @@ export async function takeGround(client: Client): Promise<void> {
         name,
         labels: {
           [mark.name]: mark.value,
-          // Workers are privileged unless somebody says otherwise.
+          // Workers are privileged by default.
           ...(name === demoNamespace ? { 'pod-security.kubernetes.io/enforce': 'privileged' } : {}),
         },
       },
@@ -81,7 +80,7 @@ export async function takeGround(client: Client): Promise<void> {
   }
 }
 
-/** Objects of our kinds outside the demo: somebody relies on its operator. */
+/** Objects of our kinds outside the demo: they depend on its operator. */
 export async function othersObjects(client: Client, ground: Ground): Promise<string[]> {
   const others: string[] = [];
   for (const resource of everyKind) {

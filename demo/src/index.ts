@@ -1,8 +1,8 @@
 /** The implementation of `make demo` and `make demo-down`. */
-export { connect } from './connect.ts';
+
 export { takeGround } from './ground.ts';
 export { checkImages } from './missing-images.ts';
 export { demoImages, demoNamespace, slurmVersion } from './names.ts';
-export { clusterName, ownCluster } from './own-cluster.ts';
+export { clusterName, connect, ownCluster } from './own-cluster.ts';
 export { removeDemo } from './remove-demo.ts';
 export { type DemoResult, runDemo } from './run-demo.ts';

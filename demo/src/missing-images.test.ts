@@ -19,7 +19,7 @@ const waiting = (reason: string, message?: string) => ({ waiting: { reason, mess
 for (const [reason, given, missing, complete] of [
   ['nothing is known yet', pod(), [], false],
   ['one is still being fetched', pod({ running: {} }, waiting('ContainerCreating')), [], false],
-  ['only some have spoken', pod({ running: {} }), [], false],
+  ['only some have reported', pod({ running: {} }), [], false],
   ['all run or have run', pod({ running: {} }, { terminated: { exitCode: 1 } }), [], true],
   [
     'an image without that program is there all the same',
@@ -72,4 +72,10 @@ test('a registry stands in front of every image of the demo', () => {
   ] as const)
     for (const image of demoImages(registry)) assert.ok(image.startsWith(`${prefix}slurm-operator/`), image);
   assert.equal(new Set(demoImages()).size, 7);
+});
+
+test('the cause that the kubelet names last is not cut off', () => {
+  const image = `registry.example.com/${'hpc/'.repeat(20)}slurmctld:26.05`;
+  const why = `ImagePullBackOff: Back-off pulling image "${image}": ErrImagePull: failed to pull image "${image}": not found`;
+  assert.match(explainMissing([{ image, why }]), /\(ErrImagePull: failed to pull image ".*": not found\)/);
 });

@@ -1,6 +1,6 @@
 /** Whether a cluster can get the images, asked before anything is installed: one pod that names them all. */
 import { type Client, type DeepReadonly, type Pod, pods, sleep } from '@slurm-operator/kube';
-import { DemoRefusedError } from './errors.ts';
+import { DemoRefusedError } from './names.ts';
 
 /** What a kubelet says of an image that it does not get. */
 const refusals = [
@@ -11,8 +11,10 @@ const refusals = [
   'ImageInspectError',
   'RegistryUnavailable',
 ];
+
 /** A registry that hiccups once is asked again by the kubelet; one that still says no after this does not have it. */
 const patienceMs = 3_000;
+const LONGEST_CAUSE = 400;
 
 export interface MissingImage {
   readonly image: string;
@@ -48,10 +50,16 @@ export function hasImages({ spec, status }: DeepReadonly<Pod>): boolean {
 export function explainMissing(missing: readonly MissingImage[]): string {
   const lines = new Map(missing.map(({ image, why }) => [image, why]));
   return `the cluster cannot get ${lines.size === 1 ? 'an image' : `${lines.size} images`}:
-${[...lines].map(([image, why]) => `  ${image}  (${why.slice(0, 160)})`).join('\n')}
+${[...lines].map(([image, why]) => `  ${image}  (${cause(why)})`).join('\n')}
 Build them with \`make images\` (needs root, no Docker): it prints an archive for each. Then either
   load the archives onto every machine: localcluster load-image, kind load image-archive, ctr -n k8s.io images import; or
   push them to a registry that the cluster can reach, and name it: REGISTRY=registry.example.com/hpc make demo`;
+}
+
+/** The cause is at the end of what the kubelet says: the beginning repeats the name of the image. */
+function cause(why: string): string {
+  const said = why.replace(/^ImagePullBackOff: Back-off pulling image "[^"]*": /, '');
+  return said.length > LONGEST_CAUSE ? `${said.slice(0, LONGEST_CAUSE)}…` : said;
 }
 
 export interface ImageCheckOptions {

@@ -4,6 +4,7 @@ import { slurmDaemons } from './install/installed-images.ts';
 
 export const demoNamespace = 'slurm-demo';
 export const demoOperatorNamespace = 'slurm-demo-operator';
+
 /** The helm releases, each with its namespace. */
 export const releases = {
   slurm: { name: 'slurm', namespace: demoNamespace },
@@ -27,3 +28,7 @@ export const demoImages = (registry = ''): string[] =>
   [operatorImage, ...slurmDaemons.map((name) => imageTag(name, slurmVersion)), imageTag('mariadb')].map(
     (image) => inRegistry(registry, image),
   );
+/** Something about the given cluster keeps the demo away; the message says what to do. */
+export class DemoRefusedError extends Error {
+  override readonly name = 'DemoRefusedError';
+}

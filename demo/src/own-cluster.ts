@@ -1,4 +1,6 @@
 /** A cluster of this machine for the demo, with all images on it. Needs root. */
+
+import { type Client, createClient, loadConfig } from '@slurm-operator/kube';
 import { down, findCluster, order, up } from '@slurm-operator/localcluster';
 import { installedImages } from './install/installed-images.ts';
 import { slurmVersion, workers } from './names.ts';
@@ -21,4 +23,10 @@ export async function ownCluster({ step, say, signal }: OwnClusterOptions): Prom
   const record = await up({ name: clusterName, nodes: workers, progress: say, signal });
   for (const path of images) await order(record, '/load-image', { path });
   return record.kubeconfig;
+}
+
+/** A client of the cluster that this value of KUBECONFIG names: one file or several, as kubectl reads them. */
+export async function connect(kubeconfig: string): Promise<Client> {
+  const config = await loadConfig({ env: { ...process.env, KUBECONFIG: kubeconfig } });
+  return createClient(config, { userAgent: 'slurm-operator-demo' });
 }

@@ -1,4 +1,4 @@
-/** Takes away what the demo put onto a given cluster, and nothing else; says what it waits for. */
+/** Removes what the demo installed on a given cluster, and nothing else; prints what it waits for. */
 import type { Helm } from '@slurm-operator/charts';
 import {
   type AnyResource,
@@ -13,10 +13,10 @@ import {
 } from '@slurm-operator/kube';
 import { everyKind } from '@slurm-operator/operator';
 import { othersObjects, surveyGround } from './ground.ts';
-import { lookFurther } from './look-further.ts';
 import { demoNamespace, demoOperatorNamespace, releases } from './names.ts';
 import { awaitProgress } from './waiting/await-progress.ts';
 import { notRemoved, type Remaining } from './waiting/not-removed.ts';
+import { lookFurther } from './waiting/waiting-line.ts';
 
 export interface RemoveDemoOptions {
   readonly client: Client;

@@ -4,17 +4,23 @@ import type { Helm } from '@slurm-operator/charts';
 import { type Client, nodes, secrets } from '@slurm-operator/kube';
 import { accountingRecords, inController, jobThroughRest, jobThroughSsh } from './demo-jobs.ts';
 import { demoValues } from './demo-values.ts';
-import { DemoRefusedError } from './errors.ts';
 import { installMariadb, installOperator, installSlurm } from './install/install.ts';
 import { Kubectl } from './install/kubectl.ts';
 import { LoginKey } from './install/login-session.ts';
-import { lookFurther } from './look-further.ts';
 import { explainMissing, missingImages } from './missing-images.ts';
-import { demoNamespace, demoOperatorNamespace, inRegistry, releases, restVersion } from './names.ts';
+import {
+  DemoRefusedError,
+  demoNamespace,
+  demoOperatorNamespace,
+  inRegistry,
+  releases,
+  restVersion,
+} from './names.ts';
 import { awaitProgress } from './waiting/await-progress.ts';
 import { type Evidence, gatherEvidence, isEverythingReady } from './waiting/evidence.ts';
 import { milestones } from './waiting/milestones.ts';
 import { notReady } from './waiting/not-ready.ts';
+import { lookFurther } from './waiting/waiting-line.ts';
 
 export interface DemoResult {
   readonly ready_seconds: number;
@@ -37,7 +43,7 @@ export interface DemoOptions {
   readonly stallMs?: number;
   /** A step begins. */
   readonly step: (title: string) => void;
-  /** Something happened, or a program spoke. */
+  /** Progress, or output of a program. */
   readonly say: (line: string) => void;
 }
 
@@ -85,7 +91,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   step('sacct');
   show(await accountingRecords(kubectl, completed));
   step('kubectl get slurm');
-  // kubectl remembers for hours which kinds a server has, and finds a category of new ones only when it looks anew.
+  // kubectl remembers for hours which kinds a server has, and finds a category of new ones only after it is refreshed.
   await kubectl.say('api-resources', '--api-group=slinky.slurm.net', '--cached=false');
   show(await kubectl.say('--namespace', demoNamespace, 'get', 'slurm'));
   return {

@@ -104,7 +104,7 @@ const exchanges: readonly [name: string, files: readonly string[], found: Record
     ['job_state', 'job_state.old', 'job_state.new'],
     { job_state: 'job_state', 'job_state.old': 'job_state.old', 'job_state.new': 'job_state.new' },
   ],
-  ['a file that somebody took away stays away', ['job_state.old'], { 'job_state.old': 'job_state.old' }],
+  ['a file that was removed is not restored', ['job_state.old'], { 'job_state.old': 'job_state.old' }],
 ];
 
 for (const [name, files, found] of exchanges)

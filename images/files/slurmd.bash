@@ -74,13 +74,66 @@ fi
 # The key is a mounted file that changes when it is rotated. slurmd reads it once, and again on SIGHUP; jobs continue meanwhile.
 # Nothing is started here while the file is as old as before. A newer one may still hold the same key.
 #
-# Not while a slurmctld answers to the old key. It would end every job that it starts here ("non-startable"), and slurmstepd, for which
-# slurmd signs, does not repeat the end of a job to a slurmctld that refuses it; to one that is away, it does.
-# A slurmctld that takes the connection and says nothing may still have the old key, and would end every job that it starts.
-answers_to_old_key() {
-  local said code=0
-  said=$(timeout 5 scontrol ping 2>/dev/null) || code=$?
-  [[ $code == 124 || $said == *' is UP'* ]]
+# Not while a slurmctld has the old key. It would end every job that it starts here ("non-startable"), and slurmstepd, for which slurmd
+# signs, does not repeat the end of a job to a slurmctld that refuses it; to one that is away, it does. One that is away may come back
+# with the old key: its container can start again before its own file has changed. So the new key is read only when a slurmctld
+# refuses the old one, or when one has an address that it did not have before: a new pod always has the new key.
+
+# slurmctld's addresses in the options, as HOST:PORT.
+servers=()
+for index in "${!options[@]}"; do
+  case ${options[index]} in
+    --conf-server) IFS=, read -r -a servers <<<"${options[index + 1]:-}" ;;
+    --conf-server=*) IFS=, read -r -a servers <<<"${options[index]#--conf-server=}" ;;
+  esac
+done
+
+# Whether a slurmctld takes connections. It is tried often: from the moment that slurmctld is back with the new key, it refuses the
+# ends of jobs until slurmd has the new key, too.
+listens() {
+  local server port
+  for server in "${servers[@]}"; do
+    port=${server##*:}
+    if [[ $port == "$server" ]]; then port=6817; fi
+    if timeout 1 bash -c ': <>"/dev/tcp/$1/$2"' - "${server%:*}" "$port" 2>/dev/null; then return 0; fi
+  done
+  # Without an address nothing can be tried.
+  [[ ${#servers[@]} == 0 ]]
+}
+
+# old_key: `accepted`, `refused` or `unknown`. Who takes a connection and says nothing is unknown.
+old_key() {
+  local said
+  if ! listens; then echo unknown; return; fi
+  said=$(timeout 5 scontrol show licenses 2>&1) && { echo accepted; return; }
+  # Without slurmd nothing is signed at all, which says nothing of slurmctld.
+  if [[ $said == *'authentication error'* && $said != *' sack '* ]]; then echo refused; else echo unknown; fi
+}
+
+# The addresses of slurmctld, one per line. None means that they are not known.
+addresses() {
+  local server
+  for server in "${servers[@]}"; do timeout 5 getent ahosts "${server%:*}" || true; done | awk '{ print $1 }' | sort -u
+}
+
+# await_new_key PID: returns when slurmctld has the new key, or slurmd has ended.
+await_new_key() {
+  local before now told=
+  before=$(addresses)
+  while kill -0 "$1" 2>/dev/null; do
+    case $(old_key) in
+      refused) return ;;
+      accepted) before=$(addresses) ;;
+      *)
+        now=$(addresses)
+        if [[ -z $before ]]; then before=$now; fi
+        if [[ -n $now && -n $(comm -13 <(echo "$before") <(echo "$now")) ]]; then return; fi
+        ;;
+    esac
+    if [[ -z $told ]]; then echo "slurm.key changed: slurmd keeps the old one while slurmctld does" >&2; fi
+    told=1
+    read -r -t 0.1 -u "$nothing" || true
+  done
 }
 
 watch_key() {
@@ -94,10 +147,7 @@ watch_key() {
     now=$(cksum 2>/dev/null <"$key") || continue
     if [[ $now != "$before" ]]; then
       before=$now
-      if answers_to_old_key; then
-        echo "slurm.key changed: slurmd keeps the old one while slurmctld does" >&2
-        while kill -0 "$slurmd" 2>/dev/null && answers_to_old_key; do read -r -t 0.3 -u "$nothing" || true; done
-      fi
+      await_new_key "$slurmd"
       echo "slurm.key changed: slurmd reads it again" >&2
       kill -HUP "$slurmd" || return 0
     fi

@@ -49,7 +49,7 @@ test('there is one for every image and version, and none names a registry', asyn
     assert.doesNotMatch(text, /FROM \S+\.\S+\/|(BASE|NODE)=[^:\s]*[./]\S*\//);
 });
 
-test('the operator’s Dockerfile copies every library of its list, for each machine, and runs as nobody', () => {
+test('the operator’s Dockerfile copies every library of its list, for each architecture, and runs as an unprivileged user', () => {
   const text = operatorDockerfile();
   for (const library of Object.values(libraryPackages).flat())
     assert.ok(text.includes(` ${library}`), library);

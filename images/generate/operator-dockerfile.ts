@@ -10,7 +10,7 @@ import {
 } from '../src/operator/operator-files.ts';
 
 export function operatorDockerfile(): string {
-  const { env = {}, labels = {}, ports = [], user, entrypoint } = operatorConfig;
+  const { env = {}, labels = {}, ports = [], user, entrypoint } = operatorConfig(operatorVersion);
   const cases = Object.entries(machines).map(
     ([architecture, { triplet, loader }]) => `${architecture}) triplet=${triplet}; loader=${loader};;`,
   );

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  type Architecture,
   type BuildOptions,
   buildRootfs,
   cacheDirectory,
@@ -12,6 +13,8 @@ import {
 } from '@slurm-operator/sandbox';
 import type { ImageRecipe } from './recipe.ts';
 import { type ImageName, recipes } from './recipes.ts';
+
+const here: Architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
 
 export interface BuiltImage {
   /** For example `slurm-operator/slurmd:26.05`. */
@@ -27,11 +30,14 @@ export function imageTag(name: ImageName, version?: string): string {
   return `slurm-operator/${name}:${version ?? recipes[name].versions[0]}`;
 }
 
-/** Builds an image without Docker, or finds it in the cache. Needs root. Default version: the recipe's first. */
+/**
+ * Builds an image without Docker, or finds it in the cache. Needs root. Default version: the recipe's first; default architecture: this
+ * machine's. For the other one, scripts of packages run emulated.
+ */
 export async function buildImage(
   name: ImageName,
   version: string = recipes[name].versions[0] ?? '',
-  options: BuildOptions = {},
+  { architecture = here, ...options }: BuildOptions & { readonly architecture?: Architecture } = {},
 ): Promise<BuiltImage> {
   const recipe: ImageRecipe = recipes[name];
   if (!recipe.versions.includes(version))
@@ -44,6 +50,7 @@ export async function buildImage(
       // By content, not by the image's name: images with the same content share it.
       name: 'image',
       suite: recipe.suite(version),
+      ...(architecture === here ? {} : { architecture }),
       alsoFrom: recipe.alsoFrom?.(version) ?? [],
       packages: recipe.packages,
       answers: recipe.answers ?? [],
@@ -55,14 +62,24 @@ export async function buildImage(
     options,
   );
   const key = createHash('sha256')
-    .update(JSON.stringify([rootfs.key, recipe.config, tag]))
+    .update(
+      JSON.stringify([rootfs.key, recipe.config, tag, ...(architecture === here ? [] : [architecture])]),
+    )
     .digest('hex');
   const path = join(cacheDirectory(), 'images', `${name}-${version}-${key.slice(0, 16)}.tar`);
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) {
     options.progress?.(`packing ${tag}`);
     const { config } = recipe;
-    await writeImageTar({ rootfs: rootfs.path, tag, config, output: path, signal: options.signal });
+    const { path: directory } = rootfs;
+    await writeImageTar({
+      rootfs: directory,
+      tag,
+      config,
+      output: path,
+      architecture,
+      signal: options.signal,
+    });
   }
   const [description] = await readImageTar(path);
   if (description === undefined) throw new InvalidRequestError(`${path} holds no image.`);

@@ -56,10 +56,10 @@ for (const version of slurmVersions) {
       const sinfo = await ctld.exec(['sinfo', '--noheader', '--nodes=worker-0', '--format=%T']);
       return sinfo.stdout.trim() === 'idle';
     });
-    // slurmd first: one that still has to tell of a job's end goes on trying, past its minute, when slurmctld is gone.
+    // slurmd first: one that has yet to report the end of a job keeps retrying, past its minute, when slurmctld is gone.
     for (const box of [worker, ctld]) {
       await box.stop(60_000);
-      assert.equal((await box.exit).signal, null, `${box.name} ends on SIGTERM by itself`);
+      assert.equal((await box.exit).signal, null, `${box.name} ends on SIGTERM`);
     }
   });
 
@@ -84,7 +84,7 @@ for (const version of slurmVersions) {
     };
     const first = await startMariadb('mariadb-0', `it's "quoted" \\ \`x\` $(id)`);
     await first.stop(60_000);
-    assert.equal((await first.exit).signal, null, 'MariaDB ends on SIGTERM by itself');
+    assert.equal((await first.exit).signal, null, 'MariaDB ends on SIGTERM');
     const mariadb = await startMariadb('mariadb-1', 'simple'); // a new password takes effect with the next start
 
     const dbd = await boxes.run('slurmdbd', 'slurmdbd', {

@@ -35,7 +35,7 @@ for (const version of slurmVersions)
       return exitCode === 0 ? stdout.trim() : undefined;
     };
     const run = (box: Box, ...command: string[]) => within(90, box, command);
-    /** Also of somebody who is refused, and who would wait for long. */
+    /** Also of a command that is refused, which would wait for long. */
     const nodes = (box: Box) => within(15, box, ['sinfo', '--noheader', '--format=%n']);
     const patience = { timeoutMs: 300_000 };
     /** The oldest of them: a daemon forks for a moment now and then. */
@@ -108,6 +108,53 @@ for (const version of slurmVersions)
       async () => (await run(worker, 'ls', '/tmp/ended')) !== undefined,
     );
     await ctld.waitFor('the job to complete', async () => (await state()) === 'COMPLETED', patience);
+
+    await replaceKey(ctld, key);
+    await run(ctld, 'scontrol', 'reconfigure');
+    await ctld.waitFor(
+      'a step on the worker, with the new key',
+      async () => ((await run(ctld, 'srun', '--mem=100', 'hostname')) ?? '').includes('worker-0'),
+      patience,
+    );
+  });
+
+for (const version of slurmVersions)
+  test(`Slurm ${version}: a slurmctld that comes back with the old slurm.key loses no end of a job`, async () => {
+    const sandbox = await createSandbox({ name: `key-back-${version.replace('.', '-')}-${process.pid}` });
+    sandboxes.push(sandbox);
+    const boxes = new SlurmBoxes(sandbox, await sandbox.addNetwork('lan'), version);
+    const ctld = await boxes.controller();
+    const worker = await boxes.worker('worker-0', ctld);
+    const run = async (box: Box, ...command: string[]) => {
+      const limited = ['timeout', '90', ...command];
+      const { exitCode, stdout } = await box.exec(limited, { allowFailure: true, timeoutMs: 180_000 });
+      return exitCode === 0 ? stdout.trim() : undefined;
+    };
+    await ctld.waitFor('the worker', async () => (await run(ctld, 'sinfo', '-ho%n')) === 'worker-0');
+    const script = 'until [ -e /tmp/end ]; do sleep 0.2; done; touch /tmp/ended';
+    const job = await run(ctld, 'sbatch', '--parsable', '--chdir=/tmp', '--mem=100', '--wrap', script);
+    const state = async () =>
+      /JobState=(\w+)/.exec((await run(ctld, 'scontrol', '-o', 'show', 'job', job ?? '')) ?? '')?.[1];
+    await ctld.waitFor('the job to run', async () => (await state()) === 'RUNNING');
+
+    // The container of slurmctld starts again before its kubelet has brought the new file.
+    await ctld.stop(10_000);
+    const key = randomBytes(64).toString('hex');
+    await replaceKey(worker, key);
+    await worker.waitFor('the worker to see the new key', () =>
+      Promise.resolve(worker.logTail().includes('slurm.key changed')),
+    );
+    await ctld.start();
+    const patience = { timeoutMs: 300_000 };
+    await ctld.waitFor('slurmctld', async () => (await state()) === 'RUNNING', patience);
+    await run(worker, 'touch', '/tmp/end');
+    await worker.waitFor(
+      'the script to end',
+      async () => (await run(worker, 'ls', '/tmp/ended')) !== undefined,
+    );
+    await ctld.waitFor('the job to complete', async () => (await state()) === 'COMPLETED', {
+      timeoutMs: 60_000,
+    });
 
     await replaceKey(ctld, key);
     await run(ctld, 'scontrol', 'reconfigure');

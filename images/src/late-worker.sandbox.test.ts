@@ -10,7 +10,7 @@ after(async () => {
   for (const sandbox of sandboxes) await sandbox.stop(500);
 });
 
-/** slurmd that stands still from the moment in which it has its files until /tmp/go is there. */
+/** slurmd that pauses after it has read its files until /tmp/go exists. */
 const standstill = `/usr/libexec/slurm-operator/slurmd.bash "$@" & slurmd=$!
 while [ ! -e /var/spool/slurmd/conf-cache ] && [ ! -e /run/slurm/conf ]; do :; done
 pkill -STOP --exact slurmd
@@ -41,7 +41,7 @@ for (const version of slurmVersions)
         env: { SLURMD_OPTIONS: dynamicWorker },
         files: [boxes.key()],
       });
-      await box.waitFor('slurmd to stand still', () => succeeds(box, 'test', '-e', '/tmp/still'), patience);
+      await box.waitFor('slurmd to pause', () => succeeds(box, 'test', '-e', '/tmp/still'), patience);
       if (await hasJoined(box)) await box.kill();
       else late = box;
     }
@@ -52,7 +52,7 @@ for (const version of slurmVersions)
     await early.waitFor('the news', () => knowsOf(early), patience);
     await worker.exec(['touch', '/tmp/go']);
     await ctld.waitFor('the late one to join', () => hasJoined(worker), patience);
-    assert.equal(await knowsOf(worker), false, 'nobody tells it');
+    assert.equal(await knowsOf(worker), false, 'it is not notified');
 
     await ctld.exec(['scontrol', 'reconfigure']);
     await worker.waitFor('the second word', () => knowsOf(worker), patience);

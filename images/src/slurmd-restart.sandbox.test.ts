@@ -1,4 +1,4 @@
-/** A slurmd that dies beside running steps is started again in its container: the steps would end with the container. */
+/** A slurmd that crashes beside running steps is restarted in its container: the steps would end with the container. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Box, createSandbox, type Sandbox } from '@slurm-operator/sandbox';

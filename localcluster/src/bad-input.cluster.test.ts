@@ -63,10 +63,10 @@ test('numbers, names and commands that make no sense', { skip }, () => {
     [['up', '--hollow-nodes', '-1'], /'--hollow-nodes' argument is ambiguous; `localcluster help`/],
     [['up', '--hollow-nodes=-1'], /--hollow-nodes is "-1": give a whole number from 0 to 20000/],
     [['down', '--name', '../..'], /name is "\.\.\/\.\.": use up to 32 small letters/],
-    [['logs', '--name', 'nobody'], /there is no cluster "nobody"/],
-    [['kubectl', '--name', 'nobody', 'get', 'nodes'], /there is no cluster "nobody"/],
-    [['down', '--name', 'nobody'], /there is no cluster "nobody"/],
-    [['env', '--name', 'nobody'], /there is no cluster "nobody": start it with/],
+    [['logs', '--name', 'missing'], /there is no cluster "missing"/],
+    [['kubectl', '--name', 'missing', 'get', 'nodes'], /there is no cluster "missing"/],
+    [['down', '--name', 'missing'], /there is no cluster "missing"/],
+    [['env', '--name', 'missing'], /there is no cluster "missing": start it with/],
   ] as const) {
     const { code, said } = localcluster(...words);
     assert.notEqual(code, 0);
@@ -96,12 +96,12 @@ test('a wrong image tar, a stale state directory, and an end without cleaning up
   assert.match(image.said, /no-image\.tar/);
   assert.match(localcluster('load-image', '--name', bad, join(state, 'absent.tar')).said, /absent\.tar/);
   assert.match(
-    localcluster('node', 'stop', 'nobody', '--name', bad).said,
-    new RegExp(`there is no node "nobody"; there is: ${bad}-node-1`),
+    localcluster('node', 'stop', 'missing', '--name', bad).said,
+    new RegExp(`there is no node "missing"; there is: ${bad}-node-1`),
   );
   assert.match(localcluster('status').out, new RegExp(`${bad}-node-1 .* running`));
 
-  // Killed without a word: nothing but directories may be left, and down takes those.
+  // Killed: nothing but directories may be left, and down removes those.
   const { pid } = JSON.parse(readRecord(bad)) as { pid: number };
   process.kill(pid, 'SIGKILL');
   assert.ok(

@@ -95,16 +95,16 @@ test('load-image gives an image to one cluster and not to the other', { skip }, 
     await kubectl(name, 'run', 'p', `--image=${busyboxImage}`, '--', '-c', `echo in ${name}; sleep 100000`);
     await kubectl(name, 'wait', 'pod/p', '--for=condition=Ready', '--timeout=180s');
     let words = '';
-    // A container runs a moment before its program speaks.
+    // A container runs a moment before its program writes output.
     for (let attempt = 0; attempt < 300 && words === ''; attempt++) words = await kubectl(name, 'logs', 'p');
     assert.equal(words, `in ${name}\n`);
   }
 });
 
 test('kubectl hands its exit code and its words on', { skip }, async () => {
-  const { code, said } = await localcluster('kubectl', '--name', a, 'get', 'pod', 'nobody');
+  const { code, said } = await localcluster('kubectl', '--name', a, 'get', 'pod', 'missing');
   assert.equal(code, 1);
-  assert.match(said, /pods "nobody" not found/);
+  assert.match(said, /pods "missing" not found/);
   assert.equal((await localcluster('kubectl', '--name', a, 'exec', 'p', '--', 'sh', '-c', 'exit 9')).code, 9);
 });
 
@@ -146,7 +146,7 @@ test('node cut, node stop and node start do to one node what they say', { skip }
   await succeeds('node', 'start', node, '--name', b);
   await wait('True');
   await kubectl(b, 'wait', 'pod/p', '--for=condition=Ready', '--timeout=180s');
-  assert.notEqual(await id(), began, 'its containers began anew');
+  assert.notEqual(await id(), began, 'its containers were started again');
   assert.equal(await ready(), 'True');
   assert.equal(await stateOf(`${a}-node-1`), 'running', 'the other cluster has not noticed');
 });

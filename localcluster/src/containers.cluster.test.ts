@@ -1,4 +1,4 @@
-/** What becomes of a container on a node: how it fails, what it sees, and how people reach it. */
+/** Containers on a node: failures, their environment, and access to them. */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,9 @@ test('a missing image, a crash loop and a lack of memory are told as such', { sk
     pod({ name: 'absent', container: { ...container(''), image: 'localhost/absent:9' } }),
     pod({
       name: 'crashing',
-      container: container('echo last words; exit 3', { terminationMessagePolicy: 'FallbackToLogsOnError' }),
+      container: container('echo final output; exit 3', {
+        terminationMessagePolicy: 'FallbackToLogsOnError',
+      }),
     }),
     pod({
       name: 'hungry',
@@ -44,7 +46,7 @@ test('a missing image, a crash loop and a lack of memory are told as such', { sk
     return found?.state?.waiting?.reason === 'CrashLoopBackOff' && found;
   });
   assert.equal(crash.lastState?.terminated?.exitCode, 3);
-  assert.equal(crash.lastState?.terminated?.message, 'last words');
+  assert.equal(crash.lastState?.terminated?.message, 'final output');
   assert.ok(crash.restartCount >= 1);
   const killed = await cluster.until('OOMKilled', async () => (await status('hungry'))?.state?.terminated);
   assert.equal(killed.reason, 'OOMKilled');
@@ -161,7 +163,9 @@ test('kubectl of Debian: exec with input and exit codes, logs, port-forward', { 
   await cluster.kubectl(['delete', 'pod', 'tools']);
 });
 
-test('a node that stops does not wait for whoever still listens at one of its pods', { skip }, async () => {
+test('a node that stops does not wait for a client that is attached to one of its pods', {
+  skip,
+}, async () => {
   await cluster.apply(pod({ name: 'listened-to', container: container('exec httpd -f -p 127.0.0.1:8081') }));
   await cluster.untilReady('listened-to');
   const forward = cluster.spawnKubectl(['port-forward', 'listened-to', ':8081']);
@@ -222,7 +226,7 @@ test('attach: input reaches the container and its output the client, who may lea
   const watcher = cluster.spawnKubectl(['attach', '-q', 'talker']);
   const speaker = cluster.spawnKubectl(['attach', '-i', '-q', 'talker']);
   try {
-    // Who only listens is attached at a moment nobody tells: say it until it is heard.
+    // The time at which a reader is attached is not reported: repeat until it is received.
     const speaking = setInterval(() => speaker.stdin?.write('to both\n'), 200);
     await Promise.all([hears(watcher, 'heard to both'), hears(speaker, 'heard to both')]).finally(() =>
       clearInterval(speaking),
@@ -232,9 +236,9 @@ test('attach: input reaches the container and its output the client, who may lea
   }
   assert.equal(await run(), began, 'the container runs on without them');
   assert.doesNotMatch((await cluster.kubectl(['logs', 'talker'])).stdout, /end of input/);
-  const nobody = await cluster.kubectl(['attach', 'talker', '-c', 'nobody']);
-  assert.notEqual(nobody.code, 0);
-  assert.match(nobody.stderr, /nobody/);
+  const missing = await cluster.kubectl(['attach', 'talker', '-c', 'missing']);
+  assert.notEqual(missing.code, 0);
+  assert.match(missing.stderr, /missing/);
   await cluster.kubectl(['delete', 'pod', 'talker']);
 });
 

@@ -13,4 +13,4 @@ export {
   startLocalCluster,
 } from './cluster/start-local-cluster.ts';
 export { explain, LocalClusterError, type LocalClusterErrorCode } from './errors.ts';
-export { findKubectl } from './machine/kubectl.ts';
+export { findKubectl } from './machine/toolbox.ts';

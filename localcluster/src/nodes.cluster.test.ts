@@ -275,11 +275,7 @@ test('a node without power: Deployment pods move, StatefulSet pods wait for it t
     );
   });
   const web = await cluster.pod('web-2');
-  assert.equal(
-    web?.metadata.uid,
-    uid,
-    'the StatefulSet pod is not replaced while nobody knows what became of it',
-  );
+  assert.equal(web?.metadata.uid, uid, 'the StatefulSet pod is not replaced while its state is unknown');
   await cluster.until('the lost pod to leave the Service', async () => {
     const slices = await cluster.client.list(endpointSlices, {
       namespace: 'default',
@@ -298,7 +294,7 @@ test('a node without power: Deployment pods move, StatefulSet pods wait for it t
   assert.equal(
     back.status?.containerStatuses?.[0]?.restartCount,
     restarts + 1,
-    'its container was started anew',
+    'its container was started again',
   );
   await cluster.until(
     'no taint left',

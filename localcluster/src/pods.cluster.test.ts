@@ -160,7 +160,7 @@ test('probes: readiness comes and goes, a failed liveness probe restarts the con
     // The usual second is not enough for a program to start on a busy machine.
     readinessProbe: { exec: { command: ['test', '-e', '/tmp/ready'] }, periodSeconds: 1, timeoutSeconds: 60 },
     livenessProbe: {
-      exec: { command: ['test', '!', '-e', '/tmp/ill'] },
+      exec: { command: ['test', '!', '-e', '/tmp/unhealthy'] },
       periodSeconds: 1,
       timeoutSeconds: 60,
       failureThreshold: 1,
@@ -179,7 +179,7 @@ test('probes: readiness comes and goes, a failed liveness probe restarts the con
   await inside('probed', 'rm /tmp/ready');
   await cluster.until('it not to be ready', async () => (await status())?.ready === false);
   assert.equal((await status())?.restartCount, 0, 'a container that is not ready is not restarted');
-  await inside('probed', 'touch /tmp/ill');
+  await inside('probed', 'touch /tmp/unhealthy');
   await cluster.until('a restart', async () => (await status())?.restartCount === 1);
   await cluster.until('the reason in an event', async () =>
     (await cluster.kubectl(['describe', 'pod', 'probed'])).stdout.includes(
@@ -214,7 +214,7 @@ test('a container has the rights that its securityContext leaves it, and no more
   assert.match(rights, /CapBnd:\s+0+\n/);
   assert.match(rights, /NoNewPrivs:\s+1/);
   assert.notEqual((await cluster.kubectl(['exec', 'modest', '--', 'touch', '/x'])).code, 0);
-  // Without a word about it: the customary fourteen at most, never the right to mount or to load modules.
+  // By default: at most the usual fourteen capabilities, never the right to mount or to load modules.
   const usual = BigInt(`0x${await inside('usual', 'grep CapEff /proc/1/status | cut -f2')}`);
   assert.equal(usual & (1n << 21n), 0n, 'no CAP_SYS_ADMIN');
   assert.equal(usual & (1n << 16n), 0n, 'no CAP_SYS_MODULE');

@@ -188,7 +188,7 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `;
 
-/** Speaks HTTP over bash's own sockets: the image has no curl. Waits for the nodes, submits, waits for the end. */
+/** Sends HTTP over bash's own sockets: the image has no curl. Waits for the nodes, submits, waits for the end. */
 const clientScript = String.raw`
 set -u
 ask() {

@@ -12,7 +12,7 @@ import {
   type LocalClusterOptions,
   startLocalCluster,
 } from '../src/cluster/start-local-cluster.ts';
-import { findKubectl } from '../src/machine/kubectl.ts';
+import { findKubectl } from '../src/machine/toolbox.ts';
 import { type Pod, pods } from '../src/objects/objects.ts';
 import { buildBusyboxImage } from './busybox-image.ts';
 
@@ -98,7 +98,7 @@ export class TestCluster {
     return this.client.find(pods, { namespace, name });
   }
 
-  /** Asks until it is so; whoever asked in vain is shown what there is instead. */
+  /** Polls until it is true; the error of a timeout has the current state. */
   until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 180): Promise<T> {
     return until(what, ask, { seconds, everyMs: 100, seen: () => this.#picture() });
   }

@@ -4,11 +4,25 @@ import { imageTag } from '@slurm-operator/images';
 import { stringify } from 'yaml';
 import type { Kubectl } from './kubectl.ts';
 import { mariadb, neighbour } from './neighbour.ts';
-import { smallMachineConf } from './small-machine-conf.ts';
+
+/**
+ * What Slurm needs in many containers on one small machine, as keys of slurm.conf: sizes as claimed, no control groups inside, a
+ * scheduler that does not dawdle. A real cluster needs none of it.
+ */
+export const smallMachineConf = {
+  SlurmdParameters: 'config_overrides',
+  ProctrackType: 'proctrack/linuxproc',
+  SchedulerParameters: 'batch_sched_delay=0,sched_interval=1,bf_interval=1',
+} as const;
+
+/** The same as lines, for `extraConf`. */
+export const smallMachineLines: readonly string[] = Object.entries(smallMachineConf).map(
+  ([key, value]) => `${key}=${value}`,
+);
 
 export const operatorNamespace = 'slinky';
 
-/** Both releases, and (unless nobody waits) the operator at work. */
+/** Installs both releases, and waits for the operator unless told not to. */
 export async function installOperator(
   helm: Helm,
   values: object,

@@ -38,7 +38,7 @@ export class LoginKey implements AsyncDisposable {
     const settings = {
       StrictHostKeyChecking: 'no',
       UserKnownHostsFile: '/dev/null',
-      // What a PAM module has to say to whoever is refused comes at this level only.
+      // The message of a PAM module to a refused user is only shown at this level.
       LogLevel: 'INFO',
       BatchMode: password === undefined ? 'yes' : 'no',
       NumberOfPasswordPrompts: '1',

@@ -1,4 +1,4 @@
-/** A program that speaks to slurmrestd as the documentation says: a token in a header, JSON in and out. */
+/** A client of slurmrestd as in the documentation: a token in a header, JSON in and out. */
 import { sleep } from '@slurm-operator/kube';
 
 interface Answer {
@@ -24,7 +24,7 @@ export class RestSession {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer = (await response.json()) as Answer;
-    // The status alone says little: what Slurm has to say is in errors.
+    // The HTTP status means little: the result is in `errors`.
     const [error] = answer.errors ?? [];
     if (error !== undefined)
       throw new Error(`${method} ${path}: ${error.description ?? ''} ${error.error ?? ''}`.trim());

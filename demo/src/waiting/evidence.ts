@@ -3,6 +3,7 @@ import { conditionType } from '@slurm-operator/api';
 import {
   type AnyResource,
   type Client,
+  type Condition,
   type DeepReadonly,
   type Deployment,
   deployments,
@@ -22,7 +23,6 @@ import {
   statefulSets,
 } from '@slurm-operator/kube';
 import { everyKind } from '@slurm-operator/operator';
-import { currentCondition } from './current-condition.ts';
 
 export interface ObservedObject {
   readonly kind: string;
@@ -117,3 +117,13 @@ function observe({ kind }: AnyResource, object: DeepReadonly<KubeObject>): Obser
 /** The Cluster is made by the operator, from the Controller. */
 export const isEverythingReady = ({ objects }: Evidence): boolean =>
   objects.some(({ kind }) => kind === 'Cluster') && objects.every(({ isReady }) => isReady);
+/** A condition of an object; undefined while its status is about an older spec. */
+export function currentCondition(
+  object: { readonly metadata: { readonly generation?: number | undefined } },
+  type: string,
+): Condition | undefined {
+  const { status } = object as { status?: { observedGeneration?: number; conditions?: Condition[] } };
+  return status?.observedGeneration === object.metadata.generation
+    ? findCondition(status?.conditions, type)
+    : undefined;
+}

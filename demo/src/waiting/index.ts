@@ -1,5 +1,10 @@
 /** What a cluster that is not ready is waiting for, as lines for people. */
-export { currentCondition } from './current-condition.ts';
-export { type Evidence, gatherEvidence, isEverythingReady, type ObservedObject } from './evidence.ts';
+export {
+  currentCondition,
+  type Evidence,
+  gatherEvidence,
+  isEverythingReady,
+  type ObservedObject,
+} from './evidence.ts';
 export { notReady } from './not-ready.ts';
 export { showLine } from './waiting-line.ts';

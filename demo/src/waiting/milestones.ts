@@ -1,4 +1,4 @@
-/** What has been achieved, as names that never repeat: a crash loop restarts for ever and adds none. Pure. */
+/** What has been achieved, as names that never repeat: a crash loop adds none. Pure. */
 import type { DeepReadonly, Pod } from '@slurm-operator/kube';
 import type { Evidence } from './evidence.ts';
 

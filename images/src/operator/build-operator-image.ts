@@ -27,14 +27,24 @@ import {
 
 export const operatorImage = `slurm-operator/operator:${operatorVersion}`;
 
+export interface OperatorImageOptions extends BuildOptions {
+  /** @default this machine's */
+  readonly architecture?: Architecture;
+  /** The version of a release; by default that of the sources. */
+  readonly version?: string;
+}
+
 /**
  * Builds the operator's image without Docker, or finds it in the cache. Nothing of it runs in its build, so it can be built for
  * another machine than this one. Needs root.
  */
 export async function buildOperatorImage({
   architecture = hereArchitecture(),
+  version = operatorVersion,
   ...options
-}: BuildOptions & { readonly architecture?: Architecture } = {}): Promise<BuiltImage> {
+}: OperatorImageOptions = {}): Promise<BuiltImage> {
+  const tag = `slurm-operator/operator:${version}`;
+  const config = operatorConfig(version);
   const { triplet, loader, runtime } = machines[architecture];
   const libraries = await unpackPackages(
     {
@@ -45,14 +55,20 @@ export async function buildOperatorImage({
     options,
   );
   const node = await nodeBinary(architecture, options);
-  const files = await operatorFiles(libraries.packages);
-  const key = contentKey({ recipe: 1, files, operatorConfig, libraries: libraries.packages, runtime });
+  const files = await operatorFiles(libraries.packages, version);
+  const key = contentKey({
+    recipe: 1,
+    files,
+    operatorConfig: config,
+    libraries: libraries.packages,
+    runtime,
+  });
   const directory = join(cacheDirectory(), 'rootfs', `operator-${key}`);
   const root = join(directory, 'root');
   await publishDirectory(
     directory,
     async (scratch) => {
-      options.progress?.(`packing ${operatorImage}`);
+      options.progress?.(`packing ${tag}`);
       const to = async (path: string, source: string, mode: number) => {
         const target = join(scratch, 'root', path);
         await mkdir(dirname(target), { recursive: true });
@@ -73,17 +89,17 @@ export async function buildOperatorImage({
     },
     options,
   );
-  const path = join(cacheDirectory(), 'images', `operator-${operatorVersion}-${key}.tar`);
+  const path = join(cacheDirectory(), 'images', `operator-${version}-${key}.tar`);
   if ((await stat(path).catch(() => undefined)) === undefined)
     await writeImageTar({
       rootfs: root,
-      tag: operatorImage,
-      config: operatorConfig,
+      tag,
+      config,
       output: path,
       architecture,
       signal: options.signal,
     });
   const [description] = await readImageTar(path);
   if (description === undefined) throw new InvalidRequestError(`${path} holds no image.`);
-  return { tag: operatorImage, path, description, rootfs: root };
+  return { tag, path, description, rootfs: root };
 }

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { writeRootFiles } from '@slurm-operator/sandbox';
 import { operatorFiles } from './image-files.ts';
+import { operatorVersion } from './operator-files.ts';
 
 const [directory, list] = process.argv.slice(2);
 if (directory === undefined || list === undefined) {
@@ -18,4 +19,4 @@ const packages = (await readFile(list, 'utf8'))
     const [name = '', version = '', architecture = ''] = line.split(' ');
     return { name, version, architecture };
   });
-await writeRootFiles(directory, await operatorFiles(packages));
+await writeRootFiles(directory, await operatorFiles(packages, operatorVersion));

@@ -4,12 +4,15 @@ import { librarySuite, plainFiles, sbomPath } from './operator-files.ts';
 import { softwareBill } from './sbom.ts';
 
 /** What of the image is ours: bundles, the small files around them, and the list of all that is in it. */
-export async function operatorFiles(debian: UnpackedPackages['packages']): Promise<readonly RootFile[]> {
+export async function operatorFiles(
+  debian: UnpackedPackages['packages'],
+  version: string,
+): Promise<readonly RootFile[]> {
   const bundles = await bundlePrograms();
   const inputs = [...new Set(bundles.flatMap((bundle) => bundle.inputs))];
   return [
     ...plainFiles,
     ...bundles.map(({ path, content }) => ({ path, content, mode: 0o755 })),
-    { path: sbomPath, content: softwareBill(inputs, debian, librarySuite) },
+    { path: sbomPath, content: softwareBill(inputs, debian, librarySuite, version) },
   ];
 }

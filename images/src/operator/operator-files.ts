@@ -81,7 +81,7 @@ const returnsMemory = {
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
 
-export const operatorConfig: ImageConfig = {
+export const operatorConfig = (version: string): ImageConfig => ({
   entrypoint: ['/manager'],
   env: { PATH: '/usr/bin', NODE_ENV: 'production', ...returnsMemory },
   user: `${account.uid}:${account.gid}`,
@@ -89,7 +89,7 @@ export const operatorConfig: ImageConfig = {
   labels: {
     'org.opencontainers.image.title': 'slurm-operator',
     'org.opencontainers.image.description': 'Runs Slurm clusters on Kubernetes.',
-    'org.opencontainers.image.version': operatorVersion,
+    'org.opencontainers.image.version': version,
     'org.opencontainers.image.licenses': 'Apache-2.0',
   },
-};
+});

@@ -19,7 +19,7 @@ const inImage = (...command: string[]) =>
     env: { PATH: '/usr/sbin:/usr/bin' },
   });
 
-test('it is small, and runs as nobody in particular', async () => {
+test('it is small, and runs as an unprivileged user', async () => {
   const { size } = await stat(image.path);
   assert.ok(size < 200_000_000, `${Math.round(size / 1e6)} MB`);
   assert.equal(image.description.config.user, '65532:65532');

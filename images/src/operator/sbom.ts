@@ -1,58 +1,26 @@
-/** The list of everything in the operator's image, as CycloneDX: for scanners, and for people who ask. */
-import { createHash } from 'node:crypto';
+/** What is in the operator's image: Node, its libraries, and the npm packages in its bundles. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { UnpackedPackages } from '@slurm-operator/sandbox';
-import { nodeVersion, operatorVersion } from './operator-files.ts';
-
-interface Component {
-  readonly type: 'application' | 'library' | 'platform';
-  readonly 'bom-ref': string;
-  readonly name: string;
-  readonly version: string;
-  readonly purl: string;
-  readonly licenses?: readonly { readonly license: { readonly name: string } }[];
-}
+import { billOfMaterials, type Component, component, debianComponent } from '../bill-of-materials.ts';
+import { nodeVersion } from './operator-files.ts';
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** `inputs`: every source in any bundle. The same image gives the same list: no date, no random serial number. */
+/** `inputs`: every source in any bundle. */
 export function softwareBill(
   inputs: readonly string[],
   debian: UnpackedPackages['packages'],
   suite: string,
+  version: string,
 ): string {
   const components = [
     component('platform', 'node', nodeVersion, `pkg:generic/node@${nodeVersion}`, 'MIT'),
-    ...debian.map(({ name, version, architecture }) =>
-      component(
-        'library',
-        name,
-        version,
-        `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}&distro=${suite}`,
-      ),
-    ),
+    ...debian.map((deb) => debianComponent(deb, suite)),
     ...npmPackages(inputs),
   ];
-  const serial = createHash('sha256').update(JSON.stringify(components)).digest('hex');
-  const bill = {
-    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
-    bomFormat: 'CycloneDX',
-    specVersion: '1.6',
-    serialNumber: `urn:uuid:${uuid(serial)}`,
-    version: 1,
-    metadata: {
-      component: component(
-        'application',
-        'slurm-operator',
-        operatorVersion,
-        `pkg:generic/slurm-operator@${operatorVersion}`,
-        'Apache-2.0',
-      ),
-    },
-    components,
-  };
-  return `${JSON.stringify(bill, undefined, 2)}\n`;
+  const purl = `pkg:generic/slurm-operator@${version}`;
+  return billOfMaterials(component('application', 'slurm-operator', version, purl, 'Apache-2.0'), components);
 }
 
 /** Packages of others that a bundle holds something of. */
@@ -69,27 +37,4 @@ function npmPackages(inputs: readonly string[]): Component[] {
     const purl = `pkg:npm/${name.split('/').map(encodeURIComponent).join('/')}@${version}`;
     return component('library', name, version, purl, license);
   });
-}
-
-function component(
-  type: Component['type'],
-  name: string,
-  version: string,
-  purl: string,
-  license?: string,
-): Component {
-  return {
-    type,
-    'bom-ref': purl,
-    name,
-    version,
-    purl,
-    ...(license === undefined ? {} : { licenses: [{ license: { name: license } }] }),
-  };
-}
-
-/** The form of a version 8 UUID, of a digest. */
-function uuid(digest: string): string {
-  const part = (from: number, to: number) => digest.slice(from, to);
-  return `${part(0, 8)}-${part(8, 12)}-8${part(13, 16)}-8${part(17, 20)}-${part(20, 32)}`;
 }

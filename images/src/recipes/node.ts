@@ -20,6 +20,10 @@ const content = {
     'libpam-slurm-adopt',
     'openssh-client',
     'openssh-server',
+    // Every provider that upstream's images have: LDAP, Active Directory, FreeIPA, Kerberos, and accounts of a proxy.
+    'sssd-ad',
+    'sssd-ipa',
+    'sssd-krb5',
     'sssd-ldap',
     'sssd-proxy',
     'libnss-sss',
@@ -36,7 +40,7 @@ const content = {
     { path: '/var/spool/slurmd', directory: true },
     slurmDirectory('/var/log/slurm'),
   ],
-  // Whoever logs in for the first time gets a home directory.
+  // A user gets a home directory at the first login.
   commands: [['pam-auth-update', '--package', '--enable', 'mkhomedir']],
   remove: ['/usr/lib/python3*/**/__pycache__'],
 };

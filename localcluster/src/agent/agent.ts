@@ -18,7 +18,7 @@ import { clientNodeApi } from './client-node-api.ts';
 import { beat, register } from './heartbeat.ts';
 import type { ImageStore } from './images/image-store.ts';
 import type { NodeDescription } from './node-object.ts';
-import type { DnsSurroundings } from './pod/pod-files.ts';
+import type { DnsConfig } from './pod/pod-files.ts';
 import { PodWorker } from './pod/pod-worker.ts';
 import type { Cgroups } from './runtime/cgroups.ts';
 
@@ -32,9 +32,9 @@ export interface AgentOptions {
   readonly cgroupRoot: string;
   readonly images: ImageStore;
   readonly services: () => readonly Service[];
-  readonly dns: DnsSurroundings;
+  readonly dns: DnsConfig;
   readonly suspended: () => boolean;
-  /** How often the node gives a sign of life. @default 10 s */
+  /** Interval of the node's heartbeat. @default 10 s */
   readonly heartbeatMs?: number | undefined;
   readonly now?: () => number;
   readonly log?: Log;

@@ -51,8 +51,8 @@ export class ApiLink {
 
   cut(): void {
     this.#cut = true;
-    // A reset, not a goodbye: a server that waits for the rest of a polite end may wait for ever.
-    // One that is on its way out cannot be reset any more, and would keep the process from ending.
+    // A reset, not a close: a server may wait indefinitely for the end of a graceful close.
+    // A socket that is being closed cannot be reset, and would keep the process from ending.
     for (const socket of this.#sockets) {
       if (socket.writableEnded) socket.destroy();
       else socket.resetAndDestroy();

@@ -1,4 +1,4 @@
-/** A node's sign of life: its object, its status now and then, and its lease every few seconds. */
+/** The heartbeat of a node: its object, its status now and then, and its lease every few seconds. */
 import { AlreadyExistsError, type Client, NotFoundError, sleep } from '@slurm-operator/kube';
 import { leases, nodes } from '../objects/objects.ts';
 import { buildNode, type NodeDescription, nodeStatus } from './node-object.ts';

@@ -1,4 +1,4 @@
-/** The Node object a machine shows itself as: what it has, where it is, and that it is well. Pure. */
+/** The Node object of a machine: its capacity, addresses and conditions. Pure. */
 export interface NodeDescription {
   readonly name: string;
   readonly address: string;

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { clusterPaths, findCluster, listClusters } from '../cluster/cluster-directory.ts';
 import { down, order, runningCluster, up } from '../cluster/control.ts';
 import { LocalClusterError } from '../errors.ts';
-import { findKubectl } from '../machine/kubectl.ts';
+import { findKubectl } from '../machine/toolbox.ts';
 import { maxNodes } from '../network/addresses.ts';
 import { amount, type Flags, wholeNumber } from './flags.ts';
 import { followFile } from './follow-file.ts';
@@ -71,7 +71,7 @@ export const commands: Readonly<Record<string, Command>> = {
       stdio: 'inherit',
       env: { ...process.env, KUBECONFIG: record.kubeconfig },
     });
-    // Ctrl-C reaches it by itself; an end that is meant for us alone does not.
+    // Ctrl-C reaches the child too; a signal to this process alone does not.
     process.once('SIGTERM', () => child.kill('SIGTERM'));
     return new Promise((done, fail) => {
       child.once('error', fail);
@@ -97,7 +97,7 @@ export const commands: Readonly<Record<string, Command>> = {
       return 0;
     }
     const enough = new AbortController();
-    process.stdout.once('error', () => enough.abort()); // whoever read it has left
+    process.stdout.once('error', () => enough.abort()); // the reader has closed the pipe
     await followFile(log, (chunk) => process.stdout.write(chunk), enough.signal);
     return 0;
   },

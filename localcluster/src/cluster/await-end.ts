@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClusterRecord } from './cluster-directory.ts';
 
-/** Whether that process ended before the deadline. One that only waits to be buried has ended; a namesake of its number is another. */
+/** Whether that process ended before the deadline. A zombie has ended; a later process with the same pid is another one. */
 export async function awaitEnd(
   { pid, startTime }: Pick<ClusterRecord, 'pid' | 'startTime'>,
   timeoutMs: number,

@@ -60,7 +60,7 @@ export async function writeRecord(record: ClusterRecord): Promise<void> {
 }
 
 /**
- * Takes the cluster's directory, the record already in it, for whoever comes first: false when somebody has it. There is no
+ * Claims the cluster's directory, the record already in it, for the first caller: false if it is claimed. There is no
  * moment in which a cluster that starts could be taken for the leftovers of one that ended.
  */
 export async function claimCluster(record: ClusterRecord): Promise<boolean> {

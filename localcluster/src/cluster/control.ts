@@ -135,7 +135,7 @@ async function end(record: ClusterRecord): Promise<void> {
     );
 }
 
-/** Namespaces and links die with the process that held them; directories and control groups do not. */
+/** Namespaces and links end with the process that held them; directories and control groups do not. */
 async function clearAway(name: string): Promise<void> {
   await openCgroups().removeTree(`localcluster-${name}`);
   await removeClusterDirectory(name);

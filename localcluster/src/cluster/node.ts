@@ -124,7 +124,7 @@ export class ClusterNode {
     }
   }
 
-  /** Power off: containers die, nothing is said. */
+  /** Power off: containers end without any report. */
   async stop(): Promise<void> {
     this.#state = 'stopped';
     this.#options.proxy.remove(this.name);

@@ -29,7 +29,7 @@ export async function serveCluster(options: ServeOptions): Promise<void> {
     socket: paths.socket,
     nodes: options.nodes,
   };
-  // Before anything else: the directory was claimed in the name of whoever started us, who may leave.
+  // Before anything else: the directory was claimed by the process that started this one, which may end.
   await writeRecord(record);
   const cluster = await startLocalCluster({
     name: options.name,

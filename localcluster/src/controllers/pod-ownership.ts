@@ -19,7 +19,7 @@ export function indexPods(manager: Manager): void {
   );
 }
 
-/** The pods that the owner controls, and those of its namespace that nobody does. */
+/** The pods that the owner controls, and those of its namespace without a controller. */
 export function podsFor(manager: Manager, owner: AnyObject): Pod[] {
   return [
     ...manager.cache.byIndex(pods, byController, owner.metadata.uid),

@@ -117,7 +117,7 @@ function serviceRecords(
   return question.type === recordType.SRV || question.type === recordType.ANY ? records : [];
 }
 
-/** `10-244-0-5.ns.pod.cluster.local` is that address, whoever has it. */
+/** `10-244-0-5.ns.pod.cluster.local` is that address, for any pod. */
 function podByAddress(labels: readonly string[], question: Question, source: ZoneSource) {
   const [dashed = '', namespace = ''] = labels;
   const address = dashed.replaceAll('-', '.');

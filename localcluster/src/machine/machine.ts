@@ -1,6 +1,6 @@
 /**
  * A machine that is only namespaces: own processes, mounts, network, host name. Its first process holds everything;
- * killing that one process is the power cut, after which the kernel itself takes away processes, mounts and links.
+ * killing that one process is the power cut, after which the kernel removes processes, mounts and links.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ export class Machine {
   }
 
   static async start(hostname: string, tools: Toolbox): Promise<Machine> {
-    // Two nets under the tightrope: unshare dies with us, and the first process dies with unshare.
+    // unshare is killed when this process ends, and the first process when unshare ends.
     const namespaces =
       '--net --mount --uts --ipc --pid --fork --kill-child=KILL --mount-proc --propagation private';
     const command = ['--pdeathsig', 'KILL', tools.unshare, ...namespaces.split(' ')];

@@ -27,3 +27,9 @@ export async function openToolbox(progress?: (line: string) => void): Promise<To
     env: { ...process.env, PATH: `${tools.bin}:${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
   };
 }
+
+/** kubectl of Debian, fetched at the first use. */
+export async function findKubectl(): Promise<string> {
+  const tools = await unpackTools({ suite: 'trixie', packages: ['kubectl'] });
+  return tools.path('kubectl');
+}

@@ -8,7 +8,7 @@ import { run } from '../machine/run.ts';
 import type { Toolbox } from '../machine/toolbox.ts';
 import type { AddressPlan } from './addresses.ts';
 
-/** The bridge's name inside the gateway; nobody else can see it. */
+/** The bridge's name inside the gateway's network namespace. */
 const bridge = 'nodes';
 
 export class ClusterNetwork {
@@ -49,7 +49,7 @@ export class ClusterNetwork {
     }
   }
 
-  /** The kernel gives a name once: whoever has the host's end of the link has the block of addresses. */
+  /** Names of links are unique: the cluster that has the host's end of the link owns the block of addresses. */
   async #layHostLink(): Promise<void> {
     const { code, stderr } = await run(
       [

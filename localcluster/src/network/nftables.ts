@@ -63,7 +63,7 @@ export function renderRules(input: RulesInput): string {
     '  chain services {',
     ...dispatch,
     '  }',
-    // Nobody is there: the client shall hear so at once. Address translation cannot refuse, so this comes before it.
+    // No endpoint: refuse the client at once. Address translation cannot refuse, so this rule comes before it.
     '  chain refused {',
     ...refused,
     '  }',

@@ -1,9 +1,9 @@
-/** What a hollow node reports of itself and of its pods: all is well, nothing is run. Pure. */
+/** Status of a hollow node and of its pods: always ready, without running anything. Pure. */
 import type { Container, Pod } from './objects.ts';
 
 export const hollowLabel = 'localcluster/hollow';
 
-/** Addresses nobody else uses: 100.64.0.0/10, four million of them. */
+/** Unused addresses: 100.64.0.0/10, four million of them. */
 export function hollowAddress(index: number): string {
   const number = index % 2 ** 22;
   return `100.${64 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}`;

@@ -2,6 +2,8 @@
  * Affinity between pods. Everything that depends only on the pod to place is worked out once (`relate`); asking about
  * one node is then a few lookups, which is what makes thousands of nodes affordable.
  */
+
+import { termMatches } from '@slurm-operator/kube';
 import { type LabelSelector, selectorMatches } from '@slurm-operator/kubernetes-values';
 import type { Node, Pod } from '../objects/objects.ts';
 import type { NodeView } from './node-view.ts';
@@ -79,7 +81,7 @@ export function relate(pod: Pod, views: Iterable<NodeView>): Relations {
     }
   }
   if (!touched) return nothing;
-  // The first pod of a group that wants to be together would otherwise wait for itself for ever.
+  // The first pod of a group that wants to be together would otherwise wait for itself.
   const required = met.map((domains, index) => {
     const term = affinity[index];
     return domains.size === 0 && term !== undefined && matches(term, pod, pod) ? undefined : domains;
@@ -133,4 +135,12 @@ function matches(term: Term, of: Pod, other: Pod): boolean {
   const namespaces = term.namespaces?.length ? term.namespaces : [of.metadata.namespace ?? ''];
   if (!everywhere && !namespaces.includes(other.metadata.namespace ?? '')) return false;
   return selectorMatches(term.labelSelector, other.metadata.labels);
+}
+
+/** The sum of the weights of the preferences a node fulfils. */
+export function preferenceWeight(pod: Pod, node: Node): number {
+  return (pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).reduce(
+    (sum, entry) => sum + (termMatches(entry.preference, node) ? entry.weight : 0),
+    0,
+  );
 }

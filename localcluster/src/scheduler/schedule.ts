@@ -5,8 +5,13 @@
 import { selectsNode, untolerated } from '@slurm-operator/kube';
 import type { Pod, Taint } from '../objects/objects.ts';
 import { type NodeView, removePod, requestsOf, viewNode } from './node-view.ts';
-import { affinityObstacle, affinityWeight, type Relations, relate } from './pod-affinity.ts';
-import { preferenceWeight } from './preference-weight.ts';
+import {
+  affinityObstacle,
+  affinityWeight,
+  preferenceWeight,
+  type Relations,
+  relate,
+} from './pod-affinity.ts';
 import { crowding, type Spread, spreadObstacle, spreadOf } from './topology-spread.ts';
 
 export type Placement =
@@ -93,7 +98,7 @@ const fixed = (reason: string): Obstacle[] => [{ reason, curable: false }];
 const curable = (reason: string): Obstacle[] => [{ reason, curable: true }];
 const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
-/** The filters in the order the scheduler asks them; the first that objects speaks for the node. */
+/** The filters in their order; the first that rejects the node gives the reason. */
 function obstaclesOn(view: NodeView, { pod, requests, relations, spreads, demand }: Context): Obstacle[] {
   const { node } = view;
   if (node.spec.unschedulable === true && untolerated([cordon], pod.spec.tolerations, ['NoSchedule']))
@@ -155,7 +160,7 @@ function pickBest(fitting: readonly NodeView[], context: Context): NodeView | un
   return best;
 }
 
-/** Room left, wishes met, siblings spread. */
+/** Scores free resources, preferred affinities, and the spread of a controller's pods. */
 function scoreOf(view: NodeView, { pod, requests, relations, spreads }: Context): number {
   const free = ['cpu', 'memory'].map((name) => {
     const total = view.allocatable.get(name) ?? 0;
@@ -175,7 +180,7 @@ function scoreOf(view: NodeView, { pod, requests, relations, spreads }: Context)
   );
 }
 
-/** Pods of the same controller on the node: without other wishes a set spreads over the nodes. */
+/** Pods of the same controller on the node: by default a set spreads over the nodes. */
 function siblings(view: NodeView, pod: Pod): number {
   const owner = pod.metadata.ownerReferences?.[0]?.uid;
   if (owner === undefined) return 0;

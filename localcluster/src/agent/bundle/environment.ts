@@ -5,7 +5,6 @@
 import { bytes, milliCpu } from '@slurm-operator/kubernetes-values';
 import type { Container, DataObject, Pod } from '../../objects/objects.ts';
 import { AgentError } from '../errors.ts';
-import { expand } from './expand.ts';
 import { fieldValue } from './field-value.ts';
 
 export interface EnvironmentInput {
@@ -113,4 +112,12 @@ export function resourceValue(
   const divisor = ref.divisor === undefined || String(ref.divisor) === '0' ? '1' : String(ref.divisor);
   if (resource === 'cpu') return String(Math.ceil(milliCpu(own) / milliCpu(divisor)));
   return String(Math.ceil(bytes(own) / bytes(divisor)));
+}
+
+/** `$(NAME)` in commands, arguments and values. `$$(NAME)` stays as `$(NAME)`; an unknown name stays as it is. */
+export function expand(text: string, variables: ReadonlyMap<string, string>): string {
+  return text.replaceAll(/\$\$|\$\(([^()]*)\)/g, (match, name: string | undefined) => {
+    if (match === '$$') return '$';
+    return variables.get(name ?? '') ?? match;
+  });
 }

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import type { Container, DataObject, Pod } from '../../objects/objects.ts';
 import { AgentError } from '../errors.ts';
 import { capabilitiesOf, containerCapabilities } from './capabilities.ts';
-import { buildEnvironment, resourceValue } from './environment.ts';
-import { expand } from './expand.ts';
+import { buildEnvironment, expand, resourceValue } from './environment.ts';
 import { buildOciSpec, commandOf } from './oci-spec.ts';
 import { resolveUser } from './user.ts';
 
@@ -145,7 +144,7 @@ test('who a container runs as: the context, then the image, looked up in the ima
   assert.deepEqual(user({ runAsUser: 401 }, 'root'), [401, 402, [500]]);
   assert.deepEqual(user({ runAsUser: 7 }, '', { fsGroup: 9, supplementalGroups: [8] }), [7, 0, [8, 9]]);
   assert.throws(() => user({ runAsNonRoot: true }, ''), /runAsNonRoot and image will run as root/);
-  assert.throws(() => user({}, 'nobody-such'), /unable to find user nobody-such/);
+  assert.throws(() => user({}, 'missing-user'), /unable to find user missing-user/);
 });
 
 test('the environment: later wins, references are resolved, what is missing is named', () => {

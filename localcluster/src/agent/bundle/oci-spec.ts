@@ -8,7 +8,7 @@ import type { ImageConfig } from '@slurm-operator/sandbox';
 import type { Container, Pod } from '../../objects/objects.ts';
 import { containerCapabilities } from './capabilities.ts';
 import { defaultDevices, deviceRules } from './devices.ts';
-import { expand } from './expand.ts';
+import { expand } from './environment.ts';
 import type { ContainerUser } from './user.ts';
 
 export interface Mount {

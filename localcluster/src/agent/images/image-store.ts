@@ -1,10 +1,11 @@
 /**
- * The images of a cluster: a list of names of its own over content that all clusters of the machine share. There is no
- * registry; an image is there because its tar was loaded.
+ * The images of a cluster: a list of names of its own over content that all clusters of the machine share. An image is there because
+ * its tar was loaded, or because a pod asked for it and its registry is on this machine.
  */
 import { type ImageConfig, readImageTar, unpackImage } from '@slurm-operator/sandbox';
 import { explain, LocalClusterError } from '../../errors.ts';
 import { normalizeImageName } from './image-name.ts';
+import { loopbackSource, type PulledImage, pullImage } from './pull-image.ts';
 
 export interface Image {
   readonly id: string;
@@ -15,6 +16,12 @@ export interface Image {
 
 export class ImageStore {
   readonly #images = new Map<string, Image>();
+  readonly #pulling = new Map<string, Promise<Image>>();
+  readonly #pull: (source: string) => Promise<PulledImage>;
+
+  constructor(pull: (source: string) => Promise<PulledImage> = pullImage) {
+    this.#pull = pull;
+  }
 
   find(name: string): Image | undefined {
     return this.#images.get(normalizeImageName(name) ?? '');
@@ -22,6 +29,30 @@ export class ImageStore {
 
   list(): Image[] {
     return [...new Set(this.#images.values())];
+  }
+
+  /**
+   * Fetches an image from a registry on this machine; undefined when its name leads elsewhere. Containers that ask for the same image at
+   * once share one pull. Rejects with what the registry answered.
+   */
+  async pull(text: string): Promise<Image | undefined> {
+    const name = normalizeImageName(text) ?? '';
+    const source = loopbackSource(name);
+    if (source === undefined) return undefined;
+    const pulling = this.#pulling.get(name) ?? this.#fetch(name, source);
+    this.#pulling.set(name, pulling);
+    try {
+      return await pulling;
+    } finally {
+      this.#pulling.delete(name);
+    }
+  }
+
+  async #fetch(name: string, source: string): Promise<Image> {
+    const { description, rootfs } = await this.#pull(source);
+    const image = { id: description.id, names: [name], config: description.config, rootfs };
+    this.#images.set(name, image);
+    return image;
   }
 
   /** Loads every image in the tar; answers their names. */

@@ -1,7 +1,7 @@
-/** Waits that give up after a while, for ends that somebody else brings about. */
+/** Waits with a time limit. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Until `promise` settles well, the time is over, or `signal` says that nobody waits any more. */
+/** Waits until `promise` resolves, the time is over, or `signal` is aborted. */
 export async function within(
   promise: Promise<unknown>,
   milliseconds: number,

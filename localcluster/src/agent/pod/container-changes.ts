@@ -1,4 +1,4 @@
-/** What becomes of a container's record when something happens to it, in the words that the kubelet uses. Pure. */
+/** Changes of a container's record, with the reasons that the kubelet uses. Pure. */
 import { formatDuration } from '@slurm-operator/kubernetes-values';
 import type { AgentErrorCode } from '../errors.ts';
 import type { ContainerRecord, Termination } from './container-record.ts';

@@ -28,7 +28,7 @@ export interface ContainerRecord {
   readonly notBefore?: number;
   /** The wait that the next crash will cost. */
   readonly backOff?: number;
-  /** It ran in a place of the pod that is gone: the node began anew, and with it the pod, init containers first. */
+  /** It ran in a place of the pod that is gone: the node restarted, and with it the pod, init containers first. */
   readonly former?: true;
 }
 

@@ -2,6 +2,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytes } from '@slurm-operator/kubernetes-values';
+import { explain } from '../../errors.ts';
 import type { Machine } from '../../machine/machine.ts';
 import type { Toolbox } from '../../machine/toolbox.ts';
 import type { Container, DataObject, Pod } from '../../objects/objects.ts';
@@ -18,9 +19,9 @@ import { RunningContainer } from '../runtime/container.ts';
 import { LogWriter } from '../runtime/log-file.ts';
 import type { PodSandbox } from '../runtime/sandbox.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
-import { type DnsSurroundings, hostnameOf, hostsFile, resolvConf } from './pod-files.ts';
+import { type DnsConfig, hostnameOf, hostsFile, resolvConf } from './pod-files.ts';
 
-export interface NodeSurroundings {
+export interface NodeContext {
   readonly nodeName: string;
   readonly nodeAddress: string;
   readonly directory: string;
@@ -31,7 +32,7 @@ export interface NodeSurroundings {
   readonly cgroupRoot: string;
   readonly images: ImageStore;
   readonly api: NodeApi;
-  readonly dns: DnsSurroundings;
+  readonly dns: DnsConfig;
   readonly capabilities: readonly string[];
   readonly allocatable: Readonly<Record<string, string>>;
   readonly now: () => number;
@@ -65,8 +66,8 @@ export const logPath = (directory: string, pod: Pod, container: string, attempt:
     `${attempt}.log`,
   );
 
-/** The image a container wants, or the reason it cannot be had: there is no registry to pull from. */
-export function findImage(container: Container, images: ImageStore): Image {
+/** The image a container wants, or the reason it cannot be had: only a registry on this machine is asked. */
+export async function findImage(container: Container, images: ImageStore): Promise<Image> {
   const name = container.image ?? '';
   if (normalizeImageName(name) === undefined)
     throw new AgentError(
@@ -74,24 +75,26 @@ export function findImage(container: Container, images: ImageStore): Image {
       `Failed to apply default image tag "${name}": couldn't parse image name "${name}": invalid reference format`,
     );
   const image = images.find(name);
-  if (image !== undefined) return image;
-  if (container.imagePullPolicy === 'Never')
+  if (image !== undefined && container.imagePullPolicy !== 'Always') return image;
+  if (image === undefined && container.imagePullPolicy === 'Never')
     throw new AgentError(
       'ErrImageNeverPull',
       `Container image "${name}" is not present with pull policy of Never`,
     );
+  const pulled = await images.pull(name).catch((cause: unknown) => {
+    throw new AgentError('ErrImagePull', `failed to pull image "${name}": ${explain(cause)}`, { cause });
+  });
+  if (pulled !== undefined) return pulled;
+  if (image !== undefined) return image;
   throw new AgentError(
     'ErrImagePull',
-    `failed to pull image "${name}": not found: this cluster pulls from no registry; load the image with \`localcluster load-image FILE.tar\``,
+    `failed to pull image "${name}": not found: this cluster pulls only from registries on this machine (localhost, 127.0.0.1); load the image with \`localcluster load-image FILE.tar\``,
   );
 }
 
-export async function startContainer(
-  request: StartRequest,
-  node: NodeSurroundings,
-): Promise<StartedContainer> {
+export async function startContainer(request: StartRequest, node: NodeContext): Promise<StartedContainer> {
   const { pod, container, sandbox, id } = request;
-  const image = findImage(container, node.images);
+  const image = await findImage(container, node.images);
   const scratch = join(node.directory, 'containers', id);
   const rootfs = join(scratch, 'rootfs');
   const services = serviceVariables(
@@ -200,7 +203,7 @@ async function writePodFiles(
   pod: Pod,
   address: string,
   directory: string,
-  node: NodeSurroundings,
+  node: NodeContext,
 ): Promise<Mount[]> {
   await mkdir(directory, { recursive: true });
   const put = async (name: string, text: string, destination: string) => {

@@ -15,17 +15,12 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { within } from './bounded-wait.ts';
 import { nextAttempt, whenBackingOff, whenEnded, whenNotStarted, whenStarted } from './container-changes.ts';
 import type { ContainerRecord } from './container-record.ts';
-import {
-  logPath,
-  type NodeSurroundings,
-  type StartedContainer,
-  startContainer,
-} from './container-starter.ts';
+import { logPath, type NodeContext, type StartedContainer, startContainer } from './container-starter.ts';
 import { runHook } from './lifecycle-hook.ts';
 
 /** What a container sees of its pod. */
-export interface PodSurroundings {
-  readonly node: NodeSurroundings;
+export interface PodContext {
+  readonly node: NodeContext;
   readonly pod: () => Pod;
   readonly directory: string;
   readonly volumes: PodVolumes;
@@ -33,8 +28,8 @@ export interface PodSurroundings {
   readonly suspended: () => boolean;
   /** The pod should look at its containers again. */
   readonly changed: () => void;
-  /** Aborted when nobody waits for a polite end any more. */
-  readonly hurry: AbortSignal;
+  /** Aborted when the grace period of the pod is cut short. */
+  readonly skipGracePeriod: AbortSignal;
 }
 
 interface Run {
@@ -57,13 +52,13 @@ const leastGraceMs = 2000;
 const killMs = 30_000;
 
 export class ContainerWorker {
-  readonly #pod: PodSurroundings;
+  readonly #pod: PodContext;
   #container: Container;
   #record: ContainerRecord;
   #run: Run | undefined;
   #off = false;
 
-  constructor(container: Container, record: ContainerRecord, pod: PodSurroundings) {
+  constructor(container: Container, record: ContainerRecord, pod: PodContext) {
     this.#container = container;
     this.#record = record;
     this.#pod = pod;
@@ -151,7 +146,7 @@ export class ContainerWorker {
     if (graceMs > 0 && !run.exited) {
       await running.kill(stopSignal.replace(/^SIG/, ''));
       const left = Math.max(leastGraceMs, graceMs - (performance.now() - began));
-      await within(running.exited, left, this.#pod.hurry);
+      await within(running.exited, left, this.#pod.skipGracePeriod);
     }
     await this.kill();
   }
@@ -165,7 +160,7 @@ export class ContainerWorker {
     await within(run.settled, killMs);
   }
 
-  /** Its node lost power: there is nothing left to end, and nobody to tell. */
+  /** Its node was powered off: there is nothing to stop or to report. */
   powerCut(): void {
     this.#off = true;
     this.#run?.probes.abort();
@@ -178,7 +173,7 @@ export class ContainerWorker {
     run.probes.abort();
     const finishedAt = this.#pod.node.now();
     if (!this.#off) {
-      const message = await this.#lastWords(exit.code, terminationLog, run.attempt);
+      const message = await this.#terminationMessage(exit.code, terminationLog, run.attempt);
       this.#record = whenEnded(this.#record, { ...run, finishedAt }, { ...exit, message });
     }
     this.#run = undefined;
@@ -186,7 +181,7 @@ export class ContainerWorker {
     this.#pod.changed();
   }
 
-  async #lastWords(code: number, terminationLog: string, attempt: number): Promise<string> {
+  async #terminationMessage(code: number, terminationLog: string, attempt: number): Promise<string> {
     const text = await readFile(terminationLog, 'utf8').catch(() => '');
     if (text !== '' || code === 0) return text;
     if (this.#container.terminationMessagePolicy !== 'FallbackToLogsOnError') return '';
@@ -210,9 +205,9 @@ export class ContainerWorker {
       target,
       signal: run.probes.signal,
       suspended: this.#pod.suspended,
-      verdicts: {
-        started: () => this.#judge(run, { started: true }),
-        ready: (ready) => this.#judge(run, { ready }),
+      callbacks: {
+        started: () => this.#updateRecord(run, { started: true }),
+        ready: (ready) => this.#updateRecord(run, { ready }),
         failed: (kind, message) => this.#event('Warning', 'Unhealthy', `${kind} probe failed: ${message}`),
         unhealthy: (kind) => this.#endUnhealthy(kind),
       },
@@ -228,7 +223,7 @@ export class ContainerWorker {
     void this.stop((probe?.terminationGracePeriodSeconds ?? podGrace) * 1000);
   }
 
-  #judge(run: Run, change: Partial<ContainerRecord>): void {
+  #updateRecord(run: Run, change: Partial<ContainerRecord>): void {
     if (this.#run !== run || this.#record.state.is !== 'running') return;
     this.#record = { ...this.#record, ...change };
     this.#pod.changed();

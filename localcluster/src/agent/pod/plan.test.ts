@@ -51,7 +51,7 @@ test('init containers go one after the other, and before everything else', () =>
   assert.equal(phaseOf(never, records(ended('i', 1), newRecord('a'), newRecord('b'))), 'Failed');
 });
 
-test('a sidecar lets the next begin once it has started, and is restarted for ever', () => {
+test('a started sidecar lets the next container start, and is always restarted', () => {
   const withSidecar = pod({
     restartPolicy: 'Never',
     initContainers: [{ name: 's', restartPolicy: 'Always' }],

@@ -9,7 +9,7 @@ export interface PodPlan {
   readonly start: readonly Container[];
   /** Containers that crashed and wait: shown as CrashLoopBackOff until the moment given. */
   readonly backOff: readonly { readonly container: Container; readonly until: number }[];
-  /** Init containers are still at work: the pod is not Initialized. */
+  /** Init containers are still running: the pod is not Initialized. */
   readonly initializing: boolean;
   readonly checkAgainAt?: number;
 }

@@ -1,7 +1,7 @@
 /** The files the agent itself puts into containers: hosts, resolv.conf, hostname. Pure text. */
 import type { Pod } from '../../objects/objects.ts';
 
-export interface DnsSurroundings {
+export interface DnsConfig {
   readonly clusterDns: string;
   readonly clusterDomain: string;
   /** What the node itself uses, for dnsPolicy Default. */
@@ -31,14 +31,14 @@ export function hostsFile(pod: Pod, address: string, nodeName: string, clusterDo
   ].join('\n')}\n`;
 }
 
-export function resolvConf(pod: Pod, around: DnsSurroundings): string {
+export function resolvConf(pod: Pod, dns: DnsConfig): string {
   const policy = pod.spec.dnsPolicy ?? 'ClusterFirst';
   const hostNetwork = pod.spec.hostNetwork === true;
-  if (policy === 'Default' || (policy === 'ClusterFirst' && hostNetwork)) return around.nodeResolvConf;
+  if (policy === 'Default' || (policy === 'ClusterFirst' && hostNetwork)) return dns.nodeResolvConf;
   const cluster = policy !== 'None';
   const own = pod.spec.dnsConfig;
-  const domain = around.clusterDomain;
-  const servers = [...(cluster ? [around.clusterDns] : []), ...(own?.nameservers ?? [])];
+  const domain = dns.clusterDomain;
+  const servers = [...(cluster ? [dns.clusterDns] : []), ...(own?.nameservers ?? [])];
   const searches = [
     ...(cluster ? [`${pod.metadata.namespace ?? ''}.svc.${domain}`, `svc.${domain}`, domain] : []),
     ...(own?.searches ?? []),

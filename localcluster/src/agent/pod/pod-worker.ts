@@ -16,14 +16,14 @@ import type { LogWriter } from '../runtime/log-file.ts';
 import { PodSandbox } from '../runtime/sandbox.ts';
 import { PodVolumes, slowRefreshMs } from '../volumes/pod-volumes.ts';
 import type { ContainerRecord } from './container-record.ts';
-import type { NodeSurroundings } from './container-starter.ts';
+import type { NodeContext } from './container-starter.ts';
 import { ContainerWorker } from './container-worker.ts';
 import { isSidecar, planPod } from './plan.ts';
 import { hostnameOf } from './pod-files.ts';
 import { recordsFrom } from './recover.ts';
 import { phaseOf, podStatus } from './status.ts';
 
-export interface WorkerSurroundings extends NodeSurroundings {
+export interface WorkerContext extends NodeContext {
   readonly takeAddress: () => string;
   readonly giveAddress: (address: string) => void;
   readonly suspended: () => boolean;
@@ -37,7 +37,7 @@ const longestRetryMs = 30_000;
 export class PodWorker {
   readonly uid: string;
   readonly done: Promise<void>;
-  readonly #node: WorkerSurroundings;
+  readonly #node: WorkerContext;
   readonly #directory: string;
   readonly #containers: ReadonlyMap<string, ContainerWorker>;
   readonly #volumes: PodVolumes;
@@ -53,7 +53,7 @@ export class PodWorker {
   #retryAt = 0;
   #retryDelay = firstRetryMs;
 
-  constructor(pod: Pod, node: WorkerSurroundings) {
+  constructor(pod: Pod, node: WorkerContext) {
     this.#pod = pod;
     this.uid = pod.metadata.uid;
     this.#node = node;
@@ -72,7 +72,7 @@ export class PodWorker {
       volumes: this.#volumes,
       suspended: node.suspended,
       changed: () => this.kick(),
-      hurry: this.#ending.signal,
+      skipGracePeriod: this.#ending.signal,
     };
     const specs = new Map(allContainers(pod).map((container) => [container.name, container]));
     this.#containers = new Map(

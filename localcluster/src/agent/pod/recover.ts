@@ -1,8 +1,8 @@
-/** What an agent that starts anew knows of a pod's containers: only what the pod's own status still says. */
+/** The containers of a pod after a restart of the agent, from the pod's status. */
 import type { Pod } from '../../objects/objects.ts';
 import { type ContainerRecord, newRecord, type Termination } from './container-record.ts';
 
-/** Containers that the status calls running are dead: the agent, and with it the node, began anew. */
+/** Containers that are running in the status have ended: the agent, and with it the node, restarted. */
 export function recordsFrom(pod: Pod): ContainerRecord[] {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const inits = new Set((pod.spec.initContainers ?? []).map((container) => container.name));

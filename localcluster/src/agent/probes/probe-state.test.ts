@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { afterResult, initialProbeState } from './probe-state.ts';
 
-const verdicts = (healthy: boolean, results: string, thresholds: { success: number; failure: number }) => {
+const healthAfter = (healthy: boolean, results: string, thresholds: { success: number; failure: number }) => {
   let state = initialProbeState(healthy);
   return results
     .split('')
@@ -13,7 +13,7 @@ const verdicts = (healthy: boolean, results: string, thresholds: { success: numb
     .join('');
 };
 
-test('a verdict turns when enough results in a row say so, and only then', () => {
+test('the state changes only after enough consecutive results', () => {
   for (const [reason, healthy, results, thresholds, expected] of [
     ['readiness begins badly, one success is enough', false, '--+', { success: 1, failure: 3 }, 'nny'],
     ['three failures in a row', true, '--+---', { success: 1, failure: 3 }, 'yyyyyn'],
@@ -21,5 +21,5 @@ test('a verdict turns when enough results in a row say so, and only then', () =>
     ['one failure where one is enough', true, '+-', { success: 1, failure: 1 }, 'yn'],
     ['and back again', true, '-++', { success: 2, failure: 1 }, 'nny'],
   ] as const)
-    assert.equal(verdicts(healthy, results, thresholds), expected, reason);
+    assert.equal(healthAfter(healthy, results, thresholds), expected, reason);
 });

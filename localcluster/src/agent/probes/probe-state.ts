@@ -1,4 +1,4 @@
-/** Counts probe results until a threshold turns the verdict. Pure: the caller runs the probes and keeps the time. */
+/** Counts probe results until a threshold changes the state. Pure: the caller runs the probes and keeps the time. */
 export interface Thresholds {
   readonly success: number;
   readonly failure: number;

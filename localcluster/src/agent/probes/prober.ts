@@ -1,10 +1,10 @@
-/** Runs the probes of one container for as long as it runs, and tells of every change of verdict. */
+/** Runs the probes of one container while it runs, and reports every change. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Container, Probe } from '../../objects/objects.ts';
 import { afterResult, initialProbeState } from './probe-state.ts';
 import { type ProbeTarget, runProbe } from './run-probe.ts';
 
-export interface Verdicts {
+export interface ProbeCallbacks {
   started(): void;
   ready(isReady: boolean): void;
   /** Liveness or startup says that the container must be restarted. */
@@ -12,27 +12,27 @@ export interface Verdicts {
   failed(kind: 'Liveness' | 'Readiness' | 'Startup', message: string): void;
 }
 
-export interface ProberSurroundings {
+export interface ProberOptions {
   readonly target: ProbeTarget;
-  readonly verdicts: Verdicts;
+  readonly callbacks: ProbeCallbacks;
   readonly signal: AbortSignal;
   /** The node is off the net: what a probe would say now means nothing. */
   readonly suspended: () => boolean;
 }
 
 /** Startup comes first; only when it has passed do the other two begin. */
-export async function superviseContainer(container: Container, around: ProberSurroundings): Promise<void> {
+export async function superviseContainer(container: Container, options: ProberOptions): Promise<void> {
   const { startupProbe, livenessProbe, readinessProbe } = container;
   try {
-    if (startupProbe !== undefined && !(await waitForStart(startupProbe, around))) return;
-    around.verdicts.started();
-    if (readinessProbe === undefined) around.verdicts.ready(true);
+    if (startupProbe !== undefined && !(await waitForStart(startupProbe, options))) return;
+    options.callbacks.started();
+    if (readinessProbe === undefined) options.callbacks.ready(true);
     await Promise.all([
-      readinessProbe === undefined ? undefined : watchReadiness(readinessProbe, around),
-      livenessProbe === undefined ? undefined : watchLiveness(livenessProbe, around),
+      readinessProbe === undefined ? undefined : watchReadiness(readinessProbe, options),
+      livenessProbe === undefined ? undefined : watchLiveness(livenessProbe, options),
     ]);
   } catch (error) {
-    if (!around.signal.aborted) throw error;
+    if (!options.signal.aborted) throw error;
   }
 }
 
@@ -42,8 +42,8 @@ const thresholds = (probe: Probe) => ({
   failure: probe.failureThreshold ?? 3,
 });
 
-/** Results of one probe, one per period, for ever. */
-async function* results(probe: Probe, { target, signal, suspended }: ProberSurroundings) {
+/** Results of one probe, one per period, until the signal is aborted. */
+async function* results(probe: Probe, { target, signal, suspended }: ProberOptions) {
   await delay(seconds(probe.initialDelaySeconds, 0), undefined, { signal });
   for (;;) {
     const begun = performance.now();
@@ -57,37 +57,37 @@ async function* results(probe: Probe, { target, signal, suspended }: ProberSurro
   }
 }
 
-async function waitForStart(probe: Probe, around: ProberSurroundings): Promise<boolean> {
+async function waitForStart(probe: Probe, options: ProberOptions): Promise<boolean> {
   let failures = 0;
-  for await (const result of results(probe, around)) {
+  for await (const result of results(probe, options)) {
     if (result.passed) return true;
-    around.verdicts.failed('Startup', result.message);
+    options.callbacks.failed('Startup', result.message);
     failures += 1;
     if (failures >= thresholds(probe).failure) {
-      around.verdicts.unhealthy('Startup', result.message);
+      options.callbacks.unhealthy('Startup', result.message);
       return false;
     }
   }
   return false;
 }
 
-async function watchReadiness(probe: Probe, around: ProberSurroundings): Promise<void> {
+async function watchReadiness(probe: Probe, options: ProberOptions): Promise<void> {
   let state = initialProbeState(false);
-  for await (const result of results(probe, around)) {
-    if (!result.passed) around.verdicts.failed('Readiness', result.message);
+  for await (const result of results(probe, options)) {
+    if (!result.passed) options.callbacks.failed('Readiness', result.message);
     const next = afterResult(state, result.passed, thresholds(probe));
-    if (next.healthy !== state.healthy) around.verdicts.ready(next.healthy);
+    if (next.healthy !== state.healthy) options.callbacks.ready(next.healthy);
     state = next;
   }
 }
 
-async function watchLiveness(probe: Probe, around: ProberSurroundings): Promise<void> {
+async function watchLiveness(probe: Probe, options: ProberOptions): Promise<void> {
   let state = initialProbeState(true);
-  for await (const result of results(probe, around)) {
-    if (!result.passed) around.verdicts.failed('Liveness', result.message);
+  for await (const result of results(probe, options)) {
+    if (!result.passed) options.callbacks.failed('Liveness', result.message);
     state = afterResult(state, result.passed, thresholds(probe));
     if (state.healthy) continue;
-    around.verdicts.unhealthy('Liveness', result.message);
+    options.callbacks.unhealthy('Liveness', result.message);
     return;
   }
 }

@@ -31,7 +31,7 @@ test('a directory per controller is version 1, also when the other hierarchy is 
   }
 });
 
-test('without the memory controller nobody counts; without any control group it is said', () => {
+test('without the memory controller nothing is counted; without any control group it throws', () => {
   const layout = cgroupLayout('cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n');
   assert.equal(layout.oomFile(path), undefined);
   assert.throws(() => cgroupLayout('proc /proc proc rw 0 0\n'), /no control groups are mounted below/);

@@ -140,7 +140,7 @@ const exists = (path: string) =>
     () => false,
   );
 
-/** runc's last words, shortened to what is about the container. */
+/** runc's last output, shortened to the part about the container. */
 async function startFailure(logFile: string): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
   const last =

@@ -6,7 +6,12 @@ import { WebSocketServer } from 'ws';
 import type { Agent } from '../agent.ts';
 import { channelProtocols, joinContainer, joinProcess } from './serve-exec.ts';
 import { serveLogs } from './serve-logs.ts';
-import { forwardProtocol, servePortForward, tunnelProtocol } from './serve-port-forward.ts';
+import {
+  forwardProtocol,
+  serveForwardChannel,
+  servePortForward,
+  tunnelProtocol,
+} from './serve-port-forward.ts';
 
 export interface ServingCertificate {
   readonly certificatePem: string;
@@ -108,6 +113,10 @@ export class AgentServer {
       );
     if (route.name === 'portForward') {
       this.#sockets.handleUpgrade(request, socket, head, (ws) => {
+        if (ws.protocol !== tunnelProtocol) {
+          const port = Number(route.query.get('port') ?? route.query.get('ports'));
+          return serveForwardChannel(worker, ws, port);
+        }
         const session = servePortForward(worker, {
           send: (bytes) => ws.send(bytes),
           close: () => ws.close(),

@@ -1,5 +1,6 @@
 /** Port forwarding: each connection of the client becomes one inside the pod, to the pod's own loopback. */
 import { type ChildProcess } from 'node:child_process';
+import type { WebSocket } from 'ws';
 import type { PodWorker } from '../pod/pod-worker.ts';
 import { SpdySession, type SpdyStream } from './spdy-session.ts';
 
@@ -9,6 +10,44 @@ export const forwardProtocol = 'portforward.k8s.io';
 export interface ByteChannel {
   readonly send: (bytes: Buffer) => void;
   readonly close: () => void;
+}
+
+const dataChannel = 0;
+const errorChannel = 1;
+
+/** The other protocol of port forwarding: one connection to one port, data and errors as channels of a WebSocket. */
+export function serveForwardChannel(worker: PodWorker, socket: WebSocket, port: number): void {
+  const send = (channel: number, data: Buffer) => {
+    if (socket.readyState === socket.OPEN) socket.send(Buffer.concat([Buffer.of(channel), data]));
+  };
+  // Each channel begins with the number of its port.
+  const head = Buffer.alloc(2);
+  head.writeUInt16LE(port & 0xff_ff);
+  send(dataChannel, head);
+  send(errorChannel, head);
+  const fail = (why: string) => {
+    send(
+      errorChannel,
+      Buffer.from(`error forwarding port ${port} to pod ${worker.pod.metadata.name}: ${why}`),
+    );
+    socket.close();
+  };
+  const child = worker.connect(port);
+  if (child === undefined) return fail('the pod does not run');
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString('utf8')).slice(-1000);
+  });
+  child.stdin?.on('error', () => {});
+  child.stdout?.on('data', (chunk: Buffer) => send(dataChannel, chunk));
+  socket.on('message', (data: Buffer) => {
+    if (data[0] === dataChannel) child.stdin?.write(data.subarray(1));
+  });
+  socket.once('close', () => child.kill('SIGKILL'));
+  child.once('close', (code) => {
+    if (code === 0) socket.close();
+    else fail(said.trim() || 'connection refused');
+  });
 }
 
 /** Answers a session to feed with what the client sends. */

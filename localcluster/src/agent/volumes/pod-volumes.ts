@@ -10,14 +10,14 @@ import {
   type Pod,
   type Volume,
 } from '../../objects/objects.ts';
-import { expand } from '../bundle/expand.ts';
+import { expand } from '../bundle/environment.ts';
 import type { Mount } from '../bundle/oci-spec.ts';
 import { AgentError } from '../errors.ts';
 import type { NodeApi } from '../node-api.ts';
 import { writeAtomically } from './atomic-directory.ts';
 import { type PayloadSources, payloadOf, type TokenRequest } from './payload.ts';
 
-export interface VolumeSurroundings {
+export interface VolumeOptions {
   readonly api: NodeApi;
   readonly machine: Machine;
   /** Where hostPath volumes of ordinary paths live: a node's own disk, not the real machine's. */
@@ -34,15 +34,15 @@ export const slowRefreshMs = 60_000;
 
 export class PodVolumes {
   readonly #directory: string;
-  readonly #around: VolumeSurroundings;
+  readonly #options: VolumeOptions;
   readonly #sources = new Map<string, string>();
   readonly #mounted: string[] = [];
   readonly #tokens = new Map<string, { token: string; expiresAt: number; lifetime: number }>();
   #stamp = 0;
 
-  constructor(directory: string, around: VolumeSurroundings) {
+  constructor(directory: string, options: VolumeOptions) {
     this.#directory = directory;
-    this.#around = around;
+    this.#options = options;
   }
 
   /** Makes all volumes; throws the first reason why one cannot be made. Safe to call again. */
@@ -61,7 +61,7 @@ export class PodVolumes {
 
   async unmount(): Promise<void> {
     for (const path of this.#mounted.splice(0))
-      await this.#around.machine.run(['umount', '-l', path], { allowFailure: true }).catch(() => {});
+      await this.#options.machine.run(['umount', '-l', path], { allowFailure: true }).catch(() => {});
     this.#sources.clear();
     await rm(this.#directory, { recursive: true, force: true });
   }
@@ -135,17 +135,17 @@ export class PodVolumes {
   async #mountMemory(path: string, volume: Volume): Promise<void> {
     const limit = bytes(volume.emptyDir?.sizeLimit);
     const options = `mode=0777${limit > 0 ? `,size=${limit}` : ''}`;
-    await this.#around.machine.run(['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', path]);
+    await this.#options.machine.run(['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', path]);
     this.#mounted.push(path);
   }
 
   async #giveToGroup(path: string, group: number): Promise<void> {
     const script = 'chgrp -R "$0" "$1" && chmod -R g+rwX "$1" && chmod g+s "$1"';
-    await this.#around.machine.run(['sh', '-c', script, String(group), path]);
+    await this.#options.machine.run(['sh', '-c', script, String(group), path]);
   }
 
   async #hostPath(wanted: string, type: string): Promise<string> {
-    const path = realPaths.test(wanted) ? wanted : join(this.#around.hostRoot, wanted);
+    const path = realPaths.test(wanted) ? wanted : join(this.#options.hostRoot, wanted);
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) {
       if (type === 'DirectoryOrCreate' || type === '') await mkdir(path, { recursive: true });
@@ -166,13 +166,13 @@ export class PodVolumes {
   }
 
   async #claimed(pod: Pod, claimName: string): Promise<{ path: string; ignoresFsGroup: boolean }> {
-    const claim = await this.#around.api.claim(pod.metadata.namespace ?? '', claimName);
+    const claim = await this.#options.api.claim(pod.metadata.namespace ?? '', claimName);
     if (claim === undefined)
       throw new AgentError('FailedMount', `persistentvolumeclaim "${claimName}" not found`);
     const volumeName = claim.spec.volumeName;
     if (volumeName === undefined || volumeName === '' || claim.status?.phase !== 'Bound')
       throw new AgentError('FailedMount', `PVC ${claimName} is not bound`);
-    const volume = await this.#around.api.volume(volumeName);
+    const volume = await this.#options.api.volume(volumeName);
     const path = volume?.spec.hostPath?.path ?? volume?.spec.local?.path;
     if (path === undefined)
       throw new AgentError(
@@ -189,14 +189,14 @@ export class PodVolumes {
     const payload = payloadOf(pod, volume, sources);
     if (payload === undefined) return false;
     const path = join(this.#directory, volume.name);
-    const stamp = `${new Date(this.#around.now()).toISOString().replaceAll(/[-:.TZ]/g, '_')}.${this.#stamp++}`;
+    const stamp = `${new Date(this.#options.now()).toISOString().replaceAll(/[-:.TZ]/g, '_')}.${this.#stamp++}`;
     await writeAtomically(path, payload, stamp, { gid: pod.spec.securityContext?.fsGroup });
     return true;
   }
 
   /** Fetches what the volume needs, so that building its files is a pure step. */
   async #gather(pod: Pod, volume: Volume, maxAgeMs: number): Promise<PayloadSources> {
-    const { api } = this.#around;
+    const { api } = this.#options;
     const namespace = pod.metadata.namespace ?? '';
     const maps = new Map<string, DataObject | undefined>();
     const secrets = new Map<string, DataObject | undefined>();
@@ -221,16 +221,16 @@ export class PodVolumes {
       configMap: (name) => maps.get(name),
       secret: (name) => secrets.get(name),
       token: ({ audience }) => tokens.get(audience) ?? '',
-      nodeAllocatable: this.#around.nodeAllocatable,
+      nodeAllocatable: this.#options.nodeAllocatable,
     };
   }
 
   /** A token is kept until a fifth of its life is left. */
   async #token(pod: Pod, request: TokenRequest): Promise<string> {
-    const now = this.#around.now();
+    const now = this.#options.now();
     const known = this.#tokens.get(request.audience);
     if (known !== undefined && known.expiresAt - now > known.lifetime / 5) return known.token;
-    const fresh = await this.#around.api.token(pod, request);
+    const fresh = await this.#options.api.token(pod, request);
     this.#tokens.set(request.audience, { ...fresh, lifetime: fresh.expiresAt - now });
     return fresh.token;
   }

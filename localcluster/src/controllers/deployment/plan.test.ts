@@ -105,7 +105,7 @@ test('a rollout from any point ends with the new template alone, and never leave
       fc.integer({ min: 0, max: 3 }),
       fc.integer({ min: 0, max: 3 }),
       fc.array(fc.boolean(), { minLength: 200, maxLength: 200 }),
-      (replicas, maxSurge, maxUnavailable, luck) => {
+      (replicas, maxSurge, maxUnavailable, becomesReady) => {
         const deployment = aDeployment({
           replicas,
           strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } },
@@ -114,7 +114,7 @@ test('a rollout from any point ends with the new template alone, and never leave
         const size = { old: replicas, new: 0 };
         const ready = { old: replicas, new: 0 };
         let exists = false;
-        for (const lucky of luck) {
+        for (const isReadyNow of becomesReady) {
           const sets = [
             aSet(deployment, 'old', size.old, ready.old, 1),
             ...(exists ? [aSet(deployment, 'new', size.new, ready.new, 2)] : []),
@@ -133,10 +133,10 @@ test('a rollout from any point ends with the new template alone, and never leave
           }
           assert.ok(size.old + size.new <= replicas + budget.maxSurge, 'surge');
           assert.ok(ready.old + ready.new >= replicas - budget.maxUnavailable, 'availability');
-          if (lucky && ready.new < size.new) ready.new += 1;
+          if (isReadyNow && ready.new < size.new) ready.new += 1;
           if (size.old === 0 && ready.new === replicas) return;
         }
-        // Enough luck always comes, but a short run may end before the rollout does.
+        // A short run may end before the rollout does.
         fc.pre(false);
       },
     ),

@@ -149,7 +149,7 @@ function shrinkOld(
   const newUnavailable = sizeOf(newest) - (newest.status?.availableReplicas ?? 0);
   let room = total - (budget.wanted - budget.maxUnavailable) - newUnavailable;
   const sizes = new Map(standing.map((set) => [set, sizeOf(set)]));
-  // Pods of old sets that are not available go first: they cost nobody anything.
+  // Pods of old sets that are not available are removed first: that does not reduce availability.
   for (const set of standing) {
     if (room <= 0) break;
     const broken = Math.min(sizeOf(set) - (set.status?.availableReplicas ?? 0), room);

@@ -17,7 +17,7 @@ interface Input {
 export function statusOf(input: Input): Status {
   const fresh = compute(input);
   const before = input.deployment.status;
-  // A new ReplicaSet is announced before anything is counted anew.
+  // A new ReplicaSet is reported before anything is counted again.
   if (input.created === undefined || before?.observedGeneration === undefined) return fresh;
   const progressing = fresh.conditions?.find((entry) => entry.type === 'Progressing');
   const others = (before.conditions ?? []).filter((entry) => entry.type !== 'Progressing');

@@ -51,7 +51,7 @@ export function addDisruptionController(manager: Manager): void {
         if (custom.length > 0 && countsByScale(budget)) await scales.learn(custom, namespace, signal);
       } catch (error) {
         if (!(error instanceof UnknownKindError)) throw error;
-        // Nothing may go, and nobody tries again before the budget or one of its pods changes.
+        // No disruption is allowed until the budget or one of its pods changes.
         const failed = failSafe(budget, error.message, clock.now());
         await writeStatus(client, disruptionBudgets, budget, failed, { signal, exact: true });
         return undefined;

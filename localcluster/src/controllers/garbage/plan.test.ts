@@ -50,7 +50,7 @@ test('an object whose owner stands is left alone; one without owners too', () =>
   assert.equal(plan(graph, 'owner').do, 'nothing');
 });
 
-test('nobody is called absent on the word of a cache alone', () => {
+test('an owner is not considered absent because of the cache alone', () => {
   const graph = build({ child: { owners: [{ uid: 'late' }] } });
   const first = plan(graph, 'child');
   assert.deepEqual(first.do === 'askFor' && first.owners.map((owner) => owner.uid), ['late']);

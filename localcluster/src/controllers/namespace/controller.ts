@@ -53,7 +53,7 @@ export function addNamespaceController(manager: Manager): void {
       await client.deleteCollection(resource, {
         namespace,
         propagation: 'Background',
-        // Pods get their grace; nobody waits for anything else.
+        // Pods get their grace period; nothing else is waited for.
         ...(resource.plural === pods.plural ? {} : { gracePeriodSeconds: 0 }),
         signal,
       });

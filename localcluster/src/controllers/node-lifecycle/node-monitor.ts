@@ -33,7 +33,7 @@ export class NodeMonitor {
       return;
     }
     await this.#annotate(node, signal);
-    // With thousands of nodes this is asked only for those that are in trouble.
+    // With thousands of nodes this is computed only for those that are not healthy.
     const silentMs = this.#silence(node);
     const anyHealthy =
       (isHealthy(node) && silentMs <= graceMs) ||

@@ -87,7 +87,7 @@ test('pods are collected from nodes that are gone, and from those an administrat
   const ending = pod([], { deletionTimestamp: 'x' });
   assert.deepEqual(collect(pod([]), [], ['n']), ['PodGC: node no longer exists']);
   assert.deepEqual(collect(pod([]), []), [], 'its node may only be late');
-  assert.deepEqual(collect(ending, [node('Unknown')]), [], 'nobody knows whether it still runs');
+  assert.deepEqual(collect(ending, [node('Unknown')]), [], 'it may still be running');
   const off = node('Unknown', {
     taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }],
   });

@@ -7,9 +7,9 @@ type Condition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
 
 export interface NodeObserved {
   readonly node: Node;
-  /** Milliseconds since the node last gave a sign of life, by our own clock. */
+  /** Milliseconds since the last heartbeat of the node, by our own clock. */
   readonly silentMs: number;
-  /** Some node is healthy: without any, the fault is more likely ours, and nobody is evicted. */
+  /** Some node is healthy: without any, the fault is more likely ours, and no pod is evicted. */
   readonly anyHealthy: boolean;
 }
 
@@ -89,12 +89,12 @@ function taintsFor(
   if (node.spec.unschedulable === true) wanted.push([key.unschedulable, 'NoSchedule']);
   const held = node.spec.taints ?? [];
   const ours = new Set<string>([key.notReady, key.unreachable, key.unschedulable]);
-  const isWanted = (taint: Taint) =>
+  const isDesired = (taint: Taint) =>
     wanted.some(([name, effect]) => taint.key === name && taint.effect === effect);
   // An eviction taint once given stays while the node is bad, even if the last healthy node goes too.
   const kept = held.filter(
     (taint) =>
-      !ours.has(taint.key) || isWanted(taint) || (taint.key === state && taint.effect === 'NoExecute'),
+      !ours.has(taint.key) || isDesired(taint) || (taint.key === state && taint.effect === 'NoExecute'),
   );
   const missing = wanted.filter(
     ([name, effect]) => !kept.some((taint) => taint.key === name && taint.effect === effect),

@@ -1,4 +1,4 @@
-/** Which pods nobody will ever end: on nodes that are gone, or out of service. Pure. */
+/** Pods that no agent will ever end: on nodes that are gone, or out of service. Pure. */
 import type { Node, Pod } from '../../objects/objects.ts';
 import { isTerminating } from '../../objects/pods.ts';
 import { isHealthy, isOutOfService } from '../node-lifecycle/plan.ts';

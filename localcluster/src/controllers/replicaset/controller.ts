@@ -34,7 +34,7 @@ export function addReplicaSetController(manager: Manager): void {
         await tell();
         throw error;
       }
-      // The status tells of what is there, so it waits for the events of what was just done.
+      // The status describes the cache, so it waits for the events of the last writes.
       if (plan.actions.length === 0) await tell();
       return plan.checkAgainInSeconds === undefined
         ? undefined

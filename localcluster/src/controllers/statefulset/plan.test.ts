@@ -108,7 +108,7 @@ const table: readonly {
     pods: (set) => [aPod(set, 0, { deleting: true })],
   },
   {
-    reason: 'a failed pod is deleted to be made anew',
+    reason: 'a failed pod is deleted and created again',
     set: aSet({ replicas: 1 }),
     pods: (set) => [aPod(set, 0, { phase: 'Failed', ready: false })],
     deletes: ['web-0'],
@@ -157,7 +157,7 @@ for (const { reason, set, pods, creates = [], deletes = [] } of table)
     assert.deepEqual(about(actions, 'deletePod'), deletes);
   });
 
-test('a claim is owned by the set, or by the condemned pod, as its retention says', () => {
+test('a claim is owned by the set, or by the pod that is removed, as its retention policy says', () => {
   const set = aSet({
     replicas: 1,
     persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' },

@@ -126,10 +126,10 @@ function planPods(observed: Observed, owned: readonly Pod[], revisions: Revision
     } else if (!parallel && !healthy(pod)) return actions;
   }
 
-  const condemned = [...byOrdinal]
+  const toRemove = [...byOrdinal]
     .filter(([ordinal]) => ordinal < start || ordinal >= end)
     .toSorted(([a], [b]) => b - a);
-  for (const [ordinal, pod] of condemned) {
+  for (const [ordinal, pod] of toRemove) {
     for (const claim of buildClaims(set, ordinal)) {
       const live = observed.claims.get(claim.metadata.name);
       if (live !== undefined) actions.push(...ownership(set, live, claim, pod));
@@ -137,7 +137,7 @@ function planPods(observed: Observed, owned: readonly Pod[], revisions: Revision
     if (!isTerminating(pod)) actions.push({ do: 'deletePod', pod, why: 'the set was scaled down' });
     if (!parallel) return actions;
   }
-  if (condemned.length > 0) return actions;
+  if (toRemove.length > 0) return actions;
   if (actions.some((action) => action.do === 'createPod')) return actions;
 
   if (set.spec.updateStrategy?.type === 'OnDelete') return actions;
@@ -157,27 +157,27 @@ const partitionOf = (set: StatefulSet): number =>
   set.spec.updateStrategy?.type === 'OnDelete' ? 0 : (set.spec.updateStrategy?.rollingUpdate?.partition ?? 0);
 
 /**
- * Who owns a claim says when it goes: with the set (whenDeleted), or with the condemned pod (whenScaled). Owners
- * that a user set are left alone; only the two of ours are added and taken away.
+ * Who owns a claim says when it goes: with the set (whenDeleted), or with the pod that is removed (whenScaled). Owners
+ * that a user set are not changed; only our two are added and removed.
  */
 function ownership(
   set: StatefulSet,
   live: PersistentVolumeClaim,
   wanted: NewClaim,
-  condemned: Pod | undefined,
+  podToRemove: Pod | undefined,
 ): Action[] {
   const policy = set.spec.persistentVolumeClaimRetentionPolicy;
   const others = (live.metadata.ownerReferences ?? []).filter(
     (owner) => owner.uid !== set.metadata.uid && owner.kind !== 'Pod',
   );
   const byPod =
-    condemned !== undefined && policy?.whenScaled === 'Delete'
+    podToRemove !== undefined && policy?.whenScaled === 'Delete'
       ? [
           {
             apiVersion: 'v1',
             kind: 'Pod',
-            name: condemned.metadata.name,
-            uid: condemned.metadata.uid,
+            name: podToRemove.metadata.name,
+            uid: podToRemove.metadata.uid,
             blockOwnerDeletion: true,
           },
         ]

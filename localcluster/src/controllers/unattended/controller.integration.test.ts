@@ -31,7 +31,7 @@ const template = {
   spec: { containers: [{ name: 'c', image: 'x' }] },
 };
 
-test('what nobody acts on says so in an event of its own', async () => {
+test('records an event for an object that no controller handles', async () => {
   const metadata = { name: 'x', namespace: 'default' };
   const selector = { matchLabels: { app: 'x' } };
   await client.json('POST', '/apis/apps/v1/namespaces/default/daemonsets', {

@@ -1,4 +1,4 @@
-/** Kinds that are stored but that nobody here acts on: each object of them says so, where people look first. */
+/** Kinds that are stored but that no controller handles here: each object gets an event that says so. */
 import { defineResource, type KubeObject, type Manager } from '@slurm-operator/kube';
 
 const kind = (apiVersion: string, name: string, plural: string) =>
