@@ -1,6 +1,6 @@
 /**
  * What the charts make of values, word for word, as it was reviewed once: no label, port, probe, right or value goes missing
- * unseen. `UPDATE_GOLDEN=1 make test ONLY=charts/golden` writes the files anew; review the difference.
+ * unseen. `UPDATE_GOLDEN=1 make test ONLY=charts/golden` writes the files again; review the difference.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

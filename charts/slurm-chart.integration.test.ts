@@ -41,7 +41,7 @@ const conflicts: Readonly<Record<string, readonly [object, readonly RegExp[]]>> 
     { jwtHs256KeyRef: { name: 'a', key: 'k' }, jwtKey: { secretRef: { name: 'b', key: 'k' } } },
     [/jwtHs256KeyRef/, /jwtKey\.secretRef/],
   ],
-  'a key that shall be made and shall not': [
+  'a key to create although create is false': [
     { slurmKeyRef: {}, slurmKey: { create: false } },
     [/slurmKeyRef/, /slurmKey\.create/],
   ],
@@ -49,7 +49,7 @@ const conflicts: Readonly<Record<string, readonly [object, readonly RegExp[]]>> 
     { nodesets: { a: { partition: { enabled: true, config: 'State=UP', configMap: { State: 'UP' } } } } },
     [/nodesets\.a\.partition\.config /, /nodesets\.a\.partition\.configMap/],
   ],
-  'limits that shall not count': [
+  'limits that are disabled': [
     { nodesets: { a: { useResourceLimits: false, slurmd: { resources: { limits: { cpu: 1 } } } } } },
     [/nodesets\.a\.useResourceLimits/, /nodesets\.a\.slurmd\.resources\.limits/],
   ],

@@ -30,7 +30,7 @@ export const text = of('string');
 export const flag = of('boolean');
 export const whole = of('integer');
 export const list = of('array');
-/** Kubernetes' own piece: stored as written, judged by the API server. */
+/** A Kubernetes object: stored as written, validated by the API server. */
 export const anyMap = of('object');
 
 export const oneOf = (description: string, choices: readonly string[]): Schema =>

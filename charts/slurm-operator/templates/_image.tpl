@@ -12,7 +12,20 @@
 {{- else if $image.digest -}}
 {{- printf "%s@%s" $repository $image.digest -}}
 {{- else -}}
-{{- printf "%s:%v" $repository ($image.tag | default .root.Chart.AppVersion) -}}
+{{- $tag := $image.tag | default .root.Chart.AppVersion -}}
+{{- $tagged := printf "%s:%v" $image.repository $tag -}}
+{{- printf "%s:%v%s" $repository $tag (include "operator.releaseDigest" (dict "root" .root "image" $tagged)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+"@" and the digest of an image of this release, where the chart was packaged by `make release` and its registry is used. Empty for every
+other image. Arguments: root, image.
+*/}}
+{{- define "operator.releaseDigest" -}}
+{{- $release := .root.Files.Get "release-digests.json" | default "{}" | fromJson -}}
+{{- if and $release.registry (eq $release.registry (trimSuffix "/" .root.Values.registry)) -}}
+{{- with get $release.digests .image -}}@{{ . }}{{- end -}}
 {{- end -}}
 {{- end -}}
 

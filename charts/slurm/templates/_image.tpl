@@ -14,10 +14,22 @@ Arguments: root, image, path (for messages). Empty when there is no image.
 {{- end -}}
 {{- printf "%s@%s" $repository $image.digest -}}
 {{- else if $image.tag -}}
-{{- printf "%s:%v" $repository $image.tag -}}
+{{- $tagged := printf "%s:%v" $image.repository $image.tag -}}
+{{- printf "%s:%v%s" $repository $image.tag (include "slurm.releaseDigest" (dict "root" .root "image" $tagged)) -}}
 {{- else -}}
 {{- fail (printf "%s has a repository and neither tag nor digest: set one of them" .path) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+"@" and the digest of an image of this release, where the chart was packaged by `make release` and its registry is used. Empty for every
+other image, so that a repository, tag or registry of your own is used as it is. Arguments: root, image.
+*/}}
+{{- define "slurm.releaseDigest" -}}
+{{- $release := .root.Files.Get "release-digests.json" | default "{}" | fromJson -}}
+{{- if and $release.registry (eq $release.registry (trimSuffix "/" .root.Values.registry)) -}}
+{{- with get $release.digests .image -}}@{{ . }}{{- end -}}
 {{- end -}}
 {{- end -}}
 
