@@ -1,9 +1,9 @@
 /** A change of configuration that only slurmd refuses: it is found before it is in force, and no worker or job notices it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { conditionType } from '@slurm-operator/api';
+import { annotation, conditionType } from '@slurm-operator/api';
 import { pods } from '@slurm-operator/kube';
-import { controllers } from '@slurm-operator/operator';
+import { controllers, nodeSets } from '@slurm-operator/operator';
 import { hasEnded, type SlurmClient } from '@slurm-operator/slurm';
 import { needsRoot } from './src/needs-root.ts';
 import { namespace, SlurmStage } from './src/slurm-stage.ts';
@@ -80,6 +80,37 @@ describe(`trials of configurations with Slurm ${wantedSlurm()}`, {
     const trial = await stage.client.find(pods, { namespace, name: 'main-config-check' });
     assert.equal(trial?.spec?.containers.length ?? 2, 2, 'slurmctld and one slurmd');
     assert.deepEqual(await workers(), unharmed);
+    const { id } = await slurm.jobs.submit({ script: '#!/bin/sh\nsrun true\n', timeLimit: 5 });
+    await until('a job ends', async () => hasEnded(await job(String(id))));
+    assert.deepEqual(await job(String(id)), ['COMPLETED']);
+  });
+
+  it('a user skips the trial: WorkersEnded quotes slurmd, no worker is replaced, the old configuration brings them back', async () => {
+    const uids = async () =>
+      (await stage.workers())
+        .map(({ metadata }) => String(metadata.uid))
+        .toSorted((a, b) => a.localeCompare(b));
+    const first = await uids();
+    await configure(good.replace(/^ProctrackType=.*\n/m, ''));
+    const { message: refusal } = await config('ConfigRejected');
+    const token = /skip-config-trial=(\S+)/.exec(refusal)?.[1];
+    await stage.client.mergePatch(controllers, main, {
+      metadata: { annotations: { [annotation.skipConfigTrial]: token } },
+    });
+    const degraded = { type: conditionType.degraded, reason: 'WorkersEnded' };
+    const { message } = await untilCondition(stage.client, controllers, main, degraded);
+    assert.match(message, /slurmd exited in w-\d.* after configuration [0-9a-f]{12} of Controller main/);
+    assert.match(message, /fatal: cgroup_g_initialize/);
+    const set = { namespace, name: 'w' };
+    assert.equal((await untilCondition(stage.client, nodeSets, set, degraded)).message, message);
+    await until('the kubelet has restarted a worker', async () =>
+      (await stage.workers()).some((pod) => (pod.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0),
+    );
+    assert.deepEqual(await uids(), first, 'crash looping workers back off; they are not replaced');
+    await configure(good);
+    await config('Applied');
+    await stage.untilReady('w', 2);
+    assert.deepEqual(await uids(), first);
     const { id } = await slurm.jobs.submit({ script: '#!/bin/sh\nsrun true\n', timeLimit: 5 });
     await until('a job ends', async () => hasEnded(await job(String(id))));
     assert.deepEqual(await job(String(id)), ['COMPLETED']);

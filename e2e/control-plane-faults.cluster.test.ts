@@ -1,4 +1,4 @@
-/** Every daemon of the control plane taken away once: the conditions say so, and with the cause gone all heals by itself. */
+/** Every daemon of the control plane fails once: the conditions report it, and it recovers automatically after the cause is gone. */
 import { after, before as beforeAll, describe, it } from 'node:test';
 import { ControlPlane } from './src/control-plane/control-plane.ts';
 import { connectFromOutside, faults, runFault } from './src/control-plane/faults.ts';

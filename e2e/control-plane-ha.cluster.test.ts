@@ -73,7 +73,7 @@ describe(`two slurmctld of Slurm ${wantedSlurm()}`, needsCluster(3), () => {
     await atRest();
   });
 
-  it('a new key makes both slurmctld anew, although a standby is never ready', async () => {
+  it('a new key restarts both slurmctld, although a standby is never ready', async () => {
     const hashes = async () =>
       (await plane.podsOf('slurmctld')).map(
         ({ metadata }) => metadata.annotations?.['slinky.slurm.net/jwt-key-hash'] ?? '',

@@ -52,8 +52,8 @@ describe(`the control plane with Slurm ${version}`, needsCluster(3), () => {
     });
     const nodes = await client.nodes.list();
     assert.deepEqual(nodes.items.map(({ name }) => name).toSorted(), ['compute-0', 'compute-1']);
-    using stranger = new SlurmClient({ server: client.server, token: staticToken(`${token}x`) });
-    await assert.rejects(stranger.nodes.list(), { code: 'Unauthenticated' });
+    using unauthenticated = new SlurmClient({ server: client.server, token: staticToken(`${token}x`) });
+    await assert.rejects(unauthenticated.nodes.list(), { code: 'Unauthenticated' });
   });
 
   it('a user of the directory logs in over ssh and runs a job', async () => {

@@ -13,7 +13,7 @@ import { until } from './src/until.ts';
 
 const target = (name: string) => fileURLToPath(new URL(`../tools/targets/${name}.ts`, import.meta.url));
 
-/** A make target at work: what it has printed so far, and how it ended. */
+/** A running make target: its output so far, and its exit code. */
 class Run {
   output = '';
   exitCode: number | null | undefined;

@@ -1,4 +1,4 @@
-/** `make demo` and `make demo-down` on a cluster that somebody gives: what it takes, what it says, what it leaves alone. */
+/** `make demo` and `make demo-down` on a given cluster: requirements, output, and what they do not change. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -11,6 +11,7 @@ import { tokens } from '@slurm-operator/operator';
 import { type CommandResult, runCommand } from '@slurm-operator/sandbox';
 import { loadsImages, needsCluster, needsThisMachine } from './src/given/given-cluster.ts';
 import { runLabels } from './src/given/ground.ts';
+import { walkKubectlSlurm } from './src/kubectl-slurm-walk.ts';
 import { StagedCluster } from './src/staged-cluster.ts';
 import { until } from './src/until.ts';
 
@@ -59,7 +60,7 @@ describe('the demo on a given cluster of two machines', {
   });
   after(() => staged?.[Symbol.asyncDispose]());
 
-  it('names every image that the cluster lacks, and leaves only what demo-down takes away', {
+  it('names every image that the cluster lacks, and leaves only what demo-down removes', {
     ...needsThisMachine('the images are on the cluster'),
   }, async () => {
     const untouched = await names();
@@ -89,7 +90,10 @@ describe('the demo on a given cluster of two machines', {
     await demo();
   });
 
-  it('goes without what others made meanwhile, and altogether once nobody relies on it', async () => {
+  it('kubectl slurm shows, explains and changes what runs', () =>
+    walkKubectlSlurm(kubeconfig, staged.directory));
+
+  it('keeps objects that others created meanwhile, and removes everything once no one uses it', async () => {
     await namespace('team');
     await client.create(tokens, {
       apiVersion: 'slinky.slurm.net/v1beta1',

@@ -1,4 +1,4 @@
-/** `KUBECONFIG=… make test TIER=cluster` on a localcluster that somebody else started: it works there, and leaves nothing. */
+/** `KUBECONFIG=… make test TIER=cluster` on a localcluster that was started before: it works there, and leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';

@@ -175,7 +175,7 @@ for (const version of ['24.11', '26.05'] as const)
         data: { ...key.data },
       });
       await untilAllReady(stage.client, home, { timeoutMs: 400_000 });
-      // The same without helm: what it renders, for whoever applies files.
+      // The same without helm: the rendered files, applied with kubectl.
       const rendered = await stage.helm.run([
         'template',
         'my-cluster',
@@ -260,7 +260,7 @@ for (const version of ['24.11', '26.05'] as const)
         await until('a new token', async () => (await stage.token(ref)) !== '');
       });
 
-      it('READY is false: slurmrestd does not run, and it says so; it heals by itself', async () => {
+      it('READY is false: slurmrestd does not run, and the message says so; it recovers automatically', async () => {
         const ref = { namespace: home, name: 'my-cluster' };
         await stage.client.mergePatch(restApis, ref, { spec: { replicas: 0 } });
         const found = await told(/ConnectionRefused|ConnectionTimeout/);
@@ -271,7 +271,7 @@ for (const version of ['24.11', '26.05'] as const)
         await told(/^Connected$/);
       });
 
-      it('a timeout: slurmrestd does not answer, and it says so; it heals by itself', async () => {
+      it('a timeout: slurmrestd does not respond, and the message says so; it recovers automatically', async () => {
         await until('one slurmrestd', async () => (await stage.pods(home, 'slurmrestd')).length === 1);
         await signal('slurmrestd', 'STOP');
         try {
@@ -301,7 +301,7 @@ for (const version of ['24.11', '26.05'] as const)
         await untilCondition(stage.client, clusters, ref, { type: 'Ready', reason: 'AuthenticationFailed' });
       });
 
-      it('state out of step: with slurmctld silent nothing is believed and nothing is taken away', async () => {
+      it('outdated state: while slurmctld does not respond no pods are deleted', async () => {
         const before = await stage.identities(home, 'slurmd');
         await signal('slurmctld', 'STOP');
         try {

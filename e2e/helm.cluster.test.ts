@@ -77,7 +77,7 @@ describe('the charts with Slurm 26.05', {
     installSlurm(stage.helm, { release: 'slurm', namespace, values: values(compute) });
   const ready = () => untilAllReady(stage.client, namespace, { timeoutMs: 400_000 });
   const workers = () => stage.pods(namespace, 'slurmd');
-  /** Each pod of Slurm with its identity, and how often its containers were started anew. */
+  /** Each pod of Slurm with its uid, and how often its containers were restarted. */
   const identities = async () =>
     [...(await workers()), ...(await stage.pods(namespace, 'slurmctld'))]
       .map(({ metadata, status }) => {
@@ -172,7 +172,7 @@ describe('the charts with Slurm 26.05', {
     assert.deepEqual(await ends(jobs), new Set(['COMPLETED']));
   });
 
-  it('takes a new JWT key: slurmctld restarts, tokens are made anew, and everything is connected again', async () => {
+  it('applies a new JWT key: slurmctld restarts, tokens are signed again, and everything reconnects', async () => {
     const before = await stage.token(token);
     const data = { 'jwt.key': Buffer.from('0123456789abcdef0123456789abcdef').toString('base64') };
     await stage.client.mergePatch(secrets, { namespace, name: 'slurm-auth-jwt' }, { data });

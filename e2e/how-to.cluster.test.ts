@@ -1,5 +1,5 @@
 /**
- * Pages of docs/how-to, walked as a person would: their blocks, read from the pages themselves, applied with kubectl to one cluster at work.
+ * Pages of docs/how-to, walked as a person would: their blocks, read from the pages themselves, applied with kubectl to one running cluster.
  * What is edited, and only that: addresses, sizes, names that would meet, and what Slurm needs on one small machine.
  */
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ import { until } from './src/until.ts';
 const set = (object: Manifest, fields: object) => Object.assign((object.spec ??= {}), fields);
 const nodeSet = 'nodeset.slinky.slurm.net';
 
-describe('the pages of docs/how-to on a cluster at work', {
+describe('the pages of docs/how-to on a running cluster', {
   ...(givenRegistry === ''
     ? needsCluster(4)
     : needsThisMachine('the pages name images that must be on the nodes, not in a registry')),
@@ -256,7 +256,7 @@ describe('the pages of docs/how-to on a cluster at work', {
     await stage.remove(nodeSet, 'compute');
   });
 
-  it('gpus: a worker without its GPUs is told of', {
+  it('gpus: reports a worker without its GPUs', {
     ...needsThisMachine('needs nodes that claim to have GPUs'),
   }, async () => {
     const [files = '', controller = '', workers = ''] = manifests('how-to/gpus', 0, {
@@ -274,7 +274,7 @@ describe('the pages of docs/how-to on a cluster at work', {
         '--timeout=4m',
         'controller.slinky.slurm.net/slurm',
       );
-    // In the order that the page asks for on a cluster at work.
+    // In the order that the page requires on a running cluster.
     await stage.apply(files);
     await stage.apply(controller);
     await applied();

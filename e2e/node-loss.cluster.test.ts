@@ -132,11 +132,7 @@ describe('the loss of a node', {
     );
   });
 
-  it('of slurmctld: the condition says what to do, and after that it runs elsewhere with its jobs', {
-    // Every step but the last wait was seen to hold; it runs always once it was seen to pass as a whole.
-    skip:
-      process.env['NODE_LOSS'] === 'slurmctld' ? false : 'not seen to pass yet: NODE_LOSS=slurmctld runs it',
-  }, async () => {
+  it('of slurmctld: the condition says what to do, and after that it runs elsewhere with its jobs', async () => {
     assert.equal(await nodeOf('slurm-controller-0'), third);
     const job = await submit(await workerOutside(third), 120);
     await untilSaved(job);

@@ -15,7 +15,7 @@ import { until } from './src/until.ts';
 
 const plain = fileURLToPath(new URL('../deploy/slurm-operator.yaml', import.meta.url));
 const namespace = 'slinky';
-/** Where somebody has objects of their own. */
+/** A namespace with objects of another team. */
 const team = 'team';
 
 describe('the plain YAML on a cluster', {
@@ -135,7 +135,7 @@ describe('the plain YAML on a cluster', {
     });
     const name = await apply(controller('a', { clusterName: 'not good' }));
     assert.match(name.stderr, /clusterName must have 1 to 40 characters/);
-    const long = await apply(controller('a-name-that-is-fine-by-itself-here-too', {}));
+    const long = await apply(controller('a-name-that-is-fine-on-its-own-here-2', {}));
     assert.match(long.stderr, /which has more than 40 characters: set spec\.clusterName/);
     assert.equal((await apply(controller('good', {}))).exitCode, 0);
     await until('the operator to say what is missing', async () =>
@@ -164,7 +164,7 @@ describe('the plain YAML on a cluster', {
     const pod = {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name: 'bystander', namespace: team, labels: { 'app.kubernetes.io/name': 'slurmd' } },
+      metadata: { name: 'unrelated', namespace: team, labels: { 'app.kubernetes.io/name': 'slurmd' } },
       spec: {
         containers: [
           {
@@ -179,13 +179,13 @@ describe('the plain YAML on a cluster', {
     await until(
       'a pod that runs',
       async () =>
-        (await client.get(pods, { namespace: team, name: 'bystander' })).status?.phase === 'Running',
+        (await client.get(pods, { namespace: team, name: 'unrelated' })).status?.phase === 'Running',
     );
   });
 
   it('nothing was refused to either program, and deleting the file removes it all', async () => {
     staged.assertNothingRefused();
-    await kubectl.run(['-n', team, 'delete', 'pod', 'bystander', '--grace-period=0', '--force']);
+    await kubectl.run(['-n', team, 'delete', 'pod', 'unrelated', '--grace-period=0', '--force']);
     // Its namespace may be emptied before kubectl comes to what is in it.
     await kubectl.run(['delete', '--wait=false', '--ignore-not-found', '-f', file]);
     await until(

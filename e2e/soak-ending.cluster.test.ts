@@ -1,4 +1,4 @@
-/** A soak that is ended by force leaves neither its operator nor its cluster at work. */
+/** A soak that is killed leaves neither its operator nor its cluster running. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,7 +53,7 @@ async function startSoak(): Promise<{ child: ChildProcess; pids: number[] }> {
   soak = child;
   let pids: number[] = [];
   await waitUntil(
-    'a soak at work',
+    'a running soak',
     () => {
       assert.equal(child.exitCode, null, 'it ended too early');
       const { operator, inCluster } = startedBy(child.pid ?? 0);
@@ -81,7 +81,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const)
       assert.deepEqual(groups(), []);
       return;
     }
-    // Nobody was left to clear these away: `make clean` does it, and here this test.
+    // The killed soak could not remove these: `make clean` does it, and here this test.
     await waitUntil('empty control groups', () => groups().every(removed), { timeoutMs: 120_000 });
   });
 

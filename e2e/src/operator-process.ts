@@ -52,7 +52,7 @@ export class OperatorProcess {
       '0',
       ...this.#flags,
     ];
-    // Whatever becomes of us, and even while it is paused: without us it would go on writing for nobody.
+    // Ends with this process, even while it is paused: without it, it would keep writing.
     const command = ['--pdeathsig', 'KILL', process.execPath, this.#program, ...flags];
     const child = spawn('setpriv', command, { stdio: ['ignore', 'pipe', 'pipe'] });
     const log = createWriteStream(this.log, { flags: 'a' });

@@ -1,4 +1,4 @@
-/** The operator of a stage is nobody special: it may do what an installation grants, and a stage ends in error if it wanted more. */
+/** The operator of a stage has the permissions of an installation; a stage fails if it tried to use more. */
 import type { ApiServer } from '@slurm-operator/apiserver';
 import type { Client } from '@slurm-operator/kube';
 import { grantObjects, managerClusterRules, managerNamespaceRules } from '@slurm-operator/operator';

@@ -12,7 +12,7 @@ export function pidsInCluster(cluster: string, program: string): number[] {
           return '';
         }
       };
-      // By the name that it was called by, too: a daemon that was reconfigured has executed itself anew, as "exe".
+      // Also by argv[0]: a daemon that was reconfigured has executed itself again, as "exe".
       const called = read('cmdline').split('\0', 1)[0]?.split('/').at(-1);
       return (
         (read('comm').trim() === program || called === program) &&

@@ -31,7 +31,7 @@ import {
   secrets,
   services,
 } from '@slurm-operator/kube';
-import type { Patience } from '@slurm-operator/kube/testing';
+import type { UntilOptions } from '@slurm-operator/kube/testing';
 import type { LocalCluster } from '@slurm-operator/localcluster';
 import { controllers, nodeSets, restApis } from '@slurm-operator/operator';
 import { SlurmClient, signedToken } from '@slurm-operator/slurm';
@@ -164,12 +164,12 @@ export class SlurmStage implements AsyncDisposable {
     await this.#operator.start();
   }
 
-  /** Kills the operator and starts it again; comes back when the new one is at work. */
+  /** Kills the operator and starts it again; resolves when the new one is running. */
   async replaceOperator(): Promise<void> {
-    const isAtWork = await this.#operatorWatch();
+    const isRunning = await this.#operatorWatch();
     await this.#operator.kill();
     await this.#operator.start();
-    await until('the new operator is at work', isAtWork);
+    await until('the new operator is running', isRunning);
   }
 
   /** Whether another operator than now has acted: by what it asked for, or where that is not shown by who leads. */
@@ -277,7 +277,7 @@ export class SlurmStage implements AsyncDisposable {
     return new SlurmClient({
       server,
       token: { token: () => this.#token.token() },
-      // Daemons are killed and paused here: whoever looks wants to know soon that they are back.
+      // Daemons are killed and paused here: detect soon that they are back.
       circuit: { pauseMs: 200, maxPauseMs: 1_000 },
     });
   }
@@ -325,14 +325,14 @@ export class SlurmStage implements AsyncDisposable {
     );
   }
 
-  async untilReady(name: string, replicas: number, patience: Patience = {}): Promise<void> {
+  async untilReady(name: string, replicas: number, patience: UntilOptions = {}): Promise<void> {
     await until(`NodeSet ${name} is ready with ${replicas} workers`, () => this.isReady(name, replicas), {
       ...patience,
       seen: () => this.conditionsOf(name),
     });
   }
 
-  /** What a NodeSet says of itself, in a line, for whoever waited in vain. */
+  /** The status of a NodeSet on one line, for the message of a timeout. */
   async conditionsOf(name: string): Promise<string> {
     return JSON.stringify((await this.nodeSet(name))?.status?.conditions);
   }

@@ -63,7 +63,7 @@ export class StagedCluster implements AsyncDisposable {
       const client = createClient(await loadConfig({ env }), { userAgent: 'stage', rateLimit: false });
       const staged = new StagedCluster(client, place, { record: await localClusterOf(givenKubeconfig) });
       try {
-        // A copy: tests choose namespaces in it, and the file is somebody's.
+        // A copy: tests change the namespace in it, and the file belongs to the user.
         const view = [await findKubectl(), 'config', 'view', '--raw', '--flatten', '--minify'];
         await writeFile(staged.kubeconfig, (await runCommand(view, { env })).stdout, { mode: 0o600 });
         await checkGround(client);
@@ -104,7 +104,7 @@ export class StagedCluster implements AsyncDisposable {
       .toSorted();
   }
 
-  /** A given cluster shows nobody its audit log. */
+  /** The audit log of a given cluster is not accessible. */
   assertNothingRefused(): void {
     if (this.#local !== undefined) assertNothingRefused(this.#local.server);
   }

@@ -2,7 +2,7 @@
 import { conditionType } from '@slurm-operator/api';
 import { currentCondition } from '@slurm-operator/demo/waiting';
 import type { Client, Condition, KubeObject, ObjectRef, Resource } from '@slurm-operator/kube';
-import type { Patience } from '@slurm-operator/kube/testing';
+import type { UntilOptions } from '@slurm-operator/kube/testing';
 import { until } from './until.ts';
 
 /** The condition, once it is as wanted; at the deadline its own words. */
@@ -11,7 +11,7 @@ export function untilCondition<T extends KubeObject>(
   resource: Resource<T>,
   ref: ObjectRef,
   wanted: { readonly type: string; readonly status?: string; readonly reason?: string },
-  patience?: Patience,
+  patience?: UntilOptions,
 ): Promise<Condition> {
   const { type, status, reason } = wanted;
   return until(
@@ -31,6 +31,6 @@ export const untilReady = <T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
   ref: ObjectRef,
-  patience?: Patience,
+  patience?: UntilOptions,
 ): Promise<Condition> =>
   untilCondition(client, resource, ref, { type: conditionType.ready, status: 'True' }, patience);

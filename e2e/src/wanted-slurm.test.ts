@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wantedSlurm } from './wanted-slurm.ts';
 
-test('the newest Slurm unless another is wanted; one that there is not is refused by name', () => {
+test('selects the newest Slurm by default, and refuses an unknown release by name', () => {
   assert.equal(wantedSlurm({}), '26.05');
   assert.equal(wantedSlurm({ SLURM_VERSION: '' }), '26.05');
   assert.equal(wantedSlurm({ SLURM_VERSION: '24.11' }), '24.11');

@@ -226,7 +226,7 @@ export class ControlPlane implements AsyncDisposable {
     return found.spec?.clusterIP ?? '';
   }
 
-  /** The pods of a daemon that are not on their way out. */
+  /** The pods of a daemon that are not being deleted. */
   async podsOf(app: string): Promise<Pod[]> {
     const { items } = await this.stage.client.list(pods, {
       namespace,

@@ -1,6 +1,6 @@
 /**
- * What can happen to a control plane, and how its truth is known: each fault is done to real daemons, and judged by what
- * Kubernetes knows (`known`) against what our conditions say (`told`). Mending undoes the cause and nothing else.
+ * Faults of a control plane: each is injected into real daemons and evaluated by comparing what
+ * Kubernetes knows (`known`) with what our conditions report (`told`). `repair` undoes the cause and nothing else.
  */
 import { conditionType } from '@slurm-operator/api';
 import { deployments, nodes, pods } from '@slurm-operator/kube';
@@ -21,8 +21,8 @@ export interface Fault {
   known(plane: ControlPlane): Promise<boolean>;
   /** Our conditions say it. */
   told(plane: ControlPlane): Promise<boolean>;
-  mend(plane: ControlPlane): Promise<void>;
-  /** Nobody did anything but mend the cause, and all is well again. */
+  repair(plane: ControlPlane): Promise<void>;
+  /** Everything is healthy again after `repair` alone. */
   healed(plane: ControlPlane): Promise<boolean>;
 }
 
@@ -51,6 +51,30 @@ const allReady = async (plane: ControlPlane): Promise<boolean> => {
   return says(plane, clusters, conditionType.degraded, 'False');
 };
 
+/** What a failed wait for health reports: conditions that are not as they should be, and containers that do not run. */
+async function unhealthy(plane: ControlPlane): Promise<string> {
+  const found: string[] = [];
+  const kinds: readonly Parameters<ControlPlane['condition']>[0][] = [
+    controllers,
+    restApis,
+    accountings,
+    clusters,
+  ];
+  for (const resource of kinds) {
+    const ready = await plane.condition(resource, 'slurm', conditionType.ready);
+    if (ready?.status !== 'True') found.push(`${resource.kind}: ${ready?.reason}: ${ready?.message}`);
+  }
+  const degraded = await plane.condition(clusters, 'slurm', conditionType.degraded);
+  if (degraded?.status !== 'False') found.push(`Cluster is degraded: ${degraded?.message}`);
+  for (const { metadata, spec, status } of (await plane.stage.client.list(pods, { namespace })).items)
+    for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])])
+      if (!container.ready)
+        found.push(
+          `${metadata.name}/${container.name} on ${spec?.nodeName ?? 'no node'}: ${JSON.stringify(container.state)}, ${container.restartCount} restarts, before: ${JSON.stringify(container.lastState)}`,
+        );
+  return found.join('\n');
+}
+
 /** A pod that is deleted stays away: no node takes new ones, or on a cluster of others, no quota allows them. */
 const refusePods = async (plane: ControlPlane, isRefused: boolean): Promise<void> => {
   const { client } = plane.stage;
@@ -70,14 +94,14 @@ const refusePods = async (plane: ControlPlane, isRefused: boolean): Promise<void
   else await client.json('DELETE', `${path}/no-pods`);
 };
 
-const withoutRoom = (app: string): Pick<Fault, 'strike' | 'known' | 'mend' | 'healed'> => ({
+const withoutRoom = (app: string): Pick<Fault, 'strike' | 'known' | 'repair' | 'healed'> => ({
   async strike(plane) {
     await refusePods(plane, true);
     for (const { metadata } of await plane.podsOf(app))
       await plane.stage.client.delete(pods, { namespace, name: metadata.name }, { gracePeriodSeconds: 1 });
   },
   known: async (plane) => !(await anyReady(plane, app)),
-  mend: (plane) => refusePods(plane, false),
+  repair: (plane) => refusePods(plane, false),
   healed: allReady,
 });
 
@@ -100,7 +124,7 @@ const slurmctldKilled: Fault = {
     const ready = await plane.condition(controllers, 'slurm', conditionType.ready);
     return ready?.status === 'False' || Date.parse(ready?.lastTransitionTime ?? '') >= killedAt;
   },
-  mend: nothing,
+  repair: nothing,
   healed: allReady,
 };
 
@@ -117,7 +141,7 @@ const nodeLost: Fault = {
     return node.status?.conditions?.find(({ type }) => type === 'Ready')?.status !== 'True';
   },
   told: (plane) => says(plane, controllers, conditionType.ready, 'False', new RegExp(lostNode)),
-  mend: (plane) => plane.stage.cluster.node(lostNode).start(),
+  repair: (plane) => plane.stage.cluster.node(lostNode).start(),
   healed: allReady,
 };
 
@@ -146,21 +170,21 @@ const mariadbDown: Fault = {
     (await says(plane, accountings, conditionType.databaseReachable, 'False')) &&
     (await says(plane, accountings, conditionType.ready, 'False', /mariadb/)) &&
     says(plane, clusters, conditionType.degraded, 'True', /Accounting slurm/),
-  mend: async (plane) => void (await plane.patch(deployments, 'mariadb', { spec: { replicas: 1 } })),
+  repair: async (plane) => void (await plane.patch(deployments, 'mariadb', { spec: { replicas: 1 } })),
   healed: allReady,
 };
 
 const token = (key: Buffer): string =>
   signJwt({ key, user: 'slurm', lifetimeSeconds: 3600, now: Date.now() });
 
-/** A second Cluster that was written by hand: its token comes from a Secret that somebody else fills. */
+/** A second Cluster that was written by hand: its token comes from a Secret that another program fills. */
 const wrongKey: Fault = {
   name: 'wrong_jwt_key',
   strike: async (plane) =>
     void (await plane.rewrite('outside', { SLURM_JWT: token(Buffer.alloc(32, 'another key')) })),
   known: () => Promise.resolve(true),
   told: (plane) => says(plane, clusters, conditionType.ready, 'False', /AuthenticationFailed/, 'outside'),
-  mend: async (plane) => void (await plane.rewrite('outside', { SLURM_JWT: token(plane.stage.jwtKey) })),
+  repair: async (plane) => void (await plane.rewrite('outside', { SLURM_JWT: token(plane.stage.jwtKey) })),
   healed: async (plane) =>
     (await says(plane, clusters, conditionType.ready, 'True', undefined, 'outside')) && allReady(plane),
 };
@@ -185,11 +209,11 @@ export const faults: readonly Fault[] = [
 export interface Course {
   /** Seconds from what Kubernetes knew to what our conditions said. */
   readonly truthSeconds: number;
-  /** Seconds from the mending to the health of all. */
+  /** Seconds from the repair until everything is healthy. */
   readonly healSeconds: number;
 }
 
-/** Does it, waits until it is told, undoes it, waits until all is well. */
+/** Injects the fault, waits until it is reported, repairs it, and waits until everything is healthy. */
 export async function runFault(plane: ControlPlane, fault: Fault): Promise<Course> {
   let knownAt: number | undefined;
   let toldAt: number | undefined;
@@ -206,15 +230,15 @@ export async function runFault(plane: ControlPlane, fault: Fault): Promise<Cours
       { everyMs: 50 },
     );
   } catch (error) {
-    // The faults that follow shall meet a plane without this one.
-    await fault.mend(plane);
+    // The next faults need a control plane without this one.
+    await fault.repair(plane);
     throw error;
   }
-  await fault.mend(plane);
-  const mended = performance.now();
-  await until(`health after ${fault.name}`, () => fault.healed(plane));
+  await fault.repair(plane);
+  const repairedAt = performance.now();
+  await until(`health after ${fault.name}`, () => fault.healed(plane), { seen: () => unhealthy(plane) });
   return {
     truthSeconds: Math.max(0, (toldAt ?? 0) - (knownAt ?? 0)) / 1000,
-    healSeconds: (performance.now() - mended) / 1000,
+    healSeconds: (performance.now() - repairedAt) / 1000,
   };
 }

@@ -15,7 +15,7 @@ export interface TakeOver {
 
 export async function takeOver(plane: ControlPlane): Promise<TakeOver> {
   const controller = await plane.stage.client.get(controllers, { namespace, name: 'slurm' });
-  // Where nobody tells, it is the first of slurm.conf: it takes over whenever it runs.
+  // If it is not reported, it is the first of slurm.conf: it takes over whenever it runs.
   const old = controller.status?.activeController ?? 'slurm-controller-0';
   const active = old.endsWith('-0') ? old.replace(/0$/, '1') : old.replace(/1$/, '0');
   const pod = await plane.stage.client.get(pods, { namespace, name: old });

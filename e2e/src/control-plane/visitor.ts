@@ -1,4 +1,4 @@
-/** Somebody who comes from outside with a password: a pod of its own, and ssh in it. */
+/** A user from outside with a password: a separate pod with ssh. */
 import { imageTag, type SlurmVersion } from '@slurm-operator/images';
 import { password } from '@slurm-operator/images/testing';
 import { configMaps, pods } from '@slurm-operator/kube';

@@ -35,7 +35,8 @@ export async function clusterContents(client: Client): Promise<Map<string, Conte
   ];
   const contents = new Map<string, Content>();
   for (const root of roots) {
-    const { resources = [] } = (await client.json('GET', root)) as ResourceList;
+    // Others may have removed the group since it was listed.
+    const { resources = [] } = (await client.json('GET', root).catch(notServed)) as ResourceList;
     for (const { name, kind, namespaced, verbs } of resources) {
       if (name.includes('/') || passing.has(kind) || !verbs.includes('list')) continue;
       for (const { metadata, spec } of await listItems(client, `${root}/${name}`)) {
@@ -80,7 +81,7 @@ async function listItems(client: Client, path: string): Promise<Item[]> {
 }
 
 /** Discovery names kinds that a server then does not serve: an aggregated API that is away, or the embedded one. */
-function notServed(error: unknown): Page {
+function notServed(error: unknown): Page & ResourceList {
   if (error instanceof ApiError && [404, 405, 501, 503].includes(error.status)) return {};
   throw error;
 }

@@ -41,7 +41,7 @@ export class InstalledOperator {
     await until('the operator is gone', async () => (await this.#pods()).length === 0);
   }
 
-  /** All replicas at once, without a word; its Deployment starts others. */
+  /** Kills all replicas at once; its Deployment starts others. */
   async kill(): Promise<void> {
     for (const { metadata } of await this.#pods())
       await this.#client.delete(pods, metadata, { gracePeriodSeconds: 0 });

@@ -186,7 +186,9 @@ export class GuestCluster {
       async () => {
         if (await check()) return true;
         if (!(await container.isRunning()))
-          throw new Error(`${container.id} ended while waiting for ${what}:\n${await container.log()}`);
+          throw new Error(
+            `${container.id} ended while waiting for ${what}:\n${await container.log()}\n${await container.reasonOfEnd()}`,
+          );
         return false;
       },
       { timeoutMs, intervalMs: 500 },

@@ -115,6 +115,13 @@ export class GuestContainer {
     return /"status": "running"/.test(stdout);
   }
 
+  /** What the runtime and the kernel say about a container that ended without output: killed for its memory, for example. */
+  async reasonOfEnd(): Promise<string> {
+    const script = `runc state ${this.id} 2>&1; dmesg | tail -n 15`;
+    const { stdout } = await this.#vm.run(script, { allowFailure: true });
+    return stdout;
+  }
+
   /** What a kubelet does with a container that it restarts: everything in it ends, and the runtime forgets it. */
   async remove(): Promise<void> {
     await this.#vm.run(`runc delete --force ${this.id} || true; umount -l ${this.#bundle}/rootfs || true`);

@@ -50,7 +50,7 @@ export class HelmStage implements AsyncDisposable {
 
   static async open({ name, nodes, version = '26.05' }: HelmStageOptions): Promise<HelmStage> {
     const images = loadsImages ? await installedImages(version) : [];
-    // When it cannot be built, nothing was started in vain.
+    // First, because nothing needs to be started if it cannot be built.
     await findHelm({ progress: console.log });
     await using undo = new AsyncDisposableStack();
     const staged = undo.use(await StagedCluster.start({ name, nodes, images }));

@@ -44,7 +44,7 @@ export class HowToStage implements AsyncDisposable {
         name,
         nodes: 4,
         images: loadsImages ? [...(await installedImages('26.05')), (await buildImage('ldap')).path] : [],
-        // Nobody looks whether they are there: that is what the page about them is tried with.
+        // Their presence is not checked: the page about them is tested with it.
         capacity: { 'nvidia.com/gpu': '8' },
       }),
     );
@@ -58,7 +58,7 @@ export class HowToStage implements AsyncDisposable {
     return this.#kubectl.say('--namespace', namespace, ...args);
   }
 
-  /** Lines of a page, as somebody pastes them. */
+  /** Lines of a page, as a user pastes them. */
   async paste(lines: string): Promise<void> {
     await this.#kubectl.shell(`kubectl config set-context --current --namespace ${namespace} >&2\n${lines}`);
   }
@@ -111,7 +111,7 @@ export class HowToStage implements AsyncDisposable {
     return untilCondition(this.client, resource, { namespace, name }, { type, reason });
   }
 
-  /** The pods of a daemon that are not on their way out: name → identity. */
+  /** The pods of a daemon that are not being deleted: name → uid. */
   async pods(app: string, instance?: string): Promise<ReadonlyMap<string, string>> {
     const labels = [`app.kubernetes.io/name=${app}`];
     if (instance !== undefined) labels.push(`app.kubernetes.io/instance=${instance}`);

@@ -1,4 +1,4 @@
-/** A page of docs/how-to as somebody follows it: its blocks in their order, with the few edits that this cluster needs. */
+/** A page of docs/how-to as a user follows it: its blocks in their order, with the few edits that this cluster needs. */
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments, stringify } from 'yaml';
 

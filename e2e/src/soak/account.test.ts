@@ -19,7 +19,7 @@ const job = (over: Partial<TrackedJob>): TrackedJob => ({
   ...over,
 });
 const deleted = (at: number): Blow => ({ what: 'pod deleted', worker: 'w-0', at });
-const judge = (
+const countsOf = (
   one: TrackedJob,
   blows: Blow[],
   kills: number[] = [],
@@ -39,8 +39,8 @@ const judge = (
 };
 const nothing = { jobs_lost: 0, jobs_requeued_by_operator: 0, jobs_lost_by_slurm: 0 };
 
-test('a job that completed at its first try is nobody’s loss, whatever happened to its worker later', () => {
-  assert.deepEqual(judge(job({}), [deleted(115_000)]), nothing);
+test('a job that completed at its first attempt is not lost, whatever happened to its worker later', () => {
+  assert.deepEqual(countsOf(job({}), [deleted(115_000)]), nothing);
 });
 
 test('a job is ours when the operator struck its worker while it ran there, in whichever of its runs', () => {
@@ -48,11 +48,11 @@ test('a job is ours when the operator struck its worker while it ran there, in w
     { node: 'w-0', from: 110_000, until: 120_000 },
     { node: 'w-1', from: 130_000, until: 140_000 },
   ];
-  assert.deepEqual(judge(job({ restarts: 1, runs: twice }), [deleted(119_000)]), {
+  assert.deepEqual(countsOf(job({ restarts: 1, runs: twice }), [deleted(119_000)]), {
     ...nothing,
     jobs_requeued_by_operator: 1,
   });
-  assert.deepEqual(judge(job({ end: 'NODE_FAIL' }), [deleted(119_000)], [111_000]), {
+  assert.deepEqual(countsOf(job({ end: 'NODE_FAIL' }), [deleted(119_000)], [111_000]), {
     ...nothing,
     jobs_lost: 1,
   });
@@ -64,12 +64,12 @@ test('a job that began twice for no known reason counts as requeued by the opera
     { node: 'w-1', from: 130_000, until: 140_000 },
   ];
   const requeued = { ...nothing, jobs_requeued_by_operator: 1 };
-  assert.deepEqual(judge(job({ restarts: 1, runs }), [deleted(135_000)]), requeued);
-  assert.deepEqual(judge(job({ restarts: 1, runs }), []), requeued);
+  assert.deepEqual(countsOf(job({ restarts: 1, runs }), [deleted(135_000)]), requeued);
+  assert.deepEqual(countsOf(job({ restarts: 1, runs }), []), requeued);
   const putBack = new Map([[1, [121_000]]]);
   const none = new Map();
-  assert.deepEqual(judge(job({ restarts: 1, runs }), [], [], [], none, none, putBack), nothing);
-  assert.deepEqual(judge(job({ restarts: 2, runs }), [], [], [], none, none, putBack), requeued);
+  assert.deepEqual(countsOf(job({ restarts: 1, runs }), [], [], [], none, none, putBack), nothing);
+  assert.deepEqual(countsOf(job({ restarts: 2, runs }), [], [], [], none, none, putBack), requeued);
 });
 
 test('a run that was cut off between two looks is ours when the operator struck anywhere between them', () => {
@@ -77,71 +77,75 @@ test('a run that was cut off between two looks is ours when the operator struck 
     { node: 'w-0', from: 110_000, until: 112_000, cutBy: 135_000 },
     { node: 'w-1', from: 134_000, until: 144_000 },
   ];
-  assert.deepEqual(judge(job({ restarts: 1, runs }), [deleted(130_000)]), {
+  assert.deepEqual(countsOf(job({ restarts: 1, runs }), [deleted(130_000)]), {
     ...nothing,
     jobs_requeued_by_operator: 1,
   });
-  const forgotten = judge(job({ restarts: 1, runs }), [deleted(130_000)], [112_000]);
+  const forgotten = countsOf(job({ restarts: 1, runs }), [deleted(130_000)], [112_000]);
   assert.deepEqual(forgotten, { ...nothing, jobs_lost_by_slurm: 1 }, 'slurmctld had not saved its start');
 });
 
 test('what slurmctld had not saved when it was killed is Slurm’s loss; what it had, is not', () => {
-  assert.deepEqual(judge(job({ end: 'GONE', runs: [] }), [], [104_000]), {
+  assert.deepEqual(countsOf(job({ end: 'GONE', runs: [] }), [], [104_000]), {
     ...nothing,
     jobs_lost_by_slurm: 1,
   });
-  assert.deepEqual(judge(job({ end: 'GONE', runs: [] }), [], [106_000]), { ...nothing, jobs_lost: 1 });
-  assert.deepEqual(judge(job({ end: 'FAILED' }), []), { ...nothing, jobs_lost: 1 }, 'unexplained is lost');
+  assert.deepEqual(countsOf(job({ end: 'GONE', runs: [] }), [], [106_000]), { ...nothing, jobs_lost: 1 });
+  assert.deepEqual(countsOf(job({ end: 'FAILED' }), []), { ...nothing, jobs_lost: 1 }, 'unexplained is lost');
 });
 
-test('a job whose start slurmctld forgot, begins anew and holds, is Slurm’s; without a kill before it nobody’s', () => {
+test('a job whose start slurmctld lost, starts again and holds, is Slurm’s; without a kill before it is unexplained', () => {
   const held = { words: 'launch failed requeued held', at: 150_000 };
   const again = job({ restarts: 1, held, runs: [{ node: 'w-1', from: 160_000, until: 170_000 }] });
-  assert.deepEqual(judge(again, [], [140_000]), { ...nothing, jobs_lost_by_slurm: 1 });
-  assert.deepEqual(judge(again, []), { ...nothing, jobs_requeued_by_operator: 1 });
-  assert.deepEqual(judge({ ...again, end: 'CANCELLED' }, [], [90_000, 151_000]), {
+  assert.deepEqual(countsOf(again, [], [140_000]), { ...nothing, jobs_lost_by_slurm: 1 });
+  assert.deepEqual(countsOf(again, []), { ...nothing, jobs_requeued_by_operator: 1 });
+  assert.deepEqual(countsOf({ ...again, end: 'CANCELLED' }, [], [90_000, 151_000]), {
     ...nothing,
     jobs_lost: 1,
   });
 });
 
-test('a start that only slurmctld’s log tells of counts: begun anew, the job ends with the first run that is ended', () => {
+test('a start that is only in slurmctld’s log counts: the job ends with the first run that ended', () => {
   const again = job({
     end: 'FAILED',
     acceptedAt: 90_000,
     runs: [{ node: 'w-0', from: 150_000, until: 150_000 }],
   });
   const starts = new Map([[1, [125_000, 150_000]]]);
-  assert.deepEqual(judge(again, [], [126_000], [], starts), { ...nothing, jobs_lost_by_slurm: 1 });
-  assert.deepEqual(judge(again, [], [126_000]), { ...nothing, jobs_lost: 1 });
+  assert.deepEqual(countsOf(again, [], [126_000], [], starts), { ...nothing, jobs_lost_by_slurm: 1 });
+  assert.deepEqual(countsOf(again, [], [126_000]), { ...nothing, jobs_lost: 1 });
 });
 
 test('a job whose end slurmctld forgot is Slurm’s', () => {
-  assert.deepEqual(judge(job({ end: 'CANCELLED' }), [], [121_000]), { ...nothing, jobs_lost_by_slurm: 1 });
-  assert.deepEqual(judge(job({ end: 'CANCELLED' }), [], [150_000]), { ...nothing, jobs_lost: 1 });
+  assert.deepEqual(countsOf(job({ end: 'CANCELLED' }), [], [121_000]), { ...nothing, jobs_lost_by_slurm: 1 });
+  assert.deepEqual(countsOf(job({ end: 'CANCELLED' }), [], [150_000]), { ...nothing, jobs_lost: 1 });
   const cleared = job({ end: 'CANCELLED', runs: [{ node: 'w-0', from: 110_000, until: 180_000 }] });
   assert.deepEqual(
-    judge(cleared, [deleted(181_000)], [121_000]),
+    countsOf(cleared, [deleted(181_000)], [121_000]),
     { ...nothing, jobs_lost_by_slurm: 1 },
-    'its worker went after somebody had cancelled what was over for a minute',
+    'its worker was removed after an administrator cancelled a job that had ended a minute before',
   );
   assert.deepEqual(
-    judge(cleared, [deleted(119_000)], [121_000]),
+    countsOf(cleared, [deleted(119_000)], [121_000]),
     { ...nothing, jobs_lost: 1 },
     'it ran then',
   );
-  assert.deepEqual(judge(cleared, [deleted(181_000)]), { ...nothing, jobs_lost: 1 }, 'nothing was forgotten');
+  assert.deepEqual(
+    countsOf(cleared, [deleted(181_000)]),
+    { ...nothing, jobs_lost: 1 },
+    'nothing was forgotten',
+  );
   const reported = new Map([[1, [120_500]]]);
   assert.deepEqual(
-    judge(cleared, [deleted(121_000)], [121_300], [], new Map(), reported),
+    countsOf(cleared, [deleted(121_000)], [121_300], [], new Map(), reported),
     { ...nothing, jobs_lost_by_slurm: 1 },
     'its worker had reported the end before the operator took it, and slurmctld was killed right after',
   );
 });
 
 test('a job that was over its limit when slurmctld came back is told apart; one that ran too long is lost', () => {
-  assert.deepEqual(judge(job({ end: 'TIMEOUT' }), [], [], [118_000]), nothing);
-  assert.deepEqual(judge(job({ end: 'TIMEOUT' }), []), { ...nothing, jobs_lost: 1 });
+  assert.deepEqual(countsOf(job({ end: 'TIMEOUT' }), [], [], [118_000]), nothing);
+  assert.deepEqual(countsOf(job({ end: 'TIMEOUT' }), []), { ...nothing, jobs_lost: 1 });
 });
 
 test('jobs that never ran were not run', () => {
@@ -165,4 +169,16 @@ test('a node that the operator set DOWN is found in its log, behind half a line 
     ['w-0', 'w-1'],
   );
   assert.equal(found[0]?.at, Date.UTC(2026, 0, 2, 3, 4, 5, 678));
+});
+
+test('a second job of a number whose first job a kill -9 made slurmctld forget is hurt by that kill', () => {
+  const second = job({ acceptedAt: 100_000, restarts: 1, runs: [], end: 'CANCELLED' });
+  const hurt = (accepted: readonly number[], kills: number[]) => {
+    const story = { kills, restarts: [], starts: new Map(), ends: new Map(), putBack: new Map() };
+    const givenTwice = new Map([[1, accepted]]);
+    return account([second], [], { ...story, refused: new Map(), givenTwice }, () => {}).jobs_lost_by_slurm;
+  };
+  assert.equal(hurt([70_000, 100_000], [74_000]), 1);
+  assert.equal(hurt([70_000, 100_000], [90_000]), 0, 'the first one was saved long before the kill');
+  assert.equal(hurt([70_000, 100_000], []), 0);
 });

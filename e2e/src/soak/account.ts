@@ -1,4 +1,4 @@
-/** By whose hand a job was hurt: the operator's requests on one side, what became of each job on the other. Pure. */
+/** Finds the cause of each lost or requeued job from the operator's requests and the history of the job. Pure. */
 import type { Blow } from './blow-log.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
 import type { JobTimes } from './slurmctld-log.ts';
@@ -6,9 +6,9 @@ import type { Run, TrackedJob } from './workload.ts';
 
 export interface Account {
   readonly jobs_run: number;
-  /** Not completed, and not Slurm's doing: by the operator's hand, or by nobody knows whose. */
+  /** Not completed, and not because of Slurm: caused by the operator, or unexplained. */
   readonly jobs_lost: number;
-  /** Completed, but begun more than once: by the operator's hand, or for a reason that is not known. */
+  /** Completed, but started more than once: caused by the operator, or unexplained. */
   readonly jobs_requeued_by_operator: number;
   /** Hurt by a kill -9 of slurmctld, which had not yet saved that it had accepted or begun the job. */
   readonly jobs_lost_by_slurm: number;
@@ -20,7 +20,7 @@ export interface SlurmStory {
   readonly kills: readonly number[];
   /** When it was ended in an orderly way. */
   readonly restarts: readonly number[];
-  /** Every start of a job that it has logged: nobody looks often enough to see them all. */
+  /** Every start of a job in its log: polling does not see them all. */
   readonly starts: JobTimes;
   /** Every end that a worker has reported and it has logged. */
   readonly ends: JobTimes;
@@ -28,6 +28,8 @@ export interface SlurmStory {
   readonly putBack: JobTimes;
   /** Jobs that it refused when they were submitted, and has a record of. */
   readonly refused: JobTimes;
+  /** Numbers that it gave to two jobs. */
+  readonly givenTwice?: JobTimes;
 }
 
 /** slurmctld saves its state every few seconds; what it took on after the last save is lost with it. */
@@ -36,7 +38,7 @@ const unsaved = 5_000;
 const blur = 2_000;
 const late = 10_000;
 
-type Verdict =
+type Cause =
   | { readonly kind: 'operator'; readonly blow: Blow }
   /** slurmctld had not saved something about it when it was killed. */
   | { readonly kind: 'unsaved'; readonly kill: number; readonly what: string }
@@ -44,7 +46,7 @@ type Verdict =
   | { readonly kind: 'slurm'; readonly why: string }
   /** An order of the script. */
   | { readonly kind: 'people'; readonly why: string }
-  | { readonly kind: 'nobody' };
+  | { readonly kind: 'unexplained' };
 
 export function account(
   jobs: readonly TrackedJob[],
@@ -58,31 +60,31 @@ export function account(
     const completed = endsAsMeant(job, orders);
     const meant = orders.requeues(job.id) + (story.putBack.get(job.id)?.length ?? 0);
     if (completed && job.restarts <= meant) continue;
-    const verdict = judge(job, blows, story, orders);
-    if (verdict.kind === 'operator') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
-    else if (verdict.kind === 'unsaved') counts.jobs_lost_by_slurm += 1;
+    const cause = findCause(job, blows, story, orders);
+    if (cause.kind === 'operator') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
+    else if (cause.kind === 'unsaved') counts.jobs_lost_by_slurm += 1;
     // What nothing explains counts as the operator's: a changed configuration ends jobs without a request for any of them.
-    else if (verdict.kind === 'nobody') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
+    else if (cause.kind === 'unexplained') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
     say(
-      `job ${job.id}: ${job.end ?? 'open'}, ${job.restarts} restarts, accepted ${time(job.acceptedAt)}, ${job.runs.map(told).join(' then ') || 'never ran'}; by ${inWords(verdict)}`,
+      `job ${job.id}: ${job.end ?? 'open'}, ${job.restarts} restarts, accepted ${time(job.acceptedAt)}, ${job.runs.map(told).join(' then ') || 'never ran'}; by ${describeCause(cause)}`,
     );
   }
   return { jobs_run: jobs.filter((job) => job.runs.length > 0).length, ...counts };
 }
 
-/** By itself, by its time limit where it was made to, or by a person. */
+/** Completed, ended by its time limit if it was submitted for that, or cancelled by a person. */
 function endsAsMeant({ id, kind, end }: TrackedJob, orders: PeoplesOrders): boolean {
   if (end === 'COMPLETED') return true;
   if (end === 'TIMEOUT' && kind === 'limit') return true;
   return (end ?? '').includes('CANCELLED') && orders.isCancelled(id);
 }
 
-function judge(
+function findCause(
   job: TrackedJob,
   blows: readonly Blow[],
-  { kills, restarts, starts, ends, refused }: SlurmStory,
+  { kills, restarts, starts, ends, refused, givenTwice }: SlurmStory,
   orders: PeoplesOrders,
-): Verdict {
+): Cause {
   if (job.end === 'FAILED' && job.runs.length === 0 && refused.has(job.id))
     return { kind: 'slurm', why: 'it was refused when it was submitted: no node satisfied it' };
   const removed = job.runs.find((run) => orders.endedRun(run));
@@ -110,7 +112,7 @@ function judge(
   const blow = ours === undefined ? undefined : struck(ours);
   if (blow !== undefined) return { kind: 'operator', blow };
   if (kill !== undefined) return { kind: 'unsaved', kill, what: 'accepted or begun less than 5 s before' };
-  // It had begun, which may have been too short to be seen here; slurmctld forgets that, begins it anew, and slurmd refuses the
+  // It had begun, which may have been too short to be seen here; slurmctld loses that, starts it again, and slurmd refuses the
   // number that it has already: "Duplicate jobid" is the reason of the node's drain, and the job is held.
   const { held } = job;
   const forgotten = kills.findLast((at) => held !== undefined && at < held.at && at > job.acceptedAt);
@@ -118,7 +120,16 @@ function judge(
     return {
       kind: 'unsaved',
       kill: forgotten,
-      what: `begun anew (${held.words}), its first start forgotten by`,
+      what: `started again (${held.words}), its first start forgotten by`,
+    };
+  // A worker still had the first job of this number, and refused the second.
+  const first = Math.min(...(givenTwice?.get(job.id) ?? []));
+  const reused = kills.find((at) => at > first - blur && at < job.acceptedAt && at - first < unsaved + blur);
+  if (reused !== undefined)
+    return {
+      kind: 'unsaved',
+      kill: reused,
+      what: 'its number was that of a job that still ran, forgotten by',
     };
   if (endForgotten !== undefined)
     return { kind: 'unsaved', kill: endForgotten, what: 'its end forgotten by' };
@@ -128,7 +139,7 @@ function judge(
       kind: 'slurm',
       why: `it ended while slurmctld, ended at ${time(away)}, was away past its time limit`,
     };
-  return { kind: 'nobody' };
+  return { kind: 'unexplained' };
 }
 
 /**
@@ -142,27 +153,27 @@ export function forgottenEnd(job: TrackedJob, kills: readonly number[]): number 
   return kills.find((at) => at > over - blur && at < over + unsaved + late);
 }
 
-function inWords(verdict: Verdict): string {
-  switch (verdict.kind) {
+function describeCause(cause: Cause): string {
+  switch (cause.kind) {
     case 'operator':
-      return `the operator: ${verdict.blow.what}, ${verdict.blow.worker}, ${time(verdict.blow.at)}`;
+      return `the operator: ${cause.blow.what}, ${cause.blow.worker}, ${time(cause.blow.at)}`;
     case 'unsaved':
-      return `Slurm: ${verdict.what} the kill -9 of slurmctld at ${time(verdict.kill)}`;
+      return `Slurm: ${cause.what} the kill -9 of slurmctld at ${time(cause.kill)}`;
     case 'slurm':
-      return `Slurm: ${verdict.why}`;
+      return `Slurm: ${cause.why}`;
     case 'people':
-      return `people: ${verdict.why}`;
-    case 'nobody':
-      return 'nobody known';
+      return `people: ${cause.why}`;
+    case 'unexplained':
+      return 'an unknown cause';
   }
 }
 
-/** Nobody looks without pause: a run that was cut off was so at some time between two looks. */
+/** Jobs are polled: a run that was interrupted was so at some time between two polls. */
 function covers(run: Run, at: number): boolean {
   return run.from - blur <= at && at <= Math.max(run.until, run.cutBy ?? 0) + blur;
 }
 
-/** Slurm did not know of it any more after the kill, and could tell nobody that its node was at work. */
+/** Slurm did not know it after the kill, and could not report that its node was busy. */
 function isForgotten(run: Run, kill: number | undefined): boolean {
   return kill !== undefined && run.from <= kill + blur && run.until <= kill + blur;
 }

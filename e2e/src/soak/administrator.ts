@@ -1,5 +1,5 @@
 /**
- * What an administrator does beside the operator, for what Slurm and Kubernetes do not mend by themselves and the operator must not
+ * What an administrator does beside the operator, for what Slurm and Kubernetes do not repair automatically and the operator must not
  * touch. Everything done is said, and none of it counts as the operator's.
  */
 import { KubeError, pods } from '@slurm-operator/kube';
@@ -16,7 +16,7 @@ const strandedMs = 6_000;
 /** The reason of a drain by hand before a power cut. */
 export const powerCut = 'power cut';
 /**
- * Reasons of Slurm's own drains. "Duplicate jobid": killed with -9, slurmctld forgets that it has just begun a job, begins it anew, and
+ * Reasons of Slurm's own drains. "Duplicate jobid": killed with -9, slurmctld loses that it has just started a job, starts it again, and
  * drains the node where that runs already. The others come of a machine under load that begins or ends processes late.
  */
 const bySlurmItself = /^(Duplicate jobid|Kill task failed|batch job complete failure)/i;
@@ -25,9 +25,9 @@ export class Administrator {
   readonly #stage: SlurmStage;
   readonly #say: (line: string) => void;
   #cutting = false;
-  /** Times that Slurm's own drains were taken away. */
+  /** Number of removed drains that Slurm had set. */
   undrained = 0;
-  /** Times that a job was released that Slurm held back by itself. */
+  /** Number of released jobs that Slurm had held. */
   released = 0;
   /** Times that a job was cancelled that had ended long ago, which Slurm had forgotten. */
   cancelled = 0;
@@ -62,8 +62,8 @@ export class Administrator {
       await this.#undrain(slurm);
       for (const { id, held, end } of jobs)
         if (end === undefined && held !== undefined) await this.#release(slurm, id);
-      await this.#cancelGhosts(slurm, jobs, kills);
-      await this.#cancelTakenAway(slurm, jobs);
+      await this.#cancelStaleJobs(slurm, jobs, kills);
+      await this.#cancelRemoved(slurm, jobs);
       await this.#moveStranded(jobs);
     } catch (error) {
       if (!(error instanceof KubeError) && !(error instanceof SlurmError)) throw error;
@@ -96,7 +96,7 @@ export class Administrator {
   }
 
   /** slurmctld that is killed right behind the end of a job forgets it, and takes job and node for busy. */
-  async #cancelGhosts(
+  async #cancelStaleJobs(
     slurm: SlurmClient,
     jobs: readonly TrackedJob[],
     kills: readonly number[],
@@ -108,7 +108,7 @@ export class Administrator {
     // Slurm may have given the number of a job to another since: only the last one that has it is meant.
     const holders = new Map(jobs.toSorted((a, b) => a.acceptedAt - b.acceptedAt).map((job) => [job.id, job]));
     for (const job of holders.values()) {
-      if (!running.has(String(job.id)) || !isGhost(job, kills)) continue;
+      if (!running.has(String(job.id)) || !isStaleRecord(job, kills)) continue;
       this.#say(`cancel job ${job.id}, which ended when slurmctld was killed and runs on in its books`);
       await slurm.jobs.cancel(job.id);
       this.cancelled += 1;
@@ -116,7 +116,7 @@ export class Administrator {
   }
 
   /** Slurm takes minutes to notice that a worker which people deleted at once is back without its jobs. */
-  async #cancelTakenAway(slurm: SlurmClient, jobs: readonly TrackedJob[]): Promise<void> {
+  async #cancelRemoved(slurm: SlurmClient, jobs: readonly TrackedJob[]): Promise<void> {
     for (const { id, end, state, runs } of jobs) {
       const last = runs.at(-1);
       if (end !== undefined || state !== 'RUNNING' || last === undefined || this.#orders.isCancelled(id))
@@ -163,7 +163,7 @@ export class Administrator {
 }
 
 /** Slurm says that it runs: it was seen to have completed, or should have a minute ago, when slurmctld was killed. */
-function isGhost(job: TrackedJob, kills: readonly number[]): boolean {
+function isStaleRecord(job: TrackedJob, kills: readonly number[]): boolean {
   const last = job.runs.at(-1);
   if (last === undefined) return false;
   if (job.end === 'COMPLETED') return Date.now() > last.until + 30_000;

@@ -31,7 +31,7 @@ const lost = (jobs: TrackedJob[], orders = new PeoplesOrders()) =>
     orders,
   ).jobs_lost;
 
-test('the account of Slurm counts where nobody saw a job end, and for jobs that nobody followed', () => {
+test('uses Slurm’s accounting for jobs whose end was not observed, and for jobs that were not tracked', () => {
   const records = parseJobRecords(
     [line(1, 'NODE_FAIL'), line(2, 'NODE_FAIL'), line(3, 'COMPLETED')].join('\n'),
   );
@@ -64,7 +64,7 @@ test('a line of a job that waits again is not its end', () => {
   );
 });
 
-test('a job that a person cancelled or whose time was over is not lost; one that ends so by itself is', () => {
+test('a job that a person cancelled or whose time was over is not lost; one that ends so for another reason is', () => {
   const orders = new PeoplesOrders();
   orders.cancel(1);
   assert.equal(lost([job({ end: 'CANCELLED' })], orders), 0);

@@ -1,4 +1,4 @@
-/** Every job that Slurm has written an account of, beside what was seen of it: an end that nobody saw counts as well. Pure. */
+/** Every job in Slurm's accounting, combined with what was observed: an end that was not observed counts too. Pure. */
 import type { JobRecord } from './job-record.ts';
 import type { TrackedJob } from './workload.ts';
 

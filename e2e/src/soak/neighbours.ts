@@ -1,10 +1,10 @@
 /**
- * What is beside the NodeSets and belongs to others: a worker of somebody's own whose name and feature look like ours. Whatever the
+ * Objects beside the NodeSets that belong to others: a worker whose name and feature look like ours. Whatever the
  * operator does to it is noted, and so is a reservation of ours that no NodeSet asks for any more.
  */
 import { reasonPrefix } from '@slurm-operator/api';
 import { type Draft, KubeError, type Pod, pods } from '@slurm-operator/kube';
-import type { Patience } from '@slurm-operator/kube/testing';
+import type { UntilOptions } from '@slurm-operator/kube/testing';
 import { nodeSets } from '@slurm-operator/operator';
 import { SlurmError } from '@slurm-operator/slurm';
 import { namespace, type SlurmStage } from '../slurm-stage.ts';
@@ -32,7 +32,7 @@ export class Neighbours {
   }
 
   /** A copy of a worker that no NodeSet owns: the same slurmd under another name. */
-  async join(patience: Patience): Promise<void> {
+  async join(patience: UntilOptions): Promise<void> {
     const like = (await this.#stage.workers()).find(({ metadata }) => metadata.name === 'a-0');
     const { nodeName: _, ...spec } = (like?.spec ?? {}) as {
       nodeName?: string;

@@ -1,4 +1,4 @@
-/** All that may happen to a cluster at work, by family, and one of them by chance. */
+/** All operations on a running cluster, by family, and a random choice of them. */
 import { KubeError } from '@slurm-operator/kube';
 import { SlurmError } from '@slurm-operator/slurm';
 import { ofConfiguration } from './operations/cluster-configuration.ts';

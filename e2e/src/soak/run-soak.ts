@@ -19,7 +19,14 @@ import { draw, type FirstOperations, operate } from './operations.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
 import { Random } from './random.ts';
 import { patience, settle } from './settle.ts';
-import { jobEnds, jobStarts, pairsPutBack, refusedJobs, slurmctldLog } from './slurmctld-log.ts';
+import {
+  jobEnds,
+  jobStarts,
+  numbersGivenTwice,
+  pairsPutBack,
+  refusedJobs,
+  slurmctldLog,
+} from './slurmctld-log.ts';
 import { soakConf } from './soak-conf.ts';
 import { soakTable } from './soak-table.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -52,7 +59,7 @@ export interface SoakResult extends Account {
   /** Operations that were made. */
   readonly ops: number;
   readonly seed: number;
-  /** Of the operations: those that met every worker that may have work at work. */
+  /** Operations during which every worker that may run jobs was busy. */
   readonly busy_percent: number;
   readonly end_state_equal: boolean;
   /** What belongs to others and was touched, in words. */
@@ -248,7 +255,7 @@ class Soak {
   /** A long run says early what it has found. */
   #tally(load: Workload): void {
     const lost: string[] = [];
-    const note = (line: string) => void (/nobody known|by the operator/.test(line) && lost.push(line));
+    const note = (line: string) => void (/by an unknown cause|by the operator/.test(line) && lost.push(line));
     const { jobs_run, jobs_lost, jobs_requeued_by_operator } = this.#account(load, note);
     const touched = this.#neighbours.touched.length;
     for (const line of lost) this.#options.say(`           ${line}`);
@@ -275,12 +282,13 @@ class Soak {
       ends: jobEnds(log),
       putBack: pairsPutBack(log),
       refused: refusedJobs(log),
+      givenTwice: numbersGivenTwice(log),
     };
     return account(ended, this.#blows.all(), story, say, this.#orders);
   }
 }
 
-/** Why each worker was deleted: without it nobody can say whether the operator was wrong, or which look misled it. */
+/** Why each worker was deleted: needed to tell whether the operator was wrong, and which observation misled it. */
 function deletions(log: string): string[] {
   const lines = readFileSync(log, 'utf8').split('\n');
   return lines.filter((line) => line.includes('"delete-worker"')).slice(-200);

@@ -36,6 +36,12 @@ export function refusedJobs(log: string): JobTimes {
   return new Map([...refused].filter(([id]) => !accepted.has(id)));
 }
 
+/** Numbers that Slurm gave to a second job, because a kill -9 made it forget the first: number → when each was accepted. */
+export function numbersGivenTwice(log: string): JobTimes {
+  const accepted = timesOf(log, /^(\S+Z) .*_slurm_rpc_submit_batch(?:_het)?_job: JobId=(\d+)/gm);
+  return new Map([...accepted].filter(([, times]) => times.length > 1));
+}
+
 function timesOf(log: string, pattern: RegExp): JobTimes {
   const times = new Map<number, number[]>();
   for (const [, time = '', id = ''] of log.matchAll(pattern)) {

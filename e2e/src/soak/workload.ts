@@ -36,7 +36,7 @@ export interface TrackedJob {
   end: string | undefined;
   /** When that was, as Slurm says, or when it was seen. */
   endedAt?: number;
-  /** Slurm holds it back by itself: its words, and when that was seen. */
+  /** Slurm holds it: its reason, and when that was observed. */
   held?: { readonly words: string; readonly at: number };
 }
 
@@ -151,10 +151,10 @@ export class Workload {
   /** After kill -9 Slurm gives the number of a job that it forgot to another: the first counts as gone. */
   #accept(id: number, { kind, seconds, single }: Pick<TrackedJob, 'kind' | 'seconds' | 'single'>): void {
     const acceptedAt = Date.now();
-    const namesake = this.jobs.get(id);
-    if (namesake !== undefined) {
-      namesake.end ??= 'GONE';
-      this.jobs.set(-id - acceptedAt, namesake);
+    const previous = this.jobs.get(id);
+    if (previous !== undefined) {
+      previous.end ??= 'GONE';
+      this.jobs.set(-id - acceptedAt, previous);
     }
     const fresh = { runs: [], restarts: 0, state: 'PENDING', partition: '', end: undefined };
     this.jobs.set(id, { id, kind, single, acceptedAt, seconds, ...fresh });
@@ -187,6 +187,10 @@ export class Workload {
           await slurm.jobs.release(id);
           this.#toRelease.delete(id);
         }
+      // A suspension whose answer did not arrive, or whose end slurmctld forgot when it was killed: without this the job never ends.
+      for (const { id, state } of this.open)
+        if (state.includes('SUSPENDED') && !this.#suspended.has(id))
+          this.#suspended.set(id, Date.now() + 8_000);
       // A job that has ended, or was not suspended after all, cannot be resumed.
       for (const [id, until] of this.#suspended) {
         const { end, state = '' } = this.jobs.get(id) ?? {};

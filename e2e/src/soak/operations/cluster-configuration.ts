@@ -19,7 +19,7 @@ const changeExtraConf: Run = async (soak) => {
 const maxNodeCount: Run = async (soak) => {
   const count = soak.random.pick([2, 4, 8, 16, null]) ?? null;
   await patch(soak, controllers, 'main', { maxNodeCount: count });
-  return `maxNodeCount ${count ?? 'by itself'}`;
+  return `maxNodeCount ${count ?? 'automatic'}`;
 };
 
 const annotateController: Run = async ({ stage, random }) => {

@@ -9,7 +9,7 @@ const pickJob = ({ load, random }: Soaking, wanted: (job: TrackedJob) => boolean
 };
 const runs = (job: TrackedJob) => job.state === 'RUNNING';
 
-/** Suspended for a while; what the operator takes away meanwhile would end it. */
+/** Suspends a job for a while; removing its worker meanwhile would end it. */
 const suspend: Run = async (soak) => {
   const job = pickJob(soak, (each) => runs(each) && each.single);
   if (job === undefined) return 'no job to suspend';
@@ -37,7 +37,7 @@ const cancel: Run = async (soak) => {
   return `cancel job ${job.id}`;
 };
 
-/** Somebody else's reservation of a worker, with a job of theirs in it. */
+/** A reservation of a worker by another user, with a job in it. */
 const reserve: Run = async (soak) => {
   const slurm = await slurmOf(soak);
   const draw = soak.random.next();
