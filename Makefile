@@ -6,7 +6,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/compile
 INSTALLED := node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-down images test check generate bench soak clean format
+.PHONY: help demo demo-down images release test check generate bench soak clean format
 
 help: ## list the make targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -32,6 +32,9 @@ demo-down: $(INSTALLED) ## stop the demo and remove every trace of it
 
 images: $(INSTALLED) ## build every image as an archive, without Docker
 	@node tools/targets/images.ts
+
+release: $(INSTALLED) ## build a release: make release VERSION=1.2.3 REGISTRY=registry.example.com/hpc (PUSH=yes publishes it)
+	@node tools/targets/release.ts
 
 test: $(INSTALLED) ## run every test (ONLY=part/of/path narrows, TIER=unit|integration|sandbox|cluster|vm picks; KUBECONFIG=… TIER=cluster: on that cluster)
 	@node tools/targets/test.ts

@@ -1,4 +1,4 @@
-/** The rule of dependencies: pinned exactly, used by whoever names them, and each with its reason in a decision. */
+/** Rules for dependencies: pinned exactly, used by the package that declares them, each with its reason in a decision. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -100,7 +100,7 @@ test('the decision names nothing that is gone', () => {
   );
 });
 
-test('the rule bites: planted breaches are found', () => {
+test('detects planted violations', () => {
   const planted = (manifest: Manifest, text: string): Package => ({
     folder: 'packages/x',
     manifest,

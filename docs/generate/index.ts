@@ -1,7 +1,7 @@
 /** The pictures of the folders in docs/architecture.md. */
 import { readFileSync } from 'node:fs';
 import { drawGraph } from '../../tools/layers/draw-graph.ts';
-import { packageGraphs } from '../../tools/layers/package-graphs.ts';
+import { packageGraphs } from '../../tools/layers/folder-graph.ts';
 
 const page = 'docs/architecture.md';
 const [begin, end] = ['<!-- folders: begin -->', '<!-- folders: end -->'];

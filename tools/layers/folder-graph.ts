@@ -1,6 +1,9 @@
 /** The folders of a package as a graph: which imports which, and where that goes round in a circle. Pure. */
+
+import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { isTest, type Source } from './sources.ts';
+import type { PackageEdges } from './folder-rules.ts';
+import { isTest, readSources, type Source } from './sources.ts';
 
 /** Folder → the folders it imports. A file at the top of `src` is a node of its own. */
 export type FolderGraph = ReadonlyMap<string, ReadonlySet<string>>;
@@ -63,4 +66,19 @@ export function cycles(graph: FolderGraph): string[][] {
   };
   for (const node of graph.keys()) if (!order.has(node)) visit(node);
   return found.toSorted((a, b) => ((a[0] ?? '') < (b[0] ?? '') ? -1 : 1));
+}
+
+export interface PackageGraph {
+  readonly name: string;
+  readonly graph: FolderGraph;
+  readonly declared: PackageEdges;
+}
+
+export function packageGraphs(): PackageGraph[] {
+  const edges = JSON.parse(readFileSync('tools/layers/edges.json', 'utf8')) as Record<string, PackageEdges>;
+  return Object.entries(edges).map(([name, declared]) => {
+    const root = `${name}/src`;
+    const nested = Object.keys(declared.folders).filter((folder) => folder.includes('/'));
+    return { name, declared, graph: folderGraph(root, readSources([`${root}/**/*.ts`]), nested) };
+  });
 }

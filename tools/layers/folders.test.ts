@@ -4,9 +4,8 @@ import { existsSync, globSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { drawGraph } from './draw-graph.ts';
-import { cycles, folderGraph } from './folder-graph.ts';
+import { cycles, folderGraph, packageGraphs } from './folder-graph.ts';
 import { folderBreaches, staleEdges } from './folder-rules.ts';
-import { packageGraphs } from './package-graphs.ts';
 import { source } from './sources.ts';
 
 test('folders import only what tools/layers/edges.json declares, and never in a circle', () => {

@@ -13,6 +13,8 @@ const mayImport: Record<string, readonly string[]> = {
   'packages/sandbox': [],
   'packages/apiserver': ['packages/kubernetes-values'],
   'packages/operator': ['packages/kubernetes-values', 'packages/kube', 'packages/slurm', 'packages/api'],
+  'packages/advice': ['packages/kube', 'packages/slurm', 'packages/api'],
+  'packages/cli': ['packages/advice', 'packages/kube', 'packages/slurm', 'packages/api'],
   images: ['packages/sandbox'],
   localcluster: ['packages/kubernetes-values', 'packages/kube', 'packages/apiserver', 'packages/sandbox'],
   demo: [
@@ -39,7 +41,8 @@ const impure = /^(node:(fs|http|https|net|tls|child_process|dns|timers|process|o
 const impureCalls =
   /\b(Date\.now\(|new Date\(\)|Math\.random\(|performance\.now\(|setTimeout\(|setInterval\(|process\.env)/;
 
-const isPure = (file: string) => /\/(objects|plan|guard|render)\/|\/plan\.ts$/.test(file) && !isTest(file);
+const isPure = (file: string) =>
+  /\/(objects|plan|guard|render)\/|\/plan\.ts$|^packages\/advice\/src\//.test(file) && !isTest(file);
 
 const sources = () =>
   readSources(['packages/*/{src,testing}/**/*.ts', 'localcluster/**/*.ts', 'images/**/*.ts', 'demo/**/*.ts']);

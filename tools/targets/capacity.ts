@@ -17,7 +17,7 @@ export function capacityFor(cores: number, load: number): Capacity {
 const weight = 0.05;
 const sampleEveryMs = 500;
 
-/** Keeps an average of how many processes want a core. Only Linux tells; elsewhere nobody does. */
+/** Keeps an average of how many processes want a core. Only available on Linux. */
 export class Load {
   #average = 0;
   readonly #cores: number;

@@ -13,7 +13,7 @@ for (const name of await listClusters()) {
   console.log(`ended cluster ${name}`);
 }
 for (const name of await cleanSandboxes()) console.log(`ended sandbox ${name}`);
-// What a cluster that was killed had its processes in; those with a process inside stay, for somebody runs it.
+// What a cluster that was killed had its processes in; those with a process inside stay, because they are in use.
 for (const group of globSync('/sys/fs/cgroup/{,*/}localcluster-*'))
   if (globSync(`${group}/**/cgroup.procs`).every((list) => readFileSync(list, 'utf8') === ''))
     await removeEmpty(group);

@@ -5,10 +5,11 @@
  * completed; its last line is JSON.
  */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Helm } from '@slurm-operator/charts';
 import * as demo from '@slurm-operator/demo';
 import { explain } from '@slurm-operator/localcluster';
-import { requireRoot } from '@slurm-operator/sandbox';
+import { requireRoot, runCommand } from '@slurm-operator/sandbox';
 import './kubectl-cache.ts';
 import { bold, dim, duration, green, red } from './terminal.ts';
 
@@ -38,7 +39,7 @@ async function helmAndCluster(): Promise<{ helm: Helm; kubeconfig: string }> {
   return { helm: await Helm.open({ kubeconfig }), kubeconfig };
 }
 
-/** Builds it where it is missing, with a sign of life. */
+/** Builds it if it is missing, and prints progress. */
 async function findHelm(signal?: AbortSignal): Promise<void> {
   const began = performance.now();
   const alive = setInterval(
@@ -107,8 +108,15 @@ async function main(): Promise<demo.DemoResult> {
     await helm[Symbol.asyncDispose]();
   }
   const cluster = `${kubectlCommand} --namespace ${demo.demoNamespace}`;
+  const root = join(import.meta.dirname, '../..');
+  const plugin = join(root, 'node_modules/.cache/kubectl-slurm');
+  await runCommand([process.execPath, join(root, 'packages/cli/src/bundle-main.ts'), plugin]);
+  const slurm = `${given === '' ? `KUBECONFIG=${kubeconfig} ` : ''}${join(root, 'node_modules/.bin/node')} ${plugin} --namespace ${demo.demoNamespace}`;
   console.log(`
 ${bold('What to try next')}
+  alias      alias slurm='${slurm}'
+  look       slurm status; slurm doctor; slurm nodes; slurm --help
+  explain    echo '#!/bin/sh' | slurm submit - --slurm-user root; slurm jobs -a; slurm drain short-0 --reason "new disk"; slurm doctor; slurm resume short-0
   scale      ${cluster} scale nodeset slurm-worker-short --replicas=1
   roll       ${cluster} patch nodeset slurm-worker-short --type=merge --patch '{"spec":{"template":{"metadata":{"annotations":{"rolled":"yes"}}}}}'
   drain      ${cluster} exec slurm-controller-0 -c slurmctld -- sbatch --chdir=/tmp --wrap 'sleep 60'

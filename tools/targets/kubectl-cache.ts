@@ -1,4 +1,4 @@
-/** What kubectl finds out it keeps under HOME, for ever. Here it keeps it where `make clean` removes it. */
+/** kubectl caches discovery under HOME. Here the cache is where `make clean` removes it. */
 import { join } from 'node:path';
 import { cacheDirectory } from '@slurm-operator/sandbox';
 

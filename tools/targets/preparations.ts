@@ -24,6 +24,8 @@ export const preparedAfter: Readonly<Record<Preparation, readonly Preparation[]>
 
 const needs: readonly (readonly [RegExp, readonly Preparation[]])[] = [
   [/^charts\/.*\.integration\./, ['helm']],
+  [/^tools\/release\/.*\.(sandbox|cluster)\./, ['helm', 'tools']],
+  [/^e2e\/.*\.sandbox\./, ['helm', 'tools']],
   [/^e2e\/helm-example\./, ['helm', 'images-26.05', 'images-24.11']],
   [/^e2e\/(helm|demo)/, ['helm', 'images-26.05']],
   [/^e2e\/.*\.cluster\.|^localcluster\/src\/slurm-pods\./, ['images-26.05']],

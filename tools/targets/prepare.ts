@@ -26,6 +26,7 @@ const steps: Readonly<Record<Preparation, () => Promise<unknown>>> = {
       packages: ['runc', 'nftables', 'catatonit', 'iproute2', 'busybox-static'],
       progress,
     });
+    for (const program of ['skopeo', 'docker-registry']) await unpackTools({ packages: [program], progress });
     await unpackTools({ suite: 'trixie', packages: ['kubectl'], progress });
     await unpackTools({ suite: 'forky', packages: ['kubectl'], progress });
   },

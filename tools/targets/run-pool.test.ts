@@ -7,8 +7,8 @@ import type { Lane } from './schedule.ts';
 const capacity = () => ({ computing: 1, waiting: 3, preparing: 1 });
 
 test('everything runs once, no more at a time than there is capacity for, and each tells how it went', async () => {
-  const atWork: Record<Lane, number> = { computing: 0, waiting: 0, preparing: 0 };
-  const most: Record<Lane, number> = { ...atWork };
+  const running: Record<Lane, number> = { computing: 0, waiting: 0, preparing: 0 };
+  const most: Record<Lane, number> = { ...running };
   const done: string[] = [];
   const work = (name: string, lane: Lane, after: readonly string[] = []): PoolWork => ({
     name,
@@ -17,10 +17,10 @@ test('everything runs once, no more at a time than there is capacity for, and ea
     seconds: 1,
     after,
     async run() {
-      atWork[lane] += 1;
-      most[lane] = Math.max(most[lane], atWork[lane]);
+      running[lane] += 1;
+      most[lane] = Math.max(most[lane], running[lane]);
       for (let turn = 0; turn < 5; turn += 1) await setImmediate();
-      atWork[lane] -= 1;
+      running[lane] -= 1;
       done.push(name);
       return `✔ ${name}`;
     },

@@ -11,7 +11,7 @@ export interface PoolOptions {
   /** Asked before each start. */
   readonly capacity: () => Capacity;
   readonly say?: (line: string) => void;
-  /** Nobody wonders for longer than this whether something still runs. */
+  /** Interval of the progress output. */
   readonly silenceMs?: number;
   /** What begins in a lane beside others waits this long after the one before: beginnings are the busiest time. */
   readonly apartMs?: number;

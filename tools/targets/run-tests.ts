@@ -50,7 +50,7 @@ export async function runTests({ checks, files, isSerial = false }: TestRun): Pr
     }),
   );
   const works = [...files].flatMap(([tier, of]) => fileWorks(tier, of));
-  // Whoever runs one file wants to see it work.
+  // With a single file show its full output.
   const live = works.length === 1 && !checks;
   const pool: PoolWork[] = [
     ...(checks ? checkSteps : []).map((step): PoolWork => {
@@ -89,14 +89,14 @@ async function runWork(
     result.milliseconds += ran.milliseconds;
     result.passed += ran.passed;
     result.skipped.push(...ran.skipped);
-    result.failures.push(...withLastWords(ran.failures, ran.said));
+    result.failures.push(...withLastOutput(ran.failures, ran.said));
   }
   const counted = ran.skipped.length === 0 ? '' : yellow(`, ${ran.skipped.length} skipped`);
   const told = `${ran.passed} passed${counted}, ${duration(ran.milliseconds)}`;
   return line(ran.failures.length === 0, work.name, told, ran.output);
 }
 
-/** A preparation that fails is no failed test: whoever needs it tries again, and says what is missing. */
+/** A failed preparation is not a failed test: a test that needs it retries, and reports what is missing. */
 async function prepare(work: PreparationWork): Promise<string> {
   const { passed, output, milliseconds } = await runStep({
     name: work.name,
@@ -112,7 +112,7 @@ function line(well: boolean, name: string, about: string, output: string): strin
   return `${well ? green('✔') : red('✘')} ${name} ${dim(about)}`;
 }
 
-function withLastWords(failures: readonly Failure[], said: string): Failure[] {
+function withLastOutput(failures: readonly Failure[], said: string): Failure[] {
   if (said.trim() === '') return [...failures];
   return failures.map((failure, index) => (index === failures.length - 1 ? { ...failure, said } : failure));
 }

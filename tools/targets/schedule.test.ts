@@ -18,7 +18,7 @@ test('the longest work of a lane that has capacity starts first', () => {
   assert.equal(nextWork(pending, [], capacity)?.name, 'long');
 });
 
-test('what computes runs beside what waits, and a full lane holds nobody else up', () => {
+test('computing and waiting work run side by side, and a full lane does not block the other', () => {
   const pending = [work('sums', 'computing', 100), work('daemons', 'waiting', 10)];
   assert.equal(nextWork(pending, [work('more sums', 'computing', 1)], capacity)?.name, 'daemons');
   const four = ['a', 'b', 'c', 'd'].map((name) => work(name, 'waiting', 1));
@@ -54,7 +54,7 @@ test('what needs much capacity is not overtaken, and runs alone where there is n
   assert.equal(nextWork(pending, [], { ...capacity, waiting: 1 })?.name, 'soak');
 });
 
-test('capacity that nobody needs any more is lent', () => {
+test('unused capacity is lent', () => {
   const sums = [work('a', 'computing', 2), work('b', 'computing', 1)];
   assert.equal(nextWork(sums.slice(1), sums.slice(0, 1), capacity)?.name, 'b');
   assert.equal(nextWork(sums.slice(1), [...sums.slice(0, 1), work('w', 'waiting', 1)], capacity), undefined);

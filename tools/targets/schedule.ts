@@ -33,7 +33,7 @@ export function nextWork<W extends Work>(
     const head = ready.filter((work) => work.lane === lane).toSorted((a, b) => rank(b) - rank(a))[0];
     return head === undefined ? [] : [head];
   });
-  // Nobody overtakes the first of a lane: what needs much capacity would otherwise come last.
+  // Nothing overtakes the first of a lane: work that needs much capacity would otherwise come last.
   return heads.find((head) => {
     const taken = running
       .filter(({ lane }) => lane === head.lane)

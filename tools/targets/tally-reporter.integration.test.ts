@@ -55,15 +55,15 @@ test('passed, skipped and failed tests are counted once, wherever they stand', (
   assert.match(output, /✘ \S+mixed\.test\.ts \d+ tests/);
 });
 
-test('a file that ends badly is a failure with its last words', () => {
+test('a file that is killed is a failure with its last output', () => {
   const { tally } = run({
-    'dies.test.ts': `console.error('my last words'); process.kill(process.pid, 'SIGKILL');`,
+    'killed.test.ts': `console.error('my final output'); process.kill(process.pid, 'SIGKILL');`,
     'lacks.test.ts': `import './nothing.ts';`,
   });
   assert.equal(tally.passed, 0);
-  const [dies, lacks] = ['dies', 'lacks'].map((name) =>
+  const [killed, lacks] = ['killed', 'lacks'].map((name) =>
     tally.failures.find((failure) => failure.name.endsWith(`${name}.test.ts`)),
   );
-  assert.match(dies?.error ?? '', /ended by SIGKILL; it said last:\nmy last words/);
+  assert.match(killed?.error ?? '', /ended by SIGKILL; it said last:\nmy final output/);
   assert.match(lacks?.error ?? '', /ended with exit code 1[^]*Cannot find module/);
 });

@@ -1,5 +1,5 @@
 /**
- * A node:test reporter for the make targets: a line per file, failures in full, skipped tests by name, a sign of life while a
+ * A node:test reporter for the make targets: a line per file, failures in full, skipped tests by name, a progress line while a
  * test takes long, and all of it as JSON in the file that TALLY_FILE names, so that several tiers can be added up.
  */
 import { writeFileSync } from 'node:fs';
@@ -15,11 +15,11 @@ export interface Tally {
   skipped: string[];
   /** What the files with failures wrote themselves, from its end; empty when none failed. */
   said: string;
-  /** False while the runner is at work: one that was killed has not told everything. */
+  /** False while the runner is running: one that was killed has not reported everything. */
   complete: boolean;
 }
 
-/** Nobody wonders for longer than this whether something still runs. */
+/** Interval of the progress output. */
 const silenceMs = 30_000;
 /** What a file said last is the only explanation when it ends without a failed test. */
 const keptWords = 12_000;
@@ -31,7 +31,7 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
   const tally: Tally = { passed: 0, failures: [], skipped: [], said: '', complete: false };
   const running = new Map<string, number>();
   const words = new Map<string, string>();
-  for await (const event of withSignsOfLife(source)) {
+  for await (const event of withHeartbeats(source)) {
     if (event === 'silence') {
       for (const [name, since] of running)
         yield dim(`  … ${name}, ${duration(performance.now() - since)} so far\n`);
@@ -81,7 +81,7 @@ function count(event: Ended, tally: Tally, words: ReadonlyMap<string, string>): 
     const failure = {
       name: titleOf(data),
       where: `${relative(process.cwd(), data.file ?? '')}:${data.line ?? 0}`,
-      error: isFile(data) ? lastWords(error, words.get(data.file ?? '')) : errorText(error.cause ?? error),
+      error: isFile(data) ? lastOutput(error, words.get(data.file ?? '')) : errorText(error.cause ?? error),
     };
     tally.failures.push(failure);
     return `  ${red('✘')} ${failure.name} ${dim(failure.where)}\n${failure.error}\n`;
@@ -95,7 +95,7 @@ function isFile({ name, nesting }: { readonly name: string; readonly nesting: nu
   return nesting === 0 && name.startsWith('/');
 }
 
-function lastWords(error: object, said = ''): string {
+function lastOutput(error: object, said = ''): string {
   const { signal, exitCode } = error as { readonly signal?: string | null; readonly exitCode?: number };
   const how = signal == null ? `with exit code ${exitCode}` : `by ${signal}`;
   return `the file ended ${how}; ${said === '' ? 'it said nothing' : `it said last:\n${said.split('\n').slice(-wordLines).join('\n')}`}`;
@@ -117,7 +117,7 @@ function save(tally: Tally): void {
 }
 
 /** The events, and `silence` each time that none came for a while. */
-async function* withSignsOfLife(source: AsyncIterable<TestEvent>): AsyncGenerator<TestEvent | 'silence'> {
+async function* withHeartbeats(source: AsyncIterable<TestEvent>): AsyncGenerator<TestEvent | 'silence'> {
   const events = source[Symbol.asyncIterator]();
   let next = events.next();
   for (;;) {

@@ -14,7 +14,7 @@ export interface PreparationWork extends Work {
   readonly preparation: Preparation;
 }
 
-/** Seconds by file, measured; `TIMES=write make test` writes them anew. What is not there is guessed from its tier. */
+/** Seconds by file, measured; `TIMES=write make test` updates them. A file without an entry is estimated from its tier. */
 export const timesFile = join(import.meta.dirname, 'file-times.json');
 
 const guesses: Readonly<Record<Tier, number>> = {

@@ -23,7 +23,7 @@ const chosen = (wanted === undefined ? Object.keys(tiers) : [wanted]) as Tier[];
 const only = process.env['ONLY'] ?? '';
 const narrowed = wanted !== undefined || only !== '';
 
-/** Only a tier that was asked for by name: a KUBECONFIG that happens to be set is nobody's consent. */
+/** Only a tier that was asked for by name: a KUBECONFIG that happens to be set is not consent. */
 const kubeconfig = wanted === 'cluster' ? (process.env['KUBECONFIG'] ?? '') : '';
 const givenRun = kubeconfig === '' ? undefined : await openGiven();
 /** On a given cluster there is nothing to see of the cluster that this repository brings. */
