@@ -64,7 +64,7 @@ export interface BackoffOptions {
 }
 
 /** The delay before retry number `attempt` (from 0). */
-export function backoffDelay(options: BackoffOptions, attempt: number, clock: Clock): number {
+export function backoffDelay(options: BackoffOptions, attempt: number, clock: Pick<Clock, 'random'>): number {
   const factor = options.factor ?? 2;
   const full = Math.min(options.limit, options.initial * factor ** Math.min(attempt, 60));
   return full * (1 - (options.jitter ?? 0.5) * clock.random());

@@ -33,6 +33,8 @@ export interface Plan<Custom extends CustomAction = never> {
 export interface Observing<Memory> {
   readonly memory: Memory;
   readonly now: () => number;
+  /** From 0 to 1, for jitter. */
+  readonly random: () => number;
   readonly signal: AbortSignal;
 }
 
@@ -93,7 +95,7 @@ export interface ReconcilerDefinition<
   /** For logs and metrics. */
   readonly report?: (outcome: Outcome<Observed, P, Note>, log: ReconcileContext['log']) => void;
   /** The object is gone. */
-  readonly forget?: (request: Request) => void;
+  readonly forget?: (request: Request) => void | Promise<void>;
   /** Pure: where carrying out the plan changed when to look again. @default the plan's */
   readonly lookAgainAt?: (outcome: Outcome<Observed, P, Note>) => number | undefined;
   /** Milliseconds between two reconciles that a plan asks for, at least. @default 1000 */
@@ -121,14 +123,19 @@ export function defineReconciler<
     const object = cache.get(resource, request);
     if (object === undefined || (isBeingDeleted(object) && definition.finalizes !== true)) {
       memories.forget(request.key);
-      definition.forget?.(request);
+      await definition.forget?.(request);
       return undefined;
     }
     const owner: Live = object;
     const memory = memories.of(request.key, owner.metadata.uid);
     const rest = memory.restLeft(clock.now());
     if (rest > 0) return { requeueAfter: rest };
-    const observing = (): Observing<Memory> => ({ memory: memory.value, now: () => clock.now(), signal });
+    const observing = (): Observing<Memory> => ({
+      memory: memory.value,
+      now: () => clock.now(),
+      random: () => clock.random(),
+      signal,
+    });
 
     const observed = await observe(object, observing());
     const now = clock.now();

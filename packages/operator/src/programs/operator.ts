@@ -2,7 +2,7 @@
 import type { Manager } from '@slurm-operator/kube';
 import { setupDisruptionBudgets } from '../disruption/setup.ts';
 import { setupAccountings } from '../kinds/accounting/setup.ts';
-import type { ConnectionSettings } from '../kinds/cluster/reconciler.ts';
+import type { ClusterOptions } from '../kinds/cluster/reconciler.ts';
 import { setupClusters } from '../kinds/cluster/setup.ts';
 import { setupControllers } from '../kinds/controller/setup.ts';
 import { setupLoginSets } from '../kinds/loginset/setup.ts';
@@ -19,7 +19,7 @@ import { exposeObjects } from './object-metrics.ts';
 /** The program of SlinkyProject/slurm-operator is called manager, and so is whatever it wrote to our children. */
 const predecessors = ['manager'];
 
-export interface OperatorOptions extends OperatorDefaults, Pick<ConnectionSettings, 'reachBy' | 'slurm'> {
+export interface OperatorOptions extends OperatorDefaults, Pick<ClusterOptions, 'reachBy' | 'slurm'> {
   /** Reconciles at a time, for each kind. */
   readonly workers: Readonly<
     Record<'controller' | 'nodeset' | 'restapi' | 'accounting' | 'loginset' | 'token' | 'slurmclient', number>

@@ -1,12 +1,11 @@
 /** Asks Slurm for its accounting. Nothing else tells that a slurmdbd which listens has lost its database. */
-import { SlurmError, Timeout } from '@slurm-operator/slurm';
-import type { SlurmConnection } from './slurm-connection.ts';
+import { type SlurmClient, SlurmError, Timeout } from '@slurm-operator/slurm';
 
 /** What slurmrestd says when it is asked for the accounting. */
 export type AccountingAnswer =
   | { readonly kind: 'answers' }
-  /** No answer in time, for the first time: a busy slurmdbd does that, too. */
-  | { readonly kind: 'silent' }
+  /** No answer in time: a busy slurmdbd does that, too. */
+  | { readonly kind: 'silent'; readonly words: string }
   /** Slurm's own words. */
   | { readonly kind: 'fails'; readonly words: string };
 
@@ -14,17 +13,16 @@ const accountingTimeout = 2_500;
 
 /** Never throws but when it is interrupted: accounting that fails is something to tell, not a failure of the connection. */
 export async function askAccounting(
-  connection: SlurmConnection,
+  { accounting }: Pick<SlurmClient, 'accounting'>,
   signal: AbortSignal,
 ): Promise<AccountingAnswer> {
   try {
-    await connection.client.accounting.check({ signal, timeoutMs: accountingTimeout });
-    connection.silences = 0;
+    await accounting.check({ signal, timeoutMs: accountingTimeout });
     return { kind: 'answers' };
   } catch (error) {
     if (signal.aborted) throw error;
-    if (error instanceof Timeout && (connection.silences += 1) < 2) return { kind: 'silent' };
-    return { kind: 'fails', words: error instanceof Error ? lineOf(error) : String(error) };
+    const words = error instanceof Error ? lineOf(error) : String(error);
+    return { kind: error instanceof Timeout ? 'silent' : 'fails', words };
   }
 }
 

@@ -1,18 +1,43 @@
-/** What a connection shows to Slurm, and what a refusal of it may mean. */
+/** What the operator presents to Slurm, and what a refusal of it may mean. */
 import { hash } from 'node:crypto';
-import { type Clock, jwtExpiry, signedToken, staticToken, type TokenProvider } from '@slurm-operator/slurm';
+import {
+  type Clock,
+  InvalidInput,
+  jwtExpiry,
+  signedToken,
+  signJwt,
+  staticToken,
+  type TokenProvider,
+} from '@slurm-operator/slurm';
 import type { Failure } from './failure.ts';
 import type { Target } from './target.ts';
 
+export interface Credential {
+  /** The key that signs tokens, or a token. */
+  readonly secret: Buffer;
+  readonly ca: string | undefined;
+}
+
 /** Names server, credential and certificates; never holds them. */
-export function fingerprint(
-  target: Target,
-  material: { readonly secret: Buffer; readonly ca: string | undefined },
-): string {
-  return hash(
-    'sha256',
-    JSON.stringify([target, hash('sha256', material.secret), hash('sha256', material.ca ?? '')]),
-  );
+export function fingerprint(target: Target, { secret, ca }: Credential): string {
+  return hash('sha256', JSON.stringify([target, hash('sha256', secret), hash('sha256', ca ?? '')]));
+}
+
+/** Why a key can sign no token. */
+export function keyProblem(
+  { credential, username }: Target,
+  secret: Buffer,
+  now: number,
+): Failure | undefined {
+  if (credential.kind !== 'key') return undefined;
+  try {
+    signJwt({ key: secret, user: username, lifetimeSeconds: 1, now });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    const message = `Secret ${credential.secret.name}: ${error.message}.`;
+    return { class: 'configuration', reason: 'InvalidKey', message };
+  }
 }
 
 export function tokenProvider(target: Target, secret: Buffer, clock: Clock): TokenProvider {

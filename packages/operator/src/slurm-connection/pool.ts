@@ -50,6 +50,10 @@ export class ConnectionPool {
     return this.#entries.get(key)?.connection;
   }
 
+  fingerprintOf(key: ObjectKey): string | undefined {
+    return this.#entries.get(key)?.fingerprint;
+  }
+
   /** The Cluster of a Controller has its name. */
   readonly gateways: GatewayFinder = (namespace, controller) =>
     this.get(`${namespace}/${controller}`)?.gateway;

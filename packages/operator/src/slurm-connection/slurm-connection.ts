@@ -30,8 +30,6 @@ export class SlurmConnection {
   readonly gateway: WatchedGateway;
   /** When slurmctld was started; asked for with every ping. */
   readonly controllerStart = new ControllerStart();
-  /** How often in a row slurmdbd did not answer in time. */
-  silences = 0;
   readonly #watch: SlurmWatch;
 
   constructor({ server, token, ca, clock, onNews, assertMayWrite, patience = {} }: ConnectionOptions) {

@@ -1,16 +1,15 @@
-/** Which changes make a Cluster be looked at. */
+/** Which changes trigger a reconcile of a Cluster. */
 import { generationChanged, type Manager, type ObjectRef, secrets } from '@slurm-operator/kube';
 import { accountings, clusters, controllers, loginSets, nodeSets, restApis } from '../../cache/resources.ts';
 import type { ConnectionPool } from '../../slurm-connection/pool.ts';
-import { ClusterReconciler, type ConnectionSettings } from './reconciler.ts';
+import { type ClusterOptions, clusterReconciler } from './reconciler.ts';
 
 export function setupClusters(
   manager: Manager,
   pool: ConnectionPool,
-  options: ConnectionSettings & { readonly workers: number },
+  options: ClusterOptions & { readonly workers: number },
 ): void {
   const { cache } = manager;
-  const reconciler = new ClusterReconciler(manager, pool, options);
   const of = (namespace: string, controller: string | undefined): ObjectRef[] =>
     cache
       .list(clusters, { namespace })
@@ -25,7 +24,7 @@ export function setupClusters(
   }) => of(metadata.namespace, spec.controllerRef.name);
   manager
     .controller('slurmclient-controller')
-    // Our own status must not wake us: it changes with every list of a busy Slurm.
+    // Our own status must not trigger us: it changes with every list of a busy Slurm.
     .for(clusters, { predicate: generationChanged })
     .watches(controllers, ({ metadata }) => of(metadata.namespace, metadata.name))
     .watches(restApis, ofRef)
@@ -50,5 +49,5 @@ export function setupClusters(
     })
     .source(pool.news)
     .options({ workers: options.workers })
-    .reconcile(reconciler.reconcile);
+    .reconcile(clusterReconciler(manager, pool, options));
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
+import type { ObservedCluster } from './observe.ts';
+import { emptyMemory } from './plan.ts';
 import { type Connected, clusterStatus } from './status.ts';
 
 const connected = (over: Partial<Connected> = {}): Connected => ({
@@ -16,14 +18,22 @@ const failure = { class: 'transient', reason: 'ConnectionRefused', message: 'not
 const of = (draft: ReturnType<typeof clusterStatus>, type: string) =>
   draft.conditions.find((condition) => condition.type === type);
 
+const observed = (over: Partial<ObservedCluster> = {}) => ({
+  unready: [],
+  hasAccounting: false,
+  memory: emptyMemory,
+  ...over,
+});
+
 test('Slurm that answers while a component fails is Ready and Degraded, and the message names the component', () => {
   const draft = clusterStatus(
     connected(),
-    [
-      { kind: 'NodeSet', name: 'gpu', message: 'no image' },
-      { kind: 'LoginSet', name: 'login', message: 'x' },
-    ],
-    false,
+    observed({
+      unready: [
+        { kind: 'NodeSet', name: 'gpu', message: 'no image' },
+        { kind: 'LoginSet', name: 'login', message: 'x' },
+      ],
+    }),
   );
   assert.equal(of(draft, conditionType.ready)?.status, 'True');
   assert.equal(of(draft, conditionType.degraded)?.status, 'True');
@@ -31,24 +41,27 @@ test('Slurm that answers while a component fails is Ready and Degraded, and the 
 });
 
 test('what is not known of nodes and jobs is left out, not called zero', () => {
-  const { fields } = clusterStatus(connected(), [], false);
+  const { fields } = clusterStatus(connected(), observed());
   assert.equal('nodes' in fields || 'jobs' in fields, false);
-  assert.equal(clusterStatus(failure, [], false).fields.isReady, false);
+  assert.equal(clusterStatus(failure, observed()).fields.isReady, false);
 });
 
 test('the accounting is told as Slurm hears it: answers, refuses, or is not known', () => {
-  const database = (outcome: Parameters<typeof clusterStatus>[0], has = true) =>
-    of(clusterStatus(outcome, [], has), conditionType.databaseReachable);
+  const database = (outcome: Parameters<typeof clusterStatus>[0], over: Partial<ObservedCluster> = {}) =>
+    of(clusterStatus(outcome, observed({ hasAccounting: true, ...over })), conditionType.databaseReachable);
   assert.equal(database(connected({ accounting: { kind: 'answers' } }))?.status, 'True');
   const refused = database(
     connected({ accounting: { kind: 'fails', words: 'Unable to connect to database' } }),
   );
   assert.deepEqual([refused?.status, refused?.message], ['False', 'Unable to connect to database']);
-  assert.equal(database(connected({ accounting: { kind: 'silent' } }))?.status, 'Unknown');
+  const silent = connected({ accounting: { kind: 'silent', words: 'no response in 2.5 s' } });
+  assert.equal(database(silent)?.status, 'Unknown', 'a busy slurmdbd may be slow once');
+  const memory = { ...emptyMemory, accountingWasSilent: true };
+  assert.equal(database(silent, { memory })?.message, 'no response in 2.5 s');
   assert.equal(
     database(failure)?.status,
     'Unknown',
     'an old answer is not kept when Slurm cannot be queried',
   );
-  assert.equal(database(connected(), false), undefined);
+  assert.equal(database(connected(), { hasAccounting: false }), undefined);
 });

@@ -5,6 +5,7 @@ import { type Condition, type Problem, summaryConditions } from '../../framework
 import type { AccountingAnswer } from '../../slurm-connection/ask-accounting.ts';
 import type { Failure } from '../../slurm-connection/failure.ts';
 import type { NodesView } from '../../slurm-connection/slurm-gateway.ts';
+import type { ObservedCluster } from './observe.ts';
 
 type Status = NonNullable<Cluster['status']>;
 
@@ -18,18 +19,11 @@ export interface Connected {
   readonly accounting: AccountingAnswer | undefined;
 }
 
-/** An object of the same cluster that is not ready. */
-export interface UnreadyObject {
-  readonly kind: string;
-  readonly name: string;
-  readonly message: string;
-}
-
 export function clusterStatus(
   outcome: Connected | Failure,
-  unready: readonly UnreadyObject[],
-  hasAccounting: boolean,
+  observed: Pick<ObservedCluster, 'unready' | 'hasAccounting' | 'memory'>,
 ): { readonly fields: Partial<Status>; readonly conditions: readonly Condition[] } {
+  const { unready } = observed;
   const failed = 'class' in outcome;
   const connected: Condition = failed
     ? {
@@ -66,16 +60,21 @@ export function clusterStatus(
               : degraded,
           ]),
       connected,
-      ...databaseCondition(outcome, hasAccounting),
+      ...databaseCondition(outcome, observed),
     ],
   };
 }
 
 /** What the Accounting cannot know of itself: a slurmdbd that has lost its database goes on listening. */
-function databaseCondition(outcome: Connected | Failure, hasAccounting: boolean): Condition[] {
+function databaseCondition(
+  outcome: Connected | Failure,
+  { hasAccounting, memory }: Pick<ObservedCluster, 'hasAccounting' | 'memory'>,
+): Condition[] {
   const type = conditionType.databaseReachable;
   if (!hasAccounting) return [];
-  if ('class' in outcome || outcome.accounting === undefined || outcome.accounting.kind === 'silent')
+  const isFirstSilence =
+    !('class' in outcome) && outcome.accounting?.kind === 'silent' && !memory.accountingWasSilent;
+  if ('class' in outcome || outcome.accounting === undefined || isFirstSilence)
     return [
       {
         type,
