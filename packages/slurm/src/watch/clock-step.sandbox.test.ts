@@ -7,7 +7,13 @@ import { SlurmWatch } from './slurm-watch.ts';
 
 for (const version of ['26.05', '24.11'] as const)
   test(`Slurm ${version}: a change behind a clock that was set back is seen, and the job continues`, async () => {
-    await using mini = await startMiniSlurm({ version, nodes: 1, steppedClock: true });
+    await using mini = await startMiniSlurm({
+      version,
+      nodes: 1,
+      steppedClock: true,
+      // A step past this time makes slurmctld give up a node that it has not asked since, and requeue its job.
+      configuration: ['SlurmdTimeout=0'],
+    });
     const client = mini.client();
     const script = '#!/bin/sh\nsleep 600\n';
     const { id } = await client.jobs.submit({ script, requiredNodes: ['n0'], timeLimit: 600 });

@@ -24,7 +24,6 @@ async function cancelAll(subject: Subject): Promise<void> {
   });
 }
 
-/** After the outages: in 26.05 a ping of a slurmctld that is killed later takes ten seconds where such a job ran before. */
 export function heterogeneousJobs(of: () => Subject): void {
   describe('heterogeneous jobs', () => {
     afterEach(() => cancelAll(of()));

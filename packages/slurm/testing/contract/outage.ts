@@ -23,21 +23,14 @@ export function outage(of: () => Subject): void {
       assert.equal(before.nodes.size, 3);
       await watch.jobs.listSince(0);
 
-      const back = await of().killController();
+      await using controller = await killedController(of());
       const moment = Date.now();
-      let listed = false;
-      const blocked = Promise.all([
-        wire(of(), 'GET slurm/nodes/').finally(() => (listed = true)),
+      const [list, drain, job, accounts] = await Promise.all([
+        wire(of(), 'GET slurm/nodes/'),
         wire(of(), 'POST slurm/node/n0', { body: { state: ['DRAIN'], reason: 'x' } }),
         wire(of(), 'GET slurm/job/1'),
         wire(of(), 'GET slurmdb/accounts/'),
       ]);
-      const ping = await wire(of(), 'GET slurm/ping/');
-      // Where others wait for seconds one can see that ping does not; milliseconds are no measure.
-      if (of().blocksMs >= 1000) assert.ok(!listed, 'ping answers at once');
-      assert.equal(ping.status, 200);
-      assert.equal((ping.body['pings'] as { responding: boolean }[])[0]?.responding, false);
-      const [list, drain, job, accounts] = await blocked;
       for (const answer of [list, drain]) {
         assert.equal(answer.status, 502);
         assert.equal(firstError(answer), 1800);
@@ -67,7 +60,7 @@ export function outage(of: () => Subject): void {
       assert.ok(view.why.code === 'Unavailable' || view.why.code === 'Timeout', view.why.code);
       await assert.rejects(watch.nodes.listSince(moment, { timeoutMs: 200 }), Timeout);
 
-      await back();
+      await controller.back();
       const after = await watch.nodes.listSince(moment, { timeoutMs: 120_000 });
       assert.equal(after.nodes.size, 3);
       assert.ok(after.at > moment);
@@ -75,18 +68,22 @@ export function outage(of: () => Subject): void {
       await eventually(async () => assert.equal((await state('n0')).base, 'IDLE'), 120_000);
     });
 
-    test('after some failures in a row calls fail at once, until one gets through', async () => {
+    test('slurmctld killed: a ping alone does not wait; after some failures in a row calls fail at once, until one gets through', async () => {
       const client = of().client({ circuit: { threshold: 1, pauseMs: 3000 } });
       await client.nodes.list();
-      const back = await of().killController();
-      try {
-        await assert.rejects(client.nodes.list(), Unavailable);
-        const error: unknown = await client.nodes.list().catch((caught: unknown) => caught);
-        assert.ok(error instanceof Unavailable && /next try/.test(error.message), String(error));
-        assert.equal(client.circuit().state, 'open');
-      } finally {
-        await back();
-      }
+      await using controller = await killedController(of());
+      // Only without other calls under way: slurmrestd 26.05 may answer a ping beside blocked calls when those have ended.
+      const ping = await wire(of(), 'GET slurm/ping/');
+      assert.equal(ping.status, 200);
+      assert.equal((ping.body['pings'] as { responding: boolean }[])[0]?.responding, false);
+      const began = performance.now();
+      await assert.rejects(client.nodes.list(), Unavailable);
+      // Where a list waits for seconds one can see that ping does not; milliseconds are no measure.
+      if (of().blocksMs >= 1000) assert.ok(ping.took < performance.now() - began, 'ping does not wait');
+      const error: unknown = await client.nodes.list().catch((caught: unknown) => caught);
+      assert.ok(error instanceof Unavailable && /next try/.test(error.message), String(error));
+      assert.equal(client.circuit().state, 'open');
+      await controller.back();
       await eventually(async () => {
         const listed = await client.nodes.list().catch((error: unknown) => {
           assert.ok(error instanceof SlurmError);
@@ -169,6 +166,14 @@ export function outage(of: () => Subject): void {
       assert.equal(await client.apiVersion(), newestOf(of()));
     });
   });
+}
+
+/** Brings slurmctld back also when an assertion fails: the tests that follow need it. */
+async function killedController(subject: Subject): Promise<AsyncDisposable & { back(): Promise<void> }> {
+  const start = await subject.killController();
+  let started: Promise<void> | undefined;
+  const back = () => (started ??= start());
+  return { back, [Symbol.asyncDispose]: back };
 }
 
 /** A node whose job is just ending is refused a moment longer. */
