@@ -1,6 +1,7 @@
 /** A Slurm node, as the plan sees it. */
 import type { Deadline, SlurmNode as ListedNode } from '@slurm-operator/slurm';
 import { gpusIn, instanceTypeOf } from '../../../slurm-config/render/slurmd-conf.ts';
+import { parseComment } from '../plan/node-comment.ts';
 import type { SlurmNode } from '../plan/observed.ts';
 
 export interface SetIdentity {
@@ -38,17 +39,5 @@ export function observeSlurmNode(
 function isOurs(node: ListedNode, set: SetIdentity): boolean {
   const info = parseComment(node.comment);
   if (info === undefined) return node.comment === '' && node.instanceType === instanceTypeOf(set.uid);
-  return (
-    info['namespace'] === set.namespace && info['nodeSetName'] === set.name && info['nodeSetUID'] === set.uid
-  );
-}
-
-function parseComment(text: string): Record<string, unknown> | undefined {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
+  return info.namespace === set.namespace && info.nodeSetName === set.name && info.nodeSetUID === set.uid;
 }

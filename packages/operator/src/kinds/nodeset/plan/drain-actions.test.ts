@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cleanReason } from '@slurm-operator/slurm';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
+import type { WorkerAction } from './actions.ts';
+import { cordonedPodIn } from './node-comment.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 import { planWorkers } from './plan-workers.ts';
 
@@ -95,31 +97,65 @@ test('a drain by a person stays, also on a worker that is to go; its words are k
   assert.match(drain?.kind === 'drain' ? drain.reason : '', /\(was: Not responding\)$/);
 });
 
-test('a user’s cordon outlives the replacement of the worker, and only the user removes it', () => {
-  const cordoned = worker(0, { cordoned: true, revision: 'r0' });
-  const drain = planWorkers(observed([cordoned, worker(1)], [slurmNode(0), slurmNode(1)]), now).actions.find(
-    (action) => action.kind === 'drain',
-  );
-  const reason = drain?.kind === 'drain' ? drain.reason : '';
-  assert.match(reason, /^slurm-operator: Pod \(slurm\/w-0\) is pending termination for update/);
-  const left = slurmNode(0, { flags: new Set(['DRAIN']), reason });
-  const successor = observed([worker(0), worker(1)], [left, slurmNode(1)]);
-  const actions = planWorkers(successor, now).actions.filter((action) => action.kind !== 'mirror-state');
-  assert.deepEqual(actions, [
-    {
-      kind: 'patch-worker',
-      name: 'w-0',
-      uid: 'uid-0',
-      cordon: { cordoned: true, cause: undefined },
-      resourceVersion: '1',
-    },
-    { kind: 'drain', slurmName: 'w-0', reason: 'slurm-operator: Pod (slurm/w-0) was cordoned' },
-  ]);
-  const scaledIn = planWorkers(observed([cordoned], [slurmNode(0)], { replicas: 0 }), now).actions;
-  assert.ok(
-    scaledIn.every((action) => action.kind !== 'drain' || action.reason.endsWith('for scale-in')),
-    'a place that goes takes its cordon along',
-  );
+describe('a user’s cordon outlives the replacement of the worker', () => {
+  const cordoned = worker(0, { cordoned: true, uid: 'old', revision: 'r0' });
+  const two = (first: Worker, node: SlurmNode) => observed([first, worker(1)], [node, slurmNode(1)]);
+  const actionsFor = (from: Observed) =>
+    planWorkers(from, now).actions.filter((action) => action.kind !== 'mirror-state');
+  const commentIn = (actions: readonly WorkerAction[]) =>
+    actions.find((action) => action.kind === 'update-node')?.comment;
+  const draining = {
+    flags: new Set(['DRAIN']),
+    reason: 'slurm-operator: Pod (slurm/w-0) is pending termination for update',
+  };
+  const comment = commentIn(actionsFor(two(cordoned, slurmNode(0))));
+  const left = slurmNode(0, { ...draining, comment: comment ?? '' });
+
+  test('the comment of its Slurm node names the cordoned pod, also if it is being replaced', () => {
+    assert.equal(cordonedPodIn(comment ?? ''), 'old');
+    const again = actionsFor(two(cordoned, slurmNode(0, { ...draining, comment: comment ?? '' })));
+    assert.equal(commentIn(again), undefined, 'it is written once');
+    const broken = worker(0, { cordoned: true, uid: 'old', ready: false });
+    assert.equal(commentIn(actionsFor(two(broken, slurmNode(0)))), comment);
+  });
+
+  test('the successor takes it over, and the comment names the successor', () => {
+    const actions = actionsFor(two(worker(0), left));
+    assert.deepEqual(actions.slice(0, 2), [
+      {
+        kind: 'patch-worker',
+        name: 'w-0',
+        uid: 'uid-0',
+        cordon: { cordoned: true, cause: undefined },
+        resourceVersion: '1',
+      },
+      { kind: 'drain', slurmName: 'w-0', reason: 'slurm-operator: Pod (slurm/w-0) was cordoned' },
+    ]);
+    assert.equal(cordonedPodIn(commentIn(actions) ?? ''), 'uid-0');
+  });
+
+  test('only the user removes it, and then the comment no longer names a pod', () => {
+    const renewed = commentIn(actionsFor(two(worker(0), left))) ?? '';
+    const node = slurmNode(0, { flags: new Set(['DRAIN']), reason: 'slurm-operator: x', comment: renewed });
+    assert.ok(kinds(two(worker(0), node)).includes('undrain'));
+    const undrained = actionsFor(two(worker(0), slurmNode(0, { comment: renewed })));
+    assert.equal(cordonedPodIn(commentIn(undrained) ?? ''), undefined);
+    assert.deepEqual(
+      undrained.map(({ kind }) => kind),
+      ['update-node'],
+    );
+  });
+
+  test('a place that is scaled in loses it', () => {
+    const scaledIn = actionsFor(observed([cordoned], [left], { replicas: 0 }));
+    assert.notEqual(commentIn(scaledIn), undefined);
+    assert.equal(cordonedPodIn(commentIn(scaledIn) ?? ''), undefined);
+  });
+
+  test('words in a reason mean nothing', () => {
+    const reason = `${draining.reason}, and was cordoned`;
+    assert.ok(kinds(two(worker(0), slurmNode(0, { ...draining, reason }))).includes('undrain'));
+  });
 });
 
 test('a node that is down for a reason of its own is left alone while its worker stays', () => {

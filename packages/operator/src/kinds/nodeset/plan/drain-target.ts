@@ -2,7 +2,8 @@
 import { reasonPrefix } from '@slurm-operator/api';
 import { cleanReason } from '@slurm-operator/slurm';
 import type { WhyGone } from './actions.ts';
-import { askAbout, isOurDrain } from './node-state.ts';
+import { cordonedPodIn } from './node-comment.ts';
+import { askAbout } from './node-state.ts';
 import type { CordonCause, Observed, Worker } from './observed.ts';
 
 export type DrainTarget =
@@ -36,7 +37,7 @@ export function drainTarget(worker: Worker, why: WhyGone | undefined, observed: 
       drain: true,
       isRemoved: true,
       cause: causes[why],
-      reason: `${reasonPrefix}${pod()} is pending termination for ${why}${leavesCordon(worker, why) ? cordonedBefore : ''}`,
+      reason: `${reasonPrefix}${pod()} is pending termination for ${why}`,
     };
   }
   const node = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
@@ -57,18 +58,23 @@ export function drainTarget(worker: Worker, why: WhyGone | undefined, observed: 
 }
 
 /**
- * A person who cordoned a worker meant its place, not the pod that happens to be there. Nothing of a pod outlives it, so while it is
- * replaced this stands in the reason of its Slurm node, and the successor takes the cordon over.
+ * A person who cordons a worker means its place, not the pod that happens to be there. Nothing of a pod outlives it, so the comment of
+ * its Slurm node names the cordoned pod, and a successor takes the cordon over. A place that is removed loses its cordon.
  */
-const cordonedBefore = ', and was cordoned';
-
-function leavesCordon(worker: Worker, why: WhyGone): boolean {
-  return isCordonedByPerson(worker) && why !== 'scale-in' && why !== 'deletion';
+export function cordonToKeep(
+  worker: Worker,
+  why: WhyGone | undefined,
+  observed: Observed,
+): string | undefined {
+  if (why === 'scale-in' || why === 'deletion') return undefined;
+  return isCordonedByPerson(worker) || inheritsCordon(worker, observed) ? worker.uid : undefined;
 }
 
+/** Whether a person cordoned the predecessor. */
 function inheritsCordon(worker: Worker, observed: Observed): boolean {
   const answer = askAbout(worker, observed);
-  return answer.kind === 'present' && isOurDrain(answer.node) && answer.node.reason.endsWith(cordonedBefore);
+  const cordoned = answer.kind === 'present' ? cordonedPodIn(answer.node.comment) : undefined;
+  return cordoned !== undefined && cordoned !== worker.uid;
 }
 
 export function isCordonedByPerson(worker: Worker): boolean {

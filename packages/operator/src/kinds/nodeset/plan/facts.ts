@@ -1,8 +1,9 @@
 /** Facts carried across: from Slurm to the pod (deadline, protection) and from Kubernetes to the Slurm node (comment, features, topology). */
 import { featurePrefix } from '@slurm-operator/api';
-import type { WorkerAction } from './actions.ts';
+import type { WhyGone, WorkerAction } from './actions.ts';
 import { isHealthy } from './availability.ts';
-import { type DrainTarget, isCordonedByPerson } from './drain-target.ts';
+import { cordonToKeep, type DrainTarget, isCordonedByPerson } from './drain-target.ts';
+import { commentOf, cordonedPodIn } from './node-comment.ts';
 import { askAbout, isBusy, isRegisteredBy } from './node-state.ts';
 import type { Observed, Refusal, SlurmNode, Worker } from './observed.ts';
 
@@ -64,17 +65,17 @@ function slurmChange(worker: Worker, observed: Observed, now: number): Pick<Patc
   };
 }
 
-export function commentOf(worker: Worker, observed: Observed): string {
-  return JSON.stringify({
-    namespace: observed.namespace,
-    podName: worker.name,
-    node: worker.nodeName ?? '',
-    nodeSetName: observed.name,
-    nodeSetUID: observed.uid,
-  });
-}
-
 type NodeChange = Omit<Extract<WorkerAction, { kind: 'update-node' }>, 'kind' | 'slurmName'>;
+
+/** A cordon is noted at once, also while the worker is drained, is not healthy, or is replaced: its successor must find it. */
+export function cordonNote(worker: Worker, why: WhyGone | undefined, observed: Observed): WorkerAction[] {
+  const answer = askAbout(worker, observed);
+  if (answer.kind !== 'present' || worker.terminating) return [];
+  const kept = cordonToKeep(worker, why, observed);
+  if (cordonedPodIn(answer.node.comment) === kept) return [];
+  const { slurmName } = worker;
+  return [{ kind: 'update-node', slurmName, comment: commentOf(worker, observed, kept) }];
+}
 
 /** One update for all that changed on the Slurm node, or none. Only for a slurmd that is known to be this pod's. What Slurm refused waits; the rest goes on without it. */
 export function slurmFacts(
@@ -112,7 +113,7 @@ export function standingRefusal(worker: Worker, observed: Observed): Refusal | u
 /** All that differs on the Slurm node. */
 function slurmChanges(worker: Worker, node: SlurmNode, observed: Observed): NodeChange {
   const kubeNode = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
-  const comment = commentOf(worker, observed);
+  const comment = commentOf(worker, observed, cordonToKeep(worker, undefined, observed));
   const features = wantedFeatures(node, kubeNode?.features ?? []);
   const topology = kubeNode?.topology;
   return {

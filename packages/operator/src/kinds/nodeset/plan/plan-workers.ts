@@ -14,7 +14,7 @@ import { withCurrentDeadlines } from './current-deadlines.ts';
 import { departureOf, staying } from './departures.ts';
 import { type DrainStep, drainActions } from './drain-actions.ts';
 import { drainTarget } from './drain-target.ts';
-import { podFacts, slurmFacts } from './facts.ts';
+import { cordonNote, podFacts, slurmFacts } from './facts.ts';
 import { mirrorState } from './mirror-state.ts';
 import type { Observed, SlotPod, Worker } from './observed.ts';
 import { type RecordPlan, recordActions } from './records.ts';
@@ -142,11 +142,12 @@ function planEach(current: Observed, removals: Removals, now: number) {
     const isPowering = why === 'sleep' || isWakingUp(worker, current);
     const step = isOfOther || isPowering ? untouched : drainActions(worker, target, current);
     drains.push(...step.actions);
-    if (why === undefined && step.actions.length === 0) {
-      const noted = slurmFacts(worker, current, now);
-      drains.push(...noted.actions);
-      wakes.push(noted.wakeAt);
-    }
+    const noted =
+      why === undefined && step.actions.length === 0 ? slurmFacts(worker, current, now) : nothingNoted;
+    drains.push(...noted.actions);
+    wakes.push(noted.wakeAt);
+    if (noted.actions.length === 0 && !isOfOther && !isPowering)
+      drains.push(...cordonNote(worker, why, current));
     if (step.withheld !== undefined) {
       withheld.push(step.withheld);
       blind += 1;
@@ -171,6 +172,7 @@ function planEach(current: Observed, removals: Removals, now: number) {
   return { patches, drains, deletions, withheld, wakes, blind };
 }
 
+const nothingNoted = { actions: [], wakeAt: undefined };
 const untouched: DrainStep = { actions: [], withheld: undefined };
 
 /** A NodeSet that is being deleted adopts nothing. */
