@@ -80,8 +80,8 @@ export function outage(of: () => Subject): void {
       await assert.rejects(client.nodes.list(), Unavailable);
       // Where a list waits for seconds one can see that ping does not; milliseconds are no measure.
       if (of().blocksMs >= 1000) assert.ok(ping.took < performance.now() - began, 'ping does not wait');
-      const error: unknown = await client.nodes.list().catch((caught: unknown) => caught);
-      assert.ok(error instanceof Unavailable && /next try/.test(error.message), String(error));
+      const failure: unknown = await client.nodes.list().catch((caught: unknown) => caught);
+      assert.ok(failure instanceof Unavailable && /next try/.test(failure.message), String(failure));
       assert.equal(client.circuit().state, 'open');
       await controller.back();
       await eventually(async () => {
