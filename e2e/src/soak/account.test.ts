@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { account } from './account.ts';
 import { type Blow, setDown } from './blow-log.ts';
+import { PeoplesOrders } from './peoples-orders.ts';
 import type { JobTimes } from './slurmctld-log.ts';
 import type { TrackedJob } from './workload.ts';
 
@@ -70,6 +71,34 @@ test('a job that began twice for no known reason counts as requeued by the opera
   const none = new Map();
   assert.deepEqual(countsOf(job({ restarts: 1, runs }), [], [], [], none, none, putBack), nothing);
   assert.deepEqual(countsOf(job({ restarts: 2, runs }), [], [], [], none, none, putBack), requeued);
+});
+
+test('a part of a heterogeneous job ends by what ended the other part, and without such a cause it is lost', () => {
+  const story = {
+    kills: [],
+    restarts: [],
+    starts: new Map(),
+    ends: new Map(),
+    putBack: new Map(),
+    refused: new Map(),
+  };
+  const orders = new PeoplesOrders();
+  orders.remove('a', 'uid', 'Delete', 119_000);
+  const first = job({
+    kind: 'pair',
+    end: 'CANCELLED',
+    runs: [{ node: 'a-0', from: 110_000, until: 120_000 }],
+  });
+  const second = job({
+    id: 2,
+    kind: 'array',
+    end: 'FAILED',
+    runs: [{ node: 'b-0', from: 110_000, until: 120_000 }],
+  });
+  const lost = (parts: TrackedJob[]) => account(parts, [], story, () => {}, orders).jobs_lost;
+  assert.equal(lost([first, second]), 0);
+  assert.equal(lost([second]), 1);
+  assert.equal(lost([{ ...first, kind: 'batch' }, second]), 1);
 });
 
 test('a run that was cut off between two looks is ours when the operator struck anywhere between them', () => {

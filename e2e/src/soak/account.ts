@@ -60,7 +60,10 @@ export function account(
     const completed = endsAsMeant(job, orders);
     const meant = orders.requeues(job.id) + (story.putBack.get(job.id)?.length ?? 0);
     if (completed && job.restarts <= meant) continue;
-    const cause = findCause(job, blows, story, orders);
+    const own = findCause(job, blows, story, orders);
+    // What ends one part of a heterogeneous job ends the other.
+    const other = own.kind === 'unexplained' ? otherPart(job, jobs) : undefined;
+    const cause = other === undefined ? own : findCause(other, blows, story, orders);
     if (cause.kind === 'operator') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
     else if (cause.kind === 'unsaved') counts.jobs_lost_by_slurm += 1;
     // What nothing explains counts as the operator's: a changed configuration ends jobs without a request for any of them.
@@ -70,6 +73,12 @@ export function account(
     );
   }
   return { jobs_run: jobs.filter((job) => job.runs.length > 0).length, ...counts };
+}
+
+function otherPart(job: TrackedJob, jobs: readonly TrackedJob[]): TrackedJob | undefined {
+  return job.kind === 'pair'
+    ? jobs.find(({ id }) => id === job.id + 1)
+    : jobs.find(({ id, kind }) => id === job.id - 1 && kind === 'pair');
 }
 
 /** Completed, ended by its time limit if it was submitted for that, or cancelled by a person. */

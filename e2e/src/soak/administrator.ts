@@ -13,6 +13,8 @@ import type { TrackedJob } from './workload.ts';
 
 /** So long people watch a job wait in a partition that goes. */
 const strandedMs = 6_000;
+/** So long people watch a heterogeneous job of which only one part was put back into the queue. */
+const brokenPairMs = 15_000;
 /** The reason of a drain by hand before a power cut. */
 export const powerCut = 'power cut';
 /**
@@ -37,6 +39,7 @@ export class Administrator {
   readonly #orders: PeoplesOrders;
   /** Since when a job waits in a partition that nothing asks for. */
   readonly #stranded = new Map<number, number>();
+  readonly #broken = new Map<number, number>();
 
   constructor(stage: SlurmStage, say: (line: string) => void, orders: PeoplesOrders = new PeoplesOrders()) {
     this.#stage = stage;
@@ -64,6 +67,7 @@ export class Administrator {
         if (end === undefined && held !== undefined) await this.#release(slurm, id);
       await this.#cancelStaleJobs(slurm, jobs, kills);
       await this.#cancelRemoved(slurm, jobs);
+      await this.#cancelBrokenPairs(slurm, jobs);
       await this.#moveStranded(jobs);
     } catch (error) {
       if (!(error instanceof KubeError) && !(error instanceof SlurmError)) throw error;
@@ -128,6 +132,21 @@ export class Administrator {
     }
   }
 
+  /**
+   * When the node of one part goes DOWN, Slurm puts that part back and leaves the other: in 26.05 that one runs on, with nothing in it, until
+   * its time limit; in 24.11 it fails. Neither part ever runs again.
+   */
+  async #cancelBrokenPairs(slurm: SlurmClient, jobs: readonly TrackedJob[]): Promise<void> {
+    for (const id of brokenPairs(jobs)) {
+      const since = this.#broken.get(id) ?? Date.now();
+      this.#broken.set(id, since);
+      if (Date.now() - since < brokenPairMs || this.#orders.isCancelled(id)) continue;
+      this.#say(`cancel heterogeneous job ${id}, of which Slurm put only one part back into the queue`);
+      for (const part of [id, id + 1]) this.#orders.cancel(part);
+      for (const part of [id, id + 1]) await slurm.jobs.cancel(part);
+    }
+  }
+
   /** Jobs that wait in a partition whose NodeSet goes or has given it up hold that back: people move them after a while. */
   async #moveStranded(jobs: readonly TrackedJob[]): Promise<void> {
     const sets = (await this.#stage.client.list(nodeSets, { namespace })).items;
@@ -169,6 +188,20 @@ function isStaleRecord(job: TrackedJob, kills: readonly number[]): boolean {
   if (job.end === 'COMPLETED') return Date.now() > last.until + 30_000;
   const overdue = Date.now() > last.from + (job.seconds + 60) * 1000;
   return overdue && last.cutBy === undefined && forgottenEnd(job, kills) !== undefined;
+}
+
+/** Numbers of the first part of heterogeneous jobs of which one part ran and waits again, and the other does not wait. Pure. */
+export function brokenPairs(jobs: readonly TrackedJob[]): number[] {
+  const byId = new Map(jobs.map((job) => [job.id, job]));
+  const waitsAgain = ({ end, state, runs }: TrackedJob) =>
+    end === undefined && state.includes('PENDING') && runs.length > 0;
+  const waits = ({ end, state }: TrackedJob) => end === undefined && state.includes('PENDING');
+  return jobs.flatMap((first) => {
+    const second = byId.get(first.id + 1);
+    if (first.kind !== 'pair' || second === undefined || byId.get(first.id) !== first) return [];
+    const broken = (waitsAgain(first) && !waits(second)) || (waitsAgain(second) && !waits(first));
+    return broken ? [first.id] : [];
+  });
 }
 
 /** Takes a person's drain away, if it is still there: the worker may have been replaced meanwhile. */

@@ -50,14 +50,17 @@ export async function settle({ stage, load, administrator, kills }: Settling): P
     await stage.client.mergePatch(nodeSets, { namespace, name: 'c' }, { spec: { deletionPolicy: 'Drain' } });
     await stage.client.delete(nodeSets, { namespace, name: 'c' });
   }
-  for (const name of lastingSets) await present(stage, name, round);
+  /** What a NodeSet waits for is often a job. */
+  const seen = async (name: string) =>
+    `${await stage.conditionsOf(name)}; jobs: ${JSON.stringify(load.open.slice(0, 10))}`;
+  for (const name of lastingSets) await present(stage, name, round, seen);
   await until(
     'NodeSet c is gone',
     async () => {
       await round();
       return (await stage.nodeSet('c')) === undefined;
     },
-    { ...patience, seen: () => stage.conditionsOf('c') },
+    { ...patience, seen: () => seen('c') },
   );
   await until(
     'the last job has ended',
@@ -74,7 +77,7 @@ export async function settle({ stage, load, administrator, kills }: Settling): P
         await round();
         return stage.isReady(name, most[name]);
       },
-      { ...patience, seen: () => stage.conditionsOf(name) },
+      { ...patience, seen: () => seen(name) },
     );
   await untilUndrained(stage);
 }
@@ -84,6 +87,7 @@ async function present(
   stage: SlurmStage,
   name: (typeof lastingSets)[number],
   round: () => Promise<void>,
+  seen: (name: string) => Promise<string>,
 ): Promise<void> {
   await until(
     `NodeSet ${name} is gone, or stays`,
@@ -92,7 +96,7 @@ async function present(
       const set = await stage.nodeSet(name);
       return set === undefined || set.metadata.deletionTimestamp === undefined;
     },
-    { ...patience, seen: () => stage.conditionsOf(name) },
+    { ...patience, seen: () => seen(name) },
   );
   if ((await stage.nodeSet(name)) === undefined) await stage.createNodeSet(name, firstSpec(name));
   await stage.client.mergePatch(

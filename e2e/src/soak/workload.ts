@@ -162,7 +162,6 @@ export class Workload {
 
   /** Looks at every job that is not over: all states in one answer, the whole job where its state has changed. */
   async look(): Promise<void> {
-    const { resume } = this.#options;
     const slurm = await this.#options.slurm();
     try {
       const states = new Map<number, string>();
@@ -182,24 +181,36 @@ export class Workload {
         else if (state !== job.state || job.partition === '' || state.includes('PENDING'))
           await this.#read(job);
       }
-      for (const [id, at] of this.#toRelease)
-        if (Date.now() > at) {
-          await slurm.jobs.release(id);
-          this.#toRelease.delete(id);
-        }
-      // A suspension whose answer did not arrive, or whose end slurmctld forgot when it was killed: without this the job never ends.
-      for (const { id, state } of this.open)
-        if (state.includes('SUSPENDED') && !this.#suspended.has(id))
-          this.#suspended.set(id, Date.now() + 8_000);
-      // A job that has ended, or was not suspended after all, cannot be resumed.
-      for (const [id, until] of this.#suspended) {
-        const { end, state = '' } = this.jobs.get(id) ?? {};
-        if (end !== undefined || (Date.now() > until + 30_000 && !state.includes('SUSPENDED')))
-          this.#suspended.delete(id);
-        else if (Date.now() > until && (await resume(id)) !== undefined) this.#suspended.delete(id);
-      }
+      await this.#resumeSuspended();
+      await this.#releaseHeld(slurm);
     } catch (error) {
       if (!(error instanceof SlurmError)) throw error;
+    }
+  }
+
+  async #resumeSuspended(): Promise<void> {
+    // A suspension whose answer did not arrive, or whose end slurmctld forgot when it was killed: without this the job never ends.
+    for (const { id, state } of this.open)
+      if (state.includes('SUSPENDED') && !this.#suspended.has(id))
+        this.#suspended.set(id, Date.now() + 8_000);
+    // A job that has ended, or was not suspended after all, cannot be resumed.
+    for (const [id, until] of this.#suspended) {
+      const { end, state = '' } = this.jobs.get(id) ?? {};
+      if (end !== undefined || (Date.now() > until + 30_000 && !state.includes('SUSPENDED')))
+        this.#suspended.delete(id);
+      else if (Date.now() > until && (await this.#options.resume(id)) !== undefined)
+        this.#suspended.delete(id);
+    }
+  }
+
+  /** Slurm refuses to release a job that has ended meanwhile: that must not keep this from the next one. */
+  async #releaseHeld(slurm: SlurmClient): Promise<void> {
+    for (const [id, at] of this.#toRelease) {
+      if (this.jobs.get(id)?.end !== undefined) this.#toRelease.delete(id);
+      else if (Date.now() > at) {
+        await slurm.jobs.release(id);
+        this.#toRelease.delete(id);
+      }
     }
   }
 
