@@ -25,7 +25,7 @@ import { workersEnded } from '../../../framework/status/ended-workers.ts';
 import { slurmVersionOf } from '../../../objects/slurm-version.ts';
 import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
 import { maxNodeCountAnnotation } from '../../../slurm-config/render/config-map.ts';
-import { workerFeatures, workerSize } from '../../../slurm-config/render/slurmd-conf.ts';
+import { slurmSetName, workerFeatures, workerSize } from '../../../slurm-config/render/slurmd-conf.ts';
 import type { NodesView } from '../../../slurm-connection/slurm-gateway.ts';
 import { confServerAnnotation } from '../annotations.ts';
 import { observeAutoscale } from '../autoscale/observe-autoscale.ts';
@@ -81,7 +81,8 @@ export function observeFacts(
     spec.scalingMode === 'StatefulSet'
       ? spec.replicas
       : [...observedNodes.values()].filter((node) => node.eligible).length;
-  const set = { namespace, name, uid };
+  const partition = spec.partition.enabled ? slurmSetName(nodeSet) : undefined;
+  const set = { namespace, name, uid, partition };
   const { rollingUpdate, type } = spec.updateStrategy;
   return {
     namespace,
@@ -95,6 +96,7 @@ export function observeFacts(
     deleting: nodeSet.metadata.deletionTimestamp !== undefined,
     deletionPolicy: spec.deletionPolicy,
     configLines: configLines(cache, nodeSet),
+    partition,
     controllerExists: controllerOfSet(cache, nodeSet) !== undefined,
     controllerName: spec.controllerRef.name,
     hasFinalizer: nodeSet.metadata.finalizers?.includes(finalizer.drain) ?? false,

@@ -38,3 +38,11 @@ test('work without a limit never ends; an empty instance id and reservation are 
   assert.equal(seen.reservation, undefined);
   assert.equal(observeSlurmNode(listed({}), 5_000, set).deadline, 5_000);
 });
+
+test('tells whether the partition of its NodeSet contains it', () => {
+  const partition = { ...set, partition: 'gpu' };
+  const isOutside = (partitions: string[], of = partition) =>
+    observeSlurmNode(listed({ partitions }), undefined, of).outsidePartition === true;
+  assert.deepEqual([isOutside(['all', 'gpu']), isOutside(['all']), isOutside([])], [false, true, true]);
+  assert.equal(observeSlurmNode(listed({ partitions: [] }), undefined, set).outsidePartition, undefined);
+});

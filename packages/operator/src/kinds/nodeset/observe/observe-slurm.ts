@@ -8,6 +8,8 @@ export interface SetIdentity {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  /** The partition that slurm.conf gets for it. */
+  readonly partition?: string | undefined;
 }
 
 export function observeSlurmNode(
@@ -32,6 +34,9 @@ export function observeSlurmNode(
     reservation: node.reservation || undefined,
     lastBusyAt: node.lastBusyAt,
     reasonSetAt: node.reasonSetAt,
+    ...(set.partition === undefined || node.partitions.includes(set.partition)
+      ? {}
+      : { outsidePartition: true }),
   };
 }
 

@@ -43,6 +43,7 @@ function nodeSet(nodeSelector: Record<string, string> = {}): NodeSet {
       controllerRef: { name: 'main' },
       scalingMode: 'StatefulSet',
       replicas: count,
+      partition: { enabled: false },
       template: { spec: { nodeSelector } },
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
     },

@@ -136,6 +136,8 @@ export interface SlurmNode {
   /** When it last had work, and when its reason was written; by Slurm's clock. */
   readonly lastBusyAt?: number | undefined;
   readonly reasonSetAt?: number | undefined;
+  /** The partition of its NodeSet does not contain it. */
+  readonly outsidePartition?: boolean;
 }
 
 /** What Slurm refused to note of a worker: not requested again before its time, unless the desired value changes. */
@@ -201,6 +203,8 @@ export interface Observed {
   readonly deletionPolicy: 'Drain' | 'CancelPending' | 'Delete';
   /** What slurm.conf says of this NodeSet. */
   readonly configLines: ConfigLines;
+  /** The partition that slurm.conf gets for this NodeSet. */
+  readonly partition?: string | undefined;
   /** The Controller object exists. When it does not, there is no Slurm left to ask. */
   readonly controllerExists: boolean;
   /** Its name, as the NodeSet refers to it. */

@@ -59,6 +59,8 @@ export function ready(
       message: `${unregistered.length} workers run but have not registered with Slurm: ${names(unregistered)}. Read the log of slurmd in these pods.`,
     };
   }
+  const unread = unreadPartition(observed);
+  if (unread !== undefined) return { type, status: 'False', reason: 'Reconfiguring', message: unread };
   return {
     type,
     status: 'True',
@@ -87,6 +89,15 @@ function lostState(observed: Observed, now: number): string | undefined {
       ? ''
       : ` ${working.length} of them had jobs when Slurm last reported them and stay until these must have ended; to replace one now, delete its pod (${working[0]?.name}).`;
   return `slurmctld, started at ${timeText(startedAt)}, does not know ${absent.length} of ${healthy.length} running workers: it has lost its state (was its volume lost, replaced or restored?). If you can restore the state, do it before ${timeText(from)}: from then on the operator replaces the workers.${waiting}`;
+}
+
+/** Workers can register before slurmctld reads the lines of their NodeSet: until then Slurm rejects jobs for them. */
+function unreadPartition(observed: Observed): string | undefined {
+  const { partition, workers, controllerName, configLines } = observed;
+  if (partition === undefined || configLines.state === 'external') return undefined;
+  const nodes = workers.flatMap((worker) => (isHealthy(worker) ? (nodeOf(observed, worker) ?? []) : []));
+  if (nodes.length === 0 || nodes.some(({ outsidePartition }) => outsidePartition !== true)) return undefined;
+  return `Partition ${partition} does not contain the workers yet: slurmctld has not read its new configuration. Check the condition ConfigApplied of Controller ${controllerName}.`;
 }
 
 /** Workers whose name in Slurm belongs to another NodeSet, or is taken by a node that is not theirs. */

@@ -60,6 +60,23 @@ test('what Slurm refuses to note is told in its words, with the worker and what 
   });
 });
 
+test('is not Ready before slurmctld has read the partition of the NodeSet', () => {
+  const configLines = { state: 'present', held: [] } as const;
+  const outside = [slurmNode(0, { outsidePartition: true }), slurmNode(1, { outsidePartition: true })];
+  const { Ready } = conditions(observed(both, outside, { partition: 'w', configLines }));
+  assert.deepEqual([Ready?.status, Ready?.reason], ['False', 'Reconfiguring']);
+  assert.match(
+    Ready?.message ?? '',
+    /^Partition w does not contain the workers yet: .*of Controller slurm\.$/,
+  );
+  const joined = conditions(
+    observed(both, [slurmNode(0), ...outside.slice(1)], { partition: 'w', configLines }),
+  ).Ready;
+  assert.equal(joined?.status, 'True', 'slurmctld knows the partition');
+  const elsewhere = { partition: 'w', configLines: { state: 'external', held: [] } } as const;
+  assert.equal(conditions(observed(both, outside, elsewhere)).Ready?.status, 'True');
+});
+
 test('a worker on a node that Kubernetes does not reach is named together with that node', () => {
   const lost = worker(1, { nodeReachable: false, ready: false });
   const { Ready } = conditions(observed([worker(0), lost], [slurmNode(0), slurmNode(1)]));
