@@ -143,7 +143,12 @@ test('who a container runs as: the context, then the image, looked up in the ima
   assert.deepEqual(user({}, '402:402'), [402, 402, []]);
   assert.deepEqual(user({ runAsUser: 401 }, 'root'), [401, 402, [500]]);
   assert.deepEqual(user({ runAsUser: 7 }, '', { fsGroup: 9, supplementalGroups: [8] }), [7, 0, [8, 9]]);
-  assert.throws(() => user({ runAsNonRoot: true }, ''), /runAsNonRoot and image will run as root/);
+  const nonRoot = { runAsNonRoot: true };
+  assert.throws(() => user(nonRoot, ''), /runAsNonRoot and image will run as root/);
+  assert.throws(() => user(nonRoot, 'slurm'), /non-numeric user \(slurm\), cannot verify user is non-root/);
+  assert.throws(() => user({ ...nonRoot, runAsUser: 0 }, 'slurm'), /runAsUser breaks non-root policy/);
+  assert.deepEqual(user({ ...nonRoot, runAsUser: 401 }, 'slurm'), [401, 402, [500]]);
+  assert.deepEqual(user(nonRoot, '402'), [402, 0, []]);
   assert.throws(() => user({}, 'missing-user'), /unable to find user missing-user/);
 });
 

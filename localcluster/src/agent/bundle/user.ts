@@ -36,10 +36,11 @@ export function resolveUser(
     (groupPart === undefined ? undefined : findGroup(accounts.group, groupPart)) ??
     entry?.gid ??
     0;
-  if (context.runAsNonRoot === true && uid === 0)
+  const refusal = context.runAsNonRoot === true ? rootRefusal(context.runAsUser, userPart, uid) : undefined;
+  if (refusal !== undefined)
     throw new AgentError(
       'CreateContainerConfigError',
-      `container has runAsNonRoot and image will run as root (pod: "${pod.metadata.name}", container: ${container.name})`,
+      `${refusal} (pod: "${pod.metadata.name}", container: ${container.name})`,
     );
   const extra = new Set<number>(pod.spec.securityContext?.supplementalGroups ?? []);
   if (pod.spec.securityContext?.fsGroup !== undefined) extra.add(pod.spec.securityContext.fsGroup);
@@ -47,6 +48,14 @@ export function resolveUser(
     for (const group of groupsOf(accounts.group, entry.name)) extra.add(group);
   extra.delete(gid);
   return { uid, gid, additionalGids: [...extra].toSorted((a, b) => a - b), home: entry?.home ?? '/' };
+}
+
+/** A kubelet does not read the files of an image: the name of an account is refused, whatever its number is. */
+function rootRefusal(runAsUser: number | undefined, imageUser: string, uid: number): string | undefined {
+  if (runAsUser !== undefined) return uid === 0 ? "container's runAsUser breaks non-root policy" : undefined;
+  if (uid === 0 && /^\d*$/.test(imageUser)) return 'container has runAsNonRoot and image will run as root';
+  if (/^\d+$/.test(imageUser)) return undefined;
+  return `container has runAsNonRoot and image has non-numeric user (${imageUser}), cannot verify user is non-root`;
 }
 
 function findUser(passwd: string, wanted: string) {

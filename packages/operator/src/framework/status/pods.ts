@@ -21,6 +21,8 @@ export interface PodFacts {
   /** Why a container does not run, in Kubernetes' word, such as CrashLoopBackOff. */
   readonly waiting: string | undefined;
   readonly waitingMessage: string | undefined;
+  /** When a container that waits for its next start failed last. */
+  readonly failedAt?: number | undefined;
   /** The last output of a container that failed. */
   readonly lastLogLine: string | undefined;
   /** Why no node takes it. */
@@ -62,9 +64,9 @@ export function lostNode(cache: Cache, name: string | undefined): string | undef
 export function podFacts({ metadata, spec, status }: Live<Pod>, lostWith: string | undefined): PodFacts {
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const main = status?.containerStatuses?.find((one) => one.name === spec?.containers[0]?.name);
-  const waiting = containers
-    .map((one) => one.state?.waiting)
-    .find((one) => one?.reason && !normal.has(one.reason));
+  const stopped = containers.find(({ state }) => state?.waiting?.reason && !normal.has(state.waiting.reason));
+  const waiting = stopped?.state?.waiting;
+  const failedAt = Date.parse(stopped?.lastState?.terminated?.finishedAt ?? '');
   const ended = containers
     .map((one) => one.state?.terminated ?? one.lastState?.terminated)
     .find((one) => one && one.exitCode !== 0);
@@ -83,6 +85,7 @@ export function podFacts({ metadata, spec, status }: Live<Pod>, lostWith: string
     revision: metadata.labels?.['controller-revision-hash'],
     waiting: waiting?.reason,
     waitingMessage: waiting?.message,
+    ...(Number.isNaN(failedAt) ? {} : { failedAt }),
     lastLogLine: lastLine(ended?.message),
     unschedulable: scheduled?.status === 'False' ? (scheduled.message ?? scheduled.reason) : undefined,
     boundTo: [],

@@ -81,6 +81,36 @@ test('the condition counts slurmctld and workers on an old key', () => {
   );
 });
 
+test('a slurmctld that failed before its Accounting was ready starts again at once, and only once', () => {
+  const [before, readyAt, later] = [1_000_000, 1_060_000, 1_061_000];
+  const accounting = (status: string) => ({
+    ...anAccounting(),
+    status: {
+      conditions: [
+        {
+          type: conditionType.ready,
+          status,
+          reason: 'Ready',
+          message: '',
+          lastTransitionTime: new Date(readyAt).toISOString(),
+        },
+      ],
+    },
+  });
+  const restarts = (failedAt: number, status: string, waiting = 'CrashLoopBackOff') => {
+    const controller = aController({ accountingRef: { name: 'slurm' } });
+    const given = { controller, accounting: accounting(status) as never };
+    const { configHash } = plan(given);
+    const annotations = { 'controller.slinky.slurm.net/config-seen': configHash };
+    const crashed = pod({ ready: false, running: false, waiting, failedAt, annotations });
+    return plan({ ...given, pods: [crashed] }).restart.map(({ name }) => name);
+  };
+  assert.deepEqual(restarts(before, 'True'), ['pod-0']);
+  assert.deepEqual(restarts(later, 'True'), [], 'it failed for another reason');
+  assert.deepEqual(restarts(before, 'False'), [], 'slurmdbd is still away');
+  assert.deepEqual(restarts(before, 'True', 'ImagePullBackOff'), []);
+});
+
 const renewals: readonly {
   readonly name: string;
   readonly over: Partial<ObservedController>;

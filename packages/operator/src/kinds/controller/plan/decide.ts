@@ -32,6 +32,7 @@ import { missing } from './missing.ts';
 import { imageOf, render } from './render.ts';
 import {
   desiredKeys,
+  failedWithoutAccounting,
   hashes,
   isBeingReplaced,
   type KeyNotice,
@@ -54,7 +55,7 @@ export interface ControllerDecision {
   /** What the files in /etc/slurm should be; pods without it are touched. */
   readonly configHash: string;
   readonly touch: readonly string[];
-  /** Pods that wait ever longer before they try again: with a new configuration they should try at once. */
+  /** Pods that wait ever longer before they try again, and what they failed for is different now: they should try at once. */
   readonly restart: readonly { readonly name: string; readonly uid: string }[];
   /** Workers that are notified about a new key, and its digest. */
   readonly tell: KeyNotice;
@@ -210,7 +211,11 @@ export function decideController(
       // One that lacks the files of the new configuration must not read it: its successor will.
       .filter((pod) => pod.waiting === undefined && !otherFiles && !isBeingReplaced(pod, observed))
       .map((pod) => pod.name),
-    restart: unaware.filter((pod) => pod.waiting === 'CrashLoopBackOff'),
+    restart: observed.pods.filter(
+      (pod) =>
+        pod.waiting === 'CrashLoopBackOff' &&
+        (unaware.includes(pod) || failedWithoutAccounting(pod, observed)),
+    ),
     tell: keyNotice(observed),
     renew: runs ? nextToRenew(observed) : undefined,
     keys: desiredKeys(observed),

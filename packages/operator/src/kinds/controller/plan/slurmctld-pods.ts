@@ -1,5 +1,6 @@
 /** Which pods get a new key, replaced, or left to Kubernetes. Pure. */
-import { annotation } from '@slurm-operator/api';
+import { annotation, conditionType } from '@slurm-operator/api';
+import { findCondition } from '@slurm-operator/kube';
 import { digestBehind } from '../../../cache/references.ts';
 import type { PodFacts } from '../../../framework/status/pods.ts';
 import { clusterNameOf } from '../../../objects/cluster-name.ts';
@@ -26,6 +27,23 @@ export function hashes({ controller, secrets }: ObservedController) {
 export function desiredKeys(observed: ObservedController): Readonly<Record<string, string>> {
   const { slurmKey, jwtKey } = hashes(observed);
   return { [annotation.slurmKeyHash]: slurmKey, [annotation.jwtKeyHash]: jwtKey };
+}
+
+/**
+ * A slurmctld that has no saved state of accounting ends while slurmdbd is away, as after the loss of the node that both were on. By the
+ * time slurmdbd is back it may wait five minutes for its next start.
+ */
+export function failedWithoutAccounting(
+  { failedAt, lostWith }: PodFacts,
+  { accounting }: ObservedController,
+): boolean {
+  const ready = findCondition(accounting?.status?.conditions, conditionType.ready);
+  return (
+    failedAt !== undefined &&
+    lostWith === undefined &&
+    ready?.status === 'True' &&
+    Date.parse(ready.lastTransitionTime) >= failedAt
+  );
 }
 
 /** Kubernetes puts another pod in its place, or is about to find out that it has to. */
