@@ -1,18 +1,34 @@
-/** kubectl-slurm as one file for Node 22 or later. */
+/**
+ * kubectl-slurm as one file for Node 22 or later. The program is in it as compressed text that is unpacked when a command runs: that
+ * halves the file, and help, which people read most, appears without loading the program.
+ */
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { build, type Plugin } from 'esbuild';
+import { commandHelp, overview } from './command-line/help.ts';
+import { commands } from './commands/index.ts';
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
-const banner = `#!/usr/bin/env node
-import { createRequire as requireFor } from 'node:module';
-if (Number(process.versions.node.split('.')[0]) < 22) {
-  console.error('kubectl slurm needs Node 22 or later; this is Node ' + process.versions.node + '.');
-  process.exit(2);
-}
-const require = requireFor(import.meta.url);`;
+/** The plugin only opens WebSockets, without compression. */
+const withoutServer: Plugin = {
+  name: 'ws without its server',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/ws\/lib\/(websocket-server|stream|permessage-deflate)\.js$/ }, () => ({
+      contents: 'module.exports = class {}; module.exports.extensionName = "permessage-deflate";',
+      loader: 'js',
+    }));
+  },
+};
 
-export async function bundleCli(): Promise<{ readonly content: string; readonly inputs: readonly string[] }> {
+export interface CliBundle {
+  readonly content: string;
+  readonly inputs: readonly string[];
+  /** Bytes of the program before it is compressed. */
+  readonly unpacked: number;
+}
+
+export async function bundleCli(): Promise<CliBundle> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: repository,
     entryPoints: ['packages/cli/src/main.ts'],
@@ -20,18 +36,57 @@ export async function bundleCli(): Promise<{ readonly content: string; readonly 
     write: false,
     metafile: true,
     platform: 'node',
-    format: 'esm',
+    format: 'cjs',
     target: 'node22',
-    banner: { js: banner },
     minify: true,
-    // Names of classes are part of messages.
-    keepNames: false,
+    charset: 'utf8',
     legalComments: 'eof',
+    // Of the two forms of the package, the one whose unused parts can be left out.
+    alias: {
+      yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', `file://${repository}`)),
+    },
+    plugins: [withoutServer],
     // Optional accelerators of ws, which are not installed.
     external: ['bufferutil', 'utf-8-validate'],
     logLevel: 'silent',
   });
   const [output] = outputFiles;
   if (output === undefined) throw new Error('esbuild made nothing of packages/cli');
-  return { content: output.text, inputs: Object.keys(metafile.inputs).toSorted() };
+  return {
+    content: fileOf(output.text),
+    inputs: Object.keys(metafile.inputs).toSorted(),
+    unpacked: output.contents.length,
+  };
+}
+
+/** Help by the words of a command; the overview under the empty name. */
+const helpTexts = (): Readonly<Record<string, string>> =>
+  Object.fromEntries([
+    ['', overview(commands)],
+    ...commands.map((command) => [command.name, commandHelp(command)] as const),
+  ]);
+
+function fileOf(program: string): string {
+  const packed = brotliCompressSync(program, {
+    params: { [constants.BROTLI_PARAM_SIZE_HINT]: program.length },
+  });
+  return `#!/usr/bin/env node
+// kubectl slurm. Sources: packages/cli of slurm-operator (Apache-2.0), with parts of yaml (ISC) and ws (MIT).
+'use strict';
+if (Number(process.versions.node.split('.')[0]) < 22) {
+  console.error('kubectl slurm needs Node 22 or later; this is Node ' + process.versions.node + '.');
+  process.exit(2);
+}
+const words = process.argv.slice(2);
+const help = ${JSON.stringify(helpTexts())};
+const asks = words.length === 0 || /^(-h|--help)$/.test(words[words.length - 1]);
+const text = asks ? help[words.slice(0, -1).join(' ')] : undefined;
+if (text === undefined) run();
+else process.stdout.write(text);
+function run() {
+  const program = require('node:zlib').brotliDecompressSync(Buffer.from(${JSON.stringify(packed.toString('base64'))}, 'base64')).toString('utf8');
+  const load = require('node:vm').runInThisContext('(function (require, module, exports, __filename) {' + program + '\\n})', { filename: __filename });
+  load(require, module, exports, __filename);
+}
+`;
 }

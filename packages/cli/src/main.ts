@@ -9,4 +9,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     // What does not listen to the signal ends with the process.
     setTimeout(() => process.exit(130), 500).unref();
   });
-process.exitCode = await run(process.argv.slice(2), { io: processIo(), signal: interrupted.signal });
+// No top-level await: the program is one CommonJS function in its file.
+void main();
+
+async function main(): Promise<void> {
+  process.exitCode = await run(process.argv.slice(2), { io: processIo(), signal: interrupted.signal });
+}

@@ -189,6 +189,8 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   nodes: [],
   drain: ['gpu-0', '--reason', 'x'],
   resume: ['gpu-0'],
+  plan: ['gpu', '--restart'],
+  diff: ['-f', '/dev/null'],
   'rollout status': ['gpu'],
   'rollout pause': ['gpu'],
   'rollout resume': ['gpu'],

@@ -3,6 +3,7 @@ import type { Command } from '../command-line/command.ts';
 import { aboutCommands } from './about.ts';
 import { access } from './access.ts';
 import { check } from './check.ts';
+import { diff } from './diff.ts';
 import { doctor } from './doctor.ts';
 import { drain, resume } from './drain.ts';
 import { exec, passedOn } from './exec.ts';
@@ -10,6 +11,7 @@ import { jobActions } from './job-actions.ts';
 import { job, jobs } from './jobs.ts';
 import { logs } from './logs.ts';
 import { nodes } from './nodes.ts';
+import { plan } from './plan.ts';
 import { rollout } from './rollout.ts';
 import { status } from './status.ts';
 import { submit } from './submit.ts';
@@ -27,6 +29,8 @@ export const commands: readonly Command[] = [
   nodes,
   drain,
   resume,
+  plan,
+  diff,
   ...rollout,
   logs,
   exec,

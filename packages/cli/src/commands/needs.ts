@@ -56,3 +56,19 @@ export const writeNodeSets: readonly Need[] = [
   ours('nodesets', ['get', 'list', 'patch']),
   { group: 'apps', resource: 'controllerrevisions', verbs: ['list'] },
 ];
+/** What the operator's own plan looks at. The ConfigMap is that of the cluster, with slurm.conf. */
+export const readDryRun: readonly Need[] = [
+  ...readObjects,
+  { group: core, resource: 'configmaps', verbs: ['get'] },
+  { group: core, resource: 'persistentvolumeclaims', verbs: ['list'] },
+  { group: core, resource: 'nodes', verbs: ['list'], clusterWide: true },
+  { group: 'apps', resource: 'controllerrevisions', verbs: ['list'] },
+  { group: 'apps', resource: 'statefulsets', verbs: ['list'] },
+];
+/** A server-side dry run needs the right to make the change. */
+export const tryChanges: readonly Need[] = [
+  ...readDryRun,
+  ...['accountings', 'clusters', 'controllers', 'loginsets', 'nodesets', 'restapis', 'tokens'].map((one) =>
+    ours(one, ['create', 'get', 'list', 'patch']),
+  ),
+];

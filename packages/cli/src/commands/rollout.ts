@@ -16,7 +16,7 @@ import { nodeSets } from '../session/resources.ts';
 import type { Session } from '../session/session.ts';
 import { readObjects, writeNodeSets } from './needs.ts';
 
-async function nodeSetOf(session: Session, word: string | undefined): Promise<Live<NodeSet>> {
+export async function nodeSetOf(session: Session, word: string | undefined): Promise<Live<NodeSet>> {
   if (word === undefined) throw new CliError('Name a NodeSet, such as nodeset/gpu.');
   const name = word.replace(/^(nodesets?|nss)\//, '');
   const namespace = await session.namespace();

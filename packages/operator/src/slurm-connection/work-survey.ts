@@ -5,13 +5,11 @@
 import { type Clock, keyOf, type ObjectKey } from '@slurm-operator/kube';
 import { type NodeUpdate, Refused, SlurmError } from '@slurm-operator/slurm';
 import {
-  acceptsJobs,
   closedReason,
   type NodeClosing,
-  nodeWork,
   type SlurmSurvey,
   type SlurmWork,
-  workJobs,
+  workOf,
 } from '../slurm-config/guard/slurm-work.ts';
 import { classify } from './failure.ts';
 import type { SlurmConnection } from './slurm-connection.ts';
@@ -156,15 +154,5 @@ async function askWork({ client, gateway }: SlurmConnection, signal: AbortSignal
   const nodes = await gateway.freshView(signal);
   if (nodes.kind === 'unknown') return unknown(nodes.why);
   const jobs = await client.jobs.list({ signal, ...longestList });
-  return {
-    kind: 'known',
-    jobs: workJobs(jobs.items),
-    partitions: new Map(partitions.items.map((partition) => [partition.name, acceptsJobs(partition)])),
-    partitionSets: new Map(
-      partitions.items.map(({ name, nodeSets }) => [name, nodeSets.split(',').filter((set) => set !== '')]),
-    ),
-    nodes: nodeWork(nodes.nodes),
-    nodeCount: nodes.nodes.length,
-    jobCount: jobs.items.length,
-  };
+  return workOf({ partitions: partitions.items, nodes: nodes.nodes, jobs: jobs.items });
 }

@@ -8,7 +8,7 @@ import type {
   SlurmTres,
   SlurmUser,
 } from '../model/accounting.ts';
-import { listOf, numberOf, timeOf, type WireNumber } from '../wire/values.ts';
+import { limitOf, listOf, numberOf, timeOf, type WireNumber } from '../wire/values.ts';
 
 export function readAccount(raw: {
   readonly name: string;
@@ -89,6 +89,7 @@ export function readAccountingJob(raw: {
     readonly start?: number;
     readonly end?: number;
     readonly elapsed?: number;
+    readonly limit?: WireNumber;
   };
   readonly exit_code?: { readonly return_code?: WireNumber };
 }): AccountingJob {
@@ -108,6 +109,7 @@ export function readAccountingJob(raw: {
     startedAt: timeOf(raw.time?.start),
     endedAt: timeOf(raw.time?.end),
     elapsedSeconds: raw.time?.elapsed,
+    timeLimit: limitOf(raw.time?.limit),
     exitCode: numberOf(raw.exit_code?.return_code),
   };
 }

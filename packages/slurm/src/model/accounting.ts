@@ -1,4 +1,6 @@
 /** What slurmdbd keeps. Fields beyond these are reachable through raw access. */
+import type { Limit } from '../wire/values.ts';
+
 export interface SlurmAccount {
   readonly name: string;
   readonly description: string;
@@ -49,6 +51,8 @@ export interface AccountingJob {
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
   readonly elapsedSeconds: number | undefined;
+  /** Minutes. */
+  readonly timeLimit: Limit;
   readonly exitCode: number | undefined;
 }
 

@@ -123,6 +123,26 @@ export function workJobs(jobs: readonly SlurmJob[]): WorkJob[] {
     }));
 }
 
+/** What three lists of Slurm say of its work. */
+export function workOf(lists: {
+  readonly partitions: readonly SlurmPartition[];
+  readonly nodes: readonly SlurmNode[];
+  readonly jobs: readonly SlurmJob[];
+}): SlurmWork {
+  const { partitions, nodes, jobs } = lists;
+  return {
+    kind: 'known',
+    jobs: workJobs(jobs),
+    partitions: new Map(partitions.map((partition) => [partition.name, acceptsJobs(partition)])),
+    partitionSets: new Map(
+      partitions.map(({ name, nodeSets }) => [name, nodeSets.split(',').filter((set) => set !== '')]),
+    ),
+    nodes: nodeWork(nodes),
+    nodeCount: nodes.length,
+    jobCount: jobs.length,
+  };
+}
+
 /** A partition that is DRAIN or INACTIVE refuses new jobs; one that is DOWN still queues them. */
 export const acceptsJobs = ({ state }: SlurmPartition): boolean =>
   state.includes('UP') || state.includes('DOWN');

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { bundleCli } from './bundle.ts';
+import { commandHelp, overview } from './command-line/help.ts';
+import { commands } from './commands/index.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'kubectl-slurm-bundle-'));
+const file = join(directory, 'kubectl-slurm');
+let bytes = 0;
+before(async () => {
+  const { content } = await bundleCli();
+  bytes = Buffer.byteLength(content);
+  writeFileSync(file, content, { mode: 0o755 });
+});
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+const run = (words: readonly string[]) =>
+  spawnSync(process.execPath, [file, ...words], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] ?? '', HOME: directory },
+  });
+
+test('the file is smaller than 400 kB', () => {
+  assert.ok(bytes < 400 * 1024, `${bytes} bytes`);
+});
+
+test('help without loading the program is the help of the program', () => {
+  assert.equal(run([]).stdout, overview(commands));
+  assert.equal(run(['--help']).stdout, overview(commands));
+  assert.equal(run(['help']).stdout, overview(commands));
+  for (const command of commands.filter((_, index) => index % 4 === 0))
+    assert.equal(run([...command.name.split(' '), '--help']).stdout, commandHelp(command));
+});
+
+test('the program itself runs: errors, completion, options', () => {
+  const wrong = run(['statsu']);
+  assert.equal(wrong.status, 2);
+  assert.match(wrong.stderr, /^kubectl slurm: unknown command "statsu"; did you mean "status"\?/);
+  assert.match(run(['__complete', 'pl']).stdout, /^plan\t.*\n:4\n$/);
+  assert.match(execFileSync(process.execPath, [file, 'options'], { encoding: 'utf8' }), /--namespace/);
+});
