@@ -179,16 +179,19 @@ test('diff of a partition limit: the line of slurm.conf and the pending jobs ove
   const write = (extraConf: string) =>
     writeFileSync(
       file,
-      stringify({
-        apiVersion: controllers.apiVersion,
-        kind: 'Controller',
-        metadata: { name: 'slurm' },
-        spec: {
-          slurmKeyRef: { name: 'slurm-auth', key: 'slurm.key' },
-          jwtKeyRef: { name: 'slurm-jwt', key: 'jwt.key' },
-          extraConf,
+      stringify(
+        {
+          apiVersion: controllers.apiVersion,
+          kind: 'Controller',
+          metadata: { name: 'slurm' },
+          spec: {
+            slurmKeyRef: { name: 'slurm-auth', key: 'slurm.key' },
+            jwtKeyRef: { name: 'slurm-jwt', key: 'jwt.key' },
+            extraConf,
+          },
         },
-      }),
+        { version: '1.1' },
+      ),
     );
   write('PartitionName=all Nodes=ALL Default=YES MaxTime=1-00:00:00\n');
   const { code, out, err } = await world.run(['diff', '-f', file, ...here]);
