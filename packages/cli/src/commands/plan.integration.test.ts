@@ -7,7 +7,6 @@ import { after, before, test } from 'node:test';
 import { label } from '@slurm-operator/api';
 import { nodes, pods } from '@slurm-operator/kube';
 import { revisionHash } from '@slurm-operator/operator/dry-run';
-import { stringify } from 'yaml';
 import { CliWorld } from '../../testing/cli-world.ts';
 import { controllers, nodeSets } from '../session/resources.ts';
 
@@ -179,19 +178,16 @@ test('diff of a partition limit: the line of slurm.conf and the pending jobs ove
   const write = (extraConf: string) =>
     writeFileSync(
       file,
-      stringify(
-        {
-          apiVersion: controllers.apiVersion,
-          kind: 'Controller',
-          metadata: { name: 'slurm' },
-          spec: {
-            slurmKeyRef: { name: 'slurm-auth', key: 'slurm.key' },
-            jwtKeyRef: { name: 'slurm-jwt', key: 'jwt.key' },
-            extraConf,
-          },
+      JSON.stringify({
+        apiVersion: controllers.apiVersion,
+        kind: 'Controller',
+        metadata: { name: 'slurm' },
+        spec: {
+          slurmKeyRef: { name: 'slurm-auth', key: 'slurm.key' },
+          jwtKeyRef: { name: 'slurm-jwt', key: 'jwt.key' },
+          extraConf,
         },
-        { version: '1.1' },
-      ),
+      }),
     );
   write('PartitionName=all Nodes=ALL Default=YES MaxTime=1-00:00:00\n');
   const { code, out, err } = await world.run(['diff', '-f', file, ...here]);
