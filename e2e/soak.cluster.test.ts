@@ -1,7 +1,8 @@
 /** A short soak of the whole surface, every time; `make soak OPS=1000` is the long form. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { needsThisMachine } from './src/given/given-cluster.ts';
+import { isGiven, needsCluster, needsThisMachine } from './src/given/given-cluster.ts';
+import { runApiSoak } from './src/soak/api-soak.ts';
 import { runSoak } from './src/soak/run-soak.ts';
 
 /** Chance finds more than one history, but a failure must be one that can be had again. */
@@ -35,6 +36,18 @@ const kinds: readonly string[] = [
   'delete a NodeSet, draining',
   'create, use or delete the Accounting',
 ];
+
+/** Elsewhere the operations below include all of these. */
+if (isGiven)
+  test('operations through the Kubernetes API under load: every job completes in its first run', {
+    ...needsCluster(3),
+    timeout: 2_700_000,
+  }, async () => {
+    const result = await runApiSoak(`e2e-api-soak-${process.pid}`, console.log);
+    assert.deepEqual(result.jobs_hurt, []);
+    assert.ok(result.jobs_run >= 10, `only ${result.jobs_run} jobs ran: was there any load?`);
+    console.log(JSON.stringify(result));
+  });
 
 test('operations of every family under load lose no job, touch nothing of others, and end where a fresh install ends', {
   ...needsThisMachine('it cuts the power of nodes, pauses processes and reads the audit log'),

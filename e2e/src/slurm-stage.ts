@@ -47,7 +47,8 @@ import { wantedSlurm } from './wanted-slurm.ts';
 
 export const namespace = 'slurm';
 
-const extraConf = [
+/** Lines of slurm.conf that a stage has unless it is given others. */
+export const stageConf = [
   ...smallMachineLines,
   'JobAcctGatherType=jobacct_gather/none',
   'SlurmdTimeout=60',
@@ -205,7 +206,7 @@ export class SlurmStage implements AsyncDisposable {
         accessModes: ['ReadWriteOnce'],
         resources: { requests: { storage: '1Gi' } },
       },
-      extraConf,
+      extraConf: stageConf,
       configFileRefs: [{ name: 'cgroup' }],
       ...spec,
     };

@@ -3,7 +3,7 @@ import { nodes, pods } from '@slurm-operator/kube';
 import { type SlurmClient, SlurmError } from '@slurm-operator/slurm';
 import { namespace, type SlurmStage } from '../../slurm-stage.ts';
 import { giveBack, powerCut } from '../administrator.ts';
-import { type Operation, pause, type Run } from './operation.ts';
+import { type Operation, pause, type Run, type Soaking } from './operation.ts';
 
 const cordonNode: Run = async ({ stage, random }) => {
   const name = random.pick(stage.cluster.nodes)?.name ?? '';
@@ -38,7 +38,7 @@ async function isEvicted(stage: SlurmStage, name: string): Promise<boolean> {
 }
 
 /** A worker with a job on it must not be evictable. */
-const evictBusy: Run = async ({ stage, random }) => {
+export const evictBusy = async ({ stage, random }: Pick<Soaking, 'stage' | 'random'>): Promise<string> => {
   const busy = (await stage.workers()).filter(
     (pod) => pod.metadata.labels?.['nodeset.slinky.slurm.net/pod-protect'] === 'true',
   );
