@@ -4,6 +4,7 @@ import {
   type Client,
   customResourceDefinitions,
   type DeepReadonly,
+  draftOf,
   type KubeObject,
   namespaces,
 } from '@slurm-operator/kube';
@@ -66,7 +67,7 @@ export async function takeGround(client: Client): Promise<void> {
       },
     };
     try {
-      await client.create(namespaces, namespace as never);
+      await client.create(namespaces, draftOf(namespaces, namespace));
     } catch (error) {
       if (!(error instanceof AlreadyExistsError)) throw error;
       const found = await client.get(namespaces, { name });

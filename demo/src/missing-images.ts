@@ -1,5 +1,5 @@
 /** Whether a cluster can get the images, asked before anything is installed: one pod that names them all. */
-import { type Client, type DeepReadonly, type Pod, pods, sleep } from '@slurm-operator/kube';
+import { type Client, type DeepReadonly, draftOf, type Pod, pods, sleep } from '@slurm-operator/kube';
 import { DemoRefusedError } from './names.ts';
 
 /** What a kubelet says of an image that it does not get. */
@@ -76,23 +76,26 @@ export async function checkImages(client: Client, options: ImageCheckOptions): P
   const { namespace, images, say, timeoutMs = 600_000, signal } = options;
   const ref = { namespace, name: 'demo-images' };
   await removePod(client, ref, signal);
-  await client.create(pods, {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: ref,
-    spec: {
-      restartPolicy: 'Never',
-      terminationGracePeriodSeconds: 0,
-      automountServiceAccountToken: false,
-      // Not every image has a program of this name. It only matters that the image comes.
-      containers: images.map((image, index) => ({
-        name: `image-${index}`,
-        image,
-        imagePullPolicy: 'IfNotPresent',
-        command: ['true'],
-      })),
-    },
-  } as never);
+  await client.create(
+    pods,
+    draftOf(pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: ref,
+      spec: {
+        restartPolicy: 'Never',
+        terminationGracePeriodSeconds: 0,
+        automountServiceAccountToken: false,
+        // Not every image has a program of this name. It only matters that the image comes.
+        containers: images.map((image, index) => ({
+          name: `image-${index}`,
+          image,
+          imagePullPolicy: 'IfNotPresent',
+          command: ['true'],
+        })),
+      },
+    }),
+  );
   try {
     const began = performance.now();
     let missingSince: number | undefined;

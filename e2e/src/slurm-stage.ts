@@ -21,7 +21,7 @@ import {
   type Client,
   configMaps,
   customResourceDefinitions,
-  type Draft,
+  draftOf,
   type KubeObject,
   leases,
   type Pod,
@@ -129,7 +129,10 @@ export class SlurmStage implements AsyncDisposable {
     // On a given cluster the chart has brought them.
     if (!isGiven)
       for (const kind of kinds)
-        await this.client.create(customResourceDefinitions, customResourceDefinition(kind) as never);
+        await this.client.create(
+          customResourceDefinitions,
+          draftOf(customResourceDefinitions, customResourceDefinition(kind)),
+        );
     await createNamespace(this.client, namespace);
     const data = {
       'slurm.key': randomBytes(768).toString('base64'),
@@ -249,7 +252,7 @@ export class SlurmStage implements AsyncDisposable {
     spec: object,
   ): Promise<void> {
     const object = { apiVersion: 'slinky.slurm.net/v1beta1', kind, metadata: { name, namespace }, spec };
-    await this.client.create(resource, object as unknown as Draft<T & KubeObject>);
+    await this.client.create(resource, draftOf(resource, object));
   }
 
   async patchNodeSet(name: string, spec: object): Promise<void> {
@@ -265,7 +268,7 @@ export class SlurmStage implements AsyncDisposable {
       namespace,
       labelSelector: 'app.kubernetes.io/name=slurmd',
     });
-    return items as unknown as Pod[];
+    return items as unknown as Pod[]; // read-only in type only: the list is the caller's
   }
 
   /** A client of the Slurm inside, through its Service. */

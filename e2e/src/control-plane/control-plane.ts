@@ -5,9 +5,11 @@ import { currentCondition } from '@slurm-operator/demo/waiting';
 import { buildImage, imageTag, type SlurmVersion } from '@slurm-operator/images';
 import { people, sssdConf } from '@slurm-operator/images/testing';
 import {
+  type AnyResource,
   type Condition,
   configMaps,
   deployments,
+  draftOf,
   exec,
   type KubeObject,
   type Pod,
@@ -44,7 +46,7 @@ const keyRefs = {
 };
 
 /** Everything that says Ready, in the order in which it usually does. */
-const parts: readonly (readonly [Resource<never>, string])[] = [
+const parts: readonly (readonly [AnyResource, string])[] = [
   [accountings, 'slurm'],
   [controllers, 'slurm'],
   [restApis, 'slurm'],
@@ -52,7 +54,7 @@ const parts: readonly (readonly [Resource<never>, string])[] = [
   [loginSets, 'login'],
   [clusters, 'slurm'],
   [nodeSets, 'compute'],
-] as never;
+];
 
 export class ControlPlane implements AsyncDisposable {
   readonly stage: SlurmStage;
@@ -165,12 +167,15 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   create<T extends KubeObject>(resource: Resource<T>, name: string, rest: object) {
-    return this.stage.client.create(resource, {
-      ...rest,
-      apiVersion: resource.apiVersion,
-      kind: resource.kind,
-      metadata: { name, namespace },
-    } as never);
+    return this.stage.client.create(
+      resource,
+      draftOf(resource, {
+        ...rest,
+        apiVersion: resource.apiVersion,
+        kind: resource.kind,
+        metadata: { name, namespace },
+      }),
+    );
   }
 
   secret(name: string, values: Readonly<Record<string, string | Buffer>>) {

@@ -277,6 +277,7 @@ id_provider = proxy
 proxy_lib_name = files
 auth_provider = none`;
 
+/** As much of a pod as the programs in the guest read. */
 function podOf(name: string, spec: object): Pod {
   return {
     apiVersion: 'v1',

@@ -2,7 +2,7 @@
 
 import { mariadb, neighbour } from '@slurm-operator/demo/install';
 import { buildImage, imageTag } from '@slurm-operator/images';
-import { deployments, secrets, services } from '@slurm-operator/kube';
+import { deployments, draftOf, secrets, services } from '@slurm-operator/kube';
 import { namespace, type SlurmStage } from '../slurm-stage.ts';
 
 /** Users of the image itself: no user logs in during the soak. */
@@ -23,12 +23,15 @@ export async function beside({ client, staged, version }: SlurmStage): Promise<v
   await staged.loadImage((await buildImage('mariadb')).path);
   const values = { mariadb: { password: 'a password' }, sssd: { 'sssd.conf': sssdConf } };
   for (const [name, stringData] of Object.entries(values))
-    await client.create(secrets, {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name, namespace },
-      stringData,
-    } as never);
+    await client.create(
+      secrets,
+      draftOf(secrets, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name, namespace },
+        stringData,
+      }),
+    );
   const { service, deployment } = neighbour(
     mariadb({
       image: imageTag('mariadb'),
@@ -37,8 +40,8 @@ export async function beside({ client, staged, version }: SlurmStage): Promise<v
       pod: { securityContext: { fsGroup: 999 } },
     }),
   );
-  await client.create(services, inNamespace(service) as never);
-  await client.create(deployments, inNamespace(deployment) as never);
+  await client.create(services, draftOf(services, inNamespace(service)));
+  await client.create(deployments, draftOf(deployments, inNamespace(deployment)));
 }
 
 const inNamespace = (object: object) => {

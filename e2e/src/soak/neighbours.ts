@@ -3,7 +3,7 @@
  * operator does to it is noted, and so is a reservation of ours that no NodeSet asks for any more.
  */
 import { reasonPrefix } from '@slurm-operator/api';
-import { type Draft, KubeError, type Pod, pods } from '@slurm-operator/kube';
+import { draftOf, KubeError, pods } from '@slurm-operator/kube';
 import type { UntilOptions } from '@slurm-operator/kube/testing';
 import { nodeSets } from '@slurm-operator/operator';
 import { SlurmError } from '@slurm-operator/slurm';
@@ -45,7 +45,7 @@ export class Neighbours {
       metadata: { name: foreignWorker, namespace, labels: { 'app.kubernetes.io/name': 'foreign' } },
       spec: { ...spec, containers, hostname: foreignWorker },
     };
-    await this.#stage.client.create(pods, pod as unknown as Draft<Pod & { metadata: { name: string } }>);
+    await this.#stage.client.create(pods, draftOf(pods, pod));
     const slurm = await this.#stage.slurm();
     await until(
       'the worker of others has joined',

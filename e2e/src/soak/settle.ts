@@ -1,6 +1,6 @@
 /** The end of a soak: whatever people took they give back, and everybody waits until nothing is left to do. */
 import { imageTag } from '@slurm-operator/images';
-import { nodes, pods, type Resource } from '@slurm-operator/kube';
+import { type AnyResource, nodes, pods } from '@slurm-operator/kube';
 import { accountings, controllers, loginSets, nodeSets, restApis, tokens } from '@slurm-operator/operator';
 import { namespace, type SlurmStage } from '../slurm-stage.ts';
 import { until } from '../until.ts';
@@ -14,11 +14,11 @@ import type { Workload } from './workload.ts';
 export const patience = { seconds: 900 };
 
 /** What people create for a while. */
-const passing = [
+const passing: readonly (readonly [AnyResource, string])[] = [
   [accountings, 'main'],
   [loginSets, 'login'],
   [tokens, 'alice'],
-] as unknown as readonly (readonly [Resource, string])[];
+];
 
 export interface Settling {
   readonly stage: SlurmStage;

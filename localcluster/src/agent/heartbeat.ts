@@ -1,5 +1,5 @@
 /** The heartbeat of a node: its object, its status now and then, and its lease every few seconds. */
-import { AlreadyExistsError, type Client, NotFoundError, sleep } from '@slurm-operator/kube';
+import { AlreadyExistsError, type Client, draftOf, NotFoundError, sleep } from '@slurm-operator/kube';
 import { leases, nodes } from '../objects/objects.ts';
 import { buildNode, type NodeDescription, nodeStatus } from './node-object.ts';
 
@@ -19,7 +19,7 @@ export interface HeartbeatOptions {
 /** Registers the node; resolves when it is Ready for the API server. */
 export async function register({ client, node, images, now, signal }: HeartbeatOptions): Promise<void> {
   const wanted = buildNode(node);
-  await client.create(nodes, wanted as never, { signal }).catch(async (error: unknown) => {
+  await client.create(nodes, draftOf(nodes, wanted), { signal }).catch(async (error: unknown) => {
     if (!(error instanceof AlreadyExistsError)) throw error;
     await client.mergePatch(
       nodes,

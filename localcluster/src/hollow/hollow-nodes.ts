@@ -2,7 +2,7 @@
  * Thousands of nodes that are only objects: their pods are reported Running and end when they are deleted. One watch
  * and one writer serve all of them, so that a scale test measures what it tests and not its own nodes.
  */
-import { AlreadyExistsError, type Manager, NotFoundError } from '@slurm-operator/kube';
+import { AlreadyExistsError, draftOf, type Manager, NotFoundError } from '@slurm-operator/kube';
 import { buildNode, nodeStatus } from '../agent/node-object.ts';
 import { inBatches } from '../in-batches.ts';
 import { hollowAddress, hollowLabel, hollowPodStatus } from '../objects/hollow-status.ts';
@@ -74,7 +74,7 @@ export function addHollowNodes(manager: Manager, options: HollowOptions): () => 
       };
       const { spec, ...node } = buildNode(description);
       await client
-        .create(nodes, { ...node, spec: { providerID: spec.providerID } } as never, {
+        .create(nodes, draftOf(nodes, { ...node, spec: { providerID: spec.providerID } }), {
           fieldManager: 'kubelet',
         })
         .catch((error: unknown) => {

@@ -36,6 +36,7 @@ export function diagnose(
     for (const name of lacks) lacking.set(name, [...(lacking.get(name) ?? []), rule.id]);
     if (lacks.length > 0) continue;
     checked += 1;
+    // What the rule needs is there; that is checked above, by name.
     for (const draft of rule.find(values as unknown as Values, context)) drafts.push({ rule, draft });
   }
   const unchecked: Unchecked[] = [];

@@ -1,5 +1,6 @@
 /** What a fresh server holds before the first request. */
 
+import { untyped } from './api/typed.ts';
 import { type KubeObject, timestamp } from './api/types.ts';
 import { refreshAggregates } from './authorization/aggregate-roles.ts';
 import { bootstrapRbacObjects } from './authorization/bootstrap-roles.ts';
@@ -22,8 +23,7 @@ export function bootstrap(parts: ServerParts): void {
   }
   for (const object of systemPriorityClasses())
     storeMissing(parts, 'scheduling.k8s.io/priorityclasses', object);
-  for (const { resource, object } of bootstrapRbacObjects())
-    storeMissing(parts, resource, object as unknown as KubeObject);
+  for (const { resource, object } of bootstrapRbacObjects()) storeMissing(parts, resource, untyped(object));
   refreshAggregates(parts.store);
 }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rules } from '@slurm-operator/advice';
-import { pods } from '@slurm-operator/kube';
+import { draftOf, pods } from '@slurm-operator/kube';
 import { bundleCli } from '../src/bundle.ts';
 import { CliWorld } from '../testing/cli-world.ts';
 
@@ -39,19 +39,22 @@ try {
   const world = await CliWorld.start(`w-[0-${workers - 1}]`);
   try {
     for (let index = 0; index < workers; index += 1)
-      await world.client.create(pods, {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: {
-          name: `w-${index}`,
-          namespace: 'hpc',
-          labels: {
-            'app.kubernetes.io/component': 'worker',
-            'nodeset.slinky.slurm.net/pod-hostname': `w-${index}`,
+      await world.client.create(
+        pods,
+        draftOf(pods, {
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: {
+            name: `w-${index}`,
+            namespace: 'hpc',
+            labels: {
+              'app.kubernetes.io/component': 'worker',
+              'nodeset.slinky.slurm.net/pod-hostname': `w-${index}`,
+            },
           },
-        },
-        spec: { containers: [{ name: 'slurmd', image: 'slurmd:26.05' }] },
-      } as never);
+          spec: { containers: [{ name: 'slurmd', image: 'slurmd:26.05' }] },
+        }),
+      );
     const slurm = world.slurm.cluster;
     for (let index = 0; index < jobs; index += 1) {
       const job = { user: `user-${index % 50}`, cpusPerNode: 4, timeLimit: 600 };

@@ -108,6 +108,7 @@ export {
 export {
   type AnyResource,
   defineResource,
+  draftOf,
   groupOf,
   pathOf,
   type Resource,

@@ -19,6 +19,7 @@ import {
   type Client,
   createClient,
   customResourceDefinitions,
+  draftOf,
   kubeconfigConfig,
   type Live,
   namespaces,
@@ -95,7 +96,10 @@ export class BenchStage implements AsyncDisposable {
       restApiKind,
       tokenKind,
     ])
-      await client.create(customResourceDefinitions, customResourceDefinition(kind) as never);
+      await client.create(
+        customResourceDefinitions,
+        draftOf(customResourceDefinitions, customResourceDefinition(kind)),
+      );
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     await this.#machines.add(machines, (index) => ({ 'topology.slinky.slurm.net/spec': topologyOf(index) }));
     await client.create(secrets, {
@@ -120,9 +124,9 @@ export class BenchStage implements AsyncDisposable {
       slurmKeyRef: { name: 'key', key: 'slurm.key' },
       jwtKeyRef: { name: 'key', key: 'jwt.key' },
     };
-    await client.create(controllers, object('Controller', keys) as never);
+    await client.create(controllers, draftOf(controllers, object('Controller', keys)));
     const target = { server: this.slurm.server, tokenSecretRef: { name: 'token', key: 'SLURM_JWT' } };
-    await client.create(clusters, object('Cluster', target) as never);
+    await client.create(clusters, draftOf(clusters, object('Cluster', target)));
   }
 
   async #followPods(): Promise<void> {
@@ -209,13 +213,13 @@ export class BenchStage implements AsyncDisposable {
   }
 
   async createNodeSet(spec: object): Promise<void> {
-    await this.client.create(nodeSets, nodeSetOf(spec) as never);
+    await this.client.create(nodeSets, draftOf(nodeSets, nodeSetOf(spec)));
   }
 
   /** The workers that the operator would make, as pods without an owner, until all of them run; then deletes them. */
   async createRaw(count: number): Promise<number> {
     const { client } = this;
-    const nodeSet = await client.create(nodeSets, nodeSetOf({ replicas: count }, 'raw') as never, {
+    const nodeSet = await client.create(nodeSets, draftOf(nodeSets, nodeSetOf({ replicas: count }, 'raw')), {
       dryRun: true,
     });
     const controller = await client.get(controllers, { namespace, name: 'main' });

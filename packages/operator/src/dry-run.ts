@@ -136,5 +136,5 @@ function readOnly(objects: ReadObjects): Cache {
     get: <T extends KubeObject>(resource: Resource<T>, { namespace, name }: ObjectRef) =>
       all(resource, namespace).find(({ metadata }) => metadata.name === name),
   };
-  return reader as unknown as Cache;
+  return reader as unknown as Cache; // what `observe` uses of it
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { conditionType } from '@slurm-operator/api';
 import { currentCondition } from '@slurm-operator/demo/waiting';
 import { imageTag } from '@slurm-operator/images';
-import { secrets, services } from '@slurm-operator/kube';
+import { draftOf, secrets, services } from '@slurm-operator/kube';
 import { accountings, controllers, loginSets, restApis, tokens } from '@slurm-operator/operator';
 import { namespace } from '../../slurm-stage.ts';
 import { until } from '../../until.ts';
@@ -102,12 +102,15 @@ const recreateRestApi: Run = async ({ stage }) => {
   const service = { namespace, name: 'main-restapi' };
   const before = (await stage.client.find(services, service))?.metadata.uid;
   await stage.client.delete(restApis, at);
-  await stage.client.create(restApis, {
-    apiVersion: restApis.apiVersion,
-    kind: restApis.kind,
-    metadata: at,
-    spec,
-  } as never);
+  await stage.client.create(
+    restApis,
+    draftOf(restApis, {
+      apiVersion: restApis.apiVersion,
+      kind: restApis.kind,
+      metadata: at,
+      spec,
+    }),
+  );
   await until(
     'the Service of slurmrestd is there again',
     async () => {

@@ -139,6 +139,7 @@ interface Wanted {
 
 function settle(pod: Pod, wanted: Wanted, now: number): PodCondition {
   const before = pod.status?.conditions?.find((entry) => entry.type === wanted.type);
+  // The published type has no null, which kubelets write for a time that is not set.
   return {
     ...wanted,
     ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),

@@ -1,5 +1,5 @@
 /** Carries out the plan of a Deployment. */
-import { AlreadyExistsError, type Manager } from '@slurm-operator/kube';
+import { AlreadyExistsError, draftOf, type Manager } from '@slurm-operator/kube';
 import { type Deployment, deployments, replicaSets } from '../../objects/objects.ts';
 import { controllerOf, controllerReference, isControlledBy } from '../../objects/pods.ts';
 import { writeStatus } from '../write-status.ts';
@@ -41,9 +41,11 @@ export function addDeploymentController(manager: Manager): void {
         return;
       }
       case 'createSet':
-        await client.create(replicaSets, action.set as never, { signal }).catch((error: unknown) => {
-          if (!(error instanceof AlreadyExistsError)) throw error;
-        });
+        await client
+          .create(replicaSets, draftOf(replicaSets, action.set), { signal })
+          .catch((error: unknown) => {
+            if (!(error instanceof AlreadyExistsError)) throw error;
+          });
         recorder.normal(deployment, 'ScalingReplicaSet', `Scaled up replica set ${action.name}`);
         return;
       case 'updateSet': {

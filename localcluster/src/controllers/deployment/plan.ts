@@ -16,7 +16,7 @@ export interface Observed {
 
 export type Action =
   | { readonly do: 'adopt'; readonly set: ReplicaSet }
-  | { readonly do: 'createSet'; readonly name: string; readonly set: unknown }
+  | { readonly do: 'createSet'; readonly name: string; readonly set: object }
   | {
       readonly do: 'updateSet';
       readonly set: ReplicaSet;

@@ -1,5 +1,5 @@
 /** Keeps the EndpointSlices of each Service, and the older Endpoints object beside them. */
-import { AlreadyExistsError, type Manager, NotFoundError } from '@slurm-operator/kube';
+import { AlreadyExistsError, draftOf, type Manager, NotFoundError } from '@slurm-operator/kube';
 import { mapMatches } from '@slurm-operator/kubernetes-values';
 import { endpointSlices, endpoints, nodes, pods, type Service, services } from '../../objects/objects.ts';
 import { canonicalJson } from '../../objects/template-hash.ts';
@@ -49,7 +49,8 @@ export function addEndpointSliceController(manager: Manager): void {
         slices: cache.byIndex(endpointSlices, byService, `${namespace ?? ''}/${name}`),
       });
       for (const action of actions) {
-        if (action.do === 'create') await client.create(endpointSlices, action.slice as never, { signal });
+        if (action.do === 'create')
+          await client.create(endpointSlices, draftOf(endpointSlices, action.slice), { signal });
         else if (action.do === 'delete')
           await client.delete(endpointSlices, action.live.metadata, {
             uid: action.live.metadata.uid,
@@ -59,6 +60,7 @@ export function addEndpointSliceController(manager: Manager): void {
           const { generateName: _fixed, ...metadata } = action.slice.metadata;
           await client.replace(
             endpointSlices,
+            // The content has null for empty lists, as the server writes it; the published type has not.
             {
               ...action.slice,
               metadata: { ...action.live.metadata, annotations: undefined, ...metadata },
@@ -88,11 +90,12 @@ export function addEndpointSliceController(manager: Manager): void {
     const live = cache.get(endpoints, ref);
     const { annotations: _time, ...identity } = wanted.metadata;
     if (live === undefined) {
-      await client.create(endpoints, wanted as never, { signal }).catch((error: unknown) => {
+      await client.create(endpoints, draftOf(endpoints, wanted), { signal }).catch((error: unknown) => {
         if (!(error instanceof AlreadyExistsError)) throw error;
       });
       return;
     }
+    // Of Endpoints, for which there is no published type.
     const held = live as unknown as { subsets?: unknown; metadata: { labels?: unknown } };
     const same =
       canonicalJson([held.subsets ?? [], held.metadata.labels]) ===

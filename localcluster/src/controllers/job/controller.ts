@@ -1,5 +1,7 @@
 /** Carries out the plan of a Job. */
+
 import type { Manager } from '@slurm-operator/kube';
+import { draftOf } from '@slurm-operator/kube';
 import { inBatches } from '../../in-batches.ts';
 import { jobs, pods } from '../../objects/objects.ts';
 import { podsFor } from '../pod-ownership.ts';
@@ -19,7 +21,7 @@ export function addJobController(manager: Manager): void {
       await inBatches(plan.actions, async (action) => {
         switch (action.do) {
           case 'createPod': {
-            const pod = await client.create(pods, action.pod as never, { signal });
+            const pod = await client.create(pods, draftOf(pods, action.pod), { signal });
             recorder.normal(job, 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`);
             return;
           }

@@ -14,7 +14,7 @@ export interface Observed {
 }
 
 export type Action =
-  | { readonly do: 'createPod'; readonly pod: unknown }
+  | { readonly do: 'createPod'; readonly pod: object }
   | { readonly do: 'deletePod'; readonly pod: Pod }
   | { readonly do: 'deleteJob' };
 
@@ -148,7 +148,7 @@ function grow(job: Job, succeeded: readonly Pod[], active: readonly Pod[]): Acti
 
 const indexAnnotation = 'batch.kubernetes.io/job-completion-index';
 
-function buildPod(job: Job, index: number): unknown {
+function buildPod(job: Job, index: number): object {
   const indexed = job.spec.completionMode === 'Indexed';
   const template = job.spec.template;
   const marks = indexed ? { [indexAnnotation]: String(index) } : {};

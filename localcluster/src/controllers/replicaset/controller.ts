@@ -1,5 +1,5 @@
 /** Carries out the plan of a ReplicaSet, pods in parallel. */
-import { type Manager } from '@slurm-operator/kube';
+import { draftOf, type Manager } from '@slurm-operator/kube';
 import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import { inBatches } from '../../in-batches.ts';
 import { pods, type ReplicaSet, replicaSets } from '../../objects/objects.ts';
@@ -48,7 +48,7 @@ export function addReplicaSetController(manager: Manager): void {
       case 'release':
         return release(client, action.pod, set, signal);
       case 'createPod':
-        await client.create(pods, action.pod as never, { signal }).then(
+        await client.create(pods, draftOf(pods, action.pod), { signal }).then(
           (pod) => recorder.normal(set, 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`),
           (error: unknown) => {
             recorder.warning(set, 'FailedCreate', `Error creating: ${(error as Error).message}`);

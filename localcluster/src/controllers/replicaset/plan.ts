@@ -20,7 +20,7 @@ export interface Observed {
 export type Action =
   | { readonly do: 'adopt'; readonly pod: Pod }
   | { readonly do: 'release'; readonly pod: Pod }
-  | { readonly do: 'createPod'; readonly pod: unknown }
+  | { readonly do: 'createPod'; readonly pod: object }
   | { readonly do: 'deletePod'; readonly pod: Pod };
 
 export type Status = NonNullable<ReplicaSet['status']>;
@@ -79,7 +79,7 @@ export function planReplicaSet({ set, pods }: Observed, now: number): Plan {
   };
 }
 
-function buildPod(set: ReplicaSet): unknown {
+function buildPod(set: ReplicaSet): object {
   const template = set.spec.template;
   return {
     apiVersion: 'v1',

@@ -1,5 +1,5 @@
 /** Carries out the plan of a StatefulSet. */
-import { AlreadyExistsError, type Draft, type KubeObject, type Manager } from '@slurm-operator/kube';
+import { AlreadyExistsError, draftOf, type Manager } from '@slurm-operator/kube';
 import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import { claims, controllerRevisions, pods, type StatefulSet, statefulSets } from '../../objects/objects.ts';
 import { isControlledBy } from '../../objects/pods.ts';
@@ -58,9 +58,7 @@ export function addStatefulSetController(manager: Manager): void {
       case 'release':
         return release(client, action.pod, set, signal);
       case 'createClaim':
-        await client
-          .create(claims, action.claim as Draft<KubeObject> as never, { signal })
-          .catch(ignoreExisting);
+        await client.create(claims, draftOf(claims, action.claim), { signal }).catch(ignoreExisting);
         return;
       case 'ownClaim':
         await client.mergePatch(
@@ -71,7 +69,7 @@ export function addStatefulSetController(manager: Manager): void {
         );
         return;
       case 'createPod':
-        await client.create(pods, action.pod as never, { signal }).then(
+        await client.create(pods, draftOf(pods, action.pod), { signal }).then(
           () =>
             recorder.normal(
               set,
@@ -100,7 +98,7 @@ export function addStatefulSetController(manager: Manager): void {
         return;
       case 'createRevision':
         await client
-          .create(controllerRevisions, action.revision.object as never, { signal })
+          .create(controllerRevisions, draftOf(controllerRevisions, action.revision.object), { signal })
           .catch(ignoreExisting);
         return;
       case 'renumberRevision':

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   AlreadyExistsError,
+  draftOf,
   type Manager,
   type ReconcileContext,
   type Request,
@@ -61,10 +62,12 @@ export class ClaimBinder {
     }
     const volume = buildVolume(claim, wanted, join(this.#directory, `pvc-${claim.metadata.uid}`));
     await mkdir(volume.spec.hostPath.path, { recursive: true, mode: 0o777 });
-    const made = await client.create(volumes, volume as never, { signal }).catch((error: unknown) => {
-      if (error instanceof AlreadyExistsError) return undefined;
-      throw error;
-    });
+    const made = await client
+      .create(volumes, draftOf(volumes, volume), { signal })
+      .catch((error: unknown) => {
+        if (error instanceof AlreadyExistsError) return undefined;
+        throw error;
+      });
     if (made !== undefined) {
       recorder.normal(
         claim,

@@ -1,6 +1,8 @@
 /** Admission policies: expressions that refuse, bound to what they watch over. */
+
 import type { LabelSelector } from '@slurm-operator/kubernetes-values';
 import { ApiError, groupResourceText } from '../api/errors.ts';
+import { typed } from '../api/typed.ts';
 import type { KubeObject } from '../api/types.ts';
 import type { CelValue } from '../cel/values.ts';
 import type { RequestContext } from '../resource/request-context.ts';
@@ -60,9 +62,9 @@ export function runPolicies(attributes: AdmissionAttributes, context: RequestCon
   if (isExempt(attributes.definition)) return;
   const { store } = context.parts;
   for (const object of store.list(`${GROUP}/validatingadmissionpolicybindings`)) {
-    const binding = object as unknown as PolicyBinding;
+    const binding = typed<PolicyBinding>(object);
     const policy = store.get(`${GROUP}/validatingadmissionpolicies`, undefined, binding.spec.policyName);
-    if (policy !== undefined) enforce(policy as unknown as Policy, binding, attributes, context);
+    if (policy !== undefined) enforce(typed<Policy>(policy), binding, attributes, context);
   }
 }
 

@@ -1,5 +1,7 @@
 /** What objects cost under a ResourceQuota, and whether a namespace can afford one more. */
+
 import { Quantity } from '@slurm-operator/kubernetes-values';
+import { typed } from '../api/typed.ts';
 import type { KubeObject } from '../api/types.ts';
 import type { ServerParts } from '../resource/server-parts.ts';
 
@@ -38,7 +40,7 @@ const ONE = Quantity.ofInteger(1n);
 
 /** What one object of the resource counts for. Pods that are over count for nothing. */
 export function usageOf(group: string, plural: string, object: KubeObject): Usage {
-  const { spec, status } = object as unknown as Costly;
+  const { spec, status } = typed<Costly>(object);
   const usage = new Map<string, Quantity>([
     [group === '' ? `count/${plural}` : `count/${plural}.${group}`, ONE],
   ]);

@@ -7,6 +7,7 @@
 
 import { ApiError, badRequest } from '../api/errors.ts';
 import { clone } from '../api/json.ts';
+import { untyped } from '../api/typed.ts';
 import type { KubeObject } from '../api/types.ts';
 import type { Registry } from '../resource/registry.ts';
 import type { ResourceDefinition } from '../resource/resource-definition.ts';
@@ -61,11 +62,11 @@ export function updateManagedFields(
   const managers = fitToSchema(liveOrSent(live, next, request.subresource !== ''), schema);
   const bare = withoutManagers(next as JsonObject);
   // An object that came to exist without owners stays without, until someone applies.
-  if (managers.size === 0 && live?.metadata.uid !== undefined) return bare as unknown as KubeObject;
+  if (managers.size === 0 && live?.metadata.uid !== undefined) return untyped(bare);
   const before = live === undefined ? blank : withoutManagers(live as JsonObject);
-  if (!fitsOtherVersions(registry, managers, [before, bare], request)) return bare as unknown as KubeObject;
+  if (!fitsOtherVersions(registry, managers, [before, bare], request)) return untyped(bare);
   const owners = noteUpdate(schema, before, bare, managers, request, request.manager);
-  return withManagers(bare, owners) as unknown as KubeObject;
+  return untyped(withManagers(bare, owners));
 }
 
 /** Server-side apply of a parsed configuration; throws the 409 of a conflict unless forced. */
@@ -109,7 +110,7 @@ export function applyConfiguration(
   // The caller may change the result, which shares parts with the stored object.
   let object = clone((outcome.value === undefined ? before : outcome.value) as JsonObject);
   if (fromKubectl) object = withLastApplied(object, applied);
-  return withManagers(object, outcome.managers) as unknown as KubeObject;
+  return untyped(withManagers(object, outcome.managers));
 }
 
 const kindOf = ({ definition }: FieldManagerRequest): { schema: Schema; blank: JsonObject } => ({

@@ -1,5 +1,7 @@
 /** Keeps the rules of aggregating ClusterRoles up to date, so that what is shown is what holds. */
+
 import { clone, equal } from '../api/json.ts';
+import { typed } from '../api/typed.ts';
 import type { KubeObject } from '../api/types.ts';
 import type { Store } from '../store/store.ts';
 import type { PolicyRule } from './policy-rule.ts';
@@ -12,7 +14,7 @@ const CLUSTER_ROLES = 'rbac.authorization.k8s.io/clusterroles';
 export function refreshAggregates(store: Store): void {
   const objects = rbacObjects(store);
   for (const stored of store.list(CLUSTER_ROLES)) {
-    const role = stored as unknown as RoleObject;
+    const role = typed<RoleObject>(stored);
     if (role.aggregationRule === undefined) continue;
     const rules = distinct(aggregatedRules(objects, role));
     const shown = rules.length === 0 ? null : rules;

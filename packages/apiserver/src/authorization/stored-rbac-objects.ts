@@ -1,4 +1,5 @@
 /** RBAC objects as the store holds them. */
+import { typedList } from '../api/typed.ts';
 import type { Store } from '../store/store.ts';
 import type { BindingObject, RbacObjects, RoleObject } from './rule-resolver.ts';
 
@@ -10,7 +11,7 @@ export function rbacObjects(store: Store): RbacObjects {
   return {
     role: (namespace, name) => role(store.get(`${GROUP}/roles`, namespace, name)),
     clusterRole: (name) => role(store.get(`${GROUP}/clusterroles`, undefined, name)),
-    clusterRoles: () => store.list(`${GROUP}/clusterroles`) as unknown as readonly RoleObject[],
+    clusterRoles: () => typedList<RoleObject>(store.list(`${GROUP}/clusterroles`)),
     roleBindings: (namespace) => bindings(store.list(`${GROUP}/rolebindings`, namespace)),
     // The real server promises no order; the last name first is one that it was seen to use.
     clusterRoleBindings: () => bindings(store.list(`${GROUP}/clusterrolebindings`)).toReversed(),

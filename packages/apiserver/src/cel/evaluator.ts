@@ -113,13 +113,13 @@ function compileCall(expr: Call): Evaluate {
   const args = [...(target ? [target] : []), ...expr.args].map(compileExpr);
   const [only] = overloads;
   if (overloads.length === 1 && only && !expr.args.some(isUncertain) && !(target && isUncertain(target)))
-    return (frame) => only.run(...(args.map((arg) => arg(frame)) as never[]));
+    return (frame) => only.run(...argumentsOf(args.map((arg) => arg(frame))));
   return (frame) => {
     const values = args.map((arg) => arg(frame));
     const fitting = overloads.find((each) => fits(each, values));
     if (!fitting)
       throw new CelRuntimeError(`no such overload: ${expr.name}(${values.map(typeName).join(', ')})`);
-    return fitting.run(...(values as never[]));
+    return fitting.run(...argumentsOf(values));
   };
 }
 
@@ -272,3 +272,6 @@ function quantify(frames: Iterable<[Frame, CelValue]>, body: Evaluate, decisive:
   if (failure) throw failure;
   return !decisive;
 }
+
+/** The type checker has matched the arguments to the overload, so its parameters fit; their type is that of no single value. */
+const argumentsOf = (values: readonly CelValue[]): never[] => values as never[];

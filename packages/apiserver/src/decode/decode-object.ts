@@ -2,6 +2,7 @@
 
 import { ApiError, badRequest, invalid } from '../api/errors.ts';
 import { isObject, stringifyExact } from '../api/json.ts';
+import { untyped } from '../api/typed.ts';
 import type { KubeObject } from '../api/types.ts';
 import type { RequestContext } from '../resource/request-context.ts';
 import { groupVersion, type ResourceDefinition } from '../resource/resource-definition.ts';
@@ -106,7 +107,7 @@ function asObject(definition: ResourceDefinition, read: unknown): KubeObject {
       `the object provided is unrecognized (must be of type ${definition.kind}): couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (${summary(stringifyExact(value))})`,
     );
   }
-  const object = value as unknown as KubeObject;
+  const object = untyped(value);
   if (definition.custom) {
     const text = stringifyExact(value);
     for (const [field, name] of [

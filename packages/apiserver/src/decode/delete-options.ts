@@ -4,6 +4,7 @@ import { badRequest, type FieldFault, invalid } from '../api/errors.ts';
 import { invalidValue, notSupported } from '../api/fault.ts';
 import { isObject } from '../api/json.ts';
 import { isTrue, wholeNumber } from '../api/query-values.ts';
+import { asJson } from '../api/typed.ts';
 import type { JsonObject } from '../api/types.ts';
 import type { RequestContext } from '../resource/request-context.ts';
 import { decodeBody, MalformedBody } from './decode.ts';
@@ -37,7 +38,7 @@ export function checkedDeleteOptions(sent: Sent): DeleteOptions {
   return {
     ...rest,
     dryRun: dryRun.length > 0,
-    review: { ...(sent as unknown as JsonObject), kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
+    review: { ...asJson(sent), kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
   };
 }
 

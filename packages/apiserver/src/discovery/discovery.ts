@@ -1,6 +1,8 @@
 /** Requests that are not on a resource: what there is, how it is shaped, and whether the server is healthy. */
+
 import { ApiError } from '../api/errors.ts';
-import type { JsonObject, KubeObject } from '../api/types.ts';
+import { untyped } from '../api/typed.ts';
+import type { JsonObject } from '../api/types.ts';
 import type { Answer } from '../resource/answer.ts';
 import { apiGroups, isBuiltinGroup } from '../resource/api-versions.ts';
 import type { Registry } from '../resource/registry.ts';
@@ -100,5 +102,5 @@ function rootPaths(registry: Registry): string[] {
 }
 
 function json(document: JsonObject): Answer {
-  return { type: 'object', status: 200, object: document as unknown as KubeObject };
+  return { type: 'object', status: 200, object: untyped(document) };
 }

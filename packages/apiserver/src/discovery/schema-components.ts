@@ -3,6 +3,7 @@
  * Field descriptions of built-in types are not part of it: the table they come from has none.
  */
 
+import { asJson } from '../api/typed.ts';
 import type { Json, JsonObject } from '../api/types.ts';
 import type { ResourceDefinition } from '../resource/resource-definition.ts';
 import { builtinKinds } from '../schema/builtin-kinds.ts';
@@ -131,7 +132,7 @@ export class SchemaComponents {
     return {
       ...(rest as JsonObject),
       properties: {
-        ...(properties as unknown as JsonObject),
+        ...asJson(properties),
         apiVersion: { description: descriptions['V1Pod.apiVersion'], type: 'string' },
         kind: { description: descriptions['V1Pod.kind'], type: 'string' },
         metadata: {

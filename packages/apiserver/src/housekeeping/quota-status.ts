@@ -1,6 +1,8 @@
 /** Keeps status.used of ResourceQuotas in step with what is stored. Admission counts for itself; this is for readers. */
+
 import { usedIn } from '../admission/quota-usage.ts';
 import { clone, equal } from '../api/json.ts';
+import { typed } from '../api/typed.ts';
 import type { ServerParts } from '../resource/server-parts.ts';
 
 const QUOTAS = '/resourcequotas';
@@ -22,7 +24,7 @@ export function followQuotas(parts: ServerParts): void {
 
 function writeStatuses(parts: ServerParts, namespace: string): void {
   for (const stored of parts.store.list(QUOTAS, namespace)) {
-    const { spec } = stored as unknown as { spec?: { hard?: Record<string, string> } };
+    const { spec } = typed<{ spec?: { hard?: Record<string, string> } }>(stored);
     const hard = spec?.hard ?? {};
     const usage = usedIn(parts, namespace, Object.keys(hard));
     const used = Object.fromEntries(

@@ -3,6 +3,7 @@
 import { badRequest, invalid, notFound } from '../api/errors.ts';
 import { clone, isObject } from '../api/json.ts';
 import { isTrue } from '../api/query-values.ts';
+import { untyped } from '../api/typed.ts';
 import { type KubeObject, timestamp } from '../api/types.ts';
 import type { FieldManagerRequest } from '../apply/field-manager.ts';
 import { applyConfiguration } from '../apply/field-manager.ts';
@@ -90,7 +91,7 @@ function configurationOf(definition: ResourceDefinition, text: string): KubeObje
     throw error;
   }
   if (!isObject(value)) throw badRequest('error decoding YAML: the applied configuration is not an object');
-  const configuration = value as unknown as KubeObject;
+  const configuration = untyped(value);
   const { kind = '', apiVersion = '' } = configuration;
   if (kind !== definition.kind || apiVersion !== groupVersion(definition))
     throw badRequest(

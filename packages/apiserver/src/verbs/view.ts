@@ -2,6 +2,7 @@
 
 import { badRequest, invalid } from '../api/errors.ts';
 import { clone, isObject } from '../api/json.ts';
+import { untyped } from '../api/typed.ts';
 import { type KubeObject, timestamp } from '../api/types.ts';
 import { applyConfiguration, updateManagedFields } from '../apply/field-manager.ts';
 import { MalformedBody, mediaType, parseYaml } from '../decode/decode.ts';
@@ -137,7 +138,7 @@ function withoutOwnersOfZero(view: KubeObject): KubeObject {
 function configurationOf(text: string): KubeObject {
   try {
     const { value } = parseYaml(text);
-    if (isObject(value)) return value as unknown as KubeObject;
+    if (isObject(value)) return untyped(value);
     throw new MalformedBody('the applied configuration is not an object');
   } catch (error) {
     if (error instanceof MalformedBody) throw badRequest(`error decoding YAML: ${error.message}`);

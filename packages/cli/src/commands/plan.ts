@@ -50,6 +50,7 @@ async function wantedSets(session: Session, line: CommandLine): Promise<readonly
           `NodeSet ${metadata.name} does not exist yet: all its workers would be created, and none is replaced.`,
           { exitCode: exitCode.findings },
         );
+      // From the user's file: the API server checks it in this dry run.
       const after = await client.apply(nodeSets, object as never, { ...options, dryRun: true, force: true });
       return { before, after };
     }),

@@ -192,7 +192,7 @@ function nodeOfPod(pod: Live<Pod>): SlurmNode | undefined {
     gres: '',
     address: pod.status?.podIP ?? '',
     instanceId: pod.metadata.uid,
-  } as unknown as SlurmNode;
+  } as unknown as SlurmNode; // what a plan reads of a node
 }
 
 /** Jobs that hold nodes; without Slurm one for every worker that the operator marked as busy. */

@@ -1,6 +1,6 @@
 /** Whether the API server reaches the webhook: a create of a Token that is never stored. */
 import type { WebhookProbe } from '@slurm-operator/advice';
-import { ApiError, type Client, ForbiddenError } from '@slurm-operator/kube';
+import { ApiError, type Client, draftOf, ForbiddenError } from '@slurm-operator/kube';
 import { tokens } from '../session/resources.ts';
 
 export async function probeWebhook(
@@ -15,7 +15,7 @@ export async function probeWebhook(
     spec: { username: 'probe', jwtKeyRef: { name: 'probe', key: 'probe' } },
   };
   try {
-    await client.create(tokens, draft as never, { dryRun: true, signal });
+    await client.create(tokens, draftOf(tokens, draft), { dryRun: true, signal });
     return { accepted: true, message: '' };
   } catch (error) {
     if (error instanceof ForbiddenError && !/webhook/i.test(error.message)) throw error;

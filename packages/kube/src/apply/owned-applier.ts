@@ -67,6 +67,7 @@ export class OwnedApplier {
     intent: ApplyIntent<T>,
     options: OwnedApplyOptions = {},
   ): Promise<Applied<T>> {
+    // The intent with an owner, and without fields that are not set, is still an intent of its kind.
     const whole = withoutUnset({
       ...(intent as object),
       metadata: { ...(intent.metadata as object), ownerReferences: [controllerReference(owner)] },

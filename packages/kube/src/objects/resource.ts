@@ -1,5 +1,5 @@
 /** Resource descriptors: what this library needs to know about a kind, built-in or custom. */
-import type { KubeObject } from './object.ts';
+import type { Draft, KubeObject } from './object.ts';
 
 declare const typed: unique symbol;
 
@@ -60,4 +60,12 @@ export function pathOf(
     path += `/${encodeURIComponent(at.name)}`;
   }
   return at.subresource === undefined ? path : `${path}/${at.subresource}`;
+}
+
+/**
+ * An object of this kind from parts that only the server checks: a user's template, YAML, or a type that another library generated. The one
+ * place where such parts become typed; write a literal with its type where you can.
+ */
+export function draftOf<T extends KubeObject>({ apiVersion, kind }: Resource<T>, parts: object): Draft<T> {
+  return { apiVersion, kind, ...parts } as unknown as Draft<T>;
 }

@@ -68,6 +68,7 @@ export class WebhookServer {
   }
 
   mutate<T extends KubeObject>(path: string, mutator: Mutator<T>): this {
+    // The API server sends only objects of the kind that the webhook is registered for.
     return this.#admission(path, mutator as unknown as Mutator);
   }
 

@@ -10,6 +10,7 @@ interface WithData extends KubeObject {
   binaryData?: Record<string, string>;
 }
 
+/** For Secrets and ConfigMaps; `T` says which, and the compiler cannot know that both have data. */
 export function digestData<T extends KubeObject>(object: Live<T>): Live<T> {
   const {
     data,
@@ -22,5 +23,5 @@ export function digestData<T extends KubeObject>(object: Live<T>): Live<T> {
   const digests = Object.fromEntries(
     Object.entries({ ...data, ...binaryData }).map(([key, value]) => [key, hash('sha256', value)]),
   );
-  return { ...rest, data: digests } as unknown as Live<T>;
+  return { ...rest, data: digests } as unknown as Live<T>; // the same object, with digests for values
 }

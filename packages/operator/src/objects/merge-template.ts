@@ -39,15 +39,17 @@ const probes = new Set(['livenessProbe', 'readinessProbe', 'startupProbe']);
 export function mergePodSpec(base: IPodSpec, override: Partial<IPodSpec> | undefined): IPodSpec {
   if (override === undefined) return base;
   const { affinity, ...rest } = override;
-  const merged = mergeObject(base as unknown as Json, rest) as unknown as IPodSpec;
+  const merged = mergeTyped(base, rest);
   return affinity === undefined ? merged : { ...merged, affinity: mergeAffinity(base.affinity, affinity) };
 }
 
 export function mergeContainer(base: IContainer, override: Partial<IContainer> | undefined): IContainer {
-  return override === undefined
-    ? base
-    : (mergeObject(base as unknown as Json, override) as unknown as IContainer);
+  return override === undefined ? base : mergeTyped(base, override);
 }
+
+/** Both are JSON of one type, and so is the result of merging them. */
+const mergeTyped = <T extends object>(base: T, override: Partial<T>): T =>
+  mergeObject(base as Json, override) as T;
 
 function mergeObject(base: Json, override: Json): Json {
   const merged: Json = { ...base };

@@ -20,6 +20,7 @@ export async function warnOfChange(
 ): Promise<readonly string[]> {
   if (operation !== 'UPDATE' || object === undefined || oldObject === undefined) return [];
   try {
+    // The API server has checked both against the schema of a NodeSet.
     const [before, after] = [oldObject, object] as unknown as readonly [
       DeepReadonly<NodeSet>,
       DeepReadonly<NodeSet>,

@@ -7,6 +7,7 @@ import type { ILimitRangeItem } from 'kubernetes-models/v1/LimitRangeItem';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import type { IPod } from 'kubernetes-models/v1/Pod';
 import { forbidden } from '../../api/errors.ts';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
 import { type AdmissionPlugin, createdObject } from '../plugin.ts';
@@ -31,10 +32,8 @@ export const limitRanger: AdmissionPlugin = {
   },
   validate(attributes, context) {
     const { namespace, name } = attributes;
-    const pod = createdObject(attributes, '', 'pods') as unknown as IPod | undefined;
-    const claim = createdObject(attributes, '', 'persistentvolumeclaims') as unknown as
-      | IPersistentVolumeClaim
-      | undefined;
+    const pod = typed<IPod>(createdObject(attributes, '', 'pods'));
+    const claim = typed<IPersistentVolumeClaim>(createdObject(attributes, '', 'persistentvolumeclaims'));
     const faults: string[] = [];
     const containers = pod?.spec?.containers ?? [];
     for (const item of itemsOf(context, namespace, 'Container'))
@@ -67,7 +66,7 @@ export const limitRanger: AdmissionPlugin = {
 function itemsOf({ parts }: RequestContext, namespace: string, type: string): ILimitRangeItem[] {
   return parts.store
     .list('/limitranges', namespace)
-    .flatMap((object) => (object as unknown as ILimitRange).spec?.limits ?? [])
+    .flatMap((object) => typed<ILimitRange>(object).spec?.limits ?? [])
     .filter((item) => item.type === type);
 }
 

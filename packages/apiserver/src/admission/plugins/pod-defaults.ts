@@ -1,7 +1,9 @@
 /** What a cluster adds to every pod: how long it stays on a lost node, and how important it is. */
+
 import type { IPriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1/PriorityClass';
 import type { IPod } from 'kubernetes-models/v1/Pod';
 import { forbidden } from '../../api/errors.ts';
+import { typed, typedList } from '../../api/typed.ts';
 import type { AdmissionAttributes } from '../admission-attributes.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
@@ -15,7 +17,7 @@ function writtenPod({ operation, definition, subresource, object }: AdmissionAtt
     subresource === '' &&
     definition.group === '' &&
     definition.plural === 'pods';
-  return fits ? (object as unknown as IPod) : undefined;
+  return fits ? typed<IPod>(object) : undefined;
 }
 
 export const defaultTolerationSeconds: AdmissionPlugin = {
@@ -43,7 +45,7 @@ export const priority: AdmissionPlugin = {
   mutate(attributes, { parts }) {
     const spec = attributes.operation === 'CREATE' ? writtenPod(attributes)?.spec : undefined;
     if (!spec) return;
-    const classes = parts.store.list(PRIORITY_CLASSES) as unknown as readonly IPriorityClass[];
+    const classes = typedList<IPriorityClass>(parts.store.list(PRIORITY_CLASSES));
     const named = spec.priorityClassName;
     const chosen = named
       ? classes.find((candidate) => candidate.metadata?.name === named)
@@ -67,8 +69,8 @@ export const priority: AdmissionPlugin = {
   validate({ operation, definition, subresource, object, name }, { parts }) {
     const { plural, group } = definition;
     if (plural !== 'priorityclasses' || group !== 'scheduling.k8s.io' || subresource !== '') return;
-    if (operation === 'DELETE' || (object as unknown as IPriorityClass).globalDefault !== true) return;
-    const classes = parts.store.list(PRIORITY_CLASSES) as unknown as readonly IPriorityClass[];
+    if (operation === 'DELETE' || typed<IPriorityClass>(object)?.globalDefault !== true) return;
+    const classes = typedList<IPriorityClass>(parts.store.list(PRIORITY_CLASSES));
     const other = classes.find((one) => one.globalDefault === true && one.metadata?.name !== name);
     if (other)
       throw forbidden(

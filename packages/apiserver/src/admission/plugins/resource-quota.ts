@@ -1,5 +1,7 @@
 /** ResourceQuotas: nothing is made that a namespace cannot afford. Usage is counted from the store, so it never drifts. */
+
 import { forbidden } from '../../api/errors.ts';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { checkQuota, usageOf, usedIn } from '../quota-usage.ts';
@@ -22,7 +24,7 @@ export const resourceQuota: AdmissionPlugin = {
     const refuse = (why: string) =>
       forbidden({ group: definition.group, resource: definition.plural }, name, why);
     for (const stored of quotas) {
-      const { spec } = stored as unknown as Quota;
+      const { spec } = typed<Quota>(stored);
       const hard = spec?.hard ?? {};
       const used = usedIn(context.parts, namespace, Object.keys(hard));
       const { exceeded, requested, used: usedText, limited, mustSay } = checkQuota(hard, used, asked, isPod);
@@ -48,7 +50,7 @@ interface ContainerObject {
 
 /** Which containers do not say how much they want of what is counted, as one text; none when all do. */
 function missingIn(pod: KubeObject, resource: string): string[] {
-  const { spec } = pod as unknown as PodObject;
+  const { spec } = typed<PodObject>(pod);
   const [, part = 'requests', name = resource] = /^(requests|limits)\.(.+)$/.exec(resource) ?? [];
   const silent = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
     .filter(({ resources }) => resources?.[part as 'requests' | 'limits']?.[name] === undefined)

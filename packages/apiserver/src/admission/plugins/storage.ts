@@ -1,6 +1,8 @@
 /** Volume claims get the default class of the cluster, and are held while a pod may use them. */
+
 import type { IStorageClass } from 'kubernetes-models/storage.k8s.io/v1/StorageClass';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
+import { typedList } from '../../api/typed.ts';
 import { type AdmissionPlugin, createdObject } from '../plugin.ts';
 
 const IS_DEFAULT = 'storageclass.kubernetes.io/is-default-class';
@@ -12,7 +14,7 @@ export const defaultStorageClass: AdmissionPlugin = {
       | IPersistentVolumeClaim
       | undefined;
     if (!claim?.spec || claim.spec.storageClassName !== undefined) return;
-    const classes = parts.store.list('storage.k8s.io/storageclasses') as unknown as readonly IStorageClass[];
+    const classes = typedList<IStorageClass>(parts.store.list('storage.k8s.io/storageclasses'));
     const [newest] = classes
       .filter((candidate) => candidate.metadata?.annotations?.[IS_DEFAULT] === 'true')
       .toSorted(

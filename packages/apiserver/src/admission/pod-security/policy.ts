@@ -1,5 +1,7 @@
 /** What a namespace asks for in its labels, and what of an object it asks it of. Pure. */
+
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { PodView } from './pod-view.ts';
 import type { Level } from './violations.ts';
@@ -47,7 +49,7 @@ export function podOf(plural: string, object: KubeObject | undefined): PodView |
   const workload = object as Workload | undefined;
   const template =
     plural === 'pods'
-      ? (object as unknown as Template | undefined)
+      ? typed<Template>(object)
       : plural === 'cronjobs'
         ? workload?.spec?.jobTemplate?.spec?.template
         : WITH_TEMPLATE.has(plural)

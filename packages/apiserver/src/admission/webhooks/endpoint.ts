@@ -1,4 +1,5 @@
 /** Where a webhook listens: a URL, or a Service that is followed to one of its endpoints. */
+import { typed } from '../../api/typed.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface ClientConfig {
@@ -65,7 +66,7 @@ export function resolveEndpoint(
   const candidates: { readonly address: string; readonly port: number }[] = [];
   for (const object of store.list('discovery.k8s.io/endpointslices', namespace)) {
     if (object.metadata.labels?.['kubernetes.io/service-name'] !== name) continue;
-    const slice = object as unknown as Slice;
+    const slice = typed<Slice>(object);
     const target = slice.ports?.find(
       (candidate) => (candidate.name ?? '') === (servicePort.name ?? ''),
     )?.port;

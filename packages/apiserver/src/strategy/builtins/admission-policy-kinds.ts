@@ -11,6 +11,7 @@ import {
 } from '../../admission/admission-rules.ts';
 import { type FieldFault, notImplemented } from '../../api/errors.ts';
 import { duplicate, invalidValue, notSupported, required } from '../../api/fault.ts';
+import { typed } from '../../api/typed.ts';
 import type { BuiltinHooks } from './define.ts';
 import { validateLabelSelector } from './label-selector-rules.ts';
 
@@ -31,13 +32,13 @@ function defaultMatch(match: MatchResources | undefined): void {
 export function admissionPolicyHooks(check: ExpressionCheck): BuiltinHooks {
   return {
     default(object) {
-      const { spec } = object as unknown as Partial<IValidatingAdmissionPolicy>;
+      const { spec } = typed<Partial<IValidatingAdmissionPolicy>>(object);
       if (!spec) return;
       spec.failurePolicy ??= 'Fail';
       defaultMatch(spec.matchConstraints);
     },
     validate(object) {
-      const { spec = {} } = object as unknown as { spec?: PolicySpec };
+      const { spec = {} } = typed<{ spec?: PolicySpec }>(object);
       if (spec.paramKind) throw notImplemented('parameters of admission policies');
       const faults = policyFaults(spec, check);
       if (faults.length === 0 && spec.auditAnnotations?.length)
@@ -145,11 +146,11 @@ const actionNames = ['Audit', 'Deny', 'Warn'];
 
 export const admissionPolicyBindingHooks: BuiltinHooks = {
   default(object) {
-    const { spec } = object as unknown as Partial<IValidatingAdmissionPolicyBinding>;
+    const { spec } = typed<Partial<IValidatingAdmissionPolicyBinding>>(object);
     defaultMatch(spec?.matchResources);
   },
   validate(object) {
-    const { spec } = object as unknown as Partial<IValidatingAdmissionPolicyBinding>;
+    const { spec } = typed<Partial<IValidatingAdmissionPolicyBinding>>(object);
     if (spec?.paramRef) throw notImplemented('parameters of admission policies');
     const name = spec?.policyName ?? '';
     const faults =

@@ -7,6 +7,7 @@ import type { FieldFault } from '../../api/errors.ts';
 import { duplicate, forbiddenField, invalidValue, required, tooLong } from '../../api/fault.ts';
 import { equal } from '../../api/json.ts';
 import { duplicateKeys } from '../../api/json-scan.ts';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import { TOKEN_ISSUER, type TokenClaims } from '../../authorization/service-account-token.ts';
 import { serviceAccountUsername } from '../../authorization/user-info.ts';
@@ -20,8 +21,8 @@ const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 const SECRET_TOKEN_SECONDS = 10 * 365 * 24 * 60 * 60;
 const FROZEN = 'field is immutable when `immutable` is set';
 
-const configMap = (object: KubeObject) => object as unknown as IConfigMap;
-const secret = (object: KubeObject) => object as unknown as ISecret;
+const configMap = (object: KubeObject) => typed<IConfigMap>(object);
+const secret = (object: KubeObject) => typed<ISecret>(object);
 
 export const configMapHooks: BuiltinHooks = {
   validate(object) {

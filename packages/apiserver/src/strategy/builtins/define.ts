@@ -1,6 +1,7 @@
 /** Puts one built-in resource together: wire shape, defaults, status subresource, hooks. */
 
-import type { JsonObject, KubeObject } from '../../api/types.ts';
+import { asJson } from '../../api/typed.ts';
+import type { KubeObject } from '../../api/types.ts';
 import {
   allVerbs,
   type ResourceDefinition,
@@ -39,7 +40,7 @@ function define(group: string, version: string, spec: BuiltinSpec): ResourceDefi
   const fill = (object: KubeObject) => {
     own.decode?.(object);
     const schema = schemaOf(definition);
-    if (schema) shapeForWire(object as unknown as JsonObject, schema, spec.kind, version);
+    if (schema) shapeForWire(asJson(object), schema, spec.kind, version);
     own.default?.(object);
   };
   const definition: ResourceDefinition = {

@@ -5,6 +5,7 @@ import type { FieldFault } from '../../api/errors.ts';
 import { invalid } from '../../api/errors.ts';
 import { invalidValue, required } from '../../api/fault.ts';
 import { equal } from '../../api/json.ts';
+import { untyped } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { BuiltinHooks } from './define.ts';
 
@@ -39,9 +40,9 @@ function renamed(
   direction: (pair: (typeof RENAMED)[number]) => readonly [string, string],
 ): KubeObject {
   const names = new Map(RENAMED.map(direction));
-  return Object.fromEntries(
-    Object.entries(object).map(([key, value]) => [names.get(key) ?? key, value]),
-  ) as unknown as KubeObject;
+  return untyped(
+    Object.fromEntries(Object.entries(object).map(([key, value]) => [names.get(key) ?? key, value])),
+  );
 }
 
 const MAXIMUM_NOTE = 1024;

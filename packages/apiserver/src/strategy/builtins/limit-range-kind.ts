@@ -5,10 +5,11 @@ import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
 import type { ILimitRangeItem } from 'kubernetes-models/v1/LimitRangeItem';
 import type { FieldFault } from '../../api/errors.ts';
 import { duplicate, forbiddenField, invalidValue, required } from '../../api/fault.ts';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { BuiltinHooks } from './define.ts';
 
-const limitsOf = (object: KubeObject) => (object as unknown as ILimitRange).spec?.limits ?? [];
+const limitsOf = (object: KubeObject) => typed<ILimitRange>(object).spec?.limits ?? [];
 
 export const limitRangeHooks: BuiltinHooks = {
   default(object) {

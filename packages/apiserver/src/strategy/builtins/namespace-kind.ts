@@ -3,6 +3,7 @@
 import { qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { INamespace } from 'kubernetes-models/v1/Namespace';
 import { invalidValue } from '../../api/fault.ts';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import { fillNamespace } from '../../housekeeping/namespace-content.ts';
 import type { PartSubresource } from '../../resource/resource-definition.ts';
@@ -11,7 +12,7 @@ import type { BuiltinHooks } from './define.ts';
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 const FINALIZER = 'kubernetes';
 
-const namespace = (object: KubeObject) => object as unknown as INamespace;
+const namespace = (object: KubeObject) => typed<INamespace>(object);
 
 function label(object: KubeObject): void {
   const { name } = object.metadata;

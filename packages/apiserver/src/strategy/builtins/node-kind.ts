@@ -1,16 +1,18 @@
 /** Nodes: the taint they are born with, addresses of their pods, what is fixed once set. */
+
 import { isIP } from 'node:net';
 import { qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { INode } from 'kubernetes-models/v1/Node';
 import type { FieldFault } from '../../api/errors.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../api/fault.ts';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { BuiltinHooks } from './define.ts';
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-const node = (object: KubeObject) => object as unknown as INode;
+const node = (object: KubeObject) => typed<INode>(object);
 
 export const nodeHooks: BuiltinHooks = {
   default(object) {

@@ -8,16 +8,17 @@ import type { IPriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1/Prio
 import type { IResourceQuota } from 'kubernetes-models/v1/ResourceQuota';
 import { type FieldFault, notImplemented } from '../../api/errors.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/fault.ts';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { validateLabelSelector } from './label-selector-rules.ts';
 
 const HIGHEST_USER_PRIORITY = 1_000_000_000;
 
-const budget = (object: KubeObject) => (object as unknown as IPodDisruptionBudget).spec;
-const lease = (object: KubeObject) => (object as unknown as ILease).spec;
-const priorityClass = (object: KubeObject) => object as unknown as IPriorityClass;
-const slice = (object: KubeObject) => object as unknown as IEndpointSlice;
+const budget = (object: KubeObject) => typed<IPodDisruptionBudget>(object).spec;
+const lease = (object: KubeObject) => typed<ILease>(object).spec;
+const priorityClass = (object: KubeObject) => typed<IPriorityClass>(object);
+const slice = (object: KubeObject) => typed<IEndpointSlice>(object);
 
 export const disruptionBudgetHooks: BuiltinHooks = {
   validate(object) {
@@ -113,7 +114,7 @@ export const priorityClassHooks: BuiltinHooks = {
 
 export const resourceQuotaHooks: BuiltinHooks = {
   validate(object) {
-    const { spec } = object as unknown as IResourceQuota;
+    const { spec } = typed<IResourceQuota>(object);
     if (spec?.scopes?.length || spec?.scopeSelector) throw notImplemented('scopes of resource quotas');
     return Object.entries(spec?.hard ?? {}).flatMap(([name, amount]) =>
       (Quantity.parse(amount)?.nanos ?? 0n) < 0n

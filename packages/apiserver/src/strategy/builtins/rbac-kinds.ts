@@ -1,8 +1,10 @@
 /** Roles and bindings: validation, and the escalation check. */
+
 import { dnsSubdomain } from '@slurm-operator/kubernetes-values';
 import { type FieldFault, forbidden, notFound } from '../../api/errors.ts';
 import { invalidValue, notSupported, required } from '../../api/fault.ts';
 import { equal } from '../../api/json.ts';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import { refreshAggregates } from '../../authorization/aggregate-roles.ts';
 import { authorize } from '../../authorization/decide.ts';
@@ -16,8 +18,8 @@ import { validateLabelSelector } from './label-selector-rules.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 
-const role = (object: KubeObject) => object as unknown as RoleObject;
-const binding = (object: KubeObject) => object as unknown as BindingObject;
+const role = (object: KubeObject) => typed<RoleObject>(object);
+const binding = (object: KubeObject) => typed<BindingObject>(object);
 
 export const roleHooks: BuiltinHooks = roleRules('roles');
 export const clusterRoleHooks: BuiltinHooks = {
@@ -73,10 +75,10 @@ function bindingRules(resource: 'rolebindings' | 'clusterrolebindings'): Builtin
   };
   return {
     default(object) {
-      const it = object as unknown as {
+      const it = typed<{
         roleRef?: { apiGroup?: string };
         subjects?: { kind: string; apiGroup?: string }[];
-      };
+      }>(object);
       if (it.roleRef) it.roleRef.apiGroup ||= GROUP;
       for (const subject of it.subjects ?? [])
         if (subject.kind === 'User' || subject.kind === 'Group') subject.apiGroup ??= GROUP;

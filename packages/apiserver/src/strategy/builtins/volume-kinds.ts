@@ -7,6 +7,7 @@ import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolu
 import type { FieldFault } from '../../api/errors.ts';
 import { forbiddenField, required } from '../../api/fault.ts';
 import { clone, equal } from '../../api/json.ts';
+import { typed } from '../../api/typed.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
 import { defaultClaim } from './default-claim.ts';
 import type { BuiltinHooks } from './define.ts';
@@ -17,9 +18,9 @@ import { accessModeFaults, claimSpecFaults } from './validate-claim.ts';
 const FIXED =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
-const claim = (object: KubeObject) => object as unknown as IPersistentVolumeClaim;
-const volume = (object: KubeObject) => object as unknown as IPersistentVolume;
-const storageClass = (object: KubeObject) => object as unknown as IStorageClass;
+const claim = (object: KubeObject) => typed<IPersistentVolumeClaim>(object);
+const volume = (object: KubeObject) => typed<IPersistentVolume>(object);
+const storageClass = (object: KubeObject) => typed<IStorageClass>(object);
 
 export const claimHooks: BuiltinHooks = {
   default: (object) => defaultClaim(claim(object)),

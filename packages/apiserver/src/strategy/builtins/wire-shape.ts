@@ -9,7 +9,7 @@
 
 import { QUANTITY_SYNTAX_MESSAGE, Quantity } from '@slurm-operator/kubernetes-values';
 import { badRequest } from '../../api/errors.ts';
-import type { JsonObject } from '../../api/types.ts';
+import type { Json, JsonObject } from '../../api/types.ts';
 import type { Schema as PlainSchema } from '../../schema/schema.ts';
 import { base64Fault, readMicroTime, readTime } from './go-time.ts';
 import {
@@ -42,7 +42,7 @@ function shapeStruct(value: JsonObject, schema: Schema, faults: string[]): void 
     if (field === undefined) continue;
     const shaped = shapeField(value[key], field, faults);
     if (shaped === undefined) delete value[key];
-    else value[key] = shaped as never;
+    else value[key] = shaped as Json;
   }
   for (const [key, fallback] of plan.fallbacks) {
     if (value[key] !== undefined) continue;
@@ -113,9 +113,9 @@ function shapeMap(value: unknown, field: Field, faults: string[]): unknown {
   if (!isStruct(value)) return value;
   const keys = Object.keys(value);
   if (keys.length === 0) return undefined;
-  for (const key of keys) if (value[key] === null) value[key] = field.zero as never;
+  for (const key of keys) if (value[key] === null) value[key] = field.zero as Json;
   if (field.schema && isQuantity(field.schema))
-    for (const key of keys) value[key] = quantity(value[key], faults) as never;
+    for (const key of keys) value[key] = quantity(value[key], faults) as Json;
   else if (field.schema?.format === 'byte')
     for (const key of keys) {
       const text = value[key];

@@ -1,10 +1,11 @@
 /** The resources a CustomResourceDefinition brings: one per served version. */
 
 import { clone } from '../../api/json.ts';
+import { asJson } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import { byVersion } from '../../resource/api-versions.ts';
 import { allVerbs, type ResourceDefinition, type Subresource } from '../../resource/resource-definition.ts';
-import type { Json, Schema } from '../../schema/schema.ts';
+import type { Schema } from '../../schema/schema.ts';
 import { customResourceSchema } from '../../schema/shape.ts';
 import { type CustomKind, customHooks, shapeObject, statusPart } from './custom-hooks.ts';
 import type { CustomResourceDefinition, CustomVersion } from './definition.ts';
@@ -127,7 +128,7 @@ function reader(kinds: Kinds, storage: string, apiVersion: string): (stored: Kub
       const kind = kinds.get(versionOf(stored.apiVersion)) ?? kinds.get(storage);
       const own = kinds.get(versionOf(apiVersion));
       if (kind) shapeObject(kind, object);
-      if (own && own !== kind) pruneValue(object as unknown as Json, own.whole);
+      if (own && own !== kind) pruneValue(asJson(object), own.whole);
       object.apiVersion = apiVersion;
       read.set(stored, object);
     }
@@ -142,7 +143,7 @@ function writer(kinds: Kinds, storage: string, apiVersion: string): (object: Kub
     if (kind === undefined || versionOf(apiVersion) === storage) return object;
     const stored = clone(object);
     stored.apiVersion = `${kind.group}/${storage}`;
-    pruneValue(stored as unknown as Json, kind.whole);
+    pruneValue(asJson(stored), kind.whole);
     return stored;
   };
 }

@@ -1,6 +1,8 @@
 /** What happens to every custom resource on its way in: pruning, defaults, the schema and its rules. */
+
 import { type FieldFault, forbidden } from '../../api/errors.ts';
 import { clone } from '../../api/json.ts';
+import { asJson } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
 import type { PartSubresource, ResourceHooks } from '../../resource/resource-definition.ts';
@@ -30,8 +32,8 @@ export function shapeObject(
   object: KubeObject,
   source?: 'body' | 'apply',
 ): void {
-  pruneValue(object as unknown as Json, whole);
-  defaultValue(object as unknown as Json, schema, source === 'apply');
+  pruneValue(asJson(object), whole);
+  defaultValue(asJson(object), schema, source === 'apply');
   if (!namespaced) delete object.metadata.namespace;
 }
 
@@ -72,8 +74,8 @@ function validateObject(
   old: KubeObject | undefined,
   context: RequestContext,
 ): FieldFault[] {
-  const value = object as unknown as Json;
-  const before = old as unknown as Json | undefined;
+  const value = asJson(object);
+  const before = asJson(old);
   const faults = [...validateValue(value, schema, before), ...validateLists(value, schema, before)];
   if (!hasRules(schema)) return faults;
   if (faults.some(({ reason }) => blocking.has(reason)))
@@ -113,7 +115,7 @@ export function statusPart(kind: CustomKind): PartSubresource {
         const before = old?.['status'] as Json | undefined;
         const faults = validateValue(value, status, before, 'status');
         if (faults.some(({ reason }) => blocking.has(reason)) || !hasRules(schema)) return faults;
-        const found = runRules(object as unknown as Json, schema, old as unknown as Json | undefined);
+        const found = runRules(asJson(object), schema, asJson(old));
         context.warnings.push(...found.warnings);
         return [...faults, ...found.faults];
       },

@@ -6,6 +6,7 @@
  */
 
 import { clone, equal, stringifyExact } from '../../api/json.ts';
+import { typedList } from '../../api/typed.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
 import { updateManagedFields } from '../../apply/field-manager.ts';
 import { groupVersion, type ResourceDefinition } from '../../resource/resource-definition.ts';
@@ -77,8 +78,8 @@ export class CustomResources {
     return this.#all().filter((crd) => crd.metadata.deletionTimestamp !== undefined);
   }
 
-  #all(): CustomResourceDefinition[] {
-    return this.#parts.store.list(definitionsStorage) as unknown as CustomResourceDefinition[];
+  #all(): readonly CustomResourceDefinition[] {
+    return typedList<CustomResourceDefinition>(this.#parts.store.list(definitionsStorage));
   }
 
   #queue(name: string): void {

@@ -1,7 +1,9 @@
 /** Checks one schema of a definition: its structure, then its defaults, then its rules. */
+
 import type { FieldFault } from '../../api/errors.ts';
 import { equal } from '../../api/json.ts';
-import type { Json, Schema } from '../../schema/schema.ts';
+import { asJson } from '../../api/typed.ts';
+import type { Schema } from '../../schema/schema.ts';
 import type { CustomResourceDefinition } from './definition.ts';
 import { forbiddenField, invalidValue } from './faults.ts';
 import { validateDefaults } from './validate-defaults.ts';
@@ -72,7 +74,7 @@ function rootFaults(schema: Schema, path: string, hasStatus: boolean): FieldFaul
     faults.push(
       invalidValue(
         path,
-        schema as unknown as Json,
+        asJson(schema),
         `only [${Object.values(besideStatus).join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`,
       ),
     );

@@ -1,6 +1,8 @@
 /** pods/binding: the scheduler's decision. */
+
 import { ApiError, conflict, notFound } from '../../api/errors.ts';
 import { clone } from '../../api/json.ts';
+import { typed } from '../../api/typed.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
 import type { Answer } from '../../resource/answer.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
@@ -27,7 +29,7 @@ export const binding: ActionSubresource = {
   async handle(context, definition) {
     const read = await readActionObject(context, definition, KIND);
     const object = await admitActionObject(context, definition, KIND, read);
-    const target = targetOf(object as unknown as Binding);
+    const target = targetOf(typed<Binding>(object));
     if (!read.options.dryRun) bind(context, object, target);
     else checkBindable(context, podOf(context), object);
     return created();
@@ -66,7 +68,7 @@ function checkBindable({ info }: RequestContext, pod: KubeObject, wanted: KubeOb
     );
   if (pod.metadata.deletionTimestamp !== undefined)
     throw refuse(`pod ${info.name} is being deleted, cannot be assigned to a host`);
-  const { nodeName } = (pod as unknown as BoundPod).spec;
+  const { nodeName } = typed<BoundPod>(pod).spec;
   if (nodeName) throw refuse(`pod ${info.name} is already assigned to node ${JSON.stringify(nodeName)}`);
   const gates = (pod['spec'] as { schedulingGates?: unknown[] }).schedulingGates ?? [];
   if (gates.length > 0) throw refuse(`pod ${info.name} has non-empty .spec.schedulingGates`);
@@ -77,7 +79,7 @@ function bind(context: RequestContext, object: KubeObject, target: string): void
   const stored = podOf(context);
   checkBindable(context, stored, object);
   const pod = clone(stored);
-  const { spec, status } = pod as unknown as BoundPod;
+  const { spec, status } = typed<BoundPod>(pod);
   spec.nodeName = target;
   const { annotations } = object.metadata;
   if (annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };

@@ -1,7 +1,9 @@
 /** Whether budgets let a pod go: a decision over plain objects. */
+
 import type { LabelSelector } from '@slurm-operator/kubernetes-values';
 import { ApiError } from '../../api/errors.ts';
 import { clone } from '../../api/json.ts';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject, ObjectMeta } from '../../api/types.ts';
 
 export interface DisruptionBudget {
@@ -34,7 +36,7 @@ interface PodView {
 }
 
 export function decideEviction(pod: KubeObject, budgets: readonly DisruptionBudget[]): EvictionDecision {
-  const { status } = pod as unknown as PodView;
+  const { status } = typed<PodView>(pod);
   const over = ['Pending', 'Succeeded', 'Failed'].includes(status?.phase ?? '');
   if (over || pod.metadata.deletionTimestamp !== undefined) return FREE;
   if (budgets.length > 1)

@@ -3,6 +3,7 @@
 import { selectorMatches } from '@slurm-operator/kubernetes-values';
 import { ApiError, badRequest, conflict, notFound, objectModified } from '../../api/errors.ts';
 import { clone } from '../../api/json.ts';
+import { typed, untyped } from '../../api/typed.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
 import { updateManagedFields } from '../../apply/field-manager.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
@@ -34,7 +35,7 @@ export const eviction: ActionSubresource = {
     if (read.object.metadata.name !== name)
       throw badRequest('name in URL does not match name in Eviction object');
     podOf(context);
-    const { deleteOptions = {} } = read.object as unknown as Eviction;
+    const { deleteOptions = {} } = typed<Eviction>(read.object);
     const dryRun = read.options.dryRun || (deleteOptions.dryRun ?? []).length > 0;
     await admitActionObject(context, definition, KIND, read, dryRun);
     const { preconditions, gracePeriodSeconds } = deleteOptions;
@@ -64,7 +65,7 @@ function budgetsOf(context: RequestContext): DisruptionBudget[] {
   const { labels } = podOf(context).metadata;
   return context.parts.store
     .list(BUDGETS, context.info.namespace)
-    .map((object) => object as unknown as DisruptionBudget)
+    .map((object) => typed<DisruptionBudget>(object))
     .filter((budget) => selectorMatches(budget.spec?.selector, labels));
 }
 
@@ -73,8 +74,8 @@ function chargeBudget(context: RequestContext, budget: DisruptionBudget): void {
   const definition = registry.find('policy', 'v1', 'poddisruptionbudgets');
   if (definition === undefined) throw new ApiError(500, '', 'disruption budgets are not served');
   const time = timestamp(environment.now());
-  const charged = takeFromBudget(budget, context.info.name, time) as unknown as KubeObject;
-  const noted = updateManagedFields(registry, budget as unknown as KubeObject, charged, {
+  const charged = untyped(takeFromBudget(budget, context.info.name, time));
+  const noted = updateManagedFields(registry, untyped(budget), charged, {
     definition,
     subresource: 'status',
     manager: 'kube-apiserver',
@@ -93,7 +94,7 @@ function chargeBudget(context: RequestContext, budget: DisruptionBudget): void {
 /** Says on the pod itself why it ends, so that its owner can tell an eviction from a crash. */
 function markEvicted(context: RequestContext): void {
   const stored = podOf(context);
-  const { status } = stored as unknown as { status?: { conditions?: { type: string }[] } };
+  const { status } = typed<{ status?: { conditions?: { type: string }[] } }>(stored);
   if (stored.metadata.deletionTimestamp !== undefined) return;
   const pod = clone(stored);
   const conditions = (status?.conditions ?? []).filter((condition) => condition.type !== 'DisruptionTarget');

@@ -1,5 +1,7 @@
 /** Where the agent of a pod's node listens, as its Node object says, and what to ask it for. */
+
 import { ApiError, badRequest, notFound } from '../../api/errors.ts';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { ServerParts } from '../../resource/server-parts.ts';
 
@@ -56,7 +58,7 @@ export function nodeEndpoint(
   if (pod === undefined) throw notFound({ group: '', resource: 'pods' }, name);
   const segments = [ROUTES[route], namespace, name];
   if (route !== 'portforward') segments.push(containerOf(pod, query.get('container') ?? ''));
-  const { nodeName } = (pod as unknown as PodView).spec;
+  const { nodeName } = typed<PodView>(pod).spec;
   if (!nodeName) return undefined;
   const { host, port } = agentOf(parts, nodeName);
   const passed = new URLSearchParams(query);
@@ -69,7 +71,7 @@ export function nodeEndpoint(
 }
 
 function containerOf(pod: KubeObject, wanted: string): string {
-  const { spec } = pod as unknown as PodView;
+  const { spec } = typed<PodView>(pod);
   const main = spec.containers.map((container) => container.name);
   const all = [
     ...main,
@@ -89,7 +91,7 @@ function containerOf(pod: KubeObject, wanted: string): string {
 function agentOf(parts: ServerParts, nodeName: string): { host: string; port: number } {
   const node = parts.store.get('/nodes', undefined, nodeName);
   if (node === undefined) throw notFound({ group: '', resource: 'nodes' }, nodeName);
-  const { status } = node as unknown as NodeView;
+  const { status } = typed<NodeView>(node);
   const host = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
   const port = status?.daemonEndpoints?.kubeletEndpoint?.Port;
   if (!host || !port)

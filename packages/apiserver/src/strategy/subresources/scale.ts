@@ -2,6 +2,7 @@
 
 import { type LabelSelector, selectorText } from '@slurm-operator/kubernetes-values';
 import { invalidValue } from '../../api/fault.ts';
+import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { ViewSubresource } from '../../resource/resource-definition.ts';
 
@@ -16,7 +17,7 @@ export function scaleOf(): ViewSubresource {
     verbs: ['get', 'patch', 'update'],
     kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
     read(object) {
-      const { spec, status } = object as unknown as Scalable;
+      const { spec, status } = typed<Scalable>(object);
       const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
       const selector = selectorText(spec?.selector);
       return {
@@ -28,7 +29,7 @@ export function scaleOf(): ViewSubresource {
       };
     },
     write(view, object) {
-      const { spec } = object as unknown as Scalable;
+      const { spec } = typed<Scalable>(object);
       if (spec) spec.replicas = replicasOf(view);
     },
     validate(view) {
@@ -41,5 +42,5 @@ export function scaleOf(): ViewSubresource {
 }
 
 function replicasOf(view: KubeObject): number {
-  return (view as unknown as Scalable).spec?.replicas ?? 0;
+  return typed<Scalable>(view).spec?.replicas ?? 0;
 }

@@ -2,6 +2,7 @@
 
 import { badRequest, conflict, invalid, notFound } from '../../api/errors.ts';
 import { invalidValue } from '../../api/fault.ts';
+import { typed } from '../../api/typed.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
 import { TOKEN_ISSUER, type TokenClaims } from '../../authorization/service-account-token.ts';
 import { serviceAccountUsername } from '../../authorization/user-info.ts';
@@ -36,7 +37,7 @@ export const token: ActionSubresource = {
     if (account === undefined) throw notFound({ group: '', resource: 'serviceaccounts' }, info.name);
     const read = await readActionObject(context, definition, KIND);
     const request = await admitActionObject(context, definition, KIND, read);
-    const spec = (request as unknown as TokenRequest).spec ?? {};
+    const spec = typed<TokenRequest>(request).spec ?? {};
     const seconds = spec.expirationSeconds ?? DEFAULT_SECONDS;
     const unfit = unfitExpiry(seconds);
     if (unfit !== undefined)
@@ -106,7 +107,7 @@ function boundClaims(
   const bound = { name, uid: object.metadata.uid ?? '' };
   if (kind === 'Node') return { node: bound };
   if (kind === 'Secret') return { secret: bound };
-  const { spec } = object as unknown as { spec: { serviceAccountName?: string; nodeName?: string } };
+  const { spec } = typed<{ spec: { serviceAccountName?: string; nodeName?: string } }>(object);
   if (spec.serviceAccountName !== info.name)
     throw badRequest(
       `cannot bind token for serviceaccount "${info.name}" to pod running with different serviceaccount name.`,

@@ -30,6 +30,7 @@ export async function writeStatus<T extends KubeObject>(
   context: Pick<ReconcileContext, 'clock' | 'signal'>,
 ): Promise<void> {
   const { name, namespace, generation } = object.metadata;
+  // Every kind of ours has these fields in its status; `T` does not say so.
   const before = (object as unknown as Live<WithStatus>).status;
   const now = context.clock.now();
   let conditions: readonly StoredCondition[] = (before?.conditions ?? []).filter(

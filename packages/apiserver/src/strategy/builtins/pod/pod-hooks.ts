@@ -1,7 +1,9 @@
 /** What is special about Pods. */
+
 import type { IPod } from 'kubernetes-models/v1/Pod';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { forbiddenField } from '../../../api/fault.ts';
+import { typed } from '../../../api/typed.ts';
 import { type KubeObject, timestamp } from '../../../api/types.ts';
 import type { ResourceHooks } from '../../../resource/resource-definition.ts';
 import { defaultPod } from './default-pod-spec.ts';
@@ -12,7 +14,7 @@ import { validatePodStatus } from './validate-pod-status.ts';
 import { validatePodUpdate } from './validate-pod-update.ts';
 
 export function asPod(object: KubeObject): IPod & KubeObject {
-  return object as unknown as IPod & KubeObject;
+  return typed<IPod & KubeObject>(object);
 }
 
 export const podHooks: ResourceHooks = {
@@ -59,6 +61,7 @@ function specOf(object: KubeObject): { readonly spec?: IPodSpec } {
 }
 
 function gatedCondition(now: string) {
+  // The published type has no null, which the server writes for a time that is not set.
   return {
     type: 'PodScheduled',
     status: 'False',

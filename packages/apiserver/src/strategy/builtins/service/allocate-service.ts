@@ -1,8 +1,10 @@
 /** Gives Services their cluster addresses and node ports. */
+
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
 import { invalid } from '../../../api/errors.ts';
 import { invalidValue } from '../../../api/fault.ts';
+import { typed } from '../../../api/typed.ts';
 import type { Store } from '../../../store/store.ts';
 import { isHeadless, reachableFromOutside } from './default-service.ts';
 
@@ -66,7 +68,7 @@ export function allocateService(service: IService, store: Store, dryRun: boolean
 
 function otherServices(service: IService, store: Store): IServiceSpec[] {
   return store.list('/services').flatMap((object) => {
-    const other = object as unknown as IService;
+    const other = typed<IService>(object);
     const same =
       other.metadata?.name === service.metadata?.name &&
       other.metadata?.namespace === service.metadata?.namespace;

@@ -1,6 +1,8 @@
 /** What is special about Services. */
+
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
+import { typed } from '../../../api/typed.ts';
 import type { KubeObject } from '../../../api/types.ts';
 import type { ResourceHooks } from '../../../resource/resource-definition.ts';
 import { allocateService } from './allocate-service.ts';
@@ -8,7 +10,7 @@ import { defaultService, reachableFromOutside, syncClusterIPs } from './default-
 import { validateService, validateServiceUpdate } from './validate-service.ts';
 
 function asService(object: KubeObject): IService {
-  return object as unknown as IService;
+  return typed<IService>(object);
 }
 
 export const serviceHooks: ResourceHooks = {

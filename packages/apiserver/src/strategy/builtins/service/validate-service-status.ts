@@ -1,9 +1,11 @@
 /** What is wrong with the status of a Service: the addresses that its load balancer has. */
+
 import { isIP } from 'node:net';
 import { dnsSubdomain } from '@slurm-operator/kubernetes-values';
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { FieldFault } from '../../../api/errors.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
+import { typed } from '../../../api/typed.ts';
 import type { ResourceHooks } from '../../../resource/resource-definition.ts';
 
 const PATH = 'status.loadBalancer.ingress';
@@ -13,7 +15,7 @@ type Ingress = NonNullable<NonNullable<NonNullable<IService['status']>['loadBala
 
 export const serviceStatusHooks: Pick<ResourceHooks, 'validate'> = {
   validate(object) {
-    const { spec, status } = object as unknown as IService;
+    const { spec, status } = typed<IService>(object);
     const ingress = status?.loadBalancer?.ingress ?? [];
     if (ingress.length > 0 && spec?.type !== 'LoadBalancer')
       return [forbiddenField(PATH, 'may only be used when `spec.type` is "LoadBalancer"')];

@@ -1,9 +1,11 @@
 /** What is special about Deployments. */
+
 import { PERCENT_SYNTAX_MESSAGE, parsePercent } from '@slurm-operator/kubernetes-values';
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import type { FieldFault } from '../../../api/errors.ts';
 import { invalidValue, notSupported } from '../../../api/fault.ts';
 import { equal } from '../../../api/json.ts';
+import { typed } from '../../../api/typed.ts';
 import type { KubeObject } from '../../../api/types.ts';
 import type { ResourceHooks } from '../../../resource/resource-definition.ts';
 import { defaultPodSpec } from '../pod/default-pod-spec.ts';
@@ -11,7 +13,7 @@ import { countFaults } from './count-faults.ts';
 import { notNegative, validateSelectorAndTemplate, warnOfTemplate } from './pod-template.ts';
 
 function specOf(object: KubeObject): NonNullable<IDeployment['spec']> | undefined {
-  return (object as unknown as IDeployment).spec;
+  return typed<IDeployment>(object).spec;
 }
 
 /** Alone among the workloads, a Deployment does not take labels through its status. */

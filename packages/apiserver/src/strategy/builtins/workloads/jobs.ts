@@ -1,17 +1,19 @@
 /** Jobs and CronJobs: defaults, the generated selector, what is fixed. */
+
 import type { ICronJob } from 'kubernetes-models/batch/v1/CronJob';
 import type { IJob } from 'kubernetes-models/batch/v1/Job';
 import type { IJobSpec } from 'kubernetes-models/batch/v1/JobSpec';
 import type { FieldFault } from '../../../api/errors.ts';
 import { invalidValue, notSupported, required } from '../../../api/fault.ts';
 import { equal } from '../../../api/json.ts';
+import { typed } from '../../../api/typed.ts';
 import type { KubeObject } from '../../../api/types.ts';
 import type { BuiltinHooks } from '../define.ts';
 import { defaultPodSpec } from '../pod/default-pod-spec.ts';
 import { notNegative, validateTemplate } from './pod-template.ts';
 
-const job = (object: KubeObject) => (object as unknown as IJob).spec;
-const cronJob = (object: KubeObject) => (object as unknown as ICronJob).spec;
+const job = (object: KubeObject) => typed<IJob>(object).spec;
+const cronJob = (object: KubeObject) => typed<ICronJob>(object).spec;
 
 function defaultJobSpec(spec: IJobSpec): void {
   if (spec.parallelism === undefined && spec.completions === undefined) {

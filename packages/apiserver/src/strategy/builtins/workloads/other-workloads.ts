@@ -1,10 +1,12 @@
 /** ReplicaSets, DaemonSets and ControllerRevisions: defaults and rules. */
+
 import type { IControllerRevision } from 'kubernetes-models/apps/v1/ControllerRevision';
 import type { IDaemonSet } from 'kubernetes-models/apps/v1/DaemonSet';
 import type { IReplicaSet } from 'kubernetes-models/apps/v1/ReplicaSet';
 import type { FieldFault } from '../../../api/errors.ts';
 import { invalidValue, notSupported, required } from '../../../api/fault.ts';
 import { equal } from '../../../api/json.ts';
+import { typed } from '../../../api/typed.ts';
 import type { KubeObject } from '../../../api/types.ts';
 import type { ResourceHooks } from '../../../resource/resource-definition.ts';
 import { defaultPodSpec } from '../pod/default-pod-spec.ts';
@@ -14,9 +16,9 @@ import { NOT_NEGATIVE, notNegative, validateSelectorAndTemplate, warnOfTemplate 
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
-const replicaSet = (object: KubeObject) => (object as unknown as IReplicaSet).spec;
-const daemonSet = (object: KubeObject) => (object as unknown as IDaemonSet).spec;
-const revision = (object: KubeObject) => object as unknown as IControllerRevision;
+const replicaSet = (object: KubeObject) => typed<IReplicaSet>(object).spec;
+const daemonSet = (object: KubeObject) => typed<IDaemonSet>(object).spec;
+const revision = (object: KubeObject) => typed<IControllerRevision>(object);
 
 export const replicaSetHooks: ResourceHooks = {
   default(object) {

@@ -1,8 +1,10 @@
 /** What is special about StatefulSets. */
+
 import type { IStatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
 import type { FieldFault } from '../../../api/errors.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
 import { clone, equal } from '../../../api/json.ts';
+import { typed } from '../../../api/typed.ts';
 import type { KubeObject } from '../../../api/types.ts';
 import type { ResourceHooks } from '../../../resource/resource-definition.ts';
 import { defaultClaim } from '../default-claim.ts';
@@ -26,7 +28,7 @@ const MUTABLE = [
 ] as const;
 
 function specOf(object: KubeObject): NonNullable<IStatefulSet['spec']> | undefined {
-  return (object as unknown as IStatefulSet).spec;
+  return typed<IStatefulSet>(object).spec;
 }
 
 /** The template as its pods will be: each claim is a volume of the same name, in place of one the template gives. */

@@ -4,6 +4,7 @@ import {
   AlreadyExistsError,
   type Client,
   controllerOf,
+  draftOf,
   NotOwnedError,
   persistentVolumeClaims,
   pods,
@@ -28,7 +29,9 @@ export async function createWorker(
   if (hostname === undefined) return;
   for (const claim of workerClaims(nodeSet, slot, hostname)) {
     if (!claims.has(claim.metadata?.name ?? ''))
-      await unlessThere(client.create(persistentVolumeClaims, claim as never, { signal }));
+      await unlessThere(
+        client.create(persistentVolumeClaims, draftOf(persistentVolumeClaims, claim), { signal }),
+      );
   }
   const pod = workerPod(nodeSet, template, {
     slot,
@@ -38,7 +41,7 @@ export async function createWorker(
     pinnedTo,
   });
   try {
-    await client.create(pods, pod as never, { signal });
+    await client.create(pods, draftOf(pods, pod), { signal });
   } catch (error) {
     if (!(error instanceof AlreadyExistsError)) throw error;
     // The list and not the pod: we have no need to read single ones otherwise.
