@@ -13,6 +13,7 @@ describe(`faults of the control plane with Slurm ${wantedSlurm()}`, needsCluster
       nodes: 3,
       version: wantedSlurm(),
       nodeGraceMs: 8000,
+      onOneNode: true,
     });
     await plane.prepare();
     await plane.apply();

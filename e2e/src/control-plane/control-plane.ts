@@ -36,6 +36,8 @@ export interface ControlPlaneOptions extends Omit<StageOptions, 'version'> {
   readonly version: SlurmVersion;
   /** A standby for slurmctld, on a volume that both mount. @default false */
   readonly standby?: boolean;
+  /** slurmctld, slurmdbd and the database are on one node, and are lost together. @default false */
+  readonly onOneNode?: boolean;
 }
 
 const extraConf = [...smallMachineLines, 'TaskPlugin=task/none'];
@@ -60,8 +62,8 @@ export class ControlPlane implements AsyncDisposable {
   readonly stage: SlurmStage;
   readonly #options: ControlPlaneOptions;
   /**
-   * The node of slurmdbd and its database, which no slurmctld shares: one that has never saved what it knows of accounts cannot take
-   * over while slurmdbd is away, so that both must not be lost at once.
+   * The node of slurmdbd and its database. No slurmctld with a standby shares it: one that has never saved what it knows of accounts
+   * cannot take over while slurmdbd is away, so that both must not be lost at once.
    */
   readonly #databaseNode: string;
 
@@ -111,12 +113,12 @@ export class ControlPlane implements AsyncDisposable {
 
   /** Controller, RestApi, Accounting, LoginSet, Token, and workers for them. */
   async apply(): Promise<void> {
-    const standby = this.#options.standby === true;
+    const { standby = false, onOneNode = false } = this.#options;
     await this.create(accountings, 'slurm', {
       spec: {
         ...keyRefs,
         ...this.#image('slurmdbd'),
-        ...(standby && { template: { spec: this.#besideDatabase() } }),
+        ...((standby || onOneNode) && { template: { spec: this.#besideDatabase() } }),
         storageConfig: {
           host: 'mariadb',
           username: 'slurm',
@@ -139,6 +141,7 @@ export class ControlPlane implements AsyncDisposable {
               persistence: { enabled: true, existingClaim: 'state' },
             }
           : {}),
+        ...(onOneNode && { template: { spec: this.#besideDatabase() } }),
       },
     });
     await this.create(restApis, 'slurm', {
@@ -261,7 +264,8 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   async #createNeighbour(wanted: Neighbour): Promise<void> {
-    const pod = { ...wanted.pod, ...(this.#options.standby === true && this.#besideDatabase()) };
+    const { standby = false, onOneNode = false } = this.#options;
+    const pod = { ...wanted.pod, ...((standby || onOneNode) && this.#besideDatabase()) };
     const { service, deployment } = neighbour({ ...wanted, pod });
     await this.create(services, wanted.name, service);
     await this.create(deployments, wanted.name, deployment);

@@ -119,8 +119,9 @@ function slurmctld({ controller, defaults }: ControllerWorkloadInput): IContaine
     name: app.controller,
     image,
     ports: [{ name: app.controller, containerPort: slurmctldPort(controller), protocol: 'TCP' }],
+    // Ten minutes: one without a saved state of accounting waits for slurmdbd, and each kill would double the wait for its next start.
+    startupProbe: { ...probe('/livez'), failureThreshold: 300, periodSeconds: 2, timeoutSeconds: 5 },
     // A slurmctld of thousands of nodes may think for seconds; Kubernetes would give it one.
-    startupProbe: { ...probe('/livez'), failureThreshold: 30, periodSeconds: 2, timeoutSeconds: 5 },
     livenessProbe: { ...probe('/livez'), failureThreshold: 6, periodSeconds: 10, timeoutSeconds: 10 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 3, timeoutSeconds: 5 },
     // Its last log line says why it exited; the operator reports it.
