@@ -21,8 +21,3 @@ export class LocalClusterError extends Error {
     this.code = code;
   }
 }
-
-/** The innermost useful sentence of an error. */
-export function explain(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

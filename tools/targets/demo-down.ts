@@ -1,7 +1,8 @@
 /** `make demo-down`: stops the demo's cluster, or takes the demo off the cluster that KUBECONFIG names. */
 import { Helm } from '@slurm-operator/charts';
 import * as demo from '@slurm-operator/demo';
-import { down, explain, findCluster } from '@slurm-operator/localcluster';
+import { explain } from '@slurm-operator/kube';
+import { down, findCluster } from '@slurm-operator/localcluster';
 import { red } from './terminal.ts';
 
 const say = (line: string) => console.log(`  ${line}`);

@@ -2,14 +2,15 @@
  * The soak of a given cluster: operations that need only the Kubernetes API, on NodeSets whose workers have jobs. The operator is killed by
  * deleting its pods. No operation here may end a job, so that every job must complete in its first run: no account of causes is needed.
  */
+
 import { NotFoundError, pods, sleep } from '@slurm-operator/kube';
 import { controllers, nodeSets } from '@slurm-operator/operator';
 import { SlurmError } from '@slurm-operator/slurm';
+import { Random } from '@slurm-operator/slurm/testing';
 import { namespace, SlurmStage, stageConf } from '../slurm-stage.ts';
 import { until } from '../until.ts';
 import { evictBusy } from './operations/machines.ts';
 import { slurmCommand } from './operations/operation.ts';
-import { Random } from './random.ts';
 import { patience, untilUndrained } from './settle.ts';
 import { Workload } from './workload.ts';
 

@@ -1,6 +1,8 @@
 /** All operations on a running cluster, by family, and a random choice of them. */
+
 import { KubeError } from '@slurm-operator/kube';
 import { SlurmError } from '@slurm-operator/slurm';
+import { Random } from '@slurm-operator/slurm/testing';
 import { ofConfiguration } from './operations/cluster-configuration.ts';
 import { ofJobs } from './operations/jobs.ts';
 import { ofMachines } from './operations/machines.ts';
@@ -8,7 +10,6 @@ import { ofNodeSets } from './operations/node-sets.ts';
 import type { Operation, Soaking } from './operations/operation.ts';
 import { ofOtherObjects } from './operations/other-objects.ts';
 import { ofPrograms } from './operations/programs.ts';
-import { Random } from './random.ts';
 
 const all: readonly Operation[] = [
   ...ofNodeSets,

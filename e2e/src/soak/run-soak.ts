@@ -1,6 +1,8 @@
 /** Random operations on a cluster whose workers all have jobs; then rest, and the account of what was lost and by whose hand. */
+
 import { readFileSync } from 'node:fs';
 import { nodes, sleep } from '@slurm-operator/kube';
+import { Random } from '@slurm-operator/slurm/testing';
 import { operatorUser } from '../operator-rights.ts';
 import { namespace, SlurmStage } from '../slurm-stage.ts';
 import { until } from '../until.ts';
@@ -17,7 +19,6 @@ import { slurmCommand } from './operations/operation.ts';
 import { lastingSets } from './operations/set-names.ts';
 import { draw, type FirstOperations, operate } from './operations.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
-import { Random } from './random.ts';
 import { patience, settle } from './settle.ts';
 import {
   jobEnds,

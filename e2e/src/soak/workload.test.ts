@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refused, type SlurmClient } from '@slurm-operator/slurm';
-import { Random } from './random.ts';
+import { Random } from '@slurm-operator/slurm/testing';
 import { Workload } from './workload.ts';
 
 /** Slurm with jobs in given states; it refuses to release one that has ended, as slurmctld does. */

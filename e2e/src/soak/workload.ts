@@ -1,4 +1,5 @@
 /** Jobs of every kind that keep the workers busy, and what became of each. */
+
 import {
   hasEnded,
   isSchedulable,
@@ -7,7 +8,7 @@ import {
   SlurmError,
   type SlurmJob,
 } from '@slurm-operator/slurm';
-import type { Random } from './random.ts';
+import type { Random } from '@slurm-operator/slurm/testing';
 
 /** One stay of a job on a node, as far as it was seen. */
 export interface Run {

@@ -7,7 +7,6 @@ export { Informer, type InformerOptions, type Subscriber } from './cache/informe
 export { dropBookkeeping, type ProjectionOptions, project, type Transform } from './cache/projection.ts';
 export type { ReflectorTuning } from './cache/reflector.ts';
 export type { Change } from './cache/replica.ts';
-export { fieldMatcher, labelMatcher } from './cache/selector.ts';
 export type { Indexer } from './cache/store.ts';
 export {
   type CertificateFilesOptions,
@@ -15,7 +14,6 @@ export {
   certificateFiles,
   type ServingCertificate,
 } from './certificates/certificate-source.ts';
-export { type InjectionTarget, injectBundle } from './certificates/inject-bundle.ts';
 export { SelfSignedCertificates, type SelfSignedOptions } from './certificates/self-signed.ts';
 export { Client, type ClientOptions, createClient } from './client/client.ts';
 export { type CommandResult, type ExecOptions, exec } from './client/exec.ts';
@@ -39,7 +37,6 @@ export { type EvictOptions, evict, getScale, type Scale, setScale } from './clie
 export type { WatchEvent } from './client/watch.ts';
 export { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } from './clock.ts';
 export type { ClusterConfig, Identity } from './config/config.ts';
-export { type InClusterOptions, inClusterConfig, runsInCluster } from './config/in-cluster.ts';
 export { type KubeconfigOptions, kubeconfigConfig, loadConfig } from './config/kubeconfig.ts';
 export { ControllerBuilder, type WatchedOptions } from './controller/builder.ts';
 export {
@@ -51,18 +48,13 @@ export {
   type Result,
 } from './controller/controller.ts';
 export {
-  allOf,
-  annotationsChanged,
-  anyOf,
   generationChanged,
-  labelsChanged,
   type Predicate,
 } from './controller/predicate.ts';
-export { ChannelSource, type MapFunction, ownerMap, type Source } from './controller/source.ts';
+export { ChannelSource, type MapFunction, type Source } from './controller/source.ts';
 export * from './errors.ts';
-export { type LeaderElectionOptions, LeaderElector } from './leader-election/elector.ts';
+export { type LeaderElectionOptions } from './leader-election/elector.ts';
 export { type Log, silent } from './log.ts';
-export { AccessReviewer } from './manager/access-reviewer.ts';
 export { createLog, type LogOptions } from './manager/create-log.ts';
 export { Discovery } from './manager/discovery.ts';
 export { type Check, Health } from './manager/health.ts';
@@ -86,12 +78,10 @@ export {
   findCondition,
   isTrue,
   type NewCondition,
-  removeCondition,
   setCondition,
   timestamp,
 } from './objects/conditions.ts';
 export {
-  compareResourceVersions,
   controllerOf,
   controllerReference,
   type DeepReadonly,
@@ -129,5 +119,4 @@ export {
   type Mutator,
   type Validator,
 } from './webhook/admission.ts';
-export { jsonDiff } from './webhook/json-diff.ts';
 export { WebhookServer, type WebhookServerOptions } from './webhook/server.ts';

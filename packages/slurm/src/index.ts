@@ -4,7 +4,7 @@ export { SlurmClient, type SlurmClientOptions } from './client.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { ApiVersion } from './connection/api-version.ts';
 export { isApiVersion, newestFirst as apiVersions } from './connection/api-version.ts';
-export { type CircuitOptions, type CircuitState, isOutage } from './connection/circuit.ts';
+export { type CircuitOptions, type CircuitState } from './connection/circuit.ts';
 export {
   Forbidden,
   InvalidInput,
@@ -19,9 +19,9 @@ export {
   Unavailable,
 } from './errors.ts';
 export type * from './generated/index.ts';
-export { compressHostlist, countHostlist, expandHostlist, parseHostlist } from './meaning/hostlist.ts';
+export { compressHostlist, expandHostlist } from './meaning/hostlist.ts';
 export * from './meaning/node-state.ts';
-export { cleanReason, type ReasonOwner, reasonOwner } from './meaning/reason.ts';
+export { cleanReason } from './meaning/reason.ts';
 export { formatTimeLimit, parseTimeLimit } from './meaning/time-limit.ts';
 export type * from './model/accounting.ts';
 export type * from './model/cluster.ts';

@@ -1,11 +1,12 @@
 /** What an operation of the soak is, and what it may use. Each family of operations is a file beside this one. */
+
 import { exec, type KubeObject, type Resource, sleep } from '@slurm-operator/kube';
 import type { SlurmClient } from '@slurm-operator/slurm';
+import type { Random } from '@slurm-operator/slurm/testing';
 import { namespace, type SlurmStage } from '../../slurm-stage.ts';
 import type { Administrator } from '../administrator.ts';
 import type { Neighbours } from '../neighbours.ts';
 import type { PeoplesOrders } from '../peoples-orders.ts';
-import type { Random } from '../random.ts';
 import type { Workload } from '../workload.ts';
 
 export interface Soaking {

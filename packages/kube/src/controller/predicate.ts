@@ -11,25 +11,6 @@ export const generationChanged: Predicate = (change) =>
   change.object.metadata.uid !== change.previous.metadata.uid ||
   change.object.metadata.deletionTimestamp !== change.previous.metadata.deletionTimestamp;
 
-export const labelsChanged: Predicate = (change) =>
-  change.type !== 'updated' || !sameStrings(change.object.metadata.labels, change.previous.metadata.labels);
-
-export const annotationsChanged: Predicate = (change) =>
-  change.type !== 'updated' ||
-  !sameStrings(change.object.metadata.annotations, change.previous.metadata.annotations);
-
-export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
-  return (change) => predicates.some((holds) => holds(change));
-}
-
 export function allOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (change) => predicates.every((holds) => holds(change));
-}
-
-function sameStrings(
-  left: Readonly<Record<string, string>> = {},
-  right: Readonly<Record<string, string>> = {},
-): boolean {
-  const names = Object.keys(left);
-  return names.length === Object.keys(right).length && names.every((name) => left[name] === right[name]);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Condition, isTrue, removeCondition, setCondition } from './conditions.ts';
+import { type Condition, isTrue, setCondition } from './conditions.ts';
 
 const at = (second: number) => Date.UTC(2026, 0, 1, 0, 0, second);
 const ready = (status: 'True' | 'False', message = 'm') =>
@@ -20,7 +20,6 @@ test('lastTransitionTime changes with status and with nothing else', () => {
 test('an unchanged condition returns the same array', () => {
   const list = setCondition([], ready('True'), at(1));
   assert.equal(setCondition(list, ready('True'), at(9)), list);
-  assert.equal(removeCondition(list, 'Other'), list);
   assert.notEqual(setCondition(list, { ...ready('True'), observedGeneration: 2 }, at(9)), list);
 });
 

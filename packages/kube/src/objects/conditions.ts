@@ -42,16 +42,6 @@ export function setCondition(
     : before.map((condition) => (condition === known ? next : condition));
 }
 
-export function removeCondition(
-  conditions: readonly Condition[] | undefined,
-  type: string,
-): readonly Condition[] {
-  const before = conditions ?? [];
-  return findCondition(before, type) === undefined
-    ? before
-    : before.filter((condition) => condition.type !== type);
-}
-
 export function findCondition(
   conditions: readonly Condition[] | undefined,
   type: string,

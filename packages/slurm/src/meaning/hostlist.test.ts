@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { InvalidInput } from '../errors.ts';
-import { compressHostlist, countHostlist, expandHostlist } from './hostlist.ts';
+import { compressHostlist, expandHostlist } from './hostlist.ts';
 
 describe('expandHostlist', () => {
   const cases: readonly { reason: string; text: string; names: readonly string[] }[] = [
@@ -22,7 +22,6 @@ describe('expandHostlist', () => {
   for (const { reason, text, names } of cases) {
     test(reason, () => {
       assert.deepEqual(expandHostlist(text), names);
-      assert.equal(countHostlist(text), names.length);
     });
   }
 
@@ -110,6 +109,5 @@ test('100,000 hosts', () => {
   const names = expandHostlist('rack[00-99]-n[0000-0999]');
   assert.equal(names.length, 100_000);
   const text = compressHostlist(names);
-  assert.equal(countHostlist(text), 100_000);
   assert.deepEqual(expandHostlist(text), names);
 });

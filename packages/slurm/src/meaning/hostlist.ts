@@ -24,7 +24,7 @@ export interface HostRange {
 export type HostPattern = readonly (string | readonly HostRange[])[];
 
 /** The parts of a hostlist, not yet expanded. */
-export function parseHostlist(text: string): readonly HostPattern[] {
+function parseHostlist(text: string): readonly HostPattern[] {
   return splitOutsideBrackets(text)
     .filter((part) => part !== '')
     .map((part) => parsePattern(part, text));
@@ -40,11 +40,6 @@ export function expandHostlist(text: string, limit = defaultLimit): string[] {
     for (const name of expandPattern(pattern)) names.push(name);
   }
   return names;
-}
-
-/** The number of names in a hostlist, without expanding it. */
-export function countHostlist(text: string): number {
-  return parseHostlist(text).reduce((total, pattern) => total + patternSize(pattern), 0);
 }
 
 /** The shortest canonical hostlist for a set of names. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { InvalidInput } from '../errors.ts';
-import { cleanReason, reasonOwner } from './reason.ts';
+import { cleanReason } from './reason.ts';
 
 /** Any code points, lone surrogates and control characters among them. fast-check's own `binary` strings take seconds. */
 const anyText = fc
@@ -30,25 +29,4 @@ test('property: a clean reason is one printable line of at most 256 characters, 
 
 test('line breaks cannot add a second line', () => {
   assert.equal(cleanReason('kernel\nState=DOWN\r\n  x'), 'kernel State=DOWN x');
-});
-
-test('a prefix owns reasons that begin with it as a whole word', () => {
-  const owner = reasonOwner('tool:');
-  assert.ok(owner.owns('tool: scale-in'));
-  assert.ok(owner.owns(owner.write('scale-in')));
-  assert.equal(owner.write('scale-in'), 'tool: scale-in');
-  assert.equal(owner.read('tool: scale-in'), 'scale-in');
-  assert.ok(!owner.owns('disk broken'));
-  assert.ok(!owner.owns(' tool: x'));
-  assert.ok(!owner.owns(''));
-  assert.equal(owner.read('disk broken'), undefined);
-
-  const word = reasonOwner('slurm-tool');
-  assert.equal(word.write('cordon'), 'slurm-tool: cordon');
-  assert.ok(word.owns('slurm-tool'));
-  assert.ok(!word.owns('slurm-toolbox is broken'));
-});
-
-test('a prefix that could own everything is refused', () => {
-  for (const bad of ['', ' ', ' x', 'a\nb']) assert.throws(() => reasonOwner(bad), InvalidInput);
 });

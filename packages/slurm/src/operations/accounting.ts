@@ -28,7 +28,7 @@ export class Accounting {
 
   constructor(connection: Connection) {
     this.#endpoint = new Endpoint(connection);
-    this.qos = new QosTable(connection);
+    this.qos = new QosTable(connection, (options) => this.tres(options));
   }
 
   /** Resolves if slurmdbd responds. Uses a cheap list where the API has no ping for it. */

@@ -3,6 +3,7 @@ import { limitsMissingIn41, writeQos } from '../adapters/qos-wire.ts';
 import type { Connection } from '../connection/connection.ts';
 import { InvalidInput, NotSupported } from '../errors.ts';
 import { checkAccountingName } from '../meaning/accounting-name.ts';
+import type { SlurmTres } from '../model/accounting.ts';
 import { emptyQos, type SlurmQos, type TresCounts } from '../model/qos.ts';
 import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 import { Endpoint } from './endpoint.ts';
@@ -14,11 +15,16 @@ import { Endpoint } from './endpoint.ts';
  */
 const placeholder = 'no-preemption-placeholder';
 
+type ListTres = (options?: CallOptions) => Promise<readonly SlurmTres[]>;
+
 export class QosTable {
   readonly #endpoint: Endpoint;
+  readonly #listTres: ListTres;
 
-  constructor(connection: Connection) {
+  /** `listTres` tells what Slurm tracks, and so what a QOS can limit. */
+  constructor(connection: Connection, listTres: ListTres) {
     this.#endpoint = new Endpoint(connection);
+    this.#listTres = listTres;
   }
 
   async list(options?: CallOptions): Promise<readonly SlurmQos[]> {
@@ -107,9 +113,8 @@ export class QosTable {
   async #checkTres(desired: readonly SlurmQos[], options?: CallOptions): Promise<void> {
     const used = new Map(desired.flatMap((qos) => tresOf(qos).map((tres) => [tres, qos.name] as const)));
     if (used.size === 0) return;
-    const call = { method: 'GET', service: 'slurmdb', path: 'tres/', ...callOptions(options) } as const;
-    const { items } = await this.#endpoint.list(call, 'TRES', (adapter) => adapter.tres);
-    const known = new Set(items.map(({ type, name }) => (name === '' ? type : `${type}/${name}`)));
+    const tracked = await this.#listTres(options);
+    const known = new Set(tracked.map(({ type, name }) => (name === '' ? type : `${type}/${name}`)));
     for (const [tres, qos] of used)
       if (!known.has(tres))
         throw new InvalidInput(

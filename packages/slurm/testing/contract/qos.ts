@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { InvalidInput, Refused } from '../../src/errors.ts';
 import { emptyQos, type SlurmQos } from '../../src/model/qos.ts';
-import { randomQos, seeded } from '../random-qos.ts';
+import { Random } from '../random.ts';
+import { randomQos } from '../random-qos.ts';
 import type { Subject } from './subject.ts';
 import { firstError, refusalStatus, type WireAnswer, wire } from './wire.ts';
 
@@ -116,7 +117,7 @@ export function qos(of: () => Subject): void {
     });
 
     test('a row is what was written last, whatever it was before, and no other row changes', async () => {
-      const random = seeded(21);
+      const random = new Random(21);
       const others = async () =>
         JSON.stringify((await table().list()).filter(({ name }) => name !== 'q-any'));
       await table().write([emptyQos('q-other')]);

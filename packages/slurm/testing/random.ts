@@ -1,4 +1,4 @@
-/** Chance that can be repeated: the same seed gives the same history. */
+/** Random numbers that depend on the seed only: the same seed gives the same history. */
 export class Random {
   #state: number;
 
