@@ -209,6 +209,25 @@ const reasonTexts = {
     advice:
       'Upgrade Slurm to 25.11 or later, or remove `spec.autoscale`: [autoscaling](how-to/autoscaling.md).',
   },
+  ShapeMismatch: {
+    group: 'specification',
+    meaning:
+      'A worker has less CPUs, memory or GPUs than the sleeping Slurm node was announced with; the message has both.',
+    advice: 'Correct `spec.autoscale.shape`, or the limits of slurmd: [autoscaling](how-to/autoscaling.md).',
+  },
+  NoMachines: {
+    group: 'pods',
+    meaning:
+      'No Kubernetes node, or no image, came for a worker of an autoscaled NodeSet in time. Its job was requeued, and sleeping nodes are not offered for a while.',
+    advice: 'Add Kubernetes nodes, or lower the requests of slurmd: [autoscaling](how-to/autoscaling.md).',
+  },
+  Protected: {
+    group: 'pods',
+    meaning:
+      'Wake-ups of an autoscaled NodeSet failed repeatedly: sleeping nodes are offered to jobs every half hour only, until a worker starts.',
+    advice:
+      'Fix what the message names. The next try shows whether it helped: [autoscaling](how-to/autoscaling.md).',
+  },
   ShapeUnknown: {
     group: 'specification',
     meaning: 'The size of a worker is unknown, so Slurm cannot show autoscaled nodes that do not exist yet.',

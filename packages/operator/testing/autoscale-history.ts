@@ -1,6 +1,6 @@
 /** Random histories of an autoscaled NodeSet, and the laws A1 to A6 at every step and at the end. */
 import fc from 'fast-check';
-import type { Autoscale } from '../src/kinds/nodeset/autoscale/autoscale.ts';
+import { type Autoscale, noFailures } from '../src/kinds/nodeset/autoscale/autoscale.ts';
 import type { Observed } from '../src/kinds/nodeset/plan/observed.ts';
 import { planWorkers, type WorkerPlan } from '../src/kinds/nodeset/plan/plan-workers.ts';
 import { LawBroken } from './law-broken.ts';
@@ -17,6 +17,7 @@ export const autoscaleEvent: fc.Arbitrary<Event> = fc.oneof(
   { weight: 6, arbitrary: one('slurm') },
   { weight: 5, arbitrary: one('list') },
   { weight: 3, arbitrary: one('time') },
+  { weight: 3, arbitrary: one('gang') },
   {
     weight: 8,
     arbitrary: one(
@@ -48,6 +49,11 @@ export const autoscaleEvent: fc.Arbitrary<Event> = fc.oneof(
       'admin-power-down',
       'admin-power-up',
       'half-created',
+      'no-machines',
+      'few-machines',
+      'machines-come',
+      'wake-manual',
+      'wake-on-demand',
       'autoscale-off',
       'autoscale-on',
     ),
@@ -72,11 +78,17 @@ const settings = (over: Partial<Autoscale>): Autoscale => ({
   max: 4,
   spare: 0,
   idleAfter: 4_000,
+  wake: 'OnDemand',
+  giveUpAfter: 20_000,
   retryAfter: 600_000,
+  protectAfter: 2,
   shape: 'CPUs=1 Feature=workers',
   size: { cpus: 1, memory: 1, gpus: 0 },
+  shapeSource: 'Limits',
   feature: 'workers',
+  recordsBy: 'Rest',
   unsupported: undefined,
+  history: noFailures,
   ...over,
 });
 
@@ -94,7 +106,8 @@ export function checkAutoscaleLaws(runs: number, seed: number): number {
         world.spec.autoscale = wanted;
         for (const does of [from.first, 'list', 'operator']) step(world, { does, n: 1 });
         for (const each of events) step(world, each);
-        world.spec.autoscale ??= wanted;
+        world.spec.autoscale = { ...(world.spec.autoscale ?? wanted), wake: 'OnDemand' };
+        world.placement = 'anywhere';
         adminsResume(world);
         rest(world);
         checkRest(world);
@@ -114,9 +127,31 @@ function step(world: SimulatedWorld, each: Event): void {
   switch (each.does) {
     case 'operator': {
       const observed = world.observe();
-      checkPower(observed, planWorkers(observed, world.now));
-      return happen(world, each);
+      const made = planWorkers(observed, world.now);
+      checkPower(observed, made);
+      checkWholeJobs(observed, made);
+      happen(world, each);
+      keepHistory(world, made);
+      return;
     }
+    case 'gang':
+      world.now += 1000;
+      world.slurm.allocateTogether(2 + (each.n % 3), world.now);
+      return;
+    case 'no-machines':
+      world.placement = 'nowhere';
+      return;
+    case 'few-machines':
+      world.placement = 'one-each';
+      return;
+    case 'machines-come':
+      world.placement = 'anywhere';
+      return;
+    case 'wake-manual':
+    case 'wake-on-demand':
+      if (autoscale)
+        world.spec.autoscale = { ...autoscale, wake: each.does === 'wake-manual' ? 'Manual' : 'OnDemand' };
+      return;
     case 'max':
       if (autoscale)
         world.spec.autoscale = {
@@ -193,10 +228,53 @@ function checkPower({ slurm, workers, lastWrites }: Observed, made: WorkerPlan):
   }
 }
 
+/** The status of the NodeSet: failed wake-ups outlive the operator. */
+function keepHistory(world: SimulatedWorld, { autoscale }: WorkerPlan): void {
+  if (world.spec.autoscale !== undefined && autoscale !== undefined)
+    world.spec.autoscale = { ...world.spec.autoscale, history: autoscale.history };
+}
+
+/** Jobs are abandoned as a whole, and none while jobs of lower priority that are not complete hold enough machines for it. */
+function checkWholeJobs({ slurm, workers, autoscale }: Observed, { actions }: WorkerPlan): void {
+  const jobs = slurm.kind === 'known' ? (slurm.jobs ?? []) : [];
+  const going = new Set(
+    actions.flatMap((action) =>
+      action.kind === 'delete-worker' && action.why === 'no-machine' ? action.slurmName : [],
+    ),
+  );
+  // What is above the maximum leaves in another way.
+  const slots = workers.filter(
+    ({ slot }) => slot.mode === 'StatefulSet' && slot.ordinal < (autoscale?.max ?? 0),
+  );
+  const pods = new Map(slots.map((worker) => [worker.slurmName, worker]));
+  const waits = (name: string) => {
+    const pod = pods.get(name);
+    return pod !== undefined && !pod.everStarted && !pod.terminating && pod.nodeName === undefined;
+  };
+  const all = jobs.map((job) => {
+    const waiting = job.nodes.filter(waits);
+    const placed = job.nodes.filter((name) => pods.has(name) && !waits(name)).length;
+    return { ...job, waiting, placed, isAbandoned: waiting.some((name) => going.has(name)) };
+  });
+  for (const job of all.filter(({ isAbandoned }) => isAbandoned)) {
+    if (job.waiting.some((name) => !going.has(name)))
+      throw new LawBroken(`A6: job ${job.id} is abandoned in part: ${job.waiting.join()}`);
+    const spent = all
+      .filter((other) => other.waiting.length > 0 && other.priority < job.priority && !other.isAbandoned)
+      .reduce((sum, { placed }) => sum + placed, 0);
+    if (spent >= job.waiting.length)
+      throw new LawBroken(`A6: job ${job.id} is abandoned though jobs of lower priority hold machines`);
+  }
+}
+
 /** A job that waits for a node that is not wanted any more holds its record until Slurm gives the wake-up up. */
 function rest(world: SimulatedWorld): void {
-  settle(world);
-  world.now += 3_600_000;
+  for (let round = 0; round < 2; round += 1) {
+    settle(world);
+    const made = planWorkers(world.observe(), world.now);
+    keepHistory(world, made);
+    world.now += 3_600_000;
+  }
   settle(world);
 }
 

@@ -171,11 +171,31 @@ export class FakeSlurm implements StagedSlurm {
     switchPower(flags, update.state);
     if (update.state === 'DRAIN') flags.add('DRAIN');
     if (update.state === 'UNDRAIN') flags.delete('DRAIN');
-    const base = update.state === 'DOWN' ? 'DOWN' : node.state.base;
-    const reason = update.state === 'UNDRAIN' ? '' : (update.reason ?? node.reason);
+    const base =
+      update.state === 'DOWN'
+        ? 'DOWN'
+        : update.state === 'RESUME' && isAsleep(flags)
+          ? 'IDLE'
+          : node.state.base;
+    if (update.state === 'RESUME') flags.delete('DRAIN');
+    const isOver = update.state === 'UNDRAIN' || update.state === 'RESUME';
+    const reason = isOver ? '' : (update.reason ?? node.reason);
+    const reasonSetAt = update.reason === undefined ? node.reasonSetAt : Date.now();
     const { comment = node.comment, features = node.features, topology = node.topology } = update;
-    this.nodes.set(name, { ...node, state: { base, flags }, reason, comment, features, topology });
+    this.nodes.set(name, {
+      ...node,
+      state: { base, flags },
+      reason,
+      reasonSetAt,
+      comment,
+      features,
+      topology,
+    });
     queueMicrotask(() => this.poll());
+  }
+
+  async explainJob(id: string, adminComment: string): Promise<void> {
+    this.asked.push(`explain ${id}: ${adminComment}`);
   }
 
   async deleteNode(name: string): Promise<void> {
@@ -219,9 +239,15 @@ function contentOf(view: NodesView): string {
 /** What slurmctld makes of a request about the power of a node. */
 function switchPower(flags: Set<string>, state: NodeUpdate['state']): void {
   if (state === 'POWER_UP' && flags.delete('POWERED_DOWN')) flags.add('POWERING_UP');
-  if (state === 'POWER_DOWN') flags.add('POWERING_DOWN');
+  if (state === 'POWER_DOWN') {
+    flags.add('POWERING_DOWN');
+    flags.delete('POWERING_UP');
+  }
   if (state === 'RESUME' && flags.delete('POWERING_DOWN')) flags.add('POWERED_DOWN');
 }
+
+const isAsleep = (flags: ReadonlySet<string>): boolean =>
+  flags.has('POWERED_DOWN') || flags.has('POWERING_DOWN');
 
 function registered(state: SlurmNode['state'] | undefined): SlurmNode['state'] | undefined {
   return state && { ...state, flags: new Set([...state.flags].filter((flag) => flag !== 'POWERING_UP')) };

@@ -6,6 +6,7 @@ const slurmWrites = new Set<PropertyKey>([
   'updateNode',
   'createNodes',
   'deleteNode',
+  'explainJob',
   'writeReservation',
   'deleteReservation',
 ]);

@@ -126,6 +126,10 @@ export class RealSlurm implements StagedSlurm, AsyncDisposable {
     await this.#client.nodes.create(configuration, { signal });
   }
 
+  explainJob(id: string, adminComment: string, signal: AbortSignal): Promise<void> {
+    return this.#client.jobs.update(id, { adminComment }, { signal }).then(() => undefined);
+  }
+
   async deleteNode(name: string, signal: AbortSignal): Promise<void> {
     await this.#client.nodes.delete(name, { signal });
   }

@@ -1,11 +1,21 @@
 /** Power saving of the simulated Slurm: what slurmctld does with nodes that sleep, as seen on 24.11 and 26.05. */
+import { reasonPrefix } from '@slurm-operator/api';
 import type { WorkerAction } from '../src/kinds/nodeset/plan/actions.ts';
 import { LawBroken } from './law-broken.ts';
 import type { SimulatedJob, SimulatedRecord } from './simulated-slurm.ts';
 
 type Power = Extract<
   WorkerAction,
-  { kind: 'create-records' | 'mark-records' | 'power-up' | 'power-down' | 'mark-asleep' }
+  {
+    kind:
+      | 'create-records'
+      | 'mark-records'
+      | 'power-up'
+      | 'power-down'
+      | 'mark-asleep'
+      | 'fail-wake'
+      | 'hold-asleep';
+  }
 >;
 
 interface Slurm {
@@ -34,7 +44,8 @@ export class SimulatedPower {
       return;
     for (const name of action.slurmNames) {
       const node = this.#slurm.nodes.get(name);
-      if (node !== undefined && !node.ours && action.kind !== 'mark-records')
+      // One without a comment was created for this NodeSet.
+      if (node !== undefined && !node.ours && node.comment !== '')
         throw new LawBroken(`L15: ${action.kind} of ${name}, which is not ours`);
       if (action.kind === 'create-records' || action.kind === 'mark-records') {
         if (podNames.has(name) && node === undefined)
@@ -43,7 +54,14 @@ export class SimulatedPower {
           this.#slurm.nodes.set(name, sleepingNode(name, action.comment));
         if (node !== undefined && action.kind === 'mark-records')
           Object.assign(node, { comment: action.comment, ours: true });
-      } else if (node !== undefined) this.#switch(action.kind, node, podNames, now);
+      } else if (node === undefined) continue;
+      else if (action.kind === 'fail-wake') this.#fail(node, action.reason, podNames, now);
+      else if (action.kind === 'hold-asleep') {
+        // `act` looks once more: a drain would requeue the job of a node that was allocated since, or replace that of a person.
+        if (!isAsleep(node) || (node.flags.has('DRAIN') && !node.reason.startsWith(reasonPrefix))) continue;
+        node.flags.add('DRAIN');
+        Object.assign(node, { reason: action.reason, reasonSetAt: now });
+      } else this.#switch(action.kind, node, podNames, now);
     }
   }
 
@@ -70,6 +88,19 @@ export class SimulatedPower {
     }
   }
 
+  /** `act` looks once more, and leaves alone what has registered. Jobs that wait for it are requeued. */
+  #fail(node: SimulatedRecord, reason: string, podNames: ReadonlySet<string>, now: number): void {
+    if (!node.flags.has('POWERING_UP')) return;
+    if (podNames.has(node.name)) throw new LawBroken(`L11: ${node.name} set down while its pod exists`);
+    if (this.#slurm.jobs.some((job) => job.node === node.name && !job.waits))
+      throw new LawBroken(`L11: ${node.name} set down with a job that runs`);
+    this.#slurm.jobs = this.#slurm.jobs.filter((job) => job.node !== node.name);
+    node.flags.delete('POWERING_UP');
+    node.flags.add('POWERING_DOWN');
+    Object.assign(node, { base: 'DOWN', reason, reasonSetAt: now });
+    this.#requested.set(node.name, now);
+  }
+
   powerDown(node: SimulatedRecord, now: number): void {
     if (this.#slurm.jobs.some((job) => job.node === node.name)) {
       node.flags.add('POWER_DOWN'); // when its job is over
@@ -89,10 +120,14 @@ export class SimulatedPower {
     this.wakeUps += 1;
   }
 
+  mayAllocate({ base, flags }: SimulatedRecord): boolean {
+    return base === 'IDLE' && flags.has('POWERED_DOWN') && !flags.has('DRAIN');
+  }
+
   /** The scheduler takes a sleeping node for a job. */
   allocate(node: SimulatedRecord, id: number, now: number): boolean {
-    const { flags, base, name } = node;
-    if (base !== 'IDLE' || !flags.has('POWERED_DOWN') || flags.has('DRAIN')) return false;
+    const { name } = node;
+    if (!this.mayAllocate(node)) return false;
     this.#powerUp(node, now);
     this.#slurm.jobs.push({ id, node: name, ends: Number.POSITIVE_INFINITY, waits: true });
     return true;

@@ -1,4 +1,6 @@
 /** Slurm's half of the simulated world: nodes that register and take work, and answers that may be missing. */
+
+import type { WakingJob } from '../src/kinds/nodeset/autoscale/autoscale.ts';
 import type { WorkerAction } from '../src/kinds/nodeset/plan/actions.ts';
 import type { SlurmNode, SlurmView, Worker } from '../src/kinds/nodeset/plan/observed.ts';
 import { LawBroken } from './law-broken.ts';
@@ -42,9 +44,22 @@ export class SimulatedSlurm {
       kind: 'known',
       at: now,
       nodes,
+      jobs: this.listsJobs ? this.#wakingJobs() : [],
       jobsUnknown: this.listsJobs ? undefined : 'the jobs are not known',
       controllerStartedAt: this.#controllerStartedAt,
     };
+  }
+
+  #wakingJobs(): WakingJob[] {
+    const jobs = Map.groupBy(
+      this.jobs.filter(({ waits }) => waits),
+      ({ id }) => id,
+    );
+    return [...jobs].map(([id, parts]) => ({
+      id: String(id),
+      priority: id % 3,
+      nodes: parts.map(({ node }) => node),
+    }));
   }
 
   /** Carries out a change that the operator asks for. */
@@ -55,7 +70,9 @@ export class SimulatedSlurm {
   ): void {
     const node = this.nodes.get(action.slurmName);
     if (node === undefined) return; // gone means done
-    if (!node.ours) throw new LawBroken(`L15: ${action.kind} of ${node.name}, which is not ours`);
+    // One without a comment was created for this NodeSet.
+    if (!node.ours && node.comment !== '')
+      throw new LawBroken(`L15: ${action.kind} of ${node.name}, which is not ours`);
     switch (action.kind) {
       case 'drain':
         node.flags.add('DRAIN');
@@ -103,6 +120,14 @@ export class SimulatedSlurm {
       if (left > 0 && this.power.allocate(node, (this.#submitted += 1), now)) left -= 1;
   }
 
+  /** One job takes so many sleeping nodes at once, or none. */
+  allocateTogether(count: number, now: number): void {
+    const asleep = [...this.nodes.values()].filter((node) => this.power.mayAllocate(node)).slice(0, count);
+    if (asleep.length < count) return;
+    const id = (this.#submitted += 1);
+    for (const node of asleep) this.power.allocate(node, id, now);
+  }
+
   /** One slurmd registers, and is given work if it may have some. */
   join(pod: Worker, now: number): void {
     this.#register(pod, now);
@@ -115,7 +140,10 @@ export class SimulatedSlurm {
     this.#registered.delete(pod.uid);
     this.jobs = this.jobs.filter((job) => job.node !== pod.slurmName);
     const known = this.nodes.get(pod.slurmName);
-    if (known !== undefined && known.address === pod.address) known.slurmdStartedAt = now;
+    if (known === undefined || known.address !== pod.address) return;
+    known.slurmdStartedAt = now;
+    // ReturnToService=2: what Slurm gave up is back in service with its registration.
+    if (known.reason.startsWith('ResumeTimeout')) Object.assign(known, { base: 'IDLE', reason: '' });
   }
 
   /** It starts with an empty state: nodes and jobs are forgotten, and no slurmd that runs registers again. */
@@ -145,6 +173,10 @@ export class SimulatedSlurm {
     if (powering || node.flags.has('DRAIN') || node.base === 'DOWN' || this.isBusy(node.name)) return false;
     this.jobs.push({ id: (this.#submitted += 1), node: node.name, ends: now + 50_000 });
     return true;
+  }
+
+  isPoweringUp(node: string): boolean {
+    return this.nodes.get(node)?.flags.has('POWERING_UP') ?? false;
   }
 
   isBusy(node: string): boolean {

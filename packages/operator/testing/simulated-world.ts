@@ -43,6 +43,8 @@ export class SimulatedWorld {
   controllerExists = true;
   /** False: no machine gets the image of a pod that it has yet to start. */
   imageComes = true;
+  /** Where pods are scheduled; `one-each`: on machines that have none. */
+  placement: 'anywhere' | 'one-each' | 'nowhere' = 'anywhere';
   /** Pods that run although Kubernetes has not been told yet: uid → since when. */
   readonly unseen = new Map<string, number>();
   /** As the status tells it. */
@@ -52,6 +54,7 @@ export class SimulatedWorld {
   /** The operator's memory; lost when it crashes. */
   lastWrites = new Map<string, number>();
   lostSince: number | undefined;
+  gaveUp = new Map<string, string>();
   /** What the operator's cache holds while its watch is behind; its own writes are always in it. */
   #cached: Map<string, Worker> | undefined;
   #view: SlurmView = { kind: 'unknown', since: 0, why: 'not asked yet' };
@@ -96,6 +99,7 @@ export class SimulatedWorld {
       backoff: new Map(),
       refusals: new Map(),
       lostSince: this.lostSince,
+      gaveUp: new Map(this.gaveUp),
       pruneRecords: 'NodeNotFound',
     };
   }
@@ -103,6 +107,8 @@ export class SimulatedWorld {
   /** The operator's poller: a whole list, as Slurm is at this moment. */
   refreshView(): void {
     this.#view = this.slurm.list(this.now);
+    // As the memory of a NodeSet keeps it.
+    for (const name of this.gaveUp.keys()) if (!this.slurm.isPoweringUp(name)) this.gaveUp.delete(name);
     this.now += 1;
   }
 
@@ -124,6 +130,7 @@ export class SimulatedWorld {
     this.cacheCatchesUp();
     this.lastWrites = new Map();
     this.lostSince = undefined;
+    this.gaveUp = new Map();
     this.#view = { kind: 'unknown', since: this.now, why: 'not asked yet' };
   }
 
@@ -186,11 +193,14 @@ export class SimulatedWorld {
       case 'mark-records':
       case 'power-up':
       case 'power-down':
+      case 'fail-wake':
+      case 'hold-asleep':
       case 'mark-asleep': {
         if (!this.slurm.reachable) return;
         const names = new Set([...this.pods.values()].map((pod) => pod.slurmName));
         for (const name of action.slurmNames) this.lastWrites.set(name, this.now);
         this.now += 1;
+        if (action.kind === 'fail-wake') for (const name of action.slurmNames) this.gaveUp.delete(name);
         return this.slurm.power.change(action, names, this.now);
       }
       default:
@@ -254,6 +264,7 @@ export class SimulatedWorld {
       throw new LawBroken(`L1: ${pod.name} deleted while it runs a job (${action.because})`);
     if (action.because === 'never-started' && this.unseen.has(pod.uid))
       throw new LawBroken(`L1: ${pod.name} deleted as never started, though it runs`);
+    if (action.gaveUp !== undefined) this.gaveUp.set(pod.slurmName, action.gaveUp);
     if (!pod.everStarted && pod.nodeName === undefined) this.pods.delete(pod.name);
     else Object.assign(pod, { terminating: true, endsBy: this.now + gracePeriod });
   }
@@ -342,7 +353,9 @@ export class SimulatedWorld {
       return this.kubeNodes.has(pod.slot.nodeName) ? pod.slot.nodeName : undefined;
     const used = new Set([...this.pods.values()].map((other) => other.nodeName));
     const free = [...this.kubeNodes.values()].filter((node) => node.reachable && !node.unschedulable);
-    return (free.find((node) => !used.has(node.name)) ?? free[0])?.name;
+    if (this.placement === 'nowhere') return undefined;
+    const empty = free.find((node) => !used.has(node.name));
+    return (this.placement === 'one-each' ? empty : (empty ?? free[0]))?.name;
   }
 
   /** slurmd of running pods register, reported or not; jobs start where they may. */

@@ -212,6 +212,15 @@ const spec = object(
       },
       { description: 'Metrics of slurmctld.', default: {} },
     ),
+    maxAwake: optional(
+      integer({
+        description:
+          'Maximum number of Slurm nodes that are awake, over all NodeSets, with or without autoscale. Slurm enforces it: jobs that would wake more wait with the reason MaxPoweredUpNodes. Needs a NodeSet with autoscale.',
+        minimum: 1,
+        maximum: 65_533,
+        format: 'int32',
+      }),
+    ),
     maxNodeCount: optional(
       integer({
         description:

@@ -1,7 +1,9 @@
 /** Autoscaling of a NodeSet: fields of its spec and of its status. */
-import { integer, object, optional, text } from '../schema/fields.ts';
+import { choice, integer, list, object, optional, text } from '../schema/fields.ts';
 import { count } from './status.ts';
 import { goDuration } from './text-rules.ts';
+
+const time = (description: string) => text({ description, format: 'date-time' });
 
 const period = (field: string, description: string, byDefault: string, least: string, most: string) =>
   text({
@@ -52,6 +54,34 @@ const shape = object(
   },
 );
 
+const capacity = object(
+  {
+    giveUpAfter: period(
+      'capacity.giveUpAfter',
+      'How long the pod of a worker may wait for a Kubernetes node, or for its image. After that its job is requeued as a whole.',
+      '5m',
+      '10s',
+      '24h',
+    ),
+    retryAfter: period(
+      'capacity.retryAfter',
+      'How long the sleeping nodes of the NodeSet are not offered to jobs after a worker did not start.',
+      '10m',
+      '1s',
+      '24h',
+    ),
+    protectAfter: integer({
+      description:
+        'Number of failed wake-ups in a row after which sleeping nodes are offered to jobs every half hour only, until a worker starts.',
+      default: 10,
+      minimum: 1,
+      maximum: 1000,
+      format: 'int32',
+    }),
+  },
+  { description: 'What happens when no Kubernetes node is available for a worker.', default: {} },
+);
+
 export const autoscale = object(
   {
     min: integer({
@@ -82,18 +112,17 @@ export const autoscale = object(
       '30s',
       '24h',
     ),
-    retryAfter: period(
-      'retryAfter',
-      'How long a Slurm node whose worker did not start is not offered to jobs.',
-      '10m',
-      '1s',
-      '24h',
-    ),
+    wake: choice(['OnDemand', 'Manual'], {
+      description:
+        'OnDemand: Slurm wakes a sleeping node when a job is allocated to it. Manual: jobs wake nothing; sleeping nodes are drained, and "scontrol update nodename=… state=power_up" or a higher min wakes them.',
+      default: 'OnDemand',
+    }),
     shape: optional(shape),
+    capacity,
   },
   {
     description:
-      'Slurm decides which workers run: a sleeping node gets its worker when a job is allocated to it, and an idle worker is removed. spec.replicas is ignored. Needs Slurm 25.11 or later.',
+      'Slurm decides which workers run: a sleeping node gets its worker when a job is allocated to it, and an idle worker is removed. spec.replicas is ignored.',
     rules: [
       {
         rule: '!has(self.min) || self.min <= self.max',
@@ -117,7 +146,47 @@ export const autoscaleStatus = object(
     sleeping: count('Number of Slurm nodes without a worker that jobs can be allocated to.'),
     stopping: count('Number of workers that are being removed.'),
     cooling: count(
-      'Number of Slurm nodes that are not offered to jobs, because their last worker did not start.',
+      'Number of Slurm nodes that are not offered to jobs, because a worker of the NodeSet did not start.',
+    ),
+    failures: count('Number of failed wake-ups since the last worker that started.'),
+    lastFailure: optional(time('When a wake-up last failed, by the clock of Slurm.')),
+    protectedSince: optional(
+      time('Since when sleeping nodes are offered every half hour only, because wake-ups failed repeatedly.'),
+    ),
+    nextTry: optional(time('When sleeping nodes are offered to jobs again.')),
+    recordsToCreate: optional(
+      text({
+        description:
+          'Slurm nodes that the Controller creates with scontrol, as a hostlist (Slurm before 25.11 only).',
+      }),
+    ),
+    shape: optional(
+      object(
+        {
+          source: text({ description: 'Where the size comes from: Spec, Limits or LastWorker.' }),
+          cpus: count('CPUs of a worker.'),
+          memory: count('Memory of a worker in MiB.'),
+          gpus: count('GPUs of a worker.'),
+        },
+        { description: 'Size of a sleeping node, as Slurm knows it.' },
+      ),
+    ),
+    last: optional(
+      object(
+        {
+          at: time('When it was decided.'),
+          did: text({ description: 'Wake, Sleep or GiveUp.' }),
+          nodes: text({ description: 'The Slurm nodes, as a hostlist.' }),
+          jobs: optional(
+            list(text({ description: 'Number of a job.' }), {
+              description: 'The jobs that wait for them; at most 20.',
+              merge: 'atomic',
+            }),
+          ),
+          why: text({ description: 'The reason, in a sentence.' }),
+        },
+        { description: 'The last decision.' },
+      ),
     ),
   },
   { description: 'Slurm nodes of an autoscaled NodeSet by state.' },

@@ -3,6 +3,7 @@ import type {
   Deadline,
   NodeUpdate,
   ReservationWrite,
+  SlurmJob,
   SlurmNode,
   SlurmReservation,
 } from '@slurm-operator/slurm';
@@ -19,6 +20,8 @@ export type NodesView =
        * nodes of these are shown as busy.
        */
       readonly jobsUnknown: string | undefined;
+      /** Jobs that have nodes and wait until these have started. */
+      readonly wakingJobs?: readonly SlurmJob[];
       /** The jobs were listed after the nodes had been: no job was suspended between the two lists. */
       readonly jobsAfterNodes: boolean;
       readonly controllerStartedAt: number | undefined;
@@ -36,6 +39,8 @@ export interface SlurmGateway {
   updateNode(name: string | readonly string[], update: NodeUpdate, signal: AbortSignal): Promise<void>;
   /** Creates nodes from a line of slurm.conf; NotSupported before Slurm 25.11. */
   createNodes(configuration: string, signal: AbortSignal): Promise<void>;
+  /** Writes the administrator's comment of a job; a job that is gone is no error. */
+  explainJob(id: string, adminComment: string, signal: AbortSignal): Promise<void>;
   deleteNode(name: string, signal: AbortSignal): Promise<void>;
   /** Undefined: Slurm answered that there is none of that name. */
   reservation(name: string, signal: AbortSignal): Promise<SlurmReservation | undefined>;

@@ -10,6 +10,7 @@ import {
   type ReservationWrite,
   type SlurmClient,
   SlurmError,
+  type SlurmJob,
   type SlurmNode,
   type SlurmReservation,
   type SlurmWatch,
@@ -94,6 +95,16 @@ export class WatchedGateway implements SlurmGateway {
     await this.#options.client.nodes.create(configuration, { signal });
   }
 
+  async explainJob(id: string, adminComment: string, signal: AbortSignal): Promise<void> {
+    this.#options.assertMayWrite?.();
+    try {
+      await this.#options.client.jobs.update(id, { adminComment }, { signal });
+    } catch (error) {
+      if (!(error instanceof SlurmError) || (error.code !== 'NotFound' && error.code !== 'Refused'))
+        throw error;
+    }
+  }
+
   async deleteNode(name: string, signal: AbortSignal): Promise<void> {
     this.#options.assertMayWrite?.();
     await this.#options.client.nodes.delete(name, { signal });
@@ -132,6 +143,7 @@ export class WatchedGateway implements SlurmGateway {
       nodes: listed,
       deadlines,
       jobsUnknown: whyUnknown(jobs),
+      wakingJobs: jobs.kind === 'known' ? wakingOf(jobs) : [],
       jobsAfterNodes: jobs.kind === 'known' && jobs.at > answeredAt,
       controllerStartedAt: this.#options.controllerStartedAt(),
     };
@@ -165,6 +177,9 @@ function whyUnknown(jobs: JobsOrWhy): string | undefined {
   const hidden = [...jobs.missing].find((id) => jobs.states.get(id)?.includes('SUSPENDED'));
   return hidden === undefined ? undefined : `the nodes of suspended job ${hidden} are unknown`;
 }
+
+const wakingOf = ({ running }: KnownJobs): SlurmJob[] =>
+  [...running.values()].filter(({ state }) => state.includes('CONFIGURING'));
 
 function nodesOfSuspended(jobs: KnownJobs | undefined): ReadonlySet<string> {
   const suspended = [...(jobs?.running.values() ?? [])].filter(({ state }) => state.includes('SUSPENDED'));

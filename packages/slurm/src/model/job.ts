@@ -106,6 +106,8 @@ export interface JobSubmission {
 export interface JobUpdate {
   readonly timeLimit?: number | string;
   readonly comment?: string;
+  /** Only administrators can set it. */
+  readonly adminComment?: string;
   readonly extra?: string;
   readonly priority?: number;
   readonly partition?: string;

@@ -219,6 +219,7 @@ function wireUpdate(update: JobUpdate): Record<string, unknown> {
   return {
     ...(update.timeLimit !== undefined && { time_limit: wireNumber(parseTimeLimit(update.timeLimit)) }),
     ...(update.comment !== undefined && { comment: update.comment }),
+    ...(update.adminComment !== undefined && { admin_comment: update.adminComment }),
     ...(update.extra !== undefined && { extra: update.extra }),
     ...(update.priority !== undefined && { priority: wireNumber(update.priority) }),
     ...(update.partition !== undefined && { partition: update.partition }),

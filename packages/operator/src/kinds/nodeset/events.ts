@@ -33,6 +33,7 @@ const goneReasons: Record<Extract<WorkerAction, { kind: 'delete-worker' }>['why'
   'scale-in': 'ScalingDown',
   sleep: 'Sleeping',
   'slow-wake': 'WakeSlow',
+  'no-machine': 'NoMachines',
   update: 'RollingUpdate',
   hostname: 'HostnameMismatch',
   deletion: 'ScalingDown',
@@ -96,8 +97,8 @@ export function eventsFor(done: readonly WorkerAction[], desired: number): Event
         reason: 'SlurmNodeDown',
         note: `Set Slurm node ${action.slurmName} DOWN: ${action.reason}`,
       });
-    if ('slurmNames' in action && action.kind !== 'mark-asleep' && action.kind !== 'mark-records')
-      notes.push({ type: 'Normal', ...powerNote(action.kind, action.slurmNames) });
+    if ('slurmNames' in action && action.kind !== 'mark-records' && action.kind !== 'mark-asleep')
+      notes.push(powerNote(action));
     const theirs = action.kind === 'mirror-state' ? foreignDrain(action) : undefined;
     if (action.kind === 'mirror-state' && theirs !== undefined)
       notes.push({
@@ -122,24 +123,35 @@ export function eventsFor(done: readonly WorkerAction[], desired: number): Event
 }
 
 function powerNote(
-  kind: 'create-records' | 'power-up' | 'power-down',
-  nodes: readonly string[],
-): Pick<EventNote, 'reason' | 'note'> {
-  switch (kind) {
+  action: Exclude<Extract<WorkerAction, { slurmNames: unknown }>, { kind: 'mark-records' }>,
+): EventNote {
+  const nodes = names(action.slurmNames);
+  const normal = (reason: string, note: string): EventNote => ({ type: 'Normal', reason, note });
+  switch (action.kind) {
     case 'create-records':
-      return { reason: 'SlurmNodesCreated', note: `Created sleeping Slurm nodes: ${names(nodes)}.` };
+      return normal('SlurmNodesCreated', `Created sleeping Slurm nodes: ${nodes}.`);
     case 'power-up':
-      return {
-        reason: 'WakingUp',
-        note: `Powered up Slurm nodes for autoscale.min or spare: ${names(nodes)}.`,
-      };
+      return normal('WakingUp', `Powered up Slurm nodes for autoscale.min or spare: ${nodes}.`);
     case 'power-down':
+      return normal('GoingToSleep', `Powered down idle Slurm nodes: ${nodes}.`);
+    case 'mark-asleep':
+      return normal('Offered', `Slurm may use sleeping nodes again: ${nodes}.`);
+    case 'fail-wake': {
+      const jobs = action.jobs.map(({ id }) => id);
+      const requeued = jobs.length === 0 ? '' : ` Slurm requeued job ${names(jobs)}.`;
       return {
-        reason: 'GoingToSleep',
-        note: `Powered down Slurm nodes that were idle for autoscale.idleAfter: ${names(nodes)}.`,
+        type: 'Warning',
+        reason: 'NoMachines',
+        note: `Gave up the wake-up of ${nodes}: ${action.reason.slice(reasonPrefix.length)}.${requeued}`,
       };
+    }
+    case 'hold-asleep':
+      return normal(
+        'NotOffered',
+        `Sleeping Slurm nodes are not offered to jobs: ${nodes} (${action.reason.slice(reasonPrefix.length)}).`,
+      );
     default:
-      return kind satisfies never;
+      return action satisfies never;
   }
 }
 

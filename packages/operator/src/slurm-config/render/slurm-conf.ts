@@ -45,6 +45,7 @@ const mandatory = ({ controller, nodeSets }: SlurmConfInput): Record<string, rea
     'enable_configless',
     // Slurm looks every 10 seconds by default for nodes to power up and down, and jobs and the operator wait for that.
     ...(nodeSets.some(({ spec }) => spec.autoscale !== undefined) ? ['power_save_interval=1'] : []),
+    ...(controller.spec.maxAwake === undefined ? [] : [`max_powered_nodes=${controller.spec.maxAwake}`]),
   ],
   // A job that was waiting for its nodes has not run, so it can be requeued whatever its user said.
   ...(nodeSets.some(({ spec }) => spec.autoscale !== undefined)

@@ -49,7 +49,7 @@ export type Of<K extends WorkerAction['kind']> = Extract<WorkerAction, { kind: K
 const order: readonly (readonly (WorkerAction['kind'] | 'guard-worker')[])[] = [
   ['add-finalizer'],
   ['adopt-worker', 'release-worker', 'mark-claim', 'own-claim', 'guard-worker'],
-  ['drain', 'undrain', 'set-down', 'power-down', 'mark-asleep', 'power-up'],
+  ['drain', 'undrain', 'set-down', 'power-down', 'fail-wake', 'hold-asleep', 'mark-asleep', 'power-up'],
   ['delete-worker'],
   ['create-worker'],
   ['patch-worker', 'mirror-state', 'update-node', 'mark-records', 'create-records'],
@@ -153,6 +153,8 @@ function performKind(
     case 'power-up':
     case 'power-down':
     case 'mark-asleep':
+    case 'fail-wake':
+    case 'hold-asleep':
       return writePower(action, context);
     case 'mark-claim':
       return patchClaim(

@@ -1,10 +1,14 @@
 /** What autoscaling changes in Slurm: records, and the power state of nodes. */
-import { compressHostlist, type SlurmNode } from '@slurm-operator/slurm';
+import { compressHostlist, type NodeUpdate, type SlurmNode } from '@slurm-operator/slurm';
 import { maySleep } from '../autoscale/power.ts';
+import { isPoweredDown, isPoweringUp } from '../autoscale/slot-states.ts';
+import { isForeign } from '../plan/node-state.ts';
 import type { ActContext, Of } from './act.ts';
 import { isRefusal } from './slurm-writes.ts';
 
-type PowerAction = Of<'create-records' | 'mark-records' | 'power-up' | 'power-down' | 'mark-asleep'>;
+type PowerAction = Of<
+  'create-records' | 'mark-records' | 'power-up' | 'power-down' | 'mark-asleep' | 'fail-wake' | 'hold-asleep'
+>;
 
 export async function writePower(action: PowerAction, context: ActContext): Promise<void> {
   const { gateway, signal } = context;
@@ -30,6 +34,10 @@ export async function writePower(action: PowerAction, context: ActContext): Prom
       return eachAlone(slurmNames, 'RESUME', context);
     case 'power-down':
       return powerDown(slurmNames, context);
+    case 'fail-wake':
+      return failWake(action, context);
+    case 'hold-asleep':
+      return holdAsleep(action, context);
     default:
       return action satisfies never;
   }
@@ -56,6 +64,59 @@ const stateOf = (node: SlurmNode, deadline: number | string | undefined) => ({
   reservation: node.reservation || undefined,
   deadline: deadline === undefined ? undefined : Number.POSITIVE_INFINITY,
 });
+
+/**
+ * Law L11: no container of these ever ran, and their pods are gone. A list that is asked for now must still show that Slurm waits for
+ * them: nothing that has registered is set down. The reason on the node comes first, because the jobs are requeued with it.
+ */
+async function failWake(
+  { slurmNames, reason, resumeAfterSeconds, jobs }: Of<'fail-wake'>,
+  context: ActContext,
+): Promise<void> {
+  const waiting = await stillIn(slurmNames, context, ({ state }) => isPoweringUp(state));
+  if (waiting.length === 0) return;
+  const { gateway, signal } = context;
+  await told(waiting, context, async () => {
+    await gateway?.updateNode(waiting, { state: 'DOWN', reason, resumeAfterSeconds }, signal);
+    await gateway?.updateNode(waiting, { state: 'POWER_DOWN' }, signal);
+  });
+  for (const { id, adminComment } of jobs) await gateway?.explainJob(id, adminComment, signal);
+}
+
+/** A drain would requeue the job of a node that was allocated since, or replace the drain of a person (law L2). */
+async function holdAsleep(
+  { slurmNames, reason, resumeAfterSeconds }: Of<'hold-asleep'>,
+  context: ActContext,
+): Promise<void> {
+  const asleep = await stillIn(
+    slurmNames,
+    context,
+    (node) => isPoweredDown(node.state) && !isForeign({ ...node.state, reason: node.reason }),
+  );
+  if (asleep.length === 0) return;
+  const update: NodeUpdate = {
+    state: 'DRAIN',
+    reason,
+    ...(resumeAfterSeconds === undefined ? {} : { resumeAfterSeconds }),
+  };
+  await told(asleep, context, async () => {
+    await context.gateway?.updateNode(asleep, update, context.signal);
+  });
+}
+
+async function stillIn(
+  slurmNames: readonly string[],
+  { gateway, signal }: ActContext,
+  holds: (node: SlurmNode) => boolean,
+): Promise<string[]> {
+  const view = await gateway?.freshView(signal);
+  if (view === undefined || view.kind === 'unknown') return [];
+  const nodes = new Map(view.nodes.map((node) => [node.name, node]));
+  return slurmNames.filter((name) => {
+    const node = nodes.get(name);
+    return node !== undefined && holds(node);
+  });
+}
 
 /** All in one request. Where Slurm refuses one of them (it changed meanwhile), each on its own, so that the others do not wait. */
 async function eachAlone(

@@ -3,14 +3,20 @@ import { isHealthy } from '../plan/availability.ts';
 import type { Observed, Slot, Worker } from '../plan/observed.ts';
 import type { SlotPlan } from '../plan/slots.ts';
 import type { Autoscale } from './autoscale.ts';
+import { planCapacity } from './capacity.ts';
 import { type SlotView, slotStates } from './slot-states.ts';
 
 export function autoscaledSlots(
   observed: Observed,
   autoscale: Autoscale,
   workers: readonly Worker[],
-): Pick<SlotPlan, 'kept' | 'surplus' | 'vacant' | 'desired' | 'asleep' | 'notAccepted' | 'states'> {
+  now: number,
+): Pick<
+  SlotPlan,
+  'kept' | 'surplus' | 'vacant' | 'desired' | 'asleep' | 'notAccepted' | 'capacity' | 'states'
+> {
   const states = slotStates(observed, autoscale);
+  const capacity = planCapacity(observed, autoscale, states, now);
   const byWorker = new Map(states.flatMap((slot) => (slot.worker ? [[slot.worker, slot] as const] : [])));
   const kept: Worker[] = [];
   const asleep: Worker[] = [];
@@ -21,15 +27,28 @@ export function autoscaledSlots(
     const slot = byWorker.get(worker);
     if (slot === undefined) surplus.push(worker);
     else if (slot.state === 'Stopping') asleep.push(worker);
+    else if (capacity.abandoned.has(worker)) continue;
     else if (isNotAccepted(slot, observed)) notAccepted.push(worker);
     else kept.push(worker);
   }
   const vacant = states
-    .filter((slot) => !slot.hasPod && wantsPod(slot))
+    .filter((slot) => !slot.hasPod && wantsPod(slot) && !observed.gaveUp?.has(slot.slurmName))
+    .toSorted(byJob(observed))
     .map(({ ordinal }): Slot => ({ mode: 'StatefulSet', ordinal }));
   const returning = states.filter((slot) => slot.worker?.terminating === true && wantsPod(slot)).length;
   const desired = kept.length + notAccepted.length + vacant.length + returning;
-  return { kept, asleep, notAccepted, surplus, vacant, states, desired };
+  return { kept, asleep, notAccepted, surplus, vacant, states, capacity, desired };
+}
+
+/** The scheduler of Kubernetes takes pods in the order of their creation: those of one job together, those of high priority first. */
+function byJob({ slurm }: Observed): (a: SlotView, b: SlotView) => number {
+  const jobs = slurm.kind === 'known' ? (slurm.jobs ?? []) : [];
+  const order = [...jobs].toSorted((a, b) => b.priority - a.priority || Number(a.id) - Number(b.id));
+  const rank = new Map(
+    order.toReversed().flatMap(({ nodes }, at) => nodes.map((name) => [name, -at] as const)),
+  );
+  const rankOf = ({ slurmName }: SlotView) => rank.get(slurmName) ?? 1;
+  return (a, b) => rankOf(a) - rankOf(b) || a.ordinal - b.ordinal;
 }
 
 /** Where Slurm is unknown, or has no record, the pod that is there stays and none is created. */

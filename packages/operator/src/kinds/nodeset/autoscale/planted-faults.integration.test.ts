@@ -44,7 +44,13 @@ const faults: readonly PlantedFault[] = [
     name: 'not-retried',
     what: 'a slot whose wake-up failed is never offered again',
     law: /A6/,
-    edits: inPower('slurmGaveUp.test(node.reason)', 'false'),
+    edits: [
+      {
+        file: 'kinds/nodeset/autoscale/wake-history.ts',
+        find: 'slurmGaveUp.test(reason) ||',
+        replace: '',
+      },
+    ],
   },
   {
     name: 'awake',
@@ -65,14 +71,53 @@ const faults: readonly PlantedFault[] = [
   },
 ];
 
-for (const fault of faults)
+const more: readonly PlantedFault[] = [
+  {
+    name: 'in-part',
+    what: 'only the pods whose time is over are abandoned, not their whole job',
+    law: /A6: .*in part/,
+    edits: [
+      {
+        file: 'kinds/nodeset/autoscale/capacity.ts',
+        find: '        group.waiting.flatMap(({ worker }) =>',
+        replace: '        group.waiting.slice(0, 1).flatMap(({ worker }) =>',
+      },
+    ],
+  },
+  {
+    name: 'set-down',
+    what: 'a node is set down while its pod exists',
+    law: /L11/,
+    edits: [
+      {
+        file: 'kinds/nodeset/autoscale/offered.ts',
+        find: 'if (hasPod || node === undefined || !isPoweringUp(node)) return [];',
+        replace: 'if (node === undefined || !isPoweringUp(node)) return [];',
+      },
+    ],
+  },
+  {
+    name: 'cooled',
+    what: 'sleeping slots that were withdrawn are never offered again',
+    law: /A6/,
+    edits: [
+      {
+        file: 'kinds/nodeset/autoscale/offered.ts',
+        find: '...(isCooling ? [] : back.due),',
+        replace: '',
+      },
+    ],
+  },
+];
+
+for (const fault of [...faults, ...more])
   test(`the laws find that ${fault.what}`, async (context) => {
     const directory = mkdtempSync(join(tmpdir(), 'planted-fault-'));
     context.after(() => rmSync(directory, { recursive: true, force: true }));
     const file = pathToFileURL(join(plant(fault, directory), 'testing/autoscale-history.ts')).href;
     const laws = (await import(file)) as { readonly checkAutoscaleLaws: typeof checkAutoscaleLaws };
     assert.throws(
-      () => laws.checkAutoscaleLaws(300, 1),
+      () => laws.checkAutoscaleLaws(600, 1),
       (error: Error) => {
         const { cause } = error;
         assert.match(cause instanceof Error ? cause.message : error.message, fault.law);

@@ -4,18 +4,25 @@ import { now, observed, slurmNode, withoutJobs, worker } from '../../../../testi
 import type { WorkerAction } from '../plan/actions.ts';
 import type { Observed, SlurmNode, Worker } from '../plan/observed.ts';
 import { planWorkers as plan } from '../plan/plan-workers.ts';
-import type { Autoscale } from './autoscale.ts';
+import { type Autoscale, noFailures } from './autoscale.ts';
+import { manualReason } from './wake-history.ts';
 
 const settings: Autoscale = {
   min: 0,
   max: 3,
   spare: 0,
   idleAfter: 60_000,
+  wake: 'OnDemand',
+  giveUpAfter: 300_000,
   retryAfter: 600_000,
+  protectAfter: 3,
   shape: 'CPUs=4 Feature=w RealMemory=4000',
   size: { cpus: 4, memory: 4000, gpus: 0 },
+  shapeSource: 'Limits',
   feature: 'w',
+  recordsBy: 'Rest',
   unsupported: undefined,
+  history: noFailures,
 };
 const unregistered = { instanceId: undefined, slurmdStartedAt: undefined } as const;
 const sleeping = (ordinal: number, over: Partial<SlurmNode> = {}) =>
@@ -138,6 +145,26 @@ describe('an autoscaled NodeSet', () => {
     ['drains a worker above max', decide([idle(2)], [worker(2)], { max: 2 }), ['drain w-2']],
   ];
   for (const [what, actions, expected] of cases) test(what, () => assert.deepEqual(actions, expected));
+
+  test('asks the Controller for records where Slurm cannot create them over REST', () => {
+    const given = observed([], [], { autoscale: { ...settings, recordsBy: 'Controller' } });
+    assert.deepEqual(actionsOf(given), []);
+    assert.deepEqual(plan(given, now).autoscale?.recordsToCreate, ['w-0', 'w-1', 'w-2']);
+  });
+
+  test('holds sleeping nodes that only a person wakes, and undrains what was woken', () => {
+    assert.deepEqual(decide([], [], { wake: 'Manual' }), ['hold-asleep w-0,w-1,w-2']);
+    const held = (ordinal: number, ...flags: string[]) => ({
+      ...sleeping(ordinal, { flags: new Set(['CLOUD', 'POWERED_DOWN', 'DRAIN', ...flags]) }),
+      reason: manualReason,
+    });
+    const all = [held(0), held(1), held(2)];
+    assert.deepEqual(decide(all, [], { wake: 'Manual' }), []);
+    assert.deepEqual(decide(all, [], { wake: 'Manual', min: 1 }), ['power-up w-0']);
+    assert.deepEqual(decide(all, []), ['mark-asleep w-0,w-1,w-2']);
+    const awake = { ...state(1, 'IDLE', 'DRAIN'), reason: manualReason };
+    assert.deepEqual(decide([held(0), awake, held(2)], [worker(1)], { wake: 'Manual' }), ['undrain w-1']);
+  });
 
   test('creates the records that Slurm lacks, but none under a pod', () => {
     const given = observed([worker(1, { readySince: now })], [], { autoscale: settings });

@@ -2,14 +2,16 @@
  * Which sleeping slots are woken, which idle workers go to sleep, and which records are created: Slurm decides about jobs, this about
  * the rest. Pure. A slot that Slurm itself wakes needs nothing here: its pod is desired because its record says so.
  */
-import { reasonPrefix } from '@slurm-operator/api';
 import type { WorkerAction } from '../plan/actions.ts';
 import { isHealthy } from '../plan/availability.ts';
-import { isBusy, isOurDrain, isRegisteredBy } from '../plan/node-state.ts';
+import { isBusy, isRegisteredBy } from '../plan/node-state.ts';
 import type { Observed, SlurmNode } from '../plan/observed.ts';
+import type { SlotPlan } from '../plan/slots.ts';
 import type { Autoscale, AutoscaleSummary } from './autoscale.ts';
 import { notAcceptedFrom } from './autoscaled-slots.ts';
+import { planOffered } from './offered.ts';
 import type { SlotView } from './slot-states.ts';
+import { wakeHistory } from './wake-history.ts';
 
 export interface PowerPlan {
   readonly actions: readonly WorkerAction[];
@@ -24,24 +26,21 @@ export interface PowerPlan {
 /** Records that one request creates; slurmctld holds its locks meanwhile. */
 const mostRecords = 500;
 
-export function planPower(observed: Observed, slots: readonly SlotView[], now: number): PowerPlan {
+export function planPower(
+  observed: Observed,
+  { states: slots, capacity }: Pick<SlotPlan, 'states' | 'capacity'>,
+  now: number,
+): PowerPlan {
   const { autoscale } = observed;
   if (autoscale === undefined || slots.length === 0) return nothingToPower;
   const count = (...states: SlotView['state'][]) =>
     slots.filter(({ state }) => states.includes(state)).length;
-  const summary = {
-    visible: slots.length - count('Missing', 'Unknown', 'Foreign'),
-    awake: count('Awake'),
-    waking: count('Waking'),
-    sleeping: count('Sleeping'),
-    stopping: count('Stopping'),
-    cooling: count('Cooling'),
-  };
   if (observed.slurm.kind === 'unknown') return { ...nothingToPower, awaitsSlurm: true };
   const records = recordsToCreate(observed, autoscale, slots);
-  const balance = keptAwake(autoscale, slots);
-  const sleep = goToSleep(observed, autoscale, slots, balance.surplus, now);
-  const retry = afterFailure(autoscale, slots, now);
+  const history = wakeHistory(autoscale, slots, now);
+  const offered = planOffered(observed, autoscale, slots, history, now);
+  const balance = keptAwake(autoscale, slots, offered.mayWake);
+  const sleep = goToSleep(observed, autoscale, slots, { ...balance, hungry: capacity.waiting.length }, now);
   const names = (some: readonly SlotView[]) => some.map(({ slurmName }) => slurmName);
   const each = (
     kind: 'power-up' | 'power-down' | 'mark-asleep',
@@ -56,19 +55,28 @@ export function planPower(observed: Observed, slots: readonly SlotView[], now: n
     actions: [
       ...records.actions,
       // Law A4: its pod is gone, so what Slurm powers up next is another one.
-      ...each('mark-asleep', [...gone, ...retry.due]),
+      ...each('mark-asleep', [...gone, ...offered.toOffer]),
+      ...offered.actions,
       ...each('power-up', balance.toWake),
       // Slurm refuses this for a node that got a job meanwhile.
       ...outdated.map(({ slurmName }): WorkerAction => ({ kind: 'delete-record', slurmName })),
       ...each('power-down', sleep.due),
     ],
     withheld: records.withheld,
-    wakeAt: earliest(
-      earliest(sleep.nextAt, retry.nextAt),
-      slow.length === 0 ? undefined : Math.min(...slow) + 1,
-    ),
+    wakeAt: [sleep.nextAt, offered.nextAt, capacity.nextAt, ...slow.map((at) => at + 1)].reduce(earliest),
     awaitsSlurm: true,
-    summary,
+    summary: {
+      visible: slots.length - count('Missing', 'Unknown', 'Foreign'),
+      awake: count('Awake'),
+      waking: count('Waking'),
+      sleeping: count('Sleeping'),
+      stopping: count('Stopping'),
+      cooling: count('Cooling'),
+      history,
+      nextTryAt: offered.nextTryAt,
+      coolingBecause: offered.because,
+      recordsToCreate: records.byController,
+    },
   };
 }
 
@@ -82,9 +90,9 @@ const nothingToPower: PowerPlan = {
 
 function recordsToCreate(
   observed: Observed,
-  { shape, unsupported }: Autoscale,
+  { shape, unsupported, recordsBy }: Autoscale,
   slots: readonly SlotView[],
-): Pick<PowerPlan, 'actions' | 'withheld'> {
+): Pick<PowerPlan, 'actions' | 'withheld'> & { readonly byController: readonly string[] } {
   // Under a pod that Slurm does not know no record is created: its slurmd makes one, or has work that slurmctld forgot.
   const missing = slots.filter(
     ({ state, hasPod, slurmName }) => state === 'Missing' && !hasPod && !observed.takenNames.has(slurmName),
@@ -96,16 +104,13 @@ function recordsToCreate(
   const obstacle = unsupported ?? (shape === undefined ? 'the size of a worker is unknown' : undefined);
   if (missing.length > 0 && obstacle !== undefined)
     withheld.push(`${missing.length} records are not created: ${obstacle}`);
-  else if (missing.length > 0 && shape !== undefined)
-    actions.push({
-      kind: 'create-records',
-      slurmNames: missing.slice(0, mostRecords).map(({ slurmName }) => slurmName),
-      shape,
-      comment,
-    });
+  const creatable = obstacle === undefined ? missing.slice(0, mostRecords) : [];
+  const slurmNames = creatable.map(({ slurmName }) => slurmName);
+  if (slurmNames.length > 0 && shape !== undefined && recordsBy === 'Rest')
+    actions.push({ kind: 'create-records', slurmNames, shape, comment });
   if (unmarked.length > 0)
     actions.push({ kind: 'mark-records', slurmNames: unmarked.map(({ slurmName }) => slurmName), comment });
-  return { actions, withheld };
+  return { actions, withheld, byController: recordsBy === 'Rest' ? [] : slurmNames };
 }
 
 /** Law L15: the record says whose it is. */
@@ -117,6 +122,7 @@ function recordComment({ namespace, name, uid }: Observed): string {
 function keptAwake(
   autoscale: Autoscale,
   slots: readonly SlotView[],
+  mayWake: boolean,
 ): { readonly toWake: readonly SlotView[]; readonly surplus: number } {
   const { min, spare } = autoscale;
   const usable = slots.filter(
@@ -124,7 +130,7 @@ function keptAwake(
   );
   const busy = usable.filter(({ node }) => node !== undefined && isBusy(node)).length;
   const wanted = Math.max(min, busy + spare);
-  const missing = Math.max(0, wanted - usable.length);
+  const missing = mayWake ? Math.max(0, wanted - usable.length) : 0;
   return {
     toWake: slots
       .filter((slot) => slot.state === 'Sleeping' && !isOutdated(slot, autoscale))
@@ -168,7 +174,7 @@ function goToSleep(
   observed: Observed,
   { idleAfter }: Autoscale,
   slots: readonly SlotView[],
-  surplus: number,
+  { surplus, hungry }: { readonly surplus: number; readonly hungry: number },
   now: number,
 ): { readonly due: readonly SlotView[]; readonly nextAt: number | undefined } {
   // A node whose only job is suspended is listed as idle.
@@ -182,7 +188,9 @@ function goToSleep(
   });
   const isOld = (slot: SlotView) => slot.worker?.revision !== observed.updateRevision;
   const due = idle
-    .filter(({ at }) => at <= now)
+    .toSorted((a, b) => a.at - b.at)
+    // A worker that waits for a machine gets the one of an idle worker at once.
+    .filter(({ at }, index) => at <= now || index < hungry)
     .toSorted((a, b) => Number(isOld(b.slot)) - Number(isOld(a.slot)) || b.slot.ordinal - a.slot.ordinal)
     .slice(0, surplus);
   const later = idle.filter(({ at }) => at > now).map(({ at }) => at);
@@ -210,32 +218,6 @@ function isOutdated({ state, node, hasPod }: SlotView, { size, shape, unsupporte
 /** Both are in Slurm's clock, as the list is. A node that never had work is idle since its slurmd started. */
 function idleSince({ lastBusyAt, slurmdStartedAt }: SlurmNode): number {
   return Math.max(lastBusyAt ?? 0, slurmdStartedAt ?? 0);
-}
-
-/** What slurmctld writes on a node that did not come up in time. */
-const slurmGaveUp = /^ResumeTimeout reached/;
-
-/** A wake-up that failed: Slurm set the node down, or we did. It is offered again after `retryAfter`. */
-function afterFailure(
-  { retryAfter }: Autoscale,
-  slots: readonly SlotView[],
-  now: number,
-): { readonly due: readonly SlotView[]; readonly nextAt: number | undefined } {
-  const failed = slots.flatMap((slot) => {
-    const { state, node } = slot;
-    if (state !== 'Cooling' || node === undefined) return [];
-    // Drained when this slot was not wanted: autoscale was off, or max was lower.
-    if (node.base === 'IDLE') return isOurDrain(node) ? [{ slot, at: now }] : [];
-    if (node.base !== 'DOWN') return [];
-    if (!slurmGaveUp.test(node.reason) && !node.reason.startsWith(reasonPrefix)) return [];
-    if (node.flags.has('DRAIN') && !isOurDrain(node)) return [];
-    return [{ slot, at: (node.reasonSetAt ?? Number.NEGATIVE_INFINITY) + retryAfter }];
-  });
-  const later = failed.filter(({ at }) => at > now).map(({ at }) => at);
-  return {
-    due: failed.filter(({ at }) => at <= now).map(({ slot }) => slot),
-    nextAt: later.length === 0 ? undefined : Math.min(...later),
-  };
 }
 
 const earliest = (a: number | undefined, b: number | undefined): number | undefined =>

@@ -1,6 +1,7 @@
 import { askAbout, isBusy } from '../plan/node-state.ts';
 import type { Observed, SlurmNode, Worker } from '../plan/observed.ts';
 import type { Safety } from '../plan/safe-to-delete.ts';
+import { waitsForMachine } from './capacity.ts';
 import { isPoweredDown, isPoweringUp } from './slot-states.ts';
 
 /**
@@ -35,6 +36,14 @@ export function safeToStop(worker: Worker, why: 'sleep' | 'slow-wake', observed:
     default:
       return answer satisfies never;
   }
+}
+
+/** Law L1: nothing of it ever ran, and Slurm still waits for it. A pod that got a machine since it was observed is kept. */
+export function safeToGiveUp(worker: Worker, observed: Observed): Safety {
+  const answer = askAbout(worker, observed);
+  if (answer.kind === 'present' && isPoweringUp(answer.node) && waitsForMachine(worker))
+    return { safe: true, because: 'never-started' };
+  return { safe: false, blind: answer.kind === 'unknown', why: `${worker.slurmName} may have started` };
 }
 
 /** Powered down, and nothing runs there. */

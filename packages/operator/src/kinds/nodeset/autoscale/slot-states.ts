@@ -2,14 +2,15 @@
 import { askSlurm, isOwn } from '../plan/node-state.ts';
 import { type Observed, type SlurmNode, slotKey, slurmNameOf, type Worker } from '../plan/observed.ts';
 import type { Autoscale } from './autoscale.ts';
+import { hasFailed, manualReason } from './wake-history.ts';
 
 export type SlotState =
   | 'Unknown' // no list, or one that is older than the last change of this node
   | 'Missing' // Slurm has no such node
   | 'Unmarked' // a record that was created for this slot and does not name its NodeSet yet
   | 'Foreign' // a node of this name that is not of this NodeSet
-  | 'Sleeping' // powered down, and offered to Slurm's scheduler
-  | 'Cooling' // powered down, and not offered
+  | 'Sleeping' // powered down, and offered to Slurm's scheduler unless only a person wakes it
+  | 'Cooling' // powered down, or about to be, and not offered
   | 'Waking' // Slurm wants it: a job was allocated to it, or someone powered it up
   | 'Awake'
   | 'Stopping'; // being powered down, or powered down while its pod still exists
@@ -54,11 +55,16 @@ function stateOf(
 ): Exclude<SlotState, 'Unknown' | 'Missing'> {
   const isOwned = node.ours || (worker !== undefined && isOwn(node, worker));
   if (!isOwned) return isUnmarked(node, feature) ? 'Unmarked' : 'Foreign';
+  if (!hasPod && hasFailed(node)) return 'Cooling';
   if (isPoweringUp(node)) return 'Waking';
   if (!isPoweredDown(node)) return 'Awake';
   if (hasPod || node.flags.has('POWERING_DOWN')) return 'Stopping';
-  return node.base === 'IDLE' && !node.flags.has('DRAIN') ? 'Sleeping' : 'Cooling';
+  return node.base === 'IDLE' && (!node.flags.has('DRAIN') || isHeldByManual(node)) ? 'Sleeping' : 'Cooling';
 }
+
+/** Asleep, and drained because only a person wakes it. */
+export const isHeldByManual = ({ flags, reason }: Pick<SlurmNode, 'flags' | 'reason'>): boolean =>
+  flags.has('DRAIN') && reason.startsWith(manualReason);
 
 type State = Pick<SlurmNode, 'flags'>;
 

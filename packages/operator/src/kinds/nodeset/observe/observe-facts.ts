@@ -25,10 +25,15 @@ import { workersEnded } from '../../../framework/status/ended-workers.ts';
 import { slurmVersionOf } from '../../../objects/slurm-version.ts';
 import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
 import { maxNodeCountAnnotation } from '../../../slurm-config/render/config-map.ts';
-import { slurmSetName, workerFeatures, workerSize } from '../../../slurm-config/render/slurmd-conf.ts';
+import {
+  slurmSetName,
+  type WorkerSize,
+  workerFeatures,
+  workerSize,
+} from '../../../slurm-config/render/slurmd-conf.ts';
 import type { NodesView } from '../../../slurm-connection/slurm-gateway.ts';
 import { confServerAnnotation } from '../annotations.ts';
-import { observeAutoscale } from '../autoscale/observe-autoscale.ts';
+import { observeAutoscale, observeWakingJob } from '../autoscale/observe-autoscale.ts';
 import { currentRevision } from '../objects/revision.ts';
 import { workerPlacement } from '../objects/worker-placement.ts';
 import { hostnamePrefix } from '../objects/worker-pod.ts';
@@ -41,6 +46,7 @@ import { configLines } from './config-lines.ts';
 import { distinctHostnames } from './distinct-hostnames.ts';
 import { observeClaim } from './observe-claim.ts';
 import { isNodeReachable } from './observe-node.ts';
+import { observeSlurmNode, type SetIdentity } from './observe-slurm.ts';
 import { resolveMaxUnavailable } from './resolve-max-unavailable.ts';
 import { SeenBefore } from './seen-before.ts';
 import { takenNames } from './taken-names.ts';
@@ -91,7 +97,11 @@ export function observeFacts(
     scalingMode: spec.scalingMode,
     naming: { prefix: hostnamePrefix(nodeSet), padding: spec.ordinalPadding },
     replicas: spec.replicas,
-    autoscale: observeAutoscale(nodeSet, releaseVersion(release)),
+    autoscale: observeAutoscale(nodeSet, {
+      release: releaseVersion(release),
+      isExternal: controllerOfSet(cache, nodeSet)?.spec.external === true,
+      lastWorker: () => lastWorkerSize(view, set),
+    }),
     minReadySeconds: spec.minReadySeconds ?? 0,
     deleting: nodeSet.metadata.deletionTimestamp !== undefined,
     deletionPolicy: spec.deletionPolicy,
@@ -136,6 +146,7 @@ export function observeFacts(
             kind: 'known',
             at: view.at,
             jobsUnknown: view.jobsUnknown,
+            jobs: view.wakingJobs?.map(observeWakingJob),
             controllerStartedAt: view.controllerStartedAt,
             nodes: new Map(
               view.nodes.map((node) => [node.name, seen.slurmNode(node, view.deadlines.get(node.name), set)]),
@@ -171,6 +182,15 @@ export function controllerOfSet(cache: Cache, nodeSet: NodeSet): Controller | un
     namespace: nodeSet.metadata.namespace,
     name: nodeSet.spec.controllerRef.name,
   }) as Controller | undefined;
+}
+
+/** Of a worker that Slurm lists now; only asked for where neither limits nor the spec tell the size. */
+function lastWorkerSize(view: NodesView, set: SetIdentity): WorkerSize | undefined {
+  if (view.kind === 'unknown') return undefined;
+  const node = view.nodes.find(
+    (each) => each.slurmdStartedAt !== undefined && observeSlurmNode(each, undefined, set).ours,
+  );
+  return node && observeSlurmNode(node, undefined, set).size;
 }
 
 /** What of a worker's files is not in the NodeSet itself. A Secret that is missing has no digest: it makes no worker outdated. */

@@ -17,6 +17,7 @@ export type WhyGone =
   | 'scale-in'
   | 'sleep' // autoscale: Slurm powered its node down
   | 'slow-wake' // autoscale: its slurmd started before Slurm powered its node up, so Slurm ignores it
+  | 'no-machine' // autoscale: no machine, or no image, came for it in time
   | 'update'
   | 'deletion'
   | 'wrong-mode'
@@ -65,6 +66,8 @@ export type WorkerAction =
       readonly slurmName: string;
       readonly because: SafeBecause;
       readonly why: WhyGone;
+      /** Autoscale: why its wake-up is abandoned, in the words of the scheduler or the kubelet. */
+      readonly gaveUp?: string;
       /** The delete means the pod as it was seen: one that has changed since (it was bound, it was started) stays for the next plan. */
       readonly resourceVersion?: string;
     }
@@ -90,6 +93,24 @@ export type WorkerAction =
   | {
       readonly kind: 'power-up' | 'power-down' | 'mark-asleep';
       readonly slurmNames: readonly string[];
+    }
+  /**
+   * Autoscale. The pods of these are gone and never ran: they are set down, which requeues the jobs that wait for them, and powered
+   * down. The jobs are told why.
+   */
+  | {
+      readonly kind: 'fail-wake';
+      readonly slurmNames: readonly string[];
+      readonly reason: string;
+      readonly resumeAfterSeconds: number;
+      readonly jobs: readonly { readonly id: string; readonly adminComment: string }[];
+    }
+  /** Autoscale. Sleeping nodes that are not offered to jobs: drained, and resumed by Slurm itself where a time is given. */
+  | {
+      readonly kind: 'hold-asleep';
+      readonly slurmNames: readonly string[];
+      readonly reason: string;
+      readonly resumeAfterSeconds?: number;
     }
   | { readonly kind: 'delete-record'; readonly slurmName: string }
   | {

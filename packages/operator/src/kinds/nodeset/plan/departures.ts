@@ -1,5 +1,5 @@
 /** Whether a worker that is to be removed may be deleted now. */
-import { safeToStop } from '../autoscale/safe-to-stop.ts';
+import { safeToGiveUp, safeToStop } from '../autoscale/safe-to-stop.ts';
 import type { SafeBecause, WhyGone, WorkerAction } from './actions.ts';
 import { type Observed, slotKey, type Worker } from './observed.ts';
 import { type Safety, safeToDelete } from './safe-to-delete.ts';
@@ -15,6 +15,8 @@ export interface DepartureContext {
   readonly current: Observed;
   /** Another worker is behind the Slurm node of its name. */
   readonly isStale: boolean;
+  /** Autoscale: workers whose wake-up is abandoned → why. */
+  readonly abandoned: ReadonlyMap<Worker, string>;
   /** Slots with a claim that is yet to be marked. */
   readonly unmarked: ReadonlySet<string>;
   readonly now: number;
@@ -36,14 +38,25 @@ export function departureOf(worker: Worker, why: WhyGone, context: DepartureCont
   if (why === 'scale-in' && context.unmarked.has(slotKey(worker.slot)))
     return { ...staying, withheld: [`${name} stays until its claims are marked`] };
   const { because } = safety;
+  const gaveUp = why === 'no-machine' ? context.abandoned.get(worker) : undefined;
   const precondition = reliesOnThePod.has(because) ? { resourceVersion } : {};
   return {
     ...staying,
-    deletion: { kind: 'delete-worker', name, uid, slurmName, because, why, ...precondition },
+    deletion: {
+      kind: 'delete-worker',
+      name,
+      uid,
+      slurmName,
+      because,
+      why,
+      ...(gaveUp === undefined ? {} : { gaveUp }),
+      ...precondition,
+    },
   };
 }
 
 function safetyOf(worker: Worker, why: WhyGone, { current, isStale, now }: DepartureContext): Safety {
+  if (why === 'no-machine') return safeToGiveUp(worker, current);
   if (why === 'sleep' || why === 'slow-wake') return safeToStop(worker, why, current);
   return isStale ? { safe: true, because: 'stale-worker' } : safeToDelete(worker, current, now);
 }

@@ -19,6 +19,7 @@ const causes: Record<WhyGone, CordonCause> = {
   'scale-in': 'scale-in',
   sleep: 'scale-in',
   'slow-wake': 'replacement',
+  'no-machine': 'replacement',
   update: 'update',
   hostname: 'update',
   deletion: 'deletion',
@@ -31,7 +32,7 @@ const causes: Record<WhyGone, CordonCause> = {
 export function drainTarget(worker: Worker, why: WhyGone | undefined, observed: Observed): DrainTarget {
   const pod = () => `Pod (${observed.namespace}/${worker.name})`;
   // Slurm powers its node up or down, which keeps work away from it: nothing is drained.
-  if (why === 'sleep' || why === 'slow-wake') return { drain: false };
+  if (why === 'sleep' || why === 'slow-wake' || why === 'no-machine') return { drain: false };
   if (why !== undefined) {
     return {
       drain: true,

@@ -12,6 +12,8 @@ export interface NodeSetMemory {
   readonly failures: ReadonlyMap<string, Failure>;
   /** Slurm node name → the update that Slurm refused last. */
   readonly refusals: ReadonlyMap<string, Refusal & { readonly count: number }>;
+  /** Slurm node name → why its wake-up is abandoned, from the deletion of its pod until Slurm has been told. */
+  readonly gaveUp: ReadonlyMap<string, string>;
   /** Since when workers that should be registered are unknown to Slurm. */
   readonly lostSince: number | undefined;
   /** Until when it is not observed again: see {@link restAfter}. */
@@ -44,6 +46,7 @@ export const emptyMemory: NodeSetMemory = {
   lastWrites: new Map(),
   failures: new Map(),
   refusals: new Map(),
+  gaveUp: new Map(),
   lostSince: undefined,
   restUntil: 0,
   pollsFast: false,
@@ -68,6 +71,7 @@ export function withObservation(
     ...memory,
     failures: noticeFailures(memory.failures, workers, now),
     refusals: forgetRefusals(memory.refusals, workers),
+    gaveUp: stillWaking(memory.gaveUp, slurm),
     lastWrites: slurm.kind === 'known' ? settleWrites(memory.lastWrites, slurm.at, now) : memory.lastWrites,
   };
 }
@@ -77,6 +81,7 @@ export function withNotes(memory: NodeSetMemory, notes: readonly Note[]): NodeSe
   if (notes.length === 0) return memory;
   const lastWrites = new Map(memory.lastWrites);
   const refusals = new Map(memory.refusals);
+  const gaveUp = new Map(memory.gaveUp);
   for (const note of notes) {
     if (note.type === 'wrote')
       // The latest counts, also where it lies ahead.
@@ -84,8 +89,11 @@ export function withNotes(memory: NodeSetMemory, notes: readonly Note[]): NodeSe
     else if (note.type === 'refused')
       refusals.set(note.slurmName, nextRefusal(refusals.get(note.slurmName), note));
     else if (note.action.kind === 'update-node') accept(refusals, note.action);
+    else if (note.action.kind === 'delete-worker' && note.action.gaveUp !== undefined)
+      gaveUp.set(note.action.slurmName, note.action.gaveUp);
+    else if (note.action.kind === 'fail-wake') for (const name of note.action.slurmNames) gaveUp.delete(name);
   }
-  return { ...memory, lastWrites, refusals };
+  return { ...memory, lastWrites, refusals, gaveUp };
 }
 
 /** An update that is refused repeatedly is retried less and less often; another topology starts again. */
@@ -120,6 +128,17 @@ function forgetRefusals(
   if (refusals.size === 0) return refusals;
   const present = new Set(workers.map((worker) => worker.slurmName));
   return new Map([...refusals].filter(([slurmName]) => present.has(slurmName)));
+}
+
+/** What Slurm does not wait for any more needs no end. */
+function stillWaking(gaveUp: NodeSetMemory['gaveUp'], slurm: SlurmView): NodeSetMemory['gaveUp'] {
+  if (gaveUp.size === 0 || slurm.kind === 'unknown') return gaveUp;
+  return new Map(
+    [...gaveUp].filter(([name]) => {
+      const flags = slurm.nodes.get(name)?.flags;
+      return flags?.has('POWERING_UP') || flags?.has('POWER_UP');
+    }),
+  );
 }
 
 /** A write that a newer list answers need not be remembered. A clock that was set back makes nothing wait for long. */
@@ -158,9 +177,9 @@ function noticeFailures(
 /** What a decision about workers sees of it. */
 export function rememberedFacts(
   memory: NodeSetMemory,
-): Pick<Observed, 'lastWrites' | 'refusals' | 'backoff' | 'lostSince'> {
-  const { lastWrites, refusals, lostSince } = memory;
-  return { lastWrites, refusals, backoff: backoffOf(memory), lostSince };
+): Pick<Observed, 'lastWrites' | 'refusals' | 'backoff' | 'lostSince' | 'gaveUp'> {
+  const { lastWrites, refusals, lostSince, gaveUp } = memory;
+  return { lastWrites, refusals, backoff: backoffOf(memory), lostSince, gaveUp };
 }
 
 /** Slot key → do not create there before this moment. */

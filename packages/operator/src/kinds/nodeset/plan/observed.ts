@@ -5,7 +5,7 @@
 
 import type { NodeBaseState } from '@slurm-operator/slurm';
 import type { WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
-import type { Autoscale } from '../autoscale/autoscale.ts';
+import type { Autoscale, WakingJob } from '../autoscale/autoscale.ts';
 
 export type ScalingMode = 'StatefulSet' | 'DaemonSet';
 export type Retention = 'Retain' | 'Delete';
@@ -155,6 +155,8 @@ export type SlurmView =
       readonly kind: 'known';
       readonly at: number;
       readonly nodes: ReadonlyMap<string, SlurmNode>;
+      /** Jobs whose nodes are being started (autoscale). */
+      readonly jobs?: readonly WakingJob[] | undefined;
       /** Why a node that is listed as idle may still hold a suspended job; undefined once all of these are known. */
       readonly jobsUnknown: string | undefined;
       /** When slurmctld started; a young one may not have heard from all its nodes. */
@@ -247,6 +249,8 @@ export interface Observed {
   readonly lostSince: number | undefined;
   /** Slurm node name → what Slurm refused last. */
   readonly refusals: ReadonlyMap<string, Refusal>;
+  /** Autoscale: Slurm node name → why its wake-up is abandoned; its pod is deleted, or was. */
+  readonly gaveUp?: ReadonlyMap<string, string> | undefined;
   readonly pruneRecords: 'Never' | 'NodeNotFound';
 }
 

@@ -53,10 +53,10 @@ export function planWorkers(observed: Observed, now: number): WorkerPlan {
   const removals = chooseRemovals(current, slots, now);
 
   // 3. Bring each worker to where it should be: cordon, drain, facts; and delete those that may be deleted.
-  const workers = planEach(current, removals, now);
+  const workers = planEach(current, removals, slots.capacity.abandoned, now);
 
   // 4. Autoscale: create records, wake sleeping slots, send idle workers to sleep.
-  const power = planPower(current, slots.states, now);
+  const power = planPower(current, slots, now);
 
   // 5. Slurm records of workers that are gone, or of predecessors with another configuration.
   const waitedFor = current.deleting
@@ -119,7 +119,12 @@ const idle: WorkerPlan = {
   wakeAt: undefined,
 };
 
-function planEach(current: Observed, removals: Removals, now: number) {
+function planEach(
+  current: Observed,
+  removals: Removals,
+  abandoned: ReadonlyMap<Worker, string>,
+  now: number,
+) {
   const patches: WorkerAction[] = [];
   const drains: WorkerAction[] = [];
   const deletions: WorkerAction[] = [];
@@ -155,7 +160,7 @@ function planEach(current: Observed, removals: Removals, now: number) {
     const departure =
       why === undefined
         ? staying
-        : departureOf(worker, why, { current, isStale: staleWorkers.has(worker), unmarked, now });
+        : departureOf(worker, why, { current, abandoned, isStale: staleWorkers.has(worker), unmarked, now });
     withheld.push(...departure.withheld);
     if (departure.blind) blind += 1;
     wakes.push(departure.until);

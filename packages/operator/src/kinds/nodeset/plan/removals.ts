@@ -35,6 +35,7 @@ export function chooseRemovals(observed: Observed, slots: SlotPlan, now: number)
   for (const worker of slots.surplus) going.set(worker, 'scale-in');
   for (const worker of slots.asleep) going.set(worker, 'sleep');
   for (const worker of slots.notAccepted) going.set(worker, 'slow-wake');
+  for (const worker of slots.capacity.abandoned.keys()) going.set(worker, 'no-machine');
   for (const worker of slots.duplicates) going.set(worker, 'duplicate');
   let deadAt: number | undefined;
   for (const worker of slots.kept) {

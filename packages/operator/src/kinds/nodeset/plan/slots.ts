@@ -1,5 +1,6 @@
 /** Which slots a NodeSet should fill, given those that are taken. */
 import { autoscaledSlots } from '../autoscale/autoscaled-slots.ts';
+import { type CapacityPlan, enoughCapacity } from '../autoscale/capacity.ts';
 import type { SlotView } from '../autoscale/slot-states.ts';
 import { type Observed, type Slot, slotKey, type Worker } from './observed.ts';
 import { removalOrder } from './removal-order.ts';
@@ -22,6 +23,8 @@ export interface SlotPlan {
   readonly asleep: readonly Worker[];
   /** Autoscale: workers that Slurm does not accept as the ones that it powers up. */
   readonly notAccepted: readonly Worker[];
+  /** Autoscale: workers that no machine comes for. */
+  readonly capacity: CapacityPlan;
   /** Autoscale: the state of every slot. */
   readonly states: readonly SlotView[];
 }
@@ -30,13 +33,21 @@ export function planSlots(observed: Observed, now: number): SlotPlan {
   const order = removalOrder(now);
   const { inMode: rightMode, wrongMode } = splitByMode(observed);
   const { firsts, duplicates } = onePerSlot(rightMode, order);
-  const plan: Omit<SlotPlan, 'asleep' | 'notAccepted' | 'states' | 'duplicates' | 'wrongMode'> =
+  const plan: Pick<SlotPlan, 'kept' | 'surplus' | 'vacant' | 'desired'> =
     observed.scalingMode === 'DaemonSet'
       ? nodeSlots(observed, firsts, order)
       : observed.autoscale === undefined || observed.deleting
         ? ordinalSlots(observed, firsts, order)
-        : autoscaledSlots(observed, observed.autoscale, firsts);
-  return { asleep: [], notAccepted: [], states: [], ...plan, duplicates, wrongMode };
+        : autoscaledSlots(observed, observed.autoscale, firsts, now);
+  return {
+    asleep: [],
+    notAccepted: [],
+    states: [],
+    capacity: enoughCapacity,
+    ...plan,
+    duplicates,
+    wrongMode,
+  };
 }
 
 function splitByMode(observed: Observed): { inMode: Worker[]; wrongMode: Worker[] } {

@@ -160,6 +160,8 @@ export class VirtualWorld {
       case 'power-up':
       case 'power-down':
       case 'mark-asleep':
+      case 'fail-wake':
+      case 'hold-asleep':
         return; // Slurm decides when an autoscaled worker is needed; that is not simulated.
       default:
         return this.#changeNode(action, now);

@@ -2,6 +2,7 @@
 import { annotation, conditionType } from '@slurm-operator/api';
 import type { Condition, Problem } from '../../../framework/status/conditions.ts';
 import type { WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
+import { autoscaleDegraded } from '../autoscale/autoscale-problem.ts';
 import { standingRefusal } from '../plan/facts.ts';
 import { isForeign } from '../plan/node-state.ts';
 import type { Observed, SlurmNode, Worker } from '../plan/observed.ts';
@@ -14,6 +15,8 @@ export function degraded(observed: Observed, plan: WorkerPlan, problem: Problem 
   const nodes = nodesOf(observed);
   if (problem !== undefined) return { type, status: 'True', ...problem };
   if (observed.workersEnded !== undefined) return { type, status: 'True', ...observed.workersEnded };
+  const wakes = autoscaleDegraded(observed, plan);
+  if (wakes !== undefined) return { type, status: 'True', ...wakes };
   const odd = nodes.flatMap((node) => sizeMismatch(node, observed.size));
   if (odd.length > 0) {
     return {

@@ -1,6 +1,7 @@
 /** The status of a NodeSet from an observation, the plan and what became of it. Pure. */
 import { app, conditionType, label } from '@slurm-operator/api';
 import type { Outcome, StatusReport } from '../../../framework/define-reconciler.ts';
+import { autoscaleStatus } from '../autoscale/autoscale-status.ts';
 import { keptRevision } from '../plan/kept-revision.ts';
 import { madeWindow, wantedWindow } from '../plan/maintenance-window.ts';
 import type { Note } from '../plan/memory.ts';
@@ -26,11 +27,21 @@ export function nodeSetReport(outcome: NodeSetOutcome): StatusReport {
       selector: `${label.name}=${app.worker},${label.instance}=${nodeSet.metadata.name}`,
       ...(collisionCount === undefined ? {} : { collisionCount }),
       ...window.fields,
-      ...(plan.workers.autoscale === undefined ? {} : { autoscale: plan.workers.autoscale }),
+      ...autoscaleFields(outcome),
     },
     conditions: [...conditions, ...window.conditions],
     withdrawn: window.withdrawn,
   };
+}
+
+function autoscaleFields({ after: { nodeSet, facts }, plan, notes, now }: NodeSetOutcome) {
+  const summary = plan.workers.autoscale;
+  const before = nodeSet.status?.autoscale;
+  if (facts.autoscale === undefined) return {};
+  // While Slurm is unknown, what was known stays: failed wake-ups are counted in it.
+  if (summary === undefined) return before === undefined ? {} : { autoscale: before };
+  const done = notes.flatMap((note) => (note.type === 'done' ? note.action : []));
+  return { autoscale: autoscaleStatus({ observed: facts, summary, done, before, now }) };
 }
 
 /** Where an action failed, the status stays as it was, and with it what is known of the reservation. */
