@@ -94,6 +94,7 @@ function running(pod: Live<Pod>) {
   return {
     phase: 'Running',
     startTime: now,
+    podIP: nextAddress(),
     conditions: ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map(condition),
     containerStatuses: (pod.spec?.containers ?? []).map((container) => ({
       name: container.name,
@@ -105,4 +106,12 @@ function running(pod: Live<Pod>) {
       state: { running: { startedAt: now } },
     })),
   };
+}
+
+let addresses = 0;
+
+/** A Slurm node belongs to a worker only if it registered from the worker's address, or names it. */
+function nextAddress(): string {
+  addresses += 1;
+  return `10.${90 + (addresses >> 16)}.${(addresses >> 8) & 255}.${addresses & 255}`;
 }

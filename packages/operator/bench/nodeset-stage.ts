@@ -159,7 +159,7 @@ export class BenchStage implements AsyncDisposable {
       one?.status?.phase === 'Running' && one.metadata.uid === pod.metadata.uid;
     // Its slurmd comes up and registers; a worker of the raw creates has none.
     if (type !== 'DELETED' && runs(pod) && !runs(before) && pod.metadata.labels?.['raw'] === undefined)
-      this.slurm.cluster.addNode(hostname, { features: ['w'] });
+      this.slurm.cluster.addNode(hostname, { features: ['w'], address: pod.status?.podIP ?? '' });
   }
 
   /** As the image has it: the same bundle, the same flag of the runtime, the same environment. */
