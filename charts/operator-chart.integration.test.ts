@@ -45,8 +45,24 @@ test('rights follow what a program is asked to do: a lease to elect, reviews to 
   await assert.rejects(may({ leaderElection: false, replicas: 2 }), /operator\.replicas to 1/);
   for (const review of ['tokenreviews', 'subjectaccessreviews']) {
     assert.ok((await may({ metricsSecure: true })).includes(review), review);
+    assert.ok((await may({ tokenExchange: { enabled: true } })).includes(review), review);
     assert.ok(!(await may({})).includes(review), review);
   }
+});
+
+test('the token exchange is off; enabled it has a port, its own Secret and ConfigMap, and a Role for people without a binding', async () => {
+  const off = await stage.operator({});
+  assert.ok(!JSON.stringify(off).includes('token-exchange'));
+  const on = await stage.operator({ operator: { tokenExchange: { enabled: true, userPrefix: 'oidc:' } } });
+  const [container] = one(on, 'Deployment', 'slurm-operator').spec.template.spec.containers;
+  assert.ok(container.args.includes('--token-exchange-addr=:9444'));
+  assert.ok(container.args.includes('--token-exchange-user-prefix=oidc:'));
+  assert.deepEqual(container.ports.at(-1), { name: 'token-exchange', containerPort: 9444 });
+  const own: Any[] = one(on, 'Role', 'slurm-operator-own').rules;
+  assert.ok(own.some((rule) => rule.resourceNames?.[0] === 'slurm-operator-token-exchange'));
+  const people: Any[] = one(on, 'Role', 'slurm-operator-token-exchange').rules;
+  assert.ok(!people.some((rule) => rule.resources.includes('secrets')));
+  assert.ok(!on.some(({ kind, metadata }) => kind === 'RoleBinding' && metadata.name.endsWith('exchange')));
 });
 
 test('rights: in some namespaces only, nothing cluster-wide but what has no namespace', async () => {

@@ -87,6 +87,15 @@ export function operatorValues(): Schema {
       slurmBackoffInitial: text('First delay after a failure.', goDuration),
       slurmBackoffMax: text('Longest delay after failures.', goDuration),
       slurmPollPeriod: text('Polling interval of Slurm when idle.', goDuration),
+      tokenExchange: closed('Exchange of Kubernetes identities for Slurm tokens.', {
+        enabled: flag('Serve it.'),
+        port: portOrText('Its port.'),
+        userPrefix: text('Beginning of user names that Slurm does not know.'),
+        userSuffix: text('End of user names that Slurm does not know.'),
+        audiences: list('Audiences that a token must be for; empty: the API server.', {
+          items: { type: 'string' },
+        }),
+      }),
       profile: flag('Serve profiles.'),
       profileAddr: text('Where profiles are served.', { pattern: '^.*:[0-9]+$' }),
     }),

@@ -157,6 +157,13 @@ export const operatorMatrix: Readonly<Record<string, object>> = {
     priorityClassName: 'system-cluster-critical',
     operator: {
       metricsSecure: true,
+      tokenExchange: {
+        enabled: true,
+        port: 19444,
+        userPrefix: 'oidc:',
+        userSuffix: '@example.org',
+        audiences: ['slurm'],
+      },
       profile: true,
       slurmRequestTimeout: '11s',
       slurmBackoffInitial: '2s',

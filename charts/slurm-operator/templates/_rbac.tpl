@@ -6,7 +6,7 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{- $rules := list -}}
 {{- range .files -}}
 {{- range $.root.Files.Get (printf "rules/%s.yaml" .) | fromYamlArray -}}
-{{- if .resourceNames -}}{{- $_ := set . "resourceNames" (list (ternary $.secret $.configuration (has "secrets" .resources))) -}}{{- end -}}
+{{- if and .resourceNames (not (has "slurm-operator-token-exchange" .resourceNames)) -}}{{- $_ := set . "resourceNames" (list (ternary $.secret $.configuration (has "secrets" .resources))) -}}{{- end -}}
 {{- $rules = append $rules . -}}
 {{- end -}}
 {{- end -}}
@@ -27,7 +27,9 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{- $_ := set $files "own" (append $files.own "certificates-namespace") -}}
 {{- end -}}
 {{- end -}}
-{{- if $v.metricsSecure -}}{{- $_ := set $files "cluster" (append $files.cluster "reviews") -}}{{- end -}}
+{{- $exchanges := and (eq .component "operator") $v.tokenExchange.enabled -}}
+{{- if or $v.metricsSecure $exchanges -}}{{- $_ := set $files "cluster" (append $files.cluster "reviews") -}}{{- end -}}
+{{- if $exchanges -}}{{- $_ := set $files "own" (append $files.own "exchange-namespace") -}}{{- end -}}
 {{- if and $v.leaderElection (eq .component "operator") -}}{{- $_ := set $files "own" (append $files.own "lease") -}}{{- end -}}
 {{- $namespaces := include "operator.namespaces" . | fromJsonArray -}}
 {{- if or $namespaces (eq .component "webhook") -}}{{- $_ := set $files "own" (append $files.own "replicas") -}}{{- end -}}

@@ -147,3 +147,14 @@ export const resourceName = {
 /** The ClusterName of a Controller that names none. */
 export const derivedClusterName = (namespace: string, controller: string): string =>
   `${namespace}_${controller}`;
+
+/** The exchange of a Kubernetes identity for a Slurm token, as the manager serves it and `kubectl slurm` finds it. */
+export const tokenExchange = {
+  /** Of the Secret with its certificate, and of the ConfigMap that names the authority behind it (`ca.crt`). */
+  name: 'slurm-operator-token-exchange',
+  /** The name in the certificate. Clients come through a port-forward, so it is no host. */
+  host: 'token-exchange.slurm-operator.internal',
+  /** Of the container of the manager. */
+  portName: 'token-exchange',
+  path: '/v1/token',
+} as const;

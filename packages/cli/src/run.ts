@@ -40,7 +40,13 @@ export async function run(words: readonly string[], { io, signal, config }: RunO
       io.out(commandHelp(command));
       return exitCode.good;
     }
-    await using session = new Session({ io, line, signal, ...(config === undefined ? {} : { config }) });
+    await using session = new Session({
+      io,
+      line,
+      signal,
+      scope: command.group === 'nodes' && command.role === 'admin' ? 'nodes' : 'jobs',
+      ...(config === undefined ? {} : { config }),
+    });
     return await command.run(session, line);
   } catch (error) {
     if (signal.aborted) return 130;

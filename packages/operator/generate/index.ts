@@ -6,6 +6,8 @@ import {
   bindingNamespaceRules,
   certificateClusterRules,
   certificateNamespaceRules,
+  exchangeClientRules,
+  exchangeNamespaceRules,
   leaseRules,
   managerClusterRules,
   managerNamespaceRules,
@@ -40,7 +42,18 @@ const rulesFiles: Readonly<
     about: 'both programs, in their own namespace, where they may not list pods already',
     rules: replicaRules,
   },
-  reviews: { about: 'both programs, of the whole cluster, with --metrics-secure', rules: reviewRules },
+  reviews: {
+    about: 'both programs, of the whole cluster, with --metrics-secure or --token-exchange-addr',
+    rules: reviewRules,
+  },
+  'exchange-namespace': {
+    about: 'manager with --token-exchange-addr, in its own namespace',
+    rules: exchangeNamespaceRules,
+  },
+  'exchange-client': {
+    about: 'people who use the token exchange, in the namespace of the manager',
+    rules: exchangeClientRules,
+  },
   'webhook-cluster': { about: 'webhook, of the whole cluster', rules: webhookClusterRules },
   'webhook-namespace': { about: 'webhook, in every namespace it reviews', rules: webhookNamespaceRules },
   'binding-namespace': {

@@ -1,4 +1,5 @@
 /** The ClusterRoles that the commands need: viewer ⊂ user ⊂ admin. Pure. */
+import { group } from '@slurm-operator/api';
 import type { Command, Need, Role } from './command.ts';
 
 interface PolicyRule {
@@ -9,8 +10,19 @@ interface PolicyRule {
 
 const order: readonly Role[] = ['viewer', 'user', 'admin'];
 
+/** Virtual subresources: a user who may create them gets a Slurm token from the token exchange, as themselves or as an administrator. */
+const exchanges = (scope: 'jobs' | 'nodes'): Need => ({
+  group,
+  resource: `clusters/${scope}`,
+  verbs: ['create'],
+});
+
 /** Administrators may read the JWT key, and so act as any Slurm user. */
-const administrators: readonly Need[] = [{ group: '', resource: 'secrets', verbs: ['get'] }];
+const beyondCommands: Readonly<Record<Role, readonly Need[]>> = {
+  viewer: [],
+  user: [exchanges('jobs')],
+  admin: [exchanges('jobs'), exchanges('nodes'), { group: '', resource: 'secrets', verbs: ['get'] }],
+};
 
 export function rulesOf(role: Role, commands: readonly Command[]): readonly PolicyRule[] {
   const rank = order.indexOf(role);
@@ -18,11 +30,11 @@ export function rulesOf(role: Role, commands: readonly Command[]): readonly Poli
     ...commands
       .filter((command) => order.indexOf(command.role) <= rank)
       .flatMap((command) => needsAs(command, role)),
-    ...(role === 'admin' ? administrators : []),
+    ...beyondCommands[role],
   ];
   const verbs = new Map<string, Set<string>>();
-  for (const { group, resource, verbs: wanted } of needs) {
-    const key = `${group}|${resource}`;
+  for (const { group: of, resource, verbs: wanted } of needs) {
+    const key = `${of}|${resource}`;
     verbs.set(key, new Set([...(verbs.get(key) ?? []), ...wanted]));
   }
   // One rule for all resources of a group with the same verbs.
@@ -32,9 +44,9 @@ export function rulesOf(role: Role, commands: readonly Command[]): readonly Poli
   );
   return [...byVerbs]
     .map(([key, mine]) => {
-      const [group = '', list = ''] = key.split('|');
+      const [of = '', list = ''] = key.split('|');
       return {
-        apiGroups: [group],
+        apiGroups: [of],
         resources: mine.map(([each]) => each.split('|')[1] ?? '').toSorted(),
         verbs: list.split(','),
       };

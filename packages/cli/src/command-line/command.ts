@@ -57,6 +57,11 @@ export const globalFlags: readonly Flag[] = [
   },
   { name: 'request-timeout', value: 'SECONDS', description: 'Deadline of each request. Default: 20.' },
   {
+    name: 'operator-namespace',
+    value: 'NAME',
+    description: 'Namespace of the operator, for its token exchange. Default: slinky.',
+  },
+  {
     name: 'slurm-user',
     value: 'USER',
     description: 'Slurm user to sign a token for, if you may read the JWT key. Default: slurm, to read.',

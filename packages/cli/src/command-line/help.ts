@@ -57,7 +57,7 @@ ${access(command)}
 export function access({ role, slurm }: Command): string {
   const token =
     slurm === 'required'
-      ? ' and a Slurm token ($SLURM_JWT, or the right to read the JWT key)'
+      ? ' and a Slurm token (the token exchange, $SLURM_JWT, or the right to read the JWT key)'
       : slurm === 'optional'
         ? '; with a Slurm token it shows more'
         : '';

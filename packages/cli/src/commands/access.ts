@@ -5,10 +5,11 @@ import { forwardPort } from '@slurm-operator/kube';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
 import type { CommandLine } from '../line.ts';
+import { exchangedToken } from '../session/exchange.ts';
 import { findServer, findToken } from '../session/open-slurm.ts';
 import type { Session } from '../session/session.ts';
 import { oneDaemon } from './daemons.ts';
-import { reachSlurm, readClusters, readKeys } from './needs.ts';
+import { reachSlurm, readClusters } from './needs.ts';
 
 function portOf(line: CommandLine): number {
   const text = line.text('port') ?? '0';
@@ -38,8 +39,18 @@ async function proxy(session: Session, line: CommandLine): Promise<number> {
 }
 
 async function printToken(session: Session): Promise<number> {
-  if ((session.line.text('slurm-user') ?? '') === '')
-    throw new CliError('Say whose token it is: --slurm-user NAME.');
+  if ((session.line.text('slurm-user') ?? '') === '') {
+    const exchanged = await exchangedToken(session);
+    if (exchanged.kind === 'none')
+      throw new CliError(
+        exchanged.why === undefined
+          ? 'Say whose token it is: --slurm-user NAME. (The operator exchanges no tokens, or not for you.)'
+          : `The operator gives you no Slurm token: ${exchanged.why}.`,
+      );
+    session.note(`This is a token for Slurm user ${exchanged.user}, for five minutes.`);
+    session.io.out(`${(await exchanged.token.token()) ?? ''}\n`);
+    return exitCode.good;
+  }
   const { token } = await findToken(session);
   session.io.out(`${(await token.token()) ?? ''}\n`);
   return exitCode.good;
@@ -98,12 +109,12 @@ export const access: readonly Command[] = [
   {
     name: 'token',
     group: 'reach',
-    summary: 'Print a Slurm token of five minutes, if you may read the JWT key',
-    usage: '--slurm-user NAME',
+    summary: 'Print a Slurm token of five minutes: your own, or of --slurm-user if you may read the JWT key',
+    usage: '[--slurm-user NAME]',
     flags: [],
-    examples: ['token --slurm-user alice', 'export SLURM_JWT=$(kubectl slurm token --slurm-user alice)'],
-    role: 'admin',
-    needs: [...reachSlurm, ...readKeys],
+    examples: ['token', 'export SLURM_JWT=$(kubectl slurm token)', 'token --slurm-user alice'],
+    role: 'user',
+    needs: reachSlurm,
     run: printToken,
   },
 ];

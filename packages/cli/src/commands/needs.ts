@@ -32,7 +32,7 @@ export const readEvidence: readonly Need[] = [
     clusterWide: true,
   },
 ];
-/** The way to slurmrestd. A token comes from $SLURM_JWT, or from the Secret that administrators may read. */
+/** The way to slurmrestd. A token comes from $SLURM_JWT, from the token exchange, or from the Secret that administrators may read. */
 export const reachSlurm: readonly Need[] = [
   ...readClusters,
   ours('restapis'),
@@ -40,7 +40,6 @@ export const reachSlurm: readonly Need[] = [
   { group: core, resource: 'pods', verbs: read },
   { group: core, resource: 'pods/portforward', verbs: ['create', 'get'] },
 ];
-export const readKeys: readonly Need[] = [{ group: core, resource: 'secrets', verbs: ['get'] }];
 export const readLogs: readonly Need[] = [
   ...readClusters,
   { group: core, resource: 'pods', verbs: read },

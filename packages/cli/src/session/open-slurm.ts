@@ -1,15 +1,16 @@
-/** A way to slurmrestd and a token for it: $SLURM_JWT, or the key or token in a Secret that the user may read. */
+/** A way to slurmrestd and a token for it: $SLURM_JWT, the token exchange, or the key or token in a Secret that the user may read. */
 import { port as wellKnownPort } from '@slurm-operator/api';
 import { type Client, ForbiddenError, forwardPort, NotFoundError, pods, secrets } from '@slurm-operator/kube';
 import { jwtExpiry, SlurmClient, signedToken, staticToken, type TokenProvider } from '@slurm-operator/slurm';
 import { CliError } from '../errors.ts';
+import { exchangedToken } from './exchange.ts';
 import { controllers, restApis } from './resources.ts';
 import type { Session } from './session.ts';
 
 export interface OpenSlurm extends AsyncDisposable {
   readonly client: SlurmClient;
   readonly server: string;
-  /** Whose token it is; `undefined` for $SLURM_JWT. */
+  /** Whom the plugin signed a token for; `undefined` for a token of the user's own. */
   readonly user: string | undefined;
 }
 
@@ -95,6 +96,23 @@ export async function findToken(
       );
     return { token: staticToken(given), user: undefined };
   }
+  const exchanged =
+    wanted === undefined ? await exchangedToken(session) : ({ kind: 'none', why: undefined } as const);
+  if (exchanged.kind === 'token') return { token: exchanged.token, user: undefined };
+  try {
+    return await tokenFromSecret(session, wanted);
+  } catch (error) {
+    if (exchanged.why === undefined || !(error instanceof CliError)) throw error;
+    throw new CliError(`The operator gives you no Slurm token: ${exchanged.why}. ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+async function tokenFromSecret(
+  session: Session,
+  wanted: string | undefined,
+): Promise<{ readonly token: TokenProvider; readonly user: string | undefined }> {
   const cluster = await session.cluster();
   const client = await session.client();
   const { namespace } = cluster.metadata;

@@ -25,6 +25,8 @@ export interface SessionOptions {
   readonly signal: AbortSignal;
   /** Used by tests instead of a kubeconfig. */
   readonly config?: ClusterConfig;
+  /** What an exchanged token is for: `nodes` for commands of administrators. @default 'jobs' */
+  readonly scope?: 'jobs' | 'nodes';
 }
 
 export class Session implements AsyncDisposable {
@@ -33,12 +35,14 @@ export class Session implements AsyncDisposable {
   readonly signal: AbortSignal;
   readonly paint: Paint;
   readonly format: string;
+  readonly scope: 'jobs' | 'nodes';
   readonly #given: ClusterConfig | undefined;
   #client: Promise<Client> | undefined;
   #cluster: Promise<Live<Cluster>> | undefined;
   #slurm: Promise<OpenSlurm> | undefined;
 
-  constructor({ io, line, signal, config }: SessionOptions) {
+  constructor({ io, line, signal, config, scope = 'jobs' }: SessionOptions) {
+    this.scope = scope;
     this.io = io;
     this.line = line;
     this.signal = signal;

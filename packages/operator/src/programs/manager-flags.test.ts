@@ -33,6 +33,8 @@ test('without a flag everything is as upstream has it', () => {
     },
     log: { level: 'info', form: 'json', time: 'text' },
     profile: undefined,
+    exchange: undefined,
+    podNamespace: undefined,
     clusterDomain: 'cluster.local',
     reachBy: 'name',
     images: {
@@ -187,6 +189,19 @@ test('what is built', () => {
   assert.equal(flags.clusterDomain, 'corp.local');
   assert.equal(flags.reachBy, 'address');
   assert.deepEqual(flags.propagatedConditions, new Set(['GpuBroken', 'DiskFull']));
+});
+
+test('the token exchange is off without an address', () => {
+  const users = ['--token-exchange-user-prefix=oidc:', '--token-exchange-user-suffix=@example.org'];
+  assert.equal(read(users).exchange, undefined);
+  assert.deepEqual(
+    read(['--token-exchange-addr=:9444', '--token-exchange-audiences=a,b', ...users]).exchange,
+    {
+      address: { port: 9444 },
+      users: { prefix: 'oidc:', suffix: '@example.org' },
+      audiences: ['a', 'b'],
+    },
+  );
 });
 
 test('every flag was tried above', () => {

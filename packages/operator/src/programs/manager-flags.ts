@@ -1,5 +1,6 @@
 /** The flags of the manager program: upstream's names and defaults, and a few of our own. */
 
+import type { ExchangeOptions } from '../exchange/setup.ts';
 import { clusterDomainOf, usualClusterDomain } from './cluster-domain.ts';
 import { FlagError } from './errors.ts';
 import { type Address, address, count, domain, duration, list, oneOf, text, toggle } from './flag-types.ts';
@@ -35,6 +36,15 @@ export const managerFlagTable = {
   'image-repository': text('slurm-operator', 'repository of images that no custom resource sets'),
   'image-tag': text('26.05', 'tag of images that no custom resource sets'),
   'cluster-domain': domain('DNS domain of Services; empty: from /etc/resolv.conf, else cluster.local'),
+  'token-exchange-addr': address(
+    '0',
+    'address at which Kubernetes identities are exchanged for Slurm tokens of five minutes, such as :9444; 0 for none',
+  ),
+  'token-exchange-audiences': list(
+    'audiences that a token to exchange must be for, comma-separated (default the API server)',
+  ),
+  'token-exchange-user-prefix': text('', 'beginning of user names in Kubernetes that Slurm does not know'),
+  'token-exchange-user-suffix': text('', 'end of user names in Kubernetes that Slurm does not know'),
   'reach-services-by': oneOf(
     ['name', 'address'],
     'name',
@@ -47,6 +57,10 @@ export interface ManagerFlags extends OperatorOptions {
   readonly log: LogSettings;
   /** Where profiles are served, if they are. */
   readonly profile: Address | undefined;
+  /** How identities are exchanged, if they are. */
+  readonly exchange: Omit<ExchangeOptions, 'namespace'> | undefined;
+  /** Where the program runs, if its environment says so. */
+  readonly podNamespace: string | undefined;
 }
 
 /** Throws {@link FlagError}, a sentence for people, when a flag is wrong. `resolvConf` is the text of /etc/resolv.conf. */
@@ -65,6 +79,8 @@ export function managerFlags(
     serving: servingSettings(flags, env),
     log: logSettings(flags, env),
     profile: flags.profile ? flags['profile-addr'] : undefined,
+    exchange: exchange(flags),
+    podNamespace: env['POD_NAMESPACE'] || undefined,
     clusterDomain: flags['cluster-domain'] || clusterDomainOf(resolvConf) || usualClusterDomain,
     reachBy: flags['reach-services-by'],
     images: {
@@ -83,6 +99,16 @@ export function managerFlags(
       pollPeriodMs: flags['slurm-poll-period'],
     },
   };
+}
+
+function exchange(flags: FlagValues<typeof managerFlagTable>): ManagerFlags['exchange'] {
+  const at = flags['token-exchange-addr'];
+  if (at === undefined) return undefined;
+  const users = {
+    prefix: flags['token-exchange-user-prefix'],
+    suffix: flags['token-exchange-user-suffix'],
+  };
+  return { address: at, users, audiences: flags['token-exchange-audiences'] };
 }
 
 function workers(flags: FlagValues<typeof managerFlagTable>): OperatorOptions['workers'] {

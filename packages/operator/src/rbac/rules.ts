@@ -2,7 +2,7 @@
  * What the programs may do, and no more. Each rule was derived from the audit log of what the code really asks for; a
  * test runs the controllers with exactly these, fails on a refusal, and fails on a permission that nothing uses.
  */
-import { group, kinds } from '@slurm-operator/api';
+import { group, kinds, tokenExchange } from '@slurm-operator/api';
 
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
@@ -71,6 +71,20 @@ export const replicaRules: readonly PolicyRule[] = [rule('', ['pods'], ['list'])
 export const reviewRules: readonly PolicyRule[] = [
   rule('authentication.k8s.io', ['tokenreviews'], ['create']),
   rule('authorization.k8s.io', ['subjectaccessreviews'], ['create']),
+];
+
+/** With `--token-exchange-addr`, in the namespace of the program: its certificate, and the ConfigMap that names the authority. */
+export const exchangeNamespaceRules: readonly PolicyRule[] = [
+  rule('', ['configmaps', 'secrets'], ['create']),
+  { ...rule('', ['secrets'], ['get', 'update']), resourceNames: [tokenExchange.name] },
+  { ...rule('', ['configmaps'], ['patch']), resourceNames: [tokenExchange.name] },
+];
+
+/** For people, in the namespace of the program: the way to the exchange. */
+export const exchangeClientRules: readonly PolicyRule[] = [
+  { ...rule('', ['configmaps'], ['get']), resourceNames: [tokenExchange.name] },
+  rule('', ['pods'], ['list']),
+  rule('', ['pods/portforward'], ['create', 'get']),
 ];
 
 /** In every namespace whose objects are reviewed. */

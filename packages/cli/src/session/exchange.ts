@@ -1,0 +1,177 @@
+/** A Slurm token of your own: your identity in Kubernetes, exchanged by the operator, where that is enabled. */
+import { request } from 'node:https';
+import { tokenExchange } from '@slurm-operator/api';
+import {
+  type Client,
+  configMaps,
+  ForbiddenError,
+  forwardPort,
+  type Live,
+  NotFoundError,
+  type Pod,
+  pods,
+} from '@slurm-operator/kube';
+import type { TokenProvider } from '@slurm-operator/slurm';
+import { CliError } from '../errors.ts';
+import type { Session } from './session.ts';
+
+export type Exchanged =
+  | { readonly kind: 'token'; readonly token: TokenProvider; readonly user: string }
+  /** There is none, or it cannot be used with these credentials; `why` if the user should know. */
+  | { readonly kind: 'none'; readonly why: string | undefined };
+
+interface Issued {
+  readonly token: string;
+  readonly slurmUser: string;
+  readonly expiresAt: number;
+}
+
+interface Exchange {
+  readonly authority: string;
+  readonly pod: Live<Pod>;
+  readonly port: number;
+}
+
+const none = (why?: string): Exchanged => ({ kind: 'none', why });
+/** A new token is fetched this long before the old one ends. */
+const early = 60_000;
+const defaultNamespace = 'slinky';
+
+export async function exchangedToken(session: Session): Promise<Exchanged> {
+  // The exchange knows whose token it is given; an impersonated user has none.
+  if (session.line.text('as') !== undefined) return none('the token exchange does not know --as');
+  const client = await session.client();
+  const exchange = await findExchange(session, client);
+  if (exchange === undefined) return none();
+  const { authorization = '' } = await client.config.identity({ refused: false });
+  if (!/^Bearer \S+$/i.test(authorization))
+    return none('your kubeconfig has a certificate, and the token exchange takes tokens only');
+  const ask = () => issue(session, client, exchange, authorization);
+  const first = await ask();
+  if ('refusal' in first) return none(first.refusal);
+  let kept: Issued = first;
+  return {
+    kind: 'token',
+    user: first.slurmUser,
+    token: {
+      async token() {
+        if (session.io.now() < kept.expiresAt - early) return kept.token;
+        const next = await ask();
+        if ('refusal' in next) throw new CliError(`The operator refuses a new Slurm token: ${next.refusal}.`);
+        kept = next;
+        return kept.token;
+      },
+    },
+  };
+}
+
+/** Undefined where the exchange is off, or this user may not use it. */
+async function findExchange(session: Session, client: Client): Promise<Exchange | undefined> {
+  const namespace =
+    session.line.text('operator-namespace') ??
+    session.io.env['KUBECTL_SLURM_OPERATOR_NAMESPACE'] ??
+    defaultNamespace;
+  const { signal } = session;
+  try {
+    const published = await client.get(configMaps, { namespace, name: tokenExchange.name }, { signal });
+    const { items } = await client.list(pods, {
+      namespace,
+      labelSelector: 'app.kubernetes.io/name=slurm-operator,app.kubernetes.io/component=operator',
+      signal,
+    });
+    const authority = published.data?.['ca.crt'] ?? '';
+    for (const pod of items) {
+      const isReady = pod.status?.conditions?.some(
+        ({ type, status }) => type === 'Ready' && status === 'True',
+      );
+      const port = pod.spec?.containers
+        .flatMap(({ ports }) => ports ?? [])
+        .find(({ name }) => name === tokenExchange.portName)?.containerPort;
+      if (isReady === true && port !== undefined && authority !== '') return { authority, pod, port };
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof ForbiddenError || error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
+
+async function issue(
+  session: Session,
+  client: Client,
+  { authority, pod, port }: Exchange,
+  authorization: string,
+): Promise<Issued | { readonly refusal: string }> {
+  const { metadata } = await session.cluster();
+  const { signal, timeout } = session;
+  await using forwarded = await forwardPort(client, pod.metadata, port, { signal, timeout });
+  const post = (scope: string) =>
+    send({
+      port: forwarded.port,
+      authority,
+      authorization,
+      body: JSON.stringify({ namespace: metadata.namespace, cluster: metadata.name, scope }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+    });
+  let answer = await post(session.scope);
+  // Who may not act as the administrator acts as themselves, and Slurm decides.
+  if (answer.status === 403 && session.scope !== 'jobs') answer = await post('jobs');
+  const { token, slurmUser, expiresAt, message } = answer.body;
+  if (answer.status === 200 && token !== undefined)
+    return { token, slurmUser: slurmUser ?? '', expiresAt: Date.parse(expiresAt ?? '') };
+  return { refusal: message ?? `it answers ${answer.status}` };
+}
+
+interface Post {
+  readonly port: number;
+  readonly authority: string;
+  readonly authorization: string;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+const longestAnswer = 16_384;
+
+function send({ port, authority, authorization, body, signal }: Post): Promise<{
+  readonly status: number;
+  readonly body: Readonly<Record<string, string | undefined>>;
+}> {
+  const { promise, resolve, reject } = Promise.withResolvers<{
+    readonly status: number;
+    readonly body: Readonly<Record<string, string | undefined>>;
+  }>();
+  const failed = (cause: unknown) =>
+    reject(new CliError(`The token exchange of the operator does not respond as it should.`, { cause }));
+  const sent = request(
+    {
+      host: '127.0.0.1',
+      port,
+      method: 'POST',
+      path: tokenExchange.path,
+      ca: authority,
+      servername: tokenExchange.host,
+      headers: { Authorization: authorization, 'Content-Type': 'application/json' },
+      agent: false,
+      signal,
+    },
+    (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('error', failed);
+      response.on('data', (chunk: string) => {
+        text += chunk;
+        if (text.length > longestAnswer) response.destroy(new Error('the answer is too long'));
+      });
+      response.on('end', () => {
+        try {
+          resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as Record<string, string> });
+        } catch (error) {
+          failed(error);
+        }
+      });
+    },
+  );
+  sent.on('error', failed);
+  sent.end(body);
+  return promise;
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silent } from '@slurm-operator/kube';
+import { type ExchangeRequest, type Exchanger, exchangeToken } from './exchange-token.ts';
+import { RequestLimits } from './request-limits.ts';
+import { slurmUserOf } from './slurm-user.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const key = Buffer.alloc(32, 7);
+
+function exchanger(over: Partial<Exchanger> = {}): Exchanger & { readonly lines: string[] } {
+  const lines: string[] = [];
+  const note = (fields: object, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  return {
+    review: (bearer) => Promise.resolve(bearer === 'bad' ? undefined : { username: bearer }),
+    isAllowed: () => Promise.resolve(true),
+    keyOf: () => Promise.resolve({ secret: 'slurm-jwt', key, annotations: {} }),
+    users: { prefix: '', suffix: '' },
+    limits: new RequestLimits({ burst: 100, perSecond: 1 }, { burst: 3, perSecond: 0.1 }),
+    log: { ...silent, info: note, warn: note },
+    now: () => now,
+    lines,
+    ...over,
+  };
+}
+const ask = (over: Partial<ExchangeRequest> = {}, body: object = {}): ExchangeRequest => ({
+  bearer: 'alice',
+  headers: ['authorization'],
+  body: JSON.stringify({ namespace: 'hpc', cluster: 'slurm', ...body }),
+  from: '10.0.0.1',
+  ...over,
+});
+
+test('a user gets a token of their own for five minutes, and the log says so without it', async () => {
+  const given = exchanger();
+  const { status, body } = await exchangeToken(ask(), given);
+  assert.equal(status, 200);
+  const claims = JSON.parse(
+    Buffer.from(body['token']?.split('.')[1] ?? '', 'base64url').toString('utf8'),
+  ) as { sun: string; exp: number; iat: number; jti: string };
+  assert.deepEqual([claims.sun, claims.exp - claims.iat], ['alice', 300]);
+  assert.match(given.lines.join(), /issued a Slurm token .*"user":"alice".*"slurmUser":"alice"/);
+  assert.ok(given.lines.join().includes(claims.jti));
+  assert.ok(!given.lines.join().includes(body['token'] ?? '?'));
+});
+
+const consent = { 'slinky.slurm.net/token-users': 'slurm,root' };
+const refusals: readonly (readonly [string, ExchangeRequest, number, RegExp, Partial<Exchanger>?])[] = [
+  ['no token', ask({ bearer: undefined }), 401, /bearer token/],
+  ['a token that Kubernetes refuses', ask({ bearer: 'bad' }), 401, /does not accept/],
+  ['an impersonation header', ask({ headers: ['impersonate-user'] }), 400, /impersonation/],
+  ['an impersonated group', ask({ headers: ['impersonate-group'] }), 400, /impersonation/],
+  ['no JSON', ask({ body: '{' }), 400, /not JSON/],
+  ['null', ask({ body: 'null' }), 400, /namespace must be/],
+  ['a path as namespace', ask({}, { namespace: '../kube-system' }), 400, /namespace must be/],
+  ['another scope', ask({}, { scope: 'secrets' }), 400, /scope must be/],
+  ['no right', ask(), 403, /may not create clusters\/jobs/, { isAllowed: () => Promise.resolve(false) }],
+  ['root', ask({ bearer: 'root' }), 403, /tokens for root need consent/],
+  ['slurm', ask({ bearer: 'slurm' }), 403, /tokens for slurm need consent/],
+  ['ROOT', ask({ bearer: 'ROOT' }), 403, /not the name of a Linux account/],
+  ['a system account', ask({ bearer: 'nobody' }), 403, /system account/],
+  ['a service account', ask({ bearer: 'system:serviceaccount:a:b' }), 403, /not the name/],
+  ['a line break', ask({ bearer: 'alice\nroot' }), 403, /not the name/],
+  ['a foreign prefix', ask(), 403, /does not begin/, { users: { prefix: 'oidc:', suffix: '' } }],
+  ['the administrator without consent', ask({}, { scope: 'nodes' }), 403, /need consent/],
+  ['no such cluster', ask(), 404, /no Cluster/, { keyOf: () => Promise.resolve('there is no Cluster') }],
+  [
+    'a short key',
+    ask(),
+    409,
+    /Secret s: the JWT key has/,
+    { keyOf: () => Promise.resolve({ secret: 's', key: Buffer.alloc(3), annotations: {} }) },
+  ],
+];
+for (const [what, request, status, says, over] of refusals)
+  test(`refused: ${what}`, async () => {
+    const given = exchanger(over);
+    const answer = await exchangeToken(request, given);
+    assert.deepEqual([answer.status, answer.body['token']], [status, undefined]);
+    assert.match(answer.body['message'] ?? '', says);
+    assert.equal(given.lines.length, 1, 'a refusal is noted too');
+  });
+
+test('with consent on the key, and the right, nodes is a token for slurm', async () => {
+  const asked: string[] = [];
+  const given = exchanger({
+    keyOf: () => Promise.resolve({ secret: 's', key, annotations: consent }),
+    isAllowed: (_, { subresource }) => Promise.resolve(asked.push(subresource) > 0),
+  });
+  const { body } = await exchangeToken(ask({}, { scope: 'nodes' }), given);
+  assert.deepEqual([body['slurmUser'], asked], ['slurm', ['nodes']]);
+});
+
+test('nothing of the cluster is looked at before the right to it is known', async () => {
+  const given = exchanger({
+    isAllowed: () => Promise.resolve(false),
+    keyOf: () => assert.fail('the key was read'),
+  });
+  assert.equal((await exchangeToken(ask({}, { cluster: 'secret' }), given)).status, 403);
+});
+
+test('a flood of one user is stopped, others go on', async () => {
+  const given = exchanger();
+  const answers = [];
+  for (let count = 0; count < 5; count += 1) answers.push((await exchangeToken(ask(), given)).status);
+  assert.deepEqual(answers, [200, 200, 200, 429, 429]);
+  assert.equal((await exchangeToken(ask({ bearer: 'bob' }), given)).status, 200);
+});
+
+test('a flood of bad tokens asks the API server only so often', async () => {
+  let reviews = 0;
+  const given = exchanger({
+    review: () => {
+      reviews += 1;
+      return Promise.resolve(undefined);
+    },
+    limits: new RequestLimits({ burst: 10, perSecond: 1 }, { burst: 1, perSecond: 1 }),
+  });
+  for (let count = 0; count < 100; count += 1) await exchangeToken(ask({ bearer: 'bad' }), given);
+  assert.equal(reviews, 10);
+});
+
+test('prefix and suffix are removed, and must be there', () => {
+  const users = { prefix: 'oidc:', suffix: '@example.org' };
+  assert.deepEqual(slurmUserOf('oidc:alice@example.org', users), { kind: 'user', name: 'alice' });
+  for (const name of [
+    'alice',
+    'oidc:alice',
+    'oidc:@example.org',
+    'oidc:alice@example.org.evil',
+    'oidc:a:b@example.org',
+  ])
+    assert.equal(slurmUserOf(name, users).kind, 'none', name);
+});
+
+test('a clock that is set back neither refills nor blocks', () => {
+  const limits = new RequestLimits({ burst: 2, perSecond: 1 }, { burst: 1, perSecond: 1 });
+  assert.equal(limits.waitOfAll(1_000_000), 0);
+  assert.equal(limits.waitOfAll(0), 0);
+  assert.ok(limits.waitOfAll(0) > 0);
+  assert.equal(limits.waitOfAll(1_000), 0);
+});

@@ -1,0 +1,159 @@
+/**
+ * Exchanges an identity in Kubernetes for a short token of the same user in Slurm. The API server says who asks and what they may do; Slurm
+ * then enforces ownership itself. Nothing is cached: a token that was revoked is refused at once.
+ */
+import { randomUUID } from 'node:crypto';
+import { group } from '@slurm-operator/api';
+import type { Log } from '@slurm-operator/kube';
+import { InvalidInput, signJwt } from '@slurm-operator/slurm';
+import { allowedUsersAnnotation, mayHaveToken } from '../kinds/token/renewal.ts';
+import type { RequestLimits } from './request-limits.ts';
+import { slurmUserOf, type UserMapping } from './slurm-user.ts';
+
+/** `jobs`: as yourself. `nodes`: as Slurm's administrator, who drains nodes. Virtual subresources of a Cluster, for RBAC only. */
+export type Scope = 'jobs' | 'nodes';
+
+export interface ExchangeRequest {
+  /** The bearer token of Kubernetes; undefined without one. */
+  readonly bearer: string | undefined;
+  /** Names of the request's headers, in lower case. */
+  readonly headers: readonly string[];
+  readonly body: string;
+  /** Of the connection, for the log. */
+  readonly from: string;
+}
+
+export interface ExchangeAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, string>>;
+  readonly retryAfterMs?: number;
+}
+
+export interface Reviewed {
+  readonly username: string;
+  readonly uid?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+export interface SigningKey {
+  readonly secret: string;
+  readonly key: Buffer;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface Exchanger {
+  /** Who the bearer is; undefined if Kubernetes does not accept it for these audiences. */
+  readonly review: (bearer: string) => Promise<Reviewed | undefined>;
+  /** Whether that user may `create` this subresource of the Cluster. */
+  readonly isAllowed: (user: Reviewed, attributes: ResourceAttributes) => Promise<boolean>;
+  /** The JWT key of a Cluster, or why there is none. */
+  readonly keyOf: (namespace: string, cluster: string) => Promise<SigningKey | string>;
+  readonly users: UserMapping;
+  readonly limits: RequestLimits;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+export interface ResourceAttributes {
+  readonly group: string;
+  readonly resource: 'clusters';
+  readonly subresource: Scope;
+  readonly namespace: string;
+  readonly name: string;
+  readonly verb: 'create';
+}
+
+export const lifetimeSeconds = 300;
+/** Whom Slurm lets drain nodes. */
+const administrator = 'slurm';
+const dnsName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+export async function exchangeToken(request: ExchangeRequest, exchanger: Exchanger): Promise<ExchangeAnswer> {
+  const { log, limits, now } = exchanger;
+  const refuse = (status: number, message: string, who: Readonly<Record<string, string>> = {}) => {
+    log.warn({ status, from: request.from, ...who }, `no Slurm token: ${message}`);
+    return { status, body: { message } };
+  };
+
+  // 1. Who asks is whom the token names, never whom a header names.
+  if (request.headers.some((header) => header.startsWith('impersonate-')))
+    return refuse(400, 'impersonation is not possible here: use a token of your own');
+  const asked = readBody(request.body);
+  if (typeof asked === 'string') return refuse(400, asked);
+  if (request.bearer === undefined) return refuse(401, 'a bearer token of the cluster is required');
+
+  // 2. The API server is asked only so often.
+  const wait = limits.waitOfAll(now());
+  if (wait > 0) return { ...refuse(429, 'too many requests'), retryAfterMs: wait };
+  const user = await exchanger.review(request.bearer);
+  if (user === undefined) return refuse(401, 'Kubernetes does not accept the token');
+  const who = { user: user.username, cluster: `${asked.namespace}/${asked.cluster}`, scope: asked.scope };
+  const own = limits.waitOf(user.username, now());
+  if (own > 0) return { ...refuse(429, `too many requests of ${user.username}`, who), retryAfterMs: own };
+
+  // 3. What they may do, before anything of the cluster is looked at.
+  const attributes = {
+    group,
+    resource: 'clusters',
+    subresource: asked.scope,
+    namespace: asked.namespace,
+    name: asked.cluster,
+    verb: 'create',
+  } as const;
+  if (!(await exchanger.isAllowed(user, attributes)))
+    return refuse(
+      403,
+      `${user.username} may not create clusters/${asked.scope} of ${asked.cluster} in namespace ${asked.namespace}`,
+      who,
+    );
+
+  // 4. Whom they are in Slurm. Root and slurm need the consent of the key's owner.
+  const mapped =
+    asked.scope === 'nodes'
+      ? ({ kind: 'user', name: administrator } as const)
+      : slurmUserOf(user.username, exchanger.users);
+  if (mapped.kind === 'none') return refuse(403, `${user.username} is no user of Slurm: ${mapped.why}`, who);
+  const key = await exchanger.keyOf(asked.namespace, asked.cluster);
+  if (typeof key === 'string') return refuse(404, key, who);
+  if (!mayHaveToken(mapped.name, key.annotations))
+    return refuse(
+      403,
+      `tokens for ${mapped.name} need consent: kubectl annotate -n ${asked.namespace} secret ${key.secret} ${allowedUsersAnnotation}=${mapped.name}`,
+      who,
+    );
+
+  // 5. Sign, and note that it was done, without the token.
+  const id = randomUUID();
+  const issuedAt = now();
+  const expiresAt = new Date((Math.floor(issuedAt / 1000) + lifetimeSeconds) * 1000).toISOString();
+  try {
+    const token = signJwt({ key: key.key, user: mapped.name, lifetimeSeconds, now: issuedAt, id });
+    log.info({ ...who, slurmUser: mapped.name, from: request.from, id, expiresAt }, 'issued a Slurm token');
+    return { status: 200, body: { token, slurmUser: mapped.name, expiresAt } };
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    return refuse(409, `Secret ${key.secret}: ${error.message}`, who);
+  }
+}
+
+interface Asked {
+  readonly namespace: string;
+  readonly cluster: string;
+  readonly scope: Scope;
+}
+
+/** A sentence where it is not understood. */
+function readBody(text: string): Asked | string {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return 'the body is not JSON';
+  }
+  const { namespace, cluster, scope = 'jobs' } = (body ?? {}) as Partial<Record<keyof Asked, unknown>>;
+  if (typeof namespace !== 'string' || !dnsName.test(namespace)) return 'namespace must be the name of one';
+  if (typeof cluster !== 'string' || !dnsName.test(cluster)) return 'cluster must be the name of a Cluster';
+  if (scope !== 'jobs' && scope !== 'nodes') return 'scope must be jobs or nodes';
+  return { namespace, cluster, scope };
+}

@@ -1,0 +1,176 @@
+/** Adds the token exchange to the manager: every replica serves it, not only the leader. */
+import { tokenExchange } from '@slurm-operator/api';
+import {
+  type Cache,
+  type CertificateSource,
+  type Client,
+  type Clock,
+  configMaps,
+  type Log,
+  type Manager,
+  SelfSignedCertificates,
+  secrets,
+} from '@slurm-operator/kube';
+import { clusters, controllers } from '../cache/resources.ts';
+import { jwtKeyOf } from '../objects/key-sources.ts';
+import { ExchangeServer } from './exchange-server.ts';
+import {
+  type Exchanger,
+  exchangeToken,
+  type ResourceAttributes,
+  type Reviewed,
+  type SigningKey,
+} from './exchange-token.ts';
+import { RequestLimits } from './request-limits.ts';
+import type { UserMapping } from './slurm-user.ts';
+
+export interface ExchangeOptions {
+  readonly address: { readonly port: number; readonly host?: string | undefined };
+  readonly users: UserMapping;
+  /** The token must be for one of these. Empty: for the API server. */
+  readonly audiences: readonly string[];
+  /** Of the program: where the certificate and the ConfigMap are. */
+  readonly namespace: string;
+}
+
+const reviewTimeout = 5_000;
+/** Everyone together, and each user: a script that needs a token every second is doing something wrong. */
+const limits = { all: { burst: 60, perSecond: 20 }, each: { burst: 10, perSecond: 0.2 } };
+
+export function setupExchange(manager: Manager, options: ExchangeOptions): ExchangeServer {
+  const { unguardedClient: client, cache, clock } = manager;
+  const log = manager.log.child({ part: 'token-exchange' });
+  const exchanger: Exchanger = {
+    review: (bearer) => review(client, bearer, options.audiences),
+    isAllowed: (user, attributes) => isAllowed(client, user, attributes),
+    keyOf: (namespace, cluster) => keyOf({ cache, client }, namespace, cluster),
+    users: options.users,
+    limits: new RequestLimits(limits.all, limits.each),
+    log,
+    now: () => clock.now(),
+  };
+  const server = new ExchangeServer({
+    ...options.address,
+    certificates: published(client, options.namespace, { log, clock }),
+    exchange: (request) => exchangeToken(request, exchanger),
+    log,
+  });
+  manager.health.addReadyCheck('token exchange', () =>
+    server.port === undefined ? 'the certificate is not ready yet' : undefined,
+  );
+  manager.add(server, { everywhere: true });
+  return server;
+}
+
+/** Every new certificate is served only after clients can read which authority signed it. */
+function published(
+  client: Client,
+  namespace: string,
+  environment: { readonly log: Log; readonly clock: Clock },
+): CertificateSource {
+  const ref = { namespace, name: tokenExchange.name };
+  const own = new SelfSignedCertificates(
+    client,
+    { secret: ref, dnsNames: [tokenExchange.host] },
+    environment,
+  );
+  return {
+    async run(use, signal) {
+      let publishing: Promise<void> = Promise.resolve();
+      await own.run((certificate) => {
+        publishing = publishing
+          .then(() => publish(client, ref, signal))
+          .then(
+            () => use(certificate),
+            (error: unknown) => {
+              if (!signal.aborted) environment.log.error({ err: error }, 'cannot publish the authority');
+            },
+          );
+      }, signal);
+      await publishing;
+    },
+  };
+}
+
+async function publish(
+  client: Client,
+  ref: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const secret = await client.get(secrets, ref, { signal });
+  const authority = Buffer.from(secret.data?.['ca.crt'] ?? '', 'base64').toString('utf8');
+  await client.apply(
+    configMaps,
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { ...ref, labels: { 'app.kubernetes.io/part-of': 'slurm-operator' } },
+      data: { 'ca.crt': authority, host: tokenExchange.host },
+    },
+    { signal, fieldManager: tokenExchange.name },
+  );
+}
+
+async function review(
+  client: Client,
+  token: string,
+  audiences: readonly string[],
+): Promise<Reviewed | undefined> {
+  const { status } = await client.json<{
+    readonly status?: {
+      readonly authenticated?: boolean;
+      readonly audiences?: readonly string[];
+      readonly user?: Partial<Reviewed>;
+    };
+  }>('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
+    body: {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token, ...(audiences.length === 0 ? {} : { audiences }) },
+    },
+    timeout: reviewTimeout,
+  });
+  const { username } = status?.user ?? {};
+  if (status?.authenticated !== true || username === undefined || username === '') return undefined;
+  // An authenticator that knows no audiences answers without: it must not count as one of ours.
+  if (audiences.length > 0 && !audiences.some((one) => status.audiences?.includes(one))) return undefined;
+  return { ...status.user, username };
+}
+
+async function isAllowed(
+  client: Client,
+  { username, uid, groups, extra }: Reviewed,
+  resourceAttributes: ResourceAttributes,
+): Promise<boolean> {
+  const { status } = await client.json<{
+    readonly status?: { readonly allowed?: boolean; readonly denied?: boolean };
+  }>('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+    body: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { user: username, uid, groups, extra, resourceAttributes },
+    },
+    timeout: reviewTimeout,
+  });
+  return status?.allowed === true && status.denied !== true;
+}
+
+async function keyOf(
+  { cache, client }: { readonly cache: Cache; readonly client: Client },
+  namespace: string,
+  name: string,
+): Promise<SigningKey | string> {
+  const cluster = cache.get(clusters, { namespace, name });
+  if (cluster === undefined) return `there is no Cluster ${name} in namespace ${namespace}`;
+  const controller = cache.get(controllers, { namespace, name: cluster.spec.controllerRef?.name ?? '' });
+  const ref = controller && jwtKeyOf(controller.spec);
+  if (ref === undefined) return `Cluster ${name} has no Controller with a JWT key`;
+  const secret = await client.find(secrets, { namespace, name: ref.name }, { timeout: reviewTimeout });
+  const encoded = secret?.data?.[ref.key];
+  if (encoded === undefined) return `Secret ${ref.name} has no key ${ref.key}`;
+  return {
+    secret: ref.name,
+    key: Buffer.from(encoded, 'base64'),
+    annotations: secret?.metadata.annotations ?? {},
+  };
+}
