@@ -1,5 +1,5 @@
 /** Reads the #SBATCH lines of a script: slurmrestd does not, so they become fields of the submission. Pure. */
-import type { JobSubmission } from '@slurm-operator/slurm';
+import { expandHostlist, InvalidInput, type JobSubmission } from '@slurm-operator/slurm';
 import { CliError } from '../errors.ts';
 
 type Mutable = { -readonly [Key in keyof JobSubmission]: JobSubmission[Key] };
@@ -9,6 +9,15 @@ const whole = (value: string, option: string): number => {
   if (!/^\d+$/.test(value)) throw new CliError(`#SBATCH --${option}=${value}: a whole number is needed.`);
   return Number(value);
 };
+
+function nodesIn(value: string): readonly string[] {
+  try {
+    return expandHostlist(value);
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    throw new CliError(`#SBATCH --nodelist=${value}: write it like gpu-[0-3].`, { cause: error });
+  }
+}
 
 /** `4G` → megabytes. */
 export function megabytes(value: string): number {
@@ -25,6 +34,7 @@ const options: Readonly<Record<string, Setter>> = {
   qos: (job, value) => (job.qos = value),
   reservation: (job, value) => (job.reservation = value),
   nodes: (job, value) => (job.nodes = whole(value, 'nodes')),
+  nodelist: (job, value) => (job.requiredNodes = nodesIn(value)),
   ntasks: (job, value) => (job.tasks = whole(value, 'ntasks')),
   'cpus-per-task': (job, value) => (job.cpusPerTask = whole(value, 'cpus-per-task')),
   mem: (job, value) => (job.memory = megabytes(value)),
@@ -53,6 +63,7 @@ const shorts: Readonly<Record<string, string>> = {
   A: 'account',
   q: 'qos',
   N: 'nodes',
+  w: 'nodelist',
   n: 'ntasks',
   c: 'cpus-per-task',
   t: 'time',

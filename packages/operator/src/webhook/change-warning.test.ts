@@ -124,6 +124,33 @@ test('the answer to a review carries the sentence', async () => {
   assert.match(warnings?.at(-1) ?? '', /replaces 4 of 4 workers.*2 have jobs now/);
 });
 
+test('kubectl scale gets the sentence too, and is never refused', async () => {
+  const list = () => Promise.resolve({ items: four, resourceVersion: '' });
+  const scale = (replicas: number | undefined) => ({
+    apiVersion: 'autoscaling/v1',
+    kind: 'Scale',
+    metadata: { name: 'gpu', namespace: 'hpc', uid: set({}).metadata.uid },
+    spec: replicas === undefined ? {} : { replicas },
+  });
+  const answer = (from: number, to: number | undefined) =>
+    validatorOf('NodeSet', { client: { list } as unknown as Client })(
+      {
+        operation: 'UPDATE',
+        namespace: 'hpc',
+        subResource: 'scale',
+        object: scale(to),
+        oldObject: scale(from),
+      } as unknown as AdmissionRequest<never>,
+      AbortSignal.timeout(60_000),
+    );
+  const { allowed, warnings } = await answer(4, 1);
+  assert.equal(allowed, true);
+  assert.match(warnings?.join() ?? '', /^NodeSet gpu: replicas 4 → 1 removes 3 workers .*2 have jobs now/);
+  // Zero replicas are left out of a Scale.
+  assert.match((await answer(4, undefined)).warnings?.join() ?? '', /replicas 4 → 0 removes 4 workers/);
+  assert.deepEqual((await answer(1, 4)).warnings ?? [], []);
+});
+
 for (const [reason, pods] of [
   ['cannot be listed', () => Promise.reject(new Error('forbidden'))],
   ['do not come', () => new Promise(() => {})],

@@ -19,6 +19,16 @@ export function changeWarning(
   return parts.length === 0 ? undefined : `NodeSet ${after.metadata.name}: ${parts.join('; ')}.`;
 }
 
+/** The same for a change of the subresource `scale`, which shows only numbers. */
+export function scaleWarning(
+  name: string,
+  from: number,
+  to: number,
+  workers: readonly DeepReadonly<Pod>[] | undefined,
+): string | undefined {
+  return to < from ? `NodeSet ${name}: ${removalText(from, to, workers)}.` : undefined;
+}
+
 function removal(
   before: Set,
   after: Set,
@@ -26,8 +36,11 @@ function removal(
 ): string | undefined {
   const [from, to] = [before.spec.replicas ?? 1, after.spec.replicas ?? 1];
   if (after.spec.scalingMode === 'DaemonSet' || to >= from) return undefined;
-  return `replicas ${from} → ${to} removes ${count(from - to)} once their jobs have ended${work(workers)}`;
+  return removalText(from, to, workers);
 }
+
+const removalText = (from: number, to: number, workers: readonly DeepReadonly<Pod>[] | undefined): string =>
+  `replicas ${from} → ${to} removes ${count(from - to)} once their jobs have ended${work(workers)}`;
 
 function replacement(
   before: Set,

@@ -51,7 +51,8 @@ export function validatingConfiguration({ name, service }: WebhookPlace) {
           apiGroups: [group],
           apiVersions: [version],
           operations: ['CREATE', 'UPDATE'],
-          resources: [plurals[kind]],
+          // Scaling a NodeSet is answered with a warning.
+          resources: kind === 'NodeSet' ? [plurals[kind], `${plurals[kind]}/scale`] : [plurals[kind]],
           scope: 'Namespaced',
         },
       ],

@@ -12,7 +12,7 @@ import type { Finding, SpecFacts } from '../rules/findings.ts';
 import { specRules } from '../rules/spec-rules.ts';
 import type { ReviewedKind } from './endpoints.ts';
 import { gatherFacts } from './gather-facts.ts';
-import { warnOfChange } from './warn-of-change.ts';
+import { warnOfChange, warnOfScale } from './warn-of-change.ts';
 
 type Reviewed = KubeObject & { readonly spec?: unknown };
 
@@ -28,6 +28,9 @@ export function validatorOf(kind: ReviewedKind, options: ValidatorOptions): Vali
     const { object, namespace = '' } = request;
     if (object === undefined || !isNews(request)) return allow();
     if (options.namespaces?.has(namespace) === false) return allow();
+    // A Scale is no NodeSet: only what it does to workers is said.
+    if (request.subResource === 'scale')
+      return allow(...(await warnOfScale(request, options.client, signal)));
     const [facts, changes] = await Promise.all([
       gatherFacts(kind, object, options.client, { namespace, signal }),
       kind === 'NodeSet' ? warnOfChange(request, options.client, signal) : [],

@@ -8,7 +8,7 @@ import {
   pods,
   sleep,
 } from '@slurm-operator/kube';
-import { changeWarning } from './change-warning.ts';
+import { changeWarning, scaleWarning } from './change-warning.ts';
 
 /** A person who applies a manifest does not wait for a remark. */
 const patienceMs = 50;
@@ -34,9 +34,39 @@ export async function warnOfChange(
   }
 }
 
+/** `kubectl scale` and autoscalers change a subresource: a Scale, with the name and the uid of its NodeSet. */
+export async function warnOfScale(
+  { object, oldObject, namespace, operation }: AdmissionRequest,
+  client: Client,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (operation !== 'UPDATE' || object === undefined || oldObject === undefined) return [];
+  try {
+    const [from, to] = [replicasOf(oldObject), replicasOf(object)];
+    if (to >= from) return [];
+    const warning = scaleWarning(
+      object.metadata.name,
+      from,
+      to,
+      await workersOf(object, client, namespace, signal),
+    );
+    return warning === undefined ? [] : [warning];
+  } catch {
+    return [];
+  }
+}
+
+function replicasOf(scale: object): number {
+  const spec = 'spec' in scale ? scale.spec : undefined;
+  // Zero is left out.
+  return typeof spec === 'object' && spec !== null && 'replicas' in spec && typeof spec.replicas === 'number'
+    ? spec.replicas
+    : 0;
+}
+
 /** Undefined when they could not be read in time. */
 async function workersOf(
-  { metadata }: DeepReadonly<NodeSet>,
+  { metadata }: { readonly metadata: { readonly uid?: string | undefined } },
   client: Client,
   namespace: string | undefined,
   signal: AbortSignal,
