@@ -8,8 +8,10 @@ if (file === undefined) {
   console.error('usage: node packages/cli/src/bundle-main.ts FILE');
   process.exit(2);
 }
-const { content } = await bundleCli();
+const { content, unpacked } = await bundleCli();
 await mkdir(dirname(file), { recursive: true });
 await writeFile(file, content);
 await chmod(file, 0o755);
-console.log(`${file}: ${Math.round(Buffer.byteLength(content) / 1024)} kB`);
+console.log(
+  `${file}: ${Math.round(Buffer.byteLength(content) / 1024)} kB, ${Math.round(unpacked / 1024)} kB unpacked`,
+);
