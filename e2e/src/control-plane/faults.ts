@@ -236,7 +236,11 @@ export async function runFault(plane: ControlPlane, fault: Fault): Promise<Cours
   }
   await fault.repair(plane);
   const repairedAt = performance.now();
-  await until(`health after ${fault.name}`, () => fault.healed(plane), { seen: () => unhealthy(plane) });
+  // A killed slurmctld forgets a worker that registered after its last save. That one is replaced five minutes after slurmctld started.
+  await until(`health after ${fault.name}`, () => fault.healed(plane), {
+    seconds: 900,
+    seen: () => unhealthy(plane),
+  });
   return {
     truthSeconds: Math.max(0, (toldAt ?? 0) - (knownAt ?? 0)) / 1000,
     healSeconds: (performance.now() - repairedAt) / 1000,
