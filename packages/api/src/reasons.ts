@@ -189,7 +189,7 @@ const reasonTexts = {
   },
   UserNotAllowed: {
     group: 'specification',
-    meaning: 'The user of the Token is not allowed: `root` and `slurm` must be allowed explicitly.',
+    meaning: 'The user of the Token is not allowed: `root`, `slurm` and user ids must be allowed explicitly.',
     advice: 'Choose another user, or let an administrator allow it: [Tokens](how-to/tokens.md).',
   },
   NameConflict: {

@@ -113,6 +113,14 @@ export function authentication(of: () => Subject): void {
       assert.equal((await alice.nodes.list()).items.length, 3);
     });
 
+    test('a name of digits is a user id: 0 is root, also with more zeros', async () => {
+      for (const user of ['0', '00']) {
+        await of().client({ user }).nodes.drain('n0', `test: ${user}`);
+        await of().client({ user }).nodes.undrain('n0');
+      }
+      await assert.rejects(of().client({ user: '1' }).nodes.drain('n0', 'test: 1'), Forbidden);
+    });
+
     test('a token never appears in what an error shows', async () => {
       const token = of().expiredToken();
       const error: unknown = await of()

@@ -32,7 +32,7 @@ export class Request {
   }
 
   get isOperator(): boolean {
-    return this.user === 'slurm' || this.user === 'root';
+    return this.user === 'slurm' || this.user === 'root' || /^0+$/.test(this.user);
   }
 
   requireOperator(): void {

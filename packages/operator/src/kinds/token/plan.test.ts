@@ -55,6 +55,12 @@ test('a token for root is signed only after the consent is recorded on the key',
   assert.ok(lines.length > 1 && lines.slice(1).every((line) => line.endsWith(' after Secret slurm-jwt')));
 });
 
+test('a refused user id is explained as one', () => {
+  const { actions, problems } = planToken(observed({}, { username: '0' }), now);
+  assert.deepEqual(actions, []);
+  assert.match(problems[0]?.message ?? '', /^Slurm reads 0 as a user id, .*token-users=0, or choose another/);
+});
+
 test('an immutable Secret of this Token is deleted before the new token is written', () => {
   const token = observed().token;
   const own = { ownerReferences: [{ uid: token.metadata.uid }] };

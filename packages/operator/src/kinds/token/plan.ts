@@ -8,6 +8,7 @@ import { inheritedMeta } from '../../objects/object-meta.ts';
 import type { ObservedToken } from './observe.ts';
 import {
   allowedUsersAnnotation,
+  isUserId,
   mayHaveToken,
   planRenewal,
   secretOf,
@@ -147,5 +148,5 @@ const foreignKey = ({ token, keyRef }: ObservedToken): Problem => ({
 
 const userNotAllowed = ({ token: { spec }, keyRef }: ObservedToken): Problem => ({
   reason: 'UserNotAllowed',
-  message: `${spec.username} can do anything in Slurm, so a token for it must be allowed by the owner of the key: annotate Secret ${keyRef.name} with ${allowedUsersAnnotation}=${spec.username}, or choose another user.`,
+  message: `${isUserId(spec.username) ? `Slurm reads ${spec.username} as a user id, which may be the one of root or slurm` : `${spec.username} can do anything in Slurm`}, so a token for it must be allowed by the owner of the key: annotate Secret ${keyRef.name} with ${allowedUsersAnnotation}=${spec.username}, or choose another user.`,
 });

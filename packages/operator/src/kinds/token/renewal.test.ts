@@ -106,6 +106,13 @@ test('root and slurm get a token only where the signing key’s Secret lists the
   assert.equal(mayHaveToken('root', { [allowedUsersAnnotation]: '*' }), true);
 });
 
+test('a user id may be the one of root or slurm, so it is allowed in the same way', () => {
+  for (const id of ['0', '00', '401', '4294967296']) assert.equal(mayHaveToken(id, {}), false, id);
+  assert.equal(mayHaveToken('1234567', { [allowedUsersAnnotation]: 'root,1234567' }), true);
+  assert.equal(mayHaveToken('0', { [allowedUsersAnnotation]: 'root' }), false);
+  for (const name of ['0a', 'a0', '1234567x']) assert.equal(mayHaveToken(name, {}), true, name);
+});
+
 test('a Token for slurm that upstream served is told from one that a user wrote', () => {
   const served = {
     ...aToken({ username: 'slurm' }),

@@ -59,6 +59,9 @@ export function planRenewal(token: Read<Token>, stored: TokenFacts | undefined, 
 /** Users that can do anything in Slurm. */
 const privileged = new Set(['root', 'slurm']);
 
+/** Slurm reads a name that is no user's as a user id: `0` is root, also as `00`, and the id of `slurm` depends on the image. */
+export const isUserId = (username: string): boolean => /^[0-9]+$/.test(username);
+
 /**
  * A user who may write a Token must not become root by that. Tokens for such users are signed only if the Secret with the
  * signing key lists them: who can write that Secret could sign any token anyway.
@@ -66,7 +69,7 @@ const privileged = new Set(['root', 'slurm']);
 export const allowedUsersAnnotation = 'slinky.slurm.net/token-users';
 
 export function mayHaveToken(username: string, keyAnnotations: Readonly<Record<string, string>>): boolean {
-  if (!privileged.has(username.toLowerCase())) return true;
+  if (!privileged.has(username.toLowerCase()) && !isUserId(username)) return true;
   const listed = usersListed(keyAnnotations);
   return listed.includes(username) || listed.includes('*');
 }
