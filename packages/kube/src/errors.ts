@@ -8,6 +8,7 @@ export type KubeErrorCode =
   | 'KUBE_ABORTED'
   | 'KUBE_MALFORMED'
   | 'KUBE_NOT_SYNCED'
+  | 'KUBE_ACCESS_REGAINED'
   | 'KUBE_NOT_LEADER'
   | 'KUBE_NOT_OWNED'
   | 'KUBE_TERMINAL'
@@ -63,6 +64,13 @@ export class MalformedError extends KubeError {
 export class NotSyncedError extends KubeError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('KUBE_NOT_SYNCED', message, options);
+  }
+}
+
+/** A namespace that was left out can be read: the program must start again to include it. */
+export class AccessRegainedError extends KubeError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('KUBE_ACCESS_REGAINED', message, options);
   }
 }
 

@@ -22,6 +22,7 @@ export class Cache {
   readonly #informers = new Map<string, AnyInformer>();
   readonly #requestedOptions = new Map<AnyInformer, object>();
   #started: AbortSignal | undefined;
+  #leftOut: ReadonlySet<string> = new Set();
   readonly #running: Promise<void>[] = [];
 
   constructor(client: Client, options: CacheOptions = {}) {
@@ -46,7 +47,7 @@ export class Cache {
     const informer = new Informer<T>(
       this.#client,
       resource,
-      { ...this.#options.tuning, namespaces: this.#options.namespaces, ...options },
+      { ...this.#options.tuning, namespaces: this.#namespaces(), ...options },
       { clock: this.#options.clock ?? systemClock, log: this.#options.log ?? silent },
     );
     this.#informers.set(name(resource), informer as AnyInformer);
@@ -71,6 +72,12 @@ export class Cache {
     return [...this.#informers.values()];
   }
 
+  /** Before the start: these of its namespaces are not read, and count as empty. */
+  leaveOut(namespaces: ReadonlySet<string>): void {
+    this.#leftOut = namespaces;
+    for (const informer of this.#informers.values()) informer.leaveOut(namespaces);
+  }
+
   /** Runs all informers, including those created later, until the signal is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     this.#started = signal;
@@ -82,6 +89,10 @@ export class Cache {
   /** Resolves when every informer is filled. */
   async waitForSync(options: { signal?: AbortSignal; timeout?: number } = {}): Promise<void> {
     await Promise.all(this.informers.map((informer) => informer.waitForSync(options)));
+  }
+
+  #namespaces(): readonly string[] | undefined {
+    return this.#options.namespaces?.filter((namespace) => !this.#leftOut.has(namespace));
   }
 
   #of(resource: AnyResource): AnyInformer | undefined {

@@ -26,7 +26,7 @@ export type Subscriber<T extends KubeObject> = (change: Change<T>) => void;
 export class Informer<T extends KubeObject> {
   readonly resource: Resource<T>;
   readonly #store = new Store<T>();
-  readonly #parts: { readonly namespace: string | undefined; replica: Replica<T>; reflector: Reflector<T> }[];
+  #parts: readonly { readonly namespace: string | undefined; replica: Replica<T>; reflector: Reflector<T> }[];
   readonly #unsynced: Set<string | undefined>;
   readonly #subscribers = new Set<Subscriber<T>>();
   readonly #waiting = new Set<() => void>();
@@ -72,6 +72,14 @@ export class Informer<T extends KubeObject> {
       });
       return { namespace, replica, reflector };
     });
+  }
+
+  /** Before the start: these namespaces are not read. */
+  leaveOut(namespaces: ReadonlySet<string>): void {
+    this.#parts = this.#parts.filter(
+      ({ namespace }) => namespace === undefined || !namespaces.has(namespace),
+    );
+    for (const namespace of namespaces) this.#unsynced.delete(namespace);
   }
 
   /** Runs until the signal is aborted. A second call returns the same promise. */

@@ -16,6 +16,7 @@ import { EventRecorder } from '../recorder/recorder.ts';
 import { Discovery } from './discovery.ts';
 import { Health } from './health.ts';
 import { Metrics } from './metrics.ts';
+import { RefusedNamespaces } from './refused-namespaces.ts';
 import { type LocalRoute, StatusPages, type StatusPagesOptions } from './status-pages.ts';
 
 export interface ManagerOptions extends StatusPagesOptions {
@@ -191,6 +192,12 @@ export class Manager {
       running.push(...(await this.#serve(rest.signal)));
       await this.discovery.refresh(work.signal);
       running.push(guard('discovery', this.discovery.run(rest.signal), rest.signal));
+      const { namespaces = [] } = this.#options;
+      if (namespaces.length > 1) {
+        const refused = new RefusedNamespaces(this.unguardedClient, this.cache, this);
+        await refused.leaveOut(namespaces, work.signal);
+        running.push(guard(refused.name, refused.run(rest.signal), rest.signal));
+      }
       running.push(guard('cache', this.cache.start(rest.signal), rest.signal));
       for (const { runnable, everywhere } of this.#runnables)
         if (everywhere) running.push(guard(runnable.name, runnable.run(rest.signal), rest.signal));
