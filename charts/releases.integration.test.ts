@@ -113,3 +113,28 @@ test('two operators, each for namespaces of its own, are installed beside each o
   assert.ok(left.some((name) => name.startsWith('slurm-operator-b')));
   await helm('uninstall', 'two', ...place('team-b'));
 });
+
+test('two operators in one namespace share neither the lease nor the certificate of the webhook', async () => {
+  const own = async (values: object) => {
+    const manifests = await stage.operator(values);
+    const args = manifests
+      .filter(({ kind }) => kind === 'Deployment')
+      .flatMap((one) => (one as Any).spec.template.spec.containers[0].args as string[]);
+    const of = (flag: string) => args.find((arg) => arg.startsWith(`--${flag}=`))?.split('=')[1];
+    const secrets = manifests
+      .filter(({ kind }) => kind === 'Role')
+      .flatMap((role) => (role as Any).rules as Any[])
+      .flatMap(({ resourceNames = [] }) => resourceNames as string[]);
+    return { lease: of('leader-elect-name'), secret: of('cert-secret'), mayWrite: secrets };
+  };
+  assert.deepEqual(await own({}), {
+    lease: undefined,
+    secret: 'slurm-operator-webhook-ca',
+    mayWrite: ['slurm-operator-webhook-ca'],
+  });
+  assert.deepEqual(await own({ fullnameOverride: 'second' }), {
+    lease: 'second',
+    secret: 'second-webhook-ca',
+    mayWrite: ['second-webhook-ca'],
+  });
+});

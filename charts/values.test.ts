@@ -34,6 +34,7 @@ const different: Record<string, Record<string, string>> = {
     'operator.imagePullPolicy': 'null: the chart’s own policy',
     'webhook.imagePullPolicy': 'null: the chart’s own policy',
     'certManager.enabled': 'the webhook makes its own certificate',
+    'certManager.secretName': 'empty: the same name, made of the one of the release',
     'webhook.timeoutSeconds': 'an edit waits for a silent webhook for 2 s at most',
     'webhook.validating.failurePolicy':
       'the controllers apply the same rules: an edit never depends on the webhook',

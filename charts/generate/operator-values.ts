@@ -112,7 +112,7 @@ export function operatorValues(): Schema {
     }),
     certManager: closed('The certificate from cert-manager.', {
       enabled: flag('Use cert-manager.'),
-      secretName: text('Secret with the certificate.', { minLength: 1 }),
+      secretName: text('Secret with the certificate. Empty: <fullname>-webhook-ca.'),
       duration: text('How long it is valid.', goDuration),
       renewBefore: text('How long before the end it is renewed.', goDuration),
     }),

@@ -37,6 +37,11 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 {{- $account.name | default (ternary (include "operator.componentName" .) "default" $account.create) -}}
 {{- end -}}
 
+{{/* The Secret with the certificate of the webhook: one per release, because the certificate names its Service. */}}
+{{- define "operator.certificateSecret" -}}
+{{- .Values.certManager.secretName | default (printf "%s-webhook-ca" (include "operator.fullname" .)) -}}
+{{- end -}}
+
 {{/* The namespaces that a component watches, as JSON; an empty list means all. */}}
 {{- define "operator.namespaces" -}}
 {{- $names := list -}}

@@ -26,6 +26,10 @@
 {{- if and $v.leaderElection (eq .component "operator") }}
 - --leader-elect
 - --leader-elect-namespace={{ include "operator.namespace" .root }}
+{{- /* Two releases in one namespace must not share a lease: one of them would never act. */}}
+{{- if ne (include "operator.fullname" .root) "slurm-operator" }}
+- --leader-elect-name={{ include "operator.fullname" .root }}
+{{- end }}
 {{- end }}
 {{- with include "operator.namespaces" . | fromJsonArray }}
 - --namespaces={{ join "," . }}

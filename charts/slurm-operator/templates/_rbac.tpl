@@ -42,7 +42,7 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{/* A role and its binding. Arguments: root, component, name, namespace (empty: in the whole cluster), files. */}}
 {{- define "operator.grant" -}}
 {{- $kind := ternary "Role" "ClusterRole" (not (not .namespace)) -}}
-{{- $secret := .root.Values.certManager.secretName -}}
+{{- $secret := include "operator.certificateSecret" .root -}}
 {{- $configuration := include "operator.componentName" . -}}
 {{- $rules := include "operator.rules" (dict "root" .root "files" .files "secret" $secret "configuration" $configuration) | fromJsonArray -}}
 ---

@@ -117,9 +117,11 @@ test('where it looks and who leads', () => {
   const lease = (args: readonly string[], env = {}) => read(args, env).serving.leaderElection;
   assert.deepEqual(lease(['--leader-elect', '--leader-elect-namespace=x'], { POD_NAMESPACE: 'y' }), {
     namespace: 'x',
+    name: undefined,
   });
-  assert.deepEqual(lease(['--leader-elect'], { POD_NAMESPACE: 'y' }), { namespace: 'y' });
-  assert.deepEqual(lease(['--leader-elect']), { namespace: undefined });
+  assert.equal(lease(['--leader-elect'], { POD_NAMESPACE: 'y' })?.namespace, 'y');
+  assert.equal(lease(['--leader-elect'])?.namespace, undefined);
+  assert.equal(lease(['--leader-elect', '--leader-elect-name=second'])?.name, 'second');
 });
 
 test('what it serves about itself, and where', () => {

@@ -6,7 +6,7 @@ import type { ServingSettings } from './serving-flags.ts';
 import { StepAside } from './step-aside.ts';
 
 export interface Named {
-  /** Of the program, its field manager and its lease. */
+  /** Of the program, its field manager and, unless a flag names it, its lease. */
   readonly name: string;
 }
 
@@ -25,7 +25,12 @@ export async function managerOf(
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(leaderElection === undefined
       ? {}
-      : { leaderElection: { name, namespace: leaseNamespace(leaderElection.namespace, config) } }),
+      : {
+          leaderElection: {
+            name: leaderElection.name ?? name,
+            namespace: leaseNamespace(leaderElection.namespace, config),
+          },
+        }),
     ...(health === undefined ? {} : { health }),
     ...(metrics === undefined ? {} : { metrics: { ...metrics, http2 } }),
   });

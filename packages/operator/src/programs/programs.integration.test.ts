@@ -110,6 +110,7 @@ test('addresses, workers, the lease, and a look at one namespace only', async (t
     `--metrics-addr=127.0.0.1:${metrics}`,
     '--leader-elect',
     '--leader-elect-namespace=slinky',
+    '--leader-elect-name=second',
     `--namespaces=${namespace}`,
     ...kinds.map((kind, index) => `--${kind}-workers=${index + 2}`),
   );
@@ -123,7 +124,7 @@ test('addresses, workers, the lease, and a look at one namespace only', async (t
     await world.client.find(statefulSets, { namespace: 'other', name: 'theirs-controller' }),
     undefined,
   );
-  const lease = await world.client.get(leases, { namespace: 'slinky', name: 'slurm-operator' });
+  const lease = await world.client.get(leases, { namespace: 'slinky', name: 'second' });
   assert.notEqual(lease.spec?.holderIdentity ?? '', '');
   const { text } = await page(`http://127.0.0.1:${metrics}/metrics`);
   for (const [index, kind] of kinds.entries())

@@ -12,6 +12,10 @@ export const servingFlags = (standard: { readonly metrics: string }) => ({
   namespaces: list('namespaces to watch, comma-separated (default all)'),
   'leader-elect': toggle(false, 'elect a leader among several replicas'),
   'leader-elect-namespace': text('', 'namespace of the lease (default the namespace of the program)'),
+  'leader-elect-name': text(
+    '',
+    'name of the lease (default the name of the program): one for each installation in a namespace',
+  ),
   'health-addr': address(':8081', 'address of /livez, /healthz and /readyz'),
   'metrics-addr': address(standard.metrics, 'address of /metrics, and of /debug/vars for loopback clients'),
   'metrics-secure': toggle(false, 'serve metrics over TLS, to clients that are authorized to get /metrics'),
@@ -22,7 +26,9 @@ export const servingFlags = (standard: { readonly metrics: string }) => ({
 export interface ServingSettings {
   readonly kubeconfig: string | undefined;
   readonly namespaces: readonly string[] | undefined;
-  readonly leaderElection: { readonly namespace: string | undefined } | undefined;
+  readonly leaderElection:
+    | { readonly namespace: string | undefined; readonly name: string | undefined }
+    | undefined;
   readonly health: Address | undefined;
   readonly metrics: (Address & { readonly secure: boolean }) | undefined;
   readonly http2: boolean;
@@ -40,7 +46,10 @@ export function servingSettings(
     kubeconfig: flags.kubeconfig === '' ? undefined : flags.kubeconfig,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
     leaderElection: flags['leader-elect']
-      ? { namespace: flags['leader-elect-namespace'] || env['POD_NAMESPACE'] || undefined }
+      ? {
+          namespace: flags['leader-elect-namespace'] || env['POD_NAMESPACE'] || undefined,
+          name: flags['leader-elect-name'] || undefined,
+        }
       : undefined,
     health: flags['health-addr'],
     metrics: metrics === undefined ? undefined : { ...metrics, secure: flags['metrics-secure'] },
