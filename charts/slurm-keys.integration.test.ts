@@ -88,12 +88,30 @@ test('keys that the chart before held stay when a release is moved to ours, if t
   const [, annotation = '', value = ''] = /annotate secret .* (helm\S+)=(\w+)$/m.exec(page) ?? [];
   const place = ['--namespace', 'slurm'];
   await stage.helm.run(['install', 'moved', before, ...place]);
+  const move = () =>
+    stage.helm.run(['upgrade', 'moved', chart('slurm'), ...place, '--set', 'fullnameOverride=moved']);
+  await assert.rejects(move(), /helm would delete the key in Secret moved-auth-slurm/);
   for (const name of marked) {
     const metadata = { annotations: { [annotation]: value } };
     await stage.client.mergePatch(secrets, { namespace: 'slurm', name }, { metadata });
   }
-  await stage.helm.run(['upgrade', 'moved', chart('slurm'), ...place, '--set', 'fullnameOverride=moved']);
+  await move();
   const { items } = await stage.client.list(secrets, { namespace: 'slurm' });
   const left = items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('moved-'));
   assert.deepEqual(left.toSorted(), marked);
+});
+
+test('a key of the release that extraObjects contains is not refused: helm does not delete it', async () => {
+  const data = { 'slurm.key': 'a2V5', 'jwt.key': 'a2V5' };
+  const values = await stage.helm.file({
+    slurmKey: { secretRef: { name: 'given', key: 'slurm.key' } },
+    jwtKey: { secretRef: { name: 'given', key: 'jwt.key' } },
+    extraObjects: [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'given' }, data }],
+  });
+  const put = (command: string) =>
+    stage.helm.run([command, 'giving', chart('slurm'), '--namespace', 'slurm', '--values', values]);
+  await put('install');
+  await put('upgrade');
+  const { metadata } = await stage.client.get(secrets, { namespace: 'slurm', name: 'given' });
+  assert.equal(metadata.annotations?.['meta.helm.sh/release-name'], 'giving');
 });

@@ -38,6 +38,22 @@ an annotation of the Controller requests it. As JSON: {slurm: {name, key, create
 {{- toJson (dict "slurm" $slurm "jwt" $jwt) -}}
 {{- end -}}
 
+{{/*
+Fails before helm deletes a key that is in use: upstream's chart created the keys, so they belong to its release, and this chart contains none.
+Jobs and workers of a cluster with new keys are lost.
+*/}}
+{{- define "slurm.keepKeys" -}}
+{{- $keys := include "slurm.keys" . | fromJson -}}
+{{- $namespace := include "slurm.namespace" . -}}
+{{- range list $keys.slurm.name $keys.jwt.name | uniq -}}
+{{- $annotations := dig "metadata" "annotations" dict (lookup "v1" "Secret" $namespace . | default dict) -}}
+{{- $isOurs := and (eq (get $annotations "meta.helm.sh/release-name") $.Release.Name) (eq (get $annotations "meta.helm.sh/release-namespace") $.Release.Namespace) -}}
+{{- if and $isOurs (ne (get $annotations "helm.sh/resource-policy") "keep") (not (contains . (toYaml $.Values.extraObjects))) -}}
+{{- fail (printf "helm would delete the key in Secret %s, because the previous chart of this release created it and this one does not. Keep it first: kubectl --namespace %s annotate secret %s helm.sh/resource-policy=keep" . $namespace .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Fails if a deprecated value contradicts the new one. Arguments: given, old, oldName, new, newName. */}}
 {{- define "slurm.oneSpelling" -}}
 {{- $ref := .new.secretRef | default dict -}}
