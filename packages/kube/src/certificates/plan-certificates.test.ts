@@ -50,7 +50,10 @@ test('replaces an invalid certificate at once', async () => {
   assert.equal(planCertificates(undefined, dnsNames, start).action, 'new-authority');
   assert.equal(actionFor({ caCert: 'garbage' }), 'new-authority');
   assert.equal(actionFor({ caKey: '' }), 'new-authority');
+  assert.equal(actionFor({ caKey: other.caKey }), 'new-authority');
   assert.equal(actionFor({ cert: '' }), 'new-serving');
+  assert.equal(actionFor({ key: other.key }), 'new-serving');
+  assert.equal(actionFor({ key: 'garbage' }), 'new-serving');
   assert.equal(actionFor({ cert: other.cert, key: other.key }), 'new-serving');
   assert.equal(actionFor({}, [...dnsNames, 'new.ns.svc']), 'new-serving');
 });

@@ -1,5 +1,5 @@
 /** Decides from the stored certificates and the time whether to renew the authority or the serving certificate. Pure. */
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { CLOCK_SKEW } from '@slurm-operator/kubernetes-values';
 
@@ -31,12 +31,13 @@ export function planCertificates(
 ): CertificatePlan {
   if (stored === undefined) return { action: 'new-authority', why: 'no certificates exist' };
   const authority = parse(bundle(stored.caCert)[0] ?? '');
-  if (authority === undefined || stored.caKey === '')
+  // A tool that writes only its own fields, such as cert-manager, leaves the key of our authority beside a certificate of its own.
+  if (authority === undefined || !hasKey(authority, stored.caKey))
     return { action: 'new-authority', why: 'the stored authority is invalid' };
   const authorityDue = renewalTime(authority);
   if (now >= authorityDue) return { action: 'new-authority', why: 'the authority expires soon' };
   const serving = parse(stored.cert);
-  if (serving === undefined || stored.key === '')
+  if (serving === undefined || !hasKey(serving, stored.key))
     return { action: 'new-serving', why: 'the stored certificate is invalid' };
   if (!serving.verify(authority.publicKey)) {
     const signer = signerOf(stored);
@@ -84,6 +85,14 @@ function renewalTime(certificate: X509Certificate): number {
   const from = Date.parse(certificate.validFrom);
   const to = Date.parse(certificate.validTo);
   return to - (to - from) * REMAINING;
+}
+
+function hasKey(certificate: X509Certificate, pem: string): boolean {
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(pem));
+  } catch {
+    return false;
+  }
 }
 
 function parse(pem: string): X509Certificate | undefined {
