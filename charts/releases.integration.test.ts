@@ -119,7 +119,7 @@ test('two operators in one namespace share neither the lease nor the certificate
     const manifests = await stage.operator(values);
     const args = manifests
       .filter(({ kind }) => kind === 'Deployment')
-      .flatMap((one) => (one as Any).spec.template.spec.containers[0].args as string[]);
+      .flatMap((deployment) => (deployment as Any).spec.template.spec.containers[0].args as string[]);
     const of = (flag: string) => args.find((arg) => arg.startsWith(`--${flag}=`))?.split('=')[1];
     const secrets = manifests
       .filter(({ kind }) => kind === 'Role')

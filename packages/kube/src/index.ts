@@ -1,5 +1,6 @@
 /** The public API of the runtime; README.md introduces it. */
 
+export { applyDeclared } from './apply/apply-declared.ts';
 export { covers, withoutUnset } from './apply/covers.ts';
 export { type Applied, OwnedApplier, type OwnedApplyOptions } from './apply/owned-applier.ts';
 export { Cache, type CacheOptions } from './cache/cache.ts';

@@ -10,9 +10,10 @@ import type { ApplyIntent, CallOptions } from '../client/options.ts';
 import { NotOwnedError } from '../errors.ts';
 import { controllerOf, controllerReference, type KubeObject, keyOf, type Live } from '../objects/object.ts';
 import { type Resource, resourceName } from '../objects/resource.ts';
+import { applyDeclared } from './apply-declared.ts';
 import { covers, withoutUnset } from './covers.ts';
 import { inheritFields } from './inherit-fields.ts';
-import { undeclaredFields, withoutFields } from './undeclared-fields.ts';
+import { withoutFields } from './undeclared-fields.ts';
 
 export interface Applied<T extends KubeObject> {
   /**
@@ -37,9 +38,6 @@ interface Memory {
   readonly resourceVersion: string;
   readonly ignored: readonly string[];
 }
-
-/** Each refusal names several unknown fields; after this many rounds the error is thrown. */
-const maxRounds = 8;
 
 export class OwnedApplier {
   readonly #client: Client;
@@ -92,31 +90,10 @@ export class OwnedApplier {
       }
       if (before === undefined && !covers(live, known)) await this.#inherit(resource, live, options);
     }
-    const applied = await this.#applyKnown(resource, whole, ignored, options);
+    const { signal, timeout } = options;
+    const applied = await applyDeclared(this.#client, resource, whole, { signal, timeout }, ignored);
     this.#remember(key, digest, applied.object, applied.ignored);
     return { outcome: 'applied', ...applied };
-  }
-
-  /** The server refuses the whole object because of one unknown field. Such fields are left out and reported in the result. */
-  async #applyKnown<T extends KubeObject>(
-    resource: Resource<T>,
-    whole: ApplyIntent<T>,
-    known: readonly string[],
-    { signal, timeout }: OwnedApplyOptions,
-  ): Promise<{ object: Live<T>; ignored: readonly string[] }> {
-    let ignored = known;
-    for (let round = 1; ; round += 1) {
-      try {
-        const object = await this.#client.apply(resource, withoutFields(whole, ignored), { signal, timeout });
-        return { object, ignored };
-      } catch (error) {
-        const more = undeclaredFields(error instanceof Error ? error.message : '').filter(
-          (path) => !ignored.includes(path),
-        );
-        if (more.length === 0 || round === maxRounds) throw error;
-        ignored = [...ignored, ...more];
-      }
-    }
   }
 
   /** Reads the object from the server, once per child: caches drop `managedFields`. */

@@ -1,5 +1,7 @@
 /** Writes a status if it says something new. */
 import {
+  type ApplyIntent,
+  applyDeclared,
   type Client,
   covers,
   type KubeObject,
@@ -22,17 +24,59 @@ interface WithStatus extends KubeObject {
   status?: { conditions?: StoredCondition[] };
 }
 
+/**
+ * A CRD that is older than the operator lacks fields of the status. They are left out and logged: one of them would otherwise have the
+ * API server refuse the whole status, with the conditions.
+ */
 export async function writeStatus<T extends KubeObject>(
   resource: Resource<T>,
   object: Live<T>,
-  { fields = {}, conditions: desired, withdrawn = [] }: StatusReport,
+  report: StatusReport,
   client: Client,
-  context: Pick<ReconcileContext, 'clock' | 'signal'>,
+  { clock, signal, log }: Pick<ReconcileContext, 'clock' | 'signal' | 'log'>,
 ): Promise<void> {
-  const { name, namespace, generation } = object.metadata;
-  // Every kind of ours has these fields in its status; `T` does not say so.
+  const intent = statusIntent<T>(object, report, clock.now());
+  if (intent === undefined) return;
+  const { ignored } = await applyDeclared(client, resource, intent, { subresource: 'status', signal });
+  if (ignored.length > 0)
+    log.warn(
+      { fields: ignored, kind: resource.kind },
+      'the CRD is older than the operator and has no such fields: upgrade the chart slurm-operator-crds',
+    );
+}
+
+/** The same for what must be stored before the next step: nothing is left out. */
+export async function recordStatus<T extends KubeObject>(
+  resource: Resource<T>,
+  object: Live<T>,
+  report: StatusReport,
+  client: Client,
+  { clock, signal }: Pick<ReconcileContext, 'clock' | 'signal'>,
+): Promise<void> {
+  const intent = statusIntent<T>(object, report, clock.now());
+  if (intent !== undefined) await client.apply(resource, intent, { subresource: 'status', signal });
+}
+
+function statusIntent<T extends KubeObject>(
+  object: Live<T>,
+  report: StatusReport,
+  now: number,
+): ApplyIntent<T> | undefined {
+  const status = statusToWrite(object, report, now);
+  const { name, namespace } = object.metadata;
+  // Every kind of ours has such a status; `T` does not say so.
+  return status && ({ metadata: { name, namespace }, status } as unknown as ApplyIntent<T>);
+}
+
+/** The new status; undefined if it says what the object says already. */
+function statusToWrite(
+  object: Live,
+  { fields = {}, conditions: desired, withdrawn = [] }: StatusReport,
+  now: number,
+): object | undefined {
+  const { generation } = object.metadata;
+  // Every kind of ours has these fields in its status; `Live` does not say so.
   const before = (object as unknown as Live<WithStatus>).status;
-  const now = context.clock.now();
   let conditions: readonly StoredCondition[] = (before?.conditions ?? []).filter(
     ({ type }) => !withdrawn.includes(type),
   );
@@ -52,9 +96,5 @@ export async function writeStatus<T extends KubeObject>(
   const stale = Object.keys(before ?? {}).some(
     (field) => !(field in status) || (status as Record<string, unknown>)[field] === undefined,
   );
-  if (!stale && !drops && covers(before, status)) return;
-  await client.apply(resource, { metadata: { name, namespace }, status } as never, {
-    subresource: 'status',
-    signal: context.signal,
-  });
+  return stale || drops || !covers(before, status) ? status : undefined;
 }

@@ -4,7 +4,7 @@ import type { Client, Live, Manager } from '@slurm-operator/kube';
 import { compressHostlist } from '@slurm-operator/slurm';
 import { nodeSets } from '../../../cache/resources.ts';
 import type { Acting } from '../../../framework/define-reconciler.ts';
-import { writeStatus } from '../../../framework/status/write-status.ts';
+import { recordStatus } from '../../../framework/status/write-status.ts';
 import type { SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
 import type { NodeSetMetrics } from '../metrics.ts';
 import type { WorkerDefaults } from '../objects/worker-template.ts';
@@ -129,7 +129,7 @@ export class NodeSetActor {
     if (current === undefined) return;
     const { conditions: _conditions, observedGeneration: _generation, ...fields } = current.status ?? {};
     const report = { fields: { ...fields, reservation: record }, conditions: [condition] };
-    await writeStatus(nodeSets, current, report, client, acting);
+    await recordStatus(nodeSets, current, report, client, acting);
   }
 }
 

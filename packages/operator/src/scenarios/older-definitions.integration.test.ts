@@ -1,0 +1,45 @@
+/** The operator was upgraded and the CRDs were not, or they are upstream's: objects still say what the operator found. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { conditionType, customResourceDefinition, kinds } from '@slurm-operator/api';
+import { customResourceDefinitions } from '@slurm-operator/kube';
+import { aController, aToken } from '../../testing/objects.ts';
+import { startOperatorWorld } from '../../testing/operator-world.ts';
+import { controllers, tokens } from '../cache/resources.ts';
+
+interface StatusSchema {
+  properties: Record<string, unknown>;
+}
+
+/** The definition of an older release, whose status has conditions only. */
+function older(kind: (typeof kinds)[number]) {
+  const definition = structuredClone(customResourceDefinition(kind)) as unknown as {
+    metadata: { name: string };
+    spec: { versions: { schema: { openAPIV3Schema: { properties: { status: StatusSchema } } } }[] };
+  };
+  for (const { schema } of definition.spec.versions) {
+    const { status } = schema.openAPIV3Schema.properties;
+    const { conditions, observedGeneration } = status.properties;
+    status.properties = { conditions, observedGeneration };
+  }
+  return definition;
+}
+
+test('a status with fields that the CRD lacks is written without them', async () => {
+  const world = await startOperatorWorld();
+  try {
+    for (const kind of kinds.filter((each) => ['Controller', 'Token'].includes(each.kind))) {
+      const { metadata, spec } = older(kind);
+      await world.client.mergePatch(customResourceDefinitions, metadata, { spec });
+    }
+    await world.operate();
+    await world.put(controllers, aController());
+    await world.put(tokens, aToken());
+    const { message } = await world.said(tokens, 'alice', conditionType.ready, 'SecretNotFound');
+    assert.match(message, /slurm-jwt/);
+    const ready = await world.said(controllers, 'slurm', conditionType.ready, 'SecretNotFound');
+    assert.equal(ready.status, 'False');
+  } finally {
+    await world.stop();
+  }
+});
