@@ -117,6 +117,10 @@ export const slurmMatrix: Readonly<Record<string, object>> = {
       },
     },
   },
+  'autoscaling with a limit for all node sets': {
+    nodesets: { a: { autoscale: { min: 0, max: 40, idleAfter: '5m' } } },
+    controller: { maxAwake: 50 },
+  },
   'standby controllers': {
     controller: { ha: { enabled: true, backups: 2 }, persistence: { existingClaim: 'shared' } },
   },
