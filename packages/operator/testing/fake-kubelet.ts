@@ -1,4 +1,5 @@
 /** Runs no container: binds pods, reports them Running and Ready, and lets deleted ones go. For tests on the embedded API server. */
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Client,
   ConflictError,
@@ -15,12 +16,14 @@ export interface FakeKubeletOptions {
   readonly namespace: string;
   /** Its containers start now; answers when that is. */
   readonly started?: (pod: Pod) => Promise<number>;
+  /** False: no machine is free for it; asked again every 200 ms. @default true */
+  readonly schedules?: (pod: Pod) => boolean;
   /** Its containers end now; the pod is gone when they have. */
   readonly ended?: (pod: Pod) => void | Promise<void>;
 }
 
 export async function runFakeKubelet(
-  { client, namespace, started, ended }: FakeKubeletOptions,
+  { client, namespace, started, ended, schedules = () => true }: FakeKubeletOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const known = new Set<string>();
@@ -28,6 +31,7 @@ export async function runFakeKubelet(
   const pending: Promise<void>[] = [];
   try {
     await client.watch(pods, { namespace, sendInitialEvents: true, signal }, (event) => {
+      if (event.type === 'DELETED') over.add(event.object.metadata.uid);
       if (event.type !== 'ADDED' && event.type !== 'MODIFIED') return;
       pending.push(step(event.object as unknown as Pod));
     });
@@ -46,6 +50,11 @@ export async function runFakeKubelet(
         await endPod(client, pod, signal);
       } else if (!known.has(uid)) {
         known.add(uid);
+        if (!schedules(pod)) await reportUnschedulable(client, pod, signal);
+        while (!schedules(pod)) {
+          await delay(200, undefined, { signal });
+          if (over.has(uid)) return;
+        }
         await bindPod(client, pod, signal);
         const at = (await started?.(pod)) ?? Date.now();
         await reportRunning(client, pod, at, signal);
@@ -73,6 +82,19 @@ export async function bindPod(client: Client, pod: Pod, signal?: AbortSignal): P
     },
     ...(signal === undefined ? {} : { signal }),
   });
+}
+
+async function reportUnschedulable(client: Client, pod: Pod, signal: AbortSignal): Promise<void> {
+  const { namespace = '', name, uid } = pod.metadata;
+  const condition = {
+    type: 'PodScheduled',
+    status: 'False',
+    reason: 'Unschedulable',
+    message: '0/1 nodes are available: 1 Insufficient cpu.',
+    lastTransitionTime: timestamp(Date.now()),
+  };
+  const body = { metadata: { uid }, status: { phase: 'Pending', conditions: [condition] } };
+  await client.mergePatch(pods, { namespace, name }, body, { subresource: 'status', signal });
 }
 
 /** Tells that it is Running and Ready. */

@@ -70,6 +70,8 @@ export interface NodeSetStageOptions<S extends StagedSlurm> {
   readonly slurm?: (changed: () => void) => S;
   /** The slurmd of a deleted pod ends before the pod is gone. @default false */
   readonly endsWorkers?: boolean;
+  /** Whether a machine is free for a pod. @default always */
+  readonly schedules?: (pod: Pod) => boolean;
   /** Of slurmd, where a NodeSet names none. */
   readonly image?: string;
 }
@@ -158,6 +160,7 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
             instanceId: pod.metadata.uid ?? '',
             conf: confOf(pod),
           }),
+        ...(options.schedules === undefined ? {} : { schedules: options.schedules }),
         ...(options.endsWorkers === true
           ? { ended: (pod: Pod) => stage.slurm.workerEnds(pod.spec?.hostname ?? '') }
           : {}),

@@ -36,13 +36,18 @@ export class PoweredSlurm extends WatchedGateway implements StagedSlurm, AsyncDi
     watch.start();
   }
 
-  static async start(version: SlurmRelease, configuration: readonly string[] = []): Promise<PoweredSlurm> {
+  static async start(
+    version: SlurmRelease,
+    configuration: readonly string[] = [],
+    options: { readonly steppedClock?: boolean } = {},
+  ): Promise<PoweredSlurm> {
     const name = `power-${process.pid}-${version.replace('.', '-')}`;
     const mini = await startMiniSlurm({
       version,
       nodes: 0,
       name,
       configuration: [...powerSaving, ...configuration],
+      ...options,
     });
     const client = mini.client();
     return new PoweredSlurm(mini, client, new SlurmWatch({ client }));
@@ -64,6 +69,11 @@ export class PoweredSlurm extends WatchedGateway implements StagedSlurm, AsyncDi
     const end = this.mini.removeNode(name);
     this.#ends.set(name, end);
     return end;
+  }
+
+  /** As the side container of slurmctld does it before 25.11: a line of `status.autoscale.recordsToCreate`. */
+  async createRecords(line: string): Promise<void> {
+    await this.mini.run('scontrol', 'create', ...line.split(' '));
   }
 
   async pollByHand(): Promise<boolean> {

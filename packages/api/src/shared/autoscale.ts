@@ -157,7 +157,7 @@ export const autoscaleStatus = object(
     recordsToCreate: optional(
       text({
         description:
-          'Slurm nodes that the Controller creates with scontrol, as a hostlist (Slurm before 25.11 only).',
+          'Slurm nodes that the Controller creates with scontrol, as a line of slurm.conf (Slurm before 25.11 only).',
       }),
     ),
     shape: optional(

@@ -24,9 +24,11 @@ interface Past {
   /** What slurmctld finds in its state; nothing where it never ran before. */
   readonly told?: string;
   readonly version: string;
+  /** Tag of the image of slurmctld. */
+  readonly image?: string;
 }
 
-async function start({ told, version }: Past) {
+async function start({ told, version, image = '26.05' }: Past) {
   const directory = await mkdtemp(join(tmpdir(), 'reconfigure-'));
   const [etc, state, bin] = [join(directory, 'etc'), join(directory, 'state'), join(directory, 'bin')];
   for (const each of [etc, state, bin]) await mkdir(each);
@@ -58,6 +60,9 @@ case "$*" in
   reconfigure) cat ${etc}/.config-version >>${log}; echo >>${log} ;;
   '-o show partition') cat ${etc}/partitions ;;
   'show config') cat ${etc}/config ;;
+  'show hostnames '*) echo w-0; echo w-1 ;;
+  'create '*) echo "$*" >>${log}; [ ! -e ${etc}/broken ] ;;
+  'show node '*) [ ! -e ${etc}/broken ] ;;
 esac`;
   await writeFile(join(bin, 'scontrol'), stub, { mode: 0o755 });
   await writeFile(join(bin, 'squeue'), `#!/bin/sh\ncat ${etc}/jobs`, { mode: 0o755 });
@@ -68,7 +73,7 @@ esac`;
   await writeFile(join(bin, 'sleep'), nap, { mode: 0o755 });
   const mount = { name: 'statesave', mountPath: state };
   const { command } = reconfigureContainer({
-    controller: aController(),
+    controller: aController({ slurmctld: { image: `slurmctld:${image}` } }),
     defaults: operatorDefaults,
     state: mount,
   });
@@ -166,4 +171,31 @@ test('a reconfigure waits for jobs whose PrologSlurmctld runs', async () => {
   assert.deepEqual(await slurmctld.told(), []);
   await slurmctld.put('jobs', '');
   assert.deepEqual(await slurmctld.untilTold('two'), ['two', 'two']);
+});
+
+test('creates the nodes of autoscaled NodeSets once, with a Slurm that cannot over REST', async () => {
+  const line = 'NodeName=w-[0-1] CPUs=4 Feature=w State=CLOUD';
+  const commands = [
+    'create NodeName=w-0 CPUs=4 Feature=w State=CLOUD',
+    'create NodeName=w-1 CPUs=4 Feature=w State=CLOUD',
+  ];
+  const old = await start({ told: 'one', version: 'one', image: '24.11' });
+  await old.put('.autoscale-nodes', `${line}\n`);
+  await old.turns();
+  assert.deepEqual(
+    (await old.told()).filter((said) => said.startsWith('create')),
+    commands,
+  );
+  await old.put('broken', '');
+  await old.put('.autoscale-nodes', `${line} \n`);
+  await old.turns();
+  const tries = (await old.told()).filter((said) => said.startsWith('create')).length;
+  assert.ok(tries > 4, `what failed is tried again: ${tries}`);
+  const current = await start({ told: 'one', version: 'one' });
+  await current.put('.autoscale-nodes', `${line}\n`);
+  await current.turns();
+  assert.deepEqual(
+    (await current.told()).filter((said) => said.startsWith('create')),
+    [],
+  );
 });

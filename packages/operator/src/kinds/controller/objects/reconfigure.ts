@@ -4,7 +4,9 @@ import type { IContainer } from 'kubernetes-models/v1/Container';
 import { mergeContainer } from '../../../objects/merge-template.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import type { Read } from '../../../objects/read.ts';
+import { servesHttp } from '../../../objects/slurm-version.ts';
 import { versionFile } from '../../../slurm-config/render/config-map.ts';
+import { recordsFile } from '../../../slurm-config/render/record-lines.ts';
 
 /** Says, on a slurmctld pod, which configuration it may read: one that was tried. */
 export const configSeenAnnotation = 'controller.slinky.slurm.net/config-seen';
@@ -19,6 +21,27 @@ const joinSeconds = 60;
 const prologSeconds = 120;
 
 /**
+ * Sleeping nodes of autoscaled NodeSets, one line of slurm.conf each. Slurm before 25.11 creates nodes only for scontrol. A file is obeyed
+ * once: the operator lists a node as long as it is missing. One by one, because Slurm refuses a list of which one exists.
+ */
+const creation = `wanted=/etc/slurm/${recordsFile}
+obeyed=
+create_nodes() {
+  local text names rest name failed=
+  text=$(cat "$wanted" 2>/dev/null)
+  if [ "$text" = "$obeyed" ]; then return; fi
+  while read -r names rest; do
+    for name in $(scontrol show hostnames "\${names#NodeName=}"); do
+      set -f
+      scontrol create "NodeName=$name" $rest >/dev/null 2>&1 || scontrol show node "$name" >/dev/null 2>&1 || failed=yes
+      set +f
+    done
+  done <<<"$text"
+  if [ -z "$failed" ]; then obeyed=$text; echo "created the nodes of ${recordsFile}"; fi
+}
+`;
+
+/**
  * slurmctld reads its files again, and passes them on to the workers, when the configuration that is there is the one that the
  * operator has tried. Both names come in the volume that holds the files, which the kubelet swaps as a whole: it cannot be told too
  * early. A failed attempt is repeated until it succeeds.
@@ -30,7 +53,7 @@ const prologSeconds = 120;
  *
  * A job whose PrologSlurmctld runs during a reconfigure never starts in 26.05: it counts as running until its time limit.
  */
-const script = (state: string): string => `set -u
+const script = (state: string, createsNodes: boolean): string => `set -u
 state=${state}
 version() { cat /etc/slurm/${versionFile} 2>/dev/null; }
 if [ -e "$state/clustername" ]; then applied=$(cat "$state/${toldFile}" 2>/dev/null); else applied=$(version); fi
@@ -59,10 +82,10 @@ once_more() {
   if [ -n "$names" ]; then echo "not told once more: Slurm would forget partition" $names; return 0; fi
   reconfigure && echo "told once more of configuration $now, for workers that joined meanwhile"
 }
-trap 'exit 0' TERM INT
+${createsNodes ? creation : ''}trap 'exit 0' TERM INT
 while :; do
   sleep 1 & wait $!
-  now=$(version)
+${createsNodes ? '  create_nodes\n' : ''}  now=$(version)
   if [ -z "$now" ] || [ "$now" != "$(cat /etc/slurm/${approvedFile} 2>/dev/null)" ]; then continue; fi
   if [ "$now" != "$applied" ] && reconfigure; then
     applied=$now
@@ -82,10 +105,11 @@ export interface ReconfigureInput {
 }
 
 export function reconfigureContainer({ controller, defaults, state }: ReconfigureInput): IContainer {
+  const image = controller.spec.slurmctld?.image ?? defaults.images.slurmctld;
   const base: IContainer = {
     name: 'reconfigure',
-    image: controller.spec.slurmctld?.image ?? defaults.images.slurmctld,
-    command: ['/bin/bash', '-c', script(state.mountPath)],
+    image,
+    command: ['/bin/bash', '-c', script(state.mountPath, !servesHttp(image))],
     securityContext: {
       runAsNonRoot: true,
       allowPrivilegeEscalation: false,

@@ -9,6 +9,7 @@ import { servesHttp } from '../../../objects/slurm-version.ts';
 import { controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
 import type { NodeClosing } from '../../../slurm-config/guard/slurm-work.ts';
 import { buildControllerConfig, withVersion } from '../../../slurm-config/render/config-map.ts';
+import { recordLines, withRecords } from '../../../slurm-config/render/record-lines.ts';
 import { slurmSetName } from '../../../slurm-config/render/slurmd-conf.ts';
 import { decideTrial, skipToken, type TrialDecision } from '../../../slurm-config/trial/trial.ts';
 import { distinctTrialWorkers } from '../../../slurm-config/trial/trial-worker.ts';
@@ -138,7 +139,12 @@ export function decideController(
   const configHash =
     (holdsFiles ? controller.status?.configHash : made?.digest) ??
     digestOf({ own: undefined, users: observed.configMaps });
-  const config = made && withVersion(made.built, configHash, holdsFiles ? observed.filesInForce : files);
+  const config =
+    made &&
+    withRecords(
+      withVersion(made.built, configHash, holdsFiles ? observed.filesInForce : files),
+      recordLines(observed.nodeSets),
+    );
   const runs = !controller.spec.external;
   const decide = (digest: string, trials = observed.trials): TrialDecision =>
     decideTrial({

@@ -27,7 +27,11 @@ export function autoscaleStatus({ observed, summary, done, before, now }: Status
     ...at('lastFailure', history.lastFailureAt),
     ...at('protectedSince', history.protectedSince),
     ...at('nextTry', nextTryAt),
-    ...(recordsToCreate.length === 0 ? {} : { recordsToCreate: compressHostlist(recordsToCreate) }),
+    ...(recordsToCreate.length === 0
+      ? {}
+      : {
+          recordsToCreate: `NodeName=${compressHostlist(recordsToCreate)} ${observed.autoscale?.shape} State=CLOUD`,
+        }),
     ...(shape === undefined ? {} : { shape }),
     ...(last === undefined ? {} : { last }),
   };
