@@ -1,8 +1,13 @@
 /** Values that users of upstream's charts have: what they mean here, and which are refused. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before as beforeAll, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { chart, type Manifest } from './src/index.ts';
 import { type Any, ChartStage } from './testing/chart-stage.ts';
+import { stepsOf, withValue } from './testing/upstream-leaf.ts';
+import { operatorLeaves } from './testing/upstream-operator-leaves.ts';
+import { slurmLeaves } from './testing/upstream-slurm-leaves.ts';
 import { operatorExamples, refusals, slurmExamples, type ValueExample } from './testing/upstream-values.ts';
 
 let stage: ChartStage;
@@ -99,3 +104,43 @@ for (const { kind, plural, values, spec } of [
     });
     await stage.client.delete(resource, metadata);
   });
+
+for (const name of ['slurm', 'slurm-operator'] as const) {
+  const render = (values: object) => (name === 'slurm' ? stage.slurm(values) : stage.operator(values));
+  const leaves = name === 'slurm' ? slurmLeaves : operatorLeaves;
+  const together = leaves
+    .filter((leaf) => leaf.with === undefined)
+    .reduce<Any>((values, { path, value }) => withValue(values, path, value), {});
+
+  test(`${name}: every value of upstream has a row that sets it`, () => {
+    const upstream = readFileSync(new URL(`testdata/upstream/${name}.json`, import.meta.url), 'utf8');
+    const missing = Object.keys(JSON.parse(upstream) as object).filter(
+      (value) =>
+        !leaves.some(({ path }) => `${value}.`.startsWith(`${path}.`) || path.startsWith(`${value}.`)),
+    );
+    assert.deepEqual(missing, []);
+  });
+
+  test(`${name}: every value of upstream reaches the field that it means`, async () => {
+    const rendered = await render(together);
+    const wrong: string[] = [];
+    for (const leaf of leaves) {
+      const { path, value, means, is = value } = leaf;
+      if (means === undefined) continue;
+      const manifests = leaf.with === undefined ? rendered : await render(withValue(leaf.with, path, value));
+      const [what = '', field] = means.split(' ');
+      const [kind, called] = what.split('/');
+      const found = manifests.find(
+        (each) => each.kind === kind && (called === undefined || each.metadata.name === called),
+      ) as Any;
+      const actual =
+        field === undefined ? (found ?? null) : stepsOf(field).reduce<Any>((at, step) => at?.[step], found);
+      const holds =
+        is instanceof RegExp
+          ? is.test(typeof actual === 'string' ? actual : (JSON.stringify(actual) ?? ''))
+          : isDeepStrictEqual(actual, is);
+      if (!holds) wrong.push(`${path}: ${means} is ${JSON.stringify(actual)}, not ${String(is)}`);
+    }
+    assert.deepEqual(wrong, []);
+  });
+}
