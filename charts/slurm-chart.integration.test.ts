@@ -45,10 +45,6 @@ const conflicts: Readonly<Record<string, readonly [object, readonly RegExp[]]>> 
     { slurmKeyRef: {}, slurmKey: { create: false } },
     [/slurmKeyRef/, /slurmKey\.create/],
   ],
-  'config and configMap of a partition': [
-    { nodesets: { a: { partition: { enabled: true, config: 'State=UP', configMap: { State: 'UP' } } } } },
-    [/nodesets\.a\.partition\.config /, /nodesets\.a\.partition\.configMap/],
-  ],
   'limits that are disabled': [
     { nodesets: { a: { useResourceLimits: false, slurmd: { resources: { limits: { cpu: 1 } } } } } },
     [/nodesets\.a\.useResourceLimits/, /nodesets\.a\.slurmd\.resources\.limits/],

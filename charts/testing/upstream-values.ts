@@ -134,6 +134,24 @@ export const slurmExamples: readonly ValueExample[] = [
     },
   },
   {
+    name: 'the text of a setting takes precedence over its map',
+    values: {
+      controller: { extraConf: 'MaxJobCount=1', extraConfMap: { MaxJobCount: 2 } },
+      nodesets: {
+        a: {
+          extraConf: 'Weight=1',
+          extraConfMap: { Weight: 2 },
+          partition: { enabled: true, config: 'State=UP', configMap: { State: 'DOWN' } },
+        },
+      },
+      partitions: { p: { enabled: true, nodesets: ['a'], config: 'State=UP', configMap: { State: 'DOWN' } } },
+    },
+    means: {
+      Controller: { spec: { extraConf: 'MaxJobCount=1\nPartitionName=p Nodes=a State=UP' } },
+      NodeSet: { spec: { extraConf: 'Weight=1', partition: { config: 'State=UP' } } },
+    },
+  },
+  {
     name: 'labels and annotations of a component are on its object and on its pods',
     values: {
       controller: {
@@ -282,7 +300,6 @@ export const refusals: readonly { chart: 'slurm' | 'slurm-operator'; values: obj
   { chart: 'slurm', values: { nodesets: [{ name: 'a' }] }, why: 'lists are the form before 1.0', says: /nodesets/ },
   { chart: 'slurm', values: { vendor: { google: { a3mega: [{}] } } }, why: 'never tried on such machines', says: /vendor\.google/ },
   { chart: 'slurm', values: { vendor: { google: { a3ultra: [{}] } } }, why: 'never tried on such machines', says: /vendor\.google/ },
-  { chart: 'slurm', values: { nodesets: { a: { partition: { config: 'State=UP', configMap: { State: 'UP' } } } } }, why: 'two sources for one thing: upstream takes config silently', says: /partition\.config/ },
   { chart: 'slurm-operator', values: { operator: { metricsPort: '8O80' } }, why: 'not a port, upstream refuses it as well', says: /metricsPort/ },
   { chart: 'slurm-operator', values: { operator: { metricsPort: '08080' } }, why: 'not a port, upstream refuses it as well', says: /metricsPort/ },
   { chart: 'slurm-operator', values: { operator: { metricsPort: '0', metricsSecure: true } }, why: 'upstream refuses it as well', says: /metricsSecure/ },

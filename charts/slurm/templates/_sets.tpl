@@ -27,10 +27,6 @@ behaviour; `false` would offer more than the limits allow.
 {{- if and (hasKey .own "useResourceLimits") (eq .own.useResourceLimits false) (dig "slurmd" "resources" "limits" dict .own) -}}
 {{- fail (printf "nodesets.%s.useResourceLimits is false and nodesets.%s.slurmd.resources.limits is set: Slurm would allocate more than the pod may use. Remove one of them" .name .name) -}}
 {{- end -}}
-{{- $partition := dig "partition" dict .own -}}
-{{- if and $partition.config $partition.configMap -}}
-{{- fail (printf "nodesets.%s.partition.config and nodesets.%s.partition.configMap are both set: keep one of them" .name .name) -}}
-{{- end -}}
 {{- end -}}
 
 {{/* Whether something needs sssd.conf. */}}
