@@ -43,6 +43,19 @@ for (const version of slurmVersions) {
     assert.match(node, /ActiveFeatures=\$\(touch\$\{IFS\}\/evaluated\)/, 'options are text, not shell');
     assert.equal((await worker.exec(['test', '-e', '/evaluated'], { allowFailure: true })).exitCode, 1);
 
+    // As upstream presents limits: the layout of the node stays, and the cores beyond the limit are reserved.
+    await boxes.worker('worker-1', ctld, {
+      env: { POD_CPUS: '4' },
+      args: [
+        '--conf',
+        'CPUs=16 Boards=1 SocketsPerBoard=2 CoresPerSocket=4 ThreadsPerCore=2 RealMemory=2000',
+      ],
+    });
+    const layout = (await ctld.exec(['scontrol', 'show', 'node', 'worker-1'])).stdout;
+    assert.match(layout, /CoreSpecCount=6\b/, layout);
+    assert.match(layout, /ThreadsPerCore=2\b[\s\S]*Sockets=2\b|Sockets=2\b[\s\S]*ThreadsPerCore=2\b/, layout);
+    assert.match(layout, /CPUEfctv=4\b/, 'jobs may use what the pod may use');
+
     const rest = await boxes.run('slurmrestd', 'rest', {
       args: ['-s', 'slurmctld', '0.0.0.0:6820'],
       env: { SLURM_JWT: 'daemon' },

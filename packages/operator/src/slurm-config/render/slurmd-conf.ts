@@ -106,8 +106,13 @@ function parsePairs(text: string): Map<string, readonly [string, string]> {
   return pairs;
 }
 
-/** Slurm may allocate what the pod may use. Without a limit slurmd detects it. */
+/**
+ * Slurm may allocate what the pod may use. Without a limit slurmd detects it. Where the user gives POD_CPUS or POD_MEMORY to slurmd, its
+ * image reserves the rest of the node instead, so that Slurm sees the sockets, cores and threads of the node.
+ */
 function size(nodeSet: NodeSet): Record<string, string> {
+  const isReservedByImage = (variable: string) =>
+    nodeSet.spec.slurmd?.env?.some(({ name }) => name === variable) ?? false;
   // Those of the container take precedence over those of the pod as a whole.
   const limits = {
     ...nodeSet.spec.template?.spec?.resources?.limits,
@@ -119,8 +124,8 @@ function size(nodeSet: NodeSet): Record<string, string> {
     .map((name) => quantityNumber(limits[name]))
     .find((count) => count > 0);
   return {
-    ...(cpus >= 1 ? { CPUs: String(cpus) } : {}),
-    ...(memory >= 1 ? { RealMemory: String(memory) } : {}),
+    ...(cpus >= 1 && !isReservedByImage('POD_CPUS') ? { CPUs: String(cpus) } : {}),
+    ...(memory >= 1 && !isReservedByImage('POD_MEMORY') ? { RealMemory: String(memory) } : {}),
     ...(gpus === undefined ? {} : { Gres: `gpu:${gpus}` }),
   };
 }

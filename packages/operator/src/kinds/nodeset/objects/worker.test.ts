@@ -91,6 +91,16 @@ test('what slurmd is told comes from the pod, the set and the user, in a fixed o
       conf: 'CPUs=2 Feature=gpu RealMemory=4096',
     },
     {
+      reason: 'what the image reserves is not presented: Slurm then sees the layout of the node',
+      spec: {
+        slurmd: {
+          resources: { limits: { cpu: 2, memory: '4Gi' } },
+          env: [{ name: 'POD_CPUS', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } }],
+        },
+      },
+      conf: 'Feature=gpu RealMemory=4096',
+    },
+    {
       reason: 'a host name stem names the set',
       spec: { template: { spec: { hostname: 'a100-' } } },
       conf: 'Feature=a100',
