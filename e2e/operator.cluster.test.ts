@@ -92,6 +92,20 @@ describe(`the operator with Slurm ${wantedSlurm()}`, {
     );
   });
 
+  it('a node that an administrator sets DOWN stays out of service until it is resumed', async () => {
+    const stateOf = async () => (await slurm.nodes.list()).items.find(({ name }) => name === 'w-1');
+    await slurm.nodes.update('w-1', { state: 'DOWN', reason: 'bad fan' });
+    await until('it is drained as well', async () => (await stateOf())?.state.flags.has('DRAIN') ?? false);
+    // Every slurmd registers again, which ends a DOWN where ReturnToService is 2.
+    await slurm.controller.reconfigure();
+    await until('it has registered', async () => (await stateOf())?.state.base === 'IDLE');
+    const node = await stateOf();
+    assert.deepEqual([node?.state.flags.has('DRAIN'), node?.reason], [true, 'bad fan']);
+    await slurm.nodes.update('w-1', { state: 'RESUME' });
+    await until('it takes jobs again', async () => (await stateOf())?.state.flags.has('DRAIN') === false);
+    assert.equal(await end(await submit('true', { requiredNodes: ['w-1'] })), 'COMPLETED');
+  });
+
   it('a slurmctld that is killed between the two renames of a save forgets no job', async () => {
     const id = await submit('sleep 6', { name: 'exchanged' });
     const inSlurmctld = (script: string) =>

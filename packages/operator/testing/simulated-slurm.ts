@@ -75,6 +75,7 @@ export class SimulatedSlurm {
       throw new LawBroken(`L15: ${action.kind} of ${node.name}, which is not ours`);
     switch (action.kind) {
       case 'drain':
+      case 'keep-down':
         node.flags.add('DRAIN');
         node.reason = action.reason;
         return;

@@ -91,6 +91,12 @@ export function eventsFor(done: readonly WorkerAction[], desired: number): Event
         reason: 'SlurmNodeUndrain',
         note: `Undrained Slurm node ${action.slurmName}.`,
       });
+    if (action.kind === 'keep-down')
+      notes.push({
+        type: 'Normal',
+        reason: 'SlurmNodeDrain',
+        note: `Drained Slurm node ${action.slurmName}, which someone set DOWN (${action.reason}), so that it stays out of service. Resume it with scontrol update nodename=${action.slurmName} state=resume.`,
+      });
     if (action.kind === 'set-down')
       notes.push({
         type: 'Warning',

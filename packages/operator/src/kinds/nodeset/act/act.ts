@@ -23,7 +23,7 @@ import { confirmedBatches } from './confirmed-batches.ts';
 import { inParallel, slowStart } from './in-parallel.ts';
 import { isPodChange, type PodChange, patchPod } from './patch-pod.ts';
 import { writePower } from './power-writes.ts';
-import { deleteRecord, noteFacts, setDown, updateNode } from './slurm-writes.ts';
+import { deleteRecord, keepDown, noteFacts, setDown, updateNode } from './slurm-writes.ts';
 
 export interface ActContext {
   readonly client: Client;
@@ -49,7 +49,17 @@ export type Of<K extends WorkerAction['kind']> = Extract<WorkerAction, { kind: K
 const order: readonly (readonly (WorkerAction['kind'] | 'guard-worker')[])[] = [
   ['add-finalizer'],
   ['adopt-worker', 'release-worker', 'mark-claim', 'own-claim', 'guard-worker'],
-  ['drain', 'undrain', 'set-down', 'power-down', 'fail-wake', 'hold-asleep', 'mark-asleep', 'power-up'],
+  [
+    'drain',
+    'undrain',
+    'set-down',
+    'keep-down',
+    'power-down',
+    'fail-wake',
+    'hold-asleep',
+    'mark-asleep',
+    'power-up',
+  ],
   ['delete-worker'],
   ['create-worker'],
   ['patch-worker', 'mirror-state', 'update-node', 'mark-records', 'create-records'],
@@ -125,12 +135,14 @@ async function perform(actions: readonly WorkerAction[], context: ActContext): P
     if (!(await noteFacts(action, context))) return;
   } else if (action.kind === 'set-down') {
     if (!(await setDown(action, context))) return;
+  } else if (action.kind === 'keep-down') {
+    if (!(await keepDown(action, context))) return;
   } else await performKind(action, context);
   for (const each of actions) context.done(each);
 }
 
 function performKind(
-  action: Exclude<WorkerAction, PodChange | Of<'update-node' | 'delete-worker' | 'set-down'>>,
+  action: Exclude<WorkerAction, PodChange | Of<'update-node' | 'delete-worker' | 'set-down' | 'keep-down'>>,
   context: ActContext,
 ): Promise<void> {
   switch (action.kind) {

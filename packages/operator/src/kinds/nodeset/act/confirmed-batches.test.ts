@@ -226,6 +226,34 @@ test('law L11: set down is only what a list asked for now still shows as the dea
   }
 });
 
+test('a node that a person set DOWN is drained only if a list asked for now still shows it so', async () => {
+  const listed = (base: string, reason: string): NodesView =>
+    ({
+      kind: 'known',
+      at: 1,
+      nodes: [{ name: 'w-0', reason, state: { base, flags: new Set() } }],
+    }) as unknown as NodesView;
+  const down: NodesView = { kind: 'unknown', since: 0, why: 'down' };
+  for (const [reason, fresh, expected] of [
+    ['it is', listed('DOWN', 'bad GPU'), ['w-0 DRAIN bad GPU', 'done']],
+    ['it was resumed meanwhile', listed('IDLE', ''), []],
+    ['it is down for another reason', listed('DOWN', 'Not responding'), []],
+    ['Slurm does not answer', down, []],
+  ] as const) {
+    const told: string[] = [];
+    const gateway = {
+      freshView: async () => fresh,
+      updateNode: async (name: string, update: { state: string; reason: string }) =>
+        void told.push(`${name} ${update.state} ${update.reason}`),
+    } as unknown as SlurmGateway;
+    await act(
+      [{ kind: 'keep-down', slurmName: 'w-0', reason: 'bad GPU' }],
+      actContext({ gateway, done: () => void told.push('done'), parallel: 1 }),
+    );
+    assert.deepEqual(told, expected, reason);
+  }
+});
+
 test('many deletes are confirmed by one reading of the list', async () => {
   const reads = async (count: number) => {
     const names = Array.from({ length: count }, (_, index) => `w-${index}`);

@@ -1,7 +1,7 @@
 /** What is changed in Slurm itself. Every change is told with `wrote`, also one that failed: it may have been obeyed. */
 import { SlurmError } from '@slurm-operator/slurm';
 import type { SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
-import { isOfDead } from '../plan/node-state.ts';
+import { isDownByPerson, isOfDead } from '../plan/node-state.ts';
 import type { ActContext, Of } from './act.ts';
 
 /** What is set down is dead at once, so it must still be the dead one: false where a list asked for now does not say so (law L11). */
@@ -13,6 +13,19 @@ export async function setDown(
   const node = view?.kind === 'known' ? view.nodes.find(({ name }) => name === slurmName) : undefined;
   if (node === undefined || !isOfDead(node, endedAt)) return false;
   await updateNode(slurmName, { state: 'DOWN', reason }, context);
+  return true;
+}
+
+/** False where a list asked for now no longer says so: a person may have resumed the node since. */
+export async function keepDown(
+  { slurmName, reason }: Of<'keep-down'>,
+  context: ActContext,
+): Promise<boolean> {
+  const view = await context.gateway?.freshView(context.signal);
+  const node = view?.kind === 'known' ? view.nodes.find(({ name }) => name === slurmName) : undefined;
+  if (node === undefined || node.reason !== reason || !isDownByPerson({ ...node.state, reason }))
+    return false;
+  await updateNode(slurmName, { state: 'DRAIN', reason }, context);
   return true;
 }
 

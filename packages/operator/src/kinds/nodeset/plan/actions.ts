@@ -73,6 +73,8 @@ export type WorkerAction =
     }
   | { readonly kind: 'drain'; readonly slurmName: string; readonly reason: string }
   | { readonly kind: 'undrain'; readonly slurmName: string }
+  /** Drains a node that a person set DOWN, in their words: ReturnToService=2 ends a DOWN at the next registration, a drain stays. */
+  | { readonly kind: 'keep-down'; readonly slurmName: string; readonly reason: string }
   | {
       /** For a slurmd that ended at this moment; one that was started since is left alone. */
       readonly kind: 'set-down';

@@ -23,6 +23,7 @@ export function describeWorkerAction(action: WorkerAction): string {
     case 'delete-worker':
       return `${what} ${action.name} (${action.why}): ${action.because}`;
     case 'drain':
+    case 'keep-down':
     case 'set-down':
       return `${what} ${action.slurmName}: ${action.reason}`;
     default:

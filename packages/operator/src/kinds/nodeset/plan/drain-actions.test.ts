@@ -97,6 +97,27 @@ test('a drain by a person stays, also on a worker that is to go; its words are k
   assert.match(drain?.kind === 'drain' ? drain.reason : '', /\(was: Not responding\)$/);
 });
 
+test('a node that a person set DOWN is drained in their words; one that Slurm set DOWN may return by itself', () => {
+  const planned = (over: Partial<SlurmNode>) =>
+    planWorkers(observed([worker(0)], [slurmNode(0, { base: 'DOWN', ...over })]), now).actions.filter(
+      ({ kind }) => kind === 'keep-down' || kind === 'drain',
+    );
+  assert.deepEqual(planned({ reason: 'bad GPU' }), [
+    { kind: 'keep-down', slurmName: 'w-0', reason: 'bad GPU' },
+  ]);
+  for (const reason of [
+    '',
+    'Not responding',
+    'Node unexpectedly rebooted',
+    'ResumeTimeout reached',
+    'Low RealMemory (reported:1 < 100.00% of configured:2)',
+    'slurm-operator: the containers of Pod (w-0) have ended',
+  ])
+    assert.deepEqual(planned({ reason }), [], reason);
+  assert.deepEqual(planned({ reason: 'bad GPU', flags: new Set(['DRAIN']) }), [], 'once');
+  assert.deepEqual(planned({ reason: 'bad GPU', base: 'IDLE' }), []);
+});
+
 describe('a user’s cordon outlives the replacement of the worker', () => {
   const cordoned = worker(0, { cordoned: true, uid: 'old', revision: 'r0' });
   const two = (first: Worker, node: SlurmNode) => observed([first, worker(1)], [node, slurmNode(1)]);

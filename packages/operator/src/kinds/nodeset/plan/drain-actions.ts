@@ -4,7 +4,15 @@ import { cleanReason } from '@slurm-operator/slurm';
 import type { WorkerAction } from './actions.ts';
 import { isHealthy } from './availability.ts';
 import type { DrainTarget } from './drain-target.ts';
-import { askAbout, isBusy, isForeign, isOfDead, isOurDrain, isRegisteredBy } from './node-state.ts';
+import {
+  askAbout,
+  isBusy,
+  isDownByPerson,
+  isForeign,
+  isOfDead,
+  isOurDrain,
+  isRegisteredBy,
+} from './node-state.ts';
 import type { Observed, SlurmNode, Worker } from './observed.ts';
 
 export interface DrainStep {
@@ -26,7 +34,8 @@ export function drainActions(worker: Worker, target: DrainTarget, observed: Obse
   if (answer.kind === 'absent' || answer.kind === 'foreign') return nothing; // law L15
   const { node } = answer;
   if (isForeign(node)) return nothing; // law L2
-  if (!target.drain) return { actions: undrain(worker, node), withheld: undefined };
+  if (!target.drain)
+    return { actions: [...undrain(worker, node), ...keepDown(worker, node)], withheld: undefined };
   return { actions: drain(worker, node, target), withheld: undefined };
 }
 
@@ -34,6 +43,11 @@ export function drainActions(worker: Worker, target: DrainTarget, observed: Obse
 function undrain(worker: Worker, node: SlurmNode): WorkerAction[] {
   const fit = isOurDrain(node) && isHealthy(worker) && isRegisteredBy(node, worker);
   return fit ? [{ kind: 'undrain', slurmName: worker.slurmName }] : [];
+}
+
+/** A person who sets a node DOWN means that it stays down. Slurm's own reasons end when slurmd registers, as they should. */
+function keepDown({ slurmName }: Worker, node: SlurmNode): WorkerAction[] {
+  return isDownByPerson(node) ? [{ kind: 'keep-down', slurmName, reason: node.reason }] : [];
 }
 
 /** Whether a node's reason is this one, with or without the words that were there before; Slurm gets at most so much of both. */

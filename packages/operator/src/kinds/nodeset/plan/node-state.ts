@@ -18,6 +18,16 @@ export function isForeign(node: State & Pick<SlurmNode, 'reason'>): boolean {
   return isDrain(node) && !node.reason.startsWith(reasonPrefix);
 }
 
+/** What slurmctld writes when it sets a node DOWN by itself. */
+const slurmsOwnReasons =
+  /^(not responding|node unexpectedly rebooted|resumetimeout reached|(scheduled )?reboot|low |gres\/|duplicate jobid|none$)/i;
+
+/** Set DOWN in the words of a person, and not drained as well. */
+export function isDownByPerson(node: State & Pick<SlurmNode, 'reason'>): boolean {
+  if (node.base !== 'DOWN' || isDrain(node) || node.reason === '') return false;
+  return !node.reason.startsWith(reasonPrefix) && !slurmsOwnReasons.test(node.reason);
+}
+
 /**
  * Law L15: the record was made by this worker, or by another worker of its NodeSet. Its name proves nothing: a static node, a worker of
  * another set or a slurmd outside of Kubernetes may have the same.

@@ -279,7 +279,7 @@ export class VirtualWorld {
   #changeNode(
     action: Extract<
       WorkerAction,
-      { kind: 'drain' | 'undrain' | 'set-down' | 'delete-record' | 'update-node' }
+      { kind: 'drain' | 'keep-down' | 'undrain' | 'set-down' | 'delete-record' | 'update-node' }
     >,
     now: number,
   ): void {
@@ -288,6 +288,7 @@ export class VirtualWorld {
     if (node === undefined) return;
     switch (action.kind) {
       case 'drain':
+      case 'keep-down':
         node.flags.add('DRAIN');
         node.reason = action.reason;
         return;
