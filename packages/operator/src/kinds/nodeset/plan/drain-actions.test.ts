@@ -97,7 +97,7 @@ test('a drain by a person stays, also on a worker that is to go; its words are k
   assert.match(drain?.kind === 'drain' ? drain.reason : '', /\(was: Not responding\)$/);
 });
 
-test('a node that a person set DOWN is drained in their words; one that Slurm set DOWN may return by itself', () => {
+test('a node that a person set DOWN is drained in their words; one that Slurm set DOWN may return', () => {
   const planned = (over: Partial<SlurmNode>) =>
     planWorkers(observed([worker(0)], [slurmNode(0, { base: 'DOWN', ...over })]), now).actions.filter(
       ({ kind }) => kind === 'keep-down' || kind === 'drain',

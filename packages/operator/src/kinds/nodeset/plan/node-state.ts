@@ -18,7 +18,7 @@ export function isForeign(node: State & Pick<SlurmNode, 'reason'>): boolean {
   return isDrain(node) && !node.reason.startsWith(reasonPrefix);
 }
 
-/** What slurmctld writes when it sets a node DOWN by itself. */
+/** What slurmctld writes when it sets a node DOWN. */
 const slurmsOwnReasons =
   /^(not responding|node unexpectedly rebooted|resumetimeout reached|(scheduled )?reboot|low |gres\/|duplicate jobid|none$)/i;
 
