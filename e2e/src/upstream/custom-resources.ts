@@ -56,13 +56,14 @@ export function secretsOf({ slurm, jwt, database }: Keys): Manifest[] {
 }
 
 export function customResources(user: UserClass, version: SlurmVersion): Manifest[] {
+  const annotations = { 'meta.helm.sh/release-name': 'slurm', 'meta.helm.sh/release-namespace': user.name };
   const custom = (kind: string, spec: object): Manifest => ({
     apiVersion: 'slinky.slurm.net/v1beta1',
     kind,
     metadata: {
       name: objectName[kind] ?? '',
       labels: chartLabels,
-      annotations: { 'meta.helm.sh/release-name': 'slurm', 'meta.helm.sh/release-namespace': user.name },
+      annotations,
     },
     spec,
   });
@@ -110,7 +111,7 @@ export function customResources(user: UserClass, version: SlurmVersion): Manifes
     {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name: 'slurm-config-extra', labels: chartLabels },
+      metadata: { name: 'slurm-config-extra', labels: chartLabels, annotations },
       data: { 'cgroup.conf': 'CgroupPlugin=disabled\n' },
     },
     custom('Controller', controller),

@@ -83,7 +83,7 @@ export const externalSlurmConf = (user: UserClass): string =>
     accounting(user),
   );
 
-/** Of a slurmctld that the users run by themselves. */
+/** Of a slurmctld that the users run. */
 export const siteSlurmConf = (user: UserClass): string =>
   lines(
     `ClusterName=${clusterNameOf(user)}`,

@@ -167,7 +167,10 @@ export class UpstreamUser {
   }
 
   async job(id: string): Promise<Job> {
-    const said = await this.slurm('scontrol', '--oneliner', 'show', 'job', id);
+    // The pod of slurmctld may be about to be replaced.
+    const said = await until(`slurmctld of ${this.namespace} to know job ${id}`, () =>
+      this.slurm('scontrol', '--oneliner', 'show', 'job', id),
+    );
     const value = (key: string) => new RegExp(`\\b${key}=(\\S+)`).exec(said)?.[1] ?? '';
     return { state: value('JobState'), restarts: Number(value('Restarts')) };
   }
@@ -177,6 +180,7 @@ export class UpstreamUser {
       namespace: this.namespace,
       labelSelector: 'app.kubernetes.io/name=slurmd',
     });
+    // The type of the resource has no status of init containers.
     return (items as unknown as (Pod & Live)[])
       .map(({ metadata, status }) => ({
         pod: metadata.name,
@@ -202,7 +206,7 @@ export class UpstreamUser {
           ? {}
           : { spec: { ...(live['spec'] as object), ...overwritten(manifest.kind, spec) } }),
       };
-      await upstream.replace(resourceOf(manifest), patched as never);
+      await upstream.replace(resourceOf(manifest), patched);
     }
   }
 
@@ -237,9 +241,7 @@ export class UpstreamUser {
       selector: `app.kubernetes.io/instance=${nodeSetName}`,
     };
     const ref = { namespace: this.namespace, name: nodeSetName };
-    await this.#clients.upstream.mergePatch(nodeSets as unknown as Resource, ref, { status } as never, {
-      subresource: 'status',
-    });
+    await this.#clients.upstream.mergePatch(nodeSets, ref, { status }, { subresource: 'status' });
   }
 
   async #create(client: Client, namespace: string, { owner, ...manifest }: Manifest): Promise<void> {
@@ -257,6 +259,7 @@ export class UpstreamUser {
       namespace,
       ...(reference === undefined ? {} : { ownerReferences: [reference] }),
     };
+    // A manifest is written by hand; the server checks it.
     const created = await client.create(resourceOf(manifest), {
       ...manifest,
       metadata,
