@@ -109,6 +109,13 @@ const reasonTexts = {
     advice:
       'Wait, move or cancel the jobs that the message names, or force the change with the command in the message: [configuration changes](configuration-changes.md).',
   },
+  RestartHeld: {
+    group: 'inProgress',
+    meaning:
+      'slurmctld needs a restart (new image, template or key), which waits, because Slurm would lose jobs with it, or does not report whether it would.',
+    advice:
+      'Wait, do what the message says with the jobs that it names, or force the restart with the command in the message: [configuration changes](configuration-changes.md).',
+  },
   KeyRotation: {
     group: 'inProgress',
     meaning: 'Some daemons still use an old key.',

@@ -95,6 +95,67 @@ export const plantedFaults: readonly PlantedFault[] = [
       },
     ],
   },
+  {
+    name: 'unguarded-restart',
+    often: [
+      'change the image of slurmctld',
+      'create a partition with scontrol',
+      'submit a job to a partition of scontrol',
+    ],
+    what: 'slurmctld is restarted while a partition of scontrol has jobs',
+    law: /L12: .* its partition adhoc/,
+    edits: [
+      {
+        file: 'kinds/controller/plan/config-hold.ts',
+        find: '}).filter(({ name }) => !said.has(name));',
+        replace: '}).filter(({ name }) => said.has(name));',
+      },
+    ],
+  },
+  {
+    name: 'restart-in-prolog',
+    often: ['change the image of slurmctld', 'change extraConf', 'submit a job', 'the cluster moves on'],
+    what: 'slurmctld is restarted while the PrologSlurmctld of a job runs',
+    law: /L12: .* during its PrologSlurmctld/,
+    edits: [
+      {
+        file: 'slurm-config/guard/guard-restart.ts',
+        find: 'input.waitedMs < prologWaitMs',
+        replace: 'input.waitedMs < 0',
+      },
+    ],
+  },
+  {
+    name: 'future-nodes',
+    often: ['change extraConf', 'set maxNodeCount', 'scale', 'submit a job', 'the cluster moves on'],
+    what: 'MaxNodeCount is lowered below the workers and FUTURE nodes together',
+    law: /L12: .* MaxNodeCount|L8: nodes/,
+    edits: [
+      {
+        file: 'slurm-config/guard/settings-that-cost-jobs.ts',
+        find: 'const nodeCount = slurm.nodeCount + unlisted;',
+        replace: 'const nodeCount = slurm.nodeCount + unlisted * 0;',
+      },
+    ],
+  },
+  {
+    name: 'absent-secret',
+    often: ['a Secret is away', 'the Secrets are back', 'the cluster moves on'],
+    what: 'a Secret that is away for a moment restarts slurmctld',
+    law: /L14: /,
+    edits: [
+      {
+        file: 'kinds/controller/plan/decide.ts',
+        find: "return slurmKey !== '' && jwtKey !== '' && costsJobs !== true;",
+        replace: "return (slurmKey !== '' || jwtKey !== '') && costsJobs !== true;",
+      },
+      {
+        file: 'framework/plan-workload.ts',
+        find: "isDigest.test(key) && value === '' ? (known[key] ?? '') : value,",
+        replace: "isDigest.test(key) && value === 'never' ? (known[key] ?? '') : value,",
+      },
+    ],
+  },
 ];
 
 const operatorPackage = fileURLToPath(new URL('..', import.meta.url));

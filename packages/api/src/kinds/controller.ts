@@ -248,8 +248,9 @@ const heldConfig = object(
         object(
           {
             kind: optional(
-              choice(['Partition', 'NodeSet', 'Node', 'Setting', 'Configuration'], {
-                description: 'What is held back. Configuration means all of it.',
+              choice(['Partition', 'NodeSet', 'Node', 'Setting', 'Configuration', 'Restart'], {
+                description:
+                  'What is held back. Configuration means all of it, Restart a restart of slurmctld.',
               }),
             ),
             name: optional(text({ description: 'Its name in slurm.conf.' })),
@@ -272,7 +273,7 @@ const heldConfig = object(
   },
   {
     description:
-      'The part of the new slurm.conf that is held back so that no job is lost. Absent if nothing is held back.',
+      'The part of the new slurm.conf, or the restart of slurmctld, that is held back so that no job is lost. Absent if nothing is held back.',
   },
 );
 

@@ -12,7 +12,16 @@ import { plant, plantedFaults } from '../../testing/planted-faults.ts';
 const most = 40;
 
 /** Found within a few histories; the others take a hundred and more, too many for every run. */
-const quick = new Set(['partition-dropped', 'max-node-count', 'foreign-node', 'reservation-leak']);
+const quick = new Set([
+  'partition-dropped',
+  'max-node-count',
+  'foreign-node',
+  'reservation-leak',
+  'unguarded-restart',
+  'restart-in-prolog',
+  'future-nodes',
+  'absent-secret',
+]);
 
 for (const fault of plantedFaults.filter(({ name }) => quick.has(name)))
   test(`the laws find that ${fault.what}`, async (context) => {

@@ -101,6 +101,7 @@ async function runHistory(from: Start, events: readonly Happening[]): Promise<vo
 export async function settle(world: ClusterWorld, rounds = 120): Promise<void> {
   world.slurmReachable = true;
   world.machines.imageComes = true;
+  world.restoreSecrets();
   for (const machine of world.machines.names) {
     world.machines.restore(machine, world.now);
     world.machines.cordon(machine, false);
@@ -141,6 +142,10 @@ function putBack(world: ClusterWorld, round: number): void {
     world.slurm.suspend(job, false);
     if (round > 20 && job.state === 'PENDING') world.slurm.cancel(job);
   }
+  // Partitions that were made with scontrol are removed when they are empty.
+  for (const name of world.slurm.created.keys())
+    if (!world.slurm.open().some(({ partitions }) => partitions.includes(name)))
+      world.slurm.created.delete(name);
 }
 
 /** L6 to L9: at rest the world is what a fresh install of the last objects is, and nothing else is left. */
@@ -157,9 +162,10 @@ async function checkRest(world: ClusterWorld): Promise<void> {
 
 /** The last objects, applied to an empty cluster of the same machines. */
 async function freshInstall(world: ClusterWorld): Promise<ClusterWorld> {
-  const { maxNodeCount, extraConf } = (world.controller?.['spec'] ?? {}) as Json;
+  const { maxNodeCount, extraConf, slurmctld } = (world.controller?.['spec'] ?? {}) as Json;
   const other = new ClusterWorld(world.machines.names.length, {
     extraConf,
+    ...(slurmctld === undefined ? {} : { slurmctld }),
     ...(maxNodeCount === undefined ? {} : { maxNodeCount }),
   });
   for (const { metadata, spec } of world.nodeSets()) other.createNodeSet(metadata.name, spec);

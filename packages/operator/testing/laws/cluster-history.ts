@@ -76,8 +76,8 @@ const machinery: Readonly<Record<string, Step>> = {
   'list nodes': (world) => world.connection.listNodes(),
   'list jobs': (world) => world.connection.listJobs(),
   'submit a job': (world, i) => {
-    const partition = pick([...world.slurm.conf.partitions.keys()], i);
-    const other = pick([...world.slurm.conf.partitions.keys()], i + 1);
+    const partition = pick([...world.slurm.partitions.keys()], i);
+    const other = pick([...world.slurm.partitions.keys()], i + 1);
     if (partition === undefined) return;
     const both = i > 5 && other !== undefined && other !== partition;
     world.slurm.submit(both ? [partition, other] : [partition], world.now, i === 5);
@@ -136,9 +136,24 @@ const people: Readonly<Record<string, Step>> = {
     extraConf: [
       'PartitionName=all Nodes=ALL Default=YES State=UP',
       ...(i > 3 ? ['PartitionName=extra Nodes=ALL State=UP'] : []),
+      ...(i % 3 === 1 ? ['PrologSlurmctld=/etc/slurm/prolog'] : []),
+      ...(i % 4 === 2 ? ['NodeName=f0,f1 State=FUTURE'] : []),
       `MessageTimeout=${10 + i}`,
     ].join('\n'),
   })),
+  'change the image of slurmctld': changeController((_, i) => ({
+    slurmctld: { image: `slurmctld:26.05-${i % 3}` },
+  })),
+  'change slurm.key': (world, i) => world.changeKey(i),
+  'create a partition with scontrol': (world, i) => {
+    if (world.slurm.conf.text !== '' && !world.slurmctld.isChanging)
+      world.slurm.created.set(`adhoc${i % 2}`, { nodes: ['ALL'], state: 'UP' });
+  },
+  'submit a job to a partition of scontrol': (world, i) => {
+    const partition = pick([...world.slurm.created.keys()], i);
+    if (partition !== undefined) world.slurm.submit([partition], world.now, i > 5);
+    world.slurmWorks();
+  },
   'annotate the Controller': (world, i) => {
     const { controller } = world;
     if (controller !== undefined)
@@ -191,6 +206,8 @@ const people: Readonly<Record<string, Step>> = {
 
 const accidents: Readonly<Record<string, Step>> = {
   'kill the operator': (world) => world.restartOperator(),
+  'a Secret is away': (world, i) => world.loseSecret(i > 3 ? 'slurm-auth' : 'slurm-jwt'),
+  'the Secrets are back': (world) => world.restoreSecrets(),
   'Slurm is cut off': (world) => {
     world.slurmReachable = false;
     world.connection.listNodes();
@@ -223,6 +240,16 @@ const accidents: Readonly<Record<string, Step>> = {
 
 /** Actions in a row that chance seldom brings together; part of a history only where they are asked for. */
 const combined: Readonly<Record<string, Step>> = {
+  'submit a job that names a node': (world, i) => {
+    const node = pick([...world.slurm.nodes.keys()], i);
+    if (node !== undefined) world.slurm.submit(['all'], world.now, i > 4, { node });
+    world.slurmWorks();
+  },
+  'submit a job with a feature': (world, i) => {
+    const feature = pick([...world.slurm.nodes.values()], i)?.features[0];
+    if (feature !== undefined) world.slurm.submit(['all'], world.now, i > 4, { feature });
+    world.slurmWorks();
+  },
   'crash after a change of the update strategy': async (world, i) => {
     const set = pick(liveSets(world), i);
     await people['change the update strategy']?.(world, i);

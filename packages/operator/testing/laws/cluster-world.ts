@@ -10,7 +10,7 @@ import { MemoryKube, type StoredObject } from './memory-kube.ts';
 import type { Json } from './merge.ts';
 import { ModelConnection, type SlurmWrite } from './model-connection.ts';
 import { ModelOperator } from './model-operator.ts';
-import { ModelSlurm } from './model-slurm.ts';
+import { type ModelNode, ModelSlurm } from './model-slurm.ts';
 import { Slurmctld } from './slurmctld.ts';
 
 export const namespace = 'hpc';
@@ -37,7 +37,9 @@ export class ClusterWorld {
   /** Partitions whose jobs a user allowed to be lost. */
   readonly #released = new Set<string>();
   #writesLeft = Number.POSITIVE_INFINITY;
-  #template: { readonly template: object; readonly generation: number } | undefined;
+  #template: { readonly template: object; readonly cause: string } | undefined;
+  /** Secrets that are away. */
+  readonly #away = new Map<string, StoredObject>();
 
   constructor(machines: number, controller: object = {}) {
     for (const name of ['slurm-auth', 'slurm-jwt'])
@@ -129,6 +131,7 @@ export class ClusterWorld {
     if ('controller' in target) {
       await this.#operator.reconcile('controller', namespace, controllerName);
       this.#checkTemplate();
+      if (this.slurmctld.isChanging) this.kubeWorks();
     } else {
       this.#actor = this.kube.get('nodesets', namespace, target.nodeSet)?.metadata.uid;
       await this.#operator.reconcile('nodeset', namespace, target.nodeSet);
@@ -150,16 +153,39 @@ export class ClusterWorld {
     this.slurm.work(this.machines.register(), this.now);
   }
 
-  /** L14: only a change of the specification may change the pods of slurmctld. */
+  /** A Secret is deleted, and created again later with what it held: a restore, or a tool that replaces it. */
+  loseSecret(name: string): void {
+    const secret = this.kube.get('secrets', namespace, name);
+    if (secret === undefined) return;
+    this.#away.set(name, secret);
+    this.kube.remove('secrets', secret);
+  }
+
+  restoreSecrets(): void {
+    for (const [name, { data }] of this.#away)
+      this.kube.create('secrets', { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data });
+    this.#away.clear();
+  }
+
+  changeKey(value: number): void {
+    const secret = this.kube.get('secrets', namespace, 'slurm-auth');
+    const data = { 'slurm.key': Buffer.from(`key ${value}`).toString('base64') };
+    if (secret !== undefined) this.patch('secrets', secret, (live) => ({ ...live, data }));
+  }
+
+  /** L14: only a change of the specification or of a key may change the pods of slurmctld. */
   #checkTemplate(): void {
     const set = this.kube.list('statefulsets')[0];
-    const generation = this.controller?.metadata.generation ?? 0;
+    const keys = [...this.kube.list('secrets'), ...this.#away.values()].map(({ data }) =>
+      JSON.stringify(data),
+    );
+    const cause = JSON.stringify([this.controller?.metadata.generation, keys.toSorted()]);
     const { template } = (set?.['spec'] ?? {}) as { template?: object };
     const before = this.#template;
     if (template === undefined || before?.template === template) return;
-    if (before?.generation === generation && !isDeepStrictEqual(before.template, template))
+    if (before?.cause === cause && !isDeepStrictEqual(before.template, template))
       this.breaks('L14: the pods of slurmctld change although the specification did not');
-    this.#template = { template, generation };
+    this.#template = { template, cause };
   }
 
   #checkPodDeletion(pod: StoredObject, by: string): void {
@@ -176,6 +202,23 @@ export class ClusterWorld {
     if (!asked) this.breaks(`L1: the ${by} deletes ${pod.metadata.name} while job ${jobs[0]?.id} is on it`);
   }
 
+  /** A restart of slurmctld ends a pending job whose node is gone; a feature that is gone puts it on hold for good. */
+  #checkRecordDeletion({ name, owner, features }: ModelNode): void {
+    const set = this.nodeSets().find(({ metadata }) => metadata.uid === owner);
+    const isDeleting = set?.metadata.deletionTimestamp !== undefined;
+    const others = [...this.slurm.nodes.values()].filter((node) => node.name !== name);
+    for (const job of this.slurm.open()) {
+      const { node, feature = '' } = job.wants;
+      if (job.state !== 'PENDING' || (isDeleting && set?.spec.deletionPolicy !== 'Drain')) continue;
+      if (node === name) this.breaks(`L12: record ${name} is deleted, and pending job ${job.id} asks for it`);
+      const isLast = features.includes(feature) && !others.some((other) => other.features.includes(feature));
+      if (isLast && !isDeleting)
+        this.breaks(
+          `L12: record ${name}, the last with feature ${feature} of pending job ${job.id}, is deleted`,
+        );
+    }
+  }
+
   #checkSlurmWrite(write: SlurmWrite): void {
     if (write.kind === 'reserve' || write.kind === 'unreserve') return;
     const node = this.slurm.nodes.get(write.node);
@@ -185,6 +228,7 @@ export class ClusterWorld {
       this.breaks(
         `L15: ${write.kind} ${JSON.stringify(write.kind === 'update' ? write.update : '')} of ${write.node}, which belongs to ${node.owner}`,
       );
+    if (write.kind === 'delete') this.#checkRecordDeletion(node);
     const { state } = write.kind === 'update' ? write.update : {};
     // A drain that came after the list cannot be known to the operator.
     const shown = this.connection.shown(write.node);

@@ -12,6 +12,10 @@ export interface ModelConf {
   /** Set → the feature that its nodes have. */
   readonly nodeSets: ReadonlyMap<string, string>;
   readonly partitions: ReadonlyMap<string, ModelPartition>;
+  /** Nodes that have a line of their own; those with State=FUTURE count for MaxNodeCount and are not listed. */
+  readonly nodes: ReadonlyMap<string, { readonly future: boolean }>;
+  /** A script runs on the host of slurmctld before each job. */
+  readonly hasProlog: boolean;
 }
 
 export function parseModelConf(text: string): ModelConf {
@@ -43,5 +47,13 @@ export function parseModelConf(text: string): ModelConf {
         return [[name, { nodes, state: (record.get('state') ?? 'UP').toUpperCase() }]];
       }),
     ),
+    nodes: new Map(
+      records.flatMap((record) => {
+        const future = record.get('state')?.toUpperCase() === 'FUTURE';
+        const names = (record.get('nodename') ?? '').split(',').filter((one) => one !== '');
+        return names.map((name) => [name, { future }] as const);
+      }),
+    ),
+    hasProlog: (last('prologslurmctld') ?? '') !== '',
   };
 }

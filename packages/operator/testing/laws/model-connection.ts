@@ -86,7 +86,7 @@ export class ModelConnection {
   #listedJobs(incomplete: boolean): Extract<JobsView, { kind: 'known' }> {
     const { slurm, tick } = this.#options;
     const at = tick();
-    const jobs = [...slurm.jobs.values()].map(toSlurmJob);
+    const jobs = [...slurm.jobs.values()].map((job) => toSlurmJob(job, at));
     const holding = jobs.filter(({ nodes }) => nodes !== '');
     return {
       kind: 'known',
@@ -129,17 +129,21 @@ export class ModelConnection {
           write({ kind: 'delete', node }, () => ({ outcome: slurm.delete(node) ? 'done' : 'gone' })),
       },
       jobs: {
-        list: () => ask(() => ({ items: [...slurm.jobs.values()].map(toSlurmJob), beganAt: tick() })),
+        list: () =>
+          ask(() => ({
+            items: [...slurm.jobs.values()].map((job) => toSlurmJob(job, now())),
+            beganAt: tick(),
+          })),
         get: (id: number | string) =>
           ask(() => {
             const job = slurm.jobs.get(Number(id));
-            return job === undefined ? undefined : toSlurmJob(job);
+            return job === undefined ? undefined : toSlurmJob(job, now());
           }),
       },
       partitions: {
         list: () =>
           ask(() => ({
-            items: [...slurm.conf.partitions].map(([name, { state, nodes }]) => ({
+            items: [...slurm.partitions].map(([name, { state, nodes }]) => ({
               name,
               state: [state],
               nodeSets: nodes.filter((one) => one !== 'ALL').join(','),
@@ -212,7 +216,7 @@ function toSlurmNode(node: ModelNode, slurm: ModelSlurm): SlurmNode {
     comment: node.comment,
     features: node.features,
     activeFeatures: node.features,
-    partitions: [...slurm.conf.partitions.keys()].filter((name) => slurm.isIn(node, name)),
+    partitions: [...slurm.partitions.keys()].filter((name) => slurm.isIn(node, name)),
     topology: node.topology,
     instanceId: node.instanceId,
     instanceType: node.instanceType,
@@ -221,7 +225,7 @@ function toSlurmNode(node: ModelNode, slurm: ModelSlurm): SlurmNode {
   };
 }
 
-function toSlurmJob(job: ModelJob): SlurmJob {
+function toSlurmJob(job: ModelJob, now: number): SlurmJob {
   const runs = job.state === 'RUNNING' || job.state === 'SUSPENDED';
   return {
     id: job.id,
@@ -230,15 +234,15 @@ function toSlurmJob(job: ModelJob): SlurmJob {
     account: '',
     partition: job.partitions.join(','),
     qos: '',
-    state: [job.state],
-    stateReason: job.held ? 'JobHeldUser' : '',
+    state: job.state === 'RUNNING' && job.prologUntil > now ? ['RUNNING', 'CONFIGURING'] : [job.state],
+    stateReason: job.held ? 'JobHeldUser' : job.badConstraints ? 'BadConstraints' : '',
     stateDescription: '',
     nodes: runs ? job.node : '',
-    requiredNodes: '',
+    requiredNodes: job.wants.node ?? '',
     nodeCount: 1,
     cpus: 1,
-    priority: job.held ? 0 : 1,
-    held: job.held,
+    priority: job.held || job.badConstraints ? 0 : 1,
+    held: job.held || job.badConstraints,
     submittedAt: job.startedAt,
     startedAt: runs ? job.startedAt : undefined,
     endedAt: undefined,
@@ -258,7 +262,7 @@ function toSlurmJob(job: ModelJob): SlurmJob {
     tresPerNode: '',
     memoryPerNode: undefined,
     dependency: '',
-    constraints: '',
+    constraints: job.wants.feature ?? '',
     licenses: '',
     reservation: '',
     adminComment: '',

@@ -4,7 +4,7 @@
  * measured on 24.11 and 26.05 (docs/configuration-changes.md).
  */
 import type { NodeUpdate, ReservationWrite } from '@slurm-operator/slurm';
-import { type ModelConf, parseModelConf } from './model-conf.ts';
+import { type ModelConf, type ModelPartition, parseModelConf } from './model-conf.ts';
 
 export interface ModelJob {
   readonly id: number;
@@ -12,9 +12,20 @@ export interface ModelJob {
   partitions: string[];
   state: 'PENDING' | 'RUNNING' | 'SUSPENDED' | 'COMPLETED' | 'CANCELLED' | 'NODE_FAIL';
   held: boolean;
+  /** Slurm itself put it on hold (BadConstraints): no node has its feature. It stays so when one has it again. */
+  badConstraints: boolean;
+  /** The node that it asks for by name (`--nodelist`), and the feature (`--constraint`). */
+  readonly wants: JobWants;
   node: string;
   startedAt: number;
+  /** Its PrologSlurmctld runs until then. */
+  prologUntil: number;
   endsAt: number;
+}
+
+export interface JobWants {
+  readonly node?: string | undefined;
+  readonly feature?: string | undefined;
 }
 
 export interface ModelNode {
@@ -48,22 +59,55 @@ const seconds = (count: number) => count * 1000;
 export class ModelSlurm {
   conf: ModelConf = parseModelConf('');
   startedAt = 0;
+  /** Partitions that were made with scontrol: a restart and a reconfigure forget them. */
+  readonly created = new Map<string, ModelPartition>();
   readonly nodes = new Map<string, ModelNode>();
   readonly jobs = new Map<number, ModelJob>();
   readonly reservations = new Map<string, { readonly write: ReservationWrite; readonly by: string }>();
   onLoss: (job: ModelJob, why: string) => void = () => {};
   #lastJob = 0;
 
+  get partitions(): ReadonlyMap<string, ModelPartition> {
+    return new Map([...this.created, ...this.conf.partitions]);
+  }
+
+  /** Jobs whose PrologSlurmctld runs. */
+  starting(now: number): ModelJob[] {
+    return this.open().filter((job) => job.state === 'RUNNING' && job.prologUntil > now);
+  }
+
+  /** slurmctld ends and starts again: in 26.05 a job whose PrologSlurmctld ran never starts. */
+  restart(text: string, now: number): void {
+    const interrupted = this.starting(now);
+    this.reconfigure(text);
+    for (const job of interrupted)
+      if (job.state === 'RUNNING') this.#fail(job, 'slurmctld was restarted during its PrologSlurmctld');
+  }
+
   /** Reads a new slurm.conf, as `scontrol reconfigure` and a restart do. */
   reconfigure(text: string): void {
     this.conf = parseModelConf(text);
+    this.created.clear();
     for (const job of this.open()) {
       // 26.05 lets a pending job of two partitions keep the other one; 24.11 fails it with the first that goes.
       const gone = job.partitions.find((partition) => !this.conf.partitions.has(partition));
       if (gone !== undefined) this.#fail(job, `its partition ${gone} has left slurm.conf`);
+      const { node } = job.wants;
+      if (
+        job.state === 'PENDING' &&
+        node !== undefined &&
+        !this.nodes.has(node) &&
+        !this.conf.nodes.has(node)
+      )
+        this.#fail(job, `it asks for node ${node}, which Slurm does not have`);
     }
+    for (const name of this.nodes.keys())
+      if (this.conf.nodes.has(name))
+        for (const job of this.on(name))
+          this.#fail(job, `its slurmd ${name} ended: slurm.conf has a NodeName line with its name`);
+    const future = [...this.conf.nodes.values()].filter((node) => node.future).length;
     const names = [...this.nodes.keys()];
-    for (const name of names.slice(this.conf.maxNodeCount)) {
+    for (const name of names.slice(Math.max(0, this.conf.maxNodeCount - future))) {
       this.nodes.delete(name);
       for (const job of this.on(name))
         this.#fail(job, `MaxNodeCount=${this.conf.maxNodeCount} has no room for its node ${name}`);
@@ -79,20 +123,24 @@ export class ModelSlurm {
     return this.open().filter((job) => job.node === node && job.state !== 'PENDING');
   }
 
-  submit(partitions: string[], now: number, held = false): ModelJob | undefined {
-    if (!partitions.every((name) => this.conf.partitions.has(name))) return undefined;
+  submit(partitions: string[], now: number, held = false, wants: JobWants = {}): ModelJob | undefined {
+    if (!partitions.every((name) => this.partitions.has(name))) return undefined;
+    // Slurm refuses a job that asks for what it does not have.
+    if (wants.node !== undefined && !this.nodes.has(wants.node)) return undefined;
+    if (wants.feature !== undefined && !this.#hasFeature(wants.feature)) return undefined;
     // A partition that is closed takes no new job; one that asks for several gets those that are open.
-    const open = partitions.filter((name) =>
-      ['UP', 'DOWN'].includes(this.conf.partitions.get(name)?.state ?? ''),
-    );
+    const open = partitions.filter((name) => ['UP', 'DOWN'].includes(this.partitions.get(name)?.state ?? ''));
     if (open.length === 0) return undefined;
     const job: ModelJob = {
       id: (this.#lastJob += 1),
       partitions: open,
       state: 'PENDING',
       held,
+      badConstraints: false,
+      wants,
       node: '',
       startedAt: now,
+      prologUntil: 0,
       endsAt: 0,
     };
     this.jobs.set(job.id, job);
@@ -128,6 +176,9 @@ export class ModelSlurm {
       if (job.state === 'RUNNING' && job.endsAt <= now && alive.has(job.node)) job.state = 'COMPLETED';
     for (const job of this.open()) {
       if (job.state !== 'PENDING' || job.held) continue;
+      const { feature } = job.wants;
+      if (feature !== undefined && !this.#hasFeature(feature)) job.badConstraints = true;
+      if (job.badConstraints) continue;
       const place = this.#placeFor(job, alive);
       if (place === undefined) continue;
       Object.assign(job, {
@@ -135,6 +186,7 @@ export class ModelSlurm {
         partitions: [place.partition],
         node: place.node,
         startedAt: now,
+        prologUntil: this.conf.hasProlog ? now + seconds(5) : 0,
         endsAt: now + seconds(50),
       });
     }
@@ -185,18 +237,26 @@ export class ModelSlurm {
   }
 
   #placeFor(job: ModelJob, alive: ReadonlySet<string>): { partition: string; node: string } | undefined {
+    const { node: named, feature } = job.wants;
     for (const partition of job.partitions) {
-      const found = this.conf.partitions.get(partition);
+      const found = this.partitions.get(partition);
       if (found === undefined || !['UP', 'DRAIN'].includes(found.state)) continue;
-      for (const node of this.nodes.values())
+      for (const node of this.nodes.values()) {
+        if (named !== undefined && node.name !== named) continue;
+        if (feature !== undefined && !node.features.includes(feature)) continue;
         if (this.isIn(node, partition) && this.#isFree(node) && alive.has(node.name))
           return { partition, node: node.name };
+      }
     }
     return undefined;
   }
 
+  #hasFeature(feature: string): boolean {
+    return [...this.nodes.values()].some(({ features }) => features.includes(feature));
+  }
+
   isIn(node: ModelNode, partition: string): boolean {
-    const sets = this.conf.partitions.get(partition)?.nodes ?? [];
+    const sets = this.partitions.get(partition)?.nodes ?? [];
     return sets.some(
       (set) =>
         set === 'ALL' || set === node.name || node.features.includes(this.conf.nodeSets.get(set) ?? ' '),

@@ -32,15 +32,39 @@ export class Slurmctld {
       for (const pod of this.#pods()) this.#kube.remove('pods', pod);
       return;
     }
-    this.#runPod(set, now);
-    const [namespace = '', name = ''] = [set.metadata.namespace, set.metadata.labels?.[label.instance]];
-    const config = this.#kube.get('configmaps', namespace, resourceName.config(name));
-    const text = (config?.['data'] as Record<string, string> | undefined)?.['slurm.conf'];
-    if (text === undefined || text === this.#slurm.conf.text) return;
-    if (this.#slurm.conf.text !== '' && !this.#tried.has(text))
+    const restarted = this.#runPod(set, now) && this.#slurm.conf.text !== '';
+    const text = this.#textOf(set);
+    if (text === undefined || (text === this.#slurm.conf.text && !restarted)) return;
+    // The side container waits for jobs whose PrologSlurmctld runs.
+    if (!restarted && this.#slurm.starting(now).length > 0) return;
+    if (this.#slurm.conf.text !== '' && text !== this.#slurm.conf.text && !this.#tried.has(text))
       breaks('L13: slurmctld reads a configuration that was never tried');
-    this.#slurm.reconfigure(text);
+    if (restarted) this.#slurm.restart(text, now);
+    else this.#slurm.reconfigure(text);
     this.answers = true;
+    // As the reconciler of the connection reports it; that it has answered once is remembered there.
+    for (const cluster of this.#kube.list('clusters'))
+      this.#kube.change('clusters', cluster, (live) => ({ ...live, status: { slurmVersion: '26.05.5' } }));
+  }
+
+  /** A pod is to be replaced, or a configuration to be read: both happen within a second, before people do something that the guard did not see. */
+  get isChanging(): boolean {
+    const set = this.#kube.list('statefulsets')[0];
+    if (set === undefined) return false;
+    const text = this.#textOf(set);
+    if (text !== undefined && text !== this.#slurm.conf.text) return true;
+    const revision = this.#revisionOf((set['spec'] as { template?: Template }).template ?? {});
+    return this.#pods().some(
+      ({ metadata }) =>
+        metadata.labels?.['controller-revision-hash'] !== revision ||
+        metadata.deletionTimestamp !== undefined,
+    );
+  }
+
+  #textOf({ metadata }: StoredObject): string | undefined {
+    const [namespace = '', name = ''] = [metadata.namespace, metadata.labels?.[label.instance]];
+    const config = this.#kube.get('configmaps', namespace, resourceName.config(name));
+    return (config?.['data'] as Record<string, string> | undefined)?.['slurm.conf'];
   }
 
   #pods(): StoredObject[] {
@@ -78,15 +102,17 @@ export class Slurmctld {
     return known;
   }
 
-  /** One pod per StatefulSet: made again when its template changed. Its state outlives it. */
-  #runPod(set: StoredObject, now: number): void {
+  /** One pod per StatefulSet: made again when its template changed or it was deleted. Its state outlives it. True: one was started. */
+  #runPod(set: StoredObject, now: number): boolean {
     const spec = set['spec'] as { replicas?: number; template?: Template };
     const revision = this.#revisionOf(spec.template ?? {});
     const name = `${set.metadata.name}-0`;
     const [live] = this.#pods().filter((pod) => pod.metadata.name === name);
-    if (live !== undefined && live.metadata.labels?.['controller-revision-hash'] !== revision)
-      this.#kube.remove('pods', live);
-    if (live?.metadata.labels?.['controller-revision-hash'] !== revision) {
+    const isCurrent =
+      live?.metadata.labels?.['controller-revision-hash'] === revision &&
+      live.metadata.deletionTimestamp === undefined;
+    if (live !== undefined && !isCurrent) this.#kube.remove('pods', live);
+    if (!isCurrent) {
       const at = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
       const { containers = [] } = spec.template?.spec ?? {};
       this.#kube.create('pods', {
@@ -119,6 +145,7 @@ export class Slurmctld {
       currentRevision: revision,
     };
     this.#kube.change('statefulsets', set, (object): Json => ({ ...object, status }));
+    return !isCurrent;
   }
 }
 

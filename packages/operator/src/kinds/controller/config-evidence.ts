@@ -23,6 +23,10 @@ export interface EvidenceInput {
   readonly mayHavePartitions: boolean;
   /** Files beside slurm.conf are not those that slurmctld read last. */
   readonly filesChanged?: boolean;
+  /** slurmctld is to be restarted: what only Slurm has would be forgotten, whatever slurm.conf says. */
+  readonly restarts?: boolean;
+  /** Slurm cannot answer before that restart. */
+  readonly lockedOut?: boolean;
   /** Right before a write: Slurm is asked after this call, whatever it said before. */
   readonly fresh?: boolean;
   readonly signal: AbortSignal;
@@ -36,6 +40,7 @@ export async function gatherEvidence(input: EvidenceInput): Promise<ConfigEviden
   // The cache holds digests: usually they show that nothing changed, and nothing is read.
   if (cached !== undefined && input.filesChanged !== true && isSettled(cached, controller, desired)) {
     const inForce = { text: desired, owners: ownersIn(cached) };
+    if (input.restarts === true) return { inForce, slurm: await askAll(input, desired) };
     if (!survey.hasClosedNodes(namespace, name)) return { ...noEvidence, inForce };
     return { inForce, slurm: await askAll(input) };
   }
@@ -81,7 +86,7 @@ function isAsWritten(
 async function askSlurm(input: EvidenceInput, inForce: string): Promise<SlurmWork> {
   const { survey, controller, desired, signal, fresh = false } = input;
   const { namespace, name } = controller.metadata;
-  if (needsSlurm(inForce, desired)) return askAll(input, inForce);
+  if (input.restarts === true || needsSlurm(inForce, desired)) return askAll(input, inForce);
   const partitions = await survey.partitions(namespace, name, signal);
   if (partitions === undefined) return { ...noEvidence.slurm, ...mayForget(input, inForce) };
   const known = partitionsOf(inForce, desired);
@@ -99,13 +104,14 @@ async function askAll(input: EvidenceInput, inForce?: string): Promise<SlurmWork
 
 /** Partitions that were made with scontrol are lost by any reconfigure; what Slurm had when it answered last may have jobs now. */
 function mayForget(
-  { survey, controller, desired, mayHavePartitions }: EvidenceInput,
+  { survey, controller, desired, mayHavePartitions, lockedOut }: EvidenceInput,
   inForce: string,
 ): { readonly why?: string; readonly mayForget?: string } {
   if (!mayHavePartitions) return {};
   const { namespace, name } = controller.metadata;
   const why = 'see the condition SlurmConnected of the Controller.';
   const last = survey.lastPartitions(namespace, name);
+  if (last === undefined && lockedOut === true) return {};
   if (last === undefined) return { why, mayForget: 'partitions that were created with scontrol' };
   const known = partitionsOf(inForce, desired);
   const alone = [...last].filter((partition) => !known.has(partition));

@@ -1,5 +1,5 @@
 /** What the plan of a Controller needs beside the caches: the configuration in force, and what Slurm would lose with another one. */
-import { type Controller, resourceName } from '@slurm-operator/api';
+import { annotation, type Controller, resourceName } from '@slurm-operator/api';
 import { configMaps, type Live, statefulSets } from '@slurm-operator/kube';
 import type { Observing, ReconcilerManager } from '../../framework/define-reconciler.ts';
 import { refusedPods } from '../../framework/refused-pods.ts';
@@ -15,6 +15,8 @@ import { filesChanged } from './plan/decide.ts';
 import type { ControllerMemory } from './plan/memory.ts';
 import { type ControllerInput, planController } from './plan/plan.ts';
 import { desiredSlurmConf } from './plan/render.ts';
+import { mayRun, restartOf } from './plan/restart.ts';
+import { hashes } from './plan/slurmctld-pods.ts';
 
 export class ControllerObserver {
   readonly #manager: ReconcilerManager;
@@ -49,8 +51,8 @@ export class ControllerObserver {
       observationProblems: problems,
       memory,
     });
-    // Before the configuration in force changes, Slurm is asked once more what that would cost.
-    if (!changesConfig(input, this.#defaults, now())) return input;
+    // Before the configuration in force changes or slurmctld is restarted, Slurm is asked once more what that would cost.
+    if (!mayCostJobs(input, this.#defaults, now())) return input;
     return { ...input, evidence: await this.#evidence(observed, signal, true) };
   }
 
@@ -87,18 +89,28 @@ export class ControllerObserver {
       survey: this.#survey,
       controller,
       desired,
-      mayHavePartitions: hasAnswered && observed.pods.some((pod) => pod.running),
+      mayHavePartitions: hasAnswered && observed.pods.some(mayRun),
       filesChanged: filesChanged(observed),
+      restarts: restartOf(observed, this.#defaults) !== undefined,
+      lockedOut: locksOut(observed),
       fresh,
       signal,
     });
   }
 }
 
-/** Whether a plan made now would put another configuration in force. */
-function changesConfig(input: ControllerInput, defaults: OperatorDefaults, now: number): boolean {
+/** slurmctld has another JWT key than the operator: it answers when it was restarted, and not before. */
+function locksOut(observed: ObservedController): boolean {
+  const runsWith = observed.statefulSet.template?.metadata?.annotations?.[annotation.jwtKeyHash] ?? '';
+  const { jwtKey } = hashes(observed);
+  return runsWith !== '' && jwtKey !== '' && runsWith !== jwtKey;
+}
+
+/** Whether a plan made now would put another configuration in force, or restart slurmctld. */
+function mayCostJobs(input: ControllerInput, defaults: OperatorDefaults, now: number): boolean {
   const { inForce } = input.evidence;
   const { decision } = planController(input, defaults, now);
+  if (decision.wantedRestart !== undefined && decision.statefulSet !== undefined) return true;
   return (
     decision.decision.kind === 'enforce' &&
     inForce !== undefined &&

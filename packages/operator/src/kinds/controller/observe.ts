@@ -11,6 +11,7 @@ import {
 import {
   type Cache,
   configMaps,
+  type DeepReadonly,
   type Live,
   type Pod,
   persistentVolumeClaims,
@@ -37,6 +38,7 @@ import { mountedConfigMaps, stateClaimName } from './objects/stateful-set.ts';
 import { observeTrials, runningWorkers } from './observe-trials.ts';
 import type { Runs } from './plan/accounting-order.ts';
 import type { LeavingNodeSet } from './plan/config-hold.ts';
+import { type PodTemplate, templateDigestAnnotation } from './plan/restart.ts';
 import type { StateClaim, StateVolume } from './plan/state-volume.ts';
 
 export interface ObservedController {
@@ -67,6 +69,9 @@ export interface ObservedController {
     /** The ConfigMaps whose files pods are started with. */
     readonly files: readonly string[];
     readonly image: string | undefined;
+    /** The template of its pods, and the digest that was noted with it. */
+    readonly template?: DeepReadonly<PodTemplate> | undefined;
+    readonly templateDigest?: string | undefined;
   };
   /** The slurm.conf that is in force is known to name no slurmdbd. */
   readonly withoutAccounting: boolean;
@@ -117,6 +122,8 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
       replicas: set?.spec?.replicas ?? (set === undefined ? 0 : 1),
       files: set === undefined ? [] : mountedConfigMaps(set),
       image: imageOf(set, app.controller),
+      template: set?.spec?.template,
+      templateDigest: set?.metadata.annotations?.[templateDigestAnnotation],
     },
     withoutAccounting: inForce?.[withoutAccountingAnnotation] === 'true',
     filesInForce: inForce?.[filesDigestAnnotation],

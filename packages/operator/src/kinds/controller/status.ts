@@ -8,7 +8,7 @@ import { clusterNameOf } from '../../objects/cluster-name.ts';
 import { controllerReplicas } from '../../objects/slurmctld-endpoints.ts';
 import { describeRejection, describeUntried } from '../../slurm-config/trial/trial.ts';
 import type { ObservedController } from './observe.ts';
-import { describeHold, type Waiting } from './plan/config-hold.ts';
+import { describeHold, isOnlyRestart, type Waiting } from './plan/config-hold.ts';
 import type { ControllerDecision } from './plan/decide.ts';
 import { unusableVolume } from './unusable-volume.ts';
 
@@ -170,7 +170,7 @@ function configCondition(
       };
   if (awaited !== undefined) return { type, status: 'False', reason: 'AccountingStarting', message: awaited };
   const waits =
-    configHold?.waiting === undefined || configHold.forced
+    configHold?.waiting === undefined || configHold.forced || isOnlyRestart(configHold.waiting)
       ? ''
       : describeHold(configHold.waiting, controller);
   const problem = untried(plan, controller);

@@ -11,10 +11,18 @@ import {
   valueOf,
   withValues,
 } from './conf-content.ts';
-import { describeJobs, type Hold, heldJobs, moveOrCancel, noJobs } from './hold.ts';
+import { describeJobs, type Hold, heldJobs, moveOrCancel, noJobs, wholeConfiguration } from './hold.ts';
 import { jobsOfMissingNodes } from './missing-nodes.ts';
+import { partitionsOfSlurmAlone } from './partitions-of-slurm-alone.ts';
 import { settingHolds } from './settings-that-cost-jobs.ts';
-import type { Change, ExpectedWorkers, NodeClosing, Released, SlurmWork, WorkJob } from './slurm-work.ts';
+import {
+  type Change,
+  type ExpectedWorkers,
+  isIn,
+  type NodeClosing,
+  type Released,
+  type SlurmWork,
+} from './slurm-work.ts';
 import { heldNodes, nodeClosing, type StaticNodeChange, staticNodeChange } from './static-nodes.ts';
 
 export interface GuardInput {
@@ -55,8 +63,8 @@ export function guardConfig(input: GuardInput): GuardedConfig {
   // 1. What cannot stand beside the desired lines: then everything waits.
   const { released = new Map(), workers = new Map() } = input;
   const whole = [
-    ...partitionsOfSlurmAlone(change),
-    ...jobsOfMissingNodes(change, released),
+    ...partitionsOfSlurmAlone(change, wholeConfiguration),
+    ...jobsOfMissingNodes(change, released, wholeConfiguration),
     ...staticNodeHolds(staticNodeChange(change)),
   ];
   if (whole.length > 0) return { text: inForce, holds: whole, nodes: closing };
@@ -168,9 +176,6 @@ function partitionHolds(
   });
 }
 
-/** A job that waits in several partitions is lost with the first that goes on 24.11; 26.05 lets it stay in the others. */
-const isIn = (job: WorkJob, partition: string): boolean => job.partitions.includes(partition);
-
 /** Where jobs could move: the partition that is new, after a rename; otherwise the default one. */
 function moveTarget(from: ConfContent, to: ConfContent): string | undefined {
   const added = [...to.partitions.keys()].filter((name) => !from.partitions.has(name));
@@ -216,44 +221,6 @@ function nodeSetHolds(
         message: `NodeSet ${name} stays, because partition ${user.name} names it${advice}.`,
       },
     ];
-  });
-}
-
-/** Partitions that were made with scontrol, or in a file that slurm.conf includes: a reconfigure forgets them, with their jobs. */
-function partitionsOfSlurmAlone({ from, to, slurm }: Change): Hold[] {
-  const hold = { kind: 'Configuration', jobs: noJobs, byRestart: true } as const;
-  const excluded = from.includes.filter((file) => !to.includes.includes(file));
-  if (slurm.kind === 'unknown') {
-    const lost =
-      slurm.mayForget ??
-      (excluded.length > 0
-        ? `the partitions of ${excluded.join(', ')}, which is no longer included`
-        : undefined);
-    if (lost === undefined) return [];
-    const message = `The configuration is not changed, because Slurm would forget ${lost}, and does not say whether jobs need it: ${slurm.why}`;
-    return [{ ...hold, name: 'partitions', cause: 'unknown', message }];
-  }
-  const alone = [...slurm.partitions].filter(
-    ([name]) => !from.partitions.has(name) && !to.partitions.has(name),
-  );
-  return alone.flatMap(([name, accepts]): Hold[] => {
-    const jobs = heldJobs(slurm.jobs.filter((job) => isIn(job, name)));
-    const forgets = `The configuration is not changed, because Slurm would forget partition ${name}, which slurm.conf does not name`;
-    if (jobs.ids.length > 0)
-      return [
-        {
-          ...hold,
-          name,
-          cause: 'jobs',
-          jobs,
-          message: `${forgets}, with its ${describeJobs(jobs)}. Add the partition to spec.extraConf, or move or cancel the jobs.`,
-        },
-      ];
-    // A file that is still included may name it.
-    if (!accepts || (to.includes.length > 0 && excluded.length === 0)) return [];
-    const close = `scontrol update partition=${name} state=drain`;
-    const message = `${forgets}, and a job that is submitted to it meanwhile. Add the partition to spec.extraConf, or close it with "${close}".`;
-    return [{ ...hold, name, cause: 'closing', message }];
   });
 }
 

@@ -16,7 +16,8 @@ export type HoldCause =
   | 'referenced';
 
 export interface Hold {
-  readonly kind: 'Partition' | 'NodeSet' | 'Node' | 'Setting' | 'Configuration';
+  /** Restart: of slurmctld, with the slurm.conf that is in force. */
+  readonly kind: 'Partition' | 'NodeSet' | 'Node' | 'Setting' | 'Configuration' | 'Restart';
   readonly name: string;
   readonly cause: HoldCause;
   readonly jobs: HeldJobs;
@@ -25,6 +26,17 @@ export interface Hold {
   /** What is held back, why, and what to do about it. */
   readonly message: string;
 }
+
+/** What waits as a whole, and how a sentence about it begins. */
+export interface HoldSubject {
+  readonly kind: 'Configuration' | 'Restart';
+  readonly isHeld: string;
+}
+
+export const wholeConfiguration: HoldSubject = {
+  kind: 'Configuration',
+  isHeld: 'The configuration is not changed',
+};
 
 export interface HeldJobs {
   readonly active: number;

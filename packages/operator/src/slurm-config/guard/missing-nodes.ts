@@ -1,11 +1,15 @@
 /** Pending jobs that ask by name for a node that Slurm does not have: every reconfigure and restart ends them (seen on 24.11 and 26.05). Pure. */
-import { describeJobs, type Hold, heldJobs } from './hold.ts';
+import { describeJobs, type Hold, type HoldSubject, heldJobs } from './hold.ts';
 import type { Change, Released, WorkJob } from './slurm-work.ts';
 
 /** As many nodes are shown; each has a hold of its own. */
 const mostNodes = 8;
 
-export function jobsOfMissingNodes({ from, to, slurm }: Change, released: Released): Hold[] {
+export function jobsOfMissingNodes(
+  { from, to, slurm }: Change,
+  released: Released,
+  { kind, isHeld }: HoldSubject,
+): Hold[] {
   if (slurm.kind === 'unknown') return [];
   // Slurm does not list nodes with State=FUTURE, and a node that the new text names will be there.
   const isThere = (name: string) => slurm.nodes.has(name) || from.nodes.has(name) || to.nodes.has(name);
@@ -21,12 +25,12 @@ export function jobsOfMissingNodes({ from, to, slurm }: Change, released: Releas
   return [...missing].slice(0, mostNodes).map(([node, waiting]): Hold => {
     const jobs = heldJobs(waiting);
     return {
-      kind: 'Configuration',
+      kind,
       name: node,
       cause: 'jobs',
       jobs,
       byRestart: true,
-      message: `The configuration is not changed, because Slurm would end ${describeJobs(jobs)}: ${jobs.pending === 1 ? 'it asks' : 'they ask'} for node ${node}, which Slurm does not have. Scale out until the node is back, or cancel with "scancel ${jobs.ids.join(' ')}"; Slurm refuses other changes of such a job.`,
+      message: `${isHeld}, because Slurm would end ${describeJobs(jobs)}: ${jobs.pending === 1 ? 'it asks' : 'they ask'} for node ${node}, which Slurm does not have. Scale out until the node is back, or cancel with "scancel ${jobs.ids.join(' ')}"; Slurm refuses other changes of such a job.`,
     };
   });
 }

@@ -24,7 +24,12 @@ export interface WorkJob {
   readonly gres: readonly string[];
   /** It is a job array, or a task of one. */
   readonly array: boolean;
+  /** When it got its nodes, while they are not ready for it: its PrologSlurmctld may run. */
+  readonly startingSince?: number | undefined;
 }
+
+/** A job that waits in several partitions is lost with the first that goes on 24.11; 26.05 lets it stay in the others. */
+export const isIn = (job: WorkJob, partition: string): boolean => job.partitions.includes(partition);
 
 export type SlurmWork =
   | {
@@ -120,6 +125,7 @@ export function workJobs(jobs: readonly SlurmJob[]): WorkJob[] {
       nodes: [job.nodes, job.requiredNodes].flatMap(hostsOf),
       gres: gresOf(`${job.tresRequested},${job.tresAllocated},${job.tresPer}`),
       array: job.arrayJobId !== undefined,
+      startingSince: job.state.includes('CONFIGURING') ? (job.startedAt ?? 0) : undefined,
     }));
 }
 

@@ -3,8 +3,10 @@ import { annotation, type Controller } from '@slurm-operator/api';
 import type { Live } from '@slurm-operator/kube';
 import { digestOf } from '../../../objects/digest.ts';
 import { type GuardedConfig, guardConfig } from '../../../slurm-config/guard/guard-config.ts';
+import { guardRestart } from '../../../slurm-config/guard/guard-restart.ts';
 import type { Hold } from '../../../slurm-config/guard/hold.ts';
 import type { ExpectedWorkers, Released, SlurmWork } from '../../../slurm-config/guard/slurm-work.ts';
+import type { WantedRestart } from './restart.ts';
 
 /** What is known of the configuration in force, and what Slurm would lose with it. */
 export interface ConfigEvidence {
@@ -46,6 +48,8 @@ export interface HoldInput {
   readonly expected?: ExpectedWorkers | undefined;
   /** A file of the site has changed: slurmctld is to read all of them again. */
   readonly filesChanged?: boolean;
+  /** slurmctld is to be restarted. */
+  readonly restart?: WantedRestart | undefined;
   readonly evidence: ConfigEvidence;
   readonly now: number;
 }
@@ -75,10 +79,14 @@ export type HeldItem = Pick<Hold, 'kind' | 'name' | 'cause' | 'jobs' | 'message'
 export const holdsEverything = (hold: ConfigHold | undefined): boolean =>
   hold?.holds.some(({ kind }) => kind === 'Configuration') ?? false;
 
+/** The configuration is in force; only the restart of slurmctld waits. */
+export const isOnlyRestart = ({ items }: Pick<Waiting, 'items'>): boolean =>
+  items.every(({ kind }) => kind === 'Restart');
+
 export function holdConfig(input: HoldInput): ConfigHold {
   const { controller, desired, owners, leaving, expected, evidence, filesChanged = false, now } = input;
   const { inForce, slurm } = evidence;
-  const guarded = guardConfig({
+  const config = guardConfig({
     inForce: inForce?.text,
     desired,
     slurm,
@@ -87,9 +95,10 @@ export function holdConfig(input: HoldInput): ConfigHold {
     expected,
     rereads: filesChanged,
   });
+  const guarded = { ...config, holds: [...config.holds, ...restartHolds(input, config.holds)] };
   if (guarded.holds.length === 0) return { ...guarded, owners, waiting: undefined, forced: false };
   const since = controller.status?.heldConfig?.since ?? new Date(now).toISOString();
-  const token = digestOf({ desired, since }).slice(0, 12);
+  const token = digestOf({ desired, since, restart: input.restart?.digest }).slice(0, 12);
   const known: Owners = { ...inForce?.owners, ...owners };
   const items = guarded.holds.map(({ kind, name, cause, jobs, message }): HeldItem => {
     const nodeSet = kind === 'Partition' || kind === 'NodeSet' ? known[name] : undefined;
@@ -102,6 +111,23 @@ export function holdConfig(input: HoldInput): ConfigHold {
   // Where the whole configuration waits, the lines in force are the old ones, those of NodeSets that are being deleted included.
   const lines = guarded.text === inForce?.text ? inForce.owners : { ...owners, ...heldOwners(items, known) };
   return { ...guarded, owners: lines, waiting, forced: false };
+}
+
+/** What the configuration already waits for is not said twice. */
+function restartHolds(
+  { controller, leaving, evidence, restart, now }: HoldInput,
+  held: readonly Hold[],
+): Hold[] {
+  const { inForce, slurm } = evidence;
+  if (restart === undefined || inForce === undefined) return [];
+  const said = new Set(held.flatMap(({ byRestart, name }) => (byRestart === true ? name : [])));
+  return guardRestart({
+    inForce: inForce.text,
+    slurm,
+    released: releasedBy(leaving),
+    keepsState: controller.spec.persistence.enabled,
+    waitedMs: now - restart.since,
+  }).filter(({ name }) => !said.has(name));
 }
 
 /** A NodeSet line that only the user's own lines need belongs to no NodeSet object any more. */
@@ -146,7 +172,8 @@ export function describeHold(
   const unique = [...new Set(shown.map(({ message }) => message))];
   const more =
     items.length > unique.length ? ` (${items.length} items are held back; see status.heldConfig.)` : '';
-  return `Part of the new configuration is held back so that no job is lost. ${unique.join(' ')}${more} To apply it at once and lose these jobs: kubectl annotate controller ${controller.name} -n ${controller.namespace} --overwrite ${annotation.forceConfig}=${token}`;
+  const what = isOnlyRestart({ items }) ? 'A restart of slurmctld' : 'Part of the new configuration';
+  return `${what} is held back so that no job is lost. ${unique.join(' ')}${more} To apply it at once and lose these jobs: kubectl annotate controller ${controller.name} -n ${controller.namespace} --overwrite ${annotation.forceConfig}=${token}`;
 }
 
 /** Told once when something begins to wait, when it is in force after all, and when a person forced it. */

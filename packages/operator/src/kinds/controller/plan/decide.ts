@@ -25,12 +25,14 @@ import {
   describeHold,
   holdConfig,
   holdsEverything,
+  isOnlyRestart,
   noEvidence,
   type Owners,
 } from './config-hold.ts';
 import { type DesiredTrial, needsDesiredTrial, nodesToClose } from './desired-trial.ts';
 import { missing } from './missing.ts';
 import { imageOf, render } from './render.ts';
+import { type WantedRestart, wantRestart, withTemplateDigest } from './restart.ts';
 import {
   desiredKeys,
   failedWithoutAccounting,
@@ -76,17 +78,23 @@ export interface ControllerDecision {
   readonly desiredTrial: DesiredTrial | undefined;
   /** Nodes of slurm.conf that are to be drained now, and those whose drain may end. */
   readonly nodes: NodeClosing;
+  /** A restart of slurmctld that this decision leads to, or that waits. */
+  readonly wantedRestart: WantedRestart | undefined;
   /** What fails in the trial is compared with the configuration in force, whose files are all known. */
   readonly comparesTrial: boolean;
+}
+
+export interface DecisionContext {
+  readonly evidence: ConfigEvidence;
+  readonly now: number;
+  /** The restart that the last decision wanted. */
+  readonly waitingRestart?: WantedRestart | undefined;
 }
 
 export function decideController(
   given: ObservedController,
   defaults: OperatorDefaults,
-  { evidence, now }: { readonly evidence: ConfigEvidence; readonly now: number } = {
-    evidence: noEvidence,
-    now: 0,
-  },
+  { evidence, now, waitingRestart }: DecisionContext = { evidence: noEvidence, now: 0 },
 ): ControllerDecision {
   const { hold, start, observed } = asItMayBe(given, defaults);
   const { controller } = observed;
@@ -104,6 +112,7 @@ export function decideController(
       message: `spec.metrics.enabled is true, but metrics require Slurm 25.11 and ${image} is older: use a newer image, or set it to false.`,
       stillReady: true,
     });
+  const wantedRestart = wantRestart(given, defaults, waitingRestart, now);
   const configHold =
     rendered === undefined || controller.spec.external
       ? undefined
@@ -114,6 +123,7 @@ export function decideController(
           leaving: observed.leaving,
           expected: observed.expected,
           filesChanged: filesChanged(observed),
+          restart: wantedRestart,
           evidence,
           now,
         });
@@ -168,7 +178,7 @@ export function decideController(
   };
   if (configHold?.waiting !== undefined && !configHold.forced && desiredTrial?.decision.kind !== 'reject')
     problems.push({
-      reason: 'ConfigHeld',
+      reason: isOnlyRestart(configHold.waiting) ? 'RestartHeld' : 'ConfigHeld',
       message: describeHold(configHold.waiting, controller.metadata),
       passing: true,
       stillReady: true,
@@ -178,7 +188,7 @@ export function decideController(
     runs &&
     config !== undefined &&
     (observed.statefulSet.exists ? mayRestart(observed, configHold) : problems.every(isHarmless))
-      ? buildControllerStatefulSet({ controller, defaults, hashes: hashes(observed) })
+      ? withTemplateDigest(buildControllerStatefulSet({ controller, defaults, hashes: hashes(observed) }))
       : undefined;
   const { resize, problems: ofVolume } = planStateVolume(
     statefulSet?.spec?.volumeClaimTemplates?.at(0)?.spec,
@@ -223,12 +233,16 @@ export function decideController(
         (unaware.includes(pod) || failedWithoutAccounting(pod, observed)),
     ),
     tell: keyNotice(observed),
-    renew: runs ? nextToRenew(observed) : undefined,
+    renew:
+      runs && (wantedRestart === undefined || mayRestart(observed, configHold))
+        ? nextToRenew(observed)
+        : undefined,
     keys: desiredKeys(observed),
     resize,
     problems: [...problems, ...ofVolume],
     awaited: start?.message,
     configHold,
+    wantedRestart,
     comparesTrial: observed.filesInForce === files,
   };
 }
@@ -241,14 +255,14 @@ const ownersOf = ({ nodeSets }: ObservedController): Owners =>
 
 /** Problems that do not keep slurmctld from running. */
 const isHarmless = ({ reason }: Problem): boolean =>
-  reason === 'AccountingNotFound' || reason === 'InvalidSpec' || reason === 'ConfigHeld';
+  reason === 'AccountingNotFound' ||
+  reason === 'InvalidSpec' ||
+  reason === 'ConfigHeld' ||
+  reason === 'RestartHeld';
 
-/**
- * A Secret that is away for a moment is no new key: the successor of a running slurmctld could not start without it. And slurmctld forgets
- * partitions that were created with scontrol, with their jobs, when it starts again, as it does when it reads its files again.
- */
+/** A Secret that is away for a moment is no new key: the successor of a running slurmctld could not start without it. */
 function mayRestart(observed: ObservedController, configHold: ConfigHold | undefined): boolean {
   const { slurmKey, jwtKey } = hashes(observed);
-  const forgets = configHold?.holds.some(({ byRestart, cause }) => byRestart === true && cause === 'jobs');
-  return slurmKey !== '' && jwtKey !== '' && forgets !== true;
+  const costsJobs = configHold?.holds.some(({ byRestart }) => byRestart === true);
+  return slurmKey !== '' && jwtKey !== '' && costsJobs !== true;
 }

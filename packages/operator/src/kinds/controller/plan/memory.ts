@@ -1,6 +1,7 @@
 /** What is remembered about a Controller between two reconciles: an input of its plan, and a value that comes out. Pure. */
 import type { Problem } from '../../../framework/status/conditions.ts';
 import type { TrialDecision } from '../../../slurm-config/trial/trial.ts';
+import type { WantedRestart } from './restart.ts';
 import { type Resize, resizeRefused } from './state-volume.ts';
 
 export interface ControllerMemory {
@@ -10,6 +11,8 @@ export interface ControllerMemory {
   readonly hints: string;
   /** The ServiceMonitor that was written last: its kind may not exist, so it is not cached. */
   readonly monitor: string | undefined;
+  /** The restart of slurmctld that was desired last. */
+  readonly restart: WantedRestart | undefined;
   /** Uid of a claim → the size that Kubernetes refused. */
   readonly refusedSizes: ReadonlyMap<string, RefusedSize>;
 }
@@ -31,6 +34,7 @@ export const emptyControllerMemory: ControllerMemory = {
   config: undefined,
   hints: '',
   monitor: undefined,
+  restart: undefined,
   refusedSizes: new Map(),
 };
 

@@ -90,7 +90,7 @@ export function planController(
   now: number,
 ): ControllerPlan {
   const { controller, evidence, memory, liveStatefulSet, observationProblems } = input;
-  const decision = decideController(input, defaults, { evidence, now });
+  const decision = decideController(input, defaults, { evidence, now, waitingRestart: memory.restart });
   const hints = specHints(controllerFindings(input));
   const { config, statefulSet, configHash } = decision;
   const pause = pauseBefore(configHash, memory, now);
@@ -165,6 +165,7 @@ export function rememberController(
   return {
     ...withRefusedSizes(known, resizes, notes),
     hints: hints.join('\n'),
+    restart: decision.wantedRestart,
     ...(isMonitored ? { monitor } : {}),
   };
 }

@@ -1,34 +1,55 @@
-/** A restart of slurmctld forgets what only Slurm has, like a reconfigure does: it waits for the same jobs. */
+/** Every restart of slurmctld that the operator causes asks the guard first. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { annotation } from '@slurm-operator/api';
 import { aController, operatorDefaults } from '../../../../testing/objects.ts';
 import { podFacts } from '../../../../testing/pod-facts.ts';
+import { digestOf } from '../../../objects/digest.ts';
+import type { SlurmWork, WorkJob } from '../../../slurm-config/guard/slurm-work.ts';
+import { buildControllerStatefulSet } from '../objects/stateful-set.ts';
 import type { ObservedController } from '../observe.ts';
+import { controllerStatus } from '../status.ts';
 import { decideController } from './decide.ts';
 import { desiredSlurmConf } from './render.ts';
+import { hashes } from './slurmctld-pods.ts';
 
-test('a new image or key of slurmctld waits for the jobs of a partition that was created with scontrol', () => {
-  const controller = {
-    ...aController({ slurmctld: { image: 'slurmctld:26.05-2' }, extraConf: 'MessageTimeout=33' }),
-    status: { configHash: 'old' },
-  };
-  const given: ObservedController = {
-    controller,
+const job: WorkJob = {
+  id: '7',
+  active: true,
+  partitions: ['adhoc'],
+  nodes: ['w-0'],
+  gres: [],
+  array: false,
+};
+const slurm = (jobs: readonly WorkJob[], partitions: readonly string[]): SlurmWork => ({
+  kind: 'known',
+  jobs,
+  partitions: new Map(partitions.map((name) => [name, true])),
+  partitionSets: new Map(),
+  nodes: new Map(),
+  nodeCount: 1,
+  jobCount: jobs.length,
+});
+
+/** A cluster whose slurmctld runs with `runs` and is to run with `spec`. */
+function observed(spec: object, runs: object, over: Partial<ObservedController> = {}): ObservedController {
+  const of = (content: object): ObservedController => ({
+    controller: { ...aController(content), status: { configHash: 'old' } },
     nodeSets: [],
     leaving: [],
     accounting: undefined,
     cluster: undefined,
     secrets: [
-      { name: 'slurm-auth', keys: { 'slurm.key': 'new' } },
+      { name: 'slurm-auth', keys: { 'slurm.key': 'k' } },
       { name: 'slurm-jwt', keys: { 'jwt.key': 'j' } },
     ],
     configMaps: [],
-    pods: [podFacts({ ready: true, running: true })],
+    pods: [podFacts({ ready: true, running: true, revision: 'one' })],
     trials: [],
     workers: [],
     running: [],
     withoutAccounting: true,
-    filesInForce: undefined,
+    filesInForce: digestOf([]),
     volume: { template: undefined, names: [], claims: [] },
     slurmdbd: { image: undefined, updating: true },
     statefulSet: {
@@ -36,29 +57,95 @@ test('a new image or key of slurmctld waits for the jobs of a partition that was
       updating: false,
       revision: 'one',
       replicas: 1,
-      slurmKey: 'old',
+      slurmKey: 'k',
       files: ['slurm-config'],
       image: 'slurmctld:26.05',
     },
-  };
-  const desired = desiredSlurmConf(given, operatorDefaults) ?? '';
-  const job = { id: '7', active: true, partitions: ['adhoc'], nodes: ['w-0'], gres: [], array: false };
-  const slurm = {
-    kind: 'known' as const,
-    jobs: [job],
-    partitions: new Map([['adhoc', true]]),
-    partitionSets: new Map(),
-    nodes: new Map(),
-    nodeCount: 1,
-    jobCount: 1,
-  };
-  const inForce = { text: desired.replace('MessageTimeout=33', ''), owners: {} };
-  const plan = decideController(given, operatorDefaults, { evidence: { inForce, slurm }, now: 0 });
-  assert.match(plan.configHold?.waiting?.items[0]?.message ?? '', /Slurm would forget partition adhoc/);
-  const container = plan.statefulSet?.spec?.template.spec?.containers[0];
-  assert.notEqual(
-    container?.image,
-    'slurmctld:26.05-2',
-    'slurmctld is restarted, and forgets adhoc with job 7',
-  );
+    ...over,
+  });
+  const before = of(runs);
+  const { controller } = before;
+  const set = buildControllerStatefulSet({ controller, defaults: operatorDefaults, hashes: hashes(before) });
+  const after = of(spec);
+  return { ...after, statefulSet: { ...after.statefulSet, template: set.spec?.template } };
+}
+
+const old = { slurmctld: { image: 'slurmctld:26.05' } };
+
+function decide(given: ObservedController, work: SlurmWork, annotations: Record<string, string> = {}) {
+  const { controller } = given;
+  const text = desiredSlurmConf(given, operatorDefaults) ?? '';
+  const annotated = { ...controller, metadata: { ...controller.metadata, annotations } };
+  return decideController({ ...given, controller: annotated }, operatorDefaults, {
+    evidence: { inForce: { text, owners: {} }, slurm: work },
+    now: 0,
+  });
+}
+
+const restarts: Readonly<Record<string, ObservedController>> = {
+  'a new image': observed({ slurmctld: { image: 'slurmctld:26.05-2' } }, old),
+  'a new template': observed({ ...old, template: { spec: { priorityClassName: 'high' } } }, old),
+  'another key': observed(
+    { ...old, slurmKeyRef: { name: 'slurm-auth', key: 'slurm.key' } },
+    { ...old, slurmKeyRef: { name: 'other', key: 'slurm.key' } },
+  ),
+};
+
+for (const [what, given] of Object.entries(restarts))
+  test(`${what} of slurmctld waits for the jobs of a partition that was created with scontrol`, () => {
+    const plan = decide(given, slurm([job], ['adhoc']));
+    assert.match(plan.configHold?.waiting?.items[0]?.message ?? '', /slurmctld is not restarted.*adhoc.*7/);
+    assert.equal(plan.statefulSet, undefined, 'slurmctld is restarted, and forgets adhoc with job 7');
+    const { conditions } = controllerStatus(given, plan, []);
+    const progress = conditions.find(({ type }) => type === 'Progressing');
+    assert.equal(progress?.reason, 'RestartHeld');
+    assert.match(progress?.message ?? '', /To apply it at once.*force-config=/);
+    assert.notEqual(decide(given, slurm([job], [])).statefulSet, undefined, 'nothing would be lost');
+  });
+
+test('a held restart is forced by the token in its message', () => {
+  const given = restarts['a new image'] as ObservedController;
+  const token = decide(given, slurm([job], ['adhoc'])).configHold?.waiting?.token ?? '';
+  const since = new Date(0).toISOString();
+  const status = { configHash: 'old', heldConfig: { since } };
+  const waiting = { ...given, controller: { ...given.controller, status } };
+  const forced = decide(waiting, slurm([job], ['adhoc']), { [annotation.forceConfig]: token });
+  assert.notEqual(forced.statefulSet, undefined);
+});
+
+test('an unchanged template restarts nothing, and a pod that does not run has nothing to lose', () => {
+  const same = observed(old, old);
+  assert.equal(decide(same, slurm([job], ['adhoc'])).wantedRestart, undefined);
+  const changed = restarts['a new image'] as ObservedController;
+  const down = { ...changed, pods: [podFacts({ ready: false, running: false })] };
+  assert.notEqual(decide(down, slurm([job], ['adhoc'])).statefulSet, undefined);
+  const lost = { ...changed, pods: [podFacts({ running: false, lostWith: 'node-1' })] };
+  assert.equal(decide(lost, slurm([job], ['adhoc'])).statefulSet, undefined, 'it may still run there');
+});
+
+test('a field that left the template is a restart', () => {
+  const given = observed(old, old);
+  const noted = { ...given, statefulSet: { ...given.statefulSet, templateDigest: 'another' } };
+  assert.notEqual(decide(noted, slurm([job], [])).wantedRestart, undefined);
+});
+
+test('with a standby only the replacement of the active slurmctld waits, and fewer standbys wait', () => {
+  const pods = [
+    podFacts({ name: 'slurm-controller-0', ready: true, running: true, revision: 'old' }),
+    podFacts({ name: 'slurm-controller-1', ready: false, running: true, revision: 'old' }),
+  ];
+  const two = { ...old, ha: { enabled: true, backups: 1 } };
+  const set = (given: ObservedController, replicas: number): ObservedController => ({
+    ...given,
+    statefulSet: { ...given.statefulSet, replicas, revision: 'new' },
+  });
+  const both = set(observed(two, two, { pods }), 2);
+  const work = slurm([job], ['adhoc']);
+  assert.equal(decide(both, work).renew?.name, 'slurm-controller-1', 'the standby has nothing to lose');
+  const [active, standby] = pods;
+  const last = { ...both, pods: [active, { ...standby, revision: 'new' }] } as ObservedController;
+  assert.equal(decide(last, work).renew, undefined);
+  assert.equal(decide(last, slurm([job], [])).renew?.name, 'slurm-controller-0');
+  const fewer = set(observed(old, old, { pods }), 2);
+  assert.equal(decide(fewer, work).statefulSet, undefined);
 });

@@ -1,0 +1,74 @@
+/**
+ * The guard of every restart of slurmctld that the operator causes: a new image, template or key, a change of the number of standbys. It
+ * comes with the slurm.conf that is in force, so only what Slurm keeps nowhere else can be lost. Pure.
+ */
+import { readConf } from './conf-content.ts';
+import { describeJobs, type Hold, type HoldSubject, heldJobs } from './hold.ts';
+import { jobsOfMissingNodes } from './missing-nodes.ts';
+import { partitionsOfSlurmAlone } from './partitions-of-slurm-alone.ts';
+import type { Change, Released, SlurmWork } from './slurm-work.ts';
+
+export interface RestartGuardInput {
+  /** The slurm.conf that slurmctld was told to read last. */
+  readonly inForce: string;
+  readonly slurm: SlurmWork;
+  readonly released?: Released;
+  /** Its state outlives its pod. */
+  readonly keepsState: boolean;
+  /** For how long this restart has been waiting, in milliseconds. */
+  readonly waitedMs: number;
+}
+
+/** As long as a restart waits for jobs whose PrologSlurmctld runs: where jobs start all the time, one always does. */
+export const prologWaitMs = 10 * 60_000;
+
+const restart: HoldSubject = { kind: 'Restart', isHeld: 'slurmctld is not restarted' };
+
+export function guardRestart({ inForce, slurm, released = new Map(), ...input }: RestartGuardInput): Hold[] {
+  const conf = readConf(inForce);
+  const change: Change = { from: conf, to: conf, slurm };
+  return [
+    ...partitionsOfSlurmAlone(change, restart),
+    ...jobsOfMissingNodes(change, released, restart),
+    ...(input.keepsState ? [] : stateOfPod(slurm)),
+    ...(input.waitedMs < prologWaitMs ? jobsInProlog(change) : []),
+  ];
+}
+
+/** Without a volume slurmctld forgets every job with its pod. */
+function stateOfPod(slurm: SlurmWork): Hold[] {
+  if (slurm.kind === 'unknown' || slurm.jobs.length === 0) return [];
+  const jobs = heldJobs(slurm.jobs);
+  return [
+    {
+      kind: 'Restart',
+      name: 'state',
+      cause: 'jobs',
+      jobs,
+      byRestart: true,
+      message: `${restart.isHeld}, because it keeps its state in its pod (spec.persistence.enabled is false) and would forget ${describeJobs(jobs)}. It is restarted when they have ended.`,
+    },
+  ];
+}
+
+/**
+ * In 26.05 a job whose PrologSlurmctld runs during a restart never starts, and holds its nodes until its time limit. A file that slurm.conf
+ * includes may name such a script.
+ */
+function jobsInProlog({ from, slurm }: Change): Hold[] {
+  if (slurm.kind === 'unknown') return [];
+  if (!from.settings.has('prologslurmctld') && from.includes.length === 0) return [];
+  const jobs = heldJobs(slurm.jobs.filter(({ startingSince }) => startingSince !== undefined));
+  if (jobs.ids.length === 0) return [];
+  const most = prologWaitMs / 60_000;
+  return [
+    {
+      kind: 'Restart',
+      name: 'PrologSlurmctld',
+      cause: 'jobs',
+      jobs,
+      byRestart: true,
+      message: `${restart.isHeld} while PrologSlurmctld runs for ${describeJobs(jobs)}: a job that is interrupted there never starts. It is restarted when none does, after ${most} minutes at the latest.`,
+    },
+  ];
+}
