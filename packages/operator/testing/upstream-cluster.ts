@@ -13,6 +13,7 @@ import {
   type Resource,
   timestamp,
 } from '@slurm-operator/kube';
+import type { Simulator } from '@slurm-operator/slurm/testing';
 import { parse } from 'yaml';
 
 export interface UpstreamManifest {
@@ -163,4 +164,10 @@ async function addMachine(client: Client, index: number): Promise<void> {
     { status: { conditions: [heartbeat()] } },
     { subresource: 'status' },
   );
+}
+
+/** The partitions that upstream's operator has written for its NodeSets, beside that of all nodes. */
+export function addPartitions({ partitions }: Simulator['cluster'], features: readonly string[]): void {
+  for (const name of features)
+    partitions.set(name, { name, fromConfiguration: true, state: 'UP', features: [name] });
 }

@@ -24,7 +24,12 @@ import {
 } from '../../testing/operator-world.ts';
 import { loopbackServices, SlurmBehindService } from '../../testing/slurm-behind-service.ts';
 import { upstreamClasses } from '../../testing/upstream-classes.ts';
-import { keepMachinesAlive, resourceOf, UpstreamCluster } from '../../testing/upstream-cluster.ts';
+import {
+  addPartitions,
+  keepMachinesAlive,
+  resourceOf,
+  UpstreamCluster,
+} from '../../testing/upstream-cluster.ts';
 import { accountings, controllers, loginSets, nodeSets, restApis, tokens } from '../cache/resources.ts';
 
 interface Moved {
@@ -105,6 +110,7 @@ before(async () => {
       slurm.cluster.addNode(name, { address: `10.244.0.${index + 10}`, features });
       Object.assign(slurm.cluster.node(name), { slurmdStartedAt: Date.now() - 3_600_000 });
     }
+    addPartitions(slurm.cluster, ['gpu', 'slurm-worker-cpu']);
     slurm.cluster.runJob(['gpu-0'], { timeLimit: 60 });
     const service = await world.client.get(services, { namespace, name: 'slurm-restapi' });
     const proxy = await SlurmBehindService.open(service, slurm);

@@ -24,7 +24,7 @@ import { startControlPlane } from '@slurm-operator/localcluster/testing';
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { loopbackServices, SlurmBehindService } from '../../testing/slurm-behind-service.ts';
-import { UpstreamCluster } from '../../testing/upstream-cluster.ts';
+import { addPartitions, UpstreamCluster } from '../../testing/upstream-cluster.ts';
 import {
   accountings,
   clusters,
@@ -64,6 +64,7 @@ before(async () => {
     slurm.cluster.addNode(name, { address: `10.244.0.${index + 10}`, features: [index < 2 ? 'gpu' : set] });
     Object.assign(slurm.cluster.node(name), { slurmdStartedAt: Date.now() - 3_600_000 });
   }
+  addPartitions(slurm.cluster, ['gpu', 'slurm-worker-cpu']);
   slurm.cluster.runJob(['gpu-0'], { timeLimit: 60 });
   await storeUpstreamsToken('admin-jwt-admin', slurm.token('admin', 3600));
   await storeUpstreamsToken('slurm-bridge-jwt-slurm', slurm.token('slurm', 900));
