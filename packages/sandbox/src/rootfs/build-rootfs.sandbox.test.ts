@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,11 +98,16 @@ test('an interrupted build leaves nothing half-made: run again, it goes on', asy
   const cache = cacheDirectory();
   const interrupted = { ...request, name: 'interrupted' };
   const stop = new AbortController();
-  const progress = (line: string) => {
-    if (line.includes('interrupted: installing'))
-      setTimeout(() => stop.abort(new Error('interrupted')), 1000);
-  };
-  await assert.rejects(buildRootfs(interrupted, { progress, signal: stop.signal }), /interrupted/);
+  // As soon as there is something half-made: its files are being copied then, before anything is installed.
+  const halfMade = () =>
+    readdirSync(join(cache, 'rootfs')).some(
+      (entry) =>
+        /^interrupted-.*\.building$/.test(entry) && existsSync(join(cache, 'rootfs', entry, 'root/usr')),
+    );
+  const look = setInterval(() => halfMade() && stop.abort(new Error('interrupted')), 2);
+  await assert
+    .rejects(buildRootfs(interrupted, { progress: () => {}, signal: stop.signal }), /interrupted/)
+    .finally(() => clearInterval(look));
   const made = (await readdir(join(cache, 'rootfs'))).filter((entry) => entry.startsWith('interrupted-'));
   assert.ok(
     made.every((entry) => /\.(lock|building)$/.test(entry)),
