@@ -4,8 +4,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Live, Service } from '@slurm-operator/kube';
 import type { Simulator } from '@slurm-operator/slurm/testing';
 
-/** Services of an API server with this network have addresses that lead to this machine. */
-export const loopbackServices = '127.96.0.0/16';
+/** Services of an API server with this network have addresses that lead to this machine. One network per process: test files run side by side. */
+export const loopbackServices = `127.${64 + ((process.pid >> 4) % 64)}.${(process.pid % 16) * 16}.0/20`;
 
 export class SlurmBehindService implements AsyncDisposable {
   readonly #server: Server;
