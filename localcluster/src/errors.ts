@@ -21,3 +21,8 @@ export class LocalClusterError extends Error {
     this.code = code;
   }
 }
+
+/** Without its causes, unlike `explain` of the runtime: the errors of localcluster are complete sentences for the person at the terminal. */
+export function explain(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

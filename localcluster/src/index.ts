@@ -12,5 +12,5 @@ export {
   type LocalClusterOptions,
   startLocalCluster,
 } from './cluster/start-local-cluster.ts';
-export { LocalClusterError, type LocalClusterErrorCode } from './errors.ts';
+export { explain, LocalClusterError, type LocalClusterErrorCode } from './errors.ts';
 export { findKubectl } from './machine/toolbox.ts';

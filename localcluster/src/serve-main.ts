@@ -1,8 +1,7 @@
 /** Started by `localcluster up` as a process of its own; tells its parent how it goes. */
-import { explain } from '@slurm-operator/kube';
 import type { ServeMessage, UpOptions } from './cluster/control.ts';
 import { serveCluster } from './cluster/serve-cluster.ts';
-import { LocalClusterError } from './errors.ts';
+import { explain, LocalClusterError } from './errors.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as UpOptions;
 const tell = (message: ServeMessage) => {

@@ -1,8 +1,7 @@
 /** `make demo-down`: stops the demo's cluster, or takes the demo off the cluster that KUBECONFIG names. */
 import { Helm } from '@slurm-operator/charts';
 import * as demo from '@slurm-operator/demo';
-import { explain } from '@slurm-operator/kube';
-import { down, findCluster } from '@slurm-operator/localcluster';
+import { down, explain, findCluster } from '@slurm-operator/localcluster';
 import { red } from './terminal.ts';
 
 const say = (line: string) => console.log(`  ${line}`);

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Helm } from '@slurm-operator/charts';
 import * as demo from '@slurm-operator/demo';
-import { explain } from '@slurm-operator/kube';
+import { explain } from '@slurm-operator/localcluster';
 import { requireRoot, runCommand } from '@slurm-operator/sandbox';
 import './kubectl-cache.ts';
 import { bold, dim, duration, green, red } from './terminal.ts';

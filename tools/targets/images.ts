@@ -3,7 +3,7 @@
  * again, so an interrupted run goes on where it was.
  */
 import { buildAllImages } from '@slurm-operator/images';
-import { explain } from '@slurm-operator/kube';
+import { explain } from '@slurm-operator/localcluster';
 import { consoleProgress, requireRoot } from '@slurm-operator/sandbox';
 import { red } from './terminal.ts';
 

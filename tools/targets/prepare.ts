@@ -8,7 +8,7 @@ import {
   recipes,
   slurmVersions,
 } from '@slurm-operator/images';
-import { explain } from '@slurm-operator/kube';
+import { explain } from '@slurm-operator/localcluster';
 import { unpackTools } from '@slurm-operator/sandbox';
 import { slurmRootfs } from '@slurm-operator/slurm/testing';
 import { type Preparation, preparations } from './preparations.ts';

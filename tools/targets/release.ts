@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { explain } from '@slurm-operator/kube';
+import { explain } from '@slurm-operator/localcluster';
 import { consoleProgress, requireRoot } from '@slurm-operator/sandbox';
 import { releaseImages } from '../release/build-images.ts';
 import { makeRelease } from '../release/make-release.ts';

@@ -6,7 +6,7 @@ import './end-with-parent.ts';
 import './kubectl-cache.ts';
 import { writeFileSync } from 'node:fs';
 import { given } from '@slurm-operator/e2e';
-import { explain } from '@slurm-operator/kube';
+import { explain } from '@slurm-operator/localcluster';
 import { describeFailures } from './failures.ts';
 import { runTests } from './run-tests.ts';
 import { bold, dim, duration, green, red, yellow } from './terminal.ts';

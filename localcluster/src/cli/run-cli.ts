@@ -1,8 +1,6 @@
 /** `localcluster <command>`: reads the words, does the thing, says one sentence when it cannot. */
-
 import { parseArgs } from 'node:util';
-import { explain } from '@slurm-operator/kube';
-import { LocalClusterError } from '../errors.ts';
+import { explain, LocalClusterError } from '../errors.ts';
 import { commands } from './commands.ts';
 import type { Flags } from './flags.ts';
 

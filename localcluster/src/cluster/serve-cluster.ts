@@ -1,8 +1,8 @@
 /** The process behind `localcluster up`: holds a cluster and takes orders over a socket until it is told to stop. */
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
-import { createLog, explain } from '@slurm-operator/kube';
-import { LocalClusterError } from '../errors.ts';
+import { createLog } from '@slurm-operator/kube';
+import { explain, LocalClusterError } from '../errors.ts';
 import { clusterPaths, startTimeOf, writeRecord } from './cluster-directory.ts';
 import { type LocalCluster, startLocalCluster } from './start-local-cluster.ts';
 

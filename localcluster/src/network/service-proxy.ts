@@ -1,7 +1,6 @@
 /** Keeps the Service rules of every machine of the cluster current: one look at the caches, one script per machine. */
-
 import type { Manager } from '@slurm-operator/kube';
-import { explain } from '@slurm-operator/kube';
+import { explain } from '../errors.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { Toolbox } from '../machine/toolbox.ts';
 import { endpointSlices, services } from '../objects/objects.ts';

@@ -2,9 +2,8 @@
  * The images of a cluster: a list of names of its own over content that all clusters of the machine share. An image is there because
  * its tar was loaded, or because a pod asked for it and its registry is on this machine.
  */
-import { explain } from '@slurm-operator/kube';
 import { type ImageConfig, readImageTar, unpackImage } from '@slurm-operator/sandbox';
-import { LocalClusterError } from '../../errors.ts';
+import { explain, LocalClusterError } from '../../errors.ts';
 import { normalizeImageName } from './image-name.ts';
 import { loopbackSource, type PulledImage, pullImage } from './pull-image.ts';
 

@@ -1,9 +1,8 @@
 /** From a container of a pod to a running process: image, environment, user, files, mounts, then runc. */
-
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { explain } from '@slurm-operator/kube';
 import { bytes } from '@slurm-operator/kubernetes-values';
+import { explain } from '../../errors.ts';
 import type { Machine } from '../../machine/machine.ts';
 import type { Toolbox } from '../../machine/toolbox.ts';
 import type { Container, DataObject, Pod } from '../../objects/objects.ts';
