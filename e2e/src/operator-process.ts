@@ -50,6 +50,9 @@ export class OperatorProcess {
       '0',
       '--metrics-addr',
       '0',
+      // The node agent of a localcluster updates files as soon as a pod is annotated.
+      '--keys-read-within',
+      '20s',
       ...this.#flags,
     ];
     // Ends with this process, even while it is paused: without it, it would keep writing.

@@ -136,10 +136,33 @@ await_new_key() {
   done
 }
 
+# A file with several keys, which Slurm reads instead of slurm.key where it exists. Whoever writes it changes it in steps that understand
+# each other, so it is read at once.
+keys=/etc/slurm/slurm.jwks
+
+# watch_keys SEEN PID: the same for that file; returns 1 when there is none.
+watch_keys() {
+  local seen=$1 slurmd=$2 before now nothing
+  [[ -e $keys ]] || return 1
+  before=$(cat "$seen" 2>/dev/null || true)
+  exec {nothing}<> <(:)
+  while kill -0 "$slurmd" 2>/dev/null; do
+    now=$(cksum 2>/dev/null <"$keys") || now=
+    if [[ -n $now && $now != "$before" ]]; then
+      before=$now
+      echo "$now" >"$seen"
+      echo "slurm.jwks changed: slurmd reads it again" >&2
+      kill -HUP "$slurmd" || return 0
+    fi
+    read -r -t 1 -u "$nothing" || true
+  done
+}
+
 watch_key() {
   local key=$1 seen=$2 slurmd=$3 before=$4 now nothing
   exec {nothing}<> <(:)
   while kill -0 "$slurmd" 2>/dev/null; do
+    if watch_keys "$keys_seen" "$slurmd"; then return 0; fi
     read -r -t 1 -u "$nothing" || true
     if [[ ! $key -nt $seen && ! $key -ot $seen ]]; then continue; fi
     # In this order: a file that arrives in between is read once more.
@@ -184,6 +207,9 @@ pause() {
 
 key=/etc/slurm/slurm.key
 seen=/run/slurm-key-seen
+keys_seen=/run/slurm-keys-seen
+# slurmd gets its configuration from slurmctld, and would look for the file beside that.
+export SLURM_SACK_JWKS="${SLURM_SACK_JWKS:-$keys}"
 delay=1
 while :; do
   began=$SECONDS
@@ -193,6 +219,7 @@ while :; do
     touch --reference="$key" "$seen" || true
     sum=$(cksum <"$key") || true
   fi
+  { cksum <"$keys"; } >"$keys_seen" 2>/dev/null || rm -f "$keys_seen"
   slurmd "${options[@]}" &
   slurmd=$!
   if [[ -n $sum ]]; then watch_key "$key" "$seen" "$slurmd" "$sum" & fi

@@ -33,6 +33,7 @@ test('without a flag everything is as upstream has it', () => {
     },
     log: { level: 'info', form: 'json', time: 'text' },
     profile: undefined,
+    keysReadWithin: 60_000,
     clusterDomain: 'cluster.local',
     reachBy: 'name',
     images: {
@@ -182,7 +183,9 @@ test('what is built', () => {
     '--cluster-domain=corp.local',
     '--reach-services-by=address',
     '--propagated-node-conditions=GpuBroken,DiskFull',
+    '--keys-read-within=2m',
   ]);
+  assert.equal(flags.keysReadWithin, 120_000);
   assert.equal(flags.images.slurmd, 'registry.example/slurm/slurmd:24.11');
   assert.equal(flags.clusterDomain, 'corp.local');
   assert.equal(flags.reachBy, 'address');

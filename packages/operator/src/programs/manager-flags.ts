@@ -32,6 +32,10 @@ export const managerFlagTable = {
   ),
   'slurm-backoff-max': duration('15m', 'longest delay between two attempts to connect to Slurm'),
   'slurm-poll-period': duration('5s', 'polling interval of Slurm when idle'),
+  'keys-read-within': duration(
+    '60s',
+    'time that a worker has, from the notification of new keys, to read them: as long as a kubelet may take to update files',
+  ),
   'image-repository': text('slurm-operator', 'repository of images that no custom resource sets'),
   'image-tag': text('26.05', 'tag of images that no custom resource sets'),
   'cluster-domain': domain('DNS domain of Services; empty: from /etc/resolv.conf, else cluster.local'),
@@ -65,6 +69,7 @@ export function managerFlags(
     serving: servingSettings(flags, env),
     log: logSettings(flags, env),
     profile: flags.profile ? flags['profile-addr'] : undefined,
+    keysReadWithin: flags['keys-read-within'],
     clusterDomain: flags['cluster-domain'] || clusterDomainOf(resolvConf) || usualClusterDomain,
     reachBy: flags['reach-services-by'],
     images: {

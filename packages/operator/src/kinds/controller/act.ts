@@ -23,6 +23,7 @@ import type { Resize } from './plan/state-volume.ts';
 import type { WantedSecret } from './plan/wanted-keys.ts';
 import { syncServiceMonitor } from './service-monitors.ts';
 import { TrialRunner } from './trial-runner.ts';
+import { writeKeys } from './write-keys.ts';
 
 export type ControllerActing = Acting<Controller, ControllerInput, ControllerPlan, ControllerNote>;
 
@@ -46,6 +47,8 @@ export class ControllerActor {
         if (await createKey(client, controller, action.secret, signal))
           note({ type: 'key-created', name: action.secret.name });
         return;
+      case 'WriteKeys':
+        return writeKeys(client, controller, action.keySet, signal);
       case 'Change':
         return this.#survey.setNodes(namespace, name, action.nodes, signal);
       case 'Run': {
@@ -55,7 +58,7 @@ export class ControllerActor {
         return note({ type: 'tried', digest, decision });
       }
       case 'Send':
-        return notifyWorkers(client, namespace, action.notice, signal);
+        return notifyWorkers(client, namespace, action.notice, { now: clock.now(), signal });
       case 'Resize': {
         const why = await resize(client, namespace, action.claim, signal);
         if (why !== undefined) note({ type: 'resize-refused', claim: action.claim, why, at: clock.now() });
@@ -115,9 +118,11 @@ async function notifyWorkers(
   client: Client,
   namespace: string,
   { digest, workers }: KeyNotice,
-  signal: AbortSignal,
+  { now, signal }: { readonly now: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  const patch = { metadata: { annotations: { [annotation.slurmKeyHash]: digest } } };
+  const at = new Date(now).toISOString();
+  const annotations = { [annotation.slurmKeyHash]: digest, [annotation.slurmKeyToldAt]: at };
+  const patch = { metadata: { annotations } };
   for (let from = 0; from < workers.length; from += notifiedAtOnce)
     await Promise.all(
       workers.slice(from, from + notifiedAtOnce).map(async (name) => {

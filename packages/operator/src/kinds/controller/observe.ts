@@ -19,11 +19,13 @@ import {
   statefulSets,
 } from '@slurm-operator/kube';
 import { type Digests, digestsOf } from '../../cache/references.ts';
-import { accountings, clusters, nodeSets } from '../../cache/resources.ts';
+import { accountings, clusters, loginSets, nodeSets } from '../../cache/resources.ts';
 import type { Problem } from '../../framework/status/conditions.ts';
 import { workersEnded } from '../../framework/status/ended-workers.ts';
 import { type PodFacts, podsOf } from '../../framework/status/pods.ts';
-import { type WorkerKey, workerKeys } from '../../keys/slurm-key.ts';
+import type { KeyHolder } from '../../keys/key-rotation.ts';
+import type { KeySet } from '../../keys/key-set.ts';
+import { keySetOf, sharesKey, type WorkerKey, workerKeys } from '../../keys/slurm-key.ts';
 import type { ExpectedWorkers } from '../../slurm-config/guard/slurm-work.ts';
 import {
   filesDigestAnnotation,
@@ -53,6 +55,10 @@ export interface ObservedController {
   /** Pods that try configurations. */
   readonly trials: readonly Trial[];
   readonly workers: readonly WorkerKey[];
+  /** The keys of auth/slurm that are in force; undefined before the first write. */
+  readonly keySet?: KeySet | undefined;
+  /** Pods of slurmdbd and login nodes, which have the same keys. */
+  readonly keyClients?: readonly KeyHolder[];
   /** Workers whose slurmd runs, each with its image. */
   readonly running: readonly TrialWorker[];
   readonly expected?: ExpectedWorkers | undefined;
@@ -124,6 +130,8 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
     volume: volumeOf(cache, set),
     slurmdbd: slurmdbdOf(cache, namespace, accountingRef?.name),
     workers: workerKeys(cache, controller),
+    keySet: keySetOf(cache, controller),
+    keyClients: keyClients(cache, controller),
     running: runningWorkers(cache, controller),
     expected: expectedWorkers(cache, sets),
   };
@@ -182,6 +190,26 @@ function leavingNodeSet(cache: Cache, set: Live<NodeSet>): LeavingNodeSet {
     deletionPolicy: set.spec.deletionPolicy,
     workers: workersOf(cache, set).length,
   };
+}
+
+function keyClients(cache: Cache, controller: Live<Controller>): KeyHolder[] {
+  const { namespace, name } = controller.metadata;
+  const accounting = cache.get(accountings, { namespace, name: controller.spec.accountingRef?.name ?? '' });
+  const logins = cache.list(loginSets, { namespace }).filter(({ spec }) => spec.controllerRef.name === name);
+  return [
+    ...(accounting !== undefined && sharesKey(controller, accounting)
+      ? podsOf(cache, 'accounting', namespace, accounting.metadata.name)
+      : []),
+    ...logins.flatMap(({ metadata }) => podsOf(cache, 'login', namespace, metadata.name)),
+  ].map(
+    ({ name: pod, annotations, running, lostWith }): KeyHolder => ({
+      name: pod,
+      role: 'client',
+      hash: annotations[annotation.slurmKeyHash],
+      running,
+      lostWith,
+    }),
+  );
 }
 
 function slurmdbdOf(cache: Cache, namespace: string, accounting: string | undefined): Runs {

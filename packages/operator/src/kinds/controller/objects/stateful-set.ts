@@ -6,7 +6,12 @@ import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/Persistent
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
 import { clusterNameOf } from '../../../objects/cluster-name.ts';
-import { jwksSource, keySources, type ProjectedSource } from '../../../objects/key-sources.ts';
+import {
+  jwksSource,
+  keySources,
+  type ProjectedSource,
+  slurmKeysSource,
+} from '../../../objects/key-sources.ts';
 import { selectorLabels } from '../../../objects/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
 import { builtMeta, templateMeta } from '../../../objects/object-meta.ts';
@@ -163,6 +168,7 @@ function etcSources(controller: Read<Controller>): ProjectedSource[] {
   return [
     { configMap: { name: resourceName.config(controller.metadata.name) } },
     ...keySources(controller.spec),
+    slurmKeysSource(controller.metadata.name, 0o440),
     ...referencedConfigMaps(controller).map((name) => ({ configMap: { name } })),
     ...jwksSource(controller.spec),
     {

@@ -3,6 +3,8 @@ import { annotation, conditionType } from '@slurm-operator/api';
 import { findCondition } from '@slurm-operator/kube';
 import { digestBehind } from '../../../cache/references.ts';
 import type { PodFacts } from '../../../framework/status/pods.ts';
+import { type KeyHolder, type KeyRotation, planKeyRotation } from '../../../keys/key-rotation.ts';
+import { daemonHash } from '../../../keys/key-set.ts';
 import { clusterNameOf } from '../../../objects/cluster-name.ts';
 import { digestOf } from '../../../objects/digest.ts';
 import { controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
@@ -14,13 +16,40 @@ export interface KeyNotice {
 }
 
 /** What a running slurmctld cannot take over by reading its files again. */
-export function hashes({ controller, secrets }: ObservedController) {
+export function hashes({ controller, secrets, keySet }: ObservedController) {
   const { slurmKeyRef, jwtKeyRef, jwtHs256KeyRef } = controller.spec;
   return {
-    slurmKey: digestBehind(secrets, slurmKeyRef),
+    slurmKey: keySet === undefined ? digestBehind(secrets, slurmKeyRef) : daemonHash(keySet),
     jwtKey: digestBehind(secrets, jwtKeyRef ?? jwtHs256KeyRef),
     restart: digestOf({ clusterName: clusterNameOf(controller) }),
   };
+}
+
+/** The next step of a change of slurm.key, if one is due. */
+export function decideKeys(observed: ObservedController, readWithin: number, now: number): KeyRotation {
+  const { controller, secrets, keySet, statefulSet, pods, workers, keyClients = [] } = observed;
+  const ofSlurmctld = pods.map(
+    ({ name, annotations, running, ready, lostWith }): KeyHolder => ({
+      name,
+      role: 'slurmctld',
+      ready,
+      hash: annotations[annotation.slurmKeyHash],
+      running,
+      lostWith,
+    }),
+  );
+  const ofWorkers = workers.map(
+    ({ told, ...worker }): KeyHolder => ({ ...worker, role: 'worker', hash: told, running: true }),
+  );
+  return planKeyRotation({
+    controller,
+    desired: digestBehind(secrets, controller.spec.slurmKeyRef),
+    current: keySet,
+    holders: [...ofSlurmctld, ...keyClients, ...ofWorkers],
+    exists: statefulSet.exists,
+    readWithin,
+    now,
+  });
 }
 
 /** What pods should have been started with: annotation → digest. */

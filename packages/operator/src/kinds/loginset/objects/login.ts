@@ -13,6 +13,7 @@ import type { ConfigMap, Deployment, Secret, Service } from '@slurm-operator/kub
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { digestOf } from '../../../objects/digest.ts';
+import { slurmKeysEnv, slurmKeysSource } from '../../../objects/key-sources.ts';
 import { selectorLabels } from '../../../objects/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
 import { builtMeta, templateMeta } from '../../../objects/object-meta.ts';
@@ -135,6 +136,7 @@ function generatedSpec(input: LoginWorkloadInput): IPodSpec {
                 items: [{ key: slurmKeyRef?.key ?? '', path: keyFile.slurm }],
               },
             },
+            slurmKeysSource(controller.metadata.name),
           ],
         },
       },
@@ -162,7 +164,7 @@ function initconf({ loginSet, defaults }: LoginWorkloadInput): IContainer {
     command: [
       '/bin/sh',
       '-c',
-      `install -o ${uid.slurm} -g ${uid.slurm} -m 0600 /mnt/slurm/${keyFile.slurm} /mnt/etc/slurm/${keyFile.slurm}`,
+      `install -o ${uid.slurm} -g ${uid.slurm} -m 0600 /mnt/slurm/slurm.* /mnt/etc/slurm/`,
     ],
     securityContext: { runAsUser: 0, allowPrivilegeEscalation: false },
     volumeMounts: [
@@ -185,7 +187,7 @@ function login({ loginSet, controller, defaults }: LoginWorkloadInput): IContain
   const base: IContainer = {
     name: app.login,
     image: defaults.images.login,
-    env: [{ name: 'SACKD_OPTIONS', value: `--conf-server ${servers}` }],
+    env: [{ name: 'SACKD_OPTIONS', value: `--conf-server ${servers}` }, slurmKeysEnv],
     ports: [{ name: app.login, containerPort: port.ssh, protocol: 'TCP' }],
     // Before sackd has fetched it, commands find no configuration.
     readinessProbe: {

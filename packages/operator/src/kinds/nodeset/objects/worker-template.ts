@@ -11,6 +11,7 @@ import {
 } from '@slurm-operator/api';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import { slurmKeysEnv, slurmKeysSource } from '../../../objects/key-sources.ts';
 import { objectLabels, selectorLabels } from '../../../objects/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
 import { workerSecurityContext } from '../../../objects/security-contexts.ts';
@@ -50,7 +51,11 @@ export function workerTemplate(
       ...template?.metadata?.labels,
       ...objectLabels('worker', nodeSet.metadata.name, nodeSet.spec.controllerRef.name),
     },
-    annotations: { ...template?.metadata?.annotations, [annotation.defaultContainer]: app.worker },
+    annotations: {
+      ...template?.metadata?.annotations,
+      [annotation.defaultContainer]: app.worker,
+      [annotation.slurmKeysFile]: keyFile.slurmKeys,
+    },
     spec,
   };
 }
@@ -68,7 +73,13 @@ function generatedSpec(nodeSet: NodeSet, controller: Controller, defaults: Worke
     ...(nodeSet.spec.oversubscribeNode ? {} : { affinity: oneWorkerPerNode }),
     containers: [slurmdContainer(nodeSet, controller, defaults)],
     volumes: [
-      { name: 'slurm-etc', projected: { defaultMode: 0o600, sources: [slurmKey(controller)] } },
+      {
+        name: 'slurm-etc',
+        projected: {
+          defaultMode: 0o600,
+          sources: [slurmKey(controller), slurmKeysSource(controller.metadata.name)],
+        },
+      },
       { name: 'slurm-logfile', emptyDir: {} },
       ...workerSsh(nodeSet).volumes,
     ],
@@ -126,6 +137,7 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, defaults: Wor
       // The same under the name that our images read and under the one that upstream's do.
       { name: 'POD_TOPOLOGY', valueFrom: topology },
       { name: 'SLINKY_TOPOLOGY', valueFrom: topology },
+      slurmKeysEnv,
     ],
     ports: [{ name: app.worker, containerPort: port.slurmd }, ...workerSsh(nodeSet).ports],
     // A minute in all, as upstream gives it, but asked every second: a worker that is up should not wait to be noticed.
