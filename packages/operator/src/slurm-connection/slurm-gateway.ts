@@ -28,11 +28,24 @@ export type NodesView =
     }
   | { readonly kind: 'unknown'; readonly since: number; readonly why: string };
 
+/** A pending job that asks for nodes (`--nodelist`) or features (`--constraint`) by name. */
+export interface PendingNeed {
+  readonly id: string;
+  readonly nodes: readonly string[];
+  readonly features: readonly string[];
+}
+
+export type PendingNeeds =
+  | { readonly kind: 'known'; readonly jobs: readonly PendingNeed[] }
+  | { readonly kind: 'unknown'; readonly why: string };
+
 export interface SlurmGateway {
   /** What is known now, without waiting. */
   view(): NodesView;
   /** A list whose request begins after this call. Never throws for an outage: that is an unknown view. */
   freshView(signal: AbortSignal): Promise<NodesView>;
+  /** What pending jobs ask for by name: nodes and features. Read after this call. Never throws for an outage. */
+  pendingNeeds(signal: AbortSignal): Promise<PendingNeeds>;
   /** Tells whether this NodeSet waits for Slurm to change, so that Slurm is asked more or less often. */
   expectChanges(who: string, expecting: boolean): void;
   /** One node, or many in one request. */

@@ -16,6 +16,7 @@ import { type DrainStep, drainActions } from './drain-actions.ts';
 import { drainTarget } from './drain-target.ts';
 import { cordonNote, podFacts, slurmFacts } from './facts.ts';
 import { mirrorState } from './mirror-state.ts';
+import type { KeptRecord } from './kept-records.ts';
 import type { Observed, SlotPod, Worker } from './observed.ts';
 import { type RecordPlan, recordActions } from './records.ts';
 import { chooseRemovals, type Removals } from './removals.ts';
@@ -40,6 +41,8 @@ export interface WorkerPlan {
   /** When time alone may change the decision. */
   readonly wakeAt: number | undefined;
   readonly autoscale?: AutoscaleSummary | undefined;
+  /** Slurm records without a worker that pending jobs need. */
+  readonly keptRecords: readonly KeptRecord[];
 }
 
 export function planWorkers(observed: Observed, now: number): WorkerPlan {
@@ -78,6 +81,7 @@ export function planWorkers(observed: Observed, now: number): WorkerPlan {
     ...creations.wakes,
     ...(current.deleting ? waitedFor.map((worker) => worker.endsBy) : []),
     ...(slurmIsBehindUs(current) ? [now + listAgain] : []),
+    ...(records.kept.length === 0 ? [] : [now + askAgain]),
   ];
   return {
     actions: [
@@ -104,8 +108,12 @@ export function planWorkers(observed: Observed, now: number): WorkerPlan {
       awaitsNews(current, removals.workers),
     wakeAt: earliestAfter(now, wakes),
     autoscale: power.summary,
+    keptRecords: records.kept,
   };
 }
+
+/** Whether pending jobs still need a record. */
+const askAgain = 10_000;
 
 const idle: WorkerPlan = {
   actions: [],
@@ -117,6 +125,7 @@ const idle: WorkerPlan = {
   toRemove: [],
   waitsForSlurm: false,
   wakeAt: undefined,
+  keptRecords: [],
 };
 
 function planEach(
