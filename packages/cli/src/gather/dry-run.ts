@@ -254,6 +254,7 @@ export function typicalTimes(workers: readonly Live<Pod>[]): TypicalTimes {
   return {
     start: starts[Math.floor(starts.length / 2)] ?? assumed.start,
     termination: assumed.termination,
+    fastest: { start: starts[0] ?? 0, termination: 0 },
     starts: starts.length,
     ...(workers.length > manyWorkers ? { resolution: 60_000 } : {}),
   };

@@ -55,19 +55,20 @@ export function forecast({ observed, jobs, durations, usedShare, now }: Forecast
   const names = new Set(observed.workers.map(({ slurmName }) => slurmName));
   const mine = jobs.filter(({ nodes }) => nodes.some((node) => names.has(node)));
   const unexplained = busyWithoutJob(observed, mine);
-  const run = (endOf: (job: ForecastJob) => number, withUnexplained = true) =>
+  const run = (endOf: (job: ForecastJob) => number, withUnexplained = true, times = durations) =>
     simulate(
       observed,
       [
         ...mine.map((job) => simulated(job, endOf(job))),
         ...(withUnexplained ? unexplained.map(endless) : []),
       ],
-      durations,
+      times,
       now,
     );
   const latestEnd = ({ suspended, deadline }: ForecastJob) =>
     suspended ? Number.POSITIVE_INFINITY : Math.max(deadline, now + 1);
-  const earliest = run(() => now, false);
+  // The first start of an installation waits for images and for slurmctld; later ones need not.
+  const earliest = run(() => now, false, { ...durations, ...durations.fastest });
   const latest = run(latestEnd);
   const shares = mine.map((job) => usedShare?.(job));
   const known = mine.length > 0 && shares.every((share) => share !== undefined);

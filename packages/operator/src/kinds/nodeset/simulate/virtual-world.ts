@@ -21,6 +21,8 @@ export interface Durations {
   readonly start: number;
   /** From the deletion of a pod until it is gone. */
   readonly termination: number;
+  /** The shortest that is possible, for an earliest end. @default the typical times */
+  readonly fastest?: { readonly start: number; readonly termination: number };
   /** Events closer than this happen together, which keeps the simulation of thousands of workers short. @default 1 */
   readonly resolution?: number;
 }
