@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { InvalidRequestError, SandboxError, TimeoutError } from '../errors.ts';
@@ -166,6 +166,7 @@ export class Box {
       record.addProcess({ ...first, what: `process 1 of box ${this.name}` });
       void main.exit.then(() => record.removeProcess(first));
       gate.end('go\n');
+      if (plan.overlay !== undefined) await entersItsRoot(first.pid);
     } finally {
       closeSync(log);
     }
@@ -309,4 +310,17 @@ async function becomesReady(main: HeldProcess, gate: Duplex): Promise<ProcessIde
   }
   const inside = firstChild(main.identity.pid);
   return inside && firstChild(inside.pid);
+}
+
+/** Before that, `exec` would run its command on the files of the machine. A process that has ended has no root. */
+async function entersItsRoot(pid: number): Promise<void> {
+  const machine = await stat('/');
+  await waitUntil(
+    `process ${pid} to enter its root file system`,
+    async () => {
+      const root = await stat(`/proc/${pid}/root`).catch(() => undefined);
+      return root === undefined || root.dev !== machine.dev || root.ino !== machine.ino;
+    },
+    { intervalMs: 1 },
+  );
 }
