@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { readAllYaml } from '../packages/apiserver/src/decode/yaml-text.ts';
-import { kubeconfig } from '../packages/apiserver/src/pki/kubeconfig.ts';
+import { kubeconfig } from '../packages/apiserver/src/pki/credentials.ts';
 
 const root = join(import.meta.dirname, '..');
 

@@ -11,7 +11,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildBusyboxImage, busyboxImage } from '../testing/busybox-image.ts';
 import { clusterTraces } from '../testing/cluster-traces.ts';
-import { awaitEnd } from './cluster/await-end.ts';
+import { awaitEnd } from './cluster/cluster-directory.ts';
 
 const skip = process.getuid?.() === 0 ? false : 'needs root: namespaces, mounts and control groups';
 const main = fileURLToPath(new URL('main.ts', import.meta.url));

@@ -1,15 +1,16 @@
 /** What each command of `localcluster` does. */
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { clusterPaths, findCluster, listClusters } from '../cluster/cluster-directory.ts';
 import { down, order, runningCluster, up } from '../cluster/control.ts';
 import { LocalClusterError } from '../errors.ts';
 import { findKubectl } from '../machine/toolbox.ts';
 import { maxNodes } from '../network/addresses.ts';
 import { amount, type Flags, wholeNumber } from './flags.ts';
-import { followFile } from './follow-file.ts';
 
 type Command = (flags: Flags, print: (line: string) => void) => Promise<number>;
 
@@ -146,4 +147,25 @@ async function printStatus(name: string, print: (line: string) => void): Promise
   for (const node of status.nodes)
     print(`  ${node.name.padEnd(24)} ${node.address.padEnd(16)} ${node.state.padEnd(8)} ${node.pods} pods`);
   if (status.images.length > 0) print(`  images: ${status.images.join(', ')}`);
+}
+
+/** Hands over what is in a file and what comes to it, until the file is gone or `signal` says enough. */
+export async function followFile(
+  path: string,
+  emit: (chunk: Buffer) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let position = 0; !signal.aborted; ) {
+    const size = await stat(path).then(
+      (found) => found.size,
+      () => undefined,
+    );
+    if (size === undefined) return;
+    if (size > position)
+      for await (const chunk of createReadStream(path, { start: position, end: size - 1 })) {
+        position += (chunk as Buffer).length;
+        emit(chunk as Buffer);
+      }
+    else await delay(200, undefined, { signal }).catch(() => {});
+  }
 }

@@ -2,6 +2,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LocalClusterError } from '../errors.ts';
 
 export interface ClusterRecord {
@@ -110,4 +111,18 @@ export async function removeClusterDirectory(name: string): Promise<void> {
 export async function startTimeOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+/** Whether that process ended before the deadline. A zombie has ended; a later process with the same pid is another one. */
+export async function awaitEnd(
+  { pid, startTime }: Pick<ClusterRecord, 'pid' | 'startTime'>,
+  timeoutMs: number,
+): Promise<boolean> {
+  for (const deadline = performance.now() + timeoutMs; ; await delay(50)) {
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    const [state = 'X', ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    // The 22nd field of the line is the 19th after the state.
+    if (['X', 'Z', ''].includes(state) || fields[18] !== startTime) return true;
+    if (performance.now() > deadline) return false;
+  }
 }

@@ -8,6 +8,7 @@ import {
   type Log,
   Manager,
 } from '@slurm-operator/kube';
+import { parse } from 'yaml';
 import { ApiLink } from '../agent/api-link.ts';
 import { addControllers } from '../controllers/index.ts';
 import { cachedZone } from '../dns/cached-zone.ts';
@@ -19,7 +20,6 @@ import type { Toolbox } from '../machine/toolbox.ts';
 import type { ClusterNetwork } from '../network/cluster-network.ts';
 import { ServiceProxy } from '../network/service-proxy.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
-import { configFor } from './config-for.ts';
 import { controlPlaneObjects } from './control-plane-objects.ts';
 
 const apiPort = 6443;
@@ -131,4 +131,19 @@ async function createObjects(
   } finally {
     client.close();
   }
+}
+
+/** A client configuration from the text of a kubeconfig, aimed at another address of the same server. */
+export function configFor(server: string, kubeconfig: string): ClusterConfig {
+  const file = parse(kubeconfig) as {
+    clusters: { cluster: { 'certificate-authority-data': string } }[];
+    users: { user: { 'client-certificate-data': string; 'client-key-data': string } }[];
+  };
+  const text = (data: string | undefined) => Buffer.from(data ?? '', 'base64').toString('utf8');
+  const identity = {
+    ca: text(file.clusters[0]?.cluster['certificate-authority-data']),
+    cert: text(file.users[0]?.user['client-certificate-data']),
+    key: text(file.users[0]?.user['client-key-data']),
+  };
+  return { server, namespace: 'default', identity: () => Promise.resolve(identity) };
 }

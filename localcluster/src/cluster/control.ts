@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { request } from 'node:http';
 import { openCgroups } from '../agent/runtime/cgroups.ts';
-import { LocalClusterError, type LocalClusterErrorCode } from '../errors.ts';
-import { awaitEnd } from './await-end.ts';
+import { LocalClusterError, type LocalClusterErrorCode, requireRoot } from '../errors.ts';
 import {
+  awaitEnd,
   type ClusterRecord,
   claimCluster,
   clusterPaths,
@@ -14,7 +14,6 @@ import {
   removeClusterDirectory,
   startTimeOf,
 } from './cluster-directory.ts';
-import { requireRoot } from './require-root.ts';
 
 export interface UpOptions {
   readonly name: string;

@@ -5,17 +5,14 @@ import type { ApiServer } from '@slurm-operator/apiserver';
 import { type ClusterConfig, type Log, type Manager, silent } from '@slurm-operator/kube';
 import { ImageStore } from '../agent/images/image-store.ts';
 import { openCgroups } from '../agent/runtime/cgroups.ts';
-import { LocalClusterError } from '../errors.ts';
+import { LocalClusterError, requireRoot } from '../errors.ts';
 import { openToolbox, type Toolbox } from '../machine/toolbox.ts';
 import { maxNodes, planAddresses } from '../network/addresses.ts';
-import { ClusterNetwork } from '../network/cluster-network.ts';
-import { freeBlock } from '../network/free-block.ts';
+import { ClusterNetwork, freeBlock } from '../network/cluster-network.ts';
 import { services } from '../objects/objects.ts';
 import { checkClusterName } from './cluster-directory.ts';
-import { configFor } from './config-for.ts';
-import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import { type ControlPlane, configFor, startControlPlane } from './control-plane.ts';
 import { ClusterNode } from './node.ts';
-import { requireRoot } from './require-root.ts';
 
 export interface LocalClusterOptions {
   /** Names the cluster on this machine. @default "local" */

@@ -19,10 +19,10 @@ import {
   type Manifest,
   plantUnguardedRule,
 } from '../testing/index.ts';
-import { applyDefaults } from './apply-defaults.ts';
 import { clusterNamePolicy } from './cluster-name-policy.ts';
 import { kinds } from './kinds/index.ts';
 import { customResourceDefinition } from './schema/crd.ts';
+import { applyDefaults } from './schema/defaults.ts';
 import type { KindDefinition } from './schema/kind.ts';
 import { apiVersion } from './well-known.ts';
 

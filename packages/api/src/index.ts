@@ -1,9 +1,10 @@
 /** The custom resources of slurm-operator: schemas, types, defaults, CRDs, and the strings others know us by. */
-export { applyDefaults } from './apply-defaults.ts';
+
 export { clusterNamePolicy } from './cluster-name-policy.ts';
 export * from './kinds/index.ts';
 export { type ConditionType, conditionType, type Reason, reasons } from './reasons.ts';
 export { customResourceDefinition } from './schema/crd.ts';
+export { applyDefaults } from './schema/defaults.ts';
 export type { KindDefinition, ObjectMeta, OwnerReference, StoredObject } from './schema/kind.ts';
 export type { ContainerOverride, PodSpecOverride } from './shared/templates.ts';
 export * from './well-known.ts';

@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 import { scratchDirectory } from '../../sandbox/src/directories.ts';
 import { recordedCases, topicOf } from '../testing/contract/case.ts';
 import { EmbeddedRun } from '../testing/contract/embedded-run.ts';
-import { knownDifferences } from '../testing/contract/known-differences.ts';
+import { knownDifferences } from '../testing/contract/weights.ts';
 
 const scratch = scratchDirectory('apiserver-bench');
 const kubeconfigFile = join(scratch, 'kubeconfig');

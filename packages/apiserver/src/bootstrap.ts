@@ -5,7 +5,7 @@ import { type KubeObject, timestamp } from './api/types.ts';
 import { refreshAggregates } from './authorization/aggregate-roles.ts';
 import { bootstrapRbacObjects } from './authorization/bootstrap-roles.ts';
 import { fillNamespace } from './housekeeping/namespace-content.ts';
-import type { ServerParts } from './resource/server-parts.ts';
+import type { ServerParts } from './resource/request-context.ts';
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 

@@ -7,12 +7,12 @@
  */
 import { parseArgs } from 'node:util';
 import { type RecordedCase, recordedCases } from './contract/case.ts';
+import { type Tier, tierOf, tiers } from './contract/case-groups.ts';
 import type { Outcome } from './contract/cluster-run.ts';
 import { EmbeddedRun } from './contract/embedded-run.ts';
 import { givenBackend } from './contract/given-backend.ts';
-import { knownDifferences } from './contract/known-differences.ts';
 import { Tally } from './contract/tally.ts';
-import { type Tier, tierOf, tiers } from './contract/tiers.ts';
+import { knownDifferences } from './contract/weights.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

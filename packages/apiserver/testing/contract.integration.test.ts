@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { recordedCases, topicOf } from './contract/case.ts';
+import { type Tier, tierOf, tiers } from './contract/case-groups.ts';
 import { EmbeddedRun } from './contract/embedded-run.ts';
-import { knownDifferences } from './contract/known-differences.ts';
-import { type Tier, tierOf, tiers } from './contract/tiers.ts';
+import { knownDifferences } from './contract/weights.ts';
 
 /** Topics of the tier `api`; `controllers` needs controllers beside the server. */
 const cases = recordedCases().filter((recorded) => topicOf(recorded) !== 'controllers');

@@ -9,8 +9,8 @@ import {
   type SlurmReservation,
 } from '@slurm-operator/slurm';
 import type { NodesView } from '../src/slurm-connection/slurm-gateway.ts';
+import { startOfItsOwn, strictlyLater } from './patient-clock.ts';
 import type { StagedSlurm } from './staged-slurm.ts';
-import { startOfItsOwn, strictlyLater } from './strictly-later.ts';
 
 export class FakeSlurm implements StagedSlurm {
   readonly nodes = new Map<string, SlurmNode>();

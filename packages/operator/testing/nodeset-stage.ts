@@ -34,11 +34,10 @@ import { runClaimProtection, runFakeKubelet } from './fake-kubelet.ts';
 import { FakeSlurm } from './fake-slurm.ts';
 import { Life } from './life.ts';
 import { confOf, runInLockstep } from './lockstep.ts';
-import { PatientClock } from './patient-clock.ts';
+import { PatientClock, strictlyLater } from './patient-clock.ts';
 import { accountName, refusals, restrictedConfig } from './restricted-config.ts';
 import type { StagedSlurm } from './staged-slurm.ts';
 import { steady } from './steady.ts';
-import { strictlyLater } from './strictly-later.ts';
 
 const namespace = 'slurm';
 

@@ -19,6 +19,7 @@ import {
   type Token,
   tokenKind,
 } from '@slurm-operator/api';
+import type { PodFacts } from '../src/framework/status/pods.ts';
 import type { OperatorDefaults } from '../src/objects/operator-defaults.ts';
 
 interface Identity {
@@ -105,3 +106,22 @@ export const operatorDefaults: OperatorDefaults = {
     login: 'slurm-operator/login:26.05',
   },
 };
+
+/** A pod that is ready and well, for tests about what its state means. */
+export const podFacts = (over: Partial<PodFacts> = {}): PodFacts => ({
+  name: 'pod-0',
+  uid: 'uid-0',
+  ready: true,
+  running: true,
+  lostWith: undefined,
+  restarts: 0,
+  annotations: {},
+  labels: {},
+  revision: undefined,
+  waiting: undefined,
+  waitingMessage: undefined,
+  lastLogLine: undefined,
+  unschedulable: undefined,
+  boundTo: [],
+  ...over,
+});

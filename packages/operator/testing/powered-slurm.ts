@@ -5,8 +5,8 @@
 import { type SlurmClient, SlurmWatch } from '@slurm-operator/slurm';
 import { type MiniSlurm, type SlurmRelease, startMiniSlurm } from '@slurm-operator/slurm/testing';
 import { WatchedGateway } from '../src/slurm-connection/watched-gateway.ts';
+import { strictlyLater } from './patient-clock.ts';
 import type { StagedSlurm, StartedWorker } from './staged-slurm.ts';
-import { strictlyLater } from './strictly-later.ts';
 
 /** As the operator writes them; see `powerSaving` in slurm-config. */
 const powerSaving = [

@@ -11,8 +11,8 @@ import {
 } from '@slurm-operator/slurm';
 import { type MiniSlurm, type SlurmRelease, startMiniSlurm } from '@slurm-operator/slurm/testing';
 import type { NodesView } from '../src/slurm-connection/slurm-gateway.ts';
+import { strictlyLater } from './patient-clock.ts';
 import type { StagedSlurm, StartedWorker } from './staged-slurm.ts';
-import { strictlyLater } from './strictly-later.ts';
 
 /** For whatever a daemon does; costs nothing when it is quick. */
 const patience = 120_000;

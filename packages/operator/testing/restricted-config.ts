@@ -1,5 +1,5 @@
 /** The operator's own identity in a test: a ServiceAccount that may do exactly what our RBAC rules say. */
-import type { ApiServer } from '@slurm-operator/apiserver';
+import type { ApiServer, AuditEntry } from '@slurm-operator/apiserver';
 import {
   type Client,
   type ClusterConfig,
@@ -18,12 +18,12 @@ interface Binding extends KubeObject {
 }
 
 const apiVersion = 'rbac.authorization.k8s.io/v1';
-const resource = <T extends KubeObject>(kind: string, plural: string, namespaced: boolean) =>
+const rbacResource = <T extends KubeObject>(kind: string, plural: string, namespaced: boolean) =>
   defineResource<T>({ apiVersion, kind, plural, namespaced });
-const roles = resource<Role>('Role', 'roles', true);
-const clusterRoles = resource<Role>('ClusterRole', 'clusterroles', false);
-const roleBindings = resource<Binding>('RoleBinding', 'rolebindings', true);
-const clusterRoleBindings = resource<Binding>('ClusterRoleBinding', 'clusterrolebindings', false);
+const roles = rbacResource<Role>('Role', 'roles', true);
+const clusterRoles = rbacResource<Role>('ClusterRole', 'clusterroles', false);
+const roleBindings = rbacResource<Binding>('RoleBinding', 'rolebindings', true);
+const clusterRoleBindings = rbacResource<Binding>('ClusterRoleBinding', 'clusterrolebindings', false);
 
 export interface Grants {
   /** Of the whole cluster. */
@@ -76,4 +76,27 @@ export function refusals(server: ApiServer, account: string): string[] {
       ),
     ),
   ];
+}
+
+/** Permissions as sentences, granted and used, to compare the two. */
+const named = (resource: string, group: string) => (group === '' ? resource : `${resource}.${group}`);
+
+/** `verb resource.group` for all that the rules allow. */
+export function granted(rules: readonly PolicyRule[]): Set<string> {
+  return new Set(
+    rules.flatMap(({ apiGroups, resources, verbs }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((resource) => verbs.map((verb) => `${verb} ${named(resource, group)}`)),
+      ),
+    ),
+  );
+}
+
+/** The same for all that an account did. */
+export function used(entries: readonly AuditEntry[], account: string): string[] {
+  return entries
+    .filter(({ user, resource }) => user === accountName(account) && resource !== '')
+    .map(({ verb, resource, subresource, group }) =>
+      [verb, named(subresource === '' ? resource : `${resource}/${subresource}`, group)].join(' '),
+    );
 }

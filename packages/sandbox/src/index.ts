@@ -4,6 +4,7 @@ export { resolvePackages } from './apt/private-apt.ts';
 export { contentKey } from './content-key.ts';
 export { abandonedScratch, cacheDirectory, scratchDirectory } from './directories.ts';
 export * from './errors.ts';
+export { requireRoot } from './errors.ts';
 export type { ImageConfig } from './image/image-config.ts';
 export { type ImageDescription, type ImageLayer, readImageTar } from './image/read-image-tar.ts';
 export { unpackImage } from './image/unpack-image.ts';
@@ -13,7 +14,6 @@ export { type CommandResult, type RunOptions, runCommand } from './process/run-c
 export { type WaitOptions, waitUntil } from './process/wait-until.ts';
 export { consoleProgress, type Progress } from './progress.ts';
 export { publishDirectory } from './publish-directory.ts';
-export { requireRoot } from './require-root.ts';
 export { type AccountRequest } from './rootfs/accounts.ts';
 export { type BuildOptions, buildRootfs, type Rootfs, type RootfsRequest } from './rootfs/build-rootfs.ts';
 export { type RootFile, writeRootFiles } from './rootfs/root-files.ts';

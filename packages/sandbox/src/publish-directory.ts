@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type LockOptions, withLock } from './process/with-lock.ts';
@@ -36,4 +37,12 @@ async function isComplete(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Replaces a file atomically: a reader gets the old or the new content, never a part. */
+export async function replaceFile(path: string, content: string): Promise<void> {
+  if ((await readFile(path, 'utf8').catch(() => undefined)) === content) return;
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(draft, content);
+  await rename(draft, path);
 }

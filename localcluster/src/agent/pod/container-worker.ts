@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import type { Container, Pod } from '../../objects/objects.ts';
 import { AgentError } from '../errors.ts';
 import { superviseContainer } from '../probes/prober.ts';
-import type { ProbeTarget } from '../probes/run-probe.ts';
+import { type ProbeTarget, runHook } from '../probes/run-probe.ts';
 import type { RunningContainer } from '../runtime/container.ts';
 import { type LogWriter, logTail } from '../runtime/log-file.ts';
 import type { PodSandbox } from '../runtime/sandbox.ts';
@@ -16,7 +16,6 @@ import { within } from './bounded-wait.ts';
 import { nextAttempt, whenBackingOff, whenEnded, whenNotStarted, whenStarted } from './container-changes.ts';
 import type { ContainerRecord } from './container-record.ts';
 import { logPath, type NodeContext, type StartedContainer, startContainer } from './container-starter.ts';
-import { runHook } from './lifecycle-hook.ts';
 
 /** What a container sees of its pod. */
 export interface PodContext {

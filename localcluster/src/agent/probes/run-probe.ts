@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { connect as http2Connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Container, Pod, Probe } from '../../objects/objects.ts';
 
 export interface ProbeResult {
@@ -160,4 +161,15 @@ function byGrpc(host: string, port: number, service: string, timeoutMs: number):
     });
     stream.end(Buffer.concat([frame, message]));
   });
+}
+
+/** postStart and preStop: a command in the container, a request to it, or a pause. */
+type Hook = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
+
+export async function runHook(hook: Hook, target: ProbeTarget, timeoutMs: number): Promise<ProbeResult> {
+  if (hook.sleep !== undefined) {
+    await delay(Math.min(hook.sleep.seconds * 1000, timeoutMs));
+    return { passed: true, message: '' };
+  }
+  return runProbe(hook, target, timeoutMs);
 }

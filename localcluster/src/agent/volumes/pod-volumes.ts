@@ -12,8 +12,8 @@ import {
 } from '../../objects/objects.ts';
 import { expand } from '../bundle/environment.ts';
 import type { Mount } from '../bundle/oci-spec.ts';
+import type { NodeApi } from '../client-node-api.ts';
 import { AgentError } from '../errors.ts';
-import type { NodeApi } from '../node-api.ts';
 import { writeAtomically } from './atomic-directory.ts';
 import { type PayloadSources, payloadOf, type TokenRequest } from './payload.ts';
 

@@ -2,6 +2,10 @@
  * Fills in what a manifest leaves out, exactly as the API server does: a `null` that the schema does not allow
  * is dropped, then every absent field with a default gets it, and the fields of that default in turn.
  */
+
+import type { Static } from 'typebox';
+import { rootSchema } from './crd.ts';
+import type { KindDefinition } from './kind.ts';
 import type { StructuralSchema } from './structural.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -29,4 +33,15 @@ function fill(schema: StructuralSchema, value: Json): void {
   if (schema.additionalProperties !== undefined)
     for (const [name, item] of Object.entries(value))
       if (schema.properties?.[name] === undefined) fill(schema.additionalProperties, item);
+}
+
+/**
+ * Returns a copy of the object with every default filled in, as the API server would store it. The object must
+ * have the shape of its kind; that is the API server's to check.
+ */
+export function applyDefaults<D extends KindDefinition, O extends { readonly spec: object }>(
+  definition: D,
+  object: O,
+): Omit<O, 'spec'> & { spec: Static<D['spec']> } {
+  return withDefaults(rootSchema(definition), object) as Omit<O, 'spec'> & { spec: Static<D['spec']> };
 }

@@ -2,8 +2,7 @@
 
 import type { KubeObject } from '../api/types.ts';
 import type { RequestContext } from '../resource/request-context.ts';
-import type { AdmissionAttributes } from './admission-attributes.ts';
-import type { AdmissionPlugin } from './plugin.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from './plugin.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
 import { defaultTolerationSeconds, priority } from './plugins/pod-defaults.ts';

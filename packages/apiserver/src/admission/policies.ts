@@ -6,8 +6,8 @@ import { typed } from '../api/typed.ts';
 import type { KubeObject } from '../api/types.ts';
 import type { CelValue } from '../cel/values.ts';
 import type { RequestContext } from '../resource/request-context.ts';
-import type { AdmissionAttributes } from './admission-attributes.ts';
 import { type ExpressionInput, evaluate } from './expression.ts';
+import type { AdmissionAttributes } from './plugin.ts';
 import {
   isExempt,
   namespaceMatches,

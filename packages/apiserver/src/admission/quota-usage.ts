@@ -3,7 +3,7 @@
 import { Quantity } from '@slurm-operator/kubernetes-values';
 import { typed } from '../api/typed.ts';
 import type { KubeObject } from '../api/types.ts';
-import type { ServerParts } from '../resource/server-parts.ts';
+import type { ServerParts } from '../resource/request-context.ts';
 
 export type Usage = ReadonlyMap<string, Quantity>;
 

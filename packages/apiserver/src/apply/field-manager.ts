@@ -10,17 +10,16 @@ import { clone } from '../api/json.ts';
 import { untyped } from '../api/typed.ts';
 import type { KubeObject } from '../api/types.ts';
 import type { Registry } from '../resource/registry.ts';
-import type { ResourceDefinition } from '../resource/resource-definition.ts';
-import { schemaOf } from '../resource/schema-of.ts';
+import { type ResourceDefinition, schemaOf } from '../resource/resource-definition.ts';
 import { builtinSchema } from '../schema/builtin-schemas.ts';
 import { isObject, type JsonObject, type Schema } from '../schema/schema.ts';
 import { anything } from '../schema/shape.ts';
 import { applyConflict } from './apply-conflict.ts';
-import { capManagers } from './cap-managers.ts';
 import { FieldSet } from './field-set.ts';
 import { fitToSchema } from './fit-to-schema.ts';
 import { conflictsBeyondLastApplied, kubectl, withLastApplied } from './last-applied.ts';
 import {
+  capManagers,
   decodeManagers,
   ManagedFieldsError,
   type Manager,

@@ -5,8 +5,7 @@ import { type Json, jsonEqual, type Schema } from '../schema/schema.ts';
 import { type Comparison, compare } from './compare.ts';
 import { FieldSet } from './field-set.ts';
 import type { Manager, Managers } from './managed-fields.ts';
-import { merge } from './merge.ts';
-import { removeItems } from './remove-items.ts';
+import { merge, removeItems } from './merge.ts';
 import { toFieldSet, withNamedFields } from './to-field-set.ts';
 
 export interface Conflict {

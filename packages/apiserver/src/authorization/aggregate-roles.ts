@@ -5,8 +5,7 @@ import { typed } from '../api/typed.ts';
 import type { KubeObject } from '../api/types.ts';
 import type { Store } from '../store/store.ts';
 import type { PolicyRule } from './policy-rule.ts';
-import { aggregatedRules, type RoleObject } from './rule-resolver.ts';
-import { rbacObjects } from './stored-rbac-objects.ts';
+import { aggregatedRules, type RoleObject, rbacObjects } from './rule-resolver.ts';
 
 const CLUSTER_ROLES = 'rbac.authorization.k8s.io/clusterroles';
 

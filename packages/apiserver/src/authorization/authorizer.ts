@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { authorize, type Decision } from './decide.ts';
 import { impersonatedUser, impersonationRights } from './impersonate.ts';
 import type { RequestAttributes } from './policy-rule.ts';
-import { rbacObjects } from './stored-rbac-objects.ts';
+import { rbacObjects } from './rule-resolver.ts';
 
 export interface AuthorizationAttributes {
   readonly user: UserInfo;

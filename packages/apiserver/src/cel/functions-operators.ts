@@ -1,11 +1,11 @@
 /** Arithmetic, comparison, membership, size and conversions: the functions of the language itself. */
 import { parseDuration } from '@slurm-operator/kubernetes-values';
-import { codePoints } from './code-points.ts';
 import { CelRuntimeError } from './errors.ts';
 import { type Overload, overload } from './signature.ts';
 import { durationText, parseTimestamp, timestampText } from './time.ts';
 import {
   type CelValue,
+  codePoints,
   compareValues,
   concat,
   Duration,

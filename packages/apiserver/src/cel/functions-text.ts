@@ -1,11 +1,19 @@
 /** Strings, regular expressions, times and lists. */
-import { codePoints } from './code-points.ts';
+
 import { CelRuntimeError } from './errors.ts';
 import { formatText } from './format-text.ts';
 import { regularExpression } from './regular-expression.ts';
 import { type Overload, overload } from './signature.ts';
 import { inZone } from './time.ts';
-import { type CelValue, compareValues, Duration, equals, type Timestamp, Uint } from './values.ts';
+import {
+  type CelValue,
+  codePoints,
+  compareValues,
+  Duration,
+  equals,
+  type Timestamp,
+  Uint,
+} from './values.ts';
 
 function position(characters: readonly string[], at: bigint): number {
   if (at < 0n || at > BigInt(characters.length)) throw new CelRuntimeError(`index out of range: ${at}`);

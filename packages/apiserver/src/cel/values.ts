@@ -202,3 +202,8 @@ function compareStrings(a: string, b: string): number {
   if (a === b) return 0;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
+
+/** The language counts strings in code points, not in UTF-16 units. */
+export function codePoints(text: string): string[] {
+  return Array.from(text);
+}

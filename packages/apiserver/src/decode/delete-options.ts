@@ -3,7 +3,7 @@
 import { badRequest, type FieldFault, invalid } from '../api/errors.ts';
 import { invalidValue, notSupported } from '../api/fault.ts';
 import { isObject } from '../api/json.ts';
-import { isTrue, wholeNumber } from '../api/query-values.ts';
+import { isTrue, wholeNumber } from '../api/request-info.ts';
 import { asJson } from '../api/typed.ts';
 import type { JsonObject } from '../api/types.ts';
 import type { RequestContext } from '../resource/request-context.ts';

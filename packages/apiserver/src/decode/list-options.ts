@@ -2,7 +2,7 @@
 
 import { ApiError, badRequest, type FieldFault, invalid } from '../api/errors.ts';
 import { forbiddenField, notSupported } from '../api/fault.ts';
-import { isTrue, wholeNumber } from '../api/query-values.ts';
+import { isTrue, wholeNumber } from '../api/request-info.ts';
 
 export interface ListOptions {
   /** '' when not given. */

@@ -2,7 +2,7 @@
 
 import { type FieldFault, invalid } from '../api/errors.ts';
 import { invalidValue, notSupported, tooLong } from '../api/fault.ts';
-import { isTrue } from '../api/query-values.ts';
+import { isTrue } from '../api/request-info.ts';
 import type { JsonObject } from '../api/types.ts';
 import type { RequestContext } from '../resource/request-context.ts';
 

@@ -9,13 +9,13 @@ import type { Registry } from '../resource/registry.ts';
 import type { RequestContext } from '../resource/request-context.ts';
 import { healthAnswer, healthPaths } from './health.ts';
 import { openApiAnswer } from './openapi.ts';
+import { versionDocument } from './openapi-document.ts';
 import {
   aggregatedDocument,
   groupDocument,
   groupListDocument,
   resourceListDocument,
 } from './resource-documents.ts';
-import { versionDocument } from './version.ts';
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 

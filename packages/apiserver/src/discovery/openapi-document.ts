@@ -1,10 +1,30 @@
 /** One OpenAPI v3 document: the paths and schemas of a group version. */
-
 import type { JsonObject } from '../api/types.ts';
 import type { Registry } from '../resource/registry.ts';
 import type { ResourceDefinition, Subresource } from '../resource/resource-definition.ts';
 import { SchemaComponents } from './schema-components.ts';
-import { release } from './version.ts';
+
+/** /version: the release whose behaviour this server stands in for. */
+export const release = { major: '1', minor: '36', gitVersion: 'v1.36.4' } as const;
+
+export function versionDocument(): JsonObject {
+  const { major, minor, gitVersion } = release;
+  return {
+    major,
+    minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: major,
+    minCompatibilityMinor: String(Number(minor) - 1),
+    gitVersion: `${gitVersion}+embedded`,
+    gitCommit: 'embedded',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: 'none',
+    compiler: `node ${process.version}`,
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  };
+}
 
 interface Kind {
   readonly group: string;

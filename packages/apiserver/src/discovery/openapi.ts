@@ -4,8 +4,7 @@ import type { JsonObject } from '../api/types.ts';
 import type { Answer } from '../resource/answer.ts';
 import { apiGroups } from '../resource/api-versions.ts';
 import type { Registry } from '../resource/registry.ts';
-import { versionDocumentV3 } from './openapi-document.ts';
-import { release } from './version.ts';
+import { release, versionDocumentV3 } from './openapi-document.ts';
 
 /** Documents are made once per state of the registry. */
 const made = new WeakMap<Registry, { generation: number; documents: Map<string, string> }>();

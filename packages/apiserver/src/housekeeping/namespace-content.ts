@@ -2,7 +2,7 @@
 
 import { type KubeObject, timestamp } from '../api/types.ts';
 import { updateManagedFields } from '../apply/field-manager.ts';
-import type { ServerParts } from '../resource/server-parts.ts';
+import type { ServerParts } from '../resource/request-context.ts';
 
 const ROOT_CA = 'kube-root-ca.crt';
 const ROOT_CA_DESCRIPTION =

@@ -3,7 +3,7 @@
 import { usedIn } from '../admission/quota-usage.ts';
 import { clone, equal } from '../api/json.ts';
 import { typed } from '../api/typed.ts';
-import type { ServerParts } from '../resource/server-parts.ts';
+import type { ServerParts } from '../resource/request-context.ts';
 
 const QUOTAS = '/resourcequotas';
 

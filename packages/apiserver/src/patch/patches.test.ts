@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { clone } from '../api/json.ts';
 import type { Schema } from '../schema/schema.ts';
-import { applyJsonPatch } from './json-patch.ts';
-import { mergePatch } from './merge-patch.ts';
+import { applyJsonPatch, mergePatch } from './json-patch.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
 const plain = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);

@@ -2,9 +2,8 @@
  * Strategic merge patch: a merge patch in which lists with a merge key merge by it, with the directives $patch,
  * $retainKeys, $setElementOrder/… and $deleteFromPrimitiveList/….
  */
-import { clone, equal, isObject } from '../api/json.ts';
+import { clone, equal, isObject, stringifyExact } from '../api/json.ts';
 import type { Schema } from '../schema/schema.ts';
-import { goFormat } from './go-format.ts';
 
 type Value = Record<string, unknown>;
 
@@ -166,4 +165,13 @@ function withoutItemDirectives(list: readonly unknown[]): unknown[] {
   return list
     .filter((item) => !(isObject(item) && item[directive] === 'delete'))
     .map((item) => (isObject(item) ? withoutDirectives(item) : clone(item)));
+}
+
+/** As Go prints a value that came from JSON: `map[a:1 b:[x y]]`. */
+export function goFormat(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goFormat).join(' ')}]`;
+  if (!isObject(value))
+    return typeof value === 'string' ? value : value === null ? '<nil>' : stringifyExact(value);
+  const keys = Object.keys(value).toSorted();
+  return `map[${keys.map((key) => `${key}:${goFormat(value[key])}`).join(' ')}]`;
 }

@@ -5,7 +5,7 @@ import { ApiError, internalError } from '../api/errors.ts';
 import { requestInfo } from '../api/request-info.ts';
 import { type AuditLog, askedFor } from '../audit/audit-log.ts';
 import { grantAccess } from '../authorization/access.ts';
-import type { ServerParts } from '../resource/server-parts.ts';
+import type { ServerParts } from '../resource/request-context.ts';
 import { streamEndpoint, tunnel } from '../strategy/subresources/pod-streams.ts';
 
 const SWITCHING_PROTOCOLS = 101;

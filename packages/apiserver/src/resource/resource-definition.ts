@@ -1,6 +1,7 @@
 /** What the server knows about one resource in one API version. */
 import type { FieldFault, GroupResource } from '../api/errors.ts';
 import type { KubeObject } from '../api/types.ts';
+import { builtinSchema } from '../schema/builtin-schemas.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { Answer } from './answer.ts';
 import type { RequestContext } from './request-context.ts';
@@ -143,4 +144,32 @@ export function groupVersion(of: { readonly group: string; readonly version: str
 
 export function groupResource(definition: ResourceDefinition): GroupResource {
   return { group: definition.group, resource: definition.plural };
+}
+
+/**
+ * The schema of the whole object, metadata included: the one its definition carries (custom resources), else the built-in one.
+ * Undefined when none is known; nothing is checked then.
+ */
+export function schemaOf(definition: ResourceDefinition): Schema | undefined {
+  return definition.schema ?? builtinSchema(definition.group, definition.version, definition.kind)?.schema;
+}
+
+/** Between the form an object is stored in and the form a version serves. */
+export function fromStorage(definition: ResourceDefinition, stored: KubeObject): KubeObject {
+  if (definition.fromStorage !== undefined) return definition.fromStorage(stored);
+  const apiVersion = groupVersion(definition);
+  return stored.apiVersion === apiVersion && stored.kind === definition.kind
+    ? stored
+    : { ...stored, apiVersion, kind: definition.kind };
+}
+
+export function toStorage(definition: ResourceDefinition, object: KubeObject): KubeObject {
+  if (definition.toStorage !== undefined) return definition.toStorage(object);
+  const apiVersion = groupVersion({
+    group: definition.group,
+    version: definition.storageVersion ?? definition.version,
+  });
+  return object.apiVersion === apiVersion && object.kind === definition.kind
+    ? object
+    : { ...object, apiVersion, kind: definition.kind };
 }

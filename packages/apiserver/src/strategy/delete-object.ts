@@ -5,8 +5,12 @@ import { clone, equal } from '../api/json.ts';
 import { type KubeObject, timestamp } from '../api/types.ts';
 import type { DeleteOptions } from '../decode/delete-options.ts';
 import type { RequestContext } from '../resource/request-context.ts';
-import { groupResource, type ResourceDefinition } from '../resource/resource-definition.ts';
-import { fromStorage, toStorage } from '../resource/storage-form.ts';
+import {
+  fromStorage,
+  groupResource,
+  type ResourceDefinition,
+  toStorage,
+} from '../resource/resource-definition.ts';
 
 const attempts = 5;
 

@@ -2,7 +2,7 @@
 
 import { badRequest, invalid, notFound } from '../api/errors.ts';
 import { clone, isObject } from '../api/json.ts';
-import { isTrue } from '../api/query-values.ts';
+import { isTrue } from '../api/request-info.ts';
 import { untyped } from '../api/typed.ts';
 import { type KubeObject, timestamp } from '../api/types.ts';
 import type { FieldManagerRequest } from '../apply/field-manager.ts';

@@ -1,7 +1,7 @@
 /** POST to a collection. */
 
-import type { AdmissionAttributes } from '../admission/admission-attributes.ts';
 import { admitMutating, admitValidating } from '../admission/admission-chain.ts';
+import type { AdmissionAttributes } from '../admission/plugin.ts';
 import { alreadyExists, invalid, notFound } from '../api/errors.ts';
 import { type KubeObject, timestamp } from '../api/types.ts';
 import { updateManagedFields } from '../apply/field-manager.ts';
@@ -10,8 +10,13 @@ import { decodeObject } from '../decode/decode-object.ts';
 import { type WriteOptions, writeOptions } from '../decode/write-options.ts';
 import type { Answer } from '../resource/answer.ts';
 import type { RequestContext } from '../resource/request-context.ts';
-import { groupResource, groupVersion, type ResourceDefinition } from '../resource/resource-definition.ts';
-import { fromStorage, toStorage } from '../resource/storage-form.ts';
+import {
+  fromStorage,
+  groupResource,
+  groupVersion,
+  type ResourceDefinition,
+  toStorage,
+} from '../resource/resource-definition.ts';
 import { prepareNewMetadata } from '../strategy/metadata/new-metadata.ts';
 import { validateMetadata } from '../strategy/metadata/validate-metadata.ts';
 

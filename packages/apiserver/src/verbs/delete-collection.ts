@@ -4,9 +4,8 @@ import type { KubeObject } from '../api/types.ts';
 import { deleteOptions } from '../decode/delete-options.ts';
 import type { Answer } from '../resource/answer.ts';
 import type { RequestContext } from '../resource/request-context.ts';
-import type { ResourceDefinition } from '../resource/resource-definition.ts';
+import { fromStorage, type ResourceDefinition } from '../resource/resource-definition.ts';
 import { selectionOf } from '../resource/selection.ts';
-import { fromStorage } from '../resource/storage-form.ts';
 import { deleteObject } from '../strategy/delete-object.ts';
 
 export async function deleteCollection(

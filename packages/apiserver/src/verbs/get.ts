@@ -4,8 +4,7 @@ import type { KubeObject } from '../api/types.ts';
 import { versionFault } from '../decode/list-options.ts';
 import type { Answer } from '../resource/answer.ts';
 import type { RequestContext } from '../resource/request-context.ts';
-import { groupResource, type ResourceDefinition } from '../resource/resource-definition.ts';
-import { fromStorage } from '../resource/storage-form.ts';
+import { fromStorage, groupResource, type ResourceDefinition } from '../resource/resource-definition.ts';
 import { freshEnough } from '../watch/fresh-enough.ts';
 
 export async function get(context: RequestContext, definition: ResourceDefinition): Promise<Answer> {

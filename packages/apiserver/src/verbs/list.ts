@@ -5,9 +5,8 @@ import { type ContinueToken, readContinueToken, writeContinueToken } from '../de
 import { listOptions } from '../decode/list-options.ts';
 import type { ListAnswer } from '../resource/answer.ts';
 import type { RequestContext } from '../resource/request-context.ts';
-import type { ResourceDefinition } from '../resource/resource-definition.ts';
+import { fromStorage, type ResourceDefinition } from '../resource/resource-definition.ts';
 import { selectionOf } from '../resource/selection.ts';
-import { fromStorage } from '../resource/storage-form.ts';
 import { objectKey } from '../store/store.ts';
 import { freshEnough } from '../watch/fresh-enough.ts';
 

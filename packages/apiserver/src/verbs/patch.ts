@@ -12,8 +12,8 @@ import {
   groupVersion,
   type ResourceDefinition,
   type ResourceHooks,
+  schemaOf,
 } from '../resource/resource-definition.ts';
-import { schemaOf } from '../resource/schema-of.ts';
 import { checkPlace } from '../strategy/metadata/new-metadata.ts';
 import { apply } from './apply.ts';
 import { checkRevision } from './check-revision.ts';

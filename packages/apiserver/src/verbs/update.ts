@@ -1,7 +1,7 @@
 /** PUT, and the write loop that PUT, PATCH and apply share. */
 
-import type { AdmissionAttributes } from '../admission/admission-attributes.ts';
 import { admitMutating, admitValidating } from '../admission/admission-chain.ts';
+import type { AdmissionAttributes } from '../admission/plugin.ts';
 import { conflict, invalid, notFound, objectModified } from '../api/errors.ts';
 import { clone, equal } from '../api/json.ts';
 import { type JsonObject, type KubeObject, timestamp } from '../api/types.ts';
@@ -12,16 +12,16 @@ import { type WriteOptions, writeOptions } from '../decode/write-options.ts';
 import type { Answer } from '../resource/answer.ts';
 import type { RequestContext } from '../resource/request-context.ts';
 import {
+  fromStorage,
   groupResource,
   groupVersion,
   type ResourceDefinition,
   type ResourceHooks,
+  toStorage,
   type ViewSubresource,
 } from '../resource/resource-definition.ts';
-import { fromStorage, toStorage } from '../resource/storage-form.ts';
 import { objectKey } from '../store/store.ts';
-import { checkPlace } from '../strategy/metadata/new-metadata.ts';
-import { keepSystemMetadata } from '../strategy/metadata/updated-metadata.ts';
+import { checkPlace, keepSystemMetadata } from '../strategy/metadata/new-metadata.ts';
 import { validateMetadata, validateMetadataUpdate } from '../strategy/metadata/validate-metadata.ts';
 import { checkRevision, expectedVersion } from './check-revision.ts';
 import { createObject } from './create.ts';

@@ -13,9 +13,9 @@ import type { RequestContext } from '../resource/request-context.ts';
 import {
   groupVersion,
   type ResourceDefinition,
+  schemaOf,
   type ViewSubresource,
 } from '../resource/resource-definition.ts';
-import { schemaOf } from '../resource/schema-of.ts';
 import { checkPlace } from '../strategy/metadata/new-metadata.ts';
 import { requireManager } from './apply.ts';
 import { checkRevision } from './check-revision.ts';

@@ -1,9 +1,8 @@
 /** What one write means to a watch with a selector. */
 
 import type { KubeObject } from '../api/types.ts';
-import type { ResourceDefinition } from '../resource/resource-definition.ts';
+import { fromStorage, type ResourceDefinition } from '../resource/resource-definition.ts';
 import type { Selection } from '../resource/selection.ts';
-import { fromStorage } from '../resource/storage-form.ts';
 import type { StoreEvent } from '../store/history.ts';
 
 export interface WatchEvent {

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority, issueClient, issueServing } from '@slurm-operator/kubernetes-values';
 import { unpackTools } from '@slurm-operator/sandbox';
-import { kubeconfig } from '../../src/pki/kubeconfig.ts';
+import { kubeconfig } from '../../src/pki/credentials.ts';
 import { type Backend, Caller } from './backend.ts';
 import { ChildProgram } from './child-program.ts';
 import { controlPlaneFlags, files } from './control-plane-flags.ts';

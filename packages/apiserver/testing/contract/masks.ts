@@ -1,3 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import type { Caller } from './backend.ts';
+import type { RecordedRequest } from './case.ts';
+import { at } from './reductions.ts';
+
 /** What recordings hide: a mask stands for a value that is another one at each run. */
 
 /** Numbered masks: the first value seen is bound, and must be the same wherever the mask stands again. */
@@ -123,10 +128,10 @@ export class Masks {
     if (this.#narrows(recorded, actual)) return true;
     const names: string[] = [];
     let pattern = '';
-    let at = 0;
+    let offset = 0;
     for (const match of recorded.matchAll(mask)) {
-      pattern += escape(recorded.slice(at, match.index));
-      at = match.index + match[0].length;
+      pattern += escape(recorded.slice(offset, match.index));
+      offset = match.index + match[0].length;
       const [whole, kind, , free] = match;
       const bound = this.#bound.get(whole);
       if (bound !== undefined) pattern += escape(bound);
@@ -137,7 +142,7 @@ export class Masks {
         pattern += `(${patterns[kind] ?? ''})`;
       }
     }
-    pattern += escape(recorded.slice(at));
+    pattern += escape(recorded.slice(offset));
     const found = new RegExp(`^${pattern}$`).exec(actual);
     if (found === null) return false;
     // Two masks of a kind are two values, so what is bound to one cannot be the other.
@@ -156,4 +161,24 @@ export class Masks {
 
 function escape(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+}
+
+/** Requests may hold masks that no recorded answer showed; what they stood for follows from where they stand. */
+export async function bindFromServer(caller: Caller, masks: Masks, request: RecordedRequest): Promise<void> {
+  const unbound = masks.unbound(JSON.stringify([request.path, request.body ?? null]));
+  if (unbound.length === 0) return;
+  const path = masks.fill(request.path).split('?')[0] ?? '';
+  const live: unknown = JSON.parse((await caller.call({ method: 'GET', path })).text);
+  const uid = at(live, 'metadata', 'uid');
+  const isNew = typeof uid === 'string' && masks.nameOf('uid', uid) === undefined;
+  for (const name of unbound) {
+    if (name.startsWith('<rv-')) {
+      // The object's own version if it is one, else the version of the collection.
+      const version = at(live, 'metadata', 'resourceVersion');
+      if (typeof version === 'string') masks.bind(name, version);
+    } else if (name.startsWith('<uid-')) {
+      // A uid not seen so far is that of the object made in the setup; one beyond that is a wrong one.
+      masks.bind(name, isNew ? uid : randomUUID());
+    }
+  }
 }

@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { type RecordedCase, recordedCases } from './case.ts';
+import { setOf, tierOf } from './case-groups.ts';
 import { EmbeddedRun } from './embedded-run.ts';
-import { knownDifferences } from './known-differences.ts';
-import { setOf } from './recorded-set.ts';
-import { tierOf } from './tiers.ts';
+import { knownDifferences } from './weights.ts';
 
 let run: EmbeddedRun;
 before(async () => {

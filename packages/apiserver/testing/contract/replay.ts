@@ -5,13 +5,12 @@ import { firstDifference } from './compare.ts';
 import { firstDifferenceAmongOthers } from './list-versions.ts';
 import { comesFromAnotherController, withoutRaces } from './loosen.ts';
 import type { Markers } from './markers.ts';
-import { Masks } from './masks.ts';
+import { bindFromServer, Masks } from './masks.ts';
 import { OpenWatch } from './open-watch.ts';
 import { customGroups, discoveryFollowed, showsKinds, watchCacheFilled } from './readiness.ts';
 import { at, reduceBody, reduceEvents } from './reductions.ts';
 import { type Stage, stageOf } from './stage.ts';
 import { transientReason } from './transient.ts';
-import { bindFromServer } from './unbound-masks.ts';
 import type { WebhookStandIn } from './webhook-stand-in.ts';
 
 export interface ReplayOptions {

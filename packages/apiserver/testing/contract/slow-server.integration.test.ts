@@ -7,16 +7,16 @@ import { after, before, test } from 'node:test';
 import { startSlowServer } from '../slow/slow-server.ts';
 import { type Backend, Caller } from './backend.ts';
 import { recordedCases, topicOf } from './case.ts';
+import { tierOf } from './case-groups.ts';
 import { ClusterRun } from './cluster-run.ts';
-import { knownDifferences } from './known-differences.ts';
 import { leftovers } from './leftovers.ts';
 import { NamespaceNames } from './namespace-names.ts';
 import { namespacesOf, prepareNamespaces } from './namespaces.ts';
 import { removeNamespace, removeObject } from './removal.ts';
 import { replay } from './replay.ts';
 import { shuffled } from './shuffled.ts';
-import { tierOf } from './tiers.ts';
 import { WebhookStandIn } from './webhook-stand-in.ts';
+import { knownDifferences } from './weights.ts';
 
 /** Another order with SEED=N. */
 const seed = Number(process.env['SEED'] ?? 651_646);

@@ -1,7 +1,7 @@
 /** Counts outcomes by topic, set and weight, and says them in lines. */
 import { type RecordedCase, topicOf } from './case.ts';
+import { setOf } from './case-groups.ts';
 import type { Outcome } from './cluster-run.ts';
-import { setOf } from './recorded-set.ts';
 import { weightOf } from './weights.ts';
 
 type Counts = Record<Outcome['result'], number>;

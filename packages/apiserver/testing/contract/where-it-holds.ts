@@ -1,10 +1,8 @@
 /** Whether a case can hold on a backend: what else runs there may rightly change the objects that the recording shows. */
 import type { Backend } from './backend.ts';
 import { type RecordedCase, type RecordedStep, topicOf } from './case.ts';
-import { isDisruptive } from './disruption.ts';
-import { setOf } from './recorded-set.ts';
+import { isDisruptive, setOf, tierOf } from './case-groups.ts';
 import { at } from './reductions.ts';
-import { tierOf } from './tiers.ts';
 
 /** Recorded with a controller manager, whose part the embedded server plays itself. */
 const needsControllers = new Set(['admission/34-quota-of-pods']);

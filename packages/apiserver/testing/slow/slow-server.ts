@@ -3,7 +3,7 @@
  * its watch cache, and follows roles, webhooks, policies and other configuration only some time after they were written.
  */
 import { Registry } from '../../src/resource/registry.ts';
-import type { Caches } from '../../src/resource/server-parts.ts';
+import type { Caches } from '../../src/resource/request-context.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../src/server.ts';
 import type { Store } from '../../src/store/store.ts';
 import { laggingStore } from './lagging-store.ts';

@@ -1,4 +1,4 @@
-import { type Controller, port, resourceName } from '@slurm-operator/api';
+import { type Controller, derivedClusterName, port, resourceName } from '@slurm-operator/api';
 import type { Read } from './read.ts';
 
 export interface Endpoint {
@@ -25,4 +25,9 @@ export function slurmctldEndpoints(controller: Read<Controller>): Endpoint[] {
     host: `${resourceName.controllerPod(name, ordinal)}.${namespace}`,
     port: service?.port || port.slurmctld,
   }));
+}
+
+/** ClusterName of Slurm: as given, else `<namespace>_<name>`. */
+export function clusterNameOf({ metadata, spec }: Read<Controller>): string {
+  return spec.clusterName ?? derivedClusterName(metadata.namespace, metadata.name);
 }

@@ -1,8 +1,7 @@
 /** The types that flags have. Each says what is wrong with a value and what a right one looks like. */
 import { durationMilliseconds } from '@slurm-operator/kubernetes-values';
 import { isDomain } from './cluster-domain.ts';
-import { FlagError } from './errors.ts';
-import type { Flag } from './parse-flags.ts';
+import { type Flag, FlagError } from './parse-flags.ts';
 
 export const text = (standard: string, about: string): Flag<string> => ({
   default: standard,

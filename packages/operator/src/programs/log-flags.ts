@@ -1,7 +1,7 @@
 /** How a program logs. The names are those of controller-runtime's programs; `LOG_LEVEL` wins over all of them. */
-import { FlagError } from './errors.ts';
+
 import { oneOf, text, toggle } from './flag-types.ts';
-import type { FlagValues } from './parse-flags.ts';
+import { FlagError, type FlagValues } from './parse-flags.ts';
 
 export const logFlags = {
   'log-level': text(

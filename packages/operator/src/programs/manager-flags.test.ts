@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '@slurm-operator/kube';
-import { FlagError } from './errors.ts';
 import { type ManagerFlags, managerFlags, managerFlagTable } from './manager-flags.ts';
+import { FlagError } from './parse-flags.ts';
 
 const tried = new Set<string>();
 

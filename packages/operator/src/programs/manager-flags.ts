@@ -2,11 +2,10 @@
 
 import type { ExchangeOptions } from '../exchange/setup.ts';
 import { clusterDomainOf, usualClusterDomain } from './cluster-domain.ts';
-import { FlagError } from './errors.ts';
 import { type Address, address, count, domain, duration, list, oneOf, text, toggle } from './flag-types.ts';
 import { type LogSettings, logSettings } from './log-flags.ts';
 import type { OperatorOptions } from './operator.ts';
-import { type FlagValues, parseFlags, usage } from './parse-flags.ts';
+import { FlagError, type FlagValues, parseFlags, usage } from './parse-flags.ts';
 import { type ServingSettings, servingFlags, servingSettings } from './serving-flags.ts';
 
 const atATime = (kind: string) => count(1, `maximum number of concurrent ${kind} reconciles`);

@@ -1,7 +1,7 @@
 /** The runtime manager that a program's flags ask for. */
 import { type ClusterConfig, createLog, createManager, loadConfig, type Manager } from '@slurm-operator/kube';
-import { FlagError } from './errors.ts';
 import type { LogSettings } from './log-flags.ts';
+import { FlagError } from './parse-flags.ts';
 import type { ServingSettings } from './serving-flags.ts';
 import { StepAside } from './step-aside.ts';
 

@@ -2,7 +2,12 @@
  * Command lines as Go programs read them: `--name value`, `--name=value`, one dash or two, and `--name` or `--name=false`
  * for switches. Written by hand because the flags of existing installations must go on working.
  */
-import { FlagError } from './errors.ts';
+
+/** What a person who starts a program got wrong. */
+export class FlagError extends Error {
+  override readonly name = 'FlagError';
+  readonly code = 'BAD_FLAG';
+}
 
 export interface Flag<T> {
   /** As it is written on a command line. */

@@ -1,6 +1,6 @@
 /** How every program begins and ends: one sentence on stderr and exit code 1 when it cannot go on, 2 for a wrong flag. */
 import { explain, shutdownSignal } from '@slurm-operator/kube';
-import { FlagError } from './errors.ts';
+import { FlagError } from './parse-flags.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,8 +1,8 @@
 /** The flags of the webhook program: upstream's names and defaults, and where its certificate is. */
-import { FlagError } from './errors.ts';
+
 import { type Address, address, text, toggle } from './flag-types.ts';
 import { type LogSettings, logSettings } from './log-flags.ts';
-import { parseFlags, usage } from './parse-flags.ts';
+import { FlagError, parseFlags, usage } from './parse-flags.ts';
 import { type ServingSettings, servingFlags, servingSettings } from './serving-flags.ts';
 
 export const webhookFlagTable = {

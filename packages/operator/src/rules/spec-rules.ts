@@ -4,7 +4,7 @@
  */
 import type { Accounting, Controller, LoginSet, NodeSet, RestApi } from '@slurm-operator/api';
 import type { DeepReadonly } from '@slurm-operator/kube';
-import { controllerNotFound } from '../framework/status/controller-not-found.ts';
+import type { Problem } from '../framework/status/conditions.ts';
 import type { Finding, SpecFacts, WorkerNames } from './findings.ts';
 
 type Rule<T> = (object: DeepReadonly<T>, facts: SpecFacts) => readonly Finding[];
@@ -190,3 +190,14 @@ export const specRules = {
   RestApi: all<RestApi>(controllerExists, externalAddresses),
   Token: all<object>(),
 };
+
+interface Refers {
+  readonly metadata: { readonly namespace?: string | undefined };
+  readonly spec: { readonly controllerRef: { readonly name: string } };
+}
+
+/** What an object says whose Controller is not there. */
+export const controllerNotFound = ({ metadata, spec }: Refers): Problem => ({
+  reason: 'ControllerNotFound',
+  message: `spec.controllerRef.name is "${spec.controllerRef.name}"; no such Controller exists in namespace ${metadata.namespace}: create it, or correct the name.`,
+});

@@ -2,7 +2,6 @@
  * A configuration file as data: sections of settings and records that we write, and the text that the user adds.
  * A key of the user's replaces ours, and the file says so; some keys are ours alone, and some are merged.
  */
-import { mergeOptions } from './options.ts';
 import { parseSlurmConf, renderPairs, settingsOf, topLevelSettings } from './parse.ts';
 import { type ConfRecord, renderRecord, renderSetting, type Setting, setting } from './setting.ts';
 
@@ -114,4 +113,17 @@ function lowerKeys<T>(record: Readonly<Record<string, T>>): Map<string, T extend
       (typeof value === 'string' ? value : [key, value]) as T extends string ? T : [string, T],
     ]),
   );
+}
+
+/** Values that are lists of options, `a,b=1,c`: the user's are kept as written, ours are added and win. */
+
+/** Ours win option by option; the order is the user's, then ours. Case is the user's own: some options hold paths. */
+export function mergeOptions(user: string, ours: readonly string[]): string {
+  const nameOf = (option: string): string => (option.split('=', 1)[0] ?? '').trim().toLowerCase();
+  const mandatory = new Set(ours.map(nameOf));
+  const kept = user
+    .split(',')
+    .map((option) => option.trim())
+    .filter((option) => option !== '' && !mandatory.has(nameOf(option)));
+  return [...kept, ...ours].join(',');
 }

@@ -11,8 +11,8 @@ import { aController, aNodeSet, anAccounting } from '../../testing/objects.ts';
 import { readSlurmConf, type Statement } from '../../testing/slurm-conf-reader.ts';
 import { buildSlurmdbdConf } from '../kinds/accounting/objects/slurmdbd-conf.ts';
 import type { RenderedConf } from './conf-file.ts';
-import { UnsafeValueError } from './errors.ts';
 import { buildExternalSlurmConf, buildSlurmConf, type Scripts } from './render/slurm-conf.ts';
+import { UnsafeValueError } from './setting.ts';
 
 /** Everything is known, so that nothing hostile is excused by being unknown. */
 const words = {

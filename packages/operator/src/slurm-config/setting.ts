@@ -3,7 +3,19 @@
  * could leave its place (a newline, a comment sign, a quote, a backslash at the end, a blank in a record) is refused here,
  * whatever checked it before.
  */
-import { UnsafeValueError } from './errors.ts';
+
+/** A value that cannot stand in a Slurm configuration file. The message names it and says what to write instead. */
+export class UnsafeValueError extends Error {
+  readonly code = 'UNSAFE_CONFIG_VALUE';
+  readonly key: string;
+
+  constructor(key: string, value: string, instead: string) {
+    // Quoted and cut, so that a hostile value cannot forge a line of our log either.
+    super(`${key}: ${JSON.stringify(value.slice(0, 80))} is not allowed in a configuration file: ${instead}`);
+    this.name = 'UnsafeValueError';
+    this.key = key;
+  }
+}
 
 export interface Setting {
   readonly key: string;
@@ -61,3 +73,21 @@ export const renderSetting = ({ key, value }: Setting): string => `${key}=${valu
 
 export const renderRecord = (record: ConfRecord): string =>
   [...record.fields.map(renderSetting), ...(record.rest === undefined ? [] : [record.rest])].join(' ');
+
+/**
+ * A secret inside a configuration file. Slurm takes any printable text in quotes, with comment signs and backslashes
+ * escaped; what it cannot take is refused in words that do not repeat it.
+ */
+// oxlint-disable-next-line no-control-regex -- control characters are the very thing that is looked for
+const unspeakable = /["\u0000-\u001F\u007F\u0085\u2028\u2029]/;
+
+export function secretSetting(key: string, value: string): Setting {
+  if (value === '' || unspeakable.test(value))
+    throw new UnsafeValueError(
+      key,
+      '…',
+      'use a value that is not empty and has neither double quotes nor control characters (not even a newline at its end)',
+    );
+  const escaped = value.replaceAll('\\', '\\\\').replaceAll('#', '\\#');
+  return { key, value: `"${escaped}"` };
+}

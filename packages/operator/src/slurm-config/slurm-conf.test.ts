@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { renderConf } from './conf-file.ts';
-import { UnsafeValueError } from './errors.ts';
-import { mergeOptions } from './options.ts';
+import { mergeOptions, renderConf } from './conf-file.ts';
 import { parseSlurmConf, topLevelSettings } from './parse.ts';
-import { field, remainder, setting } from './setting.ts';
+import { field, remainder, setting, UnsafeValueError } from './setting.ts';
 
 test('the parser reads comments, continuation lines, quotes and keys of any case', () => {
   const text = [

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NotLeaderError, systemClock } from '@slurm-operator/kube';
 import { signedToken } from '@slurm-operator/slurm';
-import { debugVars } from './debug-vars.ts';
-import { ConnectionPool } from './pool.ts';
+import { ConnectionPool, debugVars } from './pool.ts';
 
 const key = Buffer.from('a-signing-key-of-thirty-two-bytes-and-more');
 

@@ -115,3 +115,12 @@ export class ConnectionPool {
     });
   }
 }
+
+/** What an administrator may look at in a running operator: who is connected to what. No secret is in it. */
+export interface DebugVars {
+  readonly slurmClients: readonly ConnectionFacts[];
+}
+
+export function debugVars(pool: Pick<ConnectionPool, 'describe'>): DebugVars {
+  return { slurmClients: pool.describe() };
+}

@@ -1,6 +1,5 @@
 /** One Slurm: a client, its views, and a gateway for changes. Shared by all controllers. */
 import { type Clock, SlurmClient, SlurmWatch, type TokenProvider } from '@slurm-operator/slurm';
-import { ControllerStart } from './controller-start.ts';
 import { WatchedGateway } from './watched-gateway.ts';
 
 /** How patiently Slurm is asked; what is absent is the client's own. */
@@ -92,4 +91,29 @@ function restOf(pollPeriodMs: number) {
     idleMinMs: pollPeriodMs,
     idleMaxMs: Math.max(60_000, pollPeriodMs),
   };
+}
+
+/**
+ * When slurmctld started, as far as that is known. It is asked with every ping, so for some seconds the answer may be that of a slurmctld
+ * that ended since. Nodes that vanished from the list are a sign of that: until it was asked again, it counts as started then.
+ */
+export class ControllerStart {
+  #told: { readonly startedAt: number; readonly askedAt: number } | undefined;
+  #removedAt = Number.NEGATIVE_INFINITY;
+
+  get at(): number | undefined {
+    if (this.#told === undefined) return undefined;
+    const { startedAt, askedAt } = this.#told;
+    return askedAt > this.#removedAt ? startedAt : Math.max(startedAt, this.#removedAt);
+  }
+
+  /** What slurmctld said to a question of that moment; undefined: it does not say yet. */
+  told(startedAt: number | undefined, askedAt: number): void {
+    this.#told = startedAt === undefined ? undefined : { startedAt, askedAt };
+  }
+
+  /** A list lacks nodes that the one before had. */
+  nodesRemoved(at: number): void {
+    this.#removedAt = at;
+  }
 }

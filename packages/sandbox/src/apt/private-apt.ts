@@ -5,7 +5,7 @@ import { CommandError, InvalidRequestError, SandboxError } from '../errors.ts';
 import { runCommand } from '../process/run-command.ts';
 import { withLock } from '../process/with-lock.ts';
 import { consoleProgress, type Progress } from '../progress.ts';
-import { replaceFile } from '../replace-file.ts';
+import { replaceFile } from '../publish-directory.ts';
 import { type HostArchive, hostArchive } from './host-archive.ts';
 import { type DebPackage, parsePrintUris } from './print-uris.ts';
 import { watchGrowth } from './watch-growth.ts';

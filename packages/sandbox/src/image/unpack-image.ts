@@ -7,11 +7,10 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { contentKey } from '../content-key.ts';
 import { cacheDirectory } from '../directories.ts';
-import { ImageError } from '../errors.ts';
+import { ImageError, requireRoot } from '../errors.ts';
 import { runCommand } from '../process/run-command.ts';
 import type { Progress } from '../progress.ts';
 import { publishDirectory } from '../publish-directory.ts';
-import { requireRoot } from '../require-root.ts';
 import { OverlayView } from '../sandbox/overlay-view.ts';
 import type { ImageDescription, ImageLayer } from './read-image-tar.ts';
 

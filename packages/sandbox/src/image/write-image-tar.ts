@@ -2,9 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { InvalidRequestError } from '../errors.ts';
+import { InvalidRequestError, requireRoot } from '../errors.ts';
 import { runCommand } from '../process/run-command.ts';
-import { requireRoot } from '../require-root.ts';
 import { type ImageConfig, toFormat } from './image-config.ts';
 import { writeTar } from './tar-archive.ts';
 

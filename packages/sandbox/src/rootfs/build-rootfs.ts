@@ -1,18 +1,16 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Architecture, PrivateApt, type Suite } from '../apt/private-apt.ts';
 import { contentKey } from '../content-key.ts';
 import { cacheDirectory } from '../directories.ts';
-import { InvalidRequestError, SandboxError } from '../errors.ts';
+import { InvalidRequestError, requireRoot, SandboxError } from '../errors.ts';
 import { runCommand } from '../process/run-command.ts';
 import { consoleProgress, type Progress } from '../progress.ts';
 import { publishDirectory } from '../publish-directory.ts';
-import { requireRoot } from '../require-root.ts';
 import { type AccountRequest, addAccounts } from './accounts.ts';
 import { answerQuestions, type BuildRoot, configureBase, installPackages, runInRoot } from './chroot.ts';
 import { type Emulator, emulatorFor } from './emulation.ts';
 import { type RootFile, writeRootFiles } from './root-files.ts';
-import { scrub } from './scrub.ts';
 
 export interface RootfsRequest {
   /** What it is called in the cache and in progress lines, for example `slurm-26.05`. */
@@ -155,4 +153,31 @@ async function readKnown(pointer: string): Promise<Rootfs | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** What a build leaves behind that says when and where it ran, or that must be each machine's own. */
+const traces = [
+  'etc/.pwd.lock',
+  'etc/*-',
+  'etc/hostname',
+  'etc/resolv.conf',
+  'etc/ssh/ssh_host_*',
+  'tmp/*',
+  'usr/sbin/policy-rc.d',
+  'var/cache/apt/*',
+  'var/cache/debconf/*-old',
+  'var/cache/ldconfig/*',
+  'var/lib/dpkg/*-old',
+  'var/lib/systemd/random-seed',
+  'var/log/*.log',
+  'var/log/apt',
+  'var/log/{btmp,wtmp,lastlog,faillog}',
+];
+
+/** Removes the traces of the build and the given paths, so that two builds of the same packages are the same. */
+export async function scrub(root: string, remove: readonly string[]): Promise<void> {
+  for (const pattern of [...traces, ...remove.map((path) => path.replace(/^\/+/, ''))])
+    for await (const found of glob(pattern, { cwd: root }))
+      await rm(join(root, found), { recursive: true, force: true });
+  await writeFile(join(root, 'etc/machine-id'), '');
 }

@@ -1,8 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InvalidRequestError, SandboxError } from '../errors.ts';
+import { InvalidRequestError, requireRoot, SandboxError } from '../errors.ts';
 import { identify, isAlive, type ProcessIdentity } from '../process/process-identity.ts';
-import { requireRoot } from '../require-root.ts';
 import { Box, type BoxOptions } from './box.ts';
 import { type Cgroup, createCgroup } from './cgroups.ts';
 import { cleanSandboxes, undo } from './clean-sandboxes.ts';

@@ -1,9 +1,8 @@
 /** Everything of the simulated slurmrestd that is neither nodes nor jobs. */
 import { expandHostlist } from '../../src/meaning/hostlist.ts';
 import { bad, good, type Reply } from './reply.ts';
-import type { Request } from './request.ts';
+import { type Request, SlurmRefusal } from './request.ts';
 import { dropJobs } from './simulated-configuration.ts';
-import { SlurmRefusal } from './slurm-refusal.ts';
 import { number, type Wire } from './wire-format.ts';
 
 export function ping({ version, controllerUp, authenticated }: Request): Reply {

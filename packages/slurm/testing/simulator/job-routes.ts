@@ -1,9 +1,8 @@
 /** Jobs of the simulated slurmrestd. Scripts are read for `sleep` and `exit`; nothing is executed. */
 import { expandHostlist } from '../../src/meaning/hostlist.ts';
 import { bad, good, type Reply } from './reply.ts';
-import type { Request } from './request.ts';
+import { type Request, SlurmRefusal } from './request.ts';
 import type { SimulatedJob } from './simulated-objects.ts';
-import { SlurmRefusal } from './slurm-refusal.ts';
 import { number } from './wire-format.ts';
 
 export function listJobs(request: Request): Reply {

@@ -1,9 +1,8 @@
 /** Nodes of the simulated slurmrestd. */
 import { expandHostlist } from '../../src/meaning/hostlist.ts';
 import { bad, good, type Reply } from './reply.ts';
-import type { Request } from './request.ts';
+import { type Request, SlurmRefusal } from './request.ts';
 import type { SimulatedNode } from './simulated-objects.ts';
-import { SlurmRefusal } from './slurm-refusal.ts';
 import { number } from './wire-format.ts';
 
 export function listNodes(request: Request): Reply {

@@ -1,8 +1,20 @@
 import type { ApiVersion } from '../../src/connection/api-version.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { Latency } from './simulator-latency.ts';
-import { SlurmRefusal } from './slurm-refusal.ts';
 import type { Wire, WireFormat } from './wire-format.ts';
+
+/** slurmctld says no, with its own number and text. */
+export class SlurmRefusal extends Error {
+  readonly number: number;
+  /** The HTTP status when it is the same in every release; otherwise the release decides. */
+  readonly status: number | undefined;
+
+  constructor(number: number, text: string, status?: number) {
+    super(text);
+    this.number = number;
+    this.status = status;
+  }
+}
 
 /** One call on its way to an endpoint. */
 export class Request {

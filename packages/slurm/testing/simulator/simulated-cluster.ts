@@ -5,6 +5,7 @@
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { compressHostlist, expandHostlist } from '../../src/meaning/hostlist.ts';
 import type { SlurmRelease } from '../slurm-rootfs.ts';
+import { SlurmRefusal } from './request.ts';
 import { type Accounts, emptyAccounts } from './simulated-accounting.ts';
 import type { SimulatedPartition } from './simulated-configuration.ts';
 import {
@@ -14,7 +15,6 @@ import {
   type SimulatedNode,
   type SimulatedReservation,
 } from './simulated-objects.ts';
-import { SlurmRefusal } from './slurm-refusal.ts';
 
 export interface ClusterOptions {
   readonly release: SlurmRelease;

@@ -10,11 +10,10 @@ import { signJwt } from '../../src/tokens/jwt.ts';
 import { staticToken } from '../../src/tokens/token-provider.ts';
 import type { SlurmRelease } from '../slurm-rootfs.ts';
 import { bad, type Reply, replyBody } from './reply.ts';
-import { Request } from './request.ts';
+import { Request, SlurmRefusal } from './request.ts';
 import { findRoute, versionsOf } from './routes.ts';
 import { type ClusterOptions, SimulatedCluster } from './simulated-cluster.ts';
 import { type Latency, measuredLatency, noLatency } from './simulator-latency.ts';
-import { SlurmRefusal } from './slurm-refusal.ts';
 import { type Wire, WireFormat } from './wire-format.ts';
 
 export interface SimulatorOptions extends Partial<ClusterOptions> {

@@ -4,8 +4,7 @@ import type { IPriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1/Prio
 import type { IPod } from 'kubernetes-models/v1/Pod';
 import { forbidden } from '../../api/errors.ts';
 import { typed, typedList } from '../../api/typed.ts';
-import type { AdmissionAttributes } from '../admission-attributes.ts';
-import type { AdmissionPlugin } from '../plugin.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../plugin.ts';
 
 const LOST_NODE_KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 const LOST_NODE_SECONDS = 300;

@@ -1,8 +1,7 @@
 /** Pod security standards, as the labels of a namespace ask for them. Each is evaluated by its newest version. */
 import { forbidden, invalid } from '../../api/errors.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
-import type { AdmissionAttributes } from '../admission-attributes.ts';
-import type { AdmissionPlugin } from '../plugin.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../plugin.ts';
 import { labelFaults, tighteningWarnings } from '../pod-security/namespace-labels.ts';
 import { containersOf, type PodView } from '../pod-security/pod-view.ts';
 import { type Mode, PREFIX, podOf, policyOf } from '../pod-security/policy.ts';

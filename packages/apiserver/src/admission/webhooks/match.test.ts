@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../api/types.ts';
 import type { ResourceDefinition } from '../../resource/resource-definition.ts';
-import type { AdmissionAttributes } from '../admission-attributes.ts';
+import type { AdmissionAttributes } from '../plugin.ts';
 import {
   matchedDefinition,
   namespaceMatches,

@@ -3,8 +3,8 @@
 import { type LabelSelector, selectorMatches } from '@slurm-operator/kubernetes-values';
 import type { KubeObject } from '../../api/types.ts';
 import type { ResourceDefinition } from '../../resource/resource-definition.ts';
-import type { AdmissionAttributes } from '../admission-attributes.ts';
 import type { RuleWithOperations } from '../admission-rules.ts';
+import type { AdmissionAttributes } from '../plugin.ts';
 
 export type WebhookRule = RuleWithOperations;
 

@@ -3,9 +3,8 @@ import { clone } from '../../api/json.ts';
 import type { JsonObject, KubeObject } from '../../api/types.ts';
 import { userInfoOf } from '../../authorization/user-info.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
-import type { ResourceDefinition } from '../../resource/resource-definition.ts';
-import { fromStorage, toStorage } from '../../resource/storage-form.ts';
-import type { AdmissionAttributes } from '../admission-attributes.ts';
+import { fromStorage, type ResourceDefinition, toStorage } from '../../resource/resource-definition.ts';
+import type { AdmissionAttributes } from '../plugin.ts';
 
 export interface AdmissionRequest {
   readonly uid: string;

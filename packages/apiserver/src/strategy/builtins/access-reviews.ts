@@ -6,7 +6,7 @@ import { type KubeObject, timestamp, type UserInfo } from '../../api/types.ts';
 import { updateManagedFields } from '../../apply/field-manager.ts';
 import { authorize, heldRules } from '../../authorization/decide.ts';
 import type { PolicyRule, RequestAttributes } from '../../authorization/policy-rule.ts';
-import { rbacObjects } from '../../authorization/stored-rbac-objects.ts';
+import { rbacObjects } from '../../authorization/rule-resolver.ts';
 import { userInfoOf } from '../../authorization/user-info.ts';
 import { decodeObject } from '../../decode/decode-object.ts';
 import { writeOptions } from '../../decode/write-options.ts';

@@ -11,7 +11,7 @@ import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import { TOKEN_ISSUER, type TokenClaims } from '../../authorization/service-account-token.ts';
 import { serviceAccountUsername } from '../../authorization/user-info.ts';
-import type { ServerParts } from '../../resource/server-parts.ts';
+import type { ServerParts } from '../../resource/request-context.ts';
 import type { BuiltinHooks } from './define.ts';
 
 const MAXIMUM_BYTES = 1_048_576;

@@ -1,13 +1,13 @@
 /** The kinds of the core group. */
 
 import type { ResourceDefinition, Verb } from '../../resource/resource-definition.ts';
+import { unsupported } from '../subresources/action-object.ts';
 import { binding } from '../subresources/binding.ts';
 import { eviction } from '../subresources/eviction.ts';
 import { podLog } from '../subresources/pod-log.ts';
 import { podAttach, podExec, podPortForward } from '../subresources/pod-streams.ts';
 import { scaleOf } from '../subresources/scale.ts';
 import { token } from '../subresources/token.ts';
-import { unsupported } from '../subresources/unsupported.ts';
 import { configMapHooks, secretHooks } from './config-kinds.ts';
 import { groupOf } from './define.ts';
 import { coreEventHooks } from './event-kinds.ts';

@@ -7,8 +7,8 @@ import {
   type ResourceDefinition,
   type ResourceHooks,
   type Subresource,
+  schemaOf,
 } from '../../resource/resource-definition.ts';
-import { schemaOf } from '../../resource/schema-of.ts';
 import { shapeForWire } from './wire-shape.ts';
 
 export interface BuiltinHooks extends ResourceHooks {

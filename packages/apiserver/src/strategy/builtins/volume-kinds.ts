@@ -1,5 +1,4 @@
 /** Volume claims, volumes and storage classes. */
-
 import { Quantity } from '@slurm-operator/kubernetes-values';
 import type { IStorageClass } from 'kubernetes-models/storage.k8s.io/v1/StorageClass';
 import type { IPersistentVolume } from 'kubernetes-models/v1/PersistentVolume';
@@ -9,7 +8,6 @@ import { forbiddenField, required } from '../../api/fault.ts';
 import { clone, equal } from '../../api/json.ts';
 import { typed } from '../../api/typed.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
-import { defaultClaim } from './default-claim.ts';
 import type { BuiltinHooks } from './define.ts';
 import { internalDiff } from './internal-form.ts';
 import { oneOf } from './pod/validate-security.ts';
@@ -18,19 +16,19 @@ import { accessModeFaults, claimSpecFaults } from './validate-claim.ts';
 const FIXED =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
-const claim = (object: KubeObject) => typed<IPersistentVolumeClaim>(object);
+const asClaim = (object: KubeObject) => typed<IPersistentVolumeClaim>(object);
 const volume = (object: KubeObject) => typed<IPersistentVolume>(object);
 const storageClass = (object: KubeObject) => typed<IStorageClass>(object);
 
 export const claimHooks: BuiltinHooks = {
-  default: (object) => defaultClaim(claim(object)),
-  prepareForCreate: (object) => matchDataSources(claim(object).spec),
+  default: (object) => defaultClaim(asClaim(object)),
+  prepareForCreate: (object) => matchDataSources(asClaim(object).spec),
   validate(object) {
-    return claimSpecFaults(claim(object).spec, 'spec');
+    return claimSpecFaults(asClaim(object).spec, 'spec');
   },
   validateUpdate(object, old) {
-    const before = claim(old);
-    const spec = clone(claim(object).spec ?? {});
+    const before = asClaim(old);
+    const spec = clone(asClaim(object).spec ?? {});
     // Binding writes the volume's name once; a class may be given late; a bound claim may ask for more.
     if (!before.spec?.volumeName) delete spec.volumeName;
     const reference = clone(before.spec ?? {});
@@ -50,10 +48,10 @@ export const claimHooks: BuiltinHooks = {
       : [
           forbiddenField(
             'spec',
-            `${FIXED}\n${internalDiff('PersistentVolumeClaimSpec', before.spec, claim(object).spec)}`,
+            `${FIXED}\n${internalDiff('PersistentVolumeClaimSpec', before.spec, asClaim(object).spec)}`,
           ),
         ];
-    return [...faults, ...shrinkFaults(claim(object), before)];
+    return [...faults, ...shrinkFaults(asClaim(object), before)];
   },
 };
 
@@ -177,3 +175,10 @@ export const storageClassHooks: BuiltinHooks = {
       .map((key) => forbiddenField(key, `updates to ${key} are forbidden.`));
   },
 };
+
+/** The defaults of a volume claim, and of the claim templates inside other objects. */
+export function defaultClaim(claim: Pick<IPersistentVolumeClaim, 'spec' | 'status'>): void {
+  if (claim.spec) claim.spec.volumeMode ??= 'Filesystem';
+  claim.status ??= {};
+  claim.status.phase ??= 'Pending';
+}

@@ -8,9 +8,9 @@ import { allVerbs, type ResourceDefinition, type Subresource } from '../../resou
 import type { Schema } from '../../schema/schema.ts';
 import { customResourceSchema } from '../../schema/shape.ts';
 import { type CustomKind, customHooks, shapeObject, statusPart } from './custom-hooks.ts';
+import { pruneValue } from './default-value.ts';
 import type { CustomResourceDefinition, CustomVersion } from './definition.ts';
 import { readPath } from './json-path.ts';
-import { pruneValue } from './prune-value.ts';
 import { scaleView } from './scale-view.ts';
 
 const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };

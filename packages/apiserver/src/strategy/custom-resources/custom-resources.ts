@@ -9,8 +9,8 @@ import { clone, equal, stringifyExact } from '../../api/json.ts';
 import { typedList } from '../../api/typed.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
 import { updateManagedFields } from '../../apply/field-manager.ts';
+import type { ServerParts } from '../../resource/request-context.ts';
 import { groupVersion, type ResourceDefinition } from '../../resource/resource-definition.ts';
-import type { ServerParts } from '../../resource/server-parts.ts';
 import { acceptNames, setCondition } from './conditions.ts';
 import { customDefinitions } from './custom-definitions.ts';
 import {

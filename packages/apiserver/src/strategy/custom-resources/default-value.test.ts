@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Schema } from '../../schema/schema.ts';
-import { defaultValue } from './default-value.ts';
-import { pruneValue } from './prune-value.ts';
+import { defaultValue, pruneValue } from './default-value.ts';
 
 const schema: Schema = {
   type: 'object',

@@ -6,10 +6,9 @@ import { asJson } from '../../api/typed.ts';
 import type { Schema } from '../../schema/schema.ts';
 import type { CustomResourceDefinition } from './definition.ts';
 import { forbiddenField, invalidValue } from './faults.ts';
-import { validateDefaults } from './validate-defaults.ts';
 import { forbiddenParts, isConvertible } from './validate-openapi.ts';
 import { validateRules } from './validate-rules.ts';
-import { validateStructure } from './validate-structure.ts';
+import { validateDefaults, validateStructure } from './validate-structure.ts';
 
 /** A schema that `old` has already is not validated again: accepted schemas stay valid. */
 export function validateSchema(

@@ -1,12 +1,17 @@
 /** The object a client posts to an action subresource: read, checked against the URL, admitted. */
-
 import { admitMutating, admitValidating } from '../../admission/admission-chain.ts';
+import { notImplemented } from '../../api/errors.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
 import { updateManagedFields } from '../../apply/field-manager.ts';
 import { decodeObject } from '../../decode/decode-object.ts';
 import { type WriteOptions, writeOptions } from '../../decode/write-options.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
-import { groupVersion, type ResourceDefinition } from '../../resource/resource-definition.ts';
+import {
+  type ActionSubresource,
+  groupVersion,
+  type ResourceDefinition,
+  type Verb,
+} from '../../resource/resource-definition.ts';
 
 export interface ActionKind {
   readonly group: string;
@@ -63,4 +68,19 @@ export async function admitActionObject(
   const admitted = (await admitMutating(attributes, context)) ?? object;
   await admitValidating({ ...attributes, object: admitted }, context);
   return admitted;
+}
+
+/** The Status object of an action that was done. */
+export function successStatus(code: number): KubeObject {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code };
+}
+
+/** Subresources that exist on a real server but not here: they respond with an error, never with success. */
+export function unsupported(feature: string, kind: string, verbs: readonly Verb[]): ActionSubresource {
+  return {
+    type: 'action',
+    verbs,
+    kind: { group: '', version: 'v1', kind },
+    handle: () => Promise.reject(notImplemented(feature)),
+  };
 }

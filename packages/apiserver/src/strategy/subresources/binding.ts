@@ -7,8 +7,7 @@ import { type KubeObject, timestamp } from '../../api/types.ts';
 import type { Answer } from '../../resource/answer.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
 import type { ActionSubresource } from '../../resource/resource-definition.ts';
-import { admitActionObject, readActionObject } from './action-object.ts';
-import { successStatus } from './success-status.ts';
+import { admitActionObject, readActionObject, successStatus } from './action-object.ts';
 
 const KIND = { group: '', version: 'v1', kind: 'Binding' };
 const PODS = { group: '', resource: 'pods' };

@@ -9,9 +9,8 @@ import { updateManagedFields } from '../../apply/field-manager.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
 import type { ActionSubresource } from '../../resource/resource-definition.ts';
 import { deleteObject } from '../delete-object.ts';
-import { admitActionObject, readActionObject } from './action-object.ts';
+import { admitActionObject, readActionObject, successStatus } from './action-object.ts';
 import { type DisruptionBudget, decideEviction, takeFromBudget } from './eviction-budget.ts';
-import { successStatus } from './success-status.ts';
 
 const KIND = { group: 'policy', version: 'v1', kind: 'Eviction' };
 const PODS = { group: '', resource: 'pods' };

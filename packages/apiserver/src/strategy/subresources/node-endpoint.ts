@@ -3,7 +3,7 @@
 import { ApiError, badRequest, notFound } from '../../api/errors.ts';
 import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
-import type { ServerParts } from '../../resource/server-parts.ts';
+import type { ServerParts } from '../../resource/request-context.ts';
 
 export interface NodeEndpoint {
   readonly host: string;

@@ -7,8 +7,8 @@ import type { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
 import { ApiError, badRequest } from '../../api/errors.ts';
 import type { RequestInfo } from '../../api/request-info.ts';
+import type { ServerParts } from '../../resource/request-context.ts';
 import type { ActionSubresource } from '../../resource/resource-definition.ts';
-import type { ServerParts } from '../../resource/server-parts.ts';
 import { type NodeEndpoint, type NodeRoute, nodeEndpoint } from './node-endpoint.ts';
 
 const CONNECT_DEADLINE_MS = 10_000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podFacts as pod } from '../../../testing/pod-facts.ts';
+import { podFacts as pod } from '../../../testing/objects.ts';
 import { summaryConditions } from './conditions.ts';
 import { type PodFacts, podProblems } from './pods.ts';
 

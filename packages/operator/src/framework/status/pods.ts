@@ -1,7 +1,7 @@
 /** What the pods of a workload tell about it. */
 import { type Component, label } from '@slurm-operator/api';
 import { type Cache, type Live, nodes, type Pod, pods } from '@slurm-operator/kube';
-import { selectorLabels } from '../../objects/labels.ts';
+import { selectorLabels } from '../../objects/object-meta.ts';
 import type { Problem } from './conditions.ts';
 
 export interface PodFacts {

@@ -1,6 +1,6 @@
 /** What an error means for the object that it happened to: one classifier for all kinds. */
 import type { Reason } from '@slurm-operator/api';
-import { explain, ForbiddenError, NotOwnedError } from '@slurm-operator/kube';
+import { type Deployment, explain, ForbiddenError, type Live, NotOwnedError } from '@slurm-operator/kube';
 import type { Problem } from './conditions.ts';
 
 interface Kind {
@@ -71,3 +71,22 @@ function findError<E>(failure: unknown, type: ErrorClass<E>): E | undefined {
 
 const isOneOf = (failure: unknown, type: ErrorClass<unknown>): boolean =>
   findError(failure, type) !== undefined;
+
+/** What the status of a Deployment means for the object that owns it. Pure. */
+export function deploymentProblems(deployment: Live<Deployment> | undefined, replicas: number): Problem[] {
+  if (replicas === 0) return [{ reason: 'ScaledToZero', message: 'spec.replicas is 0: nothing runs.' }];
+  const ready = deployment?.status?.readyReplicas ?? 0;
+  const { conditions = [] } = deployment?.status ?? {};
+  const failed = conditions.find((one) => one.type === 'ReplicaFailure' && one.status === 'True');
+  if (failed !== undefined) return [refusedWords(failed.message ?? 'Kubernetes refuses to create the pods.')];
+  const stuck = conditions.find((one) => one.type === 'Progressing' && one.status === 'False');
+  if (stuck !== undefined)
+    return [
+      {
+        reason: ready > 0 ? 'RolloutStuck' : 'PodsNotReady',
+        message: `${stuck.message ?? 'The pods do not become ready.'} ${ready} of ${replicas} are ready.`,
+      },
+    ];
+  if (ready === 0) return [{ reason: 'Starting', message: 'No pod is ready yet.', passing: true }];
+  return [];
+}

@@ -10,7 +10,7 @@ import { digestOf } from '../../objects/digest.ts';
 import { jwtKeyOf } from '../../objects/key-sources.ts';
 import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import type { RenderedConf } from '../../slurm-config/conf-file.ts';
-import { UnsafeValueError } from '../../slurm-config/errors.ts';
+import { UnsafeValueError } from '../../slurm-config/setting.ts';
 import {
   buildAccountingSecret,
   buildAccountingService,

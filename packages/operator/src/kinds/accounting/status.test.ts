@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import type { Condition, Live } from '@slurm-operator/kube';
-import { anAccounting } from '../../../testing/objects.ts';
-import { podFacts } from '../../../testing/pod-facts.ts';
+import { anAccounting, podFacts } from '../../../testing/objects.ts';
 import type { PodFacts } from '../../framework/status/pods.ts';
 import { externalConditions, ownConditions } from './status.ts';
 

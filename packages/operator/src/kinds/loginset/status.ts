@@ -4,7 +4,7 @@ import { digestBehind } from '../../cache/references.ts';
 import type { Outcome, StatusReport } from '../../framework/define-reconciler.ts';
 import { type Problem, summaryConditions } from '../../framework/status/conditions.ts';
 import { podProblems } from '../../framework/status/pods.ts';
-import { deploymentProblems } from '../../framework/status/workload.ts';
+import { deploymentProblems } from '../../framework/status/problem-of.ts';
 import { keysCondition } from '../../keys/keys-condition.ts';
 import type { ObservedLoginSet } from './observe.ts';
 import type { LoginSetPlan } from './plan.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../framework/define-reconciler.ts';
 import { planDeployment } from '../../framework/plan-workload.ts';
 import { type Problem, summaryConditions } from '../../framework/status/conditions.ts';
-import { deploymentProblems } from '../../framework/status/workload.ts';
+import { deploymentProblems } from '../../framework/status/problem-of.ts';
 import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import { cachedFacts } from '../../rules/cached-facts.ts';
 import { problemsIn } from '../../rules/findings.ts';

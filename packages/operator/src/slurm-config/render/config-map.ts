@@ -1,6 +1,6 @@
 /** The ConfigMap with slurm.conf and its companions. */
 import { hash } from 'node:crypto';
-import { type Controller, resourceName } from '@slurm-operator/api';
+import { type Controller, type NodeSet, resourceName } from '@slurm-operator/api';
 import type { ConfigMap } from '@slurm-operator/kube';
 import { builtMeta } from '../../objects/object-meta.ts';
 import type { Read } from '../../objects/read.ts';
@@ -101,3 +101,23 @@ function maxNodeCountOf(slurmConf: string): Record<string, string> {
 
 const sorted = (record: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+/** Beside slurm.conf, and no part of the configuration: slurmctld does not read it. */
+export const recordsFile = '.autoscale-nodes';
+
+/** Words of a line of slurm.conf, so that nothing else reaches the shell of the side container. */
+const safe = /^NodeName=[A-Za-z0-9._,[\]-]+( [A-Za-z]+=[A-Za-z0-9._,:()/-]+)* State=CLOUD$/;
+
+export function recordLines(nodeSets: readonly Read<NodeSet>[]): string[] {
+  return nodeSets
+    .flatMap(({ spec, status }) =>
+      spec.autoscale === undefined ? [] : (status?.autoscale?.recordsToCreate ?? []),
+    )
+    .filter((line) => safe.test(line))
+    .toSorted();
+}
+
+export function withRecords(config: ConfigMap, lines: readonly string[]): ConfigMap {
+  if (lines.length === 0) return config;
+  return { ...config, data: { ...config.data, [recordsFile]: `${lines.join('\n')}\n` } };
+}

@@ -1,10 +1,9 @@
 /** slurm.conf of a Controller, from the Controller, its NodeSets and its Accounting. */
 import { type Accounting, type Controller, type NodeSet, port, resourceName } from '@slurm-operator/api';
 import { durationMilliseconds } from '@slurm-operator/kubernetes-values';
-import { clusterNameOf } from '../../objects/cluster-name.ts';
 import type { Read } from '../../objects/read.ts';
 import { servesHttp } from '../../objects/slurm-version.ts';
-import { controllerReplicas } from '../../objects/slurmctld-endpoints.ts';
+import { clusterNameOf, controllerReplicas } from '../../objects/slurmctld-endpoints.ts';
 import { type ConfSection, type RenderedConf, renderConf } from '../conf-file.ts';
 import { type ConfRecord, field, remainder, type Setting, setting } from '../setting.ts';
 import { slurmSetName } from './slurmd-conf.ts';

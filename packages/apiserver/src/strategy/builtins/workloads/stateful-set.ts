@@ -7,9 +7,9 @@ import { clone, equal } from '../../../api/json.ts';
 import { typed } from '../../../api/typed.ts';
 import type { KubeObject } from '../../../api/types.ts';
 import type { ResourceHooks } from '../../../resource/resource-definition.ts';
-import { defaultClaim } from '../default-claim.ts';
 import { defaultPodSpec } from '../pod/default-pod-spec.ts';
 import { claimSpecFaults } from '../validate-claim.ts';
+import { defaultClaim } from '../volume-kinds.ts';
 import { countFaults } from './count-faults.ts';
 import { notNegative, validateSelectorAndTemplate, warnOfTemplate } from './pod-template.ts';
 

@@ -4,9 +4,8 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { assertGolden } from '../../../../testing/golden.ts';
 import { anAccounting, operatorDefaults } from '../../../../testing/objects.ts';
-import { UnsafeValueError } from '../../../slurm-config/errors.ts';
 import { parseSlurmConf } from '../../../slurm-config/parse.ts';
-import { secretSetting } from '../../../slurm-config/secret-value.ts';
+import { secretSetting, UnsafeValueError } from '../../../slurm-config/setting.ts';
 import { buildAccountingSecret, buildAccountingService, buildAccountingStatefulSet } from './accounting.ts';
 import { buildSlurmdbdConf } from './slurmdbd-conf.ts';
 

@@ -2,8 +2,7 @@
 import { type Accounting, port, resourceName } from '@slurm-operator/api';
 import type { Read } from '../../../objects/read.ts';
 import { type RenderedConf, renderConf } from '../../../slurm-config/conf-file.ts';
-import { secretSetting } from '../../../slurm-config/secret-value.ts';
-import { setting } from '../../../slurm-config/setting.ts';
+import { secretSetting, setting } from '../../../slurm-config/setting.ts';
 
 const reserved = {
   DbdHost: 'the operator sets the address of slurmdbd',

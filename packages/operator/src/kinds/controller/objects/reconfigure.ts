@@ -5,8 +5,7 @@ import { mergeContainer } from '../../../objects/merge-template.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import type { Read } from '../../../objects/read.ts';
 import { servesHttp } from '../../../objects/slurm-version.ts';
-import { versionFile } from '../../../slurm-config/render/config-map.ts';
-import { recordsFile } from '../../../slurm-config/render/record-lines.ts';
+import { recordsFile, versionFile } from '../../../slurm-config/render/config-map.ts';
 
 /** Says, on a slurmctld pod, which configuration it may read: one that was tried. */
 export const configSeenAnnotation = 'controller.slinky.slurm.net/config-seen';

@@ -2,8 +2,7 @@
 import { app, type Controller, resourceName } from '@slurm-operator/api';
 import type { KubeObject, Live } from '@slurm-operator/kube';
 import { digestOf } from '../../../objects/digest.ts';
-import { selectorLabels } from '../../../objects/labels.ts';
-import { builtMeta } from '../../../objects/object-meta.ts';
+import { builtMeta, selectorLabels } from '../../../objects/object-meta.ts';
 import type { Read } from '../../../objects/read.ts';
 import { metricsLabel } from './services.ts';
 

@@ -1,8 +1,7 @@
 /** The Services in front of slurmctld. */
 import { app, type Controller, resourceName } from '@slurm-operator/api';
 import type { Service } from '@slurm-operator/kube';
-import { selectorLabels } from '../../../objects/labels.ts';
-import { type BuiltMeta, builtMeta } from '../../../objects/object-meta.ts';
+import { type BuiltMeta, builtMeta, selectorLabels } from '../../../objects/object-meta.ts';
 import type { Read } from '../../../objects/read.ts';
 import { buildService } from '../../../objects/service.ts';
 import { controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';

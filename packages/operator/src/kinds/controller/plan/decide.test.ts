@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotation, conditionType } from '@slurm-operator/api';
-import { aController, anAccounting, operatorDefaults } from '../../../../testing/objects.ts';
-import { podFacts as pod } from '../../../../testing/pod-facts.ts';
+import { aController, anAccounting, operatorDefaults, podFacts as pod } from '../../../../testing/objects.ts';
 import type { ObservedController } from '../observe.ts';
 import { controllerStatus } from '../status.ts';
 import { decideController } from './decide.ts';

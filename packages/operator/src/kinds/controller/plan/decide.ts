@@ -8,8 +8,12 @@ import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import { servesHttp } from '../../../objects/slurm-version.ts';
 import { controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
 import type { NodeClosing } from '../../../slurm-config/guard/slurm-work.ts';
-import { buildControllerConfig, withVersion } from '../../../slurm-config/render/config-map.ts';
-import { recordLines, withRecords } from '../../../slurm-config/render/record-lines.ts';
+import {
+  buildControllerConfig,
+  recordLines,
+  withRecords,
+  withVersion,
+} from '../../../slurm-config/render/config-map.ts';
 import { slurmSetName } from '../../../slurm-config/render/slurmd-conf.ts';
 import { decideTrial, skipToken, type TrialDecision } from '../../../slurm-config/trial/trial.ts';
 import { distinctTrialWorkers } from '../../../slurm-config/trial/trial-worker.ts';

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotation } from '@slurm-operator/api';
-import { aController, operatorDefaults } from '../../../../testing/objects.ts';
-import { podFacts } from '../../../../testing/pod-facts.ts';
+import { aController, operatorDefaults, podFacts } from '../../../../testing/objects.ts';
 import type { ObservedController } from '../observe.ts';
 import { decideController } from './decide.ts';
 

@@ -3,12 +3,12 @@ import type { Problem } from '../../../framework/status/conditions.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import { reservedFiles } from '../../../rules/spec-rules.ts';
 import type { RenderedConf } from '../../../slurm-config/conf-file.ts';
-import { UnsafeValueError } from '../../../slurm-config/errors.ts';
 import {
   buildExternalSlurmConf,
   buildSlurmConf,
   type Scripts,
 } from '../../../slurm-config/render/slurm-conf.ts';
+import { UnsafeValueError } from '../../../slurm-config/setting.ts';
 import type { ObservedController } from '../observe.ts';
 import { asItMayBe } from './accounting-hold.ts';
 

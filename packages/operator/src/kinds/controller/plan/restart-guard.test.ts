@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotation } from '@slurm-operator/api';
-import { aController, operatorDefaults } from '../../../../testing/objects.ts';
-import { podFacts } from '../../../../testing/pod-facts.ts';
+import { aController, operatorDefaults, podFacts } from '../../../../testing/objects.ts';
 import { digestOf } from '../../../objects/digest.ts';
 import type { SlurmWork, WorkJob } from '../../../slurm-config/guard/slurm-work.ts';
 import { buildControllerStatefulSet } from '../objects/stateful-set.ts';

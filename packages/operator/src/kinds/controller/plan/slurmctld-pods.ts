@@ -3,9 +3,8 @@ import { annotation, conditionType } from '@slurm-operator/api';
 import { findCondition } from '@slurm-operator/kube';
 import { digestBehind } from '../../../cache/references.ts';
 import type { PodFacts } from '../../../framework/status/pods.ts';
-import { clusterNameOf } from '../../../objects/cluster-name.ts';
 import { digestOf } from '../../../objects/digest.ts';
-import { controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
+import { clusterNameOf, controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
 import type { ObservedController } from '../observe.ts';
 
 export interface KeyNotice {

@@ -13,9 +13,8 @@ import type { ConfigMap, Deployment, Secret, Service } from '@slurm-operator/kub
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { digestOf } from '../../../objects/digest.ts';
-import { selectorLabels } from '../../../objects/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
-import { builtMeta, templateMeta } from '../../../objects/object-meta.ts';
+import { builtMeta, selectorLabels, templateMeta } from '../../../objects/object-meta.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import type { Read } from '../../../objects/read.ts';
 import { buildService } from '../../../objects/service.ts';

@@ -1,6 +1,6 @@
 /** Objects that all NodeSets of a Controller share: the headless Service of the workers and the budget that protects busy ones. */
 import { app, type Controller, label, port, resourceName } from '@slurm-operator/api';
-import { objectLabels } from '../../../objects/labels.ts';
+import { objectLabels } from '../../../objects/object-meta.ts';
 
 function metadataFor(name: string, controller: Controller) {
   return {

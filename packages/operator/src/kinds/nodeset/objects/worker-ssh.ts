@@ -2,7 +2,7 @@
 import { type NodeSet, port, resourceName } from '@slurm-operator/api';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
-import { objectLabels } from '../../../objects/labels.ts';
+import { objectLabels } from '../../../objects/object-meta.ts';
 
 export interface WorkerSsh {
   readonly volumes: NonNullable<IPodSpec['volumes']>;

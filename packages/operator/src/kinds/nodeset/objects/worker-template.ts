@@ -11,8 +11,8 @@ import {
 } from '@slurm-operator/api';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
-import { objectLabels, selectorLabels } from '../../../objects/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
+import { objectLabels, selectorLabels } from '../../../objects/object-meta.ts';
 import { workerSecurityContext } from '../../../objects/security-contexts.ts';
 import { servesHttp } from '../../../objects/slurm-version.ts';
 import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
-import { aController, aNodeSet, operatorDefaults } from '../../../../testing/objects.ts';
+import { aController, aNodeSet, operatorDefaults, podFacts } from '../../../../testing/objects.ts';
 import { now, observed } from '../../../../testing/observed.ts';
-import { podFacts } from '../../../../testing/pod-facts.ts';
 import { nodeSetsAnnotation } from '../../../slurm-config/render/config-map.ts';
 import type { ObservedController } from '../../controller/observe.ts';
 import { decideController } from '../../controller/plan/decide.ts';

@@ -3,15 +3,13 @@ import { annotation, app, type Controller, port, type RestApi, resourceName, uid
 import type { Deployment, Service } from '@slurm-operator/kube';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
-import { clusterNameOf } from '../../../objects/cluster-name.ts';
 import { digestOf } from '../../../objects/digest.ts';
-import { selectorLabels } from '../../../objects/labels.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
-import { builtMeta, templateMeta } from '../../../objects/object-meta.ts';
+import { builtMeta, selectorLabels, templateMeta } from '../../../objects/object-meta.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import type { Read } from '../../../objects/read.ts';
 import { buildService, restApiPort } from '../../../objects/service.ts';
-import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
+import { clusterNameOf, slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
 
 export interface RestApiInput {
   readonly restApi: Read<RestApi>;

@@ -1,7 +1,8 @@
 /** A certificate authority that outlives the process, so that kubeconfigs given out stay good. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAuthority, type KeyPair } from '@slurm-operator/kubernetes-values';
+import { createAuthority, type KeyPair, kubeconfigDocument } from '@slurm-operator/kubernetes-values';
+import { stringify } from 'yaml';
 
 export const AUTHORITY_NAME = 'embedded-apiserver-ca';
 
@@ -19,4 +20,15 @@ export async function keptAuthority(directory: string, now: number): Promise<Key
   await writeFile(key, authority.keyPem, { mode: 0o600 });
   await writeFile(certificate, authority.certificatePem);
   return authority;
+}
+
+/** The kubeconfig that a client of the server uses. */
+export function kubeconfig(of: {
+  readonly url: string;
+  readonly caPem: string;
+  readonly user: string;
+  readonly credentials: KeyPair | { readonly token: string };
+}): string {
+  // As kubectl reads it: a user named `on` is quoted.
+  return stringify(kubeconfigDocument({ ...of, name: 'embedded' }), { version: '1.1' });
 }

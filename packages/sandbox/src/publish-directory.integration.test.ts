@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { replaceFile } from './replace-file.ts';
+import { replaceFile } from './publish-directory.ts';
 
 let directory = '';
 before(async () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeSlurm } from './fake-slurm.ts';
-import { PatientClock } from './patient-clock.ts';
-import { strictlyLater } from './strictly-later.ts';
+import { PatientClock, strictlyLater } from './patient-clock.ts';
 
 test('no two moments are the same, and none is long before the real one', () => {
   const before = Date.now();

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyDefaults } from './apply-defaults.ts';
-import { controllerKind, nodeSetKind } from './kinds/index.ts';
-import { withDefaults } from './schema/defaults.ts';
+import { controllerKind, nodeSetKind } from '../kinds/index.ts';
+import { applyDefaults, withDefaults } from './defaults.ts';
 
 test('a NodeSet that says only where it belongs means all of this', () => {
   const { spec } = applyDefaults(nodeSetKind, { spec: { controllerRef: { name: 'slurm' } } });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseBlock } from './free-block.ts';
+import { chooseBlock } from './cluster-network.ts';
 
 const none: ReadonlySet<number> = new Set();
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ControllerStart } from './controller-start.ts';
+import { ControllerStart } from './slurm-connection.ts';
 
 test('nodes that vanished make slurmctld count as young until it was asked again', () => {
   const start = new ControllerStart();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recordedCases } from './case.ts';
-import { isDisruptive } from './disruption.ts';
+import { isDisruptive } from './case-groups.ts';
 
 const disruptive = new Set(
   recordedCases()

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PrerequisiteError } from './errors.ts';
-import { requireRoot } from './require-root.ts';
+import { PrerequisiteError, requireRoot } from './errors.ts';
 
 test('what needs root says so in one sentence', () => {
   requireRoot('Making a sandbox', 0);

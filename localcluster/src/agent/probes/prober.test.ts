@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { afterResult, initialProbeState } from './probe-state.ts';
+import { afterResult, initialProbeState } from './prober.ts';
 
 const healthAfter = (healthy: boolean, results: string, thresholds: { success: number; failure: number }) => {
   let state = initialProbeState(healthy);
