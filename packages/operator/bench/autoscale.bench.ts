@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@slurm-operator/kube/testing';
 import { NodeSetStage } from '../testing/nodeset-stage.ts';
 import { PoweredSlurm } from '../testing/powered-slurm.ts';
+import { rest, wakeGang } from './autoscale-hollow.ts';
 
 const rounds = Number(process.env['ROUNDS'] ?? 10);
 const heldSeconds = Number(process.env['HELD_SECONDS'] ?? 60);
@@ -95,20 +96,11 @@ async function follow(): Promise<void> {
   note('jobs_lost', lost);
 }
 
-async function wakeMany(count: number): Promise<void> {
-  await using stage = await NodeSetStage.open(1);
-  await stage.startOperator();
-  await stage.createNodeSet('gpu', { ...spec, autoscale: { max: count } });
-  const marked = () => [...stage.slurm.nodes.values()].filter(({ comment }) => comment !== '').length;
-  await until('all records', () => marked() === count, { seconds: 300 });
-  const began = Date.now();
-  for (const name of stage.slurm.nodes.keys()) stage.slurm.allocate(name);
-  const created = async () => stage.writes().filter((write) => write === 'create pods').length;
-  await until('all pods', async () => (await created()) >= count, { everyMs: 50, seconds: 300 });
-  note(`gang_${count}_seconds`, (Date.now() - began) / 1000);
-}
-
 await follow();
-await wakeMany(500);
+note('gang_500_seconds', await wakeGang(500));
+const { beyondPoll, perSecond, cpuShare } = await rest(5_000, 30);
+note('rest_calls_beyond_poll_5000_sleeping', beyondPoll);
+note('rest_calls_per_second_5000_sleeping', perSecond);
+note('cpu_share_5000_sleeping', cpuShare);
 console.log(JSON.stringify({ rounds, ...figures }));
 process.exit(0);

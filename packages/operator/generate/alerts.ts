@@ -72,6 +72,34 @@ const alerts: readonly Alert[] = [
       'It waits for running jobs, or its budget is used up by workers that are not ready: kubectl describe nodeset.',
   },
   {
+    alert: 'SlurmAutoscaleProtected',
+    expr: 'max by (namespace, nodeset) (slurm_operator_nodeset_autoscale_protected) > 0',
+    for: '5m',
+    severity: 'warning',
+    summary: 'Wake-ups of NodeSet {{ $labels.namespace }}/{{ $labels.nodeset }} fail repeatedly',
+    description:
+      'Its sleeping nodes are offered to jobs every half hour only, until a worker starts. The condition Degraded of the NodeSet has the last reason: add Kubernetes nodes, or correct its image or its requests.',
+  },
+  {
+    alert: 'SlurmWakeUpsFail',
+    expr: 'sum by (namespace, nodeset) (increase(slurm_operator_nodeset_autoscale_wakeups_total{result="failed"}[30m])) > 0 unless sum by (namespace, nodeset) (increase(slurm_operator_nodeset_autoscale_wakeups_total{result="started"}[30m])) > 0',
+    for: '15m',
+    severity: 'warning',
+    summary: 'No wake-up of NodeSet {{ $labels.namespace }}/{{ $labels.nodeset }} succeeded in half an hour',
+    description:
+      'Jobs are requeued, with the reason in their AdminComment (scontrol show job). Check for free Kubernetes nodes, quotas and the image.',
+  },
+  {
+    alert: 'SlurmWakeUpsSlow',
+    expr: 'histogram_quantile(0.9, sum by (namespace, nodeset, le) (rate(slurm_operator_nodeset_autoscale_wakeup_seconds_bucket{stage="total"}[1h]))) > 600',
+    for: '30m',
+    severity: 'warning',
+    summary:
+      'Workers of NodeSet {{ $labels.namespace }}/{{ $labels.nodeset }} take more than ten minutes to start',
+    description:
+      'Jobs wait for them. The panel "Stages of a wake-up" shows which stage takes the time: the Kubernetes node, the image, or slurmd.',
+  },
+  {
     alert: 'SlurmOperatorHasNoLeader',
     expr: 'sum(leader_election_master_status{name="slurm-operator"}) == 0',
     for: '5m',

@@ -90,6 +90,33 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
   ],
+  Autoscaling: [
+    {
+      title: 'Nodes by state',
+      about: 'Nodes of autoscaled NodeSets. Cooling nodes are not offered to jobs, because a wake-up failed.',
+      kind: 'timeseries',
+      queries: {
+        '{{nodeset}} {{state}}': `max by (namespace, nodeset, state) (slurm_operator_nodeset_autoscale_nodes{${select}})`,
+      },
+    },
+    {
+      title: 'Wake-ups',
+      about: 'Per hour, by result. Withdrawn: the job was cancelled before its node started.',
+      kind: 'timeseries',
+      queries: {
+        '{{nodeset}} {{result}}': `sum by (namespace, nodeset, result) (increase(slurm_operator_nodeset_autoscale_wakeups_total{${select}}[1h]))`,
+      },
+    },
+    {
+      title: 'Stages of a wake-up',
+      about: '90th percentile, from the moment at which the operator sees that Slurm powers the node up.',
+      kind: 'timeseries',
+      unit: 's',
+      queries: {
+        '{{nodeset}} {{stage}}': `histogram_quantile(0.9, sum by (le, nodeset, stage) (rate(slurm_operator_nodeset_autoscale_wakeup_seconds_bucket{${select}}[1h])))`,
+      },
+    },
+  ],
   Operator: [
     {
       title: 'Leader',

@@ -40,6 +40,7 @@ const words = new Set([
   'max',
   'min',
   'rate',
+  'increase',
   'changes',
   'histogram_quantile',
   'ignoring',

@@ -1,5 +1,7 @@
 /** The numbers of NodeSets for Prometheus. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { AutoscaleSummary } from './autoscale/autoscale.ts';
+import { type WakeStage, WakeTimes } from './autoscale/wake-times.ts';
 import type { WorkerAction } from './plan/actions.ts';
 import type { ObservedNodeSet } from './plan/plan.ts';
 import type { WorkerPlan } from './plan/plan-workers.ts';
@@ -8,7 +10,17 @@ import { countForeignDrains, countsOf } from './status/counts.ts';
 const labelNames = ['namespace', 'nodeset'] as const;
 const drainBuckets = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
 
+/** From a second, which is what the operator needs, to the longest starts of machines. */
+const wakeBuckets = [0.25, 0.5, 1, 1.5, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800];
+
 const autoscaleStates = ['awake', 'waking', 'sleeping', 'stopping', 'cooling'] as const;
+
+interface Labels extends Record<string, string> {
+  readonly namespace: string;
+  readonly nodeset: string;
+}
+
+const keyOf = ({ namespace, nodeset }: Labels): string => `${namespace}/${nodeset}`;
 
 export class NodeSetMetrics {
   readonly #desired: Gauge;
@@ -20,10 +32,16 @@ export class NodeSetMetrics {
   readonly #drained: Gauge;
   readonly #foreignDrains: Gauge;
   readonly #autoscale: Gauge;
+  readonly #wakeFailures: Gauge;
+  readonly #protected: Gauge;
+  readonly #wakeUps: Counter;
+  readonly #wakeSeconds: Histogram;
   readonly #actions: Counter;
   readonly #drainSeconds: Histogram;
   /** Slurm node → when we drained it, until its worker is deleted or it is undrained. */
   readonly #drainedAt = new Map<string, number>();
+  /** NodeSet → its wake-ups under way. */
+  readonly #wakeTimes = new Map<string, WakeTimes>();
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -44,6 +62,21 @@ export class NodeSetMetrics {
       name: 'slurm_operator_nodeset_autoscale_nodes',
       help: 'Slurm nodes of an autoscaled NodeSet by state',
       labelNames: [...labelNames, 'state'],
+      registers,
+    });
+    this.#wakeFailures = gauge('autoscale_failures', 'Wake-ups that failed in a row');
+    this.#protected = gauge('autoscale_protected', '1 while sleeping nodes are offered every half hour only');
+    this.#wakeUps = new Counter({
+      name: 'slurm_operator_nodeset_autoscale_wakeups_total',
+      help: 'Wake-ups of nodes of an autoscaled NodeSet by result: started, failed, withdrawn',
+      labelNames: [...labelNames, 'result'],
+      registers,
+    });
+    this.#wakeSeconds = new Histogram({
+      name: 'slurm_operator_nodeset_autoscale_wakeup_seconds',
+      help: 'Time that wake-ups which started a worker took, by stage',
+      labelNames: [...labelNames, 'stage'],
+      buckets: wakeBuckets,
       registers,
     });
     this.#actions = new Counter({
@@ -74,9 +107,30 @@ export class NodeSetMetrics {
     this.#waiting.set(labels, plan.withheld.length - plan.blind);
     this.#drained.set(labels, counts.slurmDrain);
     this.#foreignDrains.set(labels, countForeignDrains(facts));
-    for (const state of autoscaleStates)
-      if (plan.autoscale === undefined) this.#autoscale.remove({ ...labels, state });
-      else this.#autoscale.set({ ...labels, state }, plan.autoscale[state]);
+    if (facts.autoscale === undefined) this.#forgetAutoscale(labels);
+    else if (plan.autoscale !== undefined) this.#showAutoscale(labels, plan.autoscale, now);
+  }
+
+  /** What is shown last stays while the state of Slurm is unknown. */
+  #showAutoscale(labels: Labels, { slots, history, ...counts }: AutoscaleSummary, now: number): void {
+    for (const state of autoscaleStates) this.#autoscale.set({ ...labels, state }, counts[state]);
+    this.#wakeFailures.set(labels, history.failures);
+    this.#protected.set(labels, history.protectedSince === undefined ? 0 : 1);
+    const key = keyOf(labels);
+    const times = this.#wakeTimes.get(key) ?? new WakeTimes();
+    this.#wakeTimes.set(key, times);
+    for (const { result, seconds } of times.follow(slots, now)) {
+      this.#wakeUps.inc({ ...labels, result });
+      for (const [stage, value] of Object.entries(seconds) as [WakeStage, number][])
+        this.#wakeSeconds.observe({ ...labels, stage }, value);
+    }
+  }
+
+  #forgetAutoscale(labels: Labels): void {
+    if (!this.#wakeTimes.delete(keyOf(labels))) return;
+    for (const state of autoscaleStates) this.#autoscale.remove({ ...labels, state });
+    this.#wakeFailures.remove(labels);
+    this.#protected.remove(labels);
   }
 
   count(set: { namespace: string; name: string }, action: WorkerAction, now: number): void {
@@ -105,7 +159,7 @@ export class NodeSetMetrics {
       this.#foreignDrains,
     ])
       gauge.remove(labels);
-    for (const state of autoscaleStates) this.#autoscale.remove({ ...labels, state });
+    this.#forgetAutoscale(labels);
     for (const key of this.#drainedAt.keys())
       if (key.startsWith(`${set.namespace}/${set.name}/`)) this.#drainedAt.delete(key);
   }

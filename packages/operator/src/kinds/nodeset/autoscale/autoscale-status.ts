@@ -18,11 +18,17 @@ export interface StatusInput {
 }
 
 export function autoscaleStatus({ observed, summary, done, before, now }: StatusInput): Status {
-  const { history, nextTryAt, recordsToCreate, coolingBecause: _because, ...counts } = summary;
+  const { visible, awake, waking, sleeping, stopping, cooling, history, nextTryAt, recordsToCreate } =
+    summary;
   const last = lastDecision(observed, done, now) ?? before?.last;
   const shape = observed.autoscale && shapeOf(observed.autoscale);
   return {
-    ...counts,
+    visible,
+    awake,
+    waking,
+    sleeping,
+    stopping,
+    cooling,
     failures: history.failures,
     ...at('lastFailure', history.lastFailureAt),
     ...at('protectedSince', history.protectedSince),

@@ -1,4 +1,5 @@
 import type { WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
+import type { SlotView } from './slot-states.ts';
 
 /** What an autoscaled NodeSet asks for, as the plan sees it. Times are milliseconds. */
 export interface Autoscale {
@@ -51,6 +52,7 @@ export interface WakingJob {
 
 /** What a plan says about autoscaling, for the status. */
 export interface AutoscaleSummary {
+  readonly slots: readonly SlotView[];
   readonly visible: number;
   readonly awake: number;
   readonly waking: number;

@@ -66,6 +66,7 @@ export function planPower(
     wakeAt: [sleep.nextAt, offered.nextAt, capacity.nextAt, ...slow.map((at) => at + 1)].reduce(earliest),
     awaitsSlurm: true,
     summary: {
+      slots,
       visible: slots.length - count('Missing', 'Unknown', 'Foreign'),
       awake: count('Awake'),
       waking: count('Waking'),
