@@ -1,7 +1,7 @@
 /** What the values of the chart slurm-operator mean. */
 import assert from 'node:assert/strict';
 import { after, before as beforeAll, test } from 'node:test';
-import { type Manifest } from './src/index.ts';
+import { chart, type Manifest } from './src/index.ts';
 import { type Any, ChartStage, none, one } from './testing/chart-stage.ts';
 
 let stage: ChartStage;
@@ -167,4 +167,19 @@ test('the domain of Services is found by the operator itself, or is the one that
   assert.deepEqual(await flags({}), []);
   assert.deepEqual(await flags({ clusterDomain: 'corp.example' }), ['--cluster-domain=corp.example']);
   await assert.rejects(flags({ clusterDomain: 'no domain' }), /clusterDomain/);
+});
+
+test('the notes lead to /debug/vars by the port and scheme that serve it, and not at all without a port', async () => {
+  const notes = (operator: object) =>
+    stage.helm.notes('slurm-operator', chart('slurm-operator'), { operator }, ['--namespace', 'slinky']);
+  assert.match(await notes({}), /curl -s localhost:8080\/debug\/vars/);
+  assert.match(
+    await notes({ metricsPort: 9090, metricsSecure: true }),
+    /curl -sk https:\/\/localhost:9090\//,
+  );
+  for (const metricsPort of [0, '0']) {
+    const without = await notes({ metricsPort });
+    assert.doesNotMatch(without, /curl|the connections to Slurm/);
+    assert.match(without, /logs --selector[^\n]*\n\nThe operator serves no metrics/);
+  }
 });

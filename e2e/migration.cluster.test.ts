@@ -28,7 +28,8 @@ const classes = userClasses.filter(({ name }) => wanted.includes('full') || want
 
 interface Moving {
   readonly owner: UpstreamUser;
-  readonly before: readonly Running[];
+  /** With the worker that this operator created, once it runs. */
+  before: readonly Running[];
   /** Submitted before the move. */
   readonly running: string;
   readonly pending: string;
@@ -146,8 +147,10 @@ describe('users of upstream move with running jobs', {
     const ref = { namespace: owner.namespace, name: objectName['NodeSet'] ?? '' };
     await staged.client.mergePatch(nodeSets, ref, { spec: { replicas: workerCount + 1 } });
     await owner.untilIdle(workerCount + 1);
-    assert.deepEqual((await owner.workers()).slice(0, workerCount), before);
+    one.before = await owner.workers();
+    assert.deepEqual(one.before.slice(0, workerCount), before);
     one.added = await owner.submit(workerCount);
+    assert.deepEqual(await owner.workers(), one.before);
   });
 
   each('upstream may take everything back, and the jobs still run', async (one) => {
@@ -163,8 +166,9 @@ describe('users of upstream move with running jobs', {
         );
       });
     await owner.untilSlurmAnswers();
+    assert.deepEqual(await owner.workers(), before);
     await owner.untilIdle(workerCount + 1);
-    assert.deepEqual((await owner.workers()).slice(0, workerCount), before);
+    assert.deepEqual(await owner.workers(), before);
     for (const id of [running, added ?? ''])
       assert.deepEqual(await owner.job(id), { state: 'RUNNING', restarts: 0 }, id);
   });

@@ -57,7 +57,7 @@ function install(recipe: ImageRecipe, version: string): string[] {
     ...(recipe.answers ?? []).map((answer) => `echo ${quote(answer)} | debconf-set-selections`),
     `apt-get update ${options}`,
     `DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \\\n      ${recipe.packages.join(' \\\n      ')}`,
-    'rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/*.log /var/log/apt /usr/sbin/policy-rc.d /etc/ssh/ssh_host_*',
+    'rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/*.log /var/log/apt /usr/sbin/policy-rc.d /etc/ssh/ssh_host_* /etc/munge/munge.key',
     ': > /etc/machine-id',
   ];
 }

@@ -1,6 +1,7 @@
 /** What users of upstream's images expect to find in these, and what of it Debian has. */
 import assert from 'node:assert/strict';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { createSandbox, type Sandbox } from '@slurm-operator/sandbox';
 import { SlurmBoxes } from '../testing/slurm-boxes.ts';
@@ -25,6 +26,29 @@ describe("every sssd provider that upstream's images have", () => {
         );
         for (const provider of ['ad', 'ipa', 'krb5', 'ldap', 'proxy'])
           assert.ok(found.includes(provider), `${provider} is not among ${found.join(', ')}`);
+      });
+});
+
+describe('no image holds a key that was drawn while it was built: all users of the image would share it', () => {
+  // The other images with Slurm have the same content.
+  for (const version of slurmVersions)
+    for (const name of ['slurmctld', 'slurmd'] as const)
+      test(`${name} ${version}`, async () => {
+        const { rootfs } = await buildImage(name, version);
+        const packaged = new Set(
+          globSync('var/lib/dpkg/info/*.list', { cwd: rootfs }).flatMap((list) =>
+            readFileSync(join(rootfs, list), 'utf8').split('\n'),
+          ),
+        );
+        const made = globSync('{etc,root,usr/local,var}/**', { cwd: rootfs, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map((entry) => join(entry.parentPath, entry.name))
+          .filter((path) => !packaged.has(path.slice(rootfs.length)));
+        assert.ok(made.includes(join(rootfs, 'etc/passwd')), 'files of the build are found');
+        const keys = made.filter(
+          (path) => /[._](key|pem|keytab)$/.test(path) || readFileSync(path).includes('PRIVATE KEY'),
+        );
+        assert.deepEqual(keys, []);
       });
 });
 

@@ -34,7 +34,7 @@ function stage(failing: readonly string[] = []) {
       apply: (_: unknown, body: (typeof written)[number]) => {
         log.push('status');
         written.push(body);
-        return Promise.resolve();
+        return Promise.resolve({ ...object, status: body.status });
       },
     },
     owned: {

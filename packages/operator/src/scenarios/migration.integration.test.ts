@@ -8,9 +8,11 @@ import { conditionType } from '@slurm-operator/api';
 import {
   type AnyResource,
   controllerRevisions,
+  createClient,
   deployments,
   findCondition,
   type KubeObject,
+  kubeconfigConfig,
   type Live,
   persistentVolumeClaims,
   pods,
@@ -74,6 +76,7 @@ before(async () => {
     secrets: await all(secrets),
   };
   proxy = await SlurmBehindService.open(await get(services, 'slurm-restapi'), slurm);
+  await writeUpstreamsStatus();
   await world.operate({ reachBy: 'address' });
 });
 
@@ -98,6 +101,18 @@ async function storeUpstreamsToken(name: string, token: string): Promise<void> {
     },
     data: { SLURM_JWT: Buffer.from(token).toString('base64') },
   } as never);
+}
+
+/** With fields that this operator leaves out, here or always. */
+async function writeUpstreamsStatus(): Promise<void> {
+  const config = await kubeconfigConfig({ text: world.server.kubeconfig() });
+  const manager = createClient(config, { fieldManager: 'manager', userAgent: 'manager', rateLimit: false });
+  const subresource = { subresource: 'status' } as const;
+  for (const name of ['slurm-worker-gpu', 'slurm-worker-cpu']) {
+    const status = { replicas: 2, autoscale: {}, collisionCount: 0 };
+    await manager.mergePatch(nodeSets, { namespace, name }, { status }, subresource);
+  }
+  manager.close();
 }
 
 const ready = async (resource: AnyResource, name: string) => {
@@ -130,6 +145,26 @@ test('workers are adopted: every one is current, registered and left running', a
     assert.deepEqual((pod as { spec?: unknown }).spec, (then as { spec?: unknown }).spec, pod.metadata.name);
     assert.equal(pod.metadata.deletionTimestamp, undefined);
   }
+});
+
+test("upstream's status is replaced as a whole, and then a reconcile writes nothing", async () => {
+  assert.equal((await get(nodeSets, 'slurm-worker-cpu')).status?.autoscale, undefined);
+  await world.settled();
+  const earlierWrites = world.writes().length;
+  const poke = { metadata: { annotations: { 'kubectl.kubernetes.io/poke': 'now' } } };
+  for (const [resource, name] of [
+    [nodeSets, 'slurm-worker-gpu'],
+    [nodeSets, 'slurm-worker-cpu'],
+    [controllers, 'slurm'],
+    [restApis, 'slurm'],
+  ] as const)
+    await world.client.mergePatch(resource, { namespace, name }, poke);
+  await world.settled();
+  const writes = world.writes().slice(earlierWrites);
+  assert.deepEqual(
+    writes.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`),
+    [],
+  );
 });
 
 test('Slurm is told nothing that could hurt a job', () => {

@@ -50,8 +50,11 @@ export interface Rootfs {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** Part of every key: change it when the same request leads to another tree. */
-const recipe = 1;
+/** Part of the keys of bases, which everything is built on: change it when the same request leads to another tree. */
+const baseRecipe = 1;
+
+/** The same for what is built on a base. */
+const recipe = 2;
 
 /**
  * A Debian root file system with the given packages, built once and kept in the cache directory.
@@ -118,7 +121,7 @@ async function buildBase(
   progress: Progress,
 ): Promise<string> {
   const packages = await apt.resolve(['?essential']);
-  const key = contentKey({ recipe, packages, ...(architecture === undefined ? {} : { architecture }) });
+  const key = contentKey({ recipe: baseRecipe, packages, ...(architecture === undefined ? {} : { architecture }) });
   const path = join(cacheDirectory(), 'rootfs', `base-${apt.suite}-${key}`);
   return publishDirectory(
     path,
@@ -160,6 +163,7 @@ const traces = [
   'etc/.pwd.lock',
   'etc/*-',
   'etc/hostname',
+  'etc/munge/munge.key',
   'etc/resolv.conf',
   'etc/ssh/ssh_host_*',
   'tmp/*',

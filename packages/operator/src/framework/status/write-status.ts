@@ -37,7 +37,11 @@ export async function writeStatus<T extends KubeObject>(
 ): Promise<void> {
   const intent = statusIntent<T>(object, report, clock.now());
   if (intent === undefined) return;
-  const { ignored } = await applyDeclared(client, resource, intent, { subresource: 'status', signal });
+  const { object: applied, ignored } = await applyDeclared(client, resource, intent, {
+    subresource: 'status',
+    signal,
+  });
+  await removeForeignFields(resource, applied, intent, client, signal);
   if (ignored.length > 0)
     log.warn(
       { fields: ignored, kind: resource.kind },
@@ -55,6 +59,30 @@ export async function recordStatus<T extends KubeObject>(
 ): Promise<void> {
   const intent = statusIntent<T>(object, report, clock.now());
   if (intent !== undefined) await client.apply(resource, intent, { subresource: 'status', signal });
+}
+
+/**
+ * Fields that a previous operator wrote stay in the status after an apply, because it still owns them. Each reconcile would find them
+ * there and apply again, without an effect.
+ */
+async function removeForeignFields<T extends KubeObject>(
+  resource: Resource<T>,
+  applied: Live<T>,
+  intent: ApplyIntent<T>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<void> {
+  const statusOf = (object: object) => (object as { readonly status?: object }).status ?? {};
+  const foreign = staleFields(statusOf(applied), statusOf(intent));
+  if (foreign.length === 0) return;
+  const { name, namespace, uid } = applied.metadata;
+  const status = Object.fromEntries(foreign.map((field) => [field, null]));
+  const body = { metadata: { uid }, status };
+  await client.mergePatch(resource, { namespace, name }, body, { subresource: 'status', signal });
+}
+
+function staleFields(before: object, status: object): string[] {
+  return Object.keys(before).filter((field) => (status as Record<string, unknown>)[field] === undefined);
 }
 
 function statusIntent<T extends KubeObject>(
@@ -93,8 +121,6 @@ function statusToWrite(
     conditions,
   };
   // What is not applied any more is removed by the server; `covers` cannot see that, so it is looked for here.
-  const stale = Object.keys(before ?? {}).some(
-    (field) => !(field in status) || (status as Record<string, unknown>)[field] === undefined,
-  );
+  const stale = staleFields(before ?? {}, status).length > 0;
   return stale || drops || !covers(before, status) ? status : undefined;
 }
