@@ -152,13 +152,10 @@ test("upstream's status is replaced as a whole, and then a reconcile writes noth
   await world.settled();
   const earlierWrites = world.writes().length;
   const poke = { metadata: { annotations: { 'kubectl.kubernetes.io/poke': 'now' } } };
-  for (const [resource, name] of [
-    [nodeSets, 'slurm-worker-gpu'],
-    [nodeSets, 'slurm-worker-cpu'],
-    [controllers, 'slurm'],
-    [restApis, 'slurm'],
-  ] as const)
-    await world.client.mergePatch(resource, { namespace, name }, poke);
+  for (const name of ['slurm-worker-gpu', 'slurm-worker-cpu'])
+    await world.client.mergePatch(nodeSets, { namespace, name }, poke);
+  await world.client.mergePatch(controllers, { namespace, name: 'slurm' }, poke);
+  await world.client.mergePatch(restApis, { namespace, name: 'slurm' }, poke);
   await world.settled();
   const writes = world.writes().slice(earlierWrites);
   assert.deepEqual(

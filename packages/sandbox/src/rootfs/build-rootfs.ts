@@ -121,7 +121,11 @@ async function buildBase(
   progress: Progress,
 ): Promise<string> {
   const packages = await apt.resolve(['?essential']);
-  const key = contentKey({ recipe: baseRecipe, packages, ...(architecture === undefined ? {} : { architecture }) });
+  const key = contentKey({
+    recipe: baseRecipe,
+    packages,
+    ...(architecture === undefined ? {} : { architecture }),
+  });
   const path = join(cacheDirectory(), 'rootfs', `base-${apt.suite}-${key}`);
   return publishDirectory(
     path,
