@@ -7,6 +7,7 @@ import {
   type ReservationWrite,
   type SlurmNode,
   type SlurmReservation,
+  type Waiting,
 } from '@slurm-operator/slurm';
 import type { NodesView } from '../src/slurm-connection/slurm-gateway.ts';
 import { startOfItsOwn, strictlyLater } from './patient-clock.ts';
@@ -123,9 +124,16 @@ export class FakeSlurm implements StagedSlurm {
     return this.#list();
   }
 
+  async freshNodes(names: readonly string[]): Promise<NodesView> {
+    const view = this.#list();
+    return view.kind === 'known'
+      ? { ...view, nodes: view.nodes.filter(({ name }) => names.includes(name)) }
+      : view;
+  }
+
   /** Like the real lister: polled often while a caller waits. */
-  expectChanges(who: string, expecting: boolean): void {
-    if (expecting) this.#waiting.add(who);
+  expectChanges(who: string, waiting: Waiting): void {
+    if (waiting !== false) this.#waiting.add(who);
     else this.#waiting.delete(who);
     if (this.#waiting.size > 0 && !this.#byHand) this.#timer ??= setInterval(() => this.poll(), 50);
     else this.close();

@@ -104,6 +104,10 @@ export class RealSlurm implements StagedSlurm, AsyncDisposable {
     return view;
   }
 
+  freshNodes(): Promise<NodesView> {
+    return this.freshView();
+  }
+
   async truth(): Promise<readonly SlurmNode[]> {
     return (await this.#client.nodes.list({ timeoutMs: patience })).items;
   }

@@ -41,7 +41,7 @@ export type { AccountingJobQuery } from './operations/accounting.ts';
 export type { CallOptions, WriteResult } from './operations/call-options.ts';
 export type { Listed, ListedSince } from './operations/endpoint.ts';
 export type { CancelResult, Submitted } from './operations/jobs.ts';
-export { isNodeBusyError, type NodeListOptions } from './operations/nodes.ts';
+export { type CurrentNodes, isNodeBusyError, type NodeListOptions } from './operations/nodes.ts';
 export { type JwtOptions, jwtExpiry, signJwt } from './tokens/jwt.ts';
 export {
   type FileTokenOptions,
@@ -70,7 +70,7 @@ export {
   NodeWatch,
   type WatchOptions,
 } from './watch/node-watch.ts';
-export type { PaceOptions } from './watch/pace.ts';
+export type { PaceOptions, Waiting } from './watch/pace.ts';
 export { SlurmWatch } from './watch/slurm-watch.ts';
 export type { Known, Unknown, View } from './watch/view.ts';
 export { ListMemory } from './wire/list-memory.ts';

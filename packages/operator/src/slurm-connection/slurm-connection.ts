@@ -87,7 +87,7 @@ export class SlurmConnection {
 /** The interval is longer for a large cluster, and shorter while polling fast. */
 function restOf(pollPeriodMs: number) {
   return {
-    fastMs: Math.min(1000, pollPeriodMs),
+    fastMs: Math.min(200, pollPeriodMs),
     idleMinMs: pollPeriodMs,
     idleMaxMs: Math.max(60_000, pollPeriodMs),
   };

@@ -6,6 +6,7 @@ import type {
   SlurmJob,
   SlurmNode,
   SlurmReservation,
+  Waiting,
 } from '@slurm-operator/slurm';
 
 /** A whole node list and when its request began, or nothing that may be relied on. */
@@ -33,8 +34,10 @@ export interface SlurmGateway {
   view(): NodesView;
   /** A list whose request begins after this call. Never throws for an outage: that is an unknown view. */
   freshView(signal: AbortSignal): Promise<NodesView>;
-  /** Tells whether this NodeSet waits for Slurm to change, so that Slurm is asked more or less often. */
-  expectChanges(who: string, expecting: boolean): void;
+  /** The same for these nodes alone, which costs little in a large cluster; others may be missing. */
+  freshNodes(names: readonly string[], signal: AbortSignal): Promise<NodesView>;
+  /** Tells what of Slurm this NodeSet waits for, so that Slurm is asked more or less often. */
+  expectChanges(who: string, waiting: Waiting): void;
   /** One node, or many in one request. */
   updateNode(name: string | readonly string[], update: NodeUpdate, signal: AbortSignal): Promise<void>;
   /** Creates nodes from a line of slurm.conf; NotSupported before Slurm 25.11. */

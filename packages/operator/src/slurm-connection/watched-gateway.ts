@@ -14,6 +14,7 @@ import {
   type SlurmNode,
   type SlurmReservation,
   type SlurmWatch,
+  type Waiting,
 } from '@slurm-operator/slurm';
 import type { NodesView, SlurmGateway } from './slurm-gateway.ts';
 
@@ -40,7 +41,7 @@ interface Reading {
 
 export class WatchedGateway implements SlurmGateway {
   readonly #options: WatchedGatewayOptions;
-  readonly #fastHolds = new Map<string, Disposable>();
+  readonly #fastHolds = new Map<string, { readonly waiting: Waiting; readonly hold: Disposable }>();
   #last: Reading | undefined;
 
   constructor(options: WatchedGatewayOptions) {
@@ -76,12 +77,28 @@ export class WatchedGateway implements SlurmGateway {
     }
   }
 
-  expectChanges(who: string, expecting: boolean): void {
+  async freshNodes(names: readonly string[], signal: AbortSignal): Promise<NodesView> {
+    const since = this.#options.now();
+    const { client, watch } = this.#options;
+    try {
+      const { nodes, beganAt } = await client.nodes.current(names, { signal });
+      const answeredAt = this.#options.now();
+      // As after a list of all: a job may have been suspended meanwhile.
+      const jobs = await watch.jobs.listSince(answeredAt, { signal }).catch(unknownJobs);
+      const some = new Map(nodes.map((node) => [node.name, node]));
+      return this.#known({ kind: 'known', at: beganAt, answeredAt, nodes: some }, jobs);
+    } catch (error) {
+      if (!(error instanceof SlurmError)) throw error;
+      return { kind: 'unknown', since, why: error.message };
+    }
+  }
+
+  expectChanges(who: string, waiting: Waiting): void {
     const held = this.#fastHolds.get(who);
-    if (expecting && held === undefined) this.#fastHolds.set(who, this.#options.watch.pollFast());
-    if (expecting || held === undefined) return;
-    held[Symbol.dispose]();
-    this.#fastHolds.delete(who);
+    if (held?.waiting === waiting) return;
+    if (waiting !== false) this.#fastHolds.set(who, { waiting, hold: this.#options.watch.pollFast(waiting) });
+    else this.#fastHolds.delete(who);
+    held?.hold[Symbol.dispose]();
   }
 
   async updateNode(name: string | readonly string[], update: NodeUpdate, signal: AbortSignal): Promise<void> {

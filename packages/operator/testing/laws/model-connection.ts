@@ -121,6 +121,11 @@ export class ModelConnection {
       circuit: () => ({ state: 'closed', waitMs: 0 }),
       nodes: {
         list: () => ask(() => ({ items: [...this.#listedNodes().nodes.values()], beganAt: now() })),
+        current: (names: readonly string[]) =>
+          ask(() => ({
+            nodes: [...this.#listedNodes().nodes.values()].filter(({ name }) => names.includes(name)),
+            beganAt: now(),
+          })),
         update: (node: string, update: NodeUpdate) =>
           write({ kind: 'update', node, update }, () => ({
             outcome: slurm.update(node, update) ? 'done' : 'gone',

@@ -4,7 +4,7 @@
  */
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import { ProtocolError, SlurmError, Timeout, Unavailable } from '../errors.ts';
-import type { Pace } from './pace.ts';
+import type { Pace, Waiting } from './pace.ts';
 import type { Known, Unknown, View } from './view.ts';
 
 export interface Fetched<Content> {
@@ -53,7 +53,9 @@ export class Lister<Content extends object> {
   readonly #listeners = new Set<ViewListener<Content>>();
   readonly #waiters = new Set<Waiter<Content>>();
   #view: View<Content>;
-  #fastHolds = 0;
+  readonly #fastHolds = { changes: 0, jobs: 0 };
+  /** How long the last list took. */
+  #tookMs = 0;
   #stop: AbortController | undefined;
   #done: Promise<void> = Promise.resolve();
   /** Ends the pause between two lists. */
@@ -94,17 +96,24 @@ export class Lister<Content extends object> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Polls fast until disposed. */
-  pollFast(): Disposable {
-    this.#fastHolds += 1;
+  /** Polls fast until disposed; how fast depends on what is waited for and on the cost of a list. */
+  pollFast(waiting: Exclude<Waiting, false> = 'changes'): Disposable {
+    this.#fastHolds[waiting] += 1;
     this.#wake.abort();
     let held = true;
     return {
       [Symbol.dispose]: () => {
-        if (held) this.#fastHolds -= 1;
+        if (held) this.#fastHolds[waiting] -= 1;
         held = false;
       },
     };
+  }
+
+  /** Puts newer content in the place of what is known; unknown stays unknown. Its age is not renewed: only a part may be newer. */
+  amend(change: (known: Known<Content>) => Content): void {
+    const view = this.#view;
+    if (view.kind === 'known')
+      this.#show({ ...change(view), kind: 'known', at: view.at, answeredAt: view.answeredAt });
   }
 
   /**
@@ -159,8 +168,9 @@ export class Lister<Content extends object> {
         );
         if (signal.aborted) return;
         failures = 0;
+        this.#tookMs = Math.max(0, this.#clock.now() - began);
         this.#show({ ...content, kind: 'known', at: beganAt, answeredAt: this.#clock.now() });
-        rest = this.#options.pace.afterList(bytes, this.#waiting());
+        rest = this.#options.pace.afterList(bytes, this.#waiting(), this.#tookMs);
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
@@ -183,15 +193,18 @@ export class Lister<Content extends object> {
     if (failed) return sleep(this.#clock, until(rest), signal);
     for (;;) {
       if (this.#waiters.size > 0) return sleep(this.#clock, until(floorMs), signal);
-      const wanted = this.#fastHolds > 0 ? Math.min(rest, this.#options.pace.afterList(0, true)) : rest;
+      const waiting = this.#waiting();
+      const wanted =
+        waiting === false ? rest : Math.min(rest, this.#options.pace.afterList(0, waiting, this.#tookMs));
       this.#wake = new AbortController();
       await sleep(this.#clock, until(wanted), AbortSignal.any([signal, this.#wake.signal]));
       if (signal.aborted || !this.#wake.signal.aborted) return;
     }
   }
 
-  #waiting(): boolean {
-    return this.#fastHolds > 0 || this.#waiters.size > 0;
+  #waiting(): Waiting {
+    if (this.#fastHolds.changes > 0 || this.#waiters.size > 0) return 'changes';
+    return this.#fastHolds.jobs > 0 && 'jobs';
   }
 
   #lastKnown(): Known<Content> | undefined {

@@ -1,12 +1,14 @@
 /** Watches the nodes of one Slurm, by lists that cost little while nothing changes. */
 import { setImmediate } from 'node:timers/promises';
 import type { SlurmClient } from '../client.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, sleep, systemClock } from '../clock.ts';
+import { SlurmError } from '../errors.ts';
+import { isBusy } from '../meaning/node-state.ts';
 import type { SlurmNode } from '../model/node.ts';
 import { ListMemory } from '../wire/list-memory.ts';
 import { Lister, type ListSinceOptions } from './lister.ts';
-import { type NodeChange, NodeComparison, type NodeDifference } from './node-changes.ts';
-import { type PaceOptions, pace } from './pace.ts';
+import { type NodeChange, NodeComparison, type NodeDifference, nodeFacets } from './node-changes.ts';
+import { type PaceOptions, pace, type Waiting } from './pace.ts';
 import type { Known, View } from './view.ts';
 
 export interface NodeContent {
@@ -44,16 +46,29 @@ const fewNodes = 20;
 /** After a 12.8 MB list of 5,000 nodes the next poll is a minute later. */
 const idleBytesPerSecond = 200_000;
 
+/** More nodes than this are not read one by one: a list is as cheap. */
+export const mostSingleReads = 64;
+const lastMoments = 5;
+const lastMomentMs = 200;
+
 /** Number of nodes that are compared before other work of the event loop runs. */
 const pieceSize = 500;
 
 /** All nodes of a cluster, always by list: the response for a single node is stale. */
 export class NodeWatch {
   readonly #lister: Lister<Listing>;
+  readonly #client: SlurmClient;
+  readonly #clock: Clock;
   #invalidated = false;
+  /** Nodes that are read again as soon as no other read is under way. */
+  #toRead = new Set<string>();
+  #reading: Promise<void> | undefined;
+  #stop = new AbortController();
 
   constructor(options: WatchOptions) {
     const { client, clock, random, onListenerError } = options;
+    this.#client = client;
+    this.#clock = clock ?? systemClock;
     const memory = new ListMemory<SlurmNode>((node) => node.name);
     this.#lister = new Lister<Listing>({
       name: 'nodes',
@@ -77,7 +92,10 @@ export class NodeWatch {
         const { beganAt } = listed;
         if (!listed.changed) {
           if (last === undefined) throw new Error('Slurm answered "unchanged" to a list in full');
-          return { content: { ...last, changes: [] }, beganAt, bytes: 0 };
+          // What was read of single nodes meanwhile stays.
+          const { view } = this.#lister;
+          const nodes = view.kind === 'known' ? view.nodes : last.nodes;
+          return { content: { ...last, nodes, changes: [] }, beganAt, bytes: 0 };
         }
         const { nodes, changes } = await compare(last?.nodes ?? new Map(), listed.items);
         const content = { nodes, changes, updateTime: listed.updateTime, listedInFullAt: beganAt };
@@ -94,8 +112,65 @@ export class NodeWatch {
     this.#lister.start();
   }
 
-  stop(): Promise<void> {
-    return this.#lister.stop();
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all([this.#lister.stop(), this.#reading]);
+    this.#stop = new AbortController();
+  }
+
+  /**
+   * Reads some nodes again now, without a list of all; what changed is notified as after a list. The view does not become younger by it: a
+   * decision that needs a young list still needs one. Best effort: an error leaves it to the next list.
+   */
+  readAgain(names: Iterable<string>): void {
+    const { view } = this.#lister;
+    if (view.kind === 'unknown') return;
+    for (const name of names) if (view.nodes.has(name)) this.#toRead.add(name);
+    if (this.#toRead.size > 0) this.#reading ??= this.#readSome(this.#stop.signal);
+  }
+
+  async #readSome(signal: AbortSignal): Promise<void> {
+    try {
+      while (this.#toRead.size > 0 && !signal.aborted) {
+        const names = [...this.#toRead];
+        this.#toRead = new Set();
+        if (names.length > mostSingleReads) await this.listSince(this.#clock.now(), { signal });
+        else await this.#readThese(names, signal);
+      }
+    } catch (error) {
+      if (!(error instanceof SlurmError)) throw error;
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+
+  /** Where a node is still busy its job may be in its last moments: it is read again for a while. */
+  async #readThese(names: readonly string[], signal: AbortSignal): Promise<void> {
+    let left = names;
+    for (let round = 0; left.length > 0 && round < lastMoments && !signal.aborted; round += 1) {
+      if (round > 0) await sleep(this.#clock, lastMomentMs, signal);
+      const { nodes } = await this.#client.nodes.current(left, { signal });
+      this.#amend(nodes);
+      left = nodes.filter((node) => isBusy(node.state)).map(({ name }) => name);
+      // Others have ended meanwhile: all go together.
+      if (this.#toRead.size > 0) break;
+    }
+    if (this.#toRead.size > 0) for (const name of left) this.#toRead.add(name);
+  }
+
+  #amend(read: readonly SlurmNode[]): void {
+    this.#lister.amend((known) => {
+      const nodes = new Map(known.nodes);
+      const changes: NodeChange[] = [];
+      for (const node of read) {
+        const before = nodes.get(node.name);
+        const facets = before === undefined ? new Set<never>() : nodeFacets(before, node);
+        if (before === undefined || facets.size === 0) continue;
+        nodes.set(node.name, node);
+        changes.push({ type: 'changed', node, before, facets });
+      }
+      return { ...known, nodes, changes };
+    });
   }
 
   /** Called once per list with changes, and whenever the view becomes known or unknown. */
@@ -121,9 +196,9 @@ export class NodeWatch {
     if (last?.updateTime !== undefined && last.updateTime * 1000 > time + 1000) this.invalidate();
   }
 
-  /** Polls about every second until disposed. */
-  pollFast(): Disposable {
-    return this.#lister.pollFast();
+  /** Polls fast until disposed; see {@link Waiting}. */
+  pollFast(waiting: Exclude<Waiting, false> = 'changes'): Disposable {
+    return this.#lister.pollFast(waiting);
   }
 
   /** The content of a list that began after `moment`, such as the `at` of an accepted drain. */

@@ -1,7 +1,13 @@
 /** The polling interval of a lister. Pure. */
 
+/**
+ * What a caller waits for: `changes`, that a list shows them; `jobs`, that jobs end, which the list of job states tells at once, so that
+ * other lists may be rarer.
+ */
+export type Waiting = 'changes' | 'jobs' | false;
+
 export interface PaceOptions {
-  /** Interval between the beginnings of two lists while a caller waits. Default 1 s. */
+  /** Minimum interval between the beginnings of two lists while a caller waits. Default 200 ms. */
   readonly fastMs?: number;
   /** Minimum interval when idle. Default 5 s. */
   readonly idleMinMs?: number;
@@ -12,22 +18,31 @@ export interface PaceOptions {
 }
 
 export interface Pace {
-  /** Interval after a list of `bytes` (0 for "unchanged"). */
-  afterList(bytes: number, waiting: boolean): number;
+  /** Interval after a list of `bytes` (0 for "unchanged") that took `tookMs`. */
+  afterList(bytes: number, waiting: Waiting, tookMs: number): number;
   /** Interval after `failures` consecutive failures; `random` in [0, 1) spreads many clients. */
-  afterFailure(failures: number, waiting: boolean, random: number): number;
+  afterFailure(failures: number, waiting: Waiting, random: number): number;
 }
 
+/**
+ * While a caller waits, lists take at most a third of the time of slurmrestd (slurmctld needs a tenth of that); where the job states tell
+ * when to look, a twentieth.
+ */
+const share = { changes: 3, jobs: 20 };
+/** No wait for a list is longer than this because of its cost. */
+const slowestMs = 15_000;
+const firstRetryMs = 1000;
+
 export function pace(options: PaceOptions): Pace {
-  const { fastMs = 1000, idleMinMs = 5000, idleMaxMs = 60_000, idleBytesPerSecond } = options;
+  const { fastMs = 200, idleMinMs = 5000, idleMaxMs = 60_000, idleBytesPerSecond } = options;
   return {
-    afterList(bytes, waiting) {
-      if (waiting) return fastMs;
+    afterList(bytes, waiting, tookMs) {
+      if (waiting !== false) return Math.min(slowestMs, Math.max(fastMs, tookMs * share[waiting]));
       return Math.min(idleMaxMs, Math.max(idleMinMs, (bytes / idleBytesPerSecond) * 1000));
     },
     afterFailure(failures, waiting, random) {
-      const most = waiting ? 5000 : 30_000;
-      return Math.min(most, fastMs * 2 ** Math.min(failures - 1, 10)) * (0.75 + random / 2);
+      const most = waiting !== false ? 5000 : 30_000;
+      return Math.min(most, firstRetryMs * 2 ** Math.min(failures - 1, 10)) * (0.75 + random / 2);
     },
   };
 }

@@ -1,16 +1,28 @@
+import { expandHostlist } from '../meaning/hostlist.ts';
+import { occupiesNodes, type SlurmJob } from '../model/job.ts';
+import type { JobStates } from './job-changes.ts';
 import { JobWatch } from './job-watch.ts';
 import { workLeft } from './node-changes.ts';
 import { NodeWatch, type WatchOptions } from './node-watch.ts';
+import type { Waiting } from './pace.ts';
 
-/** Watches the nodes and jobs of one cluster, each with one lister. Call `stop`. */
+/**
+ * Watches the nodes and jobs of one cluster, each with one lister. While a caller waits, the end of a job has its nodes read at once: the
+ * list of job states is cheap, that of nodes is not. Call `stop`.
+ */
 export class SlurmWatch implements AsyncDisposable {
   readonly nodes: NodeWatch;
   readonly jobs: JobWatch;
+  #holds = 0;
 
   constructor(options: WatchOptions) {
     this.nodes = new NodeWatch(options);
     this.jobs = new JobWatch(options);
     this.nodes.subscribe(({ changes }) => this.jobs.invalidate(workLeft(changes)));
+    this.jobs.subscribe(({ view, before }) => {
+      if (this.#holds > 0 && view.kind === 'known' && before.kind === 'known')
+        this.nodes.readAgain(nodesLeft(before.running, view.states));
+    });
   }
 
   start(): void {
@@ -22,13 +34,32 @@ export class SlurmWatch implements AsyncDisposable {
     await Promise.all([this.nodes.stop(), this.jobs.stop()]);
   }
 
-  /** Polls about every second until disposed. */
-  pollFast(): Disposable {
-    const held = [this.nodes.pollFast(), this.jobs.pollFast()];
-    return { [Symbol.dispose]: () => held.forEach((one) => one[Symbol.dispose]()) };
+  /** Polls fast until disposed. `jobs`: only the end of jobs is waited for. */
+  pollFast(waiting: Exclude<Waiting, false> = 'changes'): Disposable {
+    const held = [this.nodes.pollFast(waiting), this.jobs.pollFast()];
+    this.#holds += 1;
+    return {
+      [Symbol.dispose]: () => {
+        for (const one of held) one[Symbol.dispose]();
+        if (held.length > 0) this.#holds -= 1;
+        held.length = 0;
+      },
+    };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
+}
+
+/** The nodes of jobs that have left theirs. */
+function nodesLeft(running: ReadonlyMap<string, SlurmJob>, states: JobStates): string[] {
+  return [...running].flatMap(([id, { nodes }]) => {
+    if (occupiesNodes(states.get(id) ?? [])) return [];
+    try {
+      return expandHostlist(nodes);
+    } catch {
+      return []; // the next list shows them
+    }
+  });
 }

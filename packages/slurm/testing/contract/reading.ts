@@ -253,5 +253,31 @@ export function reading(of: () => Subject): void {
       });
       assert.equal((await client.nodes.get('n2'))?.state.base, 'IDLE', 'the list put it right');
     });
+
+    test('a list that returns nothing makes the response for one node current, in both directions', async () => {
+      const client = of().client();
+      await client.nodes.list();
+      const { id } = await client.jobs.submit({
+        script: '#!/bin/sh\nsleep 60\n',
+        requiredNodes: ['n2'],
+        timeLimit: 5,
+      });
+      await eventually(async () => assert.deepEqual((await client.jobs.get(id))?.state, ['RUNNING']));
+      // From here on no client lists nodes.
+      const before = await client.nodes.current(['n2', 'nowhere']);
+      assert.deepEqual(
+        before.nodes.map(({ name, state }) => [name, state.base]),
+        [['n2', 'MIXED']],
+        'the job that has begun is seen, and a node that does not exist is left out',
+      );
+      await client.jobs.cancel(id);
+      await eventually(async () => assert.deepEqual((await client.jobs.get(id))?.state, ['CANCELLED']));
+      assert.equal((await client.nodes.get('n2'))?.state.base, 'MIXED', 'a plain GET is stale');
+      await eventually(async () => {
+        const [node] = (await client.nodes.current(['n2'])).nodes;
+        assert.equal(node && formatNodeState(node.state).split('+')[0], 'IDLE');
+        assert.equal(node?.allocatedCpus, 0);
+      });
+    });
   });
 }

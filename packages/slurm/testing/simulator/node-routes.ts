@@ -7,6 +7,8 @@ import { number } from './wire-format.ts';
 
 export function listNodes(request: Request): Reply {
   const { cluster, format, query, version, latency } = request;
+  // Before the time is compared: also a list that is answered "unchanged" makes a later GET of one node current.
+  cluster.refreshForList();
   const since = query.get('update_time');
   if (since !== null && version === 'v0.0.41')
     return bad(500, 9202, 'Unable to convert Data type', `Parsing of ${since} for timestamp failed`);
@@ -18,7 +20,6 @@ export function listNodes(request: Request): Reply {
     if (cluster.release === '24.11' && Number(since) - 1 >= cluster.changedAt('partitions'))
       return bad(500, -1, 'Unspecified error', 'Unable to query partitions');
   }
-  cluster.refreshForList();
   const elements = [...cluster.nodes.values()].map((node) => format.nodeText(cluster, node));
   return {
     status: 200,

@@ -49,7 +49,7 @@ export class NodeSetActor {
     const gateway = this.#gatewayOf(nodeSet);
     switch (action.type) {
       case 'Poll':
-        return this.#polling.set(keyOf(nodeSet), gateway, action.fast);
+        return this.#polling.set(keyOf(nodeSet), gateway, action.waiting);
       case 'Workers':
         return this.#changeWorkers(action, gateway, acting);
       case 'NoteReservation':

@@ -198,6 +198,45 @@ test('what we drained is looked at again for as many deletes as are sent at once
   assert.deepEqual(told, ['a', 'b']);
 });
 
+test('in a large cluster the second look reads the nodes that are to go, and a list only where that is cheaper', async () => {
+  const node = (name: string, base = 'IDLE') => ({
+    name,
+    reason: 'slurm-operator: going',
+    state: { base, flags: new Set(['DRAIN']) },
+  });
+  const known = (nodes: readonly object[], at: number) =>
+    ({ kind: 'known', at, jobsAfterNodes: true, nodes }) as unknown as NodesView;
+  for (const [reason, size, base, expected] of [
+    ['large, still drained', 1_000, 'IDLE', ['read a', 'a']],
+    ['large, and a job runs there after all', 1_000, 'ALLOCATED', ['read a']],
+    ['small', 10, 'IDLE', ['list', 'a']],
+  ] as const) {
+    const told: string[] = [];
+    const all = [node('a'), ...Array.from({ length: size }, (_, index) => node(`n${index}`))];
+    const gateway = {
+      // Older than a list may be.
+      view: () => known(all, -10_000),
+      freshView: async () => {
+        told.push('list');
+        return known([node('a', base)], 0);
+      },
+      freshNodes: async (names: readonly string[]) => {
+        told.push(`read ${names.join()}`);
+        return known([node('a', base)], 0);
+      },
+    } as unknown as SlurmGateway;
+    const client = {
+      delete: async (_: object, { name }: { name: string }) => void told.push(name),
+    } as unknown as Client;
+    const because = 'drained';
+    await act(
+      [{ kind: 'delete-worker', name: 'a', uid: 'a', slurmName: 'a', because, why: 'scale-in' }],
+      actContext({ client, gateway }),
+    );
+    assert.deepEqual(told, expected, reason);
+  }
+});
+
 test('law L11: set down is only what a list asked for now still shows as the dead one', async () => {
   const ended = 10_000;
   const listed = (slurmdStartedAt: number | undefined, name = 'w-0'): NodesView =>

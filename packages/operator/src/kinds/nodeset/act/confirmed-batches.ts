@@ -5,6 +5,8 @@ import { type FreshList, isSlurmsWord, stillSafe } from './still-safe.ts';
 
 /** What we drained gets no work, so a list of this age still tells the truth about it. */
 const stillFresh = 2_000;
+/** Reading one node alone costs as much as so many nodes of a list. */
+const nodesPerRead = 20;
 
 /**
  * The deletes that may be sent now, as many as are sent at once, by a list that is young enough when they are; what is not safe by it
@@ -26,7 +28,7 @@ export async function* confirmedBatches(
   const byName = namesOnce();
   if (unasked.length > 0) yield unasked;
   for (const batch of inBatches(lasting, context.parallel))
-    yield confirmed(batch, byName(await drainedView(context)));
+    yield confirmed(batch, byName(await drainedView(batch, context)));
   for (const batch of inBatches(fleeting, context.parallel))
     yield confirmed(batch, byName(await freshView(context)));
 }
@@ -55,12 +57,17 @@ function namesOnce(): (view: NodesView) => FreshList | undefined {
   };
 }
 
-async function drainedView(context: ActContext): Promise<NodesView> {
+async function drainedView(batch: readonly Of<'delete-worker'>[], context: ActContext): Promise<NodesView> {
   const newest = context.gateway?.view();
   const age = newest?.kind === 'known' ? context.now() - newest.at : Number.NaN;
   // Below zero: the clock was set back, and its age is unknown.
   const isFresh = age >= 0 && age < stillFresh;
-  return newest?.kind === 'known' && isFresh && newest.jobsAfterNodes ? newest : freshView(context);
+  if (newest?.kind === 'known' && isFresh && newest.jobsAfterNodes) return newest;
+  // A drain of ours lasts, so a reading of these nodes is enough: a list of thousands would take a second.
+  const names = batch.map(({ slurmName }) => slurmName);
+  if (newest?.kind === 'known' && newest.nodes.length > names.length * nodesPerRead)
+    return context.gateway?.freshNodes(names, context.signal) ?? freshView(context);
+  return freshView(context);
 }
 
 async function freshView({ gateway, signal }: ActContext): Promise<NodesView> {

@@ -1,7 +1,8 @@
 /** Whether something about a NodeSet waits for the next list of Slurm. */
+import type { Waiting } from '@slurm-operator/slurm';
 import type { WhyGone } from './actions.ts';
 import { drainTarget } from './drain-target.ts';
-import { askAbout, isOurDrain } from './node-state.ts';
+import { askAbout, isDrained, isOurDrain } from './node-state.ts';
 import type { Observed, Worker } from './observed.ts';
 
 /** While something waits, Slurm is listed about this often. */
@@ -16,8 +17,9 @@ export function slurmIsBehindUs({ slurm, lastWrites }: Observed): boolean {
 }
 
 /** That a change of ours took effect, that a worker registered, that it may be undrained. */
-export function awaitsNews(observed: Observed, toRemove: ReadonlyMap<Worker, WhyGone>): boolean {
+function awaitsNews(observed: Observed, toRemove: ReadonlyMap<Worker, WhyGone>): boolean {
   return observed.workers.some((worker) => {
+    if (worker.terminating) return false; // the kubelet has to remove it first
     const answer = askAbout(worker, observed);
     switch (answer.kind) {
       case 'unknown':
@@ -33,4 +35,28 @@ export function awaitsNews(observed: Observed, toRemove: ReadonlyMap<Worker, Why
         return answer satisfies never;
     }
   });
+}
+
+/**
+ * What of Slurm is waited for, so that it is asked no more often than that needs. Pods that are terminating are Kubernetes's to remove, and
+ * a worker that is drained but for its jobs waits for their end alone.
+ */
+export function waitingFor(
+  observed: Observed,
+  toRemove: ReadonlyMap<Worker, WhyGone>,
+  awaitsRecords: boolean,
+): Waiting {
+  if (awaitsRecords || awaitsNews(observed, toRemove)) return 'changes';
+  let waiting: Waiting = false;
+  for (const [worker] of toRemove) {
+    if (worker.terminating) continue;
+    if (!waitsForJobs(worker, observed)) return 'changes';
+    waiting = 'jobs';
+  }
+  return waiting;
+}
+
+function waitsForJobs(worker: Worker, observed: Observed): boolean {
+  const answer = askAbout(worker, observed);
+  return answer.kind === 'present' && answer.node.flags.has('DRAIN') && !isDrained(answer.node);
 }

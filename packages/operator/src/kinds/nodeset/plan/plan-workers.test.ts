@@ -98,8 +98,22 @@ test('the pod says what Slurm says of its node, one condition per state, and kee
 test('Slurm is asked often until a list shows what became of our last change', () => {
   const quiet = observed([worker(0)], [slurmNode(0)]);
   assert.equal(planWorkers(quiet, now).waitsForSlurm, false);
-  assert.equal(planWorkers({ ...quiet, lastWrites: new Map([['w-0', now]]) }, now).waitsForSlurm, true);
+  assert.equal(planWorkers({ ...quiet, lastWrites: new Map([['w-0', now]]) }, now).waitsForSlurm, 'changes');
   assert.equal(planWorkers({ ...quiet, lastWrites: new Map([['w-0', now - 1]]) }, now).waitsForSlurm, false);
+});
+
+test('of Slurm only what is waited for is polled often', () => {
+  const drained = { flags: new Set(['DRAIN']), reason: ours } as const;
+  const leaving = (node: Parameters<typeof slurmNode>[1], over: Parameters<typeof worker>[1] = {}) =>
+    planWorkers(observed([worker(0, over)], [slurmNode(0, node)], { replicas: 0 }), now).waitsForSlurm;
+  assert.equal(leaving({}), 'changes', 'the drain is to be seen in a list');
+  assert.equal(
+    leaving({ ...busy, ...drained }),
+    'jobs',
+    'a job has to end, which the list of job states shows',
+  );
+  assert.equal(leaving(drained), 'changes', 'drained: the second look follows at once');
+  assert.equal(leaving(drained, { terminating: true }), false, 'the kubelet has to remove the pod');
 });
 
 test('upstream item 19: of several moments to look again the first counts, whatever else is held back for longer', () => {

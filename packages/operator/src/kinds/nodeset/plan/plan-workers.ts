@@ -2,12 +2,13 @@
  * The decision about the workers of a NodeSet: what is observed, and the time, in; actions and a summary out.
  * No I/O, no clock, nothing remembered. The laws it keeps (L1 … L11) are property tests beside it.
  */
+import type { Waiting } from '@slurm-operator/slurm';
 import type { AutoscaleSummary } from '../autoscale/autoscale.ts';
 import { planPower } from '../autoscale/power.ts';
 import { isWakingUp } from '../autoscale/slot-states.ts';
 import type { WorkerAction } from './actions.ts';
 import { isAvailable, isOutOfReach } from './availability.ts';
-import { awaitsNews, listAgain, slurmIsBehindUs } from './awaits-slurm.ts';
+import { listAgain, slurmIsBehindUs, waitingFor } from './awaits-slurm.ts';
 import { claimActions, unmarkedSlots } from './claims.ts';
 import { planCreations } from './creations.ts';
 import { withCurrentDeadlines } from './current-deadlines.ts';
@@ -35,8 +36,8 @@ export interface WorkerPlan {
   /** Some workers that should be registered are unknown to Slurm. */
   readonly hasUnregistered: boolean;
   readonly toRemove: readonly Worker[];
-  /** Something waits for Slurm to change: ask it often. */
-  readonly waitsForSlurm: boolean;
+  /** Something waits for Slurm to change: ask it often. `jobs`: only for jobs to end. */
+  readonly waitsForSlurm: Waiting;
   /** When time alone may change the decision. */
   readonly wakeAt: number | undefined;
   readonly autoscale?: AutoscaleSummary | undefined;
@@ -97,11 +98,7 @@ export function planWorkers(observed: Observed, now: number): WorkerPlan {
     blind: workers.blind,
     hasUnregistered: removals.hasUnregistered,
     toRemove: [...removals.workers.keys()],
-    waitsForSlurm:
-      removals.workers.size > 0 ||
-      records.awaited > 0 ||
-      power.awaitsSlurm ||
-      awaitsNews(current, removals.workers),
+    waitsForSlurm: waitingFor(current, removals.workers, records.awaited > 0 || power.awaitsSlurm),
     wakeAt: earliestAfter(now, wakes),
     autoscale: power.summary,
   };

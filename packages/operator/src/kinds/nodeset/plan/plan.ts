@@ -3,6 +3,7 @@
  * printed (`describe-plan.ts`) and simulated instead of carried out.
  */
 import type { Controller, NodeSet } from '@slurm-operator/api';
+import type { Waiting } from '@slurm-operator/slurm';
 import type { CustomAction } from '../../../framework/actions.ts';
 import type { Plan } from '../../../framework/define-reconciler.ts';
 import type { Problem } from '../../../framework/status/conditions.ts';
@@ -46,7 +47,7 @@ export interface WorkersAction extends CustomAction {
 /** How often Slurm is asked for news. */
 export interface PollAction extends CustomAction {
   readonly type: 'Poll';
-  readonly fast: boolean;
+  readonly waiting: Waiting;
 }
 
 export type NodeSetAction = WorkersAction | PollAction | WindowAction;
@@ -77,7 +78,7 @@ export function planNodeSet(observed: ObservedNodeSet, now: number): NodeSetPlan
   const workers = planWorkers(facts, now);
   const window = planWindow(nodeSet, reservation, registeredNames(facts), now);
   const creations = paceCreations(workers, controller !== undefined && specProblems.length === 0);
-  const polls = workers.waitsForSlurm && !creations.busy;
+  const polls = !creations.busy && workers.waitsForSlurm;
 
   const nodes = pins(nodeSet, facts);
   const keepsFinalizer = window.keepsFinalizer && controller !== undefined;
@@ -88,7 +89,7 @@ export function planNodeSet(observed: ObservedNodeSet, now: number): NodeSetPlan
   const inUse = new Set([...facts.workers.map((worker) => worker.revision), keptRevision(facts)]);
   return {
     actions: [
-      ...(polls || memory.pollsFast ? [pollAction(polls)] : []),
+      ...(polls !== false || memory.pollsFast ? [pollAction(polls)] : []),
       ...planShared(nodeSet, controller, shared),
       ...(deleting ? [] : planRevisions(nodeSet, facts.updateRevision, inUse, revisions)),
       // Without the NodeSet nothing would remember its reservation: it goes first.
@@ -110,7 +111,7 @@ export function planNodeSet(observed: ObservedNodeSet, now: number): NodeSetPlan
       ...memory,
       lostSince: facts.slurm.kind === 'known' ? lostSince(memory, workers, now) : memory.lostSince,
       restUntil: restAfter(facts.workers.length, now),
-      pollsFast: polls,
+      pollsFast: polls !== false,
     },
   };
 }
@@ -122,10 +123,10 @@ const workersAction = (actions: readonly WorkerAction[], moreToCreate: boolean):
   moreToCreate,
 });
 
-const pollAction = (fast: boolean): PollAction => ({
+const pollAction = (waiting: Waiting): PollAction => ({
   type: 'Poll',
-  title: fast ? 'Slurm often' : 'Slurm at its usual rate',
-  fast,
+  title: waiting === false ? 'Slurm at its usual rate' : waiting === 'jobs' ? 'jobs often' : 'Slurm often',
+  waiting,
 });
 
 interface Creations {
