@@ -16,6 +16,7 @@ const mayImport: Record<string, readonly string[]> = {
   'packages/advice': ['packages/kube', 'packages/slurm', 'packages/api'],
   // Of the operator only its pure entry `dry-run`.
   'packages/cli': ['packages/advice', 'packages/operator', 'packages/kube', 'packages/slurm', 'packages/api'],
+  'packages/dashboard': ['packages/advice', 'packages/kube', 'packages/slurm', 'packages/api'],
   images: ['packages/sandbox'],
   localcluster: ['packages/kubernetes-values', 'packages/kube', 'packages/apiserver', 'packages/sandbox'],
   demo: [

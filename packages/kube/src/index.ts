@@ -34,6 +34,13 @@ export type {
   WriteOptions,
 } from './client/options.ts';
 export { type PodLogOptions, podLog, podLogStream } from './client/pod-log.ts';
+export {
+  type AccessAttributes,
+  type ReviewedUser,
+  type ReviewOptions,
+  reviewAccess,
+  reviewToken,
+} from './client/reviews.ts';
 export { type EvictOptions, evict, getScale, type Scale, setScale } from './client/subresources.ts';
 export type { WatchEvent } from './client/watch.ts';
 export { type BackoffOptions, backoffDelay, type Clock, sleep, systemClock } from './clock.ts';

@@ -53,6 +53,13 @@ export {
 } from './tokens/token-provider.ts';
 export type { JobChange, JobStates } from './watch/job-changes.ts';
 export {
+  JobIndex,
+  type JobIndexContent,
+  type JobIndexNotification,
+  type JobIndexOptions,
+  type JobIndexView,
+} from './watch/job-index.ts';
+export {
   deadlinesOf,
   type JobContent,
   type JobsNotification,

@@ -1,26 +1,11 @@
 /** Authenticates and authorizes requests with TokenReview and SubjectAccessReview, so that RBAC protects the metrics. */
 import { hash } from 'node:crypto';
 import type { Client } from '../client/client.ts';
+import { reviewAccess, reviewToken } from '../client/reviews.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { explain } from '../errors.ts';
 import { type Log, silent } from '../log.ts';
 import type { StatusAnswer, StatusRequest } from './status-server.ts';
-
-interface TokenReview {
-  readonly status?: {
-    readonly authenticated?: boolean;
-    readonly user?: {
-      readonly username?: string;
-      readonly uid?: string;
-      readonly groups?: readonly string[];
-      readonly extra?: Readonly<Record<string, readonly string[]>>;
-    };
-  };
-}
-
-interface AccessReview {
-  readonly status?: { readonly allowed?: boolean };
-}
 
 /** How long a result is cached, in milliseconds: scrapes come every few seconds with the same token. */
 const CACHE_TTL = { yes: 60_000, no: 10_000 };
@@ -65,26 +50,11 @@ export class AccessReviewer {
   }
 
   async #review(token: string, path: string): Promise<StatusAnswer | undefined> {
-    const { status } = await this.#client.json<TokenReview>(
-      'POST',
-      '/apis/authentication.k8s.io/v1/tokenreviews',
-      {
-        body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
-        timeout: REVIEW_TIMEOUT,
-      },
-    );
-    if (status?.authenticated !== true) return { status: 401, text: 'the token is not valid\n' };
-    const { username, ...rest } = status.user ?? {};
-    const spec = { user: username, ...rest, nonResourceAttributes: { path, verb: 'get' } };
-    const review = await this.#client.json<AccessReview>(
-      'POST',
-      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-      {
-        body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec },
-        timeout: REVIEW_TIMEOUT,
-      },
-    );
-    if (review.status?.allowed === true) return undefined;
-    return { status: 403, text: `${username ?? 'you'} may not get ${path}\n` };
+    const options = { timeout: REVIEW_TIMEOUT };
+    const user = await reviewToken(this.#client, token, options);
+    if (user === undefined) return { status: 401, text: 'the token is not valid\n' };
+    const nonResourceAttributes = { path, verb: 'get' };
+    if (await reviewAccess(this.#client, user, { nonResourceAttributes }, options)) return undefined;
+    return { status: 403, text: `${user.username} may not get ${path}\n` };
   }
 }

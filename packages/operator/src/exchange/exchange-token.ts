@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { group } from '@slurm-operator/api';
-import type { Log } from '@slurm-operator/kube';
+import type { Log, ReviewedUser } from '@slurm-operator/kube';
 import { InvalidInput, signJwt } from '@slurm-operator/slurm';
 import { allowedUsersAnnotation, mayHaveToken } from '../kinds/token/renewal.ts';
 import type { RequestLimits } from './request-limits.ts';
@@ -29,13 +29,6 @@ export interface ExchangeAnswer {
   readonly retryAfterMs?: number;
 }
 
-export interface Reviewed {
-  readonly username: string;
-  readonly uid?: string | undefined;
-  readonly groups?: readonly string[] | undefined;
-  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
-}
-
 export interface SigningKey {
   readonly secret: string;
   readonly key: Buffer;
@@ -44,9 +37,9 @@ export interface SigningKey {
 
 export interface Exchanger {
   /** Who the bearer is; undefined if Kubernetes does not accept it for these audiences. */
-  readonly review: (bearer: string) => Promise<Reviewed | undefined>;
+  readonly review: (bearer: string) => Promise<ReviewedUser | undefined>;
   /** Whether that user may `create` this subresource of the Cluster. */
-  readonly isAllowed: (user: Reviewed, attributes: ResourceAttributes) => Promise<boolean>;
+  readonly isAllowed: (user: ReviewedUser, attributes: ResourceAttributes) => Promise<boolean>;
   /** The JWT key of a Cluster, or why there is none. */
   readonly keyOf: (namespace: string, cluster: string) => Promise<SigningKey | string>;
   readonly users: UserMapping;

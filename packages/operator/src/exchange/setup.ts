@@ -8,19 +8,15 @@ import {
   configMaps,
   type Log,
   type Manager,
+  reviewAccess,
+  reviewToken,
   SelfSignedCertificates,
   secrets,
 } from '@slurm-operator/kube';
 import { clusters, controllers } from '../cache/resources.ts';
 import { jwtKeyOf } from '../objects/key-sources.ts';
 import { ExchangeServer } from './exchange-server.ts';
-import {
-  type Exchanger,
-  exchangeToken,
-  type ResourceAttributes,
-  type Reviewed,
-  type SigningKey,
-} from './exchange-token.ts';
+import { type Exchanger, exchangeToken, type SigningKey } from './exchange-token.ts';
 import { RequestLimits } from './request-limits.ts';
 import type { UserMapping } from './slurm-user.ts';
 
@@ -33,7 +29,7 @@ export interface ExchangeOptions {
   readonly namespace: string;
 }
 
-const reviewTimeout = 5_000;
+const readTimeout = 5_000;
 /** Everyone together, and each user: a script that needs a token every second is doing something wrong. */
 const limits = { all: { burst: 60, perSecond: 20 }, each: { burst: 10, perSecond: 0.2 } };
 
@@ -41,8 +37,8 @@ export function setupExchange(manager: Manager, options: ExchangeOptions): Excha
   const { unguardedClient: client, cache, clock } = manager;
   const log = manager.log.child({ part: 'token-exchange' });
   const exchanger: Exchanger = {
-    review: (bearer) => review(client, bearer, options.audiences),
-    isAllowed: (user, attributes) => isAllowed(client, user, attributes),
+    review: (bearer) => reviewToken(client, bearer, { audiences: options.audiences }),
+    isAllowed: (user, resourceAttributes) => reviewAccess(client, user, { resourceAttributes }),
     keyOf: (namespace, cluster) => keyOf({ cache, client }, namespace, cluster),
     users: options.users,
     limits: new RequestLimits(limits.all, limits.each),
@@ -111,50 +107,6 @@ async function publish(
   );
 }
 
-async function review(
-  client: Client,
-  token: string,
-  audiences: readonly string[],
-): Promise<Reviewed | undefined> {
-  const { status } = await client.json<{
-    readonly status?: {
-      readonly authenticated?: boolean;
-      readonly audiences?: readonly string[];
-      readonly user?: Partial<Reviewed>;
-    };
-  }>('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
-    body: {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenReview',
-      spec: { token, ...(audiences.length === 0 ? {} : { audiences }) },
-    },
-    timeout: reviewTimeout,
-  });
-  const { username } = status?.user ?? {};
-  if (status?.authenticated !== true || username === undefined || username === '') return undefined;
-  // An authenticator that knows no audiences answers without: it must not count as one of ours.
-  if (audiences.length > 0 && !audiences.some((one) => status.audiences?.includes(one))) return undefined;
-  return { ...status.user, username };
-}
-
-async function isAllowed(
-  client: Client,
-  { username, uid, groups, extra }: Reviewed,
-  resourceAttributes: ResourceAttributes,
-): Promise<boolean> {
-  const { status } = await client.json<{
-    readonly status?: { readonly allowed?: boolean; readonly denied?: boolean };
-  }>('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
-    body: {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SubjectAccessReview',
-      spec: { user: username, uid, groups, extra, resourceAttributes },
-    },
-    timeout: reviewTimeout,
-  });
-  return status?.allowed === true && status.denied !== true;
-}
-
 async function keyOf(
   { cache, client }: { readonly cache: Cache; readonly client: Client },
   namespace: string,
@@ -165,7 +117,7 @@ async function keyOf(
   const controller = cache.get(controllers, { namespace, name: cluster.spec.controllerRef?.name ?? '' });
   const ref = controller && jwtKeyOf(controller.spec);
   if (ref === undefined) return `Cluster ${name} has no Controller with a JWT key`;
-  const secret = await client.find(secrets, { namespace, name: ref.name }, { timeout: reviewTimeout });
+  const secret = await client.find(secrets, { namespace, name: ref.name }, { timeout: readTimeout });
   const encoded = secret?.data?.[ref.key];
   if (encoded === undefined) return `Secret ${ref.name} has no key ${ref.key}`;
   return {

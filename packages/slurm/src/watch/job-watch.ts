@@ -1,6 +1,5 @@
 /** Watches the jobs of one Slurm: cheap lists of states, and the details of running jobs. */
 import type { SlurmClient } from '../client.ts';
-import { isOutage } from '../connection/circuit.ts';
 import { ProtocolError, Timeout } from '../errors.ts';
 import { expandHostlist } from '../meaning/hostlist.ts';
 import { type Deadline, nodeDeadlines } from '../model/deadlines.ts';
@@ -9,6 +8,7 @@ import { type JobChange, type JobStates, jobChanges } from './job-changes.ts';
 import { Lister, type ListSinceOptions } from './lister.ts';
 import type { WatchOptions } from './node-watch.ts';
 import { pace } from './pace.ts';
+import { longestUnread, readJobs } from './read-jobs.ts';
 import type { Known, View } from './view.ts';
 
 export interface JobContent {
@@ -39,7 +39,6 @@ export interface JobsNotification {
 
 /** Maximum number of details fetched per list, one GET each; the rest follows with the next list. */
 const maxDetails = 64;
-const parallelDetails = 4;
 /**
  * A time limit can be changed while a job runs, which `jobs/state` does not show: details are read again at this age, a
  * few per list.
@@ -179,8 +178,7 @@ async function listStates(
     if (listed.beganAt - at >= detailsAgeMs && old.length < maxRereads) old.push(id);
   }
   const wanted = [...longestUnread(missing, last.requestedAt).slice(0, maxDetails), ...old];
-  const fetched = await fetchDetails(client, wanted, signal);
-  for (const [id, job] of fetched.jobs) {
+  for (const [id, job] of await readJobs(client, wanted, signal)) {
     // Slurm lists it but does not know it: it just ended, and the next list shows that, or it stays missing.
     if (job === undefined) continue;
     missing.delete(id);
@@ -196,32 +194,6 @@ async function listStates(
   const content = { states, running, readAt, missing, changes, requestedAt };
   // While details are missing the next poll follows soon.
   return { content, beganAt: listed.beganAt, bytes: missing.size > 0 ? 0 : listed.bytes };
-}
-
-/** Jobs that cannot be read must not keep others from being read: those never requested first, then the longest ago. */
-export function longestUnread(
-  missing: Iterable<string>,
-  requestedAt: ReadonlyMap<string, number>,
-): readonly string[] {
-  const at = (id: string) => requestedAt.get(id) ?? Number.NEGATIVE_INFINITY;
-  return [...missing].toSorted((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)));
-}
-
-/** Details of jobs, a few at a time. A job that cannot be read stays missing; an outage ends the round. */
-async function fetchDetails(client: SlurmClient, ids: readonly string[], signal: AbortSignal) {
-  const jobs = new Map<string, SlurmJob | undefined>();
-  const waiting = [...ids];
-  const worker = async () => {
-    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-      try {
-        jobs.set(id, await client.jobs.get(id, { signal }));
-      } catch (error) {
-        if (isOutage(error)) waiting.length = 0;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: parallelDetails }, worker));
-  return { jobs };
 }
 
 /** A job whose hostlist cannot be parsed counts as invalidated. */

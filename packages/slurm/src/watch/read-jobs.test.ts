@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { longestUnread } from './job-watch.ts';
+import { longestUnread } from './read-jobs.ts';
 
 test('jobs that cannot be read do not keep others from being read', () => {
   const missing = Array.from({ length: 200 }, (_, index) => String(index));

@@ -1,0 +1,96 @@
+/** Streams over real sockets: each gets every event, slow readers lose their queue only, one user cannot take all places. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { until } from '@slurm-operator/kube/testing';
+import { systemClock } from '@slurm-operator/slurm';
+import { EventStreams, type EventStreamsOptions, serverEvent } from './event-stream.ts';
+
+async function serve(options: Partial<EventStreamsOptions> = {}) {
+  const streams = new EventStreams({ clock: systemClock, ...options });
+  const server = createServer((request, response) => {
+    const opened = streams.open(response, request.url ?? '', [serverEvent('hello', { version: 1 }, 1)]);
+    if (opened !== 'opened') response.writeHead(503).end(opened);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const open = async (user: string) => {
+    const [response] = (await once(get({ host: '127.0.0.1', port, path: user }), 'response')) as [
+      IncomingMessage,
+    ];
+    response.on('error', () => {});
+    return response;
+  };
+  return {
+    streams,
+    open,
+    [Symbol.asyncDispose]: async () => {
+      streams[Symbol.dispose]();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function textOf(response: IncomingMessage): () => string {
+  let text = '';
+  response.setEncoding('utf8');
+  response.on('data', (chunk: string) => {
+    text += chunk;
+  });
+  return () => text;
+}
+
+test('every stream gets every event in order, and the number of the last one', async () => {
+  await using at = await serve();
+  const texts = await Promise.all(['/a', '/b', '/c'].map(async (user) => textOf(await at.open(user))));
+  await until('three streams', () => at.streams.size === 3);
+  for (let id = 2; id < 40; id += 1) at.streams.send(serverEvent('nodes', { id }, id));
+  for (const text of texts) await until('the last event', () => text().includes('id: 39\n'));
+  for (const text of texts)
+    assert.deepEqual(
+      [...text().matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id)),
+      Array.from({ length: 39 }, (_, index) => index + 1),
+    );
+});
+
+test('a browser that does not read is told to read again, and costs no more memory than its buffer', async () => {
+  await using at = await serve({ mostBuffered: 100_000 });
+  const slow = await at.open('/slow');
+  const text = textOf(await at.open('/fast'));
+  slow.pause();
+  await until('two streams', () => at.streams.size === 2);
+  const event = serverEvent('nodes', 'x'.repeat(20_000));
+  for (let count = 0; count < 500; count += 1) {
+    at.streams.send(event);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  at.streams.send(serverEvent('last', {}));
+  await until('the fast one has everything', () => text().includes('event: last'));
+  assert.equal(text().match(/event: nodes/g)?.length, 500);
+  const slowText = textOf(slow);
+  slow.resume();
+  await until('the slow one is told to read again', () => slowText().includes('event: resync'));
+  at.streams.send(serverEvent('after', {}));
+  await until('it goes on', () => {
+    if (slowText().includes('event: after')) return true;
+    at.streams.send(serverEvent('after', {}));
+    return false;
+  });
+});
+
+test('places are limited in all and for each user, and are free again after the browser left', async () => {
+  await using at = await serve({ mostStreams: 4, mostOfUser: 2 });
+  const first = await at.open('/a');
+  await at.open('/a');
+  assert.equal((await at.open('/a')).statusCode, 503);
+  await at.open('/b');
+  await at.open('/c');
+  assert.equal((await at.open('/d')).statusCode, 503);
+  first.destroy();
+  await until('a place is free', () => at.streams.size === 3);
+  assert.equal((await at.open('/a')).statusCode, 200);
+});
