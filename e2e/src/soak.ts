@@ -34,8 +34,9 @@ const options = {
   // Two may run beside each other.
   name: `soak-${process.pid}`,
   shortest: number('SHORTEST', 3),
-  longest: number('LONGEST', 30),
+  longest: number('LONGEST', 20),
   pause: number('PAUSE_MS', 1_500),
+  lanes: number('LANES', 3),
   ...(process.env['MINUTES'] === undefined ? {} : { minutes: number('MINUTES', 0) }),
   say,
   signal,

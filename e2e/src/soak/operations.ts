@@ -56,10 +56,10 @@ function shuffled(seed: number): Operation[] {
     .map(({ operation }) => operation);
 }
 
-/** What cannot be done because a daemon is away is not done. */
+/** What cannot be done because a daemon is away is not done. Others may run at the same time, with other parts. */
 export async function operate({ operation }: Drawn, soak: Soaking): Promise<string> {
   try {
-    return await operation.run(soak);
+    return await soak.turns.take(operation.needs ?? [], () => operation.run(soak));
   } catch (error) {
     if (!(error instanceof KubeError) && !(error instanceof SlurmError)) throw error;
     return `${operation.kind}: not now, ${error.message}`;

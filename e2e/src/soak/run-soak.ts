@@ -17,6 +17,7 @@ import { Neighbours } from './neighbours.ts';
 import { firstSpec, jobsPerWorker, machineLabel, most } from './operations/node-sets.ts';
 import { slurmCommand } from './operations/operation.ts';
 import { lastingSets } from './operations/set-names.ts';
+import { Turns } from './operations/turns.ts';
 import { draw, type FirstOperations, operate } from './operations.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
 import { patience, settle } from './settle.ts';
@@ -41,8 +42,10 @@ export interface SoakOptions {
   /** Seconds that a job takes. */
   readonly shortest: number;
   readonly longest: number;
-  /** Milliseconds between two operations, at most. */
+  /** Milliseconds between two operations of one lane, at most. */
   readonly pause: number;
+  /** Operations at a time, where they need nothing in common. @default 3 */
+  readonly lanes?: number;
   /** What is done before operations are drawn by chance. @default nothing */
   readonly first?: FirstOperations;
   /** No operation begins later than this after the first one. @default without end */
@@ -100,6 +103,7 @@ class Soak {
   readonly #kinds = new Map<string, number>();
   /** Where the time of operations went: kind → milliseconds. */
   readonly #spent = new Map<string, number>();
+  readonly #turns = new Turns();
 
   constructor(stage: SlurmStage, options: SoakOptions) {
     this.#stage = stage;
@@ -117,19 +121,30 @@ class Soak {
     const busy = this.#keepBusy(load, over.signal);
     // Awaited below; what it throws must not end the process before the stage is gone.
     busy.catch(() => undefined);
+    let begun = 0;
     let made = 0;
     let stopped = false;
     const began = Date.now();
     const deadline = began + (this.#options.minutes ?? Number.POSITIVE_INFINITY) * 60_000;
     try {
       await until('every worker is busy', () => load.allBusy(), patience);
-      while (made < ops && !stopped && Date.now() < deadline) {
-        made += 1;
-        if (ops - made < windDownOperations) load.windDown();
-        await this.#step(made, load);
-        if (this.#options.stopAtLoss === true) stopped = this.#somethingIsLost(load);
-        else if (made % tallyEvery === 0) this.#tally(load);
-      }
+      const lane = async () => {
+        while (begun < ops && !stopped && Date.now() < deadline) {
+          begun += 1;
+          if (ops - begun < windDownOperations) load.windDown();
+          await this.#step(begun, load).catch((error: unknown) => {
+            // The others end after their operation, so that none is under way when the stage goes.
+            stopped = true;
+            throw error;
+          });
+          made += 1;
+          if (this.#options.stopAtLoss === true) stopped ||= this.#somethingIsLost(load);
+          else if (made % tallyEvery === 0) this.#tally(load);
+        }
+      };
+      const lanes = Array.from({ length: this.#options.lanes ?? 3 }, lane);
+      for (const ended of await Promise.allSettled(lanes))
+        if (ended.status === 'rejected') throw ended.reason;
     } finally {
       over.abort();
       await busy;
@@ -239,6 +254,7 @@ class Soak {
     const began = Date.now();
     const what = await operate(drawn, {
       stage: this.#stage,
+      turns: this.#turns,
       random: drawn.random,
       administrator: this.#administrator,
       load,

@@ -1,4 +1,5 @@
 /** What people do to jobs while everything else happens. */
+import { isForeign } from '../neighbours.ts';
 import type { TrackedJob } from '../workload.ts';
 import { type Operation, pause, type Run, type Soaking, slurmCommand, slurmOf } from './operation.ts';
 
@@ -63,26 +64,32 @@ const reserve: Run = async (soak) => {
 
 /** All work on a worker is suspended, its NodeSet scaled to nothing, and the operator must find that out from the beginning. */
 const scaleInUnderSuspended: Run = async (soak) => {
-  const { stage, load } = soak;
-  const job = pickJob(soak, (each) => runs(each) && /^[ab]-/.test(each.runs.at(-1)?.node ?? ''));
+  const { stage } = soak;
+  const job = pickJob(
+    soak,
+    (each) =>
+      runs(each) && /^[ab]-/.test(each.runs.at(-1)?.node ?? '') && !isForeign(each.runs.at(-1)?.node ?? ''),
+  );
   const node = job?.runs.at(-1)?.node ?? '';
   const set = node.slice(0, 1);
   if (job === undefined || (await stage.nodeSet(set)) === undefined) return 'no job to suspend';
+  return soak.turns.within(set, () => suspendAllAndScaleIn(soak, node, set));
+};
+
+async function suspendAllAndScaleIn({ stage, load }: Soaking, node: string, set: string): Promise<string> {
   const there = load.open.filter((each) => runs(each) && each.runs.at(-1)?.node === node);
-  for (const { id } of there) {
-    load.suspend(id, Date.now() + 12_000);
-    await slurmCommand(stage, 'scontrol', 'suspend', String(id));
-  }
+  for (const { id } of there) load.suspend(id, Date.now() + 12_000);
+  await Promise.all(there.map(({ id }) => slurmCommand(stage, 'scontrol', 'suspend', String(id))));
   await stage.patchNodeSet(set, { replicas: 0 });
   await pause(1_000);
   await stage.operator.kill();
   stage.operator.start();
   return `suspend all jobs on ${node}, scale ${set} to 0, and kill -9 the operator`;
-};
+}
 
 export const ofJobs: readonly Operation[] = [
   { kind: 'suspend a job', weight: 3, run: suspend },
-  { kind: 'scale in under suspended jobs', run: scaleInUnderSuspended },
+  { kind: 'scale in under suspended jobs', needs: ['operator'], run: scaleInUnderSuspended },
   { kind: 'requeue a job', run: requeue },
   { kind: 'cancel a job', run: cancel },
   { kind: 'reserve a node', run: reserve },

@@ -88,10 +88,10 @@ async function isDrained(stage: SlurmStage, node: string): Promise<boolean> {
 const loseIdleNode: Run = async ({ stage, random, administrator }) => {
   const on = async (machine: string) =>
     (await stage.client.list(pods, { namespace })).items.filter((pod) => pod.spec?.nodeName === machine);
+  const isBare = async (machine: string) =>
+    (await on(machine)).every((pod) => pod.metadata.labels?.['app.kubernetes.io/name'] === 'slurmd');
   const bare: (typeof stage.cluster.nodes)[number][] = [];
-  for (const node of stage.cluster.nodes)
-    if ((await on(node.name)).every((pod) => pod.metadata.labels?.['app.kubernetes.io/name'] === 'slurmd'))
-      bare.push(node);
+  for (const node of stage.cluster.nodes) if (await isBare(node.name)) bare.push(node);
   const lost = random.pick(bare);
   if (lost === undefined) return 'no machine to lose: slurmctld or slurmrestd is on each';
   const slurm = await stage.slurm();
@@ -102,8 +102,8 @@ const loseIdleNode: Run = async ({ stage, random, administrator }) => {
   try {
     for (const name of names) await slurm.nodes.update(name, { state: 'DRAIN', reason: powerCut });
     const idle = await becomeIdle(slurm, names, 8_000);
-    // A worker that came meanwhile may have a job.
-    const alone = idle && (await workers()).join() === names.join();
+    // A worker that came meanwhile may have a job, and slurmctld may have moved here.
+    const alone = idle && (await workers()).join() === names.join() && (await isBare(lost.name));
     if (alone) {
       await lost.stop();
       await pause(3_000);
@@ -135,6 +135,6 @@ export const ofMachines: readonly Operation[] = [
   { kind: 'cordon or uncordon a machine', weight: 2, run: cordonNode },
   { kind: 'cordon or uncordon a pod', weight: 2, run: cordonPod },
   { kind: 'evict a busy worker', run: evictBusy },
-  { kind: 'drain a machine', run: drainMachine },
-  { kind: 'lose a machine without jobs', run: loseIdleNode },
+  { kind: 'drain a machine', needs: ['machines', 'slurmctld'], run: drainMachine },
+  { kind: 'lose a machine without jobs', needs: ['machines', 'slurmctld'], run: loseIdleNode },
 ];

@@ -49,14 +49,17 @@ const onOne =
     const draw = soak.random.next();
     const present = await presentSets(soak.stage);
     const name = present[Math.floor(draw * present.length)];
-    return name === undefined ? 'no NodeSet is there' : work(soak, name);
+    return name === undefined ? 'no NodeSet is there' : soak.turns.within(name, () => work(soak, name));
   };
 
 const create = async (soak: Soaking): Promise<string> => {
   const { random, stage } = soak;
-  const name = random.pick(lastingSets) ?? 'a';
-  if ((await stage.nodeSet(name)) !== undefined) return `NodeSet ${name} is there already`;
-  if (name === 'b' && (await stage.nodeSet('c')) !== undefined) return 'NodeSet b is there, as c';
+  const { items } = await stage.client.list(nodeSets, { namespace });
+  const exists = (name: SetName) => items.some(({ metadata }) => metadata.name === name);
+  const draw = random.next();
+  const missing = lastingSets.filter((name) => !exists(name) && !(name === 'b' && exists('c')));
+  const name = missing[Math.floor(draw * missing.length)];
+  if (name === undefined) return 'every NodeSet is there already';
   await stage.createNodeSet(name, firstSpec(name));
   return `create NodeSet ${name}`;
 };
@@ -184,7 +187,7 @@ export const ofNodeSets: readonly Operation[] = [
   { kind: 'delete a NodeSet, draining', weight: 2, run: remove('Drain') },
   { kind: 'delete a NodeSet with its pending jobs', run: remove('CancelPending') },
   { kind: 'delete a NodeSet at once', run: remove('Delete') },
-  { kind: 'rename a NodeSet', run: renameNodeSet },
+  { kind: 'rename a NodeSet', needs: ['NodeSet b', 'NodeSet c'], run: renameNodeSet },
   { kind: 'scale', weight: 4, run: scale },
   { kind: 'roll out', weight: 2, run: rollOut },
   { kind: 'change image or environment of a NodeSet', run: changeContainer },
@@ -195,6 +198,6 @@ export const ofNodeSets: readonly Operation[] = [
   { kind: 'pause or resume a rollout', run: pauseRollout },
   { kind: 'partition a rollout', run: partitionRollout },
   { kind: 'change the update strategy', weight: 2, run: strategy },
-  { kind: 'kill -9 the operator after it has reserved', run: killAfterReserving },
+  { kind: 'kill -9 the operator after it has reserved', needs: ['operator'], run: killAfterReserving },
   { kind: 'annotate a NodeSet', run: annotate },
 ];

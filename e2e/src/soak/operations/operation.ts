@@ -8,9 +8,11 @@ import type { Administrator } from '../administrator.ts';
 import type { Neighbours } from '../neighbours.ts';
 import type { PeoplesOrders } from '../peoples-orders.ts';
 import type { Workload } from '../workload.ts';
+import type { Part, Turns } from './turns.ts';
 
 export interface Soaking {
   readonly stage: SlurmStage;
+  readonly turns: Turns;
   /** Of this operation alone: what it draws does not depend on the operations before it. */
   readonly random: Random;
   readonly administrator: Administrator;
@@ -28,6 +30,8 @@ export interface Operation {
   readonly kind: string;
   /** How often it is drawn, compared with others. @default 1 */
   readonly weight?: number;
+  /** What no other operation uses meanwhile. A NodeSet is asked for when it is known which one: `turns.within`. @default nothing */
+  readonly needs?: readonly Part[];
   readonly run: Run;
 }
 

@@ -135,13 +135,13 @@ const toggleToken: Run = async ({ stage }) => {
 };
 
 export const ofOtherObjects: readonly Operation[] = [
-  { kind: 'rotate slurm.key', run: rotateSlurmKey },
-  { kind: 'rotate jwt.key', run: rotateJwtKey },
-  { kind: 'create, use or delete the Accounting', weight: 2, run: stepAccounting },
-  { kind: 'create or delete the LoginSet', run: toggleLoginSet },
-  { kind: 'change the LoginSet', run: changeLoginSet },
-  { kind: 'change the RestApi', run: changeRestApi },
-  { kind: 'roll slurmrestd out', run: restartRestApi },
-  { kind: 'delete and create the RestApi', run: recreateRestApi },
-  { kind: 'create or delete a Token', run: toggleToken },
+  { kind: 'rotate slurm.key', needs: ['keys'], run: rotateSlurmKey },
+  { kind: 'rotate jwt.key', needs: ['keys'], run: rotateJwtKey },
+  { kind: 'create, use or delete the Accounting', weight: 2, needs: ['Accounting'], run: stepAccounting },
+  { kind: 'create or delete the LoginSet', needs: ['LoginSet'], run: toggleLoginSet },
+  { kind: 'change the LoginSet', needs: ['LoginSet'], run: changeLoginSet },
+  { kind: 'change the RestApi', needs: ['RestApi'], run: changeRestApi },
+  { kind: 'roll slurmrestd out', needs: ['RestApi'], run: restartRestApi },
+  { kind: 'delete and create the RestApi', needs: ['RestApi'], run: recreateRestApi },
+  { kind: 'create or delete a Token', needs: ['Token'], run: toggleToken },
 ];

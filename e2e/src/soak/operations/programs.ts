@@ -103,17 +103,17 @@ const competeForLease: Run = async ({ stage, random }) => {
 };
 
 export const ofPrograms: readonly Operation[] = [
-  { kind: 'kill -9 the operator', weight: 2, run: killOperator },
-  { kind: 'pause the operator', run: pauseOperator },
-  { kind: 'restart the operator', run: restartOperator },
-  { kind: 'two operators', run: competeForLease },
-  { kind: 'kill -9 slurmctld', run: killProgram('slurmctld') },
-  { kind: 'pause slurmctld', run: pauseProgram('slurmctld') },
-  { kind: 'restart slurmctld', run: restartProgram('slurmctld') },
+  { kind: 'kill -9 the operator', weight: 2, needs: ['operator'], run: killOperator },
+  { kind: 'pause the operator', needs: ['operator'], run: pauseOperator },
+  { kind: 'restart the operator', needs: ['operator'], run: restartOperator },
+  { kind: 'two operators', needs: ['operator'], run: competeForLease },
+  { kind: 'kill -9 slurmctld', needs: ['slurmctld'], run: killProgram('slurmctld') },
+  { kind: 'pause slurmctld', needs: ['slurmctld'], run: pauseProgram('slurmctld') },
+  { kind: 'restart slurmctld', needs: ['slurmctld'], run: restartProgram('slurmctld') },
   { kind: 'kill -9 slurmrestd', run: killProgram('slurmrestd') },
   { kind: 'pause slurmrestd', run: pauseProgram('slurmrestd') },
   { kind: 'restart slurmrestd', run: restartProgram('slurmrestd') },
-  { kind: 'kill the API server', run: killApiServer },
-  { kind: 'pause the API server', run: pauseApiServer },
-  { kind: 'restart the API server', run: restartApiServer },
+  { kind: 'kill the API server', needs: ['everything'], run: killApiServer },
+  { kind: 'pause the API server', needs: ['everything'], run: pauseApiServer },
+  { kind: 'restart the API server', needs: ['everything'], run: restartApiServer },
 ];
