@@ -34,8 +34,8 @@ const options = {
   // Two may run beside each other.
   name: `soak-${process.pid}`,
   shortest: number('SHORTEST', 3),
-  longest: number('LONGEST', 20),
-  pause: number('PAUSE_MS', 1_500),
+  longest: number('LONGEST', 15),
+  pause: number('PAUSE_MS', 5_000),
   lanes: number('LANES', 3),
   ...(process.env['MINUTES'] === undefined ? {} : { minutes: number('MINUTES', 0) }),
   say,

@@ -8,6 +8,7 @@ import { type SlurmClient, SlurmError } from '@slurm-operator/slurm';
 import { namespace, type SlurmStage } from '../slurm-stage.ts';
 import { forgottenEnd } from './account.ts';
 import { slurmCommand } from './operations/operation.ts';
+import { adhocPartition } from './operations/restarts.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
 import type { TrackedJob } from './workload.ts';
 
@@ -154,7 +155,7 @@ export class Administrator {
     const asked = sets
       .filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.partition.enabled)
       .map(({ metadata, spec }) => spec.template?.spec?.hostname?.replace(/-+$/, '') ?? metadata.name);
-    const stays = new Set(['', 'all', 'extra', ...asked]);
+    const stays = new Set(['', 'all', 'extra', adhocPartition, ...asked]);
     for (const job of jobs) {
       const waits = job.end === undefined && job.state === 'PENDING';
       const gone = job.partition.split(',').filter((partition) => !stays.has(partition));

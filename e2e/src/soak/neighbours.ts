@@ -15,13 +15,17 @@ const foreignWorker = 'a-40';
 export const isForeign = (node: string): boolean => node === foreignWorker;
 
 const ownReservations = 'SlurmOperatorMaint-';
-/** So long may a reservation stay after its NodeSet stopped asking for it. */
+/** So long may a reservation stay after its NodeSet stopped asking for it: of the time in which Slurm answers, because without it nothing is deleted. */
 const leaked = 45_000;
+/** A longer pause between two looks was an outage. */
+const longestLook = 2_000;
 
 export class Neighbours {
   readonly #stage: SlurmStage;
   readonly #touched = new Set<string>();
+  /** How long it has been there without being wanted. */
   readonly #unwanted = new Map<string, number>();
+  #lastLook = 0;
 
   constructor(stage: SlurmStage) {
     this.#stage = stage;
@@ -29,6 +33,11 @@ export class Neighbours {
 
   get touched(): readonly string[] {
     return [...this.#touched];
+  }
+
+  /** Something else that the operator must not do. */
+  note(line: string): void {
+    this.#touched.add(line);
   }
 
   /** A copy of a worker that no NodeSet owns: the same slurmd under another name. */
@@ -90,16 +99,17 @@ export class Neighbours {
         .map(({ metadata }) => `${ownReservations}${metadata.name}`),
     );
     const { items } = await slurm.reservations.list();
+    const now = Date.now();
     const unwanted = items
       .map(({ name }) => name)
       .filter((name) => name.startsWith(ownReservations) && !wanted.has(name));
     for (const name of this.#unwanted.keys()) if (!unwanted.includes(name)) this.#unwanted.delete(name);
     for (const name of unwanted) {
-      const since = this.#unwanted.get(name) ?? Date.now();
-      this.#unwanted.set(name, since);
-      if (Date.now() - since > leaked)
-        this.#touched.add(`reservation ${name} stays, though nothing asks for it`);
+      const there = (this.#unwanted.get(name) ?? 0) + Math.min(longestLook, now - this.#lastLook);
+      this.#unwanted.set(name, there);
+      if (there > leaked) this.#touched.add(`reservation ${name} stays, though nothing asks for it`);
     }
+    this.#lastLook = now;
   }
 }
 

@@ -10,10 +10,12 @@ import { ofNodeSets } from './operations/node-sets.ts';
 import type { Operation, Soaking } from './operations/operation.ts';
 import { ofOtherObjects } from './operations/other-objects.ts';
 import { ofPrograms } from './operations/programs.ts';
+import { ofRestarts } from './operations/restarts.ts';
 
 const all: readonly Operation[] = [
   ...ofNodeSets,
   ...ofConfiguration,
+  ...ofRestarts,
   ...ofOtherObjects,
   ...ofJobs,
   ...ofMachines,

@@ -16,6 +16,7 @@ import { JobRecords } from './job-record.ts';
 import { Neighbours } from './neighbours.ts';
 import { firstSpec, jobsPerWorker, machineLabel, most } from './operations/node-sets.ts';
 import { slurmCommand } from './operations/operation.ts';
+import { adhocPartition } from './operations/restarts.ts';
 import { lastingSets } from './operations/set-names.ts';
 import { Turns } from './operations/turns.ts';
 import { draw, type FirstOperations, operate } from './operations.ts';
@@ -203,6 +204,7 @@ class Soak {
       random: new Random(seed + 1),
       shortest,
       longest,
+      leftAlone: adhocPartition,
       submitPair: async (seconds) => {
         const line = [
           'sbatch',

@@ -6,6 +6,7 @@ import { namespace, type SlurmStage } from '../slurm-stage.ts';
 import { until } from '../until.ts';
 import type { Administrator } from './administrator.ts';
 import { firstSpec, most } from './operations/node-sets.ts';
+import { removeAdhocPartition } from './operations/restarts.ts';
 import { lastingSets } from './operations/set-names.ts';
 import { soakConf } from './soak-conf.ts';
 import type { Workload } from './workload.ts';
@@ -34,7 +35,15 @@ export async function settle({ stage, load, administrator, kills }: Settling): P
   await stage.client.mergePatch(
     controllers,
     { namespace, name: 'main' },
-    { spec: { accountingRef: null, maxNodeCount: null, ha: null, extraConf: soakConf.join('\n') } },
+    {
+      spec: {
+        accountingRef: null,
+        maxNodeCount: null,
+        ha: null,
+        extraConf: soakConf.join('\n'),
+        slurmctld: { image: imageTag('slurmctld', stage.version) },
+      },
+    },
   );
   await stage.client.mergePatch(restApis, { namespace, name: 'main' }, { spec: { replicas: 1 } });
   for (const [resource, name] of passing)
@@ -43,6 +52,7 @@ export async function settle({ stage, load, administrator, kills }: Settling): P
   const round = async () => {
     await load.look();
     await uncordonPods(stage);
+    await removeAdhocPartition(stage);
     await administrator.goRound([...load.jobs.values()], kills);
   };
   const renamed = await stage.nodeSet('c');

@@ -49,6 +49,8 @@ export interface WorkloadOptions {
   readonly random: Random;
   readonly shortest: number;
   readonly longest: number;
+  /** A partition whose jobs an operation submits itself. */
+  readonly leftAlone?: string;
   /** A heterogeneous job: REST cannot submit one. Answers its number. */
   readonly submitPair: (seconds: number) => Promise<number | undefined>;
   readonly resume: (id: number) => Promise<unknown>;
@@ -103,7 +105,9 @@ export class Workload {
     const missing = Math.min(12, wanted - this.open.length);
     if (missing <= 0) return;
     try {
-      const partitions = (await slurm.partitions.list()).items.map(({ name }) => name);
+      const partitions = (await slurm.partitions.list()).items
+        .map(({ name }) => name)
+        .filter((name) => name !== this.#options.leftAlone);
       for (let i = 0; i < missing; i += 1)
         await this.submitOne(this.#pickKind(), { partition: this.#pickPartition(partitions) });
     } catch (error) {
@@ -122,14 +126,15 @@ export class Workload {
     return kind === 'limit' && this.#windsDown ? 'batch' : kind;
   }
 
-  async submitOne(kind: JobKind, more: Partial<JobSubmission> = {}): Promise<void> {
+  /** Answers its number, where Slurm gave one. */
+  async submitOne(kind: JobKind, more: Partial<JobSubmission> = {}): Promise<number | undefined> {
     const { random, shortest, longest, submitPair } = this.#options;
     const slurm = await this.#options.slurm();
     const seconds = shortest + random.below(longest - shortest + 1);
     if (kind === 'pair') {
       const id = await submitPair(seconds);
       if (id !== undefined) this.#accept(id, { kind, seconds, single: false });
-      return;
+      return id;
     }
     const after = this.#lastBatch;
     const { id } = await slurm.jobs.submit({
@@ -147,6 +152,7 @@ export class Workload {
     if (kind === 'batch') this.#lastBatch = id;
     if (kind === 'held') this.#toRelease.set(id, Date.now() + 5_000);
     this.#accept(id, { kind, seconds, single: kind !== 'array' });
+    return id;
   }
 
   /** After kill -9 Slurm gives the number of a job that it forgot to another: the first counts as gone. */

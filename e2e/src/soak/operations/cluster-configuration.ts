@@ -6,13 +6,16 @@ import { type Operation, patch, type Run } from './operation.ts';
 
 const changeExtraConf: Run = async (soak) => {
   const draw = soak.random.below(8);
+  const future = soak.random.below(3) === 0;
   const lines = [
     ...soakConf,
     `MessageTimeout=${20 + draw}`,
     ...(draw > 3 ? ['PartitionName=extra Nodes=ALL State=UP MaxTime=INFINITE'] : []),
+    // Not listed by Slurm, but part of MaxNodeCount.
+    ...(future ? ['NodeName=future-[1-6] CPUs=1 State=FUTURE'] : []),
   ];
   await patch(soak, controllers, 'main', { extraConf: lines.join('\n') });
-  return `extraConf: MessageTimeout=${20 + draw}, partition extra ${draw > 3 ? 'there' : 'gone'}`;
+  return `extraConf: MessageTimeout=${20 + draw}, partition extra ${draw > 3 ? 'there' : 'gone'}${future ? ', FUTURE nodes' : ''}`;
 };
 
 /** Over the boundary: below the number of workers that there are, and above it. */

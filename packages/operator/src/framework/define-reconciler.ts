@@ -171,7 +171,7 @@ export function defineReconciler<
     const lookAgainAt = definition.lookAgainAt?.(outcome) ?? plan.lookAgainAt;
     return lookAgainAt === undefined
       ? undefined
-      : { requeueAfter: Math.max(soonest, lookAgainAt - clock.now()) };
+      : { requeueAfter: Math.max(soonest, 1, lookAgainAt - clock.now()) };
   };
 }
 

@@ -110,6 +110,13 @@ test('a try before its time does not move the next one', () => {
   assert.deepEqual(nextMemory(early, asked(refused, now + 20)), memory);
 });
 
+test('a try before its time opens no other connection: what notices that would start the next reconcile at once', () => {
+  const memory = nextMemory(planCluster(observed(), now), asked(refused, now));
+  const readsKeyAgain = (time: number) =>
+    planCluster(observed({ memory }), time).actions.map((one) => one.type === 'AskSlurm' && one.readKeyAgain);
+  assert.deepEqual([readsKeyAgain(now + 10), readsKeyAgain(now + 1000)], [[false], [true]]);
+});
+
 test('the jitter and the limits of the pauses are inputs', () => {
   const pause = (jitter: number, plan: ClusterPlan = planCluster(observed({ jitter }), now)) =>
     'delay' in plan.retry && plan.retry.delay;

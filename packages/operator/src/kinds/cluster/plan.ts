@@ -43,7 +43,10 @@ export type ClusterAction =
       readonly type: 'AskSlurm';
       readonly endpoint: Endpoint;
       readonly withAccounting: boolean;
-      /** A key that was changed a moment ago is read again, once, if Slurm refuses the token. */
+      /**
+       * A key that was changed a moment ago is read again, once, if Slurm refuses the token. That opens another connection, which every object of
+       * the cluster notices and reports, which in turn starts a reconcile: so only when a try is due.
+       */
       readonly readKeyAgain: boolean;
     });
 
@@ -97,7 +100,7 @@ export function planCluster(
     title: `at ${endpoint.target.server}${hasAccounting ? ', and its accounting' : ''}`,
     endpoint,
     withAccounting: hasAccounting,
-    readKeyAgain: true,
+    readKeyAgain: memory.retry === undefined || now >= memory.retry.tryAgainAt,
   };
   return {
     ...common,

@@ -31,7 +31,16 @@ const flags: Readonly<Record<string, string>> = {
 /** One condition per state, never two of a type; a flag that is not in the table is left to `scontrol show node`. */
 export function stateConditions(node: SlurmNode): ReadonlyMap<string, string> {
   const names = [bases[node.base], ...[...node.flags].toSorted().flatMap((flag) => flags[flag] ?? [])];
-  return new Map(names.map((name) => [`${statePrefix}${name}`, node.reason]));
+  // Slurm 24.11 keeps the reason of a drain that is over.
+  const reason = hasReason(node) ? node.reason : '';
+  return new Map(names.map((name) => [`${statePrefix}${name}`, reason]));
+}
+
+/** Whether something about the node has a reason now. */
+function hasReason({ base, flags }: SlurmNode): boolean {
+  return (
+    base === 'DOWN' || base === 'ERROR' || ['DRAIN', 'FAIL', 'INVALID_REG'].some((flag) => flags.has(flag))
+  );
 }
 
 /** While the view is unknown the last conditions stay: they say when they were written. */

@@ -1,0 +1,121 @@
+/** Restarts of slurmctld that the operator causes, and what it must not restart slurmctld for. */
+import { imageTag } from '@slurm-operator/images';
+import { draftOf, secrets, statefulSets } from '@slurm-operator/kube';
+import { controllers } from '@slurm-operator/operator';
+import { namespace, type SlurmStage } from '../../slurm-stage.ts';
+import { type Operation, patch, pause, type Run, slurmCommand } from './operation.ts';
+
+/** Slurm forgets it when slurmctld restarts or reconfigures, and ends its jobs. */
+export const adhocPartition = 'adhoc';
+
+const rollSlurmctld: Run = async (soak) => {
+  const rolled = String(soak.random.below(1e9));
+  await patch(soak, controllers, 'main', { template: { metadata: { annotations: { rolled } } } });
+  soak.outages.restarts.push(Date.now());
+  return 'a new template of slurmctld';
+};
+
+/** An image that does not exist ends slurmctld until people correct it. */
+const mistakeImage: Run = async (soak) => {
+  const good = imageTag('slurmctld', soak.stage.version);
+  await patch(soak, controllers, 'main', { slurmctld: { image: `${good}-missing` } });
+  soak.outages.restarts.push(Date.now());
+  await pause(2_000 + soak.random.below(4_000));
+  await patch(soak, controllers, 'main', { slurmctld: { image: good } });
+  return 'an image of slurmctld that does not exist, and back';
+};
+
+const partitionExists = async (stage: SlurmStage): Promise<boolean> =>
+  ((await slurmCommand(stage, 'scontrol', 'show', 'partition', '--oneliner')) ?? '').includes(
+    `PartitionName=${adhocPartition} `,
+  );
+
+/**
+ * A partition that only slurmctld knows, with jobs in it, while others change the configuration and the template of slurmctld: the operator must hold
+ * all of that. Closed after a while, as the operator asks for, and deleted when its jobs are over.
+ */
+const adhoc: Run = async ({ stage, load, orders, random }) => {
+  const name = `PartitionName=${adhocPartition}`;
+  const created = await slurmCommand(
+    stage,
+    'scontrol',
+    'create',
+    name,
+    'Nodes=ALL',
+    'State=UP',
+    'MaxTime=10',
+  );
+  if (created === undefined && !(await partitionExists(stage)))
+    return 'create a partition with scontrol: refused';
+  // A change that is under way may still cost it: the operator asks Slurm a second or two before a reconfigure.
+  await pause(5_000);
+  const jobs: number[] = [];
+  for (let i = 0; i < 3; i += 1) {
+    const id = await load.submitOne('batch', { partition: adhocPartition }).catch(() => undefined);
+    if (id !== undefined) jobs.push(id);
+  }
+  await pause(3_000 + random.below(5_000));
+  await slurmCommand(stage, 'scontrol', 'update', name, 'State=DRAIN');
+  const isOver = async () => {
+    if (load.open.some(({ id }) => jobs.includes(id))) return false;
+    await slurmCommand(stage, 'scontrol', 'delete', name);
+    return !(await partitionExists(stage));
+  };
+  const deadline = Date.now() + 30_000;
+  while (!(await isOver()) && Date.now() < deadline) await pause(1_000);
+  const left = load.open.filter(({ id }) => jobs.includes(id));
+  for (const { id } of left) {
+    orders.cancel(id);
+    await slurmCommand(stage, 'scancel', String(id));
+  }
+  await removeAdhocPartition(stage);
+  return `a partition of scontrol with ${jobs.length} jobs, ${left.length} of them cancelled`;
+};
+
+/** When it has no jobs any more. A slurmctld that restarted has forgotten it. */
+export async function removeAdhocPartition(stage: SlurmStage): Promise<void> {
+  await slurmCommand(stage, 'scontrol', 'update', `PartitionName=${adhocPartition}`, 'State=DRAIN');
+  await slurmCommand(stage, 'scontrol', 'delete', `PartitionName=${adhocPartition}`);
+}
+
+const isDigest = /^slinky\.slurm\.net\/.*hash$/;
+
+/** As a restore or a tool that replaces a Secret does. A daemon that runs keeps what it has. */
+const takeKeysAway: Run = async ({ stage, neighbours, random }) => {
+  const at = { namespace, name: 'keys' };
+  const { data = {}, metadata } = await stage.client.get(secrets, at);
+  const { labels, annotations } = metadata;
+  const digests = async () => {
+    const found = await stage.client.find(statefulSets, { namespace, name: 'main-controller' });
+    const notes = Object.entries(found?.spec?.template.metadata?.annotations ?? {});
+    return notes.filter(([key]) => isDigest.test(key));
+  };
+  const known = new Set((await digests()).filter(([, value]) => value !== '').map(([key]) => key));
+  await stage.client.delete(secrets, at);
+  try {
+    await pause(2_000 + random.below(3_000));
+    const seen = new Map(await digests());
+    for (const key of known)
+      if ((seen.get(key) ?? '') === '')
+        neighbours.note(`slurmctld was restarted because a Secret was away: ${key} is empty`);
+  } finally {
+    await stage.client.create(
+      secrets,
+      draftOf(secrets, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { ...at, ...(labels && { labels }), ...(annotations && { annotations }) },
+        data,
+      }),
+    );
+  }
+  return 'the Secret of the keys is away for some seconds';
+};
+
+export const ofRestarts: readonly Operation[] = [
+  { kind: 'roll slurmctld out', run: rollSlurmctld },
+  { kind: 'an image of slurmctld that does not exist', needs: ['slurmctld'], run: mistakeImage },
+  // Neither kill -9 nor a restart by hand meanwhile: those cost it by Slurm's own rules.
+  { kind: 'a partition of scontrol', needs: ['slurmctld'], run: adhoc },
+  { kind: 'take the keys away', needs: ['keys'], run: takeKeysAway },
+];
