@@ -37,10 +37,9 @@ export function stateConditions(node: SlurmNode): ReadonlyMap<string, string> {
 }
 
 /** Whether something about the node has a reason now. */
-function hasReason({ base, flags }: SlurmNode): boolean {
-  return (
-    base === 'DOWN' || base === 'ERROR' || ['DRAIN', 'FAIL', 'INVALID_REG'].some((flag) => flags.has(flag))
-  );
+function hasReason(node: SlurmNode): boolean {
+  const isDown = node.base === 'DOWN' || node.base === 'ERROR';
+  return isDown || ['DRAIN', 'FAIL', 'INVALID_REG'].some((flag) => node.flags.has(flag));
 }
 
 /** While the view is unknown the last conditions stay: they say when they were written. */
