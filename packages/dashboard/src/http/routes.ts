@@ -65,7 +65,7 @@ function parametersOf(
     }
     const value = decoded(part);
     if (value === undefined || value === '' || value.length > longestPart) return undefined;
-    if (value === '.' || value === '..' || [...value].some(isUnsafe)) return undefined;
+    if (value === '.' || value === '..' || value.split('').some(isUnsafe)) return undefined;
     parameters[name.slice(1)] = value;
   }
   return parameters;

@@ -8,8 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http';
  */
 export function crossSiteRefusal(headers: IncomingHttpHeaders, hosts: readonly string[]): string | undefined {
   const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin')
-    return `a ${String(site)} request may change nothing here`;
+  if (site !== undefined && site !== 'same-origin') return `a ${site} request may change nothing here`;
   const { origin } = headers;
   if (origin === undefined)
     return site === undefined ? 'a write needs the header Origin or Sec-Fetch-Site' : undefined;
