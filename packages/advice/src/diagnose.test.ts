@@ -15,6 +15,7 @@ import {
 import { diagnose } from './diagnose.ts';
 import { forbidden, unknown } from './evidence/evidence.ts';
 import { family, type Rule, rule, type Severity } from './finding.ts';
+import { rules as allRules } from './rules/index.ts';
 
 const lostMachine = {
   machines: [
@@ -52,6 +53,34 @@ test('folds the state of every worker under a Slurm that does not respond', () =
   );
   assert.equal(findings[0]?.rule, 'B16', 'the pod is the cause');
   assert.deepEqual(findings[0]?.consequences.map((each) => each.rule).toSorted(), ['B1', 'G12', 'G3']);
+});
+
+test('what is wrong with one NodeSet is not blamed on another object', () => {
+  const notReady = (name: string, message: string) =>
+    custom('NodeSet', name, { conditions: [condition('Ready', 'False', 'PodsUnschedulable', message)] });
+  const { findings } = diagnose(
+    withValues({
+      controllers: [
+        custom('Controller', 'slurm', {
+          conditions: [
+            condition('Ready', 'True', 'Ready'),
+            condition('ConfigApplied', 'False', 'ConfigRejected', 'slurmctld rejects it'),
+          ],
+        }),
+      ],
+      nodeSets: [notReady('gpu', '0 of 1 workers are available.'), notReady('far', '0 of 1.')],
+      pods: [pod('gpu-0', { unschedulable: '0/2 nodes are available: no match.' })],
+    }),
+    context,
+  );
+  assert.deepEqual(
+    findings.map(({ rule: id, consequences }) => [id, consequences.map(({ subject }) => subject.name)]),
+    [
+      ['B7', []],
+      ['D1', ['gpu']],
+      ['G12', []],
+    ],
+  );
 });
 
 test('says which evidence is missing and why, and which rules it cost', () => {
@@ -124,4 +153,23 @@ test('no finding is lost, whatever the rules say about causes, even in circles',
         for (const each of consequences) assert.ok(rank[severity] <= rank[each.severity]);
     }),
   );
+});
+
+test('a rule that fails on an object that it did not expect costs the others nothing', () => {
+  const broken: Rule = {
+    id: 'Z1',
+    family: 'jobs',
+    title: '',
+    severity: 'error',
+    needs: ['pods'],
+    find: () => {
+      throw new TypeError('x is not iterable\u001b[2J');
+    },
+  };
+  const { failed, checked, findings } = diagnose(withValues(lostMachine), context, [
+    broken,
+    ...allRules.filter(({ id }) => id === 'D11'),
+  ]);
+  assert.deepEqual(failed, [{ rule: 'Z1', why: String.raw`x is not iterable\x1b[2J` }]);
+  assert.deepEqual([checked, findings.length], [1, 1]);
 });

@@ -28,6 +28,13 @@ export interface Finding {
   readonly consequences: readonly Finding[];
 }
 
+/** A rule whose finding would be the cause: about this subject, about one for which `isAbout` holds, or about any. */
+export interface Cause {
+  readonly rule: string;
+  readonly subject?: string;
+  readonly isAbout?: (name: string) => boolean;
+}
+
 /** What a rule returns; `after` names rules (and subjects) whose finding would be the cause of this one. */
 export interface FindingDraft {
   readonly severity?: Severity;
@@ -37,7 +44,7 @@ export interface FindingDraft {
   readonly fix?: readonly string[];
   readonly doc?: string;
   readonly related?: readonly string[];
-  readonly after?: readonly { readonly rule: string; readonly subject?: string }[];
+  readonly after?: readonly Cause[];
 }
 
 export type Family =

@@ -31,6 +31,9 @@ export class CliError extends Error {
   }
 }
 
+/** The user has no Slurm token, and no way to one: what needs Slurm is closed to them, which is no fault of the cluster. */
+export class NoTokenError extends CliError {}
+
 /** Any thrown value as a sentence and the exit code that goes with it. */
 export function toExit(error: unknown): { readonly message: string; readonly exitCode: number } {
   const failed = (message: string) => ({ message, exitCode: exitCode.failed });

@@ -4,6 +4,8 @@ import { createInterface } from 'node:readline/promises';
 export interface Io {
   /** Answers. */
   readonly out: (text: string) => void;
+  /** Clears the screen before it is drawn again. */
+  readonly clear: () => void;
   /** Progress and errors. */
   readonly err: (text: string) => void;
   /** Standard output is a terminal. */
@@ -23,6 +25,7 @@ export function processIo(): Io {
   process.stdout.on('error', () => process.exit(0));
   return {
     out: (text) => process.stdout.write(text),
+    clear: () => void process.stdout.write('\u001b[H\u001b[J'),
     err: (text) => process.stderr.write(text),
     isTty: process.stdout.isTTY,
     canAsk: process.stdin.isTTY && process.stderr.isTTY,

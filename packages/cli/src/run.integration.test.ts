@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { signJwt } from '@slurm-operator/slurm';
 import { CliWorld } from '../testing/cli-world.ts';
+import { globalFlags } from './command-line/command.ts';
 import { commands } from './commands/index.ts';
 
 let world: CliWorld;
@@ -65,8 +66,11 @@ test('bad input: one sentence, exit code 2, no stack trace', async () => {
     [
       'a kubeconfig that does not exist',
       ['status', '--request-timeout', 'soon'],
-      /--request-timeout must be seconds/,
+      /--request-timeout must be a time/,
     ],
+    ['groups without a user', ['status', ...here, '--as-group', 'x'], /need --as: name the user/],
+    ['an address that is none', ['status', ...here, '--server', 'x y'], /--server must be an address/],
+    ['a file of a flag', ['status', ...here, '--client-key', '/no/such'], /--client-key: .* cannot be read/],
   ];
   for (const [reason, words, says, as] of table) {
     const { code, out, err } = await world.run(words, as);
@@ -173,52 +177,20 @@ test('colours are escape codes only where they are asked for', async () => {
   assert.equal(await escapes(['nodes', '--no-color'], true), false);
 });
 
-/** How each command that needs no pod on a node is called. The others reach into pods: they run on localcluster. */
-const calls: Readonly<Record<string, readonly string[]>> = {
-  status: [],
-  doctor: [],
-  top: [],
-  check: [],
-  jobs: [],
-  job: ['1'],
-  submit: ['-', '--test'],
-  cancel: ['1'],
-  hold: ['1'],
-  release: ['1'],
-  requeue: ['1'],
-  nodes: [],
-  drain: ['gpu-0', '--reason', 'x'],
-  resume: ['gpu-0'],
-  plan: ['gpu', '--restart'],
-  diff: ['-f', '/dev/null'],
-  'rollout status': ['gpu'],
-  'rollout pause': ['gpu'],
-  'rollout resume': ['gpu'],
-  'rollout undo': ['gpu'],
-  version: [],
-  options: [],
-  completion: [],
-};
+test('kubectl flags: address, token, impersonation', async () => {
+  const { code, err } = await world.run(['status', ...here, '--as', 'who-is-this']);
+  assert.equal(code, 3, err);
+  assert.match(err, /You may not do this: .*who-is-this/);
+  const denied = await world.run(['status', ...here, '--token', 'not-a-token']);
+  assert.match(denied.err, /Kubernetes does not accept your credentials/);
+  const away = await world.run(['status', ...here, '--server=https://127.0.0.1:1', '--request-timeout=1s']);
+  assert.equal(away.code, 2);
+  assert.match(away.err, /The Kubernetes API does not respond/);
+});
 
-test('each command asks Kubernetes for nothing beyond its role', async () => {
-  await world.run(['submit', '-', ...here], { env: token() });
-  for (const command of commands) {
-    const call = calls[command.name];
-    if (call === undefined) continue;
-    const from = world.server.audit.total;
-    const { err } = await world.run([...command.name.split(' '), ...call, ...here], {
-      user: command.role,
-      env: token(),
-    });
-    const entries = world.server.audit.find(
-      ({ id, userAgent }) => id > from && userAgent.startsWith('kubectl-slurm'),
-    );
-    const refused = entries
-      .filter(({ status }) => status === 403)
-      .map(({ verb, resource }) => `${verb} ${resource}`)
-      // The probe of the webhook is for those who may create tokens.
-      .filter((each) => each !== 'create tokens');
-    assert.deepEqual(refused, [], `${command.name}: ${err}`);
-    assert.doesNotMatch(err, /You may not do this/, command.name);
-  }
+test('no flag of a command hides a flag of all commands', () => {
+  const known = new Set(globalFlags.flatMap(({ name, short }) => [name, short ?? name]));
+  for (const { name, flags } of commands)
+    for (const flag of flags)
+      assert.ok(!known.has(flag.name) && !known.has(flag.short ?? ''), `${name} --${flag.name}`);
 });

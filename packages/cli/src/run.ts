@@ -1,5 +1,6 @@
 /** From words to an exit code. Never throws. */
 import { setMaxListeners } from 'node:events';
+import { printable } from '@slurm-operator/advice';
 import type { ClusterConfig } from '@slurm-operator/kube';
 import { completions } from './command-line/completion.ts';
 import { commandHelp, overview } from './command-line/help.ts';
@@ -7,7 +8,9 @@ import { nearest } from './command-line/nearest.ts';
 import { parse } from './command-line/parse.ts';
 import { commands } from './commands/index.ts';
 import { CliError, exitCode, toExit } from './errors.ts';
+import { guardedIo } from './guarded-io.ts';
 import type { Io } from './io.ts';
+import { wantsColours } from './output/style.ts';
 import { Session } from './session/session.ts';
 
 export interface RunOptions {
@@ -16,7 +19,11 @@ export interface RunOptions {
   readonly config?: ClusterConfig;
 }
 
-export async function run(words: readonly string[], { io, signal, config }: RunOptions): Promise<number> {
+export async function run(
+  words: readonly string[],
+  { io: given, signal, config }: RunOptions,
+): Promise<number> {
+  let io = guardedIo(given, false);
   // Every request listens to it.
   setMaxListeners(0, signal);
   try {
@@ -40,6 +47,7 @@ export async function run(words: readonly string[], { io, signal, config }: RunO
       io.out(commandHelp(command));
       return exitCode.good;
     }
+    io = guardedIo(given, wantsColours(given.env, given.isTty, line.has('no-color')));
     await using session = new Session({
       io,
       line,
@@ -51,7 +59,7 @@ export async function run(words: readonly string[], { io, signal, config }: RunO
   } catch (error) {
     if (signal.aborted) return 130;
     const { message, exitCode: code } = toExit(error);
-    io.err(`kubectl slurm: ${message}\n`);
+    io.err(`kubectl slurm: ${printable(message)}\n`);
     if ((io.env['KUBECTL_SLURM_DEBUG'] ?? '') !== '' && error instanceof Error)
       io.err(`${error.stack ?? ''}\n`);
     return code;

@@ -5,7 +5,9 @@ import {
   type Client,
   createClient,
   customResourceDefinitions,
+  deployments,
   kubeconfigConfig,
+  leases,
   namespaces,
   pods,
   secrets,
@@ -34,6 +36,8 @@ export interface RunAs {
 
 const namespace = 'hpc';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
+
+const microTime = (at: number): string => new Date(at).toISOString().replace('Z', '000Z');
 
 export class CliWorld {
   readonly server: ApiServer;
@@ -88,6 +92,7 @@ export class CliWorld {
       },
     } as never);
     for (const index of [0, 1, 2]) await world.#createWorker(`gpu-${index}`);
+    await world.#createOperator();
     return world;
   }
 
@@ -96,6 +101,7 @@ export class CliWorld {
     let err = '';
     const io: Io = {
       out: (text) => (out += text),
+      clear: () => (out += '[clear]'),
       err: (text) => (err += text),
       isTty: false,
       canAsk: as.answer !== undefined,
@@ -132,6 +138,44 @@ export class CliWorld {
       metadata: { name, namespace: where },
       spec: { server: this.slurm.server, tokenSecretRef: { name: `${name}-token` } },
     } as never);
+  }
+
+  /** Its Deployment and a lease that was renewed just now: no operator runs here. */
+  async #createOperator(): Promise<void> {
+    await this.client.create(namespaces, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'slinky' },
+    });
+    const labels = { 'app.kubernetes.io/name': 'slurm-operator', 'app.kubernetes.io/component': 'operator' };
+    await this.client.create(deployments, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'slurm-operator', namespace: 'slinky', labels },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { containers: [{ name: 'manager', image: 'slurm-operator/operator:0.1.0' }] },
+        },
+      },
+    } as never);
+    await this.client.create(leases, {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'slurm-operator', namespace: 'slinky' },
+      spec: { holderIdentity: 'a', leaseDurationSeconds: 3_600, renewTime: microTime(Date.now()) },
+    } as never);
+  }
+
+  /** From now on the lease was last renewed so long ago. */
+  async renewLease(agoMs: number): Promise<void> {
+    await this.client.mergePatch(
+      leases,
+      { namespace: 'slinky', name: 'slurm-operator' },
+      { spec: { renewTime: microTime(Date.now() - agoMs) } },
+    );
   }
 
   async #createWorker(name: string): Promise<void> {

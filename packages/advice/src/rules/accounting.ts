@@ -1,6 +1,6 @@
 /** C: accounting, login nodes, tokens and keys. */
 import { family, rule } from '../finding.ts';
-import { count, hosts, lastError, listed, moment, quote, span } from '../text/text.ts';
+import { count, hosts, lastError, listed, moment, quote, shellWord, span } from '../text/text.ts';
 import { component, containerStates, isReady, logOf, time, withReason } from './read.ts';
 
 const authenticationLog =
@@ -56,7 +56,7 @@ export const accountingRules = family('accounting', [
         yield {
           subject: { kind: 'User', name: user },
           says: `${user} belongs to no account, so Slurm holds ${count(mine.length, 'job')} (${listed(mine.map(({ id }) => String(id)))}).`,
-          fix: [`kubectl slurm exec slurmctld -- sacctmgr -i add user ${user} account=ACCOUNT`],
+          fix: [`kubectl slurm exec slurmctld -- sacctmgr -i add user ${shellWord(user)} account=ACCOUNT`],
         };
     },
   }),

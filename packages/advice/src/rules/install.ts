@@ -2,7 +2,7 @@
 import { group, version } from '@slurm-operator/api';
 import { family, rule } from '../finding.ts';
 import { count, listed, quote, span } from '../text/text.ts';
-import { time, type WithConditions, withReason } from './read.ts';
+import { leaderLostFor, type WithConditions, withReason } from './read.ts';
 
 const kinds = ['accountings', 'clusters', 'controllers', 'loginsets', 'nodesets', 'restapis', 'tokens'];
 const oldestKubernetes = 29;
@@ -89,12 +89,11 @@ export const installRules = family('install', [
     title: 'No operator holds the leader lease',
     needs: ['lease'],
     *find({ lease }, { now }) {
-      const renewed = time(lease?.spec?.renewTime);
-      const duration = (lease?.spec?.leaseDurationSeconds ?? 15) * 1000;
-      if (lease === undefined || renewed === undefined || now - renewed < 2 * duration) return;
+      const lost = leaderLostFor(lease, now);
+      if (lease === undefined || lost === undefined) return;
       yield {
         subject: { kind: 'Lease', name: lease.metadata.name },
-        says: `No operator has been leading for ${span(now - renewed)}: nothing scales, rolls out or renews. Slurm itself continues.`,
+        says: `No operator has been leading for ${span(lost)}: nothing scales, rolls out or renews. Slurm itself continues.`,
         because: [`the lease was renewed last by ${lease.spec?.holderIdentity || 'no one'}`],
         fix: [`kubectl -n ${lease.metadata.namespace} logs deployment/slurm-operator --tail=50`],
         after: [{ rule: 'A2' }],

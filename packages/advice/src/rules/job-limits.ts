@@ -1,7 +1,7 @@
 /** F (continued): jobs that wait for a limit. */
 import { formatTimeLimit, type SlurmJob } from '@slurm-operator/slurm';
 import { family } from '../finding.ts';
-import { count, listed } from '../text/text.ts';
+import { count, listed, shellWord } from '../text/text.ts';
 import { gpus } from './job-demand.ts';
 import { jobRule, update, waits } from './job-rule.ts';
 
@@ -40,7 +40,7 @@ export const jobLimitRules = family('jobs', [
     groupBy: (job) => job.partition,
     explain: (job, { partitions }) => ({
       says: `Partition ${job.partition} is ${partitions.find(({ name }) => name === job.partition)?.state.join('+') || 'not up'}.`,
-      fix: [`kubectl slurm scontrol -- update partitionname=${job.partition} state=up`],
+      fix: [`kubectl slurm scontrol -- update partitionname=${shellWord(job.partition)} state=up`],
     }),
   }),
   jobRule({

@@ -1,7 +1,7 @@
 /** F: jobs that wait, with the numbers behind Slurm's reason. */
 import { jobDeadline, type SlurmJob } from '@slurm-operator/slurm';
 import { family } from '../finding.ts';
-import { count, hosts, listed, moment, quote, span } from '../text/text.ts';
+import { count, hosts, listed, moment, quote, shellWord, span } from '../text/text.ts';
 import { demandOf, describeDemand, gpus, prospects } from './job-demand.ts';
 import { hasReason, isPending, jobRule, update, waits } from './job-rule.ts';
 
@@ -194,7 +194,7 @@ export const jobRules = family('jobs', [
           }
         : {
             says: `Its reservation ${job.reservation} ${begins !== undefined && begins > context.now ? `begins at ${moment(begins, context)}` : 'has no free nodes'}.`,
-            fix: [`kubectl slurm scontrol -- show reservation ${job.reservation}`],
+            fix: [`kubectl slurm scontrol -- show reservation ${shellWord(job.reservation)}`],
           };
     },
   }),

@@ -1,7 +1,7 @@
 /** E (continued): reserved, powered down, too old, without a pod. */
 import { expandHostlist, isDown, isMaintenance, isNotResponding, isPowering } from '@slurm-operator/slurm';
 import { family, rule } from '../finding.ts';
-import { count, listed, moment, quote } from '../text/text.ts';
+import { count, listed, moment, quote, shellWord } from '../text/text.ts';
 import { isWorker, slurmName, withReason } from './read.ts';
 import { nodesOf, related, subjectOf } from './slurm-nodes.ts';
 
@@ -19,7 +19,7 @@ export const nodeConditionRules = family('slurm-nodes', [
         yield {
           subject: { kind: 'Reservation', name },
           says: `${nodes} ${inside.size === 1 ? 'is' : 'are'} reserved for maintenance${endsAt === undefined ? '' : ` until ${moment(endsAt, context)}`} (${name}).`,
-          fix: [`kubectl slurm scontrol -- show reservation ${name}`],
+          fix: [`kubectl slurm scontrol -- show reservation ${shellWord(name)}`],
           related: related(mine),
         };
       }

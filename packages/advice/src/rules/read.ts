@@ -1,6 +1,6 @@
 /** How rules read Kubernetes objects. */
 import { label, type Reason } from '@slurm-operator/api';
-import type { Condition, DeepReadonly, Pod } from '@slurm-operator/kube';
+import type { Condition, DeepReadonly, Lease, Pod } from '@slurm-operator/kube';
 
 export interface WithConditions {
   readonly kind: string;
@@ -34,6 +34,13 @@ export const isTerminating = (pod: AnyPod): boolean => pod.metadata.deletionTime
 
 export const time = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Date.parse(text);
+
+/** For how long no operator has renewed its lease, in milliseconds; undefined while one leads, or where there is no lease. */
+export function leaderLostFor(lease: DeepReadonly<Lease> | undefined, now: number): number | undefined {
+  const renewed = time(lease?.spec?.renewTime ?? undefined);
+  const duration = (lease?.spec?.leaseDurationSeconds ?? 15) * 1000;
+  return renewed === undefined || now - renewed < 2 * duration ? undefined : now - renewed;
+}
 
 export interface ContainerState {
   readonly name: string;

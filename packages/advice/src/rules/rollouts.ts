@@ -2,7 +2,7 @@
 import { annotation, conditionType, label, type NodeSet, type Reason, reasons } from '@slurm-operator/api';
 import type { Live } from '@slurm-operator/kube';
 import { jobDeadline } from '@slurm-operator/slurm';
-import { family, rule } from '../finding.ts';
+import { type Cause, family, rule } from '../finding.ts';
 import { count, hosts, listed, moment, quote } from '../text/text.ts';
 import {
   type AnyPod,
@@ -309,14 +309,35 @@ export const rolloutRules = family('rollouts', [
               `kubectl -n ${namespace} describe ${object.kind.toLowerCase()} ${object.metadata.name}`,
           ],
           // Whatever explains it better.
-          after: specific.map((id) => ({ rule: id })),
+          after: causesOf(object, found.message),
         };
       }
     },
   }),
 ]);
 
-const specific =
-  'B9 B8 B20 B16 B1 B7 B15 B18 B19 C1 C2 C12 C6 A6 A7 A11 D4 D1 D2 D3 D5 D6 D9 D15 D16 D17 D7 D8 D10 D11 D18 D20 E2 E3 E4 E5 E6 E7 E14 G6 G3'.split(
-    ' ',
-  );
+/** Without them nothing of a cluster works. */
+const ofEverything = ['B9', 'B8', 'B20', 'B16', 'B1', 'D8', 'A6', 'A7', 'A11', 'G6', 'G3'];
+const ofController = ['B7', 'B15', 'B18', 'B19', 'C11'];
+/** They are about pods, nodes or objects with names. */
+const ofOne =
+  'B18 C1 C2 C12 C6 D4 D1 D2 D3 D5 D6 D9 D15 D16 D17 D7 D10 D11 D18 D20 E2 E3 E4 E5 E6 E7 E14'.split(' ');
+
+/** What explains a condition: a finding about something that it names, or about a pod of the object, else what concerns the whole cluster. */
+function causesOf({ kind, metadata }: WithConditions, message: string): readonly Cause[] {
+  const words = new Set(message.split(/[\s,;:'"]+/));
+  const start = `${metadata.name}-`;
+  const isAbout = (name: string) =>
+    name === metadata.name ||
+    words.has(name) ||
+    // gpu-0 is a worker of gpu, gpu-big-0 is not.
+    (name.startsWith(start) && (kind !== 'NodeSet' || /^\d+$/.test(name.slice(start.length))));
+  return [
+    ...ofOne.map((id) => ({ rule: id, isAbout })),
+    ...[...ofEverything, ...(kind === 'Controller' ? ofController : [])].map((id) => ({ rule: id })),
+    // Its message may name only the first of many nodes.
+    ...(kind === 'NodeSet' ? ['E2', 'E3', 'E4', 'E5', 'E6', 'E7', 'E14', 'D7'] : []).map((id) => ({
+      rule: id,
+    })),
+  ];
+}

@@ -60,3 +60,39 @@ for (const { rule, needs } of rules.map(({ id, needs: names }) => ({ rule: id, n
         assert.ok(unchecked.some((each) => each.evidence === name && each.rules.includes(rule)));
       }
   });
+
+// oxlint-disable-next-line no-control-regex -- they are what must not be there
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** Every text that a person may choose, with a terminal escape at its end; what rules compare (states, reasons of conditions) stays. */
+function hostile(value: unknown, key = ''): unknown {
+  const free = /^(name|user|account|reason|reasonSetBy|message|comment|adminComment|stateDescription|note)$/;
+  if (typeof value === 'string') return free.test(key) ? `${value}\u001b]0;x\u0007\n` : value;
+  if (value instanceof Map)
+    return new Map([...value].map(([name, text]) => [name, hostile(text, 'message')] as const));
+  if (value instanceof Set) return value;
+  if (Array.isArray(value)) return value.map((each) => hostile(each, key));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hostile(each, name)]));
+}
+
+test('no escape sequence of a name, reason or log line reaches a finding', () => {
+  let found = 0;
+  for (const { values, job } of cases) {
+    const { findings, unchecked } = diagnose(withValues(hostile(values) as typeof values), {
+      ...context,
+      ...(job === undefined ? {} : { job }),
+    });
+    found += flatten(findings).length;
+    // oxlint-disable-next-line no-control-regex -- they are what must not be there
+    for (const text of strings({ findings, unchecked })) assert.doesNotMatch(text, controlCharacters, text);
+  }
+  assert.ok(found > cases.length / 2, `${found} findings`);
+});
+
+const strings = (value: unknown): readonly string[] =>
+  typeof value === 'string'
+    ? [value]
+    : typeof value === 'object' && value !== null
+      ? Object.values(value).flatMap(strings)
+      : [];

@@ -61,6 +61,10 @@ export function quote(words: string, most = 220): string {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
 
+/** A word of a command as a shell reads it: names of others must not become commands when the line is copied. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./[\]-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
 /** The last line that looks like an error, else the last line. */
 export function lastError(log: string): string {
   const lines = log.split('\n').filter((line) => line.trim() !== '');

@@ -2,7 +2,7 @@
 import { group } from '@slurm-operator/api';
 import type { Command, Need, Role } from './command.ts';
 
-interface PolicyRule {
+export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];

@@ -48,6 +48,16 @@ export const globalFlags: readonly Flag[] = [
   { name: 'cluster', value: 'NAME', description: 'Cluster object, where the namespace has several.' },
   { name: 'context', value: 'NAME', description: 'Context of the kubeconfig.' },
   { name: 'kubeconfig', value: 'FILE', description: 'Kubeconfig file.' },
+  { name: 'server', short: 's', value: 'URL', description: 'Address of the Kubernetes API.' },
+  { name: 'token', value: 'TOKEN', description: 'Bearer token for Kubernetes.' },
+  { name: 'certificate-authority', value: 'FILE', description: 'Authority of the API server.' },
+  { name: 'client-certificate', value: 'FILE', description: 'Client certificate for Kubernetes.' },
+  { name: 'client-key', value: 'FILE', description: 'Its key.' },
+  { name: 'tls-server-name', value: 'NAME', description: "Name in the API server's certificate." },
+  {
+    name: 'insecure-skip-tls-verify',
+    description: "Do not check the API server's certificate: others can read and change everything.",
+  },
   { name: 'as', value: 'USER', description: 'User to impersonate in Kubernetes.' },
   {
     name: 'as-group',
@@ -55,7 +65,12 @@ export const globalFlags: readonly Flag[] = [
     description: 'Group to impersonate; may be repeated.',
     repeatable: true,
   },
-  { name: 'request-timeout', value: 'SECONDS', description: 'Deadline of each request. Default: 20.' },
+  { name: 'as-uid', value: 'UID', description: 'UID to impersonate.' },
+  {
+    name: 'request-timeout',
+    value: 'TIME',
+    description: 'Deadline of each request, such as 5s or 1m. Default: 20s.',
+  },
   {
     name: 'operator-namespace',
     value: 'NAME',

@@ -1,4 +1,5 @@
 /** Candidates for the word that is being typed, in the protocol of kubectl: one per line, then `:4` (no files). */
+import { printable } from '@slurm-operator/advice';
 import { label } from '@slurm-operator/api';
 import { type ClusterConfig, pods } from '@slurm-operator/kube';
 import type { Io } from '../io.ts';
@@ -26,7 +27,7 @@ export async function completions(
   const found = await candidates(current, before, commands, options).catch(() => []);
   const matching = found.filter(([word]) => word.startsWith(current));
   options.io.out(
-    `${matching.map(([word, description]) => (description === '' ? word : `${word}\t${description}`)).join('\n')}${matching.length > 0 ? '\n' : ''}:4\n`,
+    `${matching.map(([word, description]) => (description === '' ? printable(word) : `${printable(word)}\t${printable(description)}`)).join('\n')}${matching.length > 0 ? '\n' : ''}:4\n`,
   );
   return 0;
 }

@@ -4,6 +4,7 @@ import type { Command } from '../command-line/command.ts';
 import { completionScript } from '../command-line/completion-script.ts';
 import { optionsHelp } from '../command-line/help.ts';
 import { CliError, exitCode } from '../errors.ts';
+import { readClusters } from './needs.ts';
 
 export const pluginVersion = '0.1.0';
 
@@ -46,7 +47,7 @@ export const aboutCommands: readonly Command[] = [
     usage: '',
     flags: [{ name: 'client', description: 'Only that of the plugin.' }],
     examples: ['version', 'version --client'],
-    needs: [{ group: 'apps', resource: 'deployments', verbs: ['list'], clusterWide: true }],
+    needs: [...readClusters, { group: 'apps', resource: 'deployments', verbs: ['list'], clusterWide: true }],
     async run(session, line) {
       const found: Record<string, string> = { plugin: pluginVersion };
       if (!line.has('client')) {

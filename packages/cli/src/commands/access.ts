@@ -25,7 +25,7 @@ async function proxy(session: Session, line: CommandLine): Promise<number> {
     session.io.out(
       `slurmrestd is at ${way.server}; every request needs the header X-SLURM-USER-TOKEN. Ctrl-C ends it.\n`,
     );
-    if (line.has('token')) {
+    if (line.has('with-token')) {
       const { token } = await findToken(session);
       session.io.out(`export SLURM_JWT=${(await token.token()) ?? ''}\n`);
     }
@@ -98,9 +98,9 @@ export const access: readonly Command[] = [
     usage: '',
     flags: [
       { name: 'port', value: 'PORT', description: 'Local port. Default: a free one.' },
-      { name: 'token', description: 'Also print a token, as a line for the shell.' },
+      { name: 'with-token', description: 'Also print a token, as a line for the shell.' },
     ],
-    examples: ['proxy --port 6820', 'proxy --token --slurm-user alice'],
+    examples: ['proxy --port 6820', 'proxy --with-token --slurm-user alice'],
     slurm: 'optional',
     role: 'user',
     needs: reachSlurm,

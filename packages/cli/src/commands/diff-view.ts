@@ -1,5 +1,5 @@
 /** A diff as text. Pure. */
-import { count, quote } from '@slurm-operator/advice';
+import { count, printable, quote } from '@slurm-operator/advice';
 import type { ConfigChange } from '@slurm-operator/operator/dry-run';
 import type { SlurmLists } from '../gather/dry-run.ts';
 import type { Session } from '../session/session.ts';
@@ -42,10 +42,10 @@ function fieldLines({ path, from, to }: FieldChange, paint: View['paint']): stri
 }
 
 const short = (value: unknown): string =>
-  typeof value === 'string' ? quote(value, 80) : quote(JSON.stringify(value) ?? '', 80);
+  printable(quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80));
 
 const painted = (line: string, paint: View['paint']): string =>
-  paint(line.startsWith('+') ? 'good' : 'bad', line);
+  paint(line.startsWith('+') ? 'good' : 'bad', printable(line));
 
 /** Lines that only one side has, in the order of the new text; a removed line stands where it was. */
 export function lineChanges(from: string, to: string): string[] {
@@ -76,7 +76,7 @@ function configLines({ before, after, holds }: ConfigChange, paint: View['paint'
       .filter((line) => line.slice(2).trim() !== '' && !line.slice(2).startsWith('#'))
       .map((line) => `  ${painted(line, paint)}`),
     'slurmctld reads it in place (scontrol reconfigure); jobs go on, and no pod is replaced for it.',
-    ...holds.map(({ message }) => paint('warning', `! held back: ${message}`)),
+    ...holds.map(({ message }) => paint('warning', `! held back: ${printable(message)}`)),
   ];
 }
 

@@ -5,6 +5,7 @@ import {
   diagnose,
   type EvidenceSet,
   type Finding,
+  printable,
 } from '@slurm-operator/advice';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
@@ -60,7 +61,7 @@ async function run(session: Session, line: CommandLine): Promise<number> {
     ...(job === undefined ? {} : { job }),
   });
   const context: Context = {
-    now: io.now(),
+    now: await session.serverNow(),
     namespace: cluster.metadata.namespace,
     cluster: cluster.metadata.name,
     timeZone: io.timeZone,
@@ -77,12 +78,14 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   }
   if (job !== undefined) assertJob(evidence, job);
   const serious = findings.some(({ severity }) => severity !== 'info');
+  const gaps = gapsOf(evidence, diagnosis);
   if (
     !session.printObject('Diagnosis', {
       target,
       findings,
       unchecked: diagnosis.unchecked,
       rules: diagnosis.checked,
+      failed: diagnosis.failed,
     })
   ) {
     if (session.format === 'name')
@@ -91,28 +94,38 @@ async function run(session: Session, line: CommandLine): Promise<number> {
           .map(({ rule, subject }) => `${rule} ${subject.kind.toLowerCase()}/${subject.name}\n`)
           .join(''),
       );
-    else print(session, target, evidence, { ...diagnosis, findings }, performance.now() - began);
+    else print(session, { target, evidence, gaps }, { ...diagnosis, findings }, performance.now() - began);
   }
-  return serious ? exitCode.findings : exitCode.good;
+  if (serious) return exitCode.findings;
+  // Not to have found anything means nothing where one could not look.
+  return gaps === 'unknown' ? exitCode.failed : exitCode.good;
 }
 
-function print(
-  session: Session,
-  target: Target,
-  evidence: EvidenceSet,
-  diagnosis: Diagnosis,
-  ms: number,
-): void {
+/** `forbidden`: only what this user may not read is missing. `unknown`: a read failed, or next to nothing may be read. */
+type Gaps = 'none' | 'forbidden' | 'unknown';
+
+function gapsOf(evidence: EvidenceSet, { checked, failed }: Diagnosis): Gaps {
+  const found = new Set(Object.values(evidence).map(({ kind }) => kind));
+  const core = [evidence.clusters, evidence.pods, evidence.nodeSets];
+  const sawNothing = core.every((piece) => piece?.kind !== 'known');
+  if (found.has('unknown') || failed.length > 0 || checked === 0 || sawNothing) return 'unknown';
+  return found.has('forbidden') ? 'forbidden' : 'none';
+}
+
+interface Looked {
+  readonly target: Target;
+  readonly evidence: EvidenceSet;
+  readonly gaps: Gaps;
+}
+
+function print(session: Session, { target, evidence, gaps }: Looked, diagnosis: Diagnosis, ms: number): void {
   const { io, paint } = session;
   const headline = jobHeadline(target, evidence);
   if (headline !== '') io.out(`${paint('strong', headline)}\n\n`);
-  if (diagnosis.findings.length === 0)
-    io.out(
-      `${paint('good', '✔')} Nothing is wrong${target.kind === 'cluster' ? '' : ` with ${target.kind} ${target.name}`}, as far as was checked.\n`,
-    );
+  if (diagnosis.findings.length === 0) io.out(nothingFound(target, gaps, paint));
   else io.out(findingsText(diagnosis.findings, paint, io.columns, session.line.text('namespace')));
-  const gaps = uncheckedText(diagnosis, paint, io.columns);
-  if (gaps !== '') io.out(`\n${gaps}`);
+  const unchecked = uncheckedText(diagnosis, paint, io.columns);
+  if (unchecked !== '') io.out(`\n${unchecked}`);
   const size = (name: 'pods' | 'jobs' | 'slurmNodes', word: string) => {
     const piece = evidence[name];
     return piece?.kind === 'known' ? [`${piece.value.length.toLocaleString('en-US')} ${word}`] : [];
@@ -126,12 +139,21 @@ function print(
   );
 }
 
+function nothingFound({ kind, name }: Target, gaps: Gaps, paint: Session['paint']): string {
+  const what = kind === 'cluster' ? '' : ` with ${kind} ${name}`;
+  if (gaps === 'unknown')
+    return `${paint('warning', '?')} Nothing was found${what}, but part of it could not be looked at.\n`;
+  return `${paint('good', '✔')} Nothing is wrong${what}${gaps === 'none' ? '' : ', as far as you may look'}.\n`;
+}
+
 function jobHeadline(target: Target, evidence: EvidenceSet): string {
   if (target.kind !== 'job' || evidence.jobs?.kind !== 'known') return '';
   const job = evidence.jobs.value.find(({ id }) => String(id) === target.name);
   return job === undefined
     ? ''
-    : `job ${job.id} · ${job.name} · ${job.user} · partition ${job.partition} · ${job.state.join('+')}`;
+    : printable(
+        `job ${job.id} · ${job.name} · ${job.user} · partition ${job.partition} · ${job.state.join('+')}`,
+      );
 }
 
 function assertJob(evidence: EvidenceSet, job: number): void {

@@ -1,5 +1,5 @@
 /** jobs and job: the queue with sentences. */
-import { type Context, diagnose, known, moment, quote, span } from '@slurm-operator/advice';
+import { type Context, diagnose, known, moment, printable, quote, span } from '@slurm-operator/advice';
 import { formatTimeLimit, hasEnded, jobDeadline, jobKey, type SlurmJob } from '@slurm-operator/slurm';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
@@ -10,7 +10,7 @@ import type { Tone } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import type { Session } from '../session/session.ts';
 import { about } from './doctor.ts';
-import { reachSlurm } from './needs.ts';
+import { reachSlurm, readEvidence } from './needs.ts';
 
 interface JobRow {
   readonly id: string;
@@ -121,7 +121,7 @@ async function explainWaiting(session: Session, jobs: readonly SlurmJob[]): Prom
     const { findings } = diagnose(evidence, await contextOf(session, job.id));
     const mine = findings.find(({ subject }) => subject.kind === 'Job' && subject.name === String(job.id));
     io.out(
-      `${paint('strong', String(job.id))}  ${mine === undefined ? job.stateReason : [mine.says, ...mine.because].join(' ')}\n`,
+      `${paint('strong', String(job.id))}  ${mine === undefined ? printable(job.stateReason) : [mine.says, ...mine.because].join(' ')}\n`,
     );
   }
 }
@@ -177,8 +177,8 @@ async function showJob(session: Session, line: CommandLine): Promise<number> {
         ],
         [
           'state',
-          session.paint(row.tone, row.state) +
-            (job.stateReason === '' || job.stateReason === 'None' ? '' : ` (${job.stateReason})`),
+          row.state + (job.stateReason === '' || job.stateReason === 'None' ? '' : ` (${job.stateReason})`),
+          row.tone,
         ],
         ['partition', job.partition],
         ['nodes', job.nodes || `${job.nodeCount ?? 1} wanted`],
@@ -220,10 +220,15 @@ async function showJob(session: Session, line: CommandLine): Promise<number> {
 
 const numberOr = (end: unknown): number | undefined => (typeof end === 'number' ? end : undefined);
 
-function details(pairs: readonly (readonly [string, string])[], session: Session): string {
+type Detail = readonly [name: string, value: string, tone?: Tone];
+
+function details(pairs: readonly Detail[], session: Session): string {
   return pairs
     .filter(([, value]) => value !== '')
-    .map(([name, value]) => `${session.paint('quiet', name.padEnd(11))} ${value}\n`)
+    .map(
+      ([name, value, tone = 'plain']) =>
+        `${session.paint('quiet', name.padEnd(11))} ${session.paint(tone, printable(value))}\n`,
+    )
     .join('');
 }
 
@@ -257,7 +262,7 @@ export const jobs: Command = {
   examples: ['jobs', 'jobs -u alice -t PD --why', 'jobs -o wide', 'jobs -o name'],
   slurm: 'required',
   role: 'user',
-  needs: reachSlurm,
+  needs: [...reachSlurm, ...readEvidence],
   run: listJobs,
 };
 
@@ -270,7 +275,7 @@ export const job: Command = {
   examples: ['job 4711', 'job 4711_3 -o yaml'],
   slurm: 'required',
   role: 'user',
-  needs: reachSlurm,
+  needs: [...reachSlurm, ...readEvidence],
   completes: 'jobs',
   run: showJob,
 };

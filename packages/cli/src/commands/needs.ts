@@ -12,7 +12,12 @@ export const readObjects: readonly Need[] = [
   ...['accountings', 'clusters', 'controllers', 'loginsets', 'nodesets', 'restapis', 'tokens'].map((one) =>
     ours(one),
   ),
-  { group: core, resource: 'pods', verbs: read },
+  { group: core, resource: 'pods', verbs: ['list'] },
+];
+/** Whether an operator runs. */
+export const readOperator: readonly Need[] = [
+  { group: 'apps', resource: 'deployments', verbs: ['list'], clusterWide: true },
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['list'], clusterWide: true },
 ];
 export const readEvidence: readonly Need[] = [
   ...readObjects,
@@ -23,8 +28,7 @@ export const readEvidence: readonly Need[] = [
   { group: core, resource: 'nodes', verbs: ['list'], clusterWide: true },
   { group: core, resource: 'namespaces', verbs: ['get'], clusterWide: true },
   { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['list'], clusterWide: true },
-  { group: 'apps', resource: 'deployments', verbs: ['list'], clusterWide: true },
-  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['list'], clusterWide: true },
+  ...readOperator,
   {
     group: 'apiextensions.k8s.io',
     resource: 'customresourcedefinitions',
@@ -37,17 +41,17 @@ export const reachSlurm: readonly Need[] = [
   ...readClusters,
   ours('restapis'),
   ours('controllers'),
-  { group: core, resource: 'pods', verbs: read },
+  { group: core, resource: 'pods', verbs: ['list'] },
   { group: core, resource: 'pods/portforward', verbs: ['create', 'get'] },
 ];
 export const readLogs: readonly Need[] = [
   ...readClusters,
-  { group: core, resource: 'pods', verbs: read },
+  { group: core, resource: 'pods', verbs: ['list'] },
   { group: core, resource: 'pods/log', verbs: ['get'] },
 ];
 export const execInPods: readonly Need[] = [
   ...readClusters,
-  { group: core, resource: 'pods', verbs: read },
+  { group: core, resource: 'pods', verbs: ['list'] },
   { group: core, resource: 'pods/exec', verbs: ['create', 'get'] },
 ];
 export const writeNodeSets: readonly Need[] = [

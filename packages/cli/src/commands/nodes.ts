@@ -39,7 +39,10 @@ type PodView = { readonly pod: string; readonly machine: string };
 
 function stateOf({ state }: SlurmNode): string {
   const words = [state.base.toLowerCase()];
-  if (isDrain(state)) words[0] = isBusy(state) ? 'draining' : 'drained';
+  const drain = isBusy(state) ? 'draining' : 'drained';
+  // A node that is down is down, whether it is drained or not.
+  if (isDrain(state) && isDown(state)) words.push(drain);
+  else if (isDrain(state)) words[0] = drain;
   if (isNotResponding(state)) words.push('not responding');
   for (const [flag, word] of [
     ['INVALID_REG', 'invalid registration'],
@@ -109,6 +112,7 @@ async function rows(session: Session): Promise<readonly NodeRow[]> {
       fromSlurm(node, work.get(node.name) ?? [], places.get(node.name), session),
     );
   } catch (error) {
+    if (session.line.has('partition')) throw error;
     session.note(`From the worker pods only. ${toExit(error).message}`);
     return items.map((pod) => {
       const { states, reason } = slurmState(pod);

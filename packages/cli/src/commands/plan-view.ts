@@ -1,5 +1,5 @@
 /** A plan as text, and as data. Pure. */
-import { count, hosts, moment, span } from '@slurm-operator/advice';
+import { count, hosts, moment, printable, span } from '@slurm-operator/advice';
 import type { NodeSet } from '@slurm-operator/api';
 import type { Live } from '@slurm-operator/kube';
 import type { Forecast, Observed, Simulation } from '@slurm-operator/operator/dry-run';
@@ -27,7 +27,7 @@ export function planText(plan: SetPlan, { io, paint }: View): string {
   const { earliest, likely, latest, created, replaced, removed } = forecast;
   const when = (at: number) => moment(at, { now, timeZone: io.timeZone });
   const lines: string[] = [];
-  const row = (title: string, text: string) => lines.push(`  ${title.padEnd(9)} ${text}`);
+  const row = (title: string, text: string) => lines.push(`  ${title.padEnd(9)} ${printable(text)}`);
   const todo = [
     created.length > 0 && `${created.length} to create`,
     replaced.length > 0 && `${replaced.length} to replace, ${observed.update.maxUnavailable} at a time`,
@@ -61,7 +61,7 @@ export function planText(plan: SetPlan, { io, paint }: View): string {
         `never below ${latest.lowestAvailable} of ${latest.availableBefore} workers that can take jobs`,
       );
   }
-  for (const note of notes(plan)) lines.push(paint('warning', `  ! ${note}`));
+  for (const note of notes(plan)) lines.push(paint('warning', `  ! ${printable(note)}`));
   lines.push(
     `${observed.deletionPolicy === 'Delete' && observed.deleting ? '' : 'No job is cancelled. '}Nothing was changed.`,
   );

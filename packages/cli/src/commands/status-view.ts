@@ -17,6 +17,8 @@ export interface Line {
 export interface StatusInput
   extends Pick<Values, 'controllers' | 'nodeSets' | 'loginSets' | 'accountings' | 'restApis' | 'pods'> {
   readonly cluster: Values['clusters'][number];
+  /** For how long no operator has been running: what objects say is as old. */
+  readonly silence?: number | undefined;
 }
 
 export interface StatusOptions {
@@ -109,6 +111,10 @@ function health(object: Conditions): readonly [string, Tone] {
   if (ready === undefined) return ['◌ Unknown', 'quiet'];
   if (degraded?.status === 'True') return [`✖ ${degraded.reason}`, 'bad'];
   if (progressing?.status === 'True') return [`◌ ${progressing.reason}`, 'warning'];
+  const applied = conditionOf(object, conditionType.configApplied);
+  // It runs with the configuration of before.
+  if (applied?.status === 'False' && /^Config(Rejected|Untried|Held)$/.test(applied.reason))
+    return [`! ${applied.reason}`, 'warning'];
   if (ready.status === 'True') return ['✔ Ready', 'good'];
   return [`✖ ${ready.reason}`, 'bad'];
 }
@@ -119,6 +125,8 @@ function reasonInfo(object: Conditions): string {
     .map((type) => conditionOf(object, type))
     .find((one) => one?.status === 'True');
   const ready = conditionOf(object, conditionType.ready);
+  const applied = conditionOf(object, conditionType.configApplied);
+  if (shown === undefined && ready?.status !== 'False' && applied?.status === 'False') return applied.message;
   return shown?.message ?? (ready?.status === 'False' ? ready.message : '');
 }
 

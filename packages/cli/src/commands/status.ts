@@ -1,14 +1,16 @@
 /** status: a cluster at a glance, as a tree. */
+import { leaderLostFor, span } from '@slurm-operator/advice';
 import { conditionType } from '@slurm-operator/api';
 import { pods, sleep } from '@slurm-operator/kube';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
+import { operatorLease } from '../gather/evidence.ts';
 import type { CommandLine } from '../line.ts';
 import { clip, width } from '../output/style.ts';
 import { table } from '../output/table.ts';
 import { accountings, clusters, controllers, loginSets, nodeSets, restApis } from '../session/resources.ts';
 import type { Session } from '../session/session.ts';
-import { readObjects } from './needs.ts';
+import { readObjects, readOperator } from './needs.ts';
 import { headline, type Line, type StatusInput, statusLines } from './status-view.ts';
 
 const redrawMs = 1_000;
@@ -19,17 +21,22 @@ async function look(session: Session): Promise<StatusInput> {
   const { namespace } = metadata;
   const { signal } = session;
   const items = async <T>(list: Promise<{ readonly items: T }>) => (await list).items;
-  const [cluster, controllers_, nodeSets_, loginSets_, accountings_, restApis_, pods_] = await Promise.all([
-    client.get(clusters, metadata, { signal }),
-    items(client.list(controllers, { namespace, signal })),
-    items(client.list(nodeSets, { namespace, signal })),
-    items(client.list(loginSets, { namespace, signal })),
-    items(client.list(accountings, { namespace, signal })),
-    items(client.list(restApis, { namespace, signal })),
-    items(client.list(pods, { namespace, signal, labelSelector: 'app.kubernetes.io/component=worker' })),
-  ]);
+  const silent = async () => leaderLostFor(await operatorLease(client, signal), await session.serverNow());
+  const [cluster, silence, controllers_, nodeSets_, loginSets_, accountings_, restApis_, pods_] =
+    await Promise.all([
+      client.get(clusters, metadata, { signal }),
+      // Who may not look there sees the rest.
+      silent().catch(() => undefined),
+      items(client.list(controllers, { namespace, signal })),
+      items(client.list(nodeSets, { namespace, signal })),
+      items(client.list(loginSets, { namespace, signal })),
+      items(client.list(accountings, { namespace, signal })),
+      items(client.list(restApis, { namespace, signal })),
+      items(client.list(pods, { namespace, signal, labelSelector: 'app.kubernetes.io/component=worker' })),
+    ]);
   return {
     cluster,
+    silence,
     controllers: controllers_,
     nodeSets: nodeSets_,
     loginSets: loginSets_,
@@ -69,7 +76,14 @@ function draw(session: Session, input: StatusInput, verbose: boolean): string {
     bad || tone === 'bad'
       ? `\n${paint('quiet', `kubectl slurm doctor -n ${input.cluster.metadata.namespace} says why, and what to do.`)}\n`
       : '';
-  return `${paint('strong', title)}${' '.repeat(space)}${paint(tone, health)}\n${counts === '' ? '' : `${counts}\n`}\n${tree}${hint}`;
+  const old =
+    input.silence === undefined
+      ? ''
+      : paint(
+          'warning',
+          `! No operator has been running for ${span(input.silence)}: this is what it saw last.\n`,
+        );
+  return `${paint('strong', title)}${' '.repeat(space)}${paint(tone, health)}\n${counts === '' ? '' : `${counts}\n`}${old}\n${tree}${hint}`;
 }
 
 /** The lines of the tree before an entry. */
@@ -91,7 +105,8 @@ function branch(lines: readonly Line[], index: number): string {
 async function run(session: Session, line: CommandLine): Promise<number> {
   const verbose = line.has('verbose');
   if (line.args.length > 0) throw new CliError('status takes no argument: choose a cluster with --cluster.');
-  const isReady = ({ cluster }: StatusInput) => cluster.status?.isReady === true;
+  const isReady = ({ cluster, silence }: StatusInput) =>
+    cluster.status?.isReady === true && silence === undefined;
   let input = await look(session);
   const print = () => {
     const { io } = session;
@@ -100,6 +115,7 @@ async function run(session: Session, line: CommandLine): Promise<number> {
       cluster: input.cluster.metadata.name,
       namespace: input.cluster.metadata.namespace,
       ready: isReady(input),
+      ...(input.silence === undefined ? {} : { operatorSilentForMs: input.silence }),
       ...input.cluster.status,
       objects: lines,
     };
@@ -116,7 +132,10 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   const { io } = session;
   for (let last = ''; !session.signal.aborted; ) {
     const text = draw(session, input, verbose);
-    if (text !== last) io.out(io.isTty ? `\u001b[H\u001b[J${cut(text, io.columns)}` : `${text}\n`);
+    if (text !== last) {
+      if (io.isTty) io.clear();
+      io.out(io.isTty ? cut(text, io.columns) : `${text}\n`);
+    }
     last = text;
     await sleep(redrawMs, session.signal).catch(() => undefined);
     if (!session.signal.aborted) input = await look(session);
@@ -141,6 +160,6 @@ export const status: Command = {
   ],
   examples: ['status', 'status -w', 'status -n hpc --verbose', 'status -o json'],
   role: 'viewer',
-  needs: readObjects,
+  needs: [...readObjects, ...readOperator],
   run,
 };

@@ -22,8 +22,8 @@ import {
   pods,
   type Resource,
 } from '@slurm-operator/kube';
-import { Forbidden } from '@slurm-operator/slurm';
-import { toExit } from '../errors.ts';
+import { Forbidden, type SlurmClient } from '@slurm-operator/slurm';
+import { NoTokenError, toExit } from '../errors.ts';
 import {
   accountings,
   clusters,
@@ -58,6 +58,7 @@ export async function gatherEvidence(session: Session, options: GatherOptions): 
       return known(await read(), io.now());
     } catch (error) {
       if (error instanceof ForbiddenError) return forbidden(verb, resource);
+      if (error instanceof NoTokenError) return forbidden('ask', 'Slurm', error.message);
       return unknown(toExit(error).message);
     }
   };
@@ -81,10 +82,7 @@ export async function gatherEvidence(session: Session, options: GatherOptions): 
     machines: list(nodes, everywhere),
     storageClasses: list(storageClasses, everywhere),
     namespace: look('get', 'namespaces', () => client.get(namespaces, { name: namespace }, { signal })),
-    operators: look('list', 'deployments', async () => {
-      const { items } = await client.list(deployments, { labelSelector: operatorLabel, signal });
-      return items.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] !== 'webhook');
-    }),
+    operators: look('list', 'deployments', () => operatorDeployments(client, signal)),
     ...(options.installation ? installation(session, client, namespace, look) : {}),
     ...slurmEvidence(session, look, options.job),
   };
@@ -93,7 +91,40 @@ export async function gatherEvidence(session: Session, options: GatherOptions): 
   ) as { -readonly [Name in EvidenceName]?: Evidence<Values[Name]> };
   if (options.logs && found.pods?.kind === 'known')
     found.logs = await gatherLogs(client, found.pods.value, signal, io.now());
+  // All users of a site may be many: they are read only where a job waits for one.
+  if (found.jobs?.kind === 'known' && found.associations === undefined)
+    found.associations = found.jobs.value.some(({ stateReason }) => /InvalidAccount|Assoc/i.test(stateReason))
+      ? await associationsOf(session, look)
+      : known([], io.now());
+  found.permissions = known(permissionsOf(found), io.now());
   return found;
+}
+
+/** What the reads of this run showed. */
+const permissionsOf = (found: EvidenceSet): Values['permissions'] =>
+  Object.values(found).flatMap((piece) =>
+    piece.kind === 'forbidden' && piece.why === undefined
+      ? [{ verb: piece.verb, resource: piece.resource, allowed: false }]
+      : [],
+  );
+
+async function operatorDeployments(client: Client, signal: AbortSignal) {
+  const { items } = await client.list(deployments, { labelSelector: operatorLabel, signal });
+  return items.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] !== 'webhook');
+}
+
+/** The lease of the operator that leads, where operators run: elsewhere every node of Kubernetes has one. */
+export async function operatorLease(client: Client, signal: AbortSignal): Promise<Values['lease']> {
+  const operators = await operatorDeployments(client, signal);
+  const places = [...new Set(operators.flatMap(({ metadata }) => metadata.namespace ?? []))];
+  const lists = await Promise.all(
+    places.map(async (namespace) => (await client.list(leases, { namespace, signal })).items),
+  );
+  return lists
+    .flat()
+    .filter(({ metadata }) => /slurm-operator|slinky/.test(metadata.name))
+    .toSorted((a, b) => ((a.spec?.renewTime ?? '') < (b.spec?.renewTime ?? '') ? 1 : -1))
+    .at(0);
 }
 
 type Look = <T>(verb: string, resource: string, read: () => Promise<T>) => Promise<Evidence<T>>;
@@ -112,20 +143,14 @@ function installation(session: Session, client: Client, namespace: string, look:
       });
       return `${major}.${minor.replace(/\D.*$/, '')}`;
     }),
-    lease: look('list', 'leases', async () => {
-      const { items } = await client.list(leases, { signal });
-      return items.find(({ metadata }) => /slurm-operator|slinky/.test(metadata.name));
-    }),
+    lease: look('list', 'leases', () => operatorLease(client, signal)),
     webhook: look('create', 'tokens', () => probeWebhook(client, namespace, signal)),
   };
 }
 
 /** Every question to Slurm waits for one connection; if there is none, each says why. */
-function slurmEvidence(session: Session, look: Look, job: number | undefined) {
-  const ask = async <T>(
-    resource: string,
-    read: (slurm: Awaited<ReturnType<Session['slurm']>>) => Promise<T>,
-  ): Promise<Evidence<T>> => {
+function askSlurm(session: Session, look: Look) {
+  return async <T>(resource: string, read: (slurm: SlurmClient) => Promise<T>): Promise<Evidence<T>> => {
     const found = await look('get', 'Slurm', async () => {
       const slurm = await session.slurm();
       return read(slurm).catch((error: unknown) => {
@@ -135,6 +160,15 @@ function slurmEvidence(session: Session, look: Look, job: number | undefined) {
     });
     return found.kind === 'known' && isEvidence<T>(found.value) ? found.value : (found as Evidence<T>);
   };
+}
+
+const associationsOf = (session: Session, look: Look): Promise<Evidence<Values['associations']>> =>
+  askSlurm(session, look)('associations', (slurm) =>
+    slurm.accounting.associations({ signal: session.signal }),
+  );
+
+function slurmEvidence(session: Session, look: Look, job: number | undefined) {
+  const ask = askSlurm(session, look);
   const options = { signal: session.signal };
   return {
     slurmNodes: ask('nodes', async (slurm) => (await slurm.nodes.list(options)).items),
@@ -147,7 +181,7 @@ function slurmEvidence(session: Session, look: Look, job: number | undefined) {
       ? {}
       : {
           endedJob: ask('accounting', (slurm) => slurm.accounting.job(job, options)),
-          associations: ask('associations', (slurm) => slurm.accounting.associations(options)),
+          associations: associationsOf(session, look),
         }),
   };
 }

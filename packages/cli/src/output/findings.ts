@@ -60,18 +60,21 @@ function consequences(list: readonly Finding[], paint: Paint, room: number): rea
   return rest > 0 ? [...shown, paint('quiet', `  ↳ and ${rest} more that follow from it`)] : shown;
 }
 
-export function uncheckedText({ unchecked }: Diagnosis, paint: Paint, columns: number): string {
+export function uncheckedText({ unchecked, failed }: Diagnosis, paint: Paint, columns: number): string {
+  const broken = failed.map(
+    ({ rule, why }) =>
+      `${paint('quiet', `· Not checked: rule ${rule}, which failed (${why}): please report it.`)}\n`,
+  );
   // Many pieces of evidence often lack for one cause: say it once.
   const byReason = Map.groupBy(unchecked, ({ why }) => why);
-  return [...byReason]
-    .map(([why, mine]) => {
-      const names = mine.map(({ evidence }) => words(evidence));
-      const text = `Not checked: ${names.join(', ')}: ${why}`;
-      return `${wrap(text, Math.min(columns, 110) - 2)
-        .map((line, index) => paint('quiet', `${index === 0 ? '· ' : '  '}${line}`))
-        .join('\n')}\n`;
-    })
-    .join('');
+  const gaps = [...byReason].map(([why, mine]) => {
+    const names = mine.map(({ evidence }) => words(evidence));
+    const text = `Not checked: ${names.join(', ')}: ${why}`;
+    return `${wrap(text, Math.min(columns, 110) - 2)
+      .map((line, index) => paint('quiet', `${index === 0 ? '· ' : '  '}${line}`))
+      .join('\n')}\n`;
+  });
+  return [...gaps, ...broken].join('');
 }
 
 /** `slurmNodes` → `Slurm nodes`. */

@@ -5,6 +5,10 @@ export type Tone = 'good' | 'bad' | 'warning' | 'quiet' | 'strong' | 'plain';
 
 const format = { good: 'green', bad: 'red', warning: 'yellow', quiet: 'gray', strong: 'bold' } as const;
 
+/** What `styleText` writes for these formats; as a group, so that `split` keeps them. */
+// oxlint-disable-next-line no-control-regex -- escape codes are what is looked for
+export const ownCodes = /(\u001b\[(?:1|22|3[1239]|39|90)m)/;
+
 export type Paint = (tone: Tone, text: string) => string;
 
 export function painter(colours: boolean): Paint {

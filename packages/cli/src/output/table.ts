@@ -1,4 +1,5 @@
 /** Tables: columns as wide as their content; the last one is cut where a terminal ends. */
+import { printable } from '@slurm-operator/advice';
 import { clip, type Paint, type Tone, width } from './style.ts';
 
 export interface Column<Row> {
@@ -19,6 +20,7 @@ export interface TableOptions {
   readonly columns?: number | undefined;
 }
 
+/** Cells are plain text; whatever is in them stays on its line. */
 export function table<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -31,7 +33,10 @@ export function table<Row>(
       (wide || column.wide !== true) && (rows.length === 0 || rows.some((row) => column.value(row) !== '')),
   );
   const cells = rows.map((row) =>
-    shown.map((column) => ({ text: column.value(row), tone: column.tone?.(row) ?? ('plain' as const) })),
+    shown.map((column) => ({
+      text: printable(column.value(row)),
+      tone: column.tone?.(row) ?? ('plain' as const),
+    })),
   );
   const widths = shown.map(({ name }, index) =>
     Math.max(headers ? name.length : 0, ...cells.map((row) => width(row[index]?.text ?? ''))),

@@ -39,8 +39,11 @@ const defaultNamespace = 'slinky';
 
 export async function exchangedToken(session: Session): Promise<Exchanged> {
   // The exchange knows whose token it is given; an impersonated user has none.
-  if (session.line.text('as') !== undefined) return none('the token exchange does not know --as');
   const client = await session.client();
+  if (Object.keys(client.config.headers ?? {}).some((header) => /^impersonate-/i.test(header)))
+    return none(
+      'you act as another user (--as, or "as" in your kubeconfig), and the token exchange knows only your own token',
+    );
   const exchange = await findExchange(session, client);
   if (exchange === undefined) return none();
   const { authorization = '' } = await client.config.identity({ refused: false });

@@ -2,7 +2,7 @@
 import { port as wellKnownPort } from '@slurm-operator/api';
 import { type Client, ForbiddenError, forwardPort, NotFoundError, pods, secrets } from '@slurm-operator/kube';
 import { jwtExpiry, SlurmClient, signedToken, staticToken, type TokenProvider } from '@slurm-operator/slurm';
-import { CliError } from '../errors.ts';
+import { CliError, NoTokenError } from '../errors.ts';
 import { exchangedToken } from './exchange.ts';
 import { controllers, restApis } from './resources.ts';
 import type { Session } from './session.ts';
@@ -103,7 +103,8 @@ export async function findToken(
     return await tokenFromSecret(session, wanted);
   } catch (error) {
     if (exchanged.why === undefined || !(error instanceof CliError)) throw error;
-    throw new CliError(`The operator gives you no Slurm token: ${exchanged.why}. ${error.message}`, {
+    const Same = error instanceof NoTokenError ? NoTokenError : CliError;
+    throw new Same(`The operator gives you no Slurm token: ${exchanged.why}. ${error.message}`, {
       cause: error,
     });
   }
@@ -154,7 +155,7 @@ async function secretValue(
     return Buffer.from(value, 'base64');
   } catch (error) {
     if (error instanceof ForbiddenError)
-      throw new CliError(
+      throw new NoTokenError(
         `This needs a Slurm token: export SLURM_JWT, or ask for the right to read Secret ${name} (the ${what}) in namespace ${namespace}.`,
         { cause: error },
       );

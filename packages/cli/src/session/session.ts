@@ -1,4 +1,5 @@
 /** One run of a command: the connection to Kubernetes, the cluster it is about, and Slurm when it is needed. */
+import { printable } from '@slurm-operator/advice';
 import type { Cluster } from '@slurm-operator/api';
 import {
   type Client,
@@ -6,7 +7,6 @@ import {
   createClient,
   ForbiddenError,
   type Live,
-  loadConfig,
   NotFoundError,
 } from '@slurm-operator/kube';
 import type { SlurmClient } from '@slurm-operator/slurm';
@@ -16,6 +16,7 @@ import type { CommandLine } from '../line.ts';
 import { asJson, asYaml } from '../output/print.ts';
 import { type Paint, painter, wantsColours } from '../output/style.ts';
 import { type Column, table } from '../output/table.ts';
+import { connection } from './connect.ts';
 import { type OpenSlurm, openSlurm } from './open-slurm.ts';
 import { clusters } from './resources.ts';
 
@@ -29,6 +30,8 @@ export interface SessionOptions {
   readonly scope?: 'jobs' | 'nodes';
 }
 
+const longestRequest = 3_600_000;
+
 export class Session implements AsyncDisposable {
   readonly io: Io;
   readonly line: CommandLine;
@@ -40,6 +43,7 @@ export class Session implements AsyncDisposable {
   #client: Promise<Client> | undefined;
   #cluster: Promise<Live<Cluster>> | undefined;
   #slurm: Promise<OpenSlurm> | undefined;
+  #clockOffset: Promise<number> | undefined;
 
   constructor({ io, line, signal, config, scope = 'jobs' }: SessionOptions) {
     this.scope = scope;
@@ -53,14 +57,22 @@ export class Session implements AsyncDisposable {
 
   /** Milliseconds for one request. */
   get timeout(): number {
-    const text = this.line.text('request-timeout') ?? '20';
-    const seconds = Number(text.replace(/s$/, ''));
-    if (!(seconds > 0)) throw new CliError(`--request-timeout must be seconds, such as 20, not "${text}".`);
-    return seconds * 1000;
+    const text = this.line.text('request-timeout') ?? '20s';
+    const found = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
+    if (found === null)
+      throw new CliError(`--request-timeout must be a time such as 20s or 1m, not "${text}".`);
+    const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[found[2] ?? 's'] ?? 1000;
+    // kubectl's 0 is "no deadline"; here every request has one.
+    return Math.min(Number(found[1]) * unit || longestRequest, longestRequest);
   }
 
   client(): Promise<Client> {
     return (this.#client ??= this.#connect());
+  }
+
+  /** The time by the clock of the API server: a clock of this machine that is wrong must not make leases and tokens look old. */
+  serverNow(): Promise<number> {
+    return (this.#clockOffset ??= this.#askClock()).then((offset) => this.io.now() + offset);
   }
 
   async namespace(): Promise<string> {
@@ -82,11 +94,11 @@ export class Session implements AsyncDisposable {
 
   /** A line on stderr, on a terminal only. */
   progress(text: string): void {
-    if (this.io.isTty) this.io.err(`${this.paint('quiet', text)}\n`);
+    if (this.io.isTty) this.io.err(`${this.paint('quiet', printable(text))}\n`);
   }
 
   note(text: string): void {
-    this.io.err(`${this.paint('quiet', text)}\n`);
+    this.io.err(`${this.paint('quiet', printable(text))}\n`);
   }
 
   /** Prints rows as the user asked for. `name`: `kind/name` of a row. */
@@ -139,24 +151,21 @@ export class Session implements AsyncDisposable {
     );
   }
 
+  async #askClock(): Promise<number> {
+    const { transport } = await this.client();
+    const { signal } = this;
+    const sent = this.io.now();
+    const found = await transport
+      .request({ method: 'GET', path: '/version', doing: 'read the time of the API server', signal })
+      .catch(() => undefined);
+    const offset = Date.parse(found?.headers.date ?? '') - sent;
+    // The header has whole seconds, and the answer took a while.
+    return Math.abs(offset) > 5_000 ? offset : 0;
+  }
+
   async #connect(): Promise<Client> {
-    const file = this.line.text('kubeconfig');
-    const context = this.line.text('context');
-    const config =
-      this.#given ??
-      (await loadConfig({
-        env: this.io.env,
-        ...(file === undefined ? {} : { files: [file] }),
-        ...(context === undefined ? {} : { context }),
-      }));
-    const as = this.line.text('as');
-    const groups = this.line.texts('as-group');
-    const headers = {
-      ...config.headers,
-      ...(as === undefined ? {} : { 'Impersonate-User': as }),
-      ...(groups.length === 0 ? {} : { 'Impersonate-Group': groups }),
-    };
-    return createClient({ ...config, headers }, { userAgent: 'kubectl-slurm', timeout: this.timeout });
+    const config = await connection({ line: this.line, env: this.io.env, given: this.#given });
+    return createClient(config, { userAgent: 'kubectl-slurm', timeout: this.timeout });
   }
 
   async #findCluster(): Promise<Live<Cluster>> {
