@@ -50,6 +50,9 @@ export class OperatorProcess {
       '0',
       '--metrics-addr',
       '0',
+      // Workers of others in tests read new keys within seconds.
+      '--key-step-period',
+      '20s',
       ...this.#flags,
     ];
     // Ends with this process, even while it is paused: without it, it would keep writing.

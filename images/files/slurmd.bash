@@ -136,10 +136,83 @@ await_new_key() {
   done
 }
 
+# A file with several keys, which Slurm reads instead of slurm.key where it exists. Whoever writes it changes it in steps that understand
+# each other, so it is read at once. slurmd reads a copy of it: what it has read is then known for certain, and the log says it.
+keys=/etc/slurm/slurm.jwks
+own_keys=/run/slurm-keys/slurm.jwks
+# The digest of the set that this worker should start with at least, from an annotation of its pod.
+notified=/etc/slurm/slurm-keys-notified
+
+# set_of FILE: the digest of the set in it.
+set_of() { sed -n 's/^{"set":"\([0-9a-f]*\)".*/\1/p' "$1" 2>/dev/null || true; }
+
+# The kubelet may have an old copy of the file when it starts this container.
+await_keys() {
+  local tries expected nothing
+  exec {nothing}<> <(:)
+  for ((tries = 0; tries < 90; tries++)); do
+    expected=$(cat "$notified" 2>/dev/null || true)
+    if [[ -z $expected || ! -e $keys || -z $(set_of "$keys") || $(set_of "$keys") == "$expected" ]]; then break; fi
+    if ((tries == 0)); then echo "slurm.jwks: waiting for the keys $expected" >&2; fi
+    read -r -t 1 -u "$nothing" || true
+  done
+  exec {nothing}>&-
+}
+
+take_keys() {
+  [[ -e $keys ]] || return 1
+  install -d -m 0700 "${own_keys%/*}"
+  install -m 0600 "$keys" "$own_keys.new" && mv "$own_keys.new" "$own_keys"
+}
+
+# program PID: changes when the process executes its program again, which is how slurmd reads its files again.
+program() { cut -d' ' -f28 "/proc/$1/stat" 2>/dev/null || true; }
+
+# takes_hup PID: SIGHUP would end a slurmd that does not handle it yet.
+takes_hup() {
+  local name mask
+  while read -r name mask; do
+    case $name in SigBlk: | SigCgt:) if ((0x${mask: -1} & 1)); then return 0; fi ;; esac
+  done 2>/dev/null <"/proc/$1/status"
+  return 1
+}
+
+# Again and again while there are two keys: a change waits for this line, and a log may be cut off.
+report_keys() {
+  local set
+  set=$(set_of "$own_keys")
+  if [[ -n $set ]]; then echo "slurm.jwks: slurmd uses the keys $set" >&2; fi
+}
+
+# watch_keys PID: makes slurmd read that file when it changes; returns 1 while there is none.
+watch_keys() {
+  local slurmd=$1 before told=0 nothing
+  [[ -e $keys ]] || return 1
+  exec {nothing}<> <(:)
+  while kill -0 "$slurmd" 2>/dev/null; do
+    if [[ -e $keys ]] && ! cmp -s "$keys" "$own_keys" && takes_hup "$slurmd" && take_keys; then
+      before=$(program "$slurmd")
+      echo "slurm.jwks changed: slurmd reads it again" >&2
+      kill -HUP "$slurmd" || return 0
+      # It finishes the messages that it is answering first.
+      while kill -0 "$slurmd" 2>/dev/null && [[ $(program "$slurmd") == "$before" ]]; do
+        read -r -t 0.2 -u "$nothing" || true
+      done
+      report_keys
+      told=$SECONDS
+    elif ((SECONDS - told >= 10)) && [[ $(grep -o '"kid"' "$own_keys" 2>/dev/null | wc -l) -gt 1 ]]; then
+      report_keys
+      told=$SECONDS
+    fi
+    read -r -t 1 -u "$nothing" || true
+  done
+}
+
 watch_key() {
   local key=$1 seen=$2 slurmd=$3 before=$4 now nothing
   exec {nothing}<> <(:)
   while kill -0 "$slurmd" 2>/dev/null; do
+    if watch_keys "$slurmd"; then return 0; fi
     read -r -t 1 -u "$nothing" || true
     if [[ ! $key -nt $seen && ! $key -ot $seen ]]; then continue; fi
     # In this order: a file that arrives in between is read once more.
@@ -184,6 +257,9 @@ pause() {
 
 key=/etc/slurm/slurm.key
 seen=/run/slurm-key-seen
+# slurmd gets its configuration from slurmctld, and would look for the file beside that.
+export SLURM_SACK_JWKS=$own_keys
+await_keys
 delay=1
 while :; do
   began=$SECONDS
@@ -193,6 +269,7 @@ while :; do
     touch --reference="$key" "$seen" || true
     sum=$(cksum <"$key") || true
   fi
+  if take_keys; then report_keys; else rm -f "$own_keys"; fi
   slurmd "${options[@]}" &
   slurmd=$!
   if [[ -n $sum ]]; then watch_key "$key" "$seen" "$slurmd" "$sum" & fi

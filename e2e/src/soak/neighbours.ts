@@ -26,6 +26,7 @@ export class Neighbours {
   /** How long it has been there without being wanted. */
   readonly #unwanted = new Map<string, number>();
   #lastLook = 0;
+  #refreshedAt = 0;
 
   constructor(stage: SlurmStage) {
     this.#stage = stage;
@@ -63,8 +64,13 @@ export class Neighbours {
     );
   }
 
-  /** As the operator does for its own workers: an annotation makes the kubelet write changed Secrets at once, not within a minute. */
-  async refreshFiles(): Promise<void> {
+  /**
+   * As the operator does for its own workers: an annotation makes the kubelet write changed Secrets at once, not within a minute. Others must
+   * follow the steps of a change of slurm.key, which take some seconds each.
+   */
+  async #refreshFiles(): Promise<void> {
+    if (Date.now() - this.#refreshedAt < 3_000) return;
+    this.#refreshedAt = Date.now();
     const annotations = { 'soak.example/refreshed': new Date().toISOString() };
     await this.#stage.client.mergePatch(
       pods,
@@ -76,6 +82,7 @@ export class Neighbours {
   /** One look. While Slurm does not answer nothing can be said. */
   async look(): Promise<void> {
     try {
+      await this.#refreshFiles();
       const slurm = await this.#stage.slurm();
       const { items } = await slurm.nodes.list();
       const node = items.find(({ name }) => isForeign(name));

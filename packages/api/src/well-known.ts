@@ -49,6 +49,12 @@ export const annotation = {
   hostnameOverride: 'nodeset.slinky.slurm.net/hostname-override',
   defaultContainer: 'kubectl.kubernetes.io/default-container',
   slurmKeyHash: 'slinky.slurm.net/slurm-key-hash',
+  /** On a worker: the file with several keys that it can read. Ours. */
+  slurmKeysFile: 'slinky.slurm.net/slurm-keys-file',
+  /** On the Secret with the keys in force: their digests, and which of them signs. Ours. */
+  slurmKeys: 'slinky.slurm.net/slurm-keys',
+  /** On a Controller: take the next step of the change of slurm.key that this token names, whatever it waits for. Ours. */
+  forceKey: 'slinky.slurm.net/force-key',
   jwtKeyHash: 'slinky.slurm.net/jwt-key-hash',
   slurmConfigHash: 'slinky.slurm.net/slurm-config-hash',
   slurmdbdConfHash: 'slinky.slurm.net/slurmdbd-conf-hash',
@@ -113,7 +119,13 @@ export const port = {
 export const uid = { slurm: 401, nobody: 65534 } as const;
 
 /** Files in `/etc/slurm` that hold keys. */
-export const keyFile = { slurm: 'slurm.key', jwt: 'jwt.key', jwks: 'jwks.json' } as const;
+export const keyFile = {
+  slurm: 'slurm.key',
+  /** Several keys of auth/slurm: where it exists, Slurm reads it instead of slurm.key. */
+  slurmKeys: 'slurm.jwks',
+  jwt: 'jwt.key',
+  jwks: 'jwks.json',
+} as const;
 
 /** The key under which a Token's Secret holds the token. */
 export const tokenSecretKey = 'SLURM_JWT';
@@ -126,6 +138,8 @@ export const resourceName = {
   /** The pod of this ordinal, and the ClusterIP Service of the same name in front of it. */
   controllerPod: (controller: string, ordinal: number) => `${controller}-controller-${ordinal}`,
   config: (controller: string) => `${controller}-config`,
+  /** The Secret with the keys of auth/slurm that are in force. */
+  slurmKeys: (controller: string) => `${controller}-slurm-keys`,
   /** The Cluster object that a Controller owns. */
   cluster: (controller: string) => controller,
   accounting: (accounting: string) => `${accounting}-accounting`,

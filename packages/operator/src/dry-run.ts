@@ -111,6 +111,7 @@ function slurmConfOf(controller: Live<Controller>, objects: ReadObjects): string
   const images = { slurmctld: '', slurmd: '', slurmdbd: '', slurmrestd: '', login: '' };
   return desiredSlurmConf(observeController(readOnly(objects), controller), {
     clusterDomain: 'cluster.local',
+    keyStepPeriod: 0,
     images,
   });
 }

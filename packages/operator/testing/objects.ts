@@ -97,6 +97,7 @@ export const aToken = (spec: object = {}, identity: Identity = {}): Token =>
   );
 
 export const operatorDefaults: OperatorDefaults = {
+  keyStepPeriod: 60_000,
   clusterDomain: 'cluster.local',
   images: {
     slurmctld: 'slurm-operator/slurmctld:26.05',

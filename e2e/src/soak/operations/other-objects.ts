@@ -14,11 +14,9 @@ const keyRefs = {
   jwtKeyRef: { name: 'keys', key: 'jwt.key' },
 };
 
-const rotateSlurmKey: Run = async ({ stage, neighbours }) => {
+const rotateSlurmKey: Run = async ({ stage }) => {
   const data = { 'slurm.key': randomBytes(768).toString('base64') };
   await stage.client.mergePatch(secrets, { namespace, name: 'keys' }, { data });
-  // Others look after their own worker; with the old key it can neither begin nor report jobs.
-  await neighbours.refreshFiles();
   return 'a new slurm.key';
 };
 

@@ -35,6 +35,7 @@ test('without a flag everything is as upstream has it', () => {
     profile: undefined,
     exchange: undefined,
     podNamespace: undefined,
+    keyStepPeriod: 60_000,
     clusterDomain: 'cluster.local',
     reachBy: 'name',
     images: {
@@ -186,7 +187,9 @@ test('what is built', () => {
     '--cluster-domain=corp.local',
     '--reach-services-by=address',
     '--propagated-node-conditions=GpuBroken,DiskFull',
+    '--key-step-period=2m',
   ]);
+  assert.equal(flags.keyStepPeriod, 120_000);
   assert.equal(flags.images.slurmd, 'registry.example/slurm/slurmd:24.11');
   assert.equal(flags.clusterDomain, 'corp.local');
   assert.equal(flags.reachBy, 'address');

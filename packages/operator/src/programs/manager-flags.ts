@@ -32,6 +32,10 @@ export const managerFlagTable = {
   ),
   'slurm-backoff-max': duration('15m', 'longest delay between two attempts to connect to Slurm'),
   'slurm-poll-period': duration('5s', 'polling interval of Slurm when idle'),
+  'key-step-period': duration(
+    '60s',
+    'least time between two steps of a change of slurm.key: for daemons outside of the operator, which it does not see',
+  ),
   'image-repository': text('slurm-operator', 'repository of images that no custom resource sets'),
   'image-tag': text('26.05', 'tag of images that no custom resource sets'),
   'cluster-domain': domain('DNS domain of Services; empty: from /etc/resolv.conf, else cluster.local'),
@@ -80,6 +84,7 @@ export function managerFlags(
     profile: flags.profile ? flags['profile-addr'] : undefined,
     exchange: exchange(flags),
     podNamespace: env['POD_NAMESPACE'] || undefined,
+    keyStepPeriod: flags['key-step-period'],
     clusterDomain: flags['cluster-domain'] || clusterDomainOf(resolvConf) || usualClusterDomain,
     reachBy: flags['reach-services-by'],
     images: {

@@ -36,6 +36,8 @@ const unseen: Readonly<Record<string, string>> = {
       'an apply that makes an object is logged as patch, and needs create too',
     ]),
   ),
+  'get pods/log':
+    'only while slurm.key changes, of workers that run: used in e2e/src/key-rotation.cluster.test.ts',
   'delete statefulsets.apps': 'only one that upstream fixed otherwise: used in migration.integration.test.ts',
   ...Object.fromEntries(
     ['accountings', 'clusters', 'controllers', 'loginsets', 'nodesets', 'restapis', 'tokens'].map((what) => [

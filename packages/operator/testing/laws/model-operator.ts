@@ -17,7 +17,7 @@ import {
   statefulSets,
 } from '@slurm-operator/kube';
 import { Registry } from 'prom-client';
-import { accountings, clusters, controllers, nodeSets } from '../../src/cache/resources.ts';
+import { accountings, clusters, controllers, loginSets, nodeSets } from '../../src/cache/resources.ts';
 import type { Reconcile } from '../../src/framework/define-reconciler.ts';
 import { controllerReconciler } from '../../src/kinds/controller/reconciler.ts';
 import { nodeSetReconciler } from '../../src/kinds/nodeset/reconciler.ts';
@@ -40,6 +40,7 @@ const watched: readonly AnyResource[] = [
   nodeSets,
   controllers,
   accountings,
+  loginSets,
   clusters,
 ];
 

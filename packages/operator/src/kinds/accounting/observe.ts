@@ -14,6 +14,7 @@ import { refusedPods } from '../../framework/refused-pods.ts';
 import { Sensitive } from '../../framework/sensitive.ts';
 import type { Problem } from '../../framework/status/conditions.ts';
 import { type PodFacts, podsOf } from '../../framework/status/pods.ts';
+import { keysOfAccounting } from '../../keys/slurm-key.ts';
 import { jwtKeyOf } from '../../objects/key-sources.ts';
 import { cachedFacts } from '../../rules/cached-facts.ts';
 import { problemsIn } from '../../rules/findings.ts';
@@ -25,6 +26,8 @@ export interface ObservedAccounting {
   readonly accounting: Live<Accounting>;
   readonly secrets: readonly Digests[];
   readonly jwks: readonly Digests[];
+  /** Of the Controller that uses it with the same slurm.key. */
+  readonly controllerKeys?: { readonly controller: string; readonly digest: string } | undefined;
   /** References to Secrets and ConfigMaps that do not exist, or lack the key. */
   readonly missingRefs: readonly Problem[];
   /** Read from the API server, because caches hold digests only; absent while a reference is missing. */
@@ -62,6 +65,7 @@ export async function observeAccounting(
     accounting,
     secrets: known,
     jwks,
+    controllerKeys: keysOfAccounting(cache, accounting),
     missingRefs,
     password: isReadable ? await readPassword(client, namespace, passwordRef, signal) : undefined,
     statefulSet: cache.get(statefulSets, set),

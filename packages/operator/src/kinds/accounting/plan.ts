@@ -32,7 +32,12 @@ export function planAccounting(observed: ObservedAccounting, defaults: OperatorD
     object: buildAccountingSecret(accounting, conf.text),
   };
   const hashes = { ...keyHashes(observed), slurmdbdConf: digestOf(conf.text) };
-  const desired = buildAccountingStatefulSet({ accounting, defaults, hashes });
+  const desired = buildAccountingStatefulSet({
+    accounting,
+    defaults,
+    hashes,
+    keysOf: observed.controllerKeys?.controller,
+  });
   return {
     actions: [
       service,
@@ -59,7 +64,7 @@ function renderOrProblem(
 }
 
 /** slurmdbd reads its keys once, when it starts: another digest restarts it. */
-function keyHashes({ accounting: { spec }, secrets: known, jwks }: ObservedAccounting): {
+function keyHashes({ accounting: { spec }, secrets: known, jwks, controllerKeys }: ObservedAccounting): {
   readonly slurmKey: string;
   readonly jwtKey: string;
 } {
@@ -67,7 +72,7 @@ function keyHashes({ accounting: { spec }, secrets: known, jwks }: ObservedAccou
   const publicKeys = digestBehind(jwks, spec.jwksKeyRef);
   const isAway = jwt === '' || publicKeys === '';
   return {
-    slurmKey: digestBehind(known, spec.slurmKeyRef),
+    slurmKey: controllerKeys?.digest ?? digestBehind(known, spec.slurmKeyRef),
     // Without public keys the digest of the JWT key alone: a new formula would restart every slurmdbd once.
     jwtKey: spec.jwksKeyRef === undefined ? jwt : isAway ? '' : digestOf([jwt, publicKeys]),
   };

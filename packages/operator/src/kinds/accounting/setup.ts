@@ -1,5 +1,5 @@
 /** Which changes make an Accounting be looked at. */
-import { app } from '@slurm-operator/api';
+import { app, resourceName } from '@slurm-operator/api';
 import { configMaps, type Manager, secrets, services, statefulSets } from '@slurm-operator/kube';
 import { accountings, clusters, controllers } from '../../cache/resources.ts';
 import { watchPods } from '../../framework/status/watch-pods.ts';
@@ -26,6 +26,18 @@ export function setupAccountings(
           ),
         )
         .map(({ metadata }) => metadata),
+    )
+    // The keys in force of a Controller that uses it.
+    .watches(secrets, ({ metadata: { namespace, name } }) =>
+      manager.cache
+        .list(controllers, { namespace })
+        .filter(({ metadata }) => resourceName.slurmKeys(metadata.name) === name)
+        .flatMap(({ spec }) =>
+          spec.accountingRef?.name ? [{ namespace, name: spec.accountingRef.name }] : [],
+        ),
+    )
+    .watches(controllers, ({ metadata: { namespace }, spec }) =>
+      spec.accountingRef?.name ? [{ namespace, name: spec.accountingRef.name }] : [],
     )
     .watches(configMaps, ({ metadata: { namespace, name } }) =>
       manager.cache

@@ -23,6 +23,7 @@ import type { Resize } from './plan/state-volume.ts';
 import type { WantedSecret } from './plan/wanted-keys.ts';
 import { syncServiceMonitor } from './service-monitors.ts';
 import { TrialRunner } from './trial-runner.ts';
+import { writeKeys } from './write-keys.ts';
 
 export type ControllerActing = Acting<Controller, ControllerInput, ControllerPlan, ControllerNote>;
 
@@ -46,6 +47,8 @@ export class ControllerActor {
         if (await createKey(client, controller, action.secret, signal))
           note({ type: 'key-created', name: action.secret.name });
         return;
+      case 'WriteKeys':
+        return writeKeys(client, controller, action.keySet, signal);
       case 'Change':
         return this.#survey.setNodes(namespace, name, action.nodes, signal);
       case 'Run': {

@@ -5,6 +5,7 @@ import type { Observing, ReconcilerManager } from '../../framework/define-reconc
 import { refusedPods } from '../../framework/refused-pods.ts';
 import type { Problem } from '../../framework/status/conditions.ts';
 import { problemOf } from '../../framework/status/problem-of.ts';
+import { type KeyReport, KeyReports } from '../../keys/read-reports.ts';
 import type { OperatorDefaults } from '../../objects/operator-defaults.ts';
 import type { SlurmSurvey } from '../../slurm-config/guard/slurm-work.ts';
 import { ClaimModes } from './claim-modes.ts';
@@ -16,13 +17,14 @@ import type { ControllerMemory } from './plan/memory.ts';
 import { type ControllerInput, planController } from './plan/plan.ts';
 import { desiredSlurmConf } from './plan/render.ts';
 import { mayRun, restartOf } from './plan/restart.ts';
-import { hashes } from './plan/slurmctld-pods.ts';
+import { hashes, reportingWorkers } from './plan/slurmctld-pods.ts';
 
 export class ControllerObserver {
   readonly #manager: ReconcilerManager;
   readonly #defaults: OperatorDefaults;
   readonly #survey: SlurmSurvey;
   readonly #claimModes: ClaimModes;
+  readonly #keyReports = new KeyReports();
 
   constructor(manager: ReconcilerManager, defaults: OperatorDefaults, survey: SlurmSurvey) {
     this.#manager = manager;
@@ -45,7 +47,8 @@ export class ControllerObserver {
     const workload = { namespace, name: resourceName.controller(name) };
     const refused = await refusedPods(this.#manager, workload, signal);
     if (refused !== undefined) problems.push(refused);
-    const observed = { ...observeController(this.#manager.cache, controller), claimModes };
+    const seen = { ...observeController(this.#manager.cache, controller), claimModes };
+    const observed = { ...seen, keyReports: await this.#reports(seen, signal) };
     const input = this.#withCaches(observed, {
       evidence: await this.#evidence(observed, signal),
       observationProblems: problems,
@@ -57,8 +60,8 @@ export class ControllerObserver {
   }
 
   observeAgain(controller: Live<Controller>, before: ControllerInput): ControllerInput {
-    const { claimModes, evidence, observationProblems, memory } = before;
-    const observed = { ...observeController(this.#manager.cache, controller), claimModes };
+    const { claimModes, keyReports = new Map(), evidence, observationProblems, memory } = before;
+    const observed = { ...observeController(this.#manager.cache, controller), claimModes, keyReports };
     return this.#withCaches(observed, { evidence, observationProblems, memory });
   }
 
@@ -74,6 +77,16 @@ export class ControllerObserver {
       liveStatefulSet: cache.get(statefulSets, { namespace, name: resourceName.controller(name) }),
       hasConfig: cache.get(configMaps, { namespace, name: resourceName.config(name) }) !== undefined,
     };
+  }
+
+  /** While slurm.key changes: which keys each worker has read. */
+  async #reports(observed: ObservedController, signal: AbortSignal): Promise<ReadonlyMap<string, KeyReport>> {
+    const { metadata } = observed.controller;
+    const { desired, workers } = reportingWorkers(observed);
+    if (workers.length > 0)
+      return this.#keyReports.read(this.#manager.client, metadata, workers, desired, signal);
+    this.#keyReports.forget(metadata.uid);
+    return new Map();
   }
 
   /** What is in force, and what Slurm would lose with the desired configuration. */

@@ -20,11 +20,14 @@ import {
   statefulSets,
 } from '@slurm-operator/kube';
 import { type Digests, digestsOf } from '../../cache/references.ts';
-import { accountings, clusters, nodeSets } from '../../cache/resources.ts';
+import { accountings, clusters, loginSets, nodeSets } from '../../cache/resources.ts';
 import type { Problem } from '../../framework/status/conditions.ts';
 import { workersEnded } from '../../framework/status/ended-workers.ts';
 import { type PodFacts, podsOf } from '../../framework/status/pods.ts';
-import { type WorkerKey, workerKeys } from '../../keys/slurm-key.ts';
+import type { KeyHolder, KeyRole } from '../../keys/key-rotation.ts';
+import type { KeySet } from '../../keys/key-set.ts';
+import type { KeyReport } from '../../keys/read-reports.ts';
+import { keySetOf, sharesKey, type WorkerKey, workerKeys } from '../../keys/slurm-key.ts';
 import type { ExpectedWorkers } from '../../slurm-config/guard/slurm-work.ts';
 import {
   filesDigestAnnotation,
@@ -41,6 +44,13 @@ import type { LeavingNodeSet } from './plan/config-hold.ts';
 import { type PodTemplate, templateDigestAnnotation } from './plan/restart.ts';
 import type { StateClaim, StateVolume } from './plan/state-volume.ts';
 
+/** Pods of slurmdbd and login nodes, and how many of each there should be. */
+export interface KeyClients {
+  readonly holders: readonly KeyHolder[];
+  readonly slurmdbd: number;
+  readonly login: number;
+}
+
 export interface ObservedController {
   readonly controller: Live<Controller>;
   /** Those that stay. */
@@ -55,6 +65,12 @@ export interface ObservedController {
   /** Pods that try configurations. */
   readonly trials: readonly Trial[];
   readonly workers: readonly WorkerKey[];
+  /** The keys of auth/slurm that are in force; undefined before the first write. */
+  readonly keySet?: KeySet | undefined;
+  /** Pods of slurmdbd and login nodes, which have the same keys. */
+  readonly keyClients?: KeyClients;
+  /** Uid of a worker → the keys that it reported to have read. */
+  readonly keyReports?: ReadonlyMap<string, KeyReport>;
   /** Workers whose slurmd runs, each with its image. */
   readonly running: readonly TrialWorker[];
   readonly expected?: ExpectedWorkers | undefined;
@@ -131,6 +147,8 @@ export function observeController(cache: Cache, controller: Live<Controller>): O
     volume: volumeOf(cache, set),
     slurmdbd: slurmdbdOf(cache, namespace, accountingRef?.name),
     workers: workerKeys(cache, controller),
+    keySet: keySetOf(cache, controller),
+    keyClients: keyClients(cache, controller),
     running: runningWorkers(cache, controller),
     expected: expectedWorkers(cache, sets),
   };
@@ -188,6 +206,38 @@ function leavingNodeSet(cache: Cache, set: Live<NodeSet>): LeavingNodeSet {
     setName: slurmSetName(set),
     deletionPolicy: set.spec.deletionPolicy,
     workers: workersOf(cache, set).length,
+  };
+}
+
+function keyClients(cache: Cache, controller: Live<Controller>): KeyClients {
+  const { namespace, name } = controller.metadata;
+  const accounting = cache.get(accountings, { namespace, name: controller.spec.accountingRef?.name ?? '' });
+  const hasSlurmdbd = accounting !== undefined && sharesKey(controller, accounting);
+  const logins = cache
+    .list(loginSets, { namespace })
+    .filter(
+      ({ metadata, spec }) => spec.controllerRef.name === name && metadata.deletionTimestamp === undefined,
+    );
+  const holder =
+    (role: KeyRole) =>
+    ({ name: pod, annotations, running, lostWith }: PodFacts): KeyHolder => ({
+      name: pod,
+      role,
+      hash: annotations[annotation.slurmKeyHash],
+      running,
+      lostWith,
+    });
+  return {
+    holders: [
+      ...(hasSlurmdbd
+        ? podsOf(cache, 'accounting', namespace, accounting.metadata.name).map(holder('slurmdbd'))
+        : []),
+      ...logins.flatMap(({ metadata }) =>
+        podsOf(cache, 'login', namespace, metadata.name).map(holder('login')),
+      ),
+    ],
+    slurmdbd: hasSlurmdbd ? 1 : 0,
+    login: logins.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0),
   };
 }
 

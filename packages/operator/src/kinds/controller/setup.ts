@@ -1,5 +1,5 @@
 /** Which changes make a Controller be looked at. */
-import { app, label } from '@slurm-operator/api';
+import { app, label, resourceName } from '@slurm-operator/api';
 import {
   configMaps,
   type Manager,
@@ -34,8 +34,10 @@ export function setupControllers(
     cache.list(controllers, namespace === undefined ? {} : { namespace });
   const usingSecret = (namespace: string | undefined, name: string): ObjectRef[] =>
     inNamespace(namespace)
-      .filter(({ spec }) =>
-        [spec.slurmKeyRef, spec.jwtKeyRef, spec.jwtHs256KeyRef].some((ref) => ref?.name === name),
+      .filter(
+        ({ metadata, spec }) =>
+          resourceName.slurmKeys(metadata.name) === name ||
+          [spec.slurmKeyRef, spec.jwtKeyRef, spec.jwtHs256KeyRef].some((ref) => ref?.name === name),
       )
       .map(({ metadata }) => metadata);
   const usingConfigMap = (namespace: string | undefined, name: string): ObjectRef[] =>

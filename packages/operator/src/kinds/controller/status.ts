@@ -19,7 +19,14 @@ export function controllerStatus(
   observed: ObservedController,
   plan: Pick<
     ControllerDecision,
-    'problems' | 'awaited' | 'configHash' | 'configHold' | 'decision' | 'desiredTrial' | 'keys'
+    | 'problems'
+    | 'awaited'
+    | 'configHash'
+    | 'configHold'
+    | 'decision'
+    | 'desiredTrial'
+    | 'keys'
+    | 'keyRotation'
   > & { readonly enforced?: string },
   failures: readonly Problem[],
 ): StatusReport {
@@ -66,13 +73,23 @@ export function controllerStatus(
           : `slurmctld responds in pod ${answering.map(({ name }) => name).join(' and ')}.`,
       ),
       connected,
-      ...(external ? [] : [config, keys(observed, plan.keys)]),
+      ...(external ? [] : [config, keys(observed, plan)]),
     ],
   };
 }
 
 /** slurmctld from its template, workers from what they were told; one that was never told has the key that it started with. */
-function keys({ pods, workers }: ObservedController, wanted: ControllerDecision['keys']): Condition {
+function keys(
+  { pods, workers }: ObservedController,
+  { keys: wanted, keyRotation }: Pick<ControllerDecision, 'keys' | 'keyRotation'>,
+): Condition {
+  if (keyRotation?.waiting !== undefined)
+    return {
+      type: conditionType.keysCurrent,
+      status: 'False',
+      reason: 'KeyRotation',
+      message: keyRotation.waiting,
+    };
   return keysCondition(
     [
       ...pods,

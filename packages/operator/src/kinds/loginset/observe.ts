@@ -5,7 +5,7 @@ import { type Digests, digestsOf } from '../../cache/references.ts';
 import { controllers } from '../../cache/resources.ts';
 import type { Problem } from '../../framework/status/conditions.ts';
 import { type PodFacts, podsOf } from '../../framework/status/pods.ts';
-import { slurmKeyDigest } from '../../keys/slurm-key.ts';
+import { loginKeyDigest } from '../../keys/slurm-key.ts';
 import { cachedFacts } from '../../rules/cached-facts.ts';
 import { problemsIn } from '../../rules/findings.ts';
 import { specRules } from '../../rules/spec-rules.ts';
@@ -36,7 +36,7 @@ export function observeLoginSet(cache: Cache, loginSet: Live<LoginSet>): Observe
     deployment: cache.get(deployments, { namespace, name: resourceName.login(name) }),
     hostKeys: cache.get(secrets, { namespace, name: resourceName.sshHostKeys(name) })?.data,
     secrets: names.map((one) => digestsOf(cache, 'Secret', namespace, one)),
-    slurmKeyDigest: controller === undefined ? undefined : slurmKeyDigest(cache, controller),
+    slurmKeyDigest: controller === undefined ? undefined : loginKeyDigest(cache, controller),
     pods: podsOf(cache, 'login', namespace, name),
     specProblems: problemsIn(specRules.LoginSet(loginSet, cachedFacts(cache, loginSet.metadata))),
   };

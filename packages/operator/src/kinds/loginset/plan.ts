@@ -37,7 +37,7 @@ export function planLoginSet(observed: ObservedLoginSet, defaults: OperatorDefau
     controller,
     defaults,
     hashes: {
-      slurmKey: digestBehind(secrets, controller.spec.slurmKeyRef),
+      slurmKey: observed.slurmKeyDigest ?? '',
       sssdConf: digestBehind(secrets, loginSet.spec.sssdConfRef),
       hostKeys: digestOf(hostKeys),
     },
@@ -47,10 +47,10 @@ export function planLoginSet(observed: ObservedLoginSet, defaults: OperatorDefau
   return { actions, problems };
 }
 
-function missingKeys({ loginSet, controller, secrets }: ObservedLoginSet): Problem[] {
+function missingKeys({ loginSet, secrets, slurmKeyDigest }: ObservedLoginSet): Problem[] {
   const { controllerRef, sssdConfRef } = loginSet.spec;
   const problems = refProblems('Secret', 'sssdConfRef', sssdConfRef, secrets, loginSet.metadata.namespace);
-  if (digestBehind(secrets, controller?.spec.slurmKeyRef) === '')
+  if (slurmKeyDigest === '')
     problems.push({
       reason: 'SecretNotFound',
       message: `the Slurm key of Controller ${controllerRef.name} is missing: login nodes need it to connect to Slurm.`,

@@ -1,5 +1,5 @@
 /** Which changes make a LoginSet be looked at. */
-import { app } from '@slurm-operator/api';
+import { app, resourceName } from '@slurm-operator/api';
 import {
   configMaps,
   deployments,
@@ -39,7 +39,9 @@ export function setupLoginSets(
         .map(({ metadata }) => metadata),
       ...cache
         .list(controllers, { namespace })
-        .filter(({ spec }) => spec.slurmKeyRef?.name === name)
+        .filter(({ metadata, spec }) =>
+          [spec.slurmKeyRef?.name, resourceName.slurmKeys(metadata.name)].includes(name),
+        )
         .flatMap(({ metadata }) => of(namespace, metadata.name)),
     ]);
   watchPods(builder, manager.cache, [app.login])

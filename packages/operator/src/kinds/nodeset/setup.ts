@@ -1,5 +1,5 @@
 /** Which changes make a NodeSet be looked at. */
-import { app, label } from '@slurm-operator/api';
+import { app, label, resourceName } from '@slurm-operator/api';
 import {
   type ChannelSource,
   configMaps,
@@ -56,7 +56,9 @@ export function setupNodeSets(manager: Manager, gateways: GatewayFinder, options
   const setsWithSecret = (namespace: string | undefined, secret: string): ObjectRef[] => {
     const keyed = cache
       .list(controllers, { namespace })
-      .filter(({ spec }) => spec.slurmKeyRef?.name === secret)
+      .filter(({ metadata, spec }) =>
+        [spec.slurmKeyRef?.name, resourceName.slurmKeys(metadata.name)].includes(secret),
+      )
       .flatMap(({ metadata }) => setsOf(namespace, metadata.name));
     const ssh = cache
       .list(nodeSets, { namespace })

@@ -3,7 +3,7 @@ import { type Accounting, annotation, app, port, resourceName, uid } from '@slur
 import type { Secret, Service, StatefulSet } from '@slurm-operator/kube';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
-import { jwksSource, keySources } from '../../../objects/key-sources.ts';
+import { jwksSource, keySources, slurmKeysSource } from '../../../objects/key-sources.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
 import { builtMeta, selectorLabels, templateMeta } from '../../../objects/object-meta.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
@@ -43,6 +43,8 @@ export function buildAccountingSecret(accounting: Read<Accounting>, slurmdbdConf
 export interface AccountingWorkloadInput {
   readonly accounting: Read<Accounting>;
   readonly defaults: OperatorDefaults;
+  /** The Controller whose keys it follows. */
+  readonly keysOf?: string | undefined;
   /** Changes of these restart slurmdbd. */
   readonly hashes: { readonly slurmKey: string; readonly jwtKey: string; readonly slurmdbdConf: string };
 }
@@ -98,6 +100,7 @@ function generatedSpec(input: AccountingWorkloadInput): IPodSpec {
           sources: [
             { secret: { name: resourceName.accounting(accounting.metadata.name) } },
             ...keySources(accounting.spec),
+            ...(input.keysOf === undefined ? [] : [slurmKeysSource(input.keysOf, input.hashes.slurmKey)]),
             ...jwksSource(accounting.spec),
           ],
         },

@@ -5,7 +5,12 @@ import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
-import { jwksSource, keySources, type ProjectedSource } from '../../../objects/key-sources.ts';
+import {
+  jwksSource,
+  keySources,
+  type ProjectedSource,
+  slurmKeysSource,
+} from '../../../objects/key-sources.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
 import { builtMeta, selectorLabels, templateMeta } from '../../../objects/object-meta.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
@@ -93,7 +98,7 @@ function generatedSpec(input: ControllerWorkloadInput): IPodSpec {
     ...(controllerReplicas(controller) > 1 ? { affinity: apart(controller.metadata.name) } : {}),
     ...(initContainers.length > 0 ? { initContainers } : {}),
     containers: [slurmctld(input), reconfigureContainer({ controller, defaults, state })],
-    volumes: volumes(controller),
+    volumes: volumes(input),
   };
 }
 
@@ -141,11 +146,11 @@ const stateMount = (controller: Read<Controller>) => ({
   mountPath: stateSaveLocation(clusterNameOf(controller)),
 });
 
-function volumes(controller: Read<Controller>): IVolume[] {
-  const { persistence } = controller.spec;
+function volumes(input: ControllerWorkloadInput): IVolume[] {
+  const { persistence } = input.controller.spec;
   const memory = { emptyDir: { medium: 'Memory' as const } };
   return [
-    { name: etcVolume, projected: { defaultMode: 0o550, sources: etcSources(controller) } },
+    { name: etcVolume, projected: { defaultMode: 0o550, sources: etcSources(input) } },
     { name: 'run', ...memory },
     { name: 'slurm-authsocket', ...memory },
     { name: 'slurm-logfile', emptyDir: {} },
@@ -157,10 +162,11 @@ function volumes(controller: Read<Controller>): IVolume[] {
   ];
 }
 
-function etcSources(controller: Read<Controller>): ProjectedSource[] {
+function etcSources({ controller, hashes }: ControllerWorkloadInput): ProjectedSource[] {
   return [
     { configMap: { name: resourceName.config(controller.metadata.name) } },
     ...keySources(controller.spec),
+    slurmKeysSource(controller.metadata.name, hashes.slurmKey, 0o440),
     ...referencedConfigMaps(controller).map((name) => ({ configMap: { name } })),
     ...jwksSource(controller.spec),
     {

@@ -47,9 +47,9 @@ const ha = { controller: withStandby };
 
 test('workers reload a new key while slurmctld changes its own; so do workers that loaded a different one since', () => {
   const workers = [
-    { name: 'never', told: undefined },
-    { name: 'old', told: 'old' },
-    { name: 'new', told: 'new' },
+    { name: 'never', uid: 'never', told: undefined },
+    { name: 'old', uid: 'old', told: 'old' },
+    { name: 'new', uid: 'new', told: 'new' },
   ];
   const changing = { ...current, slurmKey: 'old' };
   assert.deepEqual(plan({ workers, statefulSet: changing }).tell, {
@@ -68,8 +68,8 @@ test('the condition counts slurmctld and workers on an old key', () => {
   const over = {
     pods: [pod({ annotations: { [annotation.slurmKeyHash]: 'new', [annotation.jwtKeyHash]: 'old' } })],
     workers: [
-      { name: 'w0', told: 'old' },
-      { name: 'w1', told: undefined },
+      { name: 'w0', uid: 'w0', told: 'old' },
+      { name: 'w1', uid: 'w1', told: undefined },
     ],
   };
   const { conditions } = controllerStatus(observed(over), plan(over), []);

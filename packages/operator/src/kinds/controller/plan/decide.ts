@@ -3,6 +3,7 @@ import { annotation, type Cluster } from '@slurm-operator/api';
 import type { ApplyIntent, ConfigMap, Service, StatefulSet } from '@slurm-operator/kube';
 import type { Problem } from '../../../framework/status/conditions.ts';
 import type { PodFacts } from '../../../framework/status/pods.ts';
+import type { KeyRotation } from '../../../keys/key-rotation.ts';
 import { digestOf } from '../../../objects/digest.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import { servesHttp } from '../../../objects/slurm-version.ts';
@@ -38,6 +39,7 @@ import { missing } from './missing.ts';
 import { imageOf, render } from './render.ts';
 import { type WantedRestart, wantRestart, withTemplateDigest } from './restart.ts';
 import {
+  decideKeys,
   desiredKeys,
   failedWithoutAccounting,
   hashes,
@@ -68,6 +70,8 @@ export interface ControllerDecision {
   readonly tell: KeyNotice;
   /** The slurmctld pod to recreate next, where Kubernetes does not do that. */
   readonly renew: PodFacts | undefined;
+  /** The change of slurm.key; undefined where slurmctld runs elsewhere. */
+  readonly keyRotation: KeyRotation | undefined;
   /** What pods should have been started with: annotation → digest. */
   readonly keys: Readonly<Record<string, string>>;
   /** Claims of the state that are to be enlarged. */
@@ -100,8 +104,14 @@ export function decideController(
   defaults: OperatorDefaults,
   { evidence, now, waitingRestart }: DecisionContext = { evidence: noEvidence, now: 0 },
 ): ControllerDecision {
-  const { hold, start, observed } = asItMayBe(given, defaults);
-  const { controller } = observed;
+  const asItMay = asItMayBe(given, defaults);
+  const { hold, start } = asItMay;
+  const { controller } = asItMay.observed;
+  const keyRotation = controller.spec.external
+    ? undefined
+    : decideKeys(asItMay.observed, defaults.keyStepPeriod, now);
+  // What follows is for the keys that this plan puts in force.
+  const observed = { ...asItMay.observed, keySet: keyRotation?.keySet };
   const problems: Problem[] = [...missing(observed)];
   if (hold !== undefined)
     problems.push({ reason: 'AccountingOlder', ...hold, stillReady: given.statefulSet.exists });
@@ -242,6 +252,7 @@ export function decideController(
         ? nextToRenew(observed)
         : undefined,
     keys: desiredKeys(observed),
+    keyRotation,
     resize,
     problems: [...problems, ...ofVolume],
     awaited: start?.message,

@@ -3,7 +3,7 @@
  * decided is in `decide.ts`, here it becomes a list that can be printed instead of carried out.
  */
 import type { Controller } from '@slurm-operator/api';
-import { conditionType, label } from '@slurm-operator/api';
+import { conditionType, label, resourceName } from '@slurm-operator/api';
 import {
   type ConfigMap,
   configMaps,
@@ -17,6 +17,7 @@ import { type Action, type CustomAction, type DeleteAction, titleOf } from '../.
 import type { Plan } from '../../../framework/define-reconciler.ts';
 import { planStatefulSet } from '../../../framework/plan-workload.ts';
 import type { Problem } from '../../../framework/status/conditions.ts';
+import type { KeySet } from '../../../keys/key-set.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import { specHints } from '../../../rules/findings.ts';
 import type { NodeClosing } from '../../../slurm-config/guard/slurm-work.ts';
@@ -55,6 +56,7 @@ export interface ControllerInput extends ObservedController {
 export type ControllerAction = CustomAction &
   (
     | { readonly type: 'CreateKey'; readonly secret: WantedSecret }
+    | { readonly type: 'WriteKeys'; readonly keySet: KeySet }
     | { readonly type: 'Change'; readonly nodes: NodeClosing }
     | {
         readonly type: 'Run';
@@ -96,6 +98,8 @@ export function planController(
   const pause = pauseBefore(configHash, memory, now);
   const enforce = enforceAction(decision, pause);
   const needsEnforced = enforce === undefined ? [] : [titleOf(enforce)];
+  const keys = writeKeys(controller, decision);
+  const needsKeys = keys.map(titleOf);
   const resizes = planResizes(decision.resize, memory, now);
   const nodes = planNodes(controller, decision, now);
   const monitor = monitorDigest(controller);
@@ -104,6 +108,7 @@ export function planController(
   return {
     actions: [
       ...wantedKeys(input).secrets.map(createKey),
+      ...keys,
       ...nodes.actions,
       ...decision.services.map((object): Action => ({ type: 'Apply', resource: services, object })),
       ...(enforce === undefined ? trial : [enforce, ...followConfig(decision, needsEnforced)]),
@@ -111,10 +116,13 @@ export function planController(
         ? []
         : trialAction(desired.decision, desired.config, desired.digest, needsEnforced)),
       // First the workers, whose files take a moment to change: then slurmctld follows.
-      ...notifyWorkers(decision),
+      ...notifyWorkers(decision, needsKeys),
       ...(statefulSet === undefined
         ? []
-        : statefulSetActions(input, decision, statefulSet, needsEnforced, liveStatefulSet)),
+        : statefulSetActions(input, decision, statefulSet, needsEnforced, liveStatefulSet).map((action) => ({
+            ...action,
+            needs: [...(action.needs ?? []), ...needsKeys],
+          }))),
       ...resizes.ask.map(
         (claim): ControllerAction => ({
           type: 'Resize',
@@ -140,6 +148,7 @@ export function planController(
       ...trialTimes([decision.decision, desired?.decision], now),
       ...(decision.configHold?.waiting === undefined ? [] : [now + askAgain]),
       ...nodes.againAt,
+      ...(decision.keyRotation?.againAt === undefined ? [] : [decision.keyRotation.againAt]),
       ...resizes.againAt,
       ...(observationProblems.length === 0 ? [] : [now + readWithin]),
     ]),
@@ -234,9 +243,18 @@ const deleteTrial = (controller: Live<Controller>, trial: Trial): Action => ({
   gracePeriodSeconds: 0,
 });
 
-function notifyWorkers({ tell }: ControllerDecision): ControllerAction[] {
+function writeKeys(
+  { metadata }: Live<Controller>,
+  { keyRotation }: ControllerDecision,
+): Extract<ControllerAction, { type: 'WriteKeys' }>[] {
+  if (keyRotation?.keySet === undefined || !keyRotation.write) return [];
+  const title = `Secret ${resourceName.slurmKeys(metadata.name)}`;
+  return [{ type: 'WriteKeys', title, keySet: keyRotation.keySet }];
+}
+
+function notifyWorkers({ tell }: ControllerDecision, needs: readonly string[]): ControllerAction[] {
   if (tell.workers.length === 0) return [];
-  return [{ type: 'Send', title: 'notification of workers about a new key', notice: tell }];
+  return [{ type: 'Send', title: 'notification of workers about a new key', notice: tell, needs }];
 }
 
 /** New files with the old slurm.conf are a configuration that was never tried. */

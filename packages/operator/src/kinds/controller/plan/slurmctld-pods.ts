@@ -3,6 +3,9 @@ import { annotation, conditionType } from '@slurm-operator/api';
 import { findCondition } from '@slurm-operator/kube';
 import { digestBehind } from '../../../cache/references.ts';
 import type { PodFacts } from '../../../framework/status/pods.ts';
+import { type KeyHolder, type KeyRotation, planKeyRotation } from '../../../keys/key-rotation.ts';
+import { daemonHash } from '../../../keys/key-set.ts';
+import type { WorkerKey } from '../../../keys/slurm-key.ts';
 import { digestOf } from '../../../objects/digest.ts';
 import { clusterNameOf, controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
 import type { ObservedController } from '../observe.ts';
@@ -13,12 +16,66 @@ export interface KeyNotice {
 }
 
 /** What a running slurmctld cannot take over by reading its files again. */
-export function hashes({ controller, secrets }: ObservedController) {
+export function hashes({ controller, secrets, keySet }: ObservedController) {
   const { slurmKeyRef, jwtKeyRef, jwtHs256KeyRef } = controller.spec;
   return {
-    slurmKey: digestBehind(secrets, slurmKeyRef),
+    slurmKey: keySet === undefined ? digestBehind(secrets, slurmKeyRef) : daemonHash(keySet),
     jwtKey: digestBehind(secrets, jwtKeyRef ?? jwtHs256KeyRef),
     restart: digestOf({ clusterName: clusterNameOf(controller) }),
+  };
+}
+
+/** The next step of a change of slurm.key, if one is due. */
+export function decideKeys(observed: ObservedController, stepPeriod: number, now: number): KeyRotation {
+  const { controller, secrets, keySet, statefulSet, pods, workers, keyReports, keyClients } = observed;
+  const ofSlurmctld = pods.map(
+    ({ name, annotations, running, ready, lostWith }): KeyHolder => ({
+      name,
+      role: 'slurmctld',
+      ready,
+      hash: annotations[annotation.slurmKeyHash],
+      running,
+      lostWith,
+    }),
+  );
+  const ofWorkers = workers.map(
+    ({ told, running = false, ...worker }): KeyHolder => ({
+      ...worker,
+      ...keyReports?.get(worker.uid),
+      role: 'worker',
+      hash: told,
+      running,
+    }),
+  );
+  return planKeyRotation({
+    controller,
+    desired: digestBehind(secrets, controller.spec.slurmKeyRef),
+    current: keySet,
+    holders: [...ofSlurmctld, ...(keyClients?.holders ?? []), ...ofWorkers],
+    wanted: {
+      slurmctld: controllerReplicas(controller),
+      slurmdbd: keyClients?.slurmdbd ?? 0,
+      login: keyClients?.login ?? 0,
+    },
+    exists: statefulSet.exists,
+    stepPeriod,
+    now,
+  });
+}
+
+/** Workers whose reports the next step of a change of slurm.key depends on. */
+export function reportingWorkers({ keySet, workers }: ObservedController): {
+  readonly desired: string;
+  readonly workers: readonly WorkerKey[];
+} {
+  if (keySet === undefined || keySet.keys.length === 1) return { desired: '', workers: [] };
+  const desired = daemonHash(keySet);
+  return {
+    desired,
+    workers: workers.filter(
+      ({ told, running, lostWith, hasOneKey }) =>
+        told === desired && running === true && lostWith === undefined && hasOneKey !== true,
+    ),
   };
 }
 

@@ -13,6 +13,7 @@ import type { ConfigMap, Deployment, Secret, Service } from '@slurm-operator/kub
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { digestOf } from '../../../objects/digest.ts';
+import { slurmKeysEnv, slurmKeysSource } from '../../../objects/key-sources.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
 import { builtMeta, selectorLabels, templateMeta } from '../../../objects/object-meta.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
@@ -134,6 +135,9 @@ function generatedSpec(input: LoginWorkloadInput): IPodSpec {
                 items: [{ key: slurmKeyRef?.key ?? '', path: keyFile.slurm }],
               },
             },
+            ...(controller.spec.external
+              ? []
+              : [slurmKeysSource(controller.metadata.name, input.hashes.slurmKey)]),
           ],
         },
       },
@@ -161,7 +165,7 @@ function initconf({ loginSet, defaults }: LoginWorkloadInput): IContainer {
     command: [
       '/bin/sh',
       '-c',
-      `install -o ${uid.slurm} -g ${uid.slurm} -m 0600 /mnt/slurm/${keyFile.slurm} /mnt/etc/slurm/${keyFile.slurm}`,
+      `install -o ${uid.slurm} -g ${uid.slurm} -m 0600 /mnt/slurm/slurm.* /mnt/etc/slurm/`,
     ],
     securityContext: { runAsUser: 0, allowPrivilegeEscalation: false },
     volumeMounts: [
@@ -184,7 +188,7 @@ function login({ loginSet, controller, defaults }: LoginWorkloadInput): IContain
   const base: IContainer = {
     name: app.login,
     image: defaults.images.login,
-    env: [{ name: 'SACKD_OPTIONS', value: `--conf-server ${servers}` }],
+    env: [{ name: 'SACKD_OPTIONS', value: `--conf-server ${servers}` }, slurmKeysEnv],
     ports: [{ name: app.login, containerPort: port.ssh, protocol: 'TCP' }],
     // Before sackd has fetched it, commands find no configuration.
     readinessProbe: {

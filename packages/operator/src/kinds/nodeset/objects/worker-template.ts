@@ -11,6 +11,7 @@ import {
 } from '@slurm-operator/api';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import { currentKeysSource, slurmKeysEnv } from '../../../objects/key-sources.ts';
 import { mergeContainer, mergePodSpec } from '../../../objects/merge-template.ts';
 import { objectLabels, selectorLabels } from '../../../objects/object-meta.ts';
 import { workerSecurityContext } from '../../../objects/security-contexts.ts';
@@ -50,7 +51,11 @@ export function workerTemplate(
       ...template?.metadata?.labels,
       ...objectLabels('worker', nodeSet.metadata.name, nodeSet.spec.controllerRef.name),
     },
-    annotations: { ...template?.metadata?.annotations, [annotation.defaultContainer]: app.worker },
+    annotations: {
+      ...template?.metadata?.annotations,
+      [annotation.defaultContainer]: app.worker,
+      [annotation.slurmKeysFile]: keyFile.slurmKeys,
+    },
     spec,
   };
 }
@@ -68,12 +73,30 @@ function generatedSpec(nodeSet: NodeSet, controller: Controller, defaults: Worke
     ...(nodeSet.spec.oversubscribeNode ? {} : { affinity: oneWorkerPerNode }),
     containers: [slurmdContainer(nodeSet, controller, defaults)],
     volumes: [
-      { name: 'slurm-etc', projected: { defaultMode: 0o600, sources: [slurmKey(controller)] } },
+      {
+        name: 'slurm-etc',
+        projected: {
+          defaultMode: 0o600,
+          sources: [slurmKey(controller), currentKeysSource(controller.metadata.name), notifiedKeys],
+        },
+      },
       { name: 'slurm-logfile', emptyDir: {} },
       ...workerSsh(nodeSet).volumes,
     ],
   };
 }
+
+/** The digest of the keys that the worker should use: one that starts with a stale copy of the file waits. */
+const notifiedKeys = {
+  downwardAPI: {
+    items: [
+      {
+        path: 'slurm-keys-notified',
+        fieldRef: { fieldPath: `metadata.annotations['${annotation.slurmKeyHash}']` },
+      },
+    ],
+  },
+};
 
 function slurmKey(controller: Controller) {
   const { slurmKeyRef } = controller.spec;
@@ -126,6 +149,7 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, defaults: Wor
       // The same under the name that our images read and under the one that upstream's do.
       { name: 'POD_TOPOLOGY', valueFrom: topology },
       { name: 'SLINKY_TOPOLOGY', valueFrom: topology },
+      slurmKeysEnv,
     ],
     ports: [{ name: app.worker, containerPort: port.slurmd }, ...workerSsh(nodeSet).ports],
     // A minute in all, as upstream gives it, but asked every second: a worker that is up should not wait to be noticed.

@@ -22,6 +22,7 @@ import { digestBehind, digestsOf } from '../../../cache/references.ts';
 import { controllers, nodeSets } from '../../../cache/resources.ts';
 import type { Problem } from '../../../framework/status/conditions.ts';
 import { workersEnded } from '../../../framework/status/ended-workers.ts';
+import { workerKeyDigest } from '../../../keys/slurm-key.ts';
 import { slurmVersionOf } from '../../../objects/slurm-version.ts';
 import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
 import { maxNodeCountAnnotation } from '../../../slurm-config/render/config-map.ts';
@@ -197,12 +198,13 @@ function lastWorkerSize(view: NodesView, set: SetIdentity): WorkerSize | undefin
 function workerHashes(cache: Cache, nodeSet: NodeSet): Record<string, string> {
   const { namespace } = nodeSet.metadata;
   const { ssh } = nodeSet.spec;
+  const controller = controllerOfSet(cache, nodeSet);
   const digest = (ref: { readonly name: string; readonly key: string } | undefined) =>
     ref === undefined ? '' : digestBehind([digestsOf(cache, 'Secret', namespace, ref.name)], ref);
   const hashes = {
-    [annotation.slurmKeyHash]: digest(controllerOfSet(cache, nodeSet)?.spec.slurmKeyRef),
+    [annotation.slurmKeyHash]: controller === undefined ? '' : workerKeyDigest(cache, controller),
     [annotation.sssdConfHash]: ssh?.enabled ? digest(ssh.sssdConfRef) : '',
-    [confServerAnnotation]: primaryOf(controllerOfSet(cache, nodeSet)),
+    [confServerAnnotation]: primaryOf(controller),
   };
   return Object.fromEntries(Object.entries(hashes).filter(([, hash]) => hash !== ''));
 }
