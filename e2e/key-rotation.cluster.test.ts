@@ -59,7 +59,8 @@ describe(
         const script = scripts[jobs.length % scripts.length] ?? '';
         const id = await slurmCommand(stage, 'sbatch', ...options, '--wrap', script);
         if (id !== undefined && /^\d+$/.test(id.trim())) jobs.push(id.trim());
-        else await setTimeout(300, undefined);
+        // About as many as the workers complete: a queue would only prolong the end.
+        await setTimeout(1_000, undefined);
       }
     }
 
@@ -141,7 +142,7 @@ describe(
           return /^(PENDING|RUNNING|COMPLETING|forgotten)$/.test(state) ? [`${id} ${state}`] : [];
         });
       };
-      const ends = { seconds: 300, everyMs: 1_000, seen: async () => (await open()).join() };
+      const ends = { seconds: 600, everyMs: 1_000, seen: async () => (await open()).join() };
       await until('every job to end', async () => (await open()).length === 0, ends);
       const ended = await states();
       const hurt = jobs.filter((id) => {
