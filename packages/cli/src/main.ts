@@ -6,8 +6,8 @@ const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
     interrupted.abort(new Error(signal));
-    // What does not listen to the signal ends with the process.
-    setTimeout(() => process.exit(130), 500).unref();
+    // What does not listen to the signal ends with the process; a second signal ends it at once.
+    setTimeout(() => process.exit(130), 3_000).unref();
   });
 // No top-level await: the program is one CommonJS function in its file.
 void main();

@@ -22,12 +22,15 @@ import { readConf, valueOf } from './slurm-config/guard/conf-content.ts';
 import { guardConfig } from './slurm-config/guard/guard-config.ts';
 import type { Hold } from './slurm-config/guard/hold.ts';
 import { workOf } from './slurm-config/guard/slurm-work.ts';
+import { buildControllerConfig, referencedConfigMaps } from './slurm-config/render/config-map.ts';
+import { buildManualTrial } from './slurm-config/trial/manual-trial.ts';
 import type { NodesView } from './slurm-connection/slurm-gateway.ts';
 
 export { revisionHash } from './kinds/nodeset/objects/revision.ts';
 export { type Forecast, type ForecastJob, forecast } from './kinds/nodeset/simulate/forecast.ts';
 export type { Simulation, Step } from './kinds/nodeset/simulate/simulate.ts';
 export type { Durations } from './kinds/nodeset/simulate/virtual-world.ts';
+export { readManualTrial } from './slurm-config/trial/manual-trial.ts';
 export type { NodesView } from './slurm-connection/slurm-gateway.ts';
 export type { Observed };
 
@@ -53,6 +56,42 @@ export function observeNodeSet({ nodeSet, objects, slurm, release, now }: Observ
     now,
   );
 }
+
+export interface TryOptions {
+  readonly controller: Live<Controller>;
+  /** As they would be after the change, with the ConfigMaps that the Controller names. */
+  readonly objects: ReadObjects;
+  /** The image of slurmctld. */
+  readonly image: string;
+  readonly suffix: string;
+}
+
+/** A pod and a ConfigMap in which slurmctld tries the desired configuration; undefined where it cannot be rendered. */
+export function configTrial({ controller, objects, image, suffix }: TryOptions) {
+  const defaults = { ...noImages, images: { ...noImages.images, slurmctld: image } };
+  const observed = observeController(readOnly(objects), controller);
+  const slurmConf = desiredSlurmConf(observed, defaults);
+  if (slurmConf === undefined) return undefined;
+  const files = observed.configMaps.map(({ name, keys }) => ({ name, keys: keys && Object.keys(keys) }));
+  const config = buildControllerConfig({
+    controller,
+    slurmConf,
+    accounting: observed.accounting !== undefined,
+    userCgroupConf: files.some(({ keys }) => keys?.includes('cgroup.conf')),
+  });
+  return buildManualTrial({ controller, defaults, files, config, suffix });
+}
+
+/** Names of ConfigMaps whose files belong to the configuration. */
+export const configFilesOf = (controller: Live<Controller>): readonly string[] =>
+  referencedConfigMaps(controller);
+
+/** Names of images and the domain of the cluster are the same on both sides of a comparison, so they do not matter there. */
+const noImages = {
+  clusterDomain: 'cluster.local',
+  keyStepPeriod: 0,
+  images: { slurmctld: '', slurmd: '', slurmdbd: '', slurmrestd: '', login: '' },
+};
 
 export interface ConfigChange {
   /** As the specification asks for it now, and would ask for it; undefined where it cannot be rendered. */
@@ -106,15 +145,8 @@ export function previewConfig({ controller, objects, slurm }: ConfigChangeOption
   };
 }
 
-/** Names of images and the domain of the cluster are the same on both sides, so they do not matter here. */
-function slurmConfOf(controller: Live<Controller>, objects: ReadObjects): string | undefined {
-  const images = { slurmctld: '', slurmd: '', slurmdbd: '', slurmrestd: '', login: '' };
-  return desiredSlurmConf(observeController(readOnly(objects), controller), {
-    clusterDomain: 'cluster.local',
-    keyStepPeriod: 0,
-    images,
-  });
-}
+const slurmConfOf = (controller: Live<Controller>, objects: ReadObjects): string | undefined =>
+  desiredSlurmConf(observeController(readOnly(objects), controller), noImages);
 
 function maxTimesOf(before: string, after: string): ConfigChange['maxTimes'] {
   const [from, to] = [readConf(before).partitions, readConf(after).partitions];

@@ -5,6 +5,7 @@ import type { SlurmLists } from '../gather/dry-run.ts';
 import type { Session } from '../session/session.ts';
 import type { LimitEffect, ObjectChange } from './diff.ts';
 import type { FieldChange } from './field-changes.ts';
+import type { TriedConfig } from './try-config.ts';
 
 export interface DiffView {
   readonly objects: readonly ObjectChange[];
@@ -12,11 +13,15 @@ export interface DiffView {
   readonly limits: readonly LimitEffect[];
   readonly slurm: SlurmLists;
   readonly forbidden: readonly string[];
+  readonly trial?: TriedConfig;
 }
 
 type View = Pick<Session, 'paint'>;
 
-export function diffText({ objects, config, limits, slurm, forbidden }: DiffView, { paint }: View): string {
+export function diffText(
+  { objects, config, limits, slurm, forbidden, trial }: DiffView,
+  { paint }: View,
+): string {
   const lines: string[] = [];
   if (objects.length === 0) lines.push('No object would change.');
   for (const { kind, name, isNew, fields } of objects) {
@@ -28,9 +33,19 @@ export function diffText({ objects, config, limits, slurm, forbidden }: DiffView
   for (const effect of limits) lines.push(...limitLines(effect, slurm, paint));
   if (forbidden.length > 0)
     lines.push(`You may not list ${forbidden.join(', ')}: what depends on them is left out.`);
+  if (trial !== undefined) lines.push(...trialLines(trial, paint));
   lines.push('Nothing was changed.');
   return `${lines.join('\n')}\n`;
 }
+
+/** Workers are not part of it: the operator tries their images before it puts a configuration in force. */
+const trialLines = (trial: TriedConfig, paint: View['paint']): string[] =>
+  trial.kind === 'accepted'
+    ? [paint('good', `✔ tried: slurmctld (${printable(trial.image)}) accepts it, in ${trial.seconds} s.`)]
+    : [
+        paint('bad', `✖ tried: slurmctld (${printable(trial.image)}) rejects it:`),
+        `  ${printable(trial.message)}`,
+      ];
 
 function fieldLines({ path, from, to }: FieldChange, paint: View['paint']): string[] {
   // A text of several lines is compared line by line.

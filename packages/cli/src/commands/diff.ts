@@ -1,7 +1,12 @@
 /** diff: what manifests would change in objects and slurm.conf, and what that means for jobs. Changes nothing. */
 import { apiVersion, type Controller, type NodeSet } from '@slurm-operator/api';
 import { defineResource, type KubeObject, type Live } from '@slurm-operator/kube';
-import { type ConfigChange, previewConfig, type ReadObjects } from '@slurm-operator/operator/dry-run';
+import {
+  type ConfigChange,
+  configFilesOf,
+  previewConfig,
+  type ReadObjects,
+} from '@slurm-operator/operator/dry-run';
 import { parseTimeLimit, type SlurmJob } from '@slurm-operator/slurm';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
@@ -11,9 +16,10 @@ import type { Session } from '../session/session.ts';
 import { diffText } from './diff-view.ts';
 import { type FieldChange, fieldChanges } from './field-changes.ts';
 import { type Manifest, readManifests } from './manifests.ts';
-import { reachSlurm, tryChanges } from './needs.ts';
+import { reachSlurm, tryChanges, tryInPod } from './needs.ts';
 import { planSets } from './plan.ts';
 import { planText } from './plan-view.ts';
+import { type TriedConfig, tryConfig } from './try-config.ts';
 
 export interface ObjectChange {
   readonly kind: string;
@@ -90,8 +96,14 @@ async function run(session: Session, line: CommandLine): Promise<number> {
     }),
   );
   const changed = changes.filter(({ isNew, fields }) => isNew || fields.length > 0);
-  const [{ objects, forbidden }, slurm] = await Promise.all([readObjects(session), readSlurm(session)]);
-  const config = configChange(tried, objects, slurm);
+  const [{ objects, forbidden }, slurm] = await Promise.all([
+    readObjects(session, (controllers) => configFiles(tried, controllers)),
+    readSlurm(session),
+  ]);
+  const unread = forbidden.some((plural) => ['accountings', 'controllers', 'nodesets'].includes(plural));
+  // Lines of objects that may not be read would look as if they were removed.
+  const compared = unread ? undefined : comparison(tried, objects);
+  const config = compared === undefined ? undefined : previewConfig({ ...compared, slurm });
   const limits = config === undefined ? [] : limitEffects(config.maxTimes, slurm);
   const sets = tried.flatMap(({ kind, before, after }) =>
     kind === 'NodeSet' && before !== undefined
@@ -99,7 +111,8 @@ async function run(session: Session, line: CommandLine): Promise<number> {
       : [],
   );
   const plans = sets.length === 0 ? [] : await planSets(session, sets);
-  const data = { objects: changed, config, limits, forbidden };
+  const trial = line.has('try') ? await trialOf(session, compared, config) : undefined;
+  const data = { objects: changed, config, limits, forbidden, ...(trial === undefined ? {} : { trial }) };
   if (!session.printObject('Diff', data)) {
     session.io.out(diffText({ ...data, slurm }, session));
     for (const plan of plans) session.io.out(`\n${planText(plan, session)}`);
@@ -107,11 +120,33 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   return changed.length > 0 || config?.before !== config?.after ? exitCode.findings : exitCode.good;
 }
 
-function configChange(
-  tried: readonly Tried[],
-  before: ReadObjects,
-  slurm: SlurmLists,
-): ConfigChange | undefined {
+/** Undefined where there is nothing to try. */
+async function trialOf(
+  session: Session,
+  compared: Comparison | undefined,
+  config: ConfigChange | undefined,
+): Promise<TriedConfig | undefined> {
+  if (compared === undefined || config?.after === undefined || config.before === config.after) {
+    session.note('slurm.conf stays the same or cannot be compared: nothing to try.');
+    return undefined;
+  }
+  return tryConfig(session, { controller: compared.controller.after, objects: compared.objects.after });
+}
+
+/** ConfigMaps with files of the configuration that the Controllers name. */
+const configFiles = (tried: readonly Tried[], controllers: readonly Live<Controller>[]): readonly string[] =>
+  [
+    ...controllers,
+    ...tried.flatMap(({ kind, after }) => (kind === 'Controller' ? [after as Live<Controller>] : [])),
+  ].flatMap((one) => configFilesOf(one));
+
+interface Comparison {
+  readonly controller: { readonly before: Live<Controller>; readonly after: Live<Controller> };
+  readonly objects: { readonly before: ReadObjects; readonly after: ReadObjects };
+}
+
+/** The first Controller that the change concerns, before and after it. */
+function comparison(tried: readonly Tried[], before: ReadObjects): Comparison | undefined {
   const after = { ...before };
   for (const { kind, before: old, after: object } of tried) {
     const plural = plurals[kind] ?? '';
@@ -136,11 +171,7 @@ function configChange(
   for (const name of names) {
     const [was, is] = [find(before, name), find(after, name)];
     if (was !== undefined && is !== undefined)
-      return previewConfig({
-        controller: { before: was, after: is },
-        objects: { before, after },
-        slurm,
-      });
+      return { controller: { before: was, after: is }, objects: { before, after } };
   }
   return undefined;
 }
@@ -177,7 +208,7 @@ export const diff: Command = {
   name: 'diff',
   group: 'change',
   summary: 'Say what manifests would change in objects and slurm.conf, and what that means for jobs',
-  usage: '-f FILE',
+  usage: '-f FILE [--try]',
   flags: [
     {
       name: 'filename',
@@ -186,10 +217,14 @@ export const diff: Command = {
       description:
         'Manifests of slurm-operator, or - for standard input (helm template … | kubectl slurm diff -f -).',
     },
+    {
+      name: 'try',
+      description: 'Also let a slurmctld read the new slurm.conf, in a pod that is removed again.',
+    },
   ],
-  examples: ['diff -f controller.yaml', 'diff -f - < all.yaml'],
+  examples: ['diff -f controller.yaml', 'diff -f controller.yaml --try', 'diff -f - < all.yaml'],
   slurm: 'optional',
   role: 'admin',
-  needs: [...reachSlurm, ...tryChanges],
+  needs: [...reachSlurm, ...tryChanges, ...tryInPod],
   run,
 };

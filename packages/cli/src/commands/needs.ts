@@ -68,6 +68,11 @@ export const readDryRun: readonly Need[] = [
   { group: 'apps', resource: 'controllerrevisions', verbs: ['list'] },
   { group: 'apps', resource: 'statefulsets', verbs: ['list'] },
 ];
+/** A configuration is tried in a pod, which is removed again with its ConfigMap. */
+export const tryInPod: readonly Need[] = [
+  { group: core, resource: 'pods', verbs: ['create', 'delete', 'get'] },
+  { group: core, resource: 'configmaps', verbs: ['create', 'delete'] },
+];
 /** A server-side dry run needs the right to make the change. */
 export const tryChanges: readonly Need[] = [
   ...readDryRun,

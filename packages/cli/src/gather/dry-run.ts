@@ -1,5 +1,5 @@
 /** What `plan` and `diff` look at: the objects of the namespace, and Slurm where it can be asked. */
-import { annotation, label, type NodeSet, resourceName } from '@slurm-operator/api';
+import { annotation, type Controller, label, type NodeSet, resourceName } from '@slurm-operator/api';
 import {
   type Client,
   type ConfigMap,
@@ -45,6 +45,7 @@ export type SlurmLists =
 /** Every kind is read once. What the user may not read counts as absent, and is named. */
 export async function readObjects(
   session: Session,
+  configFiles: (controllers: readonly Live<Controller>[]) => readonly string[] = () => [],
 ): Promise<{ readonly objects: ReadObjects; readonly forbidden: readonly string[] }> {
   const client = await session.client();
   const namespace = await session.namespace();
@@ -60,9 +61,10 @@ export async function readObjects(
     }
   };
   const here = { namespace };
+  const listedControllers = list(controllers, here);
   const found = await Promise.all([
     list(nodeSets, here),
-    list(controllers, here),
+    listedControllers,
     list(accountings, here),
     list(clusters, here),
     list(pods, here),
@@ -70,28 +72,35 @@ export async function readObjects(
     list(controllerRevisions, here),
     list(statefulSets, here),
     list(nodes, {}),
-    configMapsOf(client, namespace, session).then(
-      (items) => ['configmaps', items] as const,
-      (error: unknown) => {
-        if (!(error instanceof ForbiddenError)) throw error;
-        forbidden.push('configmaps');
-        return ['configmaps', []] as const;
-      },
-    ),
+    listedControllers
+      .then(([, items]) => configMapsOf(client, namespace, session, configFiles(items)))
+      .then(
+        (items) => ['configmaps', items] as const,
+        (error: unknown) => {
+          if (!(error instanceof ForbiddenError)) throw error;
+          forbidden.push('configmaps');
+          return ['configmaps', []] as const;
+        },
+      ),
   ]);
   return { objects: Object.fromEntries(found) as ReadObjects, forbidden };
 }
 
-/** Only the configuration of the cluster: other ConfigMaps may be large, and may hold what this command need not see. */
+/** Only the configuration of the cluster, and files that belong to it: other ConfigMaps may be large, and may hold what this command need not see. */
 async function configMapsOf(
   client: Client,
   namespace: string,
   session: Session,
+  others: readonly string[],
 ): Promise<readonly Live<ConfigMap>[]> {
   const { spec, metadata } = await session.cluster();
-  const name = resourceName.config(spec.controllerRef?.name ?? metadata.name);
-  const found = await client.find(configMaps, { namespace, name }, { signal: session.signal });
-  return found === undefined ? [] : [found];
+  const own = resourceName.config(spec.controllerRef?.name ?? metadata.name);
+  const found = await Promise.all(
+    [...new Set([own, ...others])].map((name) =>
+      client.find(configMaps, { namespace, name }, { signal: session.signal }),
+    ),
+  );
+  return found.filter((one) => one !== undefined);
 }
 
 export async function readSlurm(session: Session): Promise<SlurmLists> {

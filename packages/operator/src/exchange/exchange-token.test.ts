@@ -59,6 +59,8 @@ const refusals: readonly (readonly [string, ExchangeRequest, number, RegExp, Par
   ['slurm', ask({ bearer: 'slurm' }), 403, /tokens for slurm need consent/],
   ['ROOT', ask({ bearer: 'ROOT' }), 403, /not the name of a Linux account/],
   ['a system account', ask({ bearer: 'nobody' }), 403, /system account/],
+  ['a system account of Debian', ask({ bearer: '_apt' }), 403, /system account/],
+  ['the account of a database', ask({ bearer: 'mysql' }), 403, /system account/],
   ['a service account', ask({ bearer: 'system:serviceaccount:a:b' }), 403, /not the name/],
   ['a line break', ask({ bearer: 'alice\nroot' }), 403, /not the name/],
   ['a foreign prefix', ask(), 403, /does not begin/, { users: { prefix: 'oidc:', suffix: '' } }],

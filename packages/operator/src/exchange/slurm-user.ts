@@ -12,21 +12,42 @@ const accountName = /^[a-z_][a-z0-9_-]{0,31}$/;
 /** Accounts that run daemons on every Linux. What they may do in Slurm is for their administrator to say, not for a name in Kubernetes. */
 const systemAccounts = new Set([
   'adm',
+  'apache',
+  'backup',
   'bin',
+  'chrony',
   'daemon',
+  'dbus',
+  'ftp',
   'games',
+  'gnats',
+  'halt',
+  'irc',
+  'list',
   'lp',
   'mail',
   'man',
   'messagebus',
   'munge',
+  'mysql',
   'news',
+  'nginx',
   'nobody',
+  'nslcd',
+  'ntp',
+  'operator',
+  'polkitd',
+  'postfix',
+  'postgres',
   'proxy',
+  'rpc',
+  'shutdown',
+  'slurmrestd',
   'sshd',
   'sssd',
   'sync',
   'sys',
+  'tss',
   'uucp',
   'www-data',
 ]);
@@ -43,6 +64,7 @@ export function slurmUserOf(username: string, { prefix, suffix }: UserMapping): 
   if (username.length <= prefix.length + suffix.length) return none('nothing is left of it');
   const name = username.slice(prefix.length, username.length - suffix.length);
   if (!accountName.test(name)) return none('it is not the name of a Linux account');
-  if (systemAccounts.has(name)) return none('it is the name of a system account');
+  if (systemAccounts.has(name) || /^(_|systemd-)/.test(name))
+    return none('it is the name of a system account');
   return { kind: 'user', name };
 }
