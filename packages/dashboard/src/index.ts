@@ -1,11 +1,15 @@
 /** The server of the dashboard, in parts that are put together by its program. */
-export { ClusterFeed, type ClusterFeedOptions, type FeedEvent, type Freshness } from './feed/cluster-feed.ts';
-export { endedCookie, readSessionCookie, sessionCookie } from './http/cookie.ts';
-export { type Answer, type Asked, matchRoute, type Route } from './http/routes.ts';
-export { contentTypeRefusal, crossSiteRefusal, hostRefusal } from './http/same-origin.ts';
-export { securityHeaders } from './http/security-headers.ts';
-export { Access, type AccessOptions, type Right, rights } from './identity/access.ts';
-export { type Session, Sessions } from './identity/sessions.ts';
-export { isBadQuery, queryJobs, readJobQuery } from './live/job-query.ts';
+export { clusterRoutes } from './api/cluster-routes.ts';
+export { type ClusterView, type ClusterViews, NoSlurmToken } from './api/cluster-view.ts';
+export { jobRoutes } from './api/job-routes.ts';
+export { nodeRoutes } from './api/node-routes.ts';
+export { ClusterFeed, type ClusterFeedOptions } from './feed/cluster-feed.ts';
+export { DashboardServer, type DashboardServerOptions } from './http/dashboard-server.ts';
+export { StaticFiles } from './http/static-files.ts';
+export { WriteLimit } from './http/write-limit.ts';
+export { Access } from './identity/access.ts';
+export { Login } from './identity/login.ts';
+export { Sessions } from './identity/sessions.ts';
 export { largestJobs, layOutNodes, nodeAt } from './live/node-map.ts';
-export { EventStreams, serverEvent } from './stream/event-stream.ts';
+export { applied } from './live/versioned-table.ts';
+export { FeedStreams } from './stream/feed-streams.ts';

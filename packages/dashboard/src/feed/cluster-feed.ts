@@ -94,6 +94,11 @@ export class ClusterFeed implements AsyncDisposable {
     return this.#nodeTable.since(version);
   }
 
+  /** With all fields, for rules that read them. */
+  get slurmNodes(): NodesView {
+    return this.#nodes.view;
+  }
+
   get jobs(): { readonly version: number; readonly rows: ReadonlyMap<string, JobRow> } {
     return { version: this.#jobsVersion, rows: contentOf(this.#jobs.view)?.rows ?? new Map() };
   }

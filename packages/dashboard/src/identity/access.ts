@@ -12,6 +12,7 @@ export const rights = {
   changeJobs: { resource: 'clusters', subresource: 'jobs', verb: 'update' },
   cancelJobs: { resource: 'clusters', subresource: 'jobs', verb: 'delete' },
   changeNodes: { resource: 'clusters', subresource: 'nodes', verb: 'update' },
+  seeConfiguration: { resource: 'controllers', verb: 'get' },
   changeRollouts: { resource: 'nodesets', verb: 'patch' },
 } as const;
 export type Right = keyof typeof rights;

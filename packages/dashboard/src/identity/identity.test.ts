@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '@slurm-operator/slurm/testing';
 import { Access } from './access.ts';
+import { Login } from './login.ts';
 import { Sessions } from './sessions.ts';
 
 const alice = { username: 'alice', groups: ['hpc'] };
@@ -76,4 +77,16 @@ test('where Kubernetes cannot be asked, nothing is allowed and nothing is rememb
   await assert.rejects(access.may(alice, 'see', cluster, signal), /no answer/);
   down = false;
   assert.equal(await access.may(alice, 'see', cluster, signal), true);
+});
+
+test('a secret of a proxy that can be guessed is refused at the start', () => {
+  const clock = new ManualClock(0);
+  const proxy = { secretHeader: 'x-secret', secret: 'short', userHeader: 'x-user', groupsHeader: 'x-groups' };
+  const options = {
+    clock,
+    sessions: new Sessions({ clock }),
+    review: async () => undefined,
+    expiryOf: () => undefined,
+  };
+  assert.throws(() => new Login({ ...options, proxy }), /x-secret must have at least 32 characters/);
 });

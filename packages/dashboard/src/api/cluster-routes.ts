@@ -1,0 +1,190 @@
+/** Clusters, the overview of one, its rollouts, and what the user may do. */
+import { diagnose, type EvidenceSet, forbidden, known, unknown } from '@slurm-operator/advice';
+import type { Answer, Asked, Route } from '../http/routes.ts';
+import { type Access, type Right, rights } from '../identity/access.ts';
+import { bad, ok } from './answers.ts';
+import type { ClusterView, ClusterViews } from './cluster-view.ts';
+
+const base = '/api/clusters/:namespace/:cluster';
+const mostFindings = 50;
+const mostEvents = 200;
+
+export interface ClusterRoutesOptions {
+  readonly views: ClusterViews;
+  readonly access: Access;
+  readonly now: () => number;
+}
+
+export function clusterRoutes(options: ClusterRoutesOptions): readonly Route[] {
+  return [
+    { method: 'GET', path: '/api/clusters', rights: [], handle: (asked) => listClusters(options, asked) },
+    { method: 'GET', path: '/api/me', rights: [], handle: (asked) => whoAmI(options, asked) },
+    { method: 'GET', path: `${base}/overview`, rights: ['see'], handle: (asked) => overview(options, asked) },
+    { method: 'GET', path: `${base}/rollouts`, rights: ['see'], handle: (asked) => rollouts(options, asked) },
+    { method: 'GET', path: `${base}/timeline`, rights: ['see'], handle: (asked) => timeline(options, asked) },
+    {
+      method: 'GET',
+      path: `${base}/configuration`,
+      rights: ['see', 'seeConfiguration'],
+      handle: (asked) => configuration(options, asked),
+    },
+    {
+      method: 'GET',
+      path: `${base}/partitions`,
+      rights: ['see'],
+      handle: (asked) => partitions(options, asked),
+    },
+  ];
+}
+
+/** A cluster that the user may not see is not in the list, and not in a number either. */
+async function visibleViews({ views, access }: ClusterRoutesOptions, { session, signal }: Asked) {
+  const all = views.list();
+  const may = await Promise.all(all.map(({ ref }) => access.may(session.user, 'see', ref, signal)));
+  return all.filter((_, at) => may[at] === true);
+}
+
+async function listClusters(options: ClusterRoutesOptions, asked: Asked): Promise<Answer> {
+  const visible = await visibleViews(options, asked);
+  return ok({ clusters: visible.map(summaryOf) });
+}
+
+function summaryOf(view: ClusterView) {
+  const { cluster } = view.objects() ?? {};
+  const ready = cluster?.status?.conditions?.find(({ type }) => type === 'Ready');
+  return {
+    ...view.ref,
+    ready: ready?.status ?? 'Unknown',
+    message: ready?.status === 'True' ? '' : (ready?.message ?? ''),
+    figures: view.feed.figures,
+    freshness: view.feed.freshness,
+  };
+}
+
+async function whoAmI(options: ClusterRoutesOptions, asked: Asked): Promise<Answer> {
+  const { session, signal } = asked;
+  const names = Object.keys(rights) as Right[];
+  const clusters = await Promise.all(
+    (await visibleViews(options, asked)).map(async (view) => ({
+      ...view.ref,
+      slurm: view.slurmIdentity(session),
+      rights: Object.fromEntries(
+        await Promise.all(
+          names.map(
+            async (right) =>
+              [right, await options.access.may(session.user, right, view.ref, signal)] as const,
+          ),
+        ),
+      ),
+    })),
+  );
+  const { username, groups = [] } = session.user;
+  return ok({ user: username, groups, expiresAt: session.expiresAt, clusters });
+}
+
+function overview({ views, now }: ClusterRoutesOptions, { cluster }: Asked): Answer {
+  const view = views.find(cluster);
+  if (view === undefined) return bad(404, 'This cluster has gone.');
+  const { findings, unchecked } = diagnose(evidenceOf(view, now()), {
+    now: now(),
+    namespace: view.ref.namespace,
+    cluster: view.ref.name,
+    timeZone: 'UTC',
+  });
+  return ok({
+    ...summaryOf(view),
+    charts: view.feed.history.charts(),
+    findings: findings.slice(0, mostFindings),
+    unchecked: unchecked.map(({ evidence, why }) => ({ evidence, why })),
+  });
+}
+
+/** What the caches have. The full list of jobs is too dear to be asked for here: rules about jobs run on the page of a job. */
+export function evidenceOf(view: ClusterView, now: number): EvidenceSet {
+  const objects = view.objects();
+  if (objects === undefined) return { clusters: unknown('the objects of this cluster are not read yet') };
+  const nodes = view.feed.slurmNodes;
+  return {
+    clusters: known([objects.cluster as never], now),
+    controllers: known(objects.controller === undefined ? [] : [objects.controller as never], now),
+    nodeSets: known(objects.nodeSets as never, now),
+    pods: known(objects.pods as never, now),
+    events: known(objects.events as never, now),
+    slurmNodes:
+      nodes.kind === 'known' ? known([...nodes.nodes.values()], nodes.at) : unknown(nodes.why.message),
+    logs: forbidden('get', 'pods/log'),
+  };
+}
+
+function rollouts({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
+  const objects = views.find(cluster)?.objects();
+  if (objects === undefined) return bad(404, 'The objects of this cluster are not read yet.');
+  return ok({
+    nodeSets: objects.nodeSets.map(({ metadata, spec, status }) => ({
+      name: metadata.name,
+      replicas: spec.replicas ?? null,
+      ready: status?.readyReplicas ?? 0,
+      updated: status?.updatedReplicas ?? 0,
+      total: status?.replicas ?? 0,
+      conditions: (status?.conditions ?? []).map(
+        ({ type, status: is, reason, message, lastTransitionTime }) => ({
+          type,
+          status: is,
+          reason,
+          message,
+          since: lastTransitionTime,
+        }),
+      ),
+    })),
+  });
+}
+
+/** Conditions and events of all objects on one axis, the newest first. */
+function timeline({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
+  const objects = views.find(cluster)?.objects();
+  if (objects === undefined) return bad(404, 'The objects of this cluster are not read yet.');
+  const owners = [
+    objects.cluster,
+    ...(objects.controller === undefined ? [] : [objects.controller]),
+    ...objects.nodeSets,
+  ];
+  const conditions = owners.flatMap(({ kind, metadata, status }) =>
+    (status?.conditions ?? []).map(({ type, status: is, reason, message = '', lastTransitionTime }) => ({
+      at: Date.parse(lastTransitionTime ?? '') || 0,
+      object: `${kind ?? ''}/${metadata.name}`,
+      what: `${type}=${is}`,
+      reason: reason ?? '',
+      message,
+      warning: false,
+    })),
+  );
+  const names = new Set([...owners, ...objects.pods].map(({ metadata }) => metadata.name));
+  const events = objects.events
+    .filter(({ regarding }) => names.has(regarding?.name ?? ''))
+    .map(({ regarding, eventTime, metadata, type, reason = '', note = '' }) => ({
+      at: Date.parse(eventTime ?? metadata.creationTimestamp ?? '') || 0,
+      object: `${regarding?.kind ?? ''}/${regarding?.name ?? ''}`,
+      what: reason,
+      reason,
+      message: note,
+      warning: type === 'Warning',
+    }));
+  return ok({ entries: [...conditions, ...events].toSorted((a, b) => b.at - a.at).slice(0, mostEvents) });
+}
+
+function configuration({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
+  const objects = views.find(cluster)?.objects();
+  if (objects?.controller === undefined) return bad(404, 'The Controller of this cluster cannot be read.');
+  const { spec, status } = objects.controller;
+  const conditions = (status?.conditions ?? []).filter(
+    ({ type }) => type.startsWith('Config') || type === 'Ready',
+  );
+  return ok({ extraConf: spec.extraConf ?? '', conditions });
+}
+
+async function partitions({ views }: ClusterRoutesOptions, { cluster, signal }: Asked): Promise<Answer> {
+  const view = views.find(cluster);
+  if (view === undefined) return bad(404, 'This cluster has gone.');
+  const { items } = await view.reader.partitions.list({ signal });
+  return ok({ partitions: items });
+}

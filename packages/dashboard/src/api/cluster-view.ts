@@ -1,0 +1,50 @@
+/** What the routes know of one cluster. The program fills it from caches; tests from a simulator. */
+import type { Cluster, Controller, NodeSet } from '@slurm-operator/api';
+import type { DeepReadonly, Event, Live, Pod } from '@slurm-operator/kube';
+import type { SlurmClient } from '@slurm-operator/slurm';
+import type { ClusterFeed } from '../feed/cluster-feed.ts';
+import type { ClusterRef } from '../identity/access.ts';
+import type { Session } from '../identity/sessions.ts';
+
+export interface ClusterObjects {
+  readonly cluster: DeepReadonly<Live<Cluster>>;
+  readonly controller: DeepReadonly<Live<Controller>> | undefined;
+  readonly nodeSets: readonly DeepReadonly<Live<NodeSet>>[];
+  readonly pods: readonly DeepReadonly<Live<Pod>>[];
+  readonly events: readonly DeepReadonly<Live<Event>>[];
+}
+
+/** Who a user is to Slurm, or why nobody. */
+export type SlurmIdentity =
+  | { readonly kind: 'user'; readonly name: string }
+  | { readonly kind: 'none'; readonly why: string };
+
+export interface ClusterView {
+  readonly ref: ClusterRef;
+  readonly feed: ClusterFeed;
+  readonly objects: () => ClusterObjects | undefined;
+  /** Reads as the unprivileged user of the dashboard. */
+  readonly reader: SlurmClient;
+  readonly slurmIdentity: (session: Session) => SlurmIdentity;
+  /** A client with a token of this very user; `NoSlurmToken` says in a sentence why there is none. Dispose it. */
+  readonly actAs: (session: Session, scope: 'jobs' | 'nodes', signal: AbortSignal) => Promise<UserClient>;
+}
+
+export interface UserClient extends Disposable {
+  readonly client: SlurmClient;
+  readonly user: string;
+}
+
+export class NoSlurmToken extends Error {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface ClusterViews {
+  readonly list: () => readonly ClusterView[];
+  readonly find: (ref: ClusterRef) => ClusterView | undefined;
+}

@@ -1,0 +1,206 @@
+/** Jobs: the list, one job, and what may be done with them. Who acts is the user; Slurm itself checks who owns a job. */
+import type { JobSubmission, SlurmClient } from '@slurm-operator/slurm';
+import { InvalidInput, parseTimeLimit } from '@slurm-operator/slurm';
+import type { Answer, Asked, Route } from '../http/routes.ts';
+import type { Access } from '../identity/access.ts';
+import { isBadQuery, queryJobs, readJobQuery } from '../live/job-query.ts';
+import type { JobRow } from '../live/job-row.ts';
+import { answerOf, bad, ok } from './answers.ts';
+import type { ClusterView, ClusterViews } from './cluster-view.ts';
+import { type BadField, isBadField, numberField, textField } from './read-input.ts';
+
+const base = '/api/clusters/:namespace/:cluster';
+const mostJobsAtOnce = 200;
+const name = /^[\w.+,=:/[\]-]+$/;
+const jobId = /^\d{1,10}(_\d{1,7})?$/;
+
+export function jobRoutes(views: ClusterViews, access: Access): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `${base}/jobs`,
+      rights: ['see'],
+      handle: (asked) => listJobs(views, access, asked),
+    },
+    {
+      method: 'GET',
+      path: `${base}/jobs/:job`,
+      rights: ['see'],
+      handle: (asked) => oneJob(views, access, asked),
+    },
+    {
+      method: 'POST',
+      path: `${base}/jobs`,
+      rights: ['see', 'submit'],
+      handle: (asked) => submit(views, asked),
+    },
+    change(views, 'hold', (client, id, options) => client.jobs.hold(id, options)),
+    change(views, 'release', (client, id, options) => client.jobs.release(id, options)),
+    change(views, 'requeue', (client, id, options) => client.jobs.requeue(id, options)),
+    {
+      ...change(views, 'cancel', (client, id, options) => client.jobs.cancel(id, options)),
+      rights: ['see', 'cancelJobs'],
+    },
+  ];
+}
+
+/** Who may not list all jobs sees their own. Who is no user of Slurm has none. */
+async function visibleTo(view: ClusterView, access: Access, { session, cluster, signal }: Asked) {
+  if (await access.may(session.user, 'seeAllJobs', cluster, signal)) return { all: true } as const;
+  const identity = view.slurmIdentity(session);
+  return { all: false, user: identity.kind === 'user' ? identity.name : undefined } as const;
+}
+
+async function listJobs(views: ClusterViews, access: Access, asked: Asked): Promise<Answer> {
+  const view = views.find(asked.cluster);
+  if (view === undefined) return bad(404, 'This cluster has gone.');
+  const query = readJobQuery(asked.query);
+  if (isBadQuery(query)) return bad(400, query.message, query.field);
+  const visible = await visibleTo(view, access, asked);
+  const { version, rows } = view.feed.jobs;
+  const own = visible.all ? undefined : (visible.user ?? '');
+  const found = own === '' ? { rows: [], total: 0, states: {} } : queryJobs(rows.values(), query, own);
+  return ok({ version, ...found, onlyOwn: !visible.all, freshness: view.feed.freshness.jobs });
+}
+
+async function oneJob(views: ClusterViews, access: Access, asked: Asked): Promise<Answer> {
+  const view = views.find(asked.cluster);
+  const id = asked.parameters['job'] ?? '';
+  if (view === undefined) return bad(404, 'This cluster has gone.');
+  if (!jobId.test(id)) return bad(400, `"${id.slice(0, 20)}" is not the number of a job.`, 'job');
+  const visible = await visibleTo(view, access, asked);
+  return answerOf(`Job ${id}`, async () => {
+    const job = await view.reader.jobs.get(id, { signal: asked.signal });
+    // A job of another user is as unknown as one that does not exist.
+    if (job === undefined || (!visible.all && job.user !== visible.user))
+      return bad(404, `Slurm does not know job ${id}. It forgets jobs some minutes after their end.`);
+    const queue = [...view.feed.jobs.rows.values()];
+    return ok({ job, place: placeInQueue(queue, job.partition, job.priority ?? 0, job.state) });
+  });
+}
+
+/** How many pending jobs of the partition are considered before it; `undefined` for a job that is not pending. */
+export function placeInQueue(
+  rows: readonly JobRow[],
+  partition: string,
+  priority: number,
+  state: readonly string[],
+): { readonly before: number; readonly pending: number } | undefined {
+  if (!state.includes('PENDING')) return undefined;
+  const pending = rows.filter(
+    (row) => row.partition === partition && row.state.split('+').includes('PENDING'),
+  );
+  return { before: pending.filter((row) => row.priority > priority).length, pending: pending.length };
+}
+
+async function submit(views: ClusterViews, asked: Asked): Promise<Answer> {
+  const view = views.find(asked.cluster);
+  if (view === undefined) return bad(404, 'This cluster has gone.');
+  const submission = readSubmission(asked.body as Readonly<Record<string, unknown>>);
+  if (isBadField(submission)) return bad(400, submission.message, submission.field);
+  return answerOf('The job was not submitted', async () => {
+    using as = await view.actAs(asked.session, 'jobs', asked.signal);
+    const { id, message, warnings } = await as.client.jobs.submit(submission, { signal: asked.signal });
+    return ok({ id, user: as.user, message, warnings });
+  });
+}
+
+const longestScript = 900_000;
+
+/** Checked here so that the form can show which field is wrong; Slurm checks everything again. */
+export function readSubmission(body: Readonly<Record<string, unknown>>): JobSubmission | BadField {
+  const script = textField(body, 'script', { most: longestScript, required: true });
+  if (isBadField(script)) return script;
+  if (script?.startsWith('#!') !== true)
+    return { field: 'script', message: 'script must begin with an interpreter line such as #!/bin/sh.' };
+  const texts: Record<string, string> = {};
+  for (const field of [
+    'name',
+    'partition',
+    'account',
+    'qos',
+    'constraints',
+    'tresPerNode',
+    'array',
+  ] as const) {
+    const value = textField(body, field, { pattern: name });
+    if (isBadField(value)) return value;
+    if (value !== undefined) texts[field] = value;
+  }
+  const numbers: Record<string, number> = {};
+  for (const field of ['nodes', 'tasks', 'cpusPerTask', 'memory'] as const) {
+    const value = numberField(body, field);
+    if (isBadField(value)) return value;
+    if (value !== undefined) numbers[field] = value;
+  }
+  const directory = textField(body, 'directory', { most: 4_000 });
+  if (isBadField(directory)) return directory;
+  if (directory !== undefined && !directory.startsWith('/'))
+    return { field: 'directory', message: `directory "${directory}" must begin with /.` };
+  const timeLimit = textField(body, 'timeLimit', { most: 40 });
+  if (isBadField(timeLimit)) return timeLimit;
+  try {
+    if (timeLimit !== undefined) parseTimeLimit(timeLimit);
+  } catch (error) {
+    if (error instanceof InvalidInput) return { field: 'timeLimit', message: error.message };
+    throw error;
+  }
+  return {
+    script,
+    ...texts,
+    ...numbers,
+    ...(directory === undefined ? {} : { directory }),
+    ...(timeLimit === undefined ? {} : { timeLimit }),
+    ...(body['hold'] === true ? { hold: true } : {}),
+  };
+}
+
+type Change = (
+  client: SlurmClient,
+  id: string,
+  options: { readonly signal: AbortSignal },
+) => Promise<{ readonly outcome: string }>;
+
+/** Several at once, each with its own result: one that is refused must not hide that the others were changed. */
+function change(views: ClusterViews, action: string, apply: Change): Route {
+  return {
+    method: 'POST',
+    path: `${base}/jobs/${action}`,
+    rights: ['see', 'changeJobs'],
+    handle: async ({ cluster, session, body, signal }) => {
+      const view = views.find(cluster);
+      if (view === undefined) return bad(404, 'This cluster has gone.');
+      const ids = (body as { readonly ids?: unknown }).ids;
+      if (!Array.isArray(ids) || ids.length === 0)
+        return bad(400, 'ids must be a list of job numbers.', 'ids');
+      if (ids.length > mostJobsAtOnce)
+        return bad(400, `At most ${mostJobsAtOnce} jobs can be changed at once.`, 'ids');
+      const wrong = ids.find((id) => typeof id !== 'string' || !jobId.test(id));
+      if (wrong !== undefined)
+        return bad(400, `"${String(wrong).slice(0, 20)}" is not the number of a job.`, 'ids');
+      return answerOf(`Cannot ${action}`, async () => {
+        using as = await view.actAs(session, 'jobs', signal);
+        using _fast = view.feed.pollFast();
+        const results: { id: string; done: boolean; message: string }[] = [];
+        for (const id of ids as readonly string[]) {
+          const { status, body: said } = await answerOf(`Job ${id}`, async () =>
+            ok(await apply(as.client, id, { signal })),
+          );
+          const { outcome = '', message = '' } = said as { outcome?: string; message?: string };
+          results.push({
+            id,
+            done: status === 200 && outcome === 'accepted',
+            message: message || outcomeText(outcome),
+          });
+        }
+        return ok({ user: as.user, results });
+      });
+    },
+  };
+}
+
+function outcomeText(outcome: string): string {
+  if (outcome === 'ended') return 'It had ended already.';
+  if (outcome === 'gone') return 'Slurm does not know it any more.';
+  return '';
+}

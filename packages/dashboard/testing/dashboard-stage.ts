@@ -1,0 +1,191 @@
+/** A dashboard over a simulated Slurm: people with tokens that say who they are, and rights from a list. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '@slurm-operator/slurm';
+import { type SimulatorOptions, startSimulator } from '@slurm-operator/slurm/testing';
+import { clusterRoutes } from '../src/api/cluster-routes.ts';
+import type { ClusterView, ClusterViews } from '../src/api/cluster-view.ts';
+import { NoSlurmToken } from '../src/api/cluster-view.ts';
+import { jobRoutes } from '../src/api/job-routes.ts';
+import { nodeRoutes } from '../src/api/node-routes.ts';
+import { ClusterFeed } from '../src/feed/cluster-feed.ts';
+import { type AuditLine, DashboardServer } from '../src/http/dashboard-server.ts';
+import { StaticFiles } from '../src/http/static-files.ts';
+import { WriteLimit } from '../src/http/write-limit.ts';
+import { Access, type Right, rights } from '../src/identity/access.ts';
+import { Login, type ProxyOptions } from '../src/identity/login.ts';
+import { Sessions } from '../src/identity/sessions.ts';
+import { FeedStreams } from '../src/stream/feed-streams.ts';
+
+export interface StageOptions {
+  readonly simulator?: SimulatorOptions;
+  /** What each user may do; `alice` may do everything with jobs by default. */
+  readonly grants?: Readonly<Record<string, readonly Right[]>>;
+  readonly proxy?: ProxyOptions;
+  readonly page?: string;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  readonly body: any; // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect
+}
+
+const ref = { namespace: 'slurm', name: 'slurm' };
+const path = `/api/clusters/${ref.namespace}/${ref.name}`;
+
+export async function startDashboard(options: StageOptions = {}) {
+  const simulator = await startSimulator(options.simulator ?? { nodes: 'n[0-9]' });
+  const clock = systemClock;
+  const feed = new ClusterFeed({
+    client: simulator.client({ user: 'dashboard' }),
+    clock,
+    firstVersion: 1,
+    pace: { fastMs: 20, idleMinMs: 50 },
+  });
+  feed.start();
+  const grants: Readonly<Record<string, readonly Right[]>> = {
+    alice: ['see', 'submit', 'changeJobs', 'cancelJobs'],
+    ...options.grants,
+  };
+  const view: ClusterView = {
+    ref,
+    feed,
+    objects: () => undefined,
+    reader: simulator.client({ user: 'dashboard' }),
+    slurmIdentity: ({ user }) =>
+      user.username === 'robot'
+        ? { kind: 'none', why: 'it is not the name of a Linux account' }
+        : { kind: 'user', name: user.username },
+    actAs: async ({ user }, scope) => {
+      if (user.username === 'robot') throw new NoSlurmToken('robot is no user of Slurm.', 403);
+      const client = simulator.client({ user: scope === 'nodes' ? 'slurm' : user.username });
+      return { client, user: user.username, [Symbol.dispose]: () => client.close() };
+    },
+  };
+  const views: ClusterViews = {
+    list: () => [view],
+    find: ({ namespace, name }) => (namespace === ref.namespace && name === ref.name ? view : undefined),
+  };
+  const access = new Access({
+    clock,
+    review: async (user, { resource, subresource, verb }) =>
+      (grants[user.username] ?? []).some((right) => {
+        const wanted: { resource: string; subresource?: string; verb: string } = rights[right];
+        return wanted.resource === resource && wanted.subresource === subresource && wanted.verb === verb;
+      }),
+  });
+  const sessions = new Sessions({ clock });
+  const directory = options.page ?? (await emptyPage());
+  const audited: AuditLine[] = [];
+  const errors: unknown[] = [];
+  const streams = new FeedStreams({ clock, views });
+  const server = new DashboardServer({
+    hosts: 'any',
+    secure: false,
+    sessions,
+    access,
+    login: new Login({
+      sessions,
+      clock,
+      expiryOf: () => undefined,
+      review: async (token) => (/^token-of-[a-z]+$/.test(token) ? { username: token.slice(9) } : undefined),
+      ...(options.proxy && { proxy: options.proxy }),
+    }),
+    routes: [
+      ...clusterRoutes({ views, access, now: () => clock.now() }),
+      ...nodeRoutes(views),
+      ...jobRoutes(views, access),
+    ],
+    openStream: (cluster, session, response) => streams.open(cluster, session, response),
+    onLogout: (session) => streams.endOf(session.user.username),
+    files: await StaticFiles.read(directory),
+    writeLimit: new WriteLimit({ clock }),
+    audit: (line) => audited.push(line),
+    onError: (error) => errors.push(error),
+    hasCluster: (cluster) => views.find(cluster) !== undefined,
+  });
+  const port = await server.listen(0, '127.0.0.1');
+  const origin = `http://127.0.0.1:${port}`;
+
+  const ask = (
+    method: string,
+    target: string,
+    over: { headers?: Record<string, string>; body?: unknown } = {},
+  ) => call(port, method, target, { ...over.headers }, over.body);
+  const post = (target: string, body: unknown, headers: Record<string, string> = {}) =>
+    ask('POST', target, {
+      body,
+      headers: { origin, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json', ...headers },
+    });
+  /** The cookie of a user who logged in. */
+  const login = async (user: string): Promise<{ cookie: string }> => {
+    const { headers, status, text } = await post('/api/login', { token: `token-of-${user}` });
+    if (status !== 200) throw new Error(`login of ${user}: ${status} ${text}`);
+    return { cookie: String(headers['set-cookie']).split(';')[0] ?? '' };
+  };
+  return {
+    simulator,
+    feed,
+    server,
+    port,
+    origin,
+    path,
+    ask,
+    post,
+    login,
+    audited,
+    errors,
+    streams,
+    [Symbol.asyncDispose]: async () => {
+      streams[Symbol.dispose]();
+      await server[Symbol.asyncDispose]();
+      await feed[Symbol.asyncDispose]();
+      await simulator[Symbol.asyncDispose]();
+      if (options.page === undefined) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function emptyPage(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), `dashboard-page-${process.pid}-`));
+  await writeFile(join(directory, 'index.html'), '<!doctype html><title>page</title>');
+  await writeFile(join(directory, 'main.js'), 'export {};');
+  return directory;
+}
+
+function call(
+  port: number,
+  method: string,
+  target: string,
+  headers: Record<string, string>,
+  body: unknown,
+): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const sent = request(
+    { host: '127.0.0.1', port, method, path: target, headers, agent: false },
+    (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('error', reject);
+      response.on('end', () => {
+        const isJson = String(response.headers['content-type'] ?? '').includes('json');
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          body: isJson && text !== '' ? JSON.parse(text) : undefined,
+        });
+      });
+    },
+  );
+  sent.on('error', reject);
+  sent.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+  return promise;
+}
