@@ -27,11 +27,27 @@ export interface StageOptions {
   readonly page?: string;
 }
 
+/** The fields that tests read; which of them an answer has depends on its route. */
+export interface ReplyBody {
+  readonly message: string;
+  readonly field: string;
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly id: number;
+  readonly version: number;
+  readonly total: number;
+  readonly onlyOwn: boolean;
+  readonly rows: readonly { readonly name: string; readonly user: string }[];
+  readonly job: { readonly name: string };
+  readonly place: { readonly before: number; readonly pending: number };
+  readonly results: readonly { readonly id: string; readonly done: boolean; readonly message: string }[];
+}
+
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  readonly body: any; // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect
+  readonly body: ReplyBody;
 }
 
 const ref = { namespace: 'slurm', name: 'slurm' };
@@ -175,12 +191,12 @@ function call(
       });
       response.on('error', reject);
       response.on('end', () => {
-        const isJson = String(response.headers['content-type'] ?? '').includes('json');
+        const isJson = (response.headers['content-type'] ?? '').includes('json');
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,
           text,
-          body: isJson && text !== '' ? JSON.parse(text) : undefined,
+          body: (isJson && text !== '' ? JSON.parse(text) : {}) as ReplyBody,
         });
       });
     },

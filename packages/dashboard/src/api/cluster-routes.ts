@@ -149,7 +149,7 @@ function timeline({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
     ...objects.nodeSets,
   ];
   const conditions = owners.flatMap(({ kind, metadata, status }) =>
-    (status?.conditions ?? []).map(({ type, status: is, reason, message = '', lastTransitionTime }) => ({
+    (status?.conditions ?? []).map(({ type, status: is, reason, message, lastTransitionTime }) => ({
       at: Date.parse(lastTransitionTime ?? '') || 0,
       object: `${kind ?? ''}/${metadata.name}`,
       what: `${type}=${is}`,

@@ -14,7 +14,7 @@ export interface ClusterObjects {
   readonly events: readonly DeepReadonly<Live<Event>>[];
 }
 
-/** Who a user is to Slurm, or why nobody. */
+/** Who a user is to Slurm, or why they are no user of it. */
 export type SlurmIdentity =
   | { readonly kind: 'user'; readonly name: string }
   | { readonly kind: 'none'; readonly why: string };

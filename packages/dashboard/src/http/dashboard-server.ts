@@ -33,7 +33,7 @@ export interface DashboardServerOptions {
   readonly access: Access;
   readonly login: Login;
   readonly routes: readonly Route[];
-  /** Answers `GET …/stream` of a cluster by itself. */
+  /** Answers `GET …/stream` of a cluster, instead of a route. */
   readonly openStream: (
     cluster: ClusterRef,
     session: Session,
@@ -249,7 +249,10 @@ async function send(request: IncomingMessage, response: ServerResponse, answer: 
   const text = Buffer.from(JSON.stringify(body));
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.setHeader('Vary', 'Accept-Encoding, Cookie');
-  if (text.length < worthCompressing || !/\bbr\b/.test(String(request.headers['accept-encoding'] ?? ''))) {
+  if (
+    text.length < worthCompressing ||
+    !/\bbr\b/.test(request.headers['accept-encoding']?.toString() ?? '')
+  ) {
     response.writeHead(status, { 'Content-Length': text.length }).end(text);
     return;
   }

@@ -58,7 +58,7 @@ export class StaticFiles {
       response.writeHead(304).end();
       return;
     }
-    const accepted = String(request.headers['accept-encoding'] ?? '');
+    const accepted = request.headers['accept-encoding']?.toString() ?? '';
     const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : undefined;
     if (encoding !== undefined) response.setHeader('Content-Encoding', encoding);
     const body = encoding === undefined ? file.plain : file[encoding];
