@@ -9,6 +9,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before as beforeAll, describe, it } from 'node:test';
 import { customResourceDefinition, kinds } from '@slurm-operator/api';
+import { Helm } from '@slurm-operator/charts';
 import { Kubectl } from '@slurm-operator/demo/install';
 import { buildImage } from '@slurm-operator/images';
 import { createClient, customResourceDefinitions, type Pod, pods, type Resource } from '@slurm-operator/kube';
@@ -70,9 +71,11 @@ describe('users of upstream move with running jobs', {
       undo.defer(() => made.close());
       return made;
     };
+    const program = undo.use(await Helm.open({ kubeconfig: staged.kubeconfig }));
     const clients = {
       helm: client('helm'),
       upstream: client('manager'),
+      program,
       kubectl: await Kubectl.open(staged.kubeconfig),
     };
     await labelNodes(clients.helm);
@@ -101,8 +104,8 @@ describe('users of upstream move with running jobs', {
   });
   after(() => undo.disposeAsync());
 
-  const each = (name: string, body: (one: Moving) => Promise<void>) => {
-    for (const user of classes)
+  const each = (name: string, body: (one: Moving) => Promise<void>, only?: 'back' | 'chart') => {
+    for (const user of classes.filter((one) => only === undefined || one.afterwards === only))
       it(`${user.name}: ${name}`, async () => {
         const found = moving.find(({ owner }) => owner.user === user);
         assert.ok(found, 'its cluster is there');
@@ -153,34 +156,75 @@ describe('users of upstream move with running jobs', {
     assert.deepEqual(await owner.workers(), one.before);
   });
 
-  each('upstream may take everything back, and the jobs still run', async (one) => {
-    const { owner, before, running, added } = one;
-    if (operator.running) await operator.stop();
-    await owner.writtenByUpstreamAgain();
-    if (owner.slurmctldPods > 0)
-      await until('the pods of upstream to be back', async () => {
-        const found = await slurmctldPods(owner.namespace);
-        return (
-          found.length === owner.slurmctldPods &&
-          found.every(({ spec, metadata }) => !metadata?.deletionTimestamp && spec?.containers.length === 1)
-        );
+  each(
+    'the chart replaces idle workers at once, and the others when their jobs are over',
+    async (one) => {
+      const { owner, before, running, pending, added } = one;
+      await owner.movesToChart(workerCount + 1);
+      const idle = before[1]?.pod;
+      const replaced = async () => {
+        const now = await owner.workers();
+        return before.filter(({ pod, uid }) => now.some((other) => other.pod === pod && other.uid !== uid));
+      };
+      await until('the idle worker to be replaced', async () => (await replaced())[0]?.pod === idle, {
+        seen: () => owner.nodeSet(),
       });
-    await owner.untilSlurmAnswers();
-    assert.deepEqual(await owner.workers(), before);
-    await owner.untilIdle(workerCount + 1);
-    assert.deepEqual(await owner.workers(), before);
-    for (const id of [running, added ?? ''])
-      assert.deepEqual(await owner.job(id), { state: 'RUNNING', restarts: 0 }, id);
-  });
+      await owner.untilIdle(workerCount);
+      assert.deepEqual(
+        (await replaced()).map(({ pod }) => pod),
+        [idle],
+      );
+      for (const id of [running, added ?? ''])
+        assert.deepEqual(await owner.job(id), { state: 'RUNNING', restarts: 0 }, id);
+      await owner.finishJobOn(0);
+      await owner.finishJobOn(workerCount);
+      await until('all workers to be replaced', async () => (await replaced()).length === before.length);
+      await owner.untilIdle(workerCount + 1);
+      for (const id of [running, added ?? '', pending])
+        assert.deepEqual(await owner.job(id), { state: 'COMPLETED', restarts: 0 }, id);
+      const ref = { namespace: owner.namespace, name: objectName['NodeSet'] ?? '' };
+      await untilReady(staged.client, nodeSets, ref, { seconds: 300 });
+    },
+    'chart',
+  );
 
-  each('the jobs end as they should, and then the one that waited', async (one) => {
-    const { owner, running, pending, added } = one;
-    await owner.finishJobOn(0);
-    await owner.finishJobOn(workerCount);
-    for (const id of [running, added ?? '', pending])
-      await until(`job ${id} is complete`, async () => {
-        assert.deepEqual(await owner.job(id), { state: 'COMPLETED', restarts: 0 });
-        return true;
-      });
-  });
+  each(
+    'upstream may take everything back, and the jobs still run',
+    async (one) => {
+      const { owner, before, running, added } = one;
+      await owner.prepareWayBack();
+      if (operator.running) await operator.stop();
+      await owner.writtenByUpstreamAgain();
+      if (owner.slurmctldPods > 0)
+        await until('the pods of upstream to be back', async () => {
+          const found = await slurmctldPods(owner.namespace);
+          return (
+            found.length === owner.slurmctldPods &&
+            found.every(({ spec, metadata }) => !metadata?.deletionTimestamp && spec?.containers.length === 1)
+          );
+        });
+      await owner.untilSlurmAnswers();
+      assert.deepEqual(await owner.workers(), before);
+      await owner.untilIdle(workerCount + 1);
+      assert.deepEqual(await owner.workers(), before);
+      for (const id of [running, added ?? ''])
+        assert.deepEqual(await owner.job(id), { state: 'RUNNING', restarts: 0 }, id);
+    },
+    'back',
+  );
+
+  each(
+    'the jobs end as they should, and then the one that waited',
+    async (one) => {
+      const { owner, running, pending, added } = one;
+      await owner.finishJobOn(0);
+      await owner.finishJobOn(workerCount);
+      for (const id of [running, added ?? '', pending])
+        await until(`job ${id} is complete`, async () => {
+          assert.deepEqual(await owner.job(id), { state: 'COMPLETED', restarts: 0 });
+          return true;
+        });
+    },
+    'back',
+  );
 });

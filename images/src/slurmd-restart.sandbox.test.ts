@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Box, createSandbox, type Sandbox } from '@slurm-operator/sandbox';
-import { SlurmBoxes } from '../testing/slurm-boxes.ts';
+import { controllerAddress, dynamicWorker, SlurmBoxes } from '../testing/slurm-boxes.ts';
 import { slurmVersions } from './slurm-version.ts';
 
 const sandboxes: Sandbox[] = [];
@@ -12,13 +12,27 @@ after(async () => {
 
 const patience = { timeoutMs: 180_000 };
 
-for (const version of slurmVersions)
-  test(`Slurm ${version}: a job outlives its slurmd; without a job the container ends with slurmd`, async () => {
-    const sandbox = await createSandbox({ name: `restart-${version.replace('.', '-')}-${process.pid}` });
+/** As the operator starts slurmd for each: with `-b`, slurmctld ends the job unless ReturnToService is 2. */
+const settings = [
+  { name: 'ReturnToService=2', conf: '', options: dynamicWorker },
+  {
+    name: 'ReturnToService=0',
+    conf: 'ReturnToService=0\n',
+    options: `-Z --conf-server '${controllerAddress}:6817'`,
+  },
+];
+
+for (const [version, { name, conf, options }] of slurmVersions.flatMap((one) =>
+  settings.map((setting) => [one, setting] as const),
+))
+  test(`Slurm ${version}, ${name}: a job outlives its slurmd; without a job the container ends with slurmd`, async () => {
+    const sandbox = await createSandbox({
+      name: `restart-${version.replace('.', '-')}-${name.at(-1)}-${process.pid}`,
+    });
     sandboxes.push(sandbox);
     const boxes = new SlurmBoxes(sandbox, await sandbox.addNetwork('lan'), version);
-    const ctld = await boxes.controller();
-    const worker = await boxes.worker('worker-0', ctld);
+    const ctld = await boxes.controller(conf);
+    const worker = await boxes.worker('worker-0', ctld, { env: { SLURMD_OPTIONS: options } });
     const slurmd = async () =>
       (await worker.exec(['pgrep', '--exact', 'slurmd'], { allowFailure: true })).stdout.trim();
     const state = async (job: string) =>
@@ -27,6 +41,9 @@ for (const version of slurmVersions)
     const submit = ['sbatch', '--parsable', '--no-requeue', '--chdir=/tmp', '--mem=100', '--wrap', script];
     const job = (await ctld.exec(submit)).stdout.trim();
     await ctld.waitFor('the job to run', () => exists(worker, '/tmp/runs'), patience);
+    // slurmctld counts in whole seconds: the next slurmd must be younger than its last answer.
+    const startedAt = Date.now();
+    await ctld.waitFor('two seconds of the clock', () => Date.now() - startedAt > 2000, patience);
 
     const first = await slurmd();
     await worker.exec(['kill', '-KILL', first]);

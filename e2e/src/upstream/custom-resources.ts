@@ -26,7 +26,7 @@ const refs = {
  * slurmd as upstream's images start it: all arguments joined and read by a shell. The users' own image of this kind is named in
  * `slurmd`, so that workers which are created later start in the same way.
  */
-const likeUpstreamsImage = [
+export const likeUpstreamsImage = [
   '/usr/bin/tini',
   '-g',
   '--',

@@ -1,7 +1,7 @@
 /** What upstream's operator makes for the control plane: names, labels, volumes, probes and arguments are its own. */
 import { imageTag, type SlurmVersion } from '@slurm-operator/images';
 import type { Keys } from './custom-resources.ts';
-import { clusterNameOf, externalSlurmConf, slurmConf, slurmdbdConf } from './slurm-files.ts';
+import { clusterNameOf, externalSlurmConf, extraConf, slurmConf, slurmdbdConf } from './slurm-files.ts';
 import { type Manifest, selectorOf, type UserClass } from './user-class.ts';
 
 export interface PodTemplate {
@@ -119,7 +119,7 @@ function slurmctldTemplate(user: UserClass, version: SlurmVersion, labels: objec
   };
 }
 
-function slurmctld(user: UserClass, version: SlurmVersion): Manifest[] {
+function slurmctld(user: UserClass, version: SlurmVersion, users: string): Manifest[] {
   const labels = { ...selectorOf('slurmctld', 'slurm'), 'app.kubernetes.io/component': 'controller' };
   const port = { name: 'slurmctld', port: 6817 };
   const config = (data: object): Manifest => ({
@@ -139,7 +139,7 @@ function slurmctld(user: UserClass, version: SlurmVersion): Manifest[] {
     serviceOf('Controller', 'slurm-controller', labels, port, {
       selector: { ...selector, [activeLabel]: 'true' },
     }),
-    config({ 'slurm.conf': slurmConf(user) }),
+    config({ 'slurm.conf': slurmConf(user, users) }),
     {
       apiVersion: 'apps/v1',
       kind: 'StatefulSet',
@@ -322,11 +322,16 @@ const forWorkers: readonly Manifest[] = [
   },
 ];
 
-/** In the order in which they are created; workers come after the daemons run. */
-export function madeByUpstream(user: UserClass, version: SlurmVersion, keys: Keys): Manifest[] {
+/** In the order in which they are created; workers come after the daemons run. `users`: the `extraConf` of the Controller. */
+export function madeByUpstream(
+  user: UserClass,
+  version: SlurmVersion,
+  keys: Keys,
+  users: string = extraConf,
+): Manifest[] {
   return [
     ...(user.slurmdbd === 'here' ? slurmdbd(version, keys) : []),
-    ...slurmctld(user, version),
+    ...slurmctld(user, version, users),
     ...slurmrestd(user, version),
     ...forWorkers,
   ];

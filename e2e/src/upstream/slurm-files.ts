@@ -50,7 +50,7 @@ const partition = [
 ];
 
 /** Of a slurmctld in the cluster. */
-export const slurmConf = (user: UserClass): string =>
+export const slurmConf = (user: UserClass, users: string): string =>
   lines(
     '#\n### GENERAL ###',
     `ClusterName=${clusterNameOf(user)}`,
@@ -69,7 +69,7 @@ export const slurmConf = (user: UserClass): string =>
     '#\n### NODESET & PARTITION ###',
     partition,
     '#\n### EXTRA CONFIG ###',
-    extraConf,
+    users,
   );
 
 /** What slurmrestd needs where slurmctld is elsewhere. */

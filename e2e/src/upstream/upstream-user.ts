@@ -1,4 +1,6 @@
 /** The cluster of one user of upstream, with real daemons and a running job, before and after the move. */
+import { rm } from 'node:fs/promises';
+import { chart, type Helm } from '@slurm-operator/charts';
 import type { Kubectl } from '@slurm-operator/demo/install';
 import type { SlurmVersion } from '@slurm-operator/images';
 import {
@@ -10,12 +12,14 @@ import {
   pods,
   type Resource,
 } from '@slurm-operator/kube';
-import { nodeSets } from '@slurm-operator/operator';
+import { controllers, nodeSets } from '@slurm-operator/operator';
 import { createNamespace } from '../given/ground.ts';
 import { until } from '../until.ts';
+import { chartValues, writeUpstreamsChart } from './chart-values.ts';
 import { customResources, type Keys, secretsOf } from './custom-resources.ts';
 import { activeLabel, madeByUpstream } from './daemons.ts';
 import { database, elsewhere } from './elsewhere.ts';
+import { extraConf } from './slurm-files.ts';
 import {
   elsewhereOf,
   type Manifest,
@@ -39,6 +43,8 @@ export interface Clients {
   /** Writes what upstream's operator writes, under its name. */
   readonly upstream: Client;
   readonly kubectl: Kubectl;
+  /** Installs the releases of users. */
+  readonly program: Helm;
 }
 
 export interface Job {
@@ -59,6 +65,7 @@ export class UpstreamUser {
   readonly #clients: Clients;
   readonly #keys: Keys;
   readonly #uids = new Map<string, string>();
+  #extraConf = extraConf;
 
   constructor(user: UserClass, version: SlurmVersion, clients: Clients, keys: Keys) {
     this.user = user;
@@ -84,12 +91,11 @@ export class UpstreamUser {
       await createNamespace(helm, elsewhereOf(this.user));
       for (const manifest of site) await this.#create(helm, elsewhereOf(this.user), manifest);
     }
-    for (const manifest of secretsOf(this.#keys)) await this.#create(helm, this.namespace, manifest);
     if (this.user.slurmctld === 'two') await this.#create(helm, this.namespace, sharedClaim);
     if (this.user.slurmdbd === 'here')
       for (const manifest of database()) await this.#create(helm, this.namespace, manifest);
     const custom = customResources(this.user, this.#version);
-    for (const manifest of custom) await this.#create(helm, this.namespace, manifest);
+    await this.#installRelease([...secretsOf(this.#keys), ...custom]);
     for (const manifest of madeByUpstream(this.user, this.#version, this.#keys))
       await this.#create(upstream, this.namespace, manifest);
     await this.untilSlurmAnswers();
@@ -99,6 +105,19 @@ export class UpstreamUser {
       await this.#create(upstream, this.namespace, worker(this.user, this.#version, index));
     await this.untilIdle(workerCount);
     await this.#describeWorkers();
+  }
+
+  /** As upstream's chart does. */
+  async #installRelease(manifests: readonly Manifest[]): Promise<void> {
+    const { helm, program } = this.#clients;
+    const directory = await writeUpstreamsChart(manifests);
+    await program.run(['install', 'slurm', directory, '--namespace', this.namespace]);
+    await rm(directory, { recursive: true, force: true });
+    for (const manifest of manifests.filter(({ apiVersion }) => apiVersion.startsWith('slinky'))) {
+      const { name } = manifest.metadata;
+      const { metadata } = await helm.get(resourceOf(manifest), { namespace: this.namespace, name });
+      this.#uids.set(manifest.kind, metadata.uid);
+    }
   }
 
   /** As upstream's operator does: the label that its Service selects, which every new pod lacks. */
@@ -192,10 +211,21 @@ export class UpstreamUser {
       .toSorted((a, b) => (a.pod < b.pod ? -1 : 1));
   }
 
+  /**
+   * As docs/migration.md says. Upstream's operator leaves Slurm's default, with which slurmctld ends the jobs of a worker that seems to
+   * have rebooted.
+   */
+  async prepareWayBack(): Promise<void> {
+    if (this.slurmctldPods === 0) return;
+    const ref = { namespace: this.namespace, name: objectName['Controller'] ?? '' };
+    this.#extraConf = `${extraConf}\nReturnToService=2`;
+    await this.#clients.helm.mergePatch(controllers, ref, { spec: { extraConf: this.#extraConf } });
+  }
+
   /** Upstream's operator is back: it overwrites the fields that it owns, and its pods get its label. */
   async writtenByUpstreamAgain(): Promise<void> {
     const { upstream } = this.#clients;
-    for (const manifest of madeByUpstream(this.user, this.#version, this.#keys)) {
+    for (const manifest of madeByUpstream(this.user, this.#version, this.#keys, this.#extraConf)) {
       const ref = { namespace: this.namespace, name: manifest.metadata.name };
       const live = (await upstream.get(resourceOf(manifest), ref)) as Live & Record<string, unknown>;
       const { spec } = manifest as unknown as { spec?: Record<string, unknown> };
@@ -208,6 +238,22 @@ export class UpstreamUser {
       };
       await upstream.replace(resourceOf(manifest), patched);
     }
+  }
+
+  /** Step 6 of docs/migration.md. */
+  async movesToChart(replicas: number): Promise<void> {
+    const { kubectl, program } = this.#clients;
+    const keys = ['secret', 'slurm-auth-slurm', 'slurm-auth-jwt', 'helm.sh/resource-policy=keep'];
+    await kubectl.say('--namespace', this.namespace, 'annotate', ...keys);
+    const values = await program.file(chartValues(this.user, this.#version, replicas));
+    const place = ['--namespace', this.namespace, '--values', values];
+    await program.run(['upgrade', 'slurm', chart('slurm'), ...place]);
+  }
+
+  /** For messages. */
+  nodeSet(): Promise<string> {
+    const name = objectName['NodeSet'] ?? '';
+    return this.#clients.kubectl.say('-n', this.namespace, 'get', 'nodesets', name, '--output=yaml');
   }
 
   /** The comment by which upstream knows which pod a Slurm node is, and the status of the NodeSet. */

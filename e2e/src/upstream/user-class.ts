@@ -7,14 +7,17 @@ export interface UserClass {
   readonly slurmctld: 'one' | 'two' | 'elsewhere';
   /** Where slurmdbd runs. */
   readonly slurmdbd: 'none' | 'here' | 'elsewhere';
+  /** What follows the move: upstream takes its objects back, or the chart of this project takes the release. */
+  readonly afterwards: 'back' | 'chart';
 }
 
 export const userClasses: readonly UserClass[] = [
-  { name: 'plain', slurmctld: 'one', slurmdbd: 'none' },
-  { name: 'accounting', slurmctld: 'one', slurmdbd: 'here' },
-  { name: 'high-availability', slurmctld: 'two', slurmdbd: 'none' },
-  { name: 'external-slurmctld', slurmctld: 'elsewhere', slurmdbd: 'none' },
-  { name: 'external-slurmdbd', slurmctld: 'one', slurmdbd: 'elsewhere' },
+  { name: 'plain', slurmctld: 'one', slurmdbd: 'none', afterwards: 'back' },
+  { name: 'accounting', slurmctld: 'one', slurmdbd: 'here', afterwards: 'back' },
+  { name: 'high-availability', slurmctld: 'two', slurmdbd: 'none', afterwards: 'back' },
+  { name: 'external-slurmctld', slurmctld: 'elsewhere', slurmdbd: 'none', afterwards: 'back' },
+  { name: 'chart-upgrade', slurmctld: 'one', slurmdbd: 'none', afterwards: 'chart' },
+  { name: 'external-slurmdbd', slurmctld: 'one', slurmdbd: 'elsewhere', afterwards: 'back' },
 ];
 
 /** The namespace of the daemons that run outside of a cluster. */

@@ -1,7 +1,8 @@
 /** The `--conf` line with which a worker presents itself to Slurm: its features, its size, and what the user adds. */
-import type { NodeSet } from '@slurm-operator/api';
+import type { Controller, NodeSet } from '@slurm-operator/api';
 import { quantityNumber } from '@slurm-operator/kubernetes-values';
 import type { Read } from '../../objects/read.ts';
+import { topLevelSettings } from '../parse.ts';
 
 export interface WorkerSize {
   readonly cpus: number | undefined;
@@ -55,6 +56,18 @@ export const workerFeatures = (nodeSet: NodeSet): string[] =>
 /** Keys in a fixed order, so that the same NodeSet always makes the same pod. */
 export function slurmdConf(nodeSet: NodeSet): string {
   return inOrder(conf(nodeSet));
+}
+
+/**
+ * Whether slurmd reports each of its starts as a boot (`-b`). Containers share the boot time of their machine, so that slurmctld would
+ * otherwise keep the steps of a worker that was replaced, and wait for a boot that never comes where it powers nodes up. Only with
+ * ReturnToService=2: else slurmctld sets such a node DOWN and ends its jobs, which outlive a slurmd that crashes.
+ */
+export function reportsBoots(nodeSet: NodeSet, { spec }: Controller): boolean {
+  if (spec.external) return false;
+  if (nodeSet.spec.autoscale !== undefined) return true;
+  const returns = topLevelSettings(spec.extraConf ?? '').get('returntoservice')?.value;
+  return returns === undefined || Number(returns) === 2;
 }
 
 /** What only a slurmd that registers may say. */

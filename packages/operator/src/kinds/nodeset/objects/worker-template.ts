@@ -17,7 +17,7 @@ import { objectLabels, selectorLabels } from '../../../objects/object-meta.ts';
 import { workerSecurityContext } from '../../../objects/security-contexts.ts';
 import { servesHttp } from '../../../objects/slurm-version.ts';
 import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
-import { instanceTypeOf, slurmdConf } from '../../../slurm-config/render/slurmd-conf.ts';
+import { instanceTypeOf, reportsBoots, slurmdConf } from '../../../slurm-config/render/slurmd-conf.ts';
 import { shellQuoted } from './shell-quoted.ts';
 import { workerToleration } from './worker-placement.ts';
 import { workerSsh } from './worker-ssh.ts';
@@ -130,11 +130,10 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, defaults: Wor
   const base: IContainer = {
     name: app.worker,
     image,
-    // -b: containers share the machine's boot time, and slurmctld would otherwise wait for a reboot that never comes.
     // The instance id ties a registration to this very pod, not to its predecessor of the same name.
     args: [
       '-Z',
-      '-b',
+      ...(reportsBoots(nodeSet, controller) ? ['-b'] : []),
       '--instance-id',
       '$(POD_UID)',
       '--conf-server',

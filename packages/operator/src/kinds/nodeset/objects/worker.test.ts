@@ -9,10 +9,7 @@ import {
   type NodeSet,
   nodeSetKind,
 } from '@slurm-operator/api';
-import type { ControllerRevision } from '@slurm-operator/kube';
-import fc from 'fast-check';
 import { slurmdConf, slurmSetName } from '../../../slurm-config/render/slurmd-conf.ts';
-import { asOfRevision, currentRevision, revisionData, revisionHash } from './revision.ts';
 import { workerClaims } from './worker-claims.ts';
 import { hostnamePrefix, workerPod } from './worker-pod.ts';
 import { workerSshConfig } from './worker-ssh.ts';
@@ -147,6 +144,22 @@ test('a worker carries its identity and finds its controller', () => {
   );
 });
 
+test('slurmd reports its start as a boot only where slurmctld returns such a node to service', () => {
+  const reports = (of: object, spec: object = {}) => {
+    const changed = { ...controller, spec: { ...controller.spec, ...of } } as Controller;
+    const [slurmd] = workerTemplate(nodeSetOf(spec), changed, defaults).spec.containers;
+    return slurmd?.args?.includes('-b');
+  };
+  assert.equal(reports({}), true);
+  assert.equal(reports({ extraConf: 'returntoservice = "2" # as by default' }), true);
+  for (const value of [0, 1]) assert.equal(reports({ extraConf: `ReturnToService=${value}` }), false);
+  assert.equal(reports({ extraConf: 'ReturnToService=1\nReturnToService=2' }), true);
+  const external = { external: true, externalConfig: { host: 'slurm.example.com', port: 6817 } };
+  assert.equal(reports(external), false, 'its slurm.conf is not known here');
+  const autoscale = { autoscale: { max: 3 } };
+  assert.equal(reports({ extraConf: 'ReturnToService=1' }, autoscale), true, 'a power-up ends with a boot');
+});
+
 test('DaemonSet mode pins by affinity to the name of the node, beside what the user wants', () => {
   const zone = { matchExpressions: [{ key: 'zone', operator: 'In' as const, values: ['a'] }] };
   const nodeSet = nodeSetOf({
@@ -216,21 +229,6 @@ test('a user toleration adds to the one of workers (upstream item 10)', () => {
   );
 });
 
-test('the revision follows the content of what makes a pod, not its order and nothing else', () => {
-  const a = nodeSetOf({ slurmd: { image: 'x', tty: true } });
-  const b = nodeSetOf({ slurmd: { tty: true, image: 'x' } });
-  assert.equal(revisionHash(a), revisionHash(b));
-  assert.notEqual(revisionHash(a), revisionHash(nodeSetOf({ slurmd: { image: 'y', tty: true } })));
-  fc.assert(
-    fc.property(fc.nat({ max: 100 }), (replicas) => {
-      assert.equal(
-        revisionHash({ ...a, spec: { ...a.spec, replicas, partition: { enabled: true } } }),
-        revisionHash(a),
-      );
-    }),
-  );
-});
-
 test('ssh mounts its configuration and opens its port, and is absent otherwise', () => {
   const ssh = {
     enabled: true,
@@ -279,57 +277,6 @@ test('upstream item 25: what a user adds to the configuration is one argument an
   assert.equal(args.length, 10);
   assert.equal(args[8], '--conf');
   assert.equal(args[9], "'Comment=`id`;reboot|x Feature=gpu Gres=gpu:$(rm) Weight=5'");
-});
-
-test('a revision with equal content keeps its name, regardless of its author; one with other content does not', () => {
-  const set = nodeSetOf({
-    slurmd: { image: 'x', resources: { limits: { cpu: 4, memory: '8192Mi' } } },
-    template: { spec: { hostname: 'gpu-', tolerations: [] } },
-  });
-  const recorded = (slurmd: object, hash = 'theirs', revision = 1): ControllerRevision => ({
-    apiVersion: 'apps/v1',
-    kind: 'ControllerRevision',
-    metadata: { name: `gpu-${hash}`, labels: { [label.revision]: hash } },
-    revision,
-    data: {
-      spec: {
-        template: { $patch: 'replace', metadata: {}, spec: { hostname: 'gpu-', containers: null } },
-        slurmd: { $patch: 'replace', name: '', image: 'x', ...slurmd },
-        ordinalPadding: 0,
-      },
-    },
-  });
-  const own = revisionHash(set);
-  const same = { resources: { limits: { cpu: '4', memory: '8Gi' } } };
-  assert.equal(currentRevision(set, []), own);
-  assert.equal(currentRevision(set, [recorded(same)]), 'theirs');
-  assert.equal(
-    currentRevision(set, [recorded(same, 'old', 1), recorded(same, 'new', 2)]),
-    'new',
-    'the newest',
-  );
-  assert.equal(currentRevision(set, [recorded(same), recorded({}, own, 2)]), own, 'our own name comes first');
-  for (const other of [
-    { resources: { limits: { cpu: '5', memory: '8Gi' } } },
-    { ...same, image: 'y' },
-    { ...same, args: ['-v'] },
-    {},
-  ])
-    assert.equal(currentRevision(set, [recorded(other)]), own, JSON.stringify(other));
-});
-
-test('a NodeSet as it was at a revision: the parts that make workers are those of then, the rest is of now', () => {
-  const then = nodeSetOf({ slurmd: { image: 'slurmd:1' }, extraConf: 'Weight=1', replicas: 2 });
-  const today = nodeSetOf({ slurmd: { image: 'slurmd:2' }, logfile: { image: 'log:1' }, replicas: 5 });
-  const again = asOfRevision(today, JSON.parse(revisionData(then)));
-  assert.equal(revisionHash(again), revisionHash(then));
-  assert.equal(again.spec.replicas, 5);
-  const upstream = { spec: { $patch: 'replace', ...JSON.parse(revisionData(then)).spec } };
-  assert.equal(
-    revisionHash(asOfRevision(today, upstream)),
-    revisionHash(then),
-    'directives of upstream say nothing',
-  );
 });
 
 test('two workers share a machine only where the user allows it', () => {
