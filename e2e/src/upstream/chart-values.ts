@@ -14,9 +14,9 @@ export async function writeUpstreamsChart(manifests: readonly Manifest[]): Promi
   await mkdir(join(directory, 'templates'), { recursive: true });
   await writeFile(
     join(directory, 'Chart.yaml'),
-    stringify({ apiVersion: 'v2', name: 'slurm', version: '1.2.1' }),
+    stringify({ apiVersion: 'v2', name: 'slurm', version: '1.2.1' }, { version: '1.1' }),
   );
-  const text = manifests.map((manifest) => stringify(manifest)).join('---\n');
+  const text = manifests.map((manifest) => stringify(manifest, { version: '1.1' })).join('---\n');
   await writeFile(join(directory, 'templates', 'all.yaml'), text);
   return directory;
 }
