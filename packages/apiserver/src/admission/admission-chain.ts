@@ -9,7 +9,7 @@ import { defaultTolerationSeconds, priority } from './plugins/pod-defaults.ts';
 import { podSecurity } from './plugins/pod-security.ts';
 import { resourceQuota } from './plugins/resource-quota.ts';
 import { serviceAccount } from './plugins/service-account.ts';
-import { defaultStorageClass, storageProtection } from './plugins/storage.ts';
+import { defaultStorageClass, storageProtection, volumeResize } from './plugins/storage.ts';
 import { runPolicies } from './policies.ts';
 import { runMutatingWebhooks, runValidatingWebhooks } from './webhooks/run-webhooks.ts';
 
@@ -21,6 +21,7 @@ const plugins: readonly AdmissionPlugin[] = [
   defaultTolerationSeconds,
   defaultStorageClass,
   storageProtection,
+  volumeResize,
   podSecurity,
 ];
 

@@ -6,8 +6,11 @@ import { accessReviews } from './access-reviews.ts';
 import { admissionPolicyBindingHooks, admissionPolicyHooks } from './admission-policy-kinds.ts';
 import { coreResources } from './core-resources.ts';
 import { groupOf } from './define.ts';
+import { disruptionBudgetHooks, disruptionBudgetStatusHooks } from './disruption-budget-kind.ts';
 import { eventsGroupHooks, fromCoreEvent, toCoreEvent } from './event-kinds.ts';
-import { disruptionBudgetHooks, endpointSliceHooks, leaseHooks, priorityClassHooks } from './policy-kinds.ts';
+import { ingressHooks } from './ingress-kind.ts';
+import { networkPolicyHooks } from './network-policy-kind.ts';
+import { endpointSliceHooks, leaseHooks, priorityClassHooks } from './policy-kinds.ts';
 import { clusterRoleBindingHooks, clusterRoleHooks, roleBindingHooks, roleHooks } from './rbac-kinds.ts';
 import { jobFields, newEventFields } from './selectable-fields.ts';
 import { storageClassHooks } from './volume-kinds.ts';
@@ -140,8 +143,21 @@ function networking(): ResourceDefinition[] {
   const of = groupOf('networking.k8s.io', 'v1');
   return [
     of({ kind: 'IngressClass', plural: 'ingressclasses', ...cluster, ...counts }),
-    of({ kind: 'Ingress', plural: 'ingresses', shortNames: ['ing'], ...counts, status: true }),
-    of({ kind: 'NetworkPolicy', plural: 'networkpolicies', shortNames: ['netpol'], ...counts }),
+    of({
+      kind: 'Ingress',
+      plural: 'ingresses',
+      shortNames: ['ing'],
+      ...counts,
+      status: true,
+      hooks: ingressHooks,
+    }),
+    of({
+      kind: 'NetworkPolicy',
+      plural: 'networkpolicies',
+      shortNames: ['netpol'],
+      ...counts,
+      hooks: networkPolicyHooks,
+    }),
   ];
 }
 
@@ -153,7 +169,7 @@ function policy(): ResourceDefinition[] {
       plural: 'poddisruptionbudgets',
       shortNames: ['pdb'],
       ...counts,
-      status: true,
+      status: disruptionBudgetStatusHooks,
       hooks: disruptionBudgetHooks,
     }),
   ];

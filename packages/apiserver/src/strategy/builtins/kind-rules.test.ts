@@ -4,10 +4,11 @@ import type { KubeObject } from '../../api/types.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
 import { configMapHooks, secretHooks } from './config-kinds.ts';
 import type { BuiltinHooks } from './define.ts';
+import { disruptionBudgetHooks, disruptionBudgetStatusHooks } from './disruption-budget-kind.ts';
 import { fromCoreEvent, toCoreEvent } from './event-kinds.ts';
 import { limitRangeHooks } from './limit-range-kind.ts';
 import { nodeHooks } from './node-kind.ts';
-import { disruptionBudgetHooks, endpointSliceHooks, leaseHooks, priorityClassHooks } from './policy-kinds.ts';
+import { endpointSliceHooks, leaseHooks, priorityClassHooks } from './policy-kinds.ts';
 import { validateService, validateServiceUpdate } from './service/validate-service.ts';
 import { claimHooks, storageClassHooks, volumeHooks } from './volume-kinds.ts';
 import { webhookConfigurationHooks } from './webhook-kinds.ts';
@@ -37,6 +38,14 @@ function faultsOf(hooks: BuiltinHooks, now: object, old?: object): string[] {
   return faults.map(({ field, message }) => `${field}: ${message}`);
 }
 
+const budgetStatus = (status: object) => ({ spec: {}, status });
+const condition = {
+  type: 'DisruptionAllowed',
+  status: 'True',
+  reason: 'SufficientPods',
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+};
 const cases: { reason: string; hooks: BuiltinHooks; now: object; old?: object; want: RegExp[] }[] = [
   {
     reason: 'a key of a ConfigMap is a file name',
@@ -50,6 +59,37 @@ const cases: { reason: string; hooks: BuiltinHooks; now: object; old?: object; w
     now: { data: { a: '1' } },
     old: { data: { a: '1' }, immutable: true },
     want: [/^immutable: Forbidden: field is immutable when `immutable` is set$/],
+  },
+  {
+    reason: 'a budget allows no negative number of disruptions',
+    hooks: disruptionBudgetStatusHooks,
+    now: budgetStatus({ disruptionsAllowed: -1, currentHealthy: 0, desiredHealthy: 0, expectedPods: -2 }),
+    want: [
+      /^status.disruptionsAllowed: Invalid value: -1: must be greater than or equal to 0$/,
+      /^status.expectedPods: Invalid value: -2: must be greater than or equal to 0$/,
+    ],
+  },
+  {
+    reason: 'a condition of a budget is whole, and there once',
+    hooks: disruptionBudgetStatusHooks,
+    now: budgetStatus({
+      conditions: [
+        condition,
+        { ...condition, status: 'Maybe', reason: 'not so', lastTransitionTime: undefined },
+      ],
+    }),
+    want: [
+      /^status.conditions\[1\].type: Duplicate value: "DisruptionAllowed"$/,
+      /^status.conditions\[1\].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"$/,
+      /^status.conditions\[1\].lastTransitionTime: Required value: must be set$/,
+      /^status.conditions\[1\].reason: Invalid value: "not so": a condition reason must start with/,
+    ],
+  },
+  {
+    reason: 'a condition of a budget as a controller writes it',
+    hooks: disruptionBudgetStatusHooks,
+    now: budgetStatus({ disruptionsAllowed: 0, conditions: [condition] }),
+    want: [],
   },
   {
     reason: 'a TLS secret holds both halves',

@@ -1,9 +1,8 @@
-/** Disruption budgets, leases, priority classes, quotas and endpoint slices: small kinds with small rules. */
+/** Leases, priority classes, quotas and endpoint slices: small kinds with small rules. */
 
-import { PERCENT_SYNTAX_MESSAGE, parsePercent, Quantity } from '@slurm-operator/kubernetes-values';
+import { Quantity } from '@slurm-operator/kubernetes-values';
 import type { ILease } from 'kubernetes-models/coordination.k8s.io/v1/Lease';
 import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1/EndpointSlice';
-import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import type { IPriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1/PriorityClass';
 import type { IResourceQuota } from 'kubernetes-models/v1/ResourceQuota';
 import { type FieldFault, notImplemented } from '../../api/errors.ts';
@@ -11,52 +10,12 @@ import { forbiddenField, invalidValue, notSupported, required } from '../../api/
 import { typed } from '../../api/typed.ts';
 import type { KubeObject } from '../../api/types.ts';
 import type { BuiltinHooks } from './define.ts';
-import { validateLabelSelector } from './label-selector-rules.ts';
 
 const HIGHEST_USER_PRIORITY = 1_000_000_000;
 
-const budget = (object: KubeObject) => typed<IPodDisruptionBudget>(object).spec;
 const lease = (object: KubeObject) => typed<ILease>(object).spec;
 const priorityClass = (object: KubeObject) => typed<IPriorityClass>(object);
 const slice = (object: KubeObject) => typed<IEndpointSlice>(object);
-
-export const disruptionBudgetHooks: BuiltinHooks = {
-  validate(object) {
-    const spec = budget(object);
-    if (!spec) return [];
-    const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec;
-    const faults: FieldFault[] = [];
-    if (minAvailable !== undefined && maxUnavailable !== undefined)
-      faults.push(
-        invalidValue(
-          'spec',
-          {
-            MinAvailable: minAvailable,
-            Selector: selector ?? null,
-            MaxUnavailable: maxUnavailable,
-            UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy ?? null,
-          },
-          'minAvailable and maxUnavailable cannot be both set',
-        ),
-      );
-    faults.push(...amountFaults(minAvailable, 'spec.minAvailable'));
-    faults.push(...amountFaults(maxUnavailable, 'spec.maxUnavailable'));
-    faults.push(...validateLabelSelector(selector, 'spec.selector'));
-    const policies = ['AlwaysAllow', 'IfHealthyBudget'];
-    if (unhealthyPodEvictionPolicy !== undefined && !policies.includes(unhealthyPodEvictionPolicy))
-      faults.push(notSupported('spec.unhealthyPodEvictionPolicy', unhealthyPodEvictionPolicy, policies));
-    return faults;
-  },
-};
-
-function amountFaults(value: number | string | undefined, path: string): FieldFault[] {
-  if (typeof value === 'number' && value < 0)
-    return [invalidValue(path, value, 'must be greater than or equal to 0')];
-  const percent = typeof value === 'string' ? parsePercent(value) : 0;
-  if (percent === undefined) return [invalidValue(path, value, PERCENT_SYNTAX_MESSAGE)];
-  if (percent > 100) return [invalidValue(path, value, 'must not be greater than 100%')];
-  return [];
-}
 
 export const leaseHooks: BuiltinHooks = {
   validate(object) {

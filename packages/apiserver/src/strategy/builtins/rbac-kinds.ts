@@ -12,6 +12,7 @@ import { checkBindingGrant, checkRoleGrant, type GrantCheck } from '../../author
 import type { PolicyRule } from '../../authorization/policy-rule.ts';
 import { type BindingObject, type RoleObject, rbacObjects } from '../../authorization/rule-resolver.ts';
 import type { RequestContext } from '../../resource/request-context.ts';
+import { pathSegmentFaults } from '../metadata/name-faults.ts';
 import type { BuiltinHooks } from './define.ts';
 import { validateLabelSelector } from './label-selector-rules.ts';
 
@@ -160,6 +161,10 @@ function bindingFaults({ roleRef, subjects }: BindingObject, clusterWide: boolea
   const kinds = clusterWide ? ['ClusterRole'] : ['Role', 'ClusterRole'];
   if (!kinds.includes(roleRef.kind)) faults.push(notSupported('roleRef.kind', roleRef.kind, kinds));
   if (!roleRef.name) faults.push(required('roleRef.name'));
+  else
+    faults.push(
+      ...pathSegmentFaults(roleRef.name).map((text) => invalidValue('roleRef.name', roleRef.name, text)),
+    );
   for (const [index, subject] of (subjects ?? []).entries()) {
     const at = `subjects[${index}]`;
     if (!subject.name) faults.push(required(`${at}.name`));

@@ -39,9 +39,17 @@ test('a claim gets both fields of its data source, and loses one that it cannot 
   );
 });
 
+const storageClass = (name: string, more: object) =>
+  post('/apis/storage.k8s.io/v1/storageclasses', {
+    metadata: { name },
+    provisioner: 'example.org/x',
+    ...more,
+  });
+
 test('a bound claim may ask for less after a failed expansion, but not for less than it has', async () => {
   const path = `${at}/persistentvolumeclaims`;
-  await post(path, claim('b', {}));
+  await storageClass('grows', { allowVolumeExpansion: true });
+  await post(path, claim('b', { storageClassName: 'grows' }));
   await patch(`${path}/b`, { spec: { volumeName: 'pv' } });
   await patch(`${path}/b/status`, { status: { phase: 'Bound', capacity: { storage: '2Gi' } } });
   const ask = async (storage: string) =>
@@ -52,6 +60,28 @@ test('a bound claim may ask for less after a failed expansion, but not for less 
     await ask('1Gi'),
     'spec.resources.requests.storage: Forbidden: field can not be less than status.capacity',
   );
+});
+
+test('a claim grows once it is bound, and only where its class lets volumes grow', async () => {
+  const path = `${at}/persistentvolumeclaims`;
+  await storageClass('fixed', {});
+  const grow = async (name: string) =>
+    message(
+      await patch(`${path}/${name}?dryRun=All`, { spec: { resources: { requests: { storage: '9Gi' } } } }),
+    );
+  await post(path, claim('unbound', { storageClassName: 'grows' }));
+  assert.match(await grow('unbound'), /spec: Forbidden: spec is immutable after creation/);
+  for (const [name, spec] of [
+    ['of-fixed', { storageClassName: 'fixed' }],
+    ['of-none', { storageClassName: 'absent' }],
+  ] as const) {
+    await post(path, claim(name, spec));
+    await patch(`${path}/${name}/status`, { status: { phase: 'Bound', capacity: { storage: '5Gi' } } });
+    assert.equal(
+      await grow(name),
+      `persistentvolumeclaims "${name}" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`,
+    );
+  }
 });
 
 test('a Service gets a node port only from the range, and only one that is free', async () => {

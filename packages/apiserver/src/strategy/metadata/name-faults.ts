@@ -17,7 +17,7 @@ export function nameFaults(rule: ResourceDefinition['nameRule'], name: string): 
   }
 }
 
-function pathSegmentFaults(name: string): string[] {
+export function pathSegmentFaults(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%']
     .filter((character) => name.includes(character))

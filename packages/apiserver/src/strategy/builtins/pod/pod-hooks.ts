@@ -8,7 +8,7 @@ import { typed } from '../../../api/typed.ts';
 import { type KubeObject, timestamp } from '../../../api/types.ts';
 import type { ResourceHooks } from '../../../resource/resource-definition.ts';
 import { defaultPod } from './default-pod-spec.ts';
-import { warnOfPodSpec } from './pod-warnings.ts';
+import { warnOfPod } from './pod-warnings.ts';
 import { validatePodSpec } from './validate-pod-spec.ts';
 import { validatePodStatus } from './validate-pod-status.ts';
 import { validatePodUpdate } from './validate-pod-update.ts';
@@ -33,7 +33,8 @@ export const podHooks: ResourceHooks = {
   validate(object, context, old) {
     const { spec } = asPod(object);
     if (!spec) return [];
-    warnOfPodSpec(context, 'spec', { spec }, old && specOf(old));
+    // A changed pod gives no warnings: programs change pods, not people.
+    if (old === undefined) warnOfPod(context, '', asPod(object));
     const faults = validatePodSpec(spec, 'spec');
     if (old === undefined && spec.nodeName && spec.schedulingGates?.length)
       faults.push(
@@ -54,11 +55,6 @@ export const podHooks: ResourceHooks = {
     return seconds < 0 ? 1 : seconds;
   },
 };
-
-function specOf(object: KubeObject): { readonly spec?: IPodSpec } {
-  const { spec } = asPod(object);
-  return spec === undefined ? {} : { spec };
-}
 
 function gatedCondition(now: string) {
   // The published type has no null, which the server writes for a time that is not set.

@@ -165,6 +165,46 @@ const refused: readonly (readonly [string, Partial<IPodSpec>, string])[] = [
     'spec.dnsConfig.options[0]: Required value: must not be empty',
   ],
   [
+    'a search path with a blank',
+    { dnsConfig: { searches: ['a b'] } },
+    "spec.dnsConfig.searches[0]: Invalid value: \"a b\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')",
+  ],
+  [
+    'a setting of the network of the node',
+    { hostNetwork: true, securityContext: { sysctls: [{ name: 'net.core.somaxconn', value: '1' }] } },
+    'spec.securityContext.sysctls[0].name: Invalid value: "net.core.somaxconn": may not be specified when \'hostNetwork\' is true',
+  ],
+  [
+    'part of a huge page',
+    container({ resources: { limits: { memory: '1Gi', 'hugepages-2Mi': '3Mi' } } }),
+    `${c0}.resources.limits[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi`,
+  ],
+  [
+    'huge pages without a limit',
+    container({ resources: { requests: { memory: '1Gi', 'hugepages-2Mi': '4Mi' } } }),
+    `${c0}.resources.limits: Required value: Limit must be set for non overcommitable resources`,
+  ],
+  [
+    'a device that the pod does not claim',
+    container({ resources: { claims: [{ name: 'gpu' }] } }),
+    `${c0}.resources.claims[0]: Not found: "gpu": must be one of the names in pod.spec.resourceClaims which is empty`,
+  ],
+  [
+    'a claim of nothing',
+    { resourceClaims: [{ name: 'gpu' }] },
+    'spec.resourceClaims[0]: Invalid value: {"Name":"gpu","ResourceClaimName":null,"ResourceClaimTemplateName":null}: must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
+  ],
+  [
+    'keys of labels without a selector',
+    spread({ whenUnsatisfiable: 'ScheduleAnyway', labelSelector: undefined, matchLabelKeys: ['a'] }),
+    'spec.topologySpreadConstraints[0].matchLabelKeys: Forbidden: must not be specified when labelSelector is not set',
+  ],
+  [
+    'a value that no label of a node can have',
+    nodeExpressions({ key: 'a', operator: 'In', values: ['b c'] }),
+    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].values[0]: Invalid value: \"b c\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+  ],
+  [
     'privilege without escalation',
     context({ privileged: true, allowPrivilegeEscalation: false }),
     `${c0}.securityContext: Invalid value: {"Capabilities":null,"Privileged":true,"SELinuxOptions":null,"WindowsOptions":null,"RunAsUser":null,"RunAsGroup":null,"RunAsNonRoot":null,"ReadOnlyRootFilesystem":null,"AllowPrivilegeEscalation":false,"ProcMount":null,"SeccompProfile":null,"AppArmorProfile":null}: cannot set \`allowPrivilegeEscalation\` to false and \`privileged\` to true`,
@@ -184,6 +224,8 @@ test('accepts the same fields with values that fit', () => {
   const spec: Partial<IPodSpec> = {
     hostUsers: false,
     os: { name: 'linux' },
+    dnsConfig: { searches: ['.', 'cluster.local.', '_tcp.example.org'] },
+    resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'one-gpu' }],
     terminationGracePeriodSeconds: 30,
     volumes: [
       { name: 'v', emptyDir: { sizeLimit: '1Gi' } },
@@ -197,6 +239,7 @@ test('accepts the same fields with values that fit', () => {
       lifecycle: { preStop: { sleep: { seconds: 30 } } },
       volumeMounts: [{ name: 'v', mountPath: '/a', readOnly: true, recursiveReadOnly: 'IfPossible' }],
       volumeDevices: [{ name: 'b', devicePath: '/dev/b' }],
+      resources: { limits: { cpu: '1', 'hugepages-2Mi': '4Mi' }, claims: [{ name: 'gpu' }] },
       env: [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'requests.memory', divisor: '1Mi' } } }],
       securityContext: { allowPrivilegeEscalation: false, procMount: 'Default' },
     }),
@@ -204,6 +247,13 @@ test('accepts the same fields with values that fit', () => {
   };
   assert.deepEqual(validatePodSpec(spec as IPodSpec, 'spec'), []);
 });
+
+function nodeExpressions(requirement: object): Partial<IPodSpec> {
+  const nodeSelectorTerms = [{ matchExpressions: [requirement] }];
+  return {
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+  } as Partial<IPodSpec>;
+}
 
 function nodeFields(requirement: object): Partial<IPodSpec> {
   const nodeSelectorTerms = [{ matchFields: [requirement] }];

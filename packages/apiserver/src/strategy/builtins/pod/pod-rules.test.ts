@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { defaultPod, defaultPodSpec } from './default-pod-spec.ts';
 import { qosClass } from './pod-hooks.ts';
-import { podSpecWarnings } from './pod-warnings.ts';
 import { validatePodSpec } from './validate-pod-spec.ts';
 import { validatePodStatus } from './validate-pod-status.ts';
 import { validatePodUpdate } from './validate-pod-update.ts';
@@ -289,36 +288,6 @@ describe('resources of the pod as a whole', () => {
     defaultPod(pod);
     assert.equal(qosClass(pod), 'Guaranteed');
   });
-});
-
-describe('warnings', () => {
-  it('name what is allowed and hardly ever meant', () =>
-    assert.deepEqual(
-      podSpecWarnings(
-        spec(
-          {
-            topologySpreadConstraints: [
-              { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' },
-            ],
-            imagePullSecrets: [{}],
-          },
-          {
-            env: [
-              { name: 'A', value: '1' },
-              { name: 'A', value: '2' },
-            ],
-            resources: { requests: { memory: '100m' } },
-          },
-        ),
-        'spec',
-      ),
-      [
-        'spec.topologySpreadConstraints[0].labelSelector: a null labelSelector results in matching no pod',
-        'spec.imagePullSecrets[0]: invalid empty name ""',
-        'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',
-        'spec.containers[0].resources.requests[memory]: fractional byte value "100m" is invalid, must be an integer',
-      ],
-    ));
 });
 
 describe('a status write', () => {

@@ -6,6 +6,7 @@ import type { FieldFault } from '../../../api/errors.ts';
 import { duplicate, forbiddenField, invalidValue, notFoundValue, required } from '../../../api/fault.ts';
 import { validateEnvironment } from './validate-environment.ts';
 import { PORT_RANGE, probeNames, validateProbes } from './validate-probe.ts';
+import { takenClaimFaults } from './validate-resource-claims.ts';
 import { validateResources } from './validate-resources.ts';
 import { containerSecurityFaults, oneOf } from './validate-security.ts';
 import { relativeFaults } from './volume-files.ts';
@@ -17,6 +18,8 @@ export interface PodNames {
   readonly volumes: ReadonlySet<string>;
   /** Those of the volumes that come from a claim. */
   readonly claims: ReadonlySet<string>;
+  /** Names of the pod's claims of devices. */
+  readonly resourceClaims: readonly string[];
   /** Of the pod, for handlers that sleep. */
   readonly gracePeriod: number | undefined;
   /** Names of containers seen so far. */
@@ -60,6 +63,9 @@ export function validateContainers(
     );
     faults.push(...validateDevices(container, at, names));
     faults.push(...validateResources(container.resources, `${at}.resources`));
+    faults.push(
+      ...takenClaimFaults(container.resources?.claims ?? [], names.resourceClaims, `${at}.resources.claims`),
+    );
     faults.push(...resizeFaults(container.resizePolicy ?? [], `${at}.resizePolicy`));
     faults.push(...containerSecurityFaults(container, `${at}.securityContext`));
     faults.push(...hostPortConflicts(container, at, path.endsWith('.containers') ? names.hostPorts : ports));

@@ -5,15 +5,16 @@ import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { FieldFault } from '../../../api/errors.ts';
 import { invalidValue, required } from '../../../api/fault.ts';
 import { type PodNames, validateContainers } from './validate-container.ts';
+import { resourceClaimFaults } from './validate-resource-claims.ts';
 import { validatePodLevelResources } from './validate-resources.ts';
 import { affinityFaults, gateFaults, spreadFaults, tolerationFaults } from './validate-scheduling.ts';
 import { hostUsersFaults, oneOf, podSecurityFaults } from './validate-security.ts';
 import { validateVolume } from './validate-volume.ts';
 
-const NOT_NEGATIVE = 'must be greater than or equal to 0';
 const IP_ADDRESS = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 const MAXIMUM_NAMESERVERS = 3;
 const MAXIMUM_SEARCHES = 32;
+const MAXIMUM_SEARCH_CHARACTERS = 2048;
 
 export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
   const faults: FieldFault[] = [];
@@ -24,10 +25,12 @@ export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
   const names: PodNames = {
     volumes,
     claims: new Set(claims.map(({ name }) => name)),
+    resourceClaims: (spec.resourceClaims ?? []).map(({ name }) => name),
     gracePeriod: spec.terminationGracePeriodSeconds,
     containers: new Set(),
     hostPorts: new Set(),
   };
+  faults.push(...resourceClaimFaults(spec.resourceClaims ?? [], `${path}.resourceClaims`));
   const main = spec.containers ?? [];
   if (main.length === 0) faults.push(required(`${path}.containers`));
   faults.push(...validateContainers(main, `${path}.containers`, names));
@@ -50,10 +53,6 @@ export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
         spec.activeDeadlineSeconds,
         'must be between 1 and 2147483647, inclusive',
       ),
-    );
-  if ((spec.terminationGracePeriodSeconds ?? 0) < 0)
-    faults.push(
-      invalidValue(`${path}.terminationGracePeriodSeconds`, spec.terminationGracePeriodSeconds, NOT_NEGATIVE),
     );
   for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) {
     for (const text of qualifiedName(key)) faults.push(invalidValue(`${path}.nodeSelector`, key, text));
@@ -121,9 +120,36 @@ function dnsConfigFaults({ dnsPolicy, dnsConfig }: IPodSpec, path: string): Fiel
     faults.push(
       invalidValue(`${path}.searches`, searches, `must not have more than ${MAXIMUM_SEARCHES} search paths`),
     );
+  if (searches.join(' ').length > MAXIMUM_SEARCH_CHARACTERS)
+    faults.push(
+      invalidValue(
+        `${path}.searches`,
+        searches,
+        `must not have more than ${MAXIMUM_SEARCH_CHARACTERS} characters (including spaces) in the search list`,
+      ),
+    );
+  for (const [index, search] of searches.entries())
+    if (search !== '.')
+      faults.push(
+        ...searchPath(search.replace(/\.$/, '')).map((text) =>
+          invalidValue(`${path}.searches[${index}]`, search.replace(/\.$/, ''), text),
+        ),
+      );
   for (const [index, { name }] of options.entries())
     if (!name) faults.push(required(`${path}.options[${index}]`, 'must not be empty'));
   return faults;
+}
+
+/** Search paths may have underscores, other than the names of objects. */
+function searchPath(text: string): string[] {
+  const label = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+  const rule = `${label}(\\.${label})*`;
+  if (text.length > 253) return ['must be no more than 253 characters'];
+  return new RegExp(`^${rule}$`).test(text)
+    ? []
+    : [
+        `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${rule}')`,
+      ];
 }
 
 function hostAliasFaults({ hostAliases = [] }: IPodSpec, path: string): FieldFault[] {

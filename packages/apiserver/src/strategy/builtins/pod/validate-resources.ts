@@ -51,6 +51,13 @@ function amountFaults(name: string, amount: string | number, path: string): Fiel
   if (quantity.nanos < 0n) faults.push(invalidValue(path, String(amount), NOT_NEGATIVE));
   if ((isExtended(name) || isHugePages(name)) && quantity.nanos % 1_000_000_000n !== 0n)
     faults.push(invalidValue(path, String(amount), 'must be an integer'));
+  if (isHugePages(name)) {
+    const page = Quantity.parse(name.slice('hugepages-'.length));
+    if (page === undefined || page.nanos <= 0n || quantity.nanos % page.nanos !== 0n)
+      faults.push(
+        invalidValue(path, String(amount), `${amount} is not positive integer multiple of ${name}`),
+      );
+  }
   return faults;
 }
 
@@ -76,7 +83,7 @@ function requestFaults(
   const request = Quantity.parse(amount);
   const most = limit === undefined ? undefined : Quantity.parse(limit);
   if (limit === undefined)
-    return mayOvercommit(name) || !name.includes('/')
+    return mayOvercommit(name)
       ? []
       : [required(`${path}.limits`, 'Limit must be set for non overcommitable resources')];
   if (request === undefined || most === undefined) return [];

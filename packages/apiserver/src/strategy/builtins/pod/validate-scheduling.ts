@@ -53,11 +53,16 @@ export function nodeSelectorFaults({ nodeSelectorTerms }: INodeSelector, path: s
   if (!nodeSelectorTerms?.length)
     return [required(`${path}.nodeSelectorTerms`, 'must have at least one node selector term')];
   return nodeSelectorTerms.flatMap((term, index) =>
-    nodeTermFaults(term, `${path}.nodeSelectorTerms[${index}]`),
+    nodeTermFaults(term, `${path}.nodeSelectorTerms[${index}]`, true),
   );
 }
 
-function nodeTermFaults(term: INodeSelector['nodeSelectorTerms'][number], path: string): FieldFault[] {
+/** A preferred term may have values that no label can have: it matches nothing. */
+function nodeTermFaults(
+  term: INodeSelector['nodeSelectorTerms'][number],
+  path: string,
+  checksValues = false,
+): FieldFault[] {
   const expressions = (term.matchExpressions ?? []).flatMap(({ key, operator, values = [] }, index) => {
     const at = `${path}.matchExpressions[${index}]`;
     const faults: FieldFault[] = [];
@@ -72,6 +77,10 @@ function nodeTermFaults(term: INodeSelector['nodeSelectorTerms'][number], path: 
     else if (!['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'].includes(operator))
       faults.push(invalidValue(`${at}.operator`, operator, 'not a valid selector operator'));
     faults.push(...qualifiedName(key).map((text) => invalidValue(`${at}.key`, key, text)));
+    if (checksValues)
+      for (const [place, value] of values.entries())
+        for (const text of labelValue(value))
+          faults.push(invalidValue(`${at}.values[${place}]`, value, text));
     return faults;
   });
   return [...expressions, ...fieldTermFaults(term.matchFields ?? [], `${path}.matchFields`)];
@@ -113,7 +122,18 @@ function podTermFaults(term: IPodAffinityTerm, path: string): FieldFault[] {
         invalidValue(`${path}.topologyKey`, term.topologyKey, text),
       ),
     );
+  for (const field of ['matchLabelKeys', 'mismatchLabelKeys'] as const)
+    faults.push(...labelKeyFaults(term[field] ?? [], term.labelSelector, `${path}.${field}`));
   return faults;
+}
+
+function labelKeyFaults(keys: readonly string[], selector: unknown, path: string): FieldFault[] {
+  if (keys.length === 0) return [];
+  if (selector === undefined)
+    return [forbiddenField(path, 'must not be specified when labelSelector is not set')];
+  return keys.flatMap((key, index) =>
+    qualifiedName(key).map((text) => invalidValue(`${path}[${index}]`, key, text)),
+  );
 }
 
 export function tolerationFaults(tolerations: readonly IToleration[], path: string): FieldFault[] {
@@ -176,6 +196,9 @@ export function spreadFaults(
       );
     for (const policy of ['nodeAffinityPolicy', 'nodeTaintsPolicy'] as const)
       faults.push(...oneOf(constraint[policy], `${at}.${policy}`, ['Honor', 'Ignore']));
+    faults.push(
+      ...labelKeyFaults(constraint.matchLabelKeys ?? [], constraint.labelSelector, `${at}.matchLabelKeys`),
+    );
     faults.push(...validateLabelSelector(constraint.labelSelector, `${at}.labelSelector`));
     return faults;
   });

@@ -28,7 +28,7 @@ export function podSecurityFaults(spec: IPodSpec, path: string): FieldFault[] {
       ),
     );
   if (!context) return faults;
-  faults.push(...sysctlFaults(context.sysctls ?? [], `${at}.sysctls`));
+  faults.push(...sysctlFaults(context.sysctls ?? [], spec, `${at}.sysctls`));
   faults.push(
     ...oneOf(context.fsGroupChangePolicy, `${at}.fsGroupChangePolicy`, ['Always', 'OnRootMismatch']),
   );
@@ -103,7 +103,20 @@ function profileFaults(
   return faults;
 }
 
-function sysctlFaults(sysctls: readonly { readonly name?: string }[], path: string): FieldFault[] {
+/** Settings of the node's own namespaces are not for pods that share them. */
+function hostSysctlFaults(name: string, spec: IPodSpec, path: string): FieldFault[] {
+  if (spec.hostNetwork === true && name.startsWith('net.'))
+    return [invalidValue(path, name, "may not be specified when 'hostNetwork' is true")];
+  if (spec.hostIPC === true && /^(?:kernel\.(?:shm|msg|sem)|fs\.mqueue\.)/.test(name))
+    return [invalidValue(path, name, "may not be specified when 'hostIPC' is true")];
+  return [];
+}
+
+function sysctlFaults(
+  sysctls: readonly { readonly name?: string }[],
+  spec: IPodSpec,
+  path: string,
+): FieldFault[] {
   const seen = new Set<string>();
   return sysctls.flatMap(({ name = '' }, index) => {
     const at = `${path}[${index}].name`;
@@ -113,7 +126,7 @@ function sysctlFaults(sysctls: readonly { readonly name?: string }[], path: stri
     const normal = name.replaceAll('/', '.');
     if (seen.has(normal)) return [duplicate(at, name)];
     seen.add(normal);
-    return [];
+    return hostSysctlFaults(normal, spec, at);
   });
 }
 

@@ -8,7 +8,11 @@ export function defaultService(spec: IServiceSpec): void {
   spec.sessionAffinity ??= 'None';
   if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
   if (spec.sessionAffinity === 'ClientIP')
-    spec.sessionAffinityConfig ??= { clientIP: { timeoutSeconds: CLIENT_IP_TIMEOUT_SECONDS } };
+    spec.sessionAffinityConfig = {
+      clientIP: {
+        timeoutSeconds: spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? CLIENT_IP_TIMEOUT_SECONDS,
+      },
+    };
   for (const port of spec.ports ?? []) {
     port.protocol ??= 'TCP';
     if (!port.targetPort) port.targetPort = port.port;

@@ -2,6 +2,7 @@
 
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
+import { equal } from '../../../api/json.ts';
 import { typed } from '../../../api/typed.ts';
 import type { KubeObject } from '../../../api/types.ts';
 import type { ResourceHooks } from '../../../resource/resource-definition.ts';
@@ -55,6 +56,15 @@ function dropTypeDependent(spec: IServiceSpec, before: IServiceSpec): void {
   if (before.type === 'LoadBalancer')
     for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const)
       if (spec[field] === before[field]) delete spec[field];
+  // A name elsewhere has no address here.
+  if (spec.type === 'ExternalName') {
+    if (equal([spec.clusterIP, spec.clusterIPs], [before.clusterIP, before.clusterIPs])) {
+      delete spec.clusterIP;
+      delete spec.clusterIPs;
+    }
+    for (const field of ['ipFamilies', 'ipFamilyPolicy'] as const)
+      if (equal(spec[field], before[field])) delete spec[field];
+  }
   if (reachableFromOutside(spec)) return;
   for (const port of spec.ports ?? []) {
     const same = before.ports?.find((other) => other.port === port.port && other.protocol === port.protocol);

@@ -28,6 +28,36 @@ const refused: readonly (readonly [string, Partial<IServiceSpec>, string])[] = [
     'spec.clusterIPs: Invalid value: ["10.96.0.6"]: first value must match `clusterIP`',
   ],
   [
+    'the port of the kubelet on a load balancer',
+    { type: 'LoadBalancer', externalTrafficPolicy: 'Cluster', ports: [{ port: 10250, protocol: 'TCP' }] },
+    'spec.ports[0]: Invalid value: 10250: may not expose port 10250 externally since it is used by kubelet',
+  ],
+  [
+    'a family twice',
+    { clusterIP: 'None', ipFamilies: ['IPv4', 'IPv4'] },
+    'spec.ipFamilies[1]: Duplicate value: "IPv4"',
+  ],
+  [
+    'two addresses of a family',
+    { clusterIP: '10.96.0.5', clusterIPs: ['10.96.0.5', '10.96.0.6'] },
+    'spec.clusterIPs: Invalid value: ["10.96.0.5","10.96.0.6"]: may specify no more than one IP for each IP family',
+  ],
+  [
+    'an address beside none',
+    { clusterIP: 'None', clusterIPs: ['None', '10.96.0.6'] },
+    'spec.clusterIPs: Invalid value: ["None","10.96.0.6"]: \'None\' must be the first and only value',
+  ],
+  [
+    'an address of another family',
+    { clusterIP: 'fd00::5', clusterIPs: ['fd00::5'], ipFamilies: ['IPv4'] },
+    'spec.clusterIPs[0]: Invalid value: "fd00::5": expected an IPv4 value as indicated by `ipFamilies[0]`',
+  ],
+  [
+    'a distribution of traffic that does not exist',
+    { trafficDistribution: 'Near' },
+    'spec.trafficDistribution: Unsupported value: "Near": supported values: "PreferClose", "PreferSameNode", "PreferSameZone"',
+  ],
+  [
     'a protocol of the application with a blank',
     { ports: [{ port: 80, protocol: 'TCP', appProtocol: 'a b' }] },
     'spec.ports[0].appProtocol: Invalid value: "a b": name part must consist of',

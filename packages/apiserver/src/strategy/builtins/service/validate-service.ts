@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { dnsSubdomain, labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
 import type { FieldFault } from '../../../api/errors.ts';
-import { forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
+import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
 import { isHeadless, reachableFromOutside } from './default-service.ts';
 import { portFaults } from './validate-service-ports.ts';
 
@@ -13,11 +13,23 @@ const IP_ADDRESS = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff
 const CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 /** The longest that a client may be sent to the same pod. */
 const MAXIMUM_AFFINITY_SECONDS = 86_400;
+const KUBELET_PORT = 10_250;
+const DISTRIBUTIONS = ['PreferClose', 'PreferSameNode', 'PreferSameZone'];
 
 export function validateService(spec: IServiceSpec): FieldFault[] {
   const faults: FieldFault[] = [];
   if (!spec.ports?.length && !isHeadless(spec) && spec.type !== 'ExternalName')
     faults.push(required('spec.ports'));
+  if (spec.type === 'LoadBalancer')
+    for (const [index, { port }] of (spec.ports ?? []).entries())
+      if (port === KUBELET_PORT)
+        faults.push(
+          invalidValue(
+            `spec.ports[${index}]`,
+            port,
+            `may not expose port ${KUBELET_PORT} externally since it is used by kubelet`,
+          ),
+        );
   if (spec.type === 'LoadBalancer' && isHeadless(spec))
     faults.push(
       invalidValue('spec.clusterIPs[0]', 'None', "may not be set to 'None' for LoadBalancer services"),
@@ -44,6 +56,8 @@ export function validateService(spec: IServiceSpec): FieldFault[] {
     for (const text of qualifiedName(spec.loadBalancerClass))
       faults.push(invalidValue('spec.loadBalancerClass', spec.loadBalancerClass, text));
   faults.push(...trafficFaults(spec));
+  if (spec.trafficDistribution !== undefined && !DISTRIBUTIONS.includes(spec.trafficDistribution))
+    faults.push(notSupported('spec.trafficDistribution', spec.trafficDistribution, DISTRIBUTIONS));
   return faults;
 }
 
@@ -91,9 +105,8 @@ function addressFaults(spec: IServiceSpec): FieldFault[] {
   for (const [index, family] of families.entries())
     if (!['IPv4', 'IPv6'].includes(family))
       faults.push(notSupported(`spec.ipFamilies[${index}]`, family, ['IPv4', 'IPv6']));
-  for (const [index, address] of (spec.clusterIPs ?? []).entries())
-    if (address !== 'None' && isIP(address) === 0)
-      faults.push(invalidValue(`spec.clusterIPs[${index}]`, address, IP_ADDRESS));
+    else if (families.indexOf(family) < index) faults.push(duplicate(`spec.ipFamilies[${index}]`, family));
+  faults.push(...clusterIpFaults(spec.clusterIPs ?? [], families));
   if (faults.length > 0 || (isHeadless(spec) && !spec.selector)) return faults;
   if (spec.ipFamilyPolicy === 'RequireDualStack')
     faults.push(
@@ -106,6 +119,35 @@ function addressFaults(spec: IServiceSpec): FieldFault[] {
   for (const [index, family] of families.entries())
     if (family === 'IPv6')
       faults.push(invalidValue(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster'));
+  return faults;
+}
+
+/** One address of each family at most, or none at all; each of the family that stands in its place. */
+function clusterIpFaults(addresses: readonly string[], families: readonly string[]): FieldFault[] {
+  const path = 'spec.clusterIPs';
+  if (addresses[0] === 'None')
+    return addresses.length === 1
+      ? []
+      : [invalidValue(path, addresses, "'None' must be the first and only value")];
+  const wrong = addresses.flatMap((address, index) =>
+    isIP(address) === 0 ? [invalidValue(`${path}[${index}]`, address, IP_ADDRESS)] : [],
+  );
+  if (addresses.length > 2) wrong.push(invalidValue(path, addresses, 'may only hold up to 2 values'));
+  if (wrong.length > 0) return wrong;
+  const faults: FieldFault[] = [];
+  if (new Set(addresses.map(isIP)).size < addresses.length)
+    faults.push(invalidValue(path, addresses, 'may specify no more than one IP for each IP family'));
+  for (const [index, address] of addresses.entries()) {
+    const family = families[index];
+    if (family !== undefined && family !== `IPv${isIP(address)}`)
+      faults.push(
+        invalidValue(
+          `${path}[${index}]`,
+          address,
+          `expected an ${family} value as indicated by \`ipFamilies[${index}]\``,
+        ),
+      );
+  }
   return faults;
 }
 

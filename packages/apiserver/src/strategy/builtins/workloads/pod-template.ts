@@ -4,13 +4,20 @@ import { type LabelSelector, selectorMatches } from '@slurm-operator/kubernetes-
 import type { IPodTemplateSpec } from 'kubernetes-models/v1/PodTemplateSpec';
 import type { FieldFault } from '../../../api/errors.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
+import { equal } from '../../../api/json.ts';
 import type { RequestContext } from '../../../resource/request-context.ts';
 import { annotationFaults, labelFaults } from '../../metadata/validate-metadata.ts';
 import { validateLabelSelector } from '../label-selector-rules.ts';
-import { warnOfPodSpec } from '../pod/pod-warnings.ts';
+import { warnOfPod } from '../pod/pod-warnings.ts';
 import { validatePodSpec } from '../pod/validate-pod-spec.ts';
 
 export const NOT_NEGATIVE = 'must be greater than or equal to 0';
+
+/** Whose template may have no deadline. For Deployments the message names their ReplicaSets. */
+const deadlineOwners: Readonly<Record<string, string>> = {
+  statefulset: 'StatefulSet',
+  daemonset: 'DaemonSet',
+};
 
 /** `kind` is the word that messages use, which is not always the kind. */
 export function validateSelectorAndTemplate(
@@ -36,22 +43,23 @@ export function validateSelectorAndTemplate(
         '`selector` does not match template `labels`',
       ),
     );
-  faults.push(...validateTemplate(template, restartPolicies));
+  faults.push(...validateTemplate(template, restartPolicies, kind));
   return faults;
 }
 
-/** Warns of what a new or changed template says. */
+/** Warns of what a template says, whenever the spec that has it is new or changed. */
 export function warnOfTemplate(
   context: RequestContext,
   spec: { readonly template?: IPodTemplateSpec } | undefined,
   old: { readonly template?: IPodTemplateSpec } | undefined,
 ): void {
-  warnOfPodSpec(context, 'spec.template.spec', spec?.template, old?.template);
+  if (old === undefined || !equal(spec, old)) warnOfPod(context, 'spec.template', spec?.template);
 }
 
 export function validateTemplate(
   template: IPodTemplateSpec | undefined,
   restartPolicies: readonly string[],
+  kind = '',
 ): FieldFault[] {
   const spec = template?.spec;
   if (!spec) return [required('spec.template.spec.containers')];
@@ -73,7 +81,7 @@ export function validateTemplate(
     faults.push({
       reason: 'FieldValueForbidden',
       field: 'spec.template.spec.activeDeadlineSeconds',
-      message: 'Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported',
+      message: `Forbidden: activeDeadlineSeconds in ${deadlineOwners[kind] ?? 'ReplicaSet'} is not Supported`,
     });
   return faults;
 }

@@ -2,11 +2,20 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
-import { persistentVolumeClaims, statefulSets } from '@slurm-operator/kube';
+import { defineResource, type KubeObject, persistentVolumeClaims, statefulSets } from '@slurm-operator/kube';
 import { until } from '@slurm-operator/kube/testing';
 import { aController } from '../../../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../../../testing/operator-world.ts';
 import { controllers } from '../../../cache/resources.ts';
+
+const storageClasses = defineResource<
+  KubeObject & { readonly provisioner: string; readonly allowVolumeExpansion?: boolean }
+>({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  plural: 'storageclasses',
+  namespaced: false,
+});
 
 let world: OperatorWorld;
 const namespace = 'hpc';
@@ -15,6 +24,12 @@ const claim = { namespace, name: 'statesave-slurm-controller-0' };
 
 before(async () => {
   world = await startOperatorWorld();
+  await world.client.create(storageClasses, {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'standard' },
+    provisioner: 'example.org/disks',
+  });
   await world.operate();
   await world.putSecret('slurm-auth', 'slurm.key', 'k'.repeat(64));
   await world.putSecret('slurm-jwt', 'jwt.key', 'j'.repeat(64));
@@ -41,13 +56,23 @@ before(async () => {
     { subresource: 'status' },
   );
 });
-after(() => world.stop());
+after(() => world.stop(['patch persistentvolumeclaims in hpc']));
 
 const setPersistence = (persistence: object) =>
   world.client.mergePatch(controllers, { namespace, name: 'slurm' }, { spec: { persistence } });
 
 const image = async () =>
   (await world.client.get(statefulSets, set)).spec?.template.spec?.containers[0]?.image;
+
+test('a class whose volumes cannot grow is named, with what to do', async () => {
+  await setPersistence({ resources: { requests: { storage: '9Gi' } } });
+  const told = await world.said(controllers, 'slurm', conditionType.degraded, 'VolumeUnchangeable');
+  assert.match(
+    told.message,
+    /is "9Gi", but Kubernetes refuses to enlarge PersistentVolumeClaim statesave-slurm-controller-0: .*must support resize.*allowVolumeExpansion/,
+  );
+  await world.client.mergePatch(storageClasses, { name: 'standard' }, { allowVolumeExpansion: true });
+});
 
 test('a larger volume is asked of its claim, and a new image reaches slurmctld all the same', async () => {
   await setPersistence({ resources: { requests: { storage: '10Gi' } } });
