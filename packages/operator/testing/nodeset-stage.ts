@@ -35,7 +35,7 @@ import { FakeSlurm } from './fake-slurm.ts';
 import { Life } from './life.ts';
 import { confOf, runInLockstep } from './lockstep.ts';
 import { PatientClock, strictlyLater } from './patient-clock.ts';
-import { accountName, refusals, restrictedConfig } from './restricted-config.ts';
+import { accountName, refusals, restrictedConfig, warnings } from './restricted-config.ts';
 import type { StagedSlurm } from './staged-slurm.ts';
 import { steady } from './steady.ts';
 
@@ -373,7 +373,9 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
     await Promise.all([this.#kubeletDone, this.#protection]);
     this.client.close();
     const refused = refusals(this.server, 'slurm-operator');
+    const warned = warnings(this.server, 'slurm-operator');
     await this.server.stop();
     if (refused.length > 0) throw new Error(`the operator was refused: ${refused.join('; ')}`);
+    if (warned.length > 0) throw new Error(`the API server warned the operator: ${warned.join('; ')}`);
   }
 }

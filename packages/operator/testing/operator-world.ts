@@ -23,7 +23,7 @@ import { until } from '@slurm-operator/kube/testing';
 import { type Operator, type OperatorOptions, setupOperator } from '../src/programs/operator.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
 import { operatorDefaults } from './objects.ts';
-import { type Grants, refusals, restrictedConfig } from './restricted-config.ts';
+import { type Grants, refusals, restrictedConfig, warnings } from './restricted-config.ts';
 
 export interface OperatorWorld {
   readonly server: ApiServer;
@@ -191,6 +191,8 @@ export async function startOperatorWorld(
       client.close();
       await ground.stop();
       if (refused.length > 0) throw new Error(`the operator was refused: ${refused.join('; ')}`);
+      const warned = warnings(server, 'slurm-operator');
+      if (warned.length > 0) throw new Error(`the API server warned the operator: ${warned.join('; ')}`);
     },
   };
 }

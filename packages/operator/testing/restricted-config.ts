@@ -65,6 +65,19 @@ export async function restrictedConfig(
 }
 
 /** What the account was refused, as sentences. */
+/** What the API server warned this account of: unknown fields, duplicates, old labels and the like. */
+export function warnings(server: ApiServer, account: string): string[] {
+  const user = accountName(account);
+  const warned = server.audit.find((entry) => entry.user === user && entry.warnings !== undefined);
+  return [
+    ...new Set(
+      warned.flatMap((entry) =>
+        (entry.warnings ?? []).map((text) => `${entry.verb} ${entry.resource} ${entry.name}: ${text}`),
+      ),
+    ),
+  ];
+}
+
 export function refusals(server: ApiServer, account: string): string[] {
   const user = accountName(account);
   const refused = server.audit.find((entry) => entry.user === user && entry.status === 403);

@@ -21,6 +21,8 @@ export interface AuditEntry {
   readonly milliseconds: number;
   /** What webhooks wanted to be noted, by `webhook/key`. */
   readonly annotations?: Readonly<Record<string, string>>;
+  /** What the client was warned of. */
+  readonly warnings?: readonly string[];
 }
 
 /** What of an entry the request itself says. */

@@ -80,6 +80,7 @@ export async function serve(
       status,
       milliseconds: parts.environment.now() - began,
       ...(Object.keys(context.annotations).length === 0 ? {} : { annotations: context.annotations }),
+      ...(context.warnings.length === 0 ? {} : { warnings: context.warnings }),
     });
   };
   try {
