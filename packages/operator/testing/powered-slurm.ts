@@ -4,6 +4,7 @@
  */
 import { type SlurmClient, SlurmWatch } from '@slurm-operator/slurm';
 import { type MiniSlurm, type SlurmRelease, startMiniSlurm } from '@slurm-operator/slurm/testing';
+import { waitForNodes, waitForNodesFile } from '../src/slurm-config/render/wait-for-nodes.ts';
 import { WatchedGateway } from '../src/slurm-connection/watched-gateway.ts';
 import { strictlyLater } from './patient-clock.ts';
 import type { StagedSlurm, StartedWorker } from './staged-slurm.ts';
@@ -18,6 +19,7 @@ const powerSaving = [
   'SuspendTime=315360000',
   'ResumeRate=0',
   'SuspendRate=0',
+  `PrologSlurmctld=/etc/slurm/${waitForNodesFile}`,
 ];
 
 export class PoweredSlurm extends WatchedGateway implements StagedSlurm, AsyncDisposable {
@@ -49,6 +51,9 @@ export class PoweredSlurm extends WatchedGateway implements StagedSlurm, AsyncDi
       configuration: [...powerSaving, ...configuration],
       ...options,
     });
+    const write = 'printf %s "$1" >"$2" && chmod 550 "$2"';
+    const file = `/etc/slurm/${waitForNodesFile}`;
+    await mini.controller.exec(['sh', '-c', write, 'sh', waitForNodes(['']), file], { user: 'slurm' });
     const client = mini.client();
     return new PoweredSlurm(mini, client, new SlurmWatch({ client }));
   }

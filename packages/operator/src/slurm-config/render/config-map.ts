@@ -5,6 +5,7 @@ import type { ConfigMap } from '@slurm-operator/kube';
 import { builtMeta } from '../../objects/object-meta.ts';
 import type { Read } from '../../objects/read.ts';
 import { topLevelSettings } from '../parse.ts';
+import { waitForNodes, waitForNodesFile } from './wait-for-nodes.ts';
 
 export interface ConfigInput {
   readonly controller: Read<Controller>;
@@ -15,6 +16,8 @@ export interface ConfigInput {
   readonly userCgroupConf: boolean;
   /** Slurm's name of a set in that slurm.conf → the NodeSet that it comes from. */
   readonly nodeSets?: Readonly<Record<string, string>>;
+  /** What the names of autoscaled Slurm nodes begin with. */
+  readonly autoscaled?: readonly string[];
 }
 
 /** Detects the version of cgroups; there is no systemd in the pod. */
@@ -70,6 +73,7 @@ export function buildControllerConfig({
   accounting,
   userCgroupConf,
   nodeSets = {},
+  autoscaled = [],
 }: ConfigInput): ConfigMap {
   const { name } = controller.metadata;
   const metadata = builtMeta(resourceName.config(name), 'controller', controller, name);
@@ -89,6 +93,10 @@ export function buildControllerConfig({
     data: {
       'slurm.conf': slurmConf,
       ...(userCgroupConf || controller.spec.external ? {} : { 'cgroup.conf': cgroupConf }),
+      // As long as a slurm.conf in force names it.
+      ...(slurmConf.includes(`/etc/slurm/${waitForNodesFile}`)
+        ? { [waitForNodesFile]: waitForNodes(autoscaled) }
+        : {}),
     },
   };
 }

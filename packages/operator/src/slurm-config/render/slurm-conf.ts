@@ -7,6 +7,7 @@ import { clusterNameOf, controllerReplicas } from '../../objects/slurmctld-endpo
 import { type ConfSection, type RenderedConf, renderConf } from '../conf-file.ts';
 import { type ConfRecord, field, remainder, type Setting, setting } from '../setting.ts';
 import { slurmSetName } from './slurmd-conf.ts';
+import { autoscaledPrefixes, waitForNodesFile } from './wait-for-nodes.ts';
 
 export interface SlurmConfInput {
   readonly controller: Read<Controller>;
@@ -90,7 +91,7 @@ export function buildSlurmConf(input: SlurmConfInput): RenderedConf {
       },
       { title: 'ACCOUNTING', settings: accountingSettings(input.accounting) },
       ...powerSaving(input.nodeSets),
-      scripts(input.scripts),
+      scripts(input.scripts, autoscaledPrefixes(input.nodeSets).length > 0),
       { title: 'NODESETS & PARTITIONS', records: setRecords(input.nodeSets) },
     ],
     extra: controller.spec.extraConf,
@@ -226,7 +227,10 @@ function accountingSettings(accounting: Read<Accounting> | undefined): Setting[]
   ];
 }
 
-function scripts({ prolog, epilog, prologSlurmctld, epilogSlurmctld }: Scripts): ConfSection {
+function scripts(
+  { prolog, epilog, prologSlurmctld, epilogSlurmctld }: Scripts,
+  autoscales: boolean,
+): ConfSection {
   const all = (key: string, files: readonly string[], directory = '') =>
     files.toSorted().map((file) => setting(key, `${directory}${file}`));
   return {
@@ -234,6 +238,7 @@ function scripts({ prolog, epilog, prologSlurmctld, epilogSlurmctld }: Scripts):
     settings: [
       // Scripts beside slurmctld are named by path; those on workers by file name, because Slurm sends the files along.
       ...all('PrologSlurmctld', prologSlurmctld, '/etc/slurm/'),
+      ...(autoscales ? [setting('PrologSlurmctld', `/etc/slurm/${waitForNodesFile}`)] : []),
       ...all('EpilogSlurmctld', epilogSlurmctld, '/etc/slurm/'),
       ...all('Prolog', prolog),
       ...all('Epilog', epilog),

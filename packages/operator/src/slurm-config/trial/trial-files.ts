@@ -5,6 +5,7 @@ import { jwksSource, keySources } from '../../objects/key-sources.ts';
 import { builtMeta } from '../../objects/object-meta.ts';
 import type { Read } from '../../objects/read.ts';
 import { referencedConfigMaps } from '../render/config-map.ts';
+import { waitForNodesFile } from '../render/wait-for-nodes.ts';
 import {
   filesLeftOut,
   renderTrialConf,
@@ -92,6 +93,7 @@ export function trialVolumes({
     const own = [
       { key: confKey(round, round === 'check' ? 'image' : scope), path: 'slurm.conf' },
       ...item(round === 'current' ? currentCgroup : 'cgroup.conf', 'cgroup.conf'),
+      ...item(waitForNodesFile, waitForNodesFile),
       ...(leftOut.includes('gres.conf') ? item(trialGres, 'gres.conf') : []),
     ];
     return {

@@ -12,6 +12,7 @@ import {
   maxNodeCount,
   type SlurmConfInput,
 } from '../../../slurm-config/render/slurm-conf.ts';
+import { autoscaledPrefixes, waitForNodesFile } from '../../../slurm-config/render/wait-for-nodes.ts';
 import { buildCluster } from './cluster.ts';
 import { buildServiceMonitor } from './service-monitor.ts';
 import { buildControllerServices } from './services.ts';
@@ -111,6 +112,14 @@ const configurations: Record<string, Partial<SlurmConfInput>> = {
       epilogSlurmctld: ['q.sh'],
     },
   },
+  autoscaled: {
+    controller: aController({ maxAwake: 8 }),
+    nodeSets: [
+      aNodeSet({ autoscale: { max: 4, startWithin: '20m' } }, { name: 'gpu' }),
+      aNodeSet({ replicas: 2 }, { name: 'static' }),
+    ],
+    scripts: { ...noScripts, prologSlurmctld: ['site.sh'] },
+  },
   'external-accounting': {
     accounting: anAccounting({ external: true, externalConfig: { host: 'dbd.example.com', port: 7000 } }),
   },
@@ -203,6 +212,24 @@ test('MaxNodeCount follows the need, in steps (upstream weakness 26)', () => {
     'workers of NodeSets that are being deleted still have nodes',
   );
   assert.equal(maxNodeCount(aController({ maxNodeCount: 42 }), [aNodeSet({ replicas: 5000 })]), 42);
+});
+
+test('the script that waits for woken nodes is there while slurm.conf names it', () => {
+  const nodeSets = [aNodeSet({ autoscale: { max: 4 } }, { name: 'gpu' }), aNodeSet({}, { name: 'static' })];
+  const script = (slurmConf: string, sets: typeof nodeSets) =>
+    buildControllerConfig({
+      controller: aController(),
+      slurmConf,
+      accounting: false,
+      userCgroupConf: false,
+      autoscaled: autoscaledPrefixes(sets),
+    }).data?.[waitForNodesFile];
+  const { text } = buildSlurmConf(input({ nodeSets }));
+  assert.match(script(text, nodeSets) ?? '', /in \*gpu-\*\) ;;/);
+  assert.match(script(text, []) ?? '', /^exit 0$/m, 'a slurm.conf that is held still names it');
+  assert.equal(script(buildSlurmConf(input()).text, []), undefined);
+  const own = aController({ extraConf: 'PrologSlurmctld=/site/prolog' });
+  assert.equal(script(buildSlurmConf(input({ controller: own, nodeSets })).text, nodeSets), undefined);
 });
 
 test('a user’s cgroup.conf takes the place of ours', () => {

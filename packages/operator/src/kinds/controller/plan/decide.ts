@@ -16,6 +16,7 @@ import {
   withVersion,
 } from '../../../slurm-config/render/config-map.ts';
 import { slurmSetName } from '../../../slurm-config/render/slurmd-conf.ts';
+import { autoscaledPrefixes } from '../../../slurm-config/render/wait-for-nodes.ts';
 import { decideTrial, skipToken, type TrialDecision } from '../../../slurm-config/trial/trial.ts';
 import { distinctTrialWorkers } from '../../../slurm-config/trial/trial-worker.ts';
 import { buildCluster } from '../objects/cluster.ts';
@@ -147,6 +148,7 @@ export function decideController(
       controller,
       slurmConf,
       nodeSets,
+      autoscaled: autoscaledPrefixes(observed.nodeSets),
       accounting: observed.accounting !== undefined,
       userCgroupConf: observed.configMaps.some(({ keys }) => keys?.['cgroup.conf'] !== undefined),
     });

@@ -1,0 +1,50 @@
+/**
+ * A PrologSlurmctld that ends when the nodes of its job are awake. slurmctld starts a job on woken nodes at one of two moments: when its
+ * PrologSlurmctld ends, or at its next check of time limits, every 30 seconds.
+ */
+import type { NodeSet } from '@slurm-operator/api';
+import type { Read } from '../../objects/read.ts';
+
+/** Beside slurm.conf. */
+export const waitForNodesFile = '.wait-for-nodes';
+
+/** Then the job is left to the check of time limits: what takes minutes may take half a minute more. */
+const longest = 100;
+
+/** What the names of autoscaled Slurm nodes begin with. */
+export function autoscaledPrefixes(nodeSets: readonly Read<NodeSet>[]): string[] {
+  return nodeSets
+    .filter(({ spec }) => spec.autoscale !== undefined && spec.scalingMode !== 'DaemonSet')
+    .map(({ metadata, spec }) => spec.template?.spec?.hostname || `${metadata.name}-`)
+    .filter((prefix) => /^[a-z0-9.-]+$/i.test(prefix))
+    .toSorted();
+}
+
+/**
+ * It never fails: slurmctld would requeue the job. A node that is DOWN was given up, and the job is requeued. scontrol reads all nodes, so
+ * the more scripts wait (by the number of processes in this container), the longer each sleeps.
+ */
+export function waitForNodes(prefixes: readonly string[]): string {
+  const pattern = prefixes.map((prefix) => `*${prefix}*`).join(' | ');
+  return `#!/bin/sh
+# Written by slurm-operator: see https://slurm.schedmd.com/slurm.conf.html#OPT_PrologSlurmctld
+${pattern === '' ? 'exit 0' : `case "$SLURM_JOB_NODELIST" in ${pattern}) ;; *) exit 0 ;; esac`}
+end=$(($(date +%s) + ${longest}))
+while [ "$(date +%s)" -lt "$end" ]; do
+  nodes=$(scontrol show node "$SLURM_JOB_NODELIST" 2>/dev/null) || exit 0
+  waiting=
+  while read -r word rest; do
+    case "$word" in
+      State=DOWN*) exit 0 ;;
+      State=*POWERED_DOWN* | State=*POWERING_* | State=*POWER_UP*) waiting=yes ;;
+    esac
+  done <<NODES
+$nodes
+NODES
+  if [ -z "$waiting" ]; then exit 0; fi
+  set -- /proc/[0-9]*
+  sleep "$(($# / 8)).5"
+done
+exit 0
+`;
+}
