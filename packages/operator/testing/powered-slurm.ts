@@ -24,6 +24,8 @@ const powerSaving = [
 
 export class PoweredSlurm extends WatchedGateway implements StagedSlurm, AsyncDisposable {
   readonly mini: MiniSlurm;
+  /** Called before the slurmd of a deleted pod ends. */
+  beforeEnd: ((name: string) => Promise<void>) | undefined;
   readonly #watch: SlurmWatch;
   readonly #ends = new Map<string, Promise<void>>();
   #onChange: () => void = () => {};
@@ -49,11 +51,9 @@ export class PoweredSlurm extends WatchedGateway implements StagedSlurm, AsyncDi
       nodes: 0,
       name,
       configuration: [...powerSaving, ...configuration],
+      scripts: { [`/etc/slurm/${waitForNodesFile}`]: waitForNodes(['']) },
       ...options,
     });
-    const write = 'printf %s "$1" >"$2" && chmod 550 "$2"';
-    const file = `/etc/slurm/${waitForNodesFile}`;
-    await mini.controller.exec(['sh', '-c', write, 'sh', waitForNodes(['']), file], { user: 'slurm' });
     const client = mini.client();
     return new PoweredSlurm(mini, client, new SlurmWatch({ client }));
   }
@@ -71,7 +71,10 @@ export class PoweredSlurm extends WatchedGateway implements StagedSlurm, AsyncDi
   }
 
   workerEnds(name: string): Promise<void> {
-    const end = this.mini.removeNode(name);
+    const end = (async () => {
+      await this.beforeEnd?.(name);
+      await this.mini.removeNode(name);
+    })();
     this.#ends.set(name, end);
     return end;
   }

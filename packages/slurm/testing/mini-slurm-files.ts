@@ -15,6 +15,8 @@ export interface MiniSlurmPlan {
   readonly accounting: boolean;
   /** Lines added to slurm.conf. */
   readonly configuration: readonly string[];
+  /** Scripts of slurmctld: path → text. */
+  readonly scripts?: Readonly<Record<string, string>> | undefined;
   /** 1 KiB shared by all daemons (auth/slurm). */
   readonly slurmKey: string;
   readonly jwtKey: string;
@@ -96,6 +98,12 @@ export function controllerBox(plan: MiniSlurmPlan) {
       ...configuration(plan),
       key(plan),
       { path: '/etc/slurm/jwt_hs256.key', content: plan.jwtKey, mode: 0o600, ...slurm },
+      ...Object.entries(plan.scripts ?? {}).map(([path, content]) => ({
+        path,
+        content,
+        mode: 0o550,
+        ...slurm,
+      })),
       { path: '/cluster/state', directory: true, ...slurm },
       { path: '/run/slurmctld', directory: true, ...slurm },
     ],

@@ -37,6 +37,8 @@ export interface MiniSlurmOptions {
   readonly name?: string;
   /** Lines added to slurm.conf. */
   readonly configuration?: readonly string[];
+  /** Scripts of slurmctld, such as a PrologSlurmctld: path → text. */
+  readonly scripts?: Readonly<Record<string, string>>;
   /** slurmctld gets a clock that `setClock` moves. Default: the one of this machine. */
   readonly steppedClock?: boolean;
 }
@@ -53,6 +55,7 @@ export async function startMiniSlurm(options: MiniSlurmOptions): Promise<MiniSlu
     release: options.version,
     accounting: options.accounting ?? false,
     configuration: options.configuration ?? [],
+    scripts: options.scripts,
     slurmKey: randomBytes(768).toString('base64'),
     jwtKey: randomBytes(24).toString('base64'),
   };

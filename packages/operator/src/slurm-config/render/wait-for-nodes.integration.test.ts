@@ -53,7 +53,7 @@ test('a job on nodes that are awake, or never sleep, starts at once', async () =
   assert.equal(await asked('cpu-1,gpu-0', [waking, awake], ['big-', 'gpu-']), 2);
 });
 
-test('it does not wait for a node that was given up, or without an answer of slurmctld', async () => {
+test('it does not wait for a node whose wake-up was abandoned, or without an answer of slurmctld', async () => {
   assert.equal(await asked('gpu-0', [waking, node('gpu-0', 'DOWN+CLOUD+POWERING_DOWN')]), 2);
   assert.equal(await asked('gpu-0', ['']), 1);
 });

@@ -21,7 +21,7 @@ export function autoscaledPrefixes(nodeSets: readonly Read<NodeSet>[]): string[]
 }
 
 /**
- * It never fails: slurmctld would requeue the job. A node that is DOWN was given up, and the job is requeued. scontrol reads all nodes, so
+ * It never fails: slurmctld would requeue the job. The wake-up of a node that is DOWN was abandoned, and the job is requeued. scontrol reads all nodes, so
  * the more scripts wait (by the number of processes in this container), the longer each sleeps.
  */
 export function waitForNodes(prefixes: readonly string[]): string {

@@ -1,0 +1,300 @@
+/**
+ * What autoscaling promises, with real Slurm daemons: whole jobs, no needless wake-up, and no lost job when daemons or the operator are
+ * killed, clocks differ, or machines are missing. `AUTOSCALE=full` kills the operator behind every write and takes minutes;
+ * `AUTOSCALE_SLURM=24.11` chooses the release.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '@slurm-operator/kube/testing';
+import { expandHostlist, formatNodeState } from '@slurm-operator/slurm';
+import { Life } from '../../../../testing/life.ts';
+import { NodeSetStage } from '../../../../testing/nodeset-stage.ts';
+import { PoweredSlurm } from '../../../../testing/powered-slurm.ts';
+
+const release = process.env['AUTOSCALE_SLURM'] === '24.11' ? '24.11' : '26.05';
+const full = process.env['AUTOSCALE'] === 'full';
+const slurmd = { resources: { limits: { cpu: '4', memory: '4000Mi' } } };
+const nodes = 8;
+
+let slurm: PoweredSlurm;
+let stage: NodeSetStage<PoweredSlurm>;
+/** NodeSets for whose pods there is no machine. */
+const noMachines = new Set<string>();
+
+before(async () => {
+  slurm = await PoweredSlurm.start(release, ['EnforcePartLimits=ALL', 'Licenses=seat:1'], {
+    steppedClock: true,
+  });
+  stage = await NodeSetStage.open<PoweredSlurm>(2, {
+    slurm: (changed) => slurm.onChange(changed),
+    endsWorkers: true,
+    schedules: (pod) => !noMachines.has(pod.metadata.name.replace(/-\d+$/, '')),
+  });
+  await stage.startOperator();
+  await addNodeSet('gpu', { max: nodes, idleAfter: '2s', startWithin: '1m' });
+});
+
+after(async () => {
+  await stage?.[Symbol.asyncDispose]();
+  await slurm?.[Symbol.asyncDispose]();
+});
+
+/** Before 25.11 the side container of slurmctld creates the nodes that the status lists. */
+async function addNodeSet(name: string, autoscale: { max: number } & object): Promise<void> {
+  await stage.createNodeSet(name, { slurmd, oversubscribeNode: true, autoscale });
+  if (release === '24.11') {
+    const line = async () => (await stage.nodeSet(name))?.status?.autoscale?.recordsToCreate;
+    await wait('the list of nodes to create', async () => (await line()) !== undefined);
+    await slurm.createRecords((await line()) ?? '');
+  }
+  await wait(`the nodes of ${name} to sleep`, async () => {
+    const own = (await slurm.truth()).filter((node) => node.name.startsWith(`${name}-`));
+    return own.length === autoscale.max && own.every(({ state }) => isAsleep(formatNodeState(state)));
+  });
+}
+
+const isAsleep = (state: string) => state.startsWith('IDLE') && state.includes('POWERED_DOWN');
+const states = async (name = 'gpu') =>
+  (await slurm.truth())
+    .filter((node) => node.name.startsWith(`${name}-`))
+    .map(({ state }) => formatNodeState(state));
+const pods = async () => (await stage.pods()).map(({ metadata }) => metadata.name);
+const client = () => slurm.mini.client();
+const submit = (more: object = {}, script = 'sleep 1') =>
+  client().jobs.submit({ script: `#!/bin/sh\n${script}\n`, timeLimit: 10, ...more });
+const stateOf = async (id: number) => (await client().jobs.get(id))?.state ?? [];
+
+const wait = (what: string, holds: () => Promise<boolean>) =>
+  until(what, async () => holds().catch(() => false), {
+    everyMs: 100,
+    seconds: 240,
+    seen: async () => {
+      const jobs = (await client().jobs.list()).items;
+      return JSON.stringify([
+        await states(),
+        await pods(),
+        jobs.map(({ id, state, stateReason, restarts }) => [id, state.join('+'), stateReason, restarts]),
+        (await stage.nodeSet('gpu'))?.status?.autoscale,
+      ]);
+    },
+  });
+
+async function completed(id: number, restarts = 0): Promise<void> {
+  await wait(`job ${id} to complete`, async () => {
+    const state = await stateOf(id);
+    assert.ok(!state.some((name) => /FAIL|CANCELLED|TIMEOUT/.test(name)), `job ${id} is ${state.join('+')}`);
+    return state.includes('COMPLETED');
+  });
+  assert.equal((await client().jobs.get(id))?.restarts, restarts, `job ${id} was started once`);
+}
+
+const asleep = () =>
+  wait('all to sleep', async () => (await states()).every(isAsleep) && (await pods()).length === 0);
+
+/** slurmctld writes a change of its state within seconds; one that is killed before that forgets it, with or without us. */
+async function saved(): Promise<void> {
+  const since = Math.floor(Date.now() / 1000) + 1;
+  await wait('slurmctld to save its state', async () => {
+    const stat = ['stat', '--format=%Y', '/cluster/state/job_state', '/cluster/state/node_state'];
+    const { stdout } = await slurm.mini.controller.exec(stat);
+    const times = stdout.split('\n').filter(Boolean).map(Number);
+    return times.length === 2 && times.every((at) => at >= since);
+  });
+}
+
+async function killSlurmctld(): Promise<void> {
+  await slurm.mini.controller.kill();
+  await slurm.mini.controller.start();
+  await wait('slurmctld to answer', async () => (await states()).length === nodes);
+}
+
+test('a job of eight nodes: one decision, eight pods, and all ranks run', async () => {
+  const { id } = await submit({ nodes: 8, tasks: 8 }, 'srun sh -c "hostname -s" >/tmp/ranks');
+  await wait('8 pods', async () => (await pods()).length === 8);
+  await wait('the status to name the decision', async () => {
+    const last = (await stage.nodeSet('gpu'))?.status?.autoscale?.last;
+    return last?.did === 'Wake' && last.nodes === 'gpu-[0-7]' && last.jobs?.join() === String(id);
+  });
+  await wait('the ranks', async () => {
+    const box = slurm.mini.nodes.get('gpu-0');
+    const { stdout = '' } = (await box?.exec(['cat', '/tmp/ranks'], { allowFailure: true })) ?? {};
+    return stdout.split('\n').filter(Boolean).length === 8;
+  });
+  await completed(id);
+  await asleep();
+});
+
+test('held, later, dependent and licence-waiting jobs wake nothing', async () => {
+  const holder = await submit({ requiredNodes: ['gpu-7'], more: { licenses: 'seat:1' } }, 'sleep 1000');
+  await wait('the holder of the licence to run', async () => {
+    const state = await stateOf(holder.id);
+    return state.includes('RUNNING') && !state.includes('CONFIGURING');
+  });
+  const before = (await stage.writes()).filter((write) => write === 'create pods').length;
+  const held = await submit({ hold: true });
+  const begin = { set: true, number: Math.floor(Date.now() / 1000) + 3600 };
+  const waiting = [
+    held,
+    await submit({ more: { begin_time: begin } }),
+    await submit({ dependency: `afterok:${held.id}` }),
+    await submit({ more: { licenses: 'seat:1' } }),
+  ];
+  await delay(full ? 60_000 : 6_000);
+  for (const { id } of waiting) assert.deepEqual(await stateOf(id), ['PENDING']);
+  assert.deepEqual(await pods(), ['gpu-7']);
+  assert.equal(stage.writes().filter((write) => write === 'create pods').length, before);
+  for (const { id } of [...waiting, holder]) await client().jobs.cancel(id);
+  await asleep();
+});
+
+test('a job array with a limit never has more workers awake than its limit', async () => {
+  const [tasks, limit] = full ? [30, 5] : [6, 2];
+  const { id } = await submit({ more: { array: `0-${tasks - 1}%${limit}`, exclusive: ['true'] } });
+  let most = 0;
+  await wait('all tasks to complete', async () => {
+    // A worker that is idle stays for two seconds: what counts is what Slurm powers up or has a job.
+    const busy = (await states()).filter((state) => /^(MIXED|ALLOCATED)/.test(state)).length;
+    most = Math.max(most, busy);
+    const all = (await client().jobs.list()).items.filter(
+      ({ arrayJobId, id: own }) => (arrayJobId ?? own) === id,
+    );
+    return all.length === tasks && all.every(({ state }) => state.includes('COMPLETED'));
+  });
+  assert.ok(most > 0 && most <= limit, `${most} workers at once`);
+  await asleep();
+});
+
+test('slurmctld is killed while a job wakes its nodes, and while they go to sleep', async () => {
+  const first = await submit({ nodes: 2, tasks: 2 });
+  await saved();
+  await killSlurmctld();
+  await completed(first.id);
+  await wait('a power-down', async () => (await states()).some((state) => state.includes('POWER_DOWN')));
+  await killSlurmctld();
+  const second = await submit({ requiredNodes: ['gpu-0'] });
+  await completed(second.id);
+  await asleep();
+});
+
+test('the operator is killed behind its writes, and slurmctld with it', async (context) => {
+  let k = 1;
+  for (; k <= 60; k += full ? 1 : 4) {
+    await stage.stopOperator();
+    const life = new Life(k);
+    await stage.startOperator(life);
+    const { id } = await submit({ nodes: 2, tasks: 2 });
+    const isDone = async () =>
+      life.over || ((await states()).every(isAsleep) && (await stateOf(id)).includes('COMPLETED'));
+    await wait(`the operator to end behind write ${k}, or to end`, isDone);
+    const crashed = life.over;
+    context.diagnostic(
+      `write ${k}: ${crashed ? `killed behind ${life.writes.at(-1)?.slice(0, 60)}` : 'not reached'}`,
+    );
+    await stage.stopOperator();
+    if (k % 2 === 0 && crashed) {
+      await saved().catch(() => {});
+      await killSlurmctld();
+    }
+    await stage.startOperator();
+    await completed(id);
+    await asleep();
+    if (!crashed) break;
+  }
+  assert.ok(k > 8, 'there were writes to be killed behind');
+});
+
+test('a slurmd that starts again while its node is powered down changes nothing', async () => {
+  const { id } = await submit({ requiredNodes: ['gpu-0'] });
+  let started = 0;
+  slurm.beforeEnd = async (name) => {
+    const box = slurm.mini.nodes.get(name);
+    await box?.restart(500);
+    // Time enough to register, if slurmctld took it.
+    await delay(2_000);
+    const [state] = await states();
+    assert.match(state ?? '', /POWER(ING|ED)_DOWN/);
+    started += 1;
+  };
+  try {
+    await completed(id);
+    await asleep();
+  } finally {
+    slurm.beforeEnd = undefined;
+  }
+  assert.equal(started, 1);
+  const next = await submit({ requiredNodes: ['gpu-0'] });
+  await completed(next.id);
+  await asleep();
+});
+
+for (const seconds of full ? [45, -45] : [-45])
+  test(`the clock of slurmctld differs by ${seconds} s`, async () => {
+    await slurm.mini.clock?.set(seconds);
+    try {
+      const { id } = await submit({ requiredNodes: ['gpu-1'] });
+      await completed(id);
+      await asleep();
+    } finally {
+      await slurm.mini.clock?.set(0);
+    }
+  });
+
+test('without machines a job is requeued with the reason, and other NodeSets are used', async () => {
+  noMachines.add('far');
+  const capacity = { giveUpAfter: '10s', retryAfter: '2m' };
+  await addNodeSet('far', { max: 2, idleAfter: '2s', startWithin: '1m', capacity } as never);
+  const began = Date.now();
+  const { id } = await submit({
+    nodes: 2,
+    tasks: 2,
+    more: { constraints: 'far|gpu', nodes: '2' },
+    requiredNodes: [],
+  });
+  const onFar = await submit({ requiredNodes: ['far-0'] });
+  await wait('the wake-up to be abandoned', async () => {
+    const job = await client().jobs.get(onFar.id);
+    return job?.state.includes('PENDING') === true && job.adminComment !== '';
+  });
+  const seconds = (Date.now() - began) / 1000;
+  assert.ok(seconds >= 9, `abandoned after ${seconds} s`);
+  const comment = (await client().jobs.get(onFar.id))?.adminComment ?? '';
+  assert.match(comment, /requeued: .*Insufficient cpu.*; next try /);
+  await wait('the other node not to be offered', async () =>
+    (await states('far')).every((state) => /DRAIN|DOWN/.test(state)),
+  );
+  const set = await stage.nodeSet('far');
+  assert.ok(set?.status?.conditions?.some(({ reason }) => reason === 'NoMachines'));
+  await client().jobs.cancel(onFar.id);
+  const other = await submit({ more: { constraints: 'far|gpu' } });
+  await completed(other.id);
+  assert.match((await client().jobs.get(other.id))?.nodes ?? '', /^gpu-/);
+  await completed(id, (await client().jobs.get(id))?.restarts ?? 0);
+  noMachines.delete('far');
+});
+
+test('autoscale is switched on and off while jobs run', async () => {
+  await stage.createNodeSet('w', { slurmd, oversubscribeNode: true, replicas: 2 });
+  await stage.untilReady('w', 2);
+  const first = await submit({ requiredNodes: ['w-1'] }, 'sleep 12');
+  await wait('the job to run', async () => (await stateOf(first.id)).join() === 'RUNNING');
+  const uids = async () => new Map((await stage.pods()).map(({ metadata }) => [metadata.name, metadata.uid]));
+  const uid = (await uids()).get('w-1');
+  await stage.patchNodeSet('w', { autoscale: { max: 3, idleAfter: '1s' } });
+  await wait('the idle worker to be removed', async () => !(await uids()).has('w-0'));
+  assert.equal((await uids()).get('w-1'), uid);
+  await completed(first.id);
+  if (release === '24.11') {
+    const line = async () => (await stage.nodeSet('w'))?.status?.autoscale?.recordsToCreate;
+    await wait('the missing nodes', async () => (await line()) !== undefined);
+    for (const name of expandHostlist(/NodeName=(\S+)/.exec((await line()) ?? '')?.[1] ?? ''))
+      await slurm
+        .createRecords(((await line()) ?? '').replace(/NodeName=\S+/, `NodeName=${name}`))
+        .catch(() => {});
+  }
+  const second = await submit({ requiredNodes: ['w-0'] }, 'sleep 12');
+  await wait('the second job to run', async () => (await stateOf(second.id)).join() === 'RUNNING');
+  await stage.patchNodeSet('w', { autoscale: null });
+  await completed(second.id);
+  await stage.untilReady('w', 2);
+});
