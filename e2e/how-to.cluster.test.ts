@@ -287,6 +287,34 @@ describe('the pages of docs/how-to on a running cluster', {
     await stage.remove(nodeSet, 'gpu');
   });
 
+  it('autoscaling: nodes sleep, a job of two wakes them at once, and they sleep again', async (t) => {
+    const limits = { cpu: '1', memory: '600Mi' };
+    await stage.apply(
+      manifests('how-to/autoscaling', 0, {
+        NodeSet: (workers) => {
+          workers.metadata.name = 'scaled';
+          const autoscale = { ...(workers.spec?.['autoscale'] as object), max: 2, idleAfter: '5s' };
+          set(workers, { autoscale, slurmd: { resources: { limits } } });
+        },
+      }),
+    );
+    const sinfo = () => stage.slurmctld('sinfo', '--noheader', '--partition=scaled', '--format=%D %t');
+    await until('sinfo shows nodes that sleep', async () => (await sinfo()).trim() === '2 idle~');
+    await stage.told(nodeSets, 'scaled', conditionType.ready, 'ScaledToZero');
+    await untilConfig(/PrologSlurmctld\[?\d*\]?\s+= \/etc\/slurm\/\.wait-for-nodes/);
+    const began = Date.now();
+    const job = (await submit('cold', 'sleep 2', '--partition=scaled', '--nodes=2', '--wait')).trim();
+    t.diagnostic(`from sbatch to the end of a job of 2 s: ${(Date.now() - began) / 1000} s`);
+    const shown = await stage.slurmctld('scontrol', 'show', 'job', job);
+    assert.match(shown, /Restarts=0 [\s\S]*NodeList=scaled-\[0-1\]/);
+    // slurmctld looks every 30 s by itself: the job began because its PrologSlurmctld ended.
+    const log = await stage.kubectl('logs', 'slurm-controller-0', '--container=slurmctld');
+    assert.match(log, new RegExp(`prolog_running_decr: Configuration for JobId=${job} is complete`));
+    await until('both sleep again', async () => (await sinfo()).trim() === '2 idle~');
+    assert.equal((await stage.pods('slurmd', 'scaled')).size, 0);
+    await stage.remove(nodeSet, 'scaled');
+  });
+
   it('external: a Slurm elsewhere is looked at, and gets workers from here', async () => {
     const token = (await stage.slurmctld('scontrol', 'token', 'username=slurm', 'lifespan=86400')).trim();
     const elsewhere = 'hybrid';

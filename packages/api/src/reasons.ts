@@ -222,6 +222,12 @@ const reasonTexts = {
       'A worker has less CPUs, memory or GPUs than the sleeping Slurm node was announced with; the message has both.',
     advice: 'Correct `spec.autoscale.shape`, or the limits of slurmd: [autoscaling](how-to/autoscaling.md).',
   },
+  NoPartition: {
+    group: 'specification',
+    meaning: 'No partition of Slurm contains the nodes of an autoscaled NodeSet, so no job can wake them.',
+    advice:
+      'Set `spec.partition.enabled`, or name the NodeSet in `Nodes=` of a partition in `extraConf` of the Controller: [autoscaling](how-to/autoscaling.md).',
+  },
   NoMachines: {
     group: 'pods',
     meaning:

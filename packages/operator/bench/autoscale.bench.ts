@@ -1,7 +1,7 @@
 /**
- * `make bench BENCH=autoscale`: how fast an autoscaled NodeSet follows Slurm 26.05. Real slurmctld and slurmd, the embedded API server, and
- * pods that start at once (the image is there); 500 nodes at once with a fake Slurm. ROUNDS=10 and HELD_SECONDS=60 shorten or lengthen
- * it. Needs root. Not measured: what happens when no machine is available (`capacity_failure_seconds`), which is left to Slurm's ResumeTimeout.
+ * `make bench BENCH=autoscale`: how fast an autoscaled NodeSet follows Slurm. Real slurmctld and slurmd (SLURM=24.11 or 26.05), the
+ * embedded API server, and pods that start at once (the image is there); 500 and 5,000 nodes with a simulated Slurm and the operator in a
+ * process of its own. ROUNDS=10 and HELD_SECONDS=60 shorten or lengthen it; PARTS=follow,failure,gang,rest chooses. Needs root.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +12,10 @@ import { rest, wakeGang } from './autoscale-hollow.ts';
 
 const rounds = Number(process.env['ROUNDS'] ?? 10);
 const heldSeconds = Number(process.env['HELD_SECONDS'] ?? 60);
+const parts = new Set((process.env['PARTS'] ?? 'follow,failure,gang,rest').split(','));
+const release = process.env['SLURM'] === '24.11' ? '24.11' : '26.05';
 const idleAfter = 2_000;
+const giveUpAfter = 10_000;
 const spec = { slurmd: { resources: { limits: { cpu: '4', memory: '4000Mi' } } }, oversubscribeNode: true };
 
 const figures: Record<string, number> = {};
@@ -26,7 +29,7 @@ const quantile = (values: readonly number[], share: number): number =>
   Number.NaN;
 
 async function follow(): Promise<void> {
-  await using slurm = await PoweredSlurm.start('26.05');
+  await using slurm = await PoweredSlurm.start(release);
   await using stage = await NodeSetStage.open<PoweredSlurm>(1, {
     slurm: (changed) => slurm.onChange(changed),
     endsWorkers: true,
@@ -41,18 +44,25 @@ async function follow(): Promise<void> {
     await until(what, holds, { everyMs: 20, seconds: 300 });
     return Date.now();
   };
+  await createRecords(slurm, stage);
   await when('the node sleeps', async () => (await flags()).has('POWERED_DOWN'));
   const submit = (more: object = {}) =>
     client.jobs.submit({ script: '#!/bin/sh\nexit 0\n', requiredNodes: ['gpu-0'], timeLimit: 5, ...more });
 
   const held = await submit({ hold: true });
+  const begin = { set: true, number: Math.floor(Date.now() / 1000) + 3600 };
+  const waiting = [
+    held,
+    await submit({ more: { begin_time: begin } }),
+    await submit({ dependency: `afterok:${held.id}` }),
+  ];
   const endsAt = Date.now() + heldSeconds * 1000;
   let needless = 0;
   while (Date.now() < endsAt) {
     if ((await pods()) > 0) needless += 1;
     await delay(500);
   }
-  await client.jobs.cancel(held.id);
+  for (const { id } of waiting) await client.jobs.cancel(id);
   note('needless_wakeups', needless);
 
   const stages = { flag: [], pod: [], accepted: [], start: [], cold: [], gone: [], reusable: [] } as Record<
@@ -96,11 +106,56 @@ async function follow(): Promise<void> {
   note('jobs_lost', lost);
 }
 
-await follow();
-note('gang_500_seconds', await wakeGang(500));
-const { beyondPoll, perSecond, cpuShare } = await rest(5_000, 30);
-note('rest_calls_beyond_poll_5000_sleeping', beyondPoll);
-note('rest_calls_per_second_5000_sleeping', perSecond);
-note('cpu_share_5000_sleeping', cpuShare);
-console.log(JSON.stringify({ rounds, ...figures }));
+/** Before 25.11 the side container of slurmctld creates the nodes that the status lists. */
+async function createRecords(slurm: PoweredSlurm, stage: NodeSetStage<PoweredSlurm>): Promise<void> {
+  if (release !== '24.11') return;
+  let line: string | undefined;
+  await until('the list of nodes', async () => {
+    line = (await stage.nodeSet('gpu'))?.status?.autoscale?.recordsToCreate;
+    return line !== undefined;
+  });
+  await slurm.createRecords(line ?? '');
+}
+
+/** From the submit of a job for which there is no machine until it is pending again with the reason, less `giveUpAfter`. */
+async function fail(): Promise<void> {
+  await using slurm = await PoweredSlurm.start(release);
+  await using stage = await NodeSetStage.open<PoweredSlurm>(1, {
+    slurm: (changed) => slurm.onChange(changed),
+    endsWorkers: true,
+    schedules: () => false,
+  });
+  await stage.startOperator();
+  const capacity = { giveUpAfter: `${giveUpAfter / 1000}s`, retryAfter: '10m' };
+  await stage.createNodeSet('gpu', { ...spec, autoscale: { max: 8, startWithin: '5m', capacity } });
+  await createRecords(slurm, stage);
+  const client = slurm.mini.client();
+  const asleep = async () =>
+    (await slurm.truth()).filter(({ state }) => state.flags.has('POWERED_DOWN')).length;
+  await until('the nodes sleep', async () => (await asleep()) === 8, { seconds: 120 });
+  const began = Date.now();
+  const { id } = await client.jobs.submit({
+    script: '#!/bin/sh\nexit 0\n',
+    nodes: 8,
+    tasks: 8,
+    timeLimit: 5,
+  });
+  const explained = async () => {
+    const job = await client.jobs.get(id);
+    return job?.state.includes('PENDING') === true && job.adminComment !== '';
+  };
+  await until('the job is requeued with the reason', explained, { everyMs: 50, seconds: 300 });
+  note('capacity_failure_seconds', (Date.now() - began - giveUpAfter) / 1000);
+}
+
+if (parts.has('follow')) await follow();
+if (parts.has('failure')) await fail();
+if (parts.has('gang')) note('gang_500_seconds', await wakeGang(500));
+if (parts.has('rest')) {
+  const { beyondPoll, perSecond, cpuShare } = await rest(5_000, 30);
+  note('rest_calls_beyond_poll_5000_sleeping', beyondPoll);
+  note('rest_calls_per_second_5000_sleeping', perSecond);
+  note('cpu_share_5000_sleeping', cpuShare);
+}
+console.log(JSON.stringify({ release, rounds, ...figures }));
 process.exit(0);

@@ -275,7 +275,7 @@ export function blankNode(name: string): SlurmNode {
     extra: '',
     features: [],
     activeFeatures: [],
-    partitions: [],
+    partitions: ['all'],
     reservation: '',
     topology: '',
     gres: '',

@@ -37,6 +37,7 @@ export function observeSlurmNode(
     ...(set.partition === undefined || node.partitions.includes(set.partition)
       ? {}
       : { outsidePartition: true }),
+    ...(node.partitions.length === 0 ? { inNoPartition: true } : {}),
   };
 }
 

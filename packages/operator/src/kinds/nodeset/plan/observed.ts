@@ -138,6 +138,8 @@ export interface SlurmNode {
   readonly reasonSetAt?: number | undefined;
   /** The partition of its NodeSet does not contain it. */
   readonly outsidePartition?: boolean;
+  /** No partition contains it. */
+  readonly inNoPartition?: boolean;
 }
 
 /** What Slurm refused to note of a worker: not requested again before its time, unless the desired value changes. */

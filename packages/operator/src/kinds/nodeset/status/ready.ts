@@ -31,6 +31,8 @@ export function ready(
   const { autoscale } = observed;
   const obstacle = autoscale === undefined ? undefined : autoscaleProblem(autoscale);
   if (obstacle !== undefined) return { type, status: 'False', ...obstacle };
+  const unusable = inNoPartition(observed, plan);
+  if (unusable !== undefined) return { type, status: 'False', ...unusable };
   // Without a list nothing is known of the nodes that sleep.
   if (counts.desired === 0 && (autoscale === undefined || plan.autoscale !== undefined))
     return { type, status: 'True', reason: 'ScaledToZero', message: atZero(plan) };
@@ -98,6 +100,25 @@ function unreadPartition(observed: Observed): string | undefined {
   const nodes = workers.flatMap((worker) => (isHealthy(worker) ? (nodeOf(observed, worker) ?? []) : []));
   if (nodes.length === 0 || nodes.some(({ outsidePartition }) => outsidePartition !== true)) return undefined;
   return `Partition ${partition} does not contain the workers yet: slurmctld has not read its new configuration. Check the condition ConfigApplied of Controller ${controllerName}.`;
+}
+
+/** Nodes that sleep in no partition are never woken by a job. */
+function inNoPartition(
+  { partition, slurm, configLines, controllerName }: Observed,
+  { autoscale }: WorkerPlan,
+): Problem | undefined {
+  if (autoscale === undefined || slurm.kind === 'unknown') return undefined;
+  const nodes = autoscale.slots.flatMap(({ node }) => (node?.ours ? node : []));
+  if (nodes.length === 0 || nodes.some((node) => node.inNoPartition !== true)) return undefined;
+  if (partition !== undefined && configLines.state !== 'external')
+    return {
+      reason: 'Reconfiguring',
+      message: `Partition ${partition} does not contain the sleeping nodes yet: slurmctld has not read its new configuration. Check the condition ConfigApplied of Controller ${controllerName}.`,
+    };
+  return {
+    reason: 'NoPartition',
+    message: `No partition contains the Slurm nodes ${names(nodes)}, so no job can wake them. Set spec.partition.enabled, or name the NodeSet in Nodes= of a partition in extraConf of Controller ${controllerName}.`,
+  };
 }
 
 /** Workers whose name in Slurm belongs to another NodeSet, or is taken by a node that is not theirs. */
