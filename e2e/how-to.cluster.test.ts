@@ -299,7 +299,22 @@ describe('the pages of docs/how-to on a running cluster', {
       }),
     );
     const sinfo = () => stage.slurmctld('sinfo', '--noheader', '--partition=scaled', '--format=%D %t');
+    const debug = setTimeout(async () => {
+      console.log(
+        'DEBUG',
+        await sinfo().catch(String),
+        await stage
+          .kubectl('get', 'nodeset.slinky.slurm.net', 'scaled', '-o', 'jsonpath={.status}')
+          .catch(String),
+        await stage
+          .kubectl('get', 'controller.slinky.slurm.net', 'slurm', '-o', 'jsonpath={.status.conditions}')
+          .catch(String),
+        await stage.slurmctld('scontrol', 'show', 'node').catch(String),
+        await stage.kubectl('get', 'pods').catch(String),
+      );
+    }, 60000);
     await until('sinfo shows nodes that sleep', async () => (await sinfo()).trim() === '2 idle~');
+    clearTimeout(debug);
     await stage.told(nodeSets, 'scaled', conditionType.ready, 'ScaledToZero');
     await untilConfig(/PrologSlurmctld\[?\d*\]?\s+= \/etc\/slurm\/\.wait-for-nodes/);
     const began = Date.now();

@@ -195,6 +195,7 @@ export function job(
     licenses: '',
     reservation: '',
     adminComment: '',
+    requeueable: true,
     ...rest,
     state: state.split('+'),
   };

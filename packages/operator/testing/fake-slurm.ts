@@ -1,6 +1,7 @@
 /** A Slurm of one file for tests of the NodeSet controller: nodes register when the test's kubelet starts a pod. */
 import {
   expandHostlist,
+  type JobUpdate,
   type NodeUpdate,
   parseNodeState,
   Refused,
@@ -202,8 +203,8 @@ export class FakeSlurm implements StagedSlurm {
     queueMicrotask(() => this.poll());
   }
 
-  async explainJob(id: string, adminComment: string): Promise<void> {
-    this.asked.push(`explain ${id}: ${adminComment}`);
+  async updateJob(id: string, update: JobUpdate): Promise<void> {
+    this.asked.push(`job ${id}: ${JSON.stringify(update)}`);
   }
 
   async deleteNode(name: string): Promise<void> {

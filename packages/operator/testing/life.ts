@@ -6,7 +6,7 @@ const slurmWrites = new Set<PropertyKey>([
   'updateNode',
   'createNodes',
   'deleteNode',
-  'explainJob',
+  'updateJob',
   'writeReservation',
   'deleteReservation',
 ]);

@@ -2,6 +2,7 @@
 import { waitUntil } from '@slurm-operator/sandbox';
 import {
   isNotResponding,
+  type JobUpdate,
   type NodeUpdate,
   type ReservationWrite,
   type SlurmClient,
@@ -130,8 +131,8 @@ export class RealSlurm implements StagedSlurm, AsyncDisposable {
     await this.#client.nodes.create(configuration, { signal });
   }
 
-  explainJob(id: string, adminComment: string, signal: AbortSignal): Promise<void> {
-    return this.#client.jobs.update(id, { adminComment }, { signal }).then(() => undefined);
+  updateJob(id: string, update: JobUpdate, signal: AbortSignal): Promise<void> {
+    return this.#client.jobs.update(id, update, { signal }).then(() => undefined);
   }
 
   async deleteNode(name: string, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 /** What the NodeSet controller asks of Slurm. The connection pool provides it; tests provide their own. */
 import type {
   Deadline,
+  JobUpdate,
   NodeUpdate,
   ReservationWrite,
   SlurmJob,
@@ -42,8 +43,12 @@ export interface SlurmGateway {
   updateNode(name: string | readonly string[], update: NodeUpdate, signal: AbortSignal): Promise<void>;
   /** Creates nodes from a line of slurm.conf; NotSupported before Slurm 25.11. */
   createNodes(configuration: string, signal: AbortSignal): Promise<void>;
-  /** Writes the administrator's comment of a job; a job that is gone is no error. */
-  explainJob(id: string, adminComment: string, signal: AbortSignal): Promise<void>;
+  /** Writes the administrator's comment of a job, or whether it may be requeued; a job that is gone is no error. */
+  updateJob(
+    id: string,
+    update: Pick<JobUpdate, 'adminComment' | 'requeue'>,
+    signal: AbortSignal,
+  ): Promise<void>;
   deleteNode(name: string, signal: AbortSignal): Promise<void>;
   /** Undefined: Slurm answered that there is none of that name. */
   reservation(name: string, signal: AbortSignal): Promise<SlurmReservation | undefined>;

@@ -4,6 +4,7 @@ import {
   deadlinesOf,
   expandHostlist,
   isBusy,
+  type JobUpdate,
   type KnownJobs,
   type KnownNodes,
   type NodeUpdate,
@@ -112,10 +113,14 @@ export class WatchedGateway implements SlurmGateway {
     await this.#options.client.nodes.create(configuration, { signal });
   }
 
-  async explainJob(id: string, adminComment: string, signal: AbortSignal): Promise<void> {
+  async updateJob(
+    id: string,
+    update: Pick<JobUpdate, 'adminComment' | 'requeue'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     this.#options.assertMayWrite?.();
     try {
-      await this.#options.client.jobs.update(id, { adminComment }, { signal });
+      await this.#options.client.jobs.update(id, update, { signal });
     } catch (error) {
       if (!(error instanceof SlurmError) || (error.code !== 'NotFound' && error.code !== 'Refused'))
         throw error;

@@ -271,6 +271,7 @@ function toSlurmJob(job: ModelJob, now: number): SlurmJob {
     licenses: '',
     reservation: '',
     adminComment: '',
+    requeueable: true,
     eligibleAt: undefined,
     consideredAt: undefined,
   };

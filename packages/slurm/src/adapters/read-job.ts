@@ -101,6 +101,7 @@ export function readJob(raw: WireJob): SlurmJob {
     licenses: raw.licenses ?? '',
     reservation: raw.resv_name ?? '',
     adminComment: raw.admin_comment ?? '',
+    requeueable: raw.requeue ?? true,
   };
 }
 

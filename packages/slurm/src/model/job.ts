@@ -58,6 +58,8 @@ export interface SlurmJob {
   readonly licenses: string;
   readonly reservation: string;
   readonly adminComment: string;
+  /** False where it ends with its nodes instead of being requeued (`--no-requeue`, or JobRequeue=0). */
+  readonly requeueable: boolean;
 }
 
 /** Id and state of a job, from `jobs/state`. */
@@ -114,6 +116,7 @@ export interface JobUpdate {
   readonly qos?: string;
   readonly name?: string;
   readonly hold?: boolean;
+  readonly requeue?: boolean;
   readonly more?: Readonly<Record<string, unknown>>;
 }
 

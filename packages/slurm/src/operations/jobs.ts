@@ -238,6 +238,7 @@ function wireUpdate(update: JobUpdate): Record<string, unknown> {
     ...(update.qos !== undefined && { qos: update.qos }),
     ...(update.name !== undefined && { name: update.name }),
     ...(update.hold !== undefined && { hold: update.hold }),
+    ...(update.requeue !== undefined && { requeue: update.requeue }),
     ...update.more,
   };
 }

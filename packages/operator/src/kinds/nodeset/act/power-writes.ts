@@ -76,11 +76,15 @@ async function failWake(
   const waiting = await stillIn(slurmNames, context, ({ state }) => isPoweringUp(state));
   if (waiting.length === 0) return;
   const { gateway, signal } = context;
+  // Before Slurm 25.05 a job that may not be requeued ends with its nodes, although it never ran.
+  const protectedJobs = jobs.filter(({ protect }) => protect);
+  for (const { id } of protectedJobs) await gateway?.updateJob(id, { requeue: true }, signal);
   await told(waiting, context, async () => {
     await gateway?.updateNode(waiting, { state: 'DOWN', reason, resumeAfterSeconds }, signal);
     await gateway?.updateNode(waiting, { state: 'POWER_DOWN' }, signal);
   });
-  for (const { id, adminComment } of jobs) await gateway?.explainJob(id, adminComment, signal);
+  for (const { id } of protectedJobs) await gateway?.updateJob(id, { requeue: false }, signal);
+  for (const { id, adminComment } of jobs) await gateway?.updateJob(id, { adminComment }, signal);
 }
 
 /** A drain would requeue the job of a node that was allocated since, or replace the drain of a person (law L2). */

@@ -43,7 +43,10 @@ after(async () => {
 });
 
 /** Before 25.11 the side container of slurmctld creates the nodes that the status lists. */
-async function addNodeSet(name: string, autoscale: { max: number } & object): Promise<void> {
+async function addNodeSet(
+  name: string,
+  autoscale: { readonly max: number } & Readonly<Record<string, unknown>>,
+): Promise<void> {
   await stage.createNodeSet(name, { slurmd, oversubscribeNode: true, autoscale });
   if (release === '24.11') {
     const line = async () => (await stage.nodeSet(name))?.status?.autoscale?.recordsToCreate;
@@ -133,7 +136,7 @@ test('held, later, dependent and licence-waiting jobs wake nothing', async () =>
     const state = await stateOf(holder.id);
     return state.includes('RUNNING') && !state.includes('CONFIGURING');
   });
-  const before = (await stage.writes()).filter((write) => write === 'create pods').length;
+  const earlier = stage.writes().filter((write) => write === 'create pods').length;
   const held = await submit({ hold: true });
   const begin = { set: true, number: Math.floor(Date.now() / 1000) + 3600 };
   const waiting = [
@@ -145,7 +148,7 @@ test('held, later, dependent and licence-waiting jobs wake nothing', async () =>
   await delay(full ? 60_000 : 5_000);
   for (const { id } of waiting) assert.deepEqual(await stateOf(id), ['PENDING']);
   assert.deepEqual(await pods(), ['gpu-7']);
-  assert.equal(stage.writes().filter((write) => write === 'create pods').length, before);
+  assert.equal(stage.writes().filter((write) => write === 'create pods').length, earlier);
   for (const { id } of [...waiting, holder]) await client().jobs.cancel(id);
   await asleep();
 });
@@ -245,9 +248,10 @@ for (const seconds of [45, -45])
 test('without machines a job is requeued with the reason, and other NodeSets are used', async () => {
   noMachines.add('far');
   const capacity = { giveUpAfter: '10s', retryAfter: '2m' };
-  await addNodeSet('far', { max: 2, idleAfter: '2s', startWithin: '1m', capacity } as never);
+  await addNodeSet('far', { max: 2, idleAfter: '2s', startWithin: '1m', capacity });
   const began = Date.now();
-  const onFar = await submit({ requiredNodes: ['far-0'] });
+  // Before 25.05 Slurm ends such a job with its nodes.
+  const onFar = await submit({ requiredNodes: ['far-0'], requeue: false });
   await wait('the wake-up to be abandoned', async () => {
     const job = await client().jobs.get(onFar.id);
     return job?.state.includes('PENDING') === true && job.adminComment !== '';
@@ -256,6 +260,9 @@ test('without machines a job is requeued with the reason, and other NodeSets are
   assert.ok(seconds >= 9, `abandoned after ${seconds} s`);
   const comment = (await client().jobs.get(onFar.id))?.adminComment ?? '';
   assert.match(comment, /requeued: .*Insufficient cpu.*; next try /);
+  await wait('its own setting to be back', async () => {
+    return /Requeue=0/.test(await slurm.mini.run('scontrol', 'show', 'job', String(onFar.id)));
+  });
   await wait('the other node not to be offered', async () =>
     (await states('far')).every((state) => /DRAIN|DOWN/.test(state)),
   );

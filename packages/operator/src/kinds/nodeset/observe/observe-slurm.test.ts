@@ -11,7 +11,16 @@ const instanceType = 'slinky.slurm.net/nodeset:set';
 
 function listed(over: Partial<SlurmNode>): SlurmNode {
   const state = { base: 'IDLE', flags: new Set() };
-  const node = { name: 'gpu-0', state, reason: '', comment: '', features: ['gpu'], gres: '', instanceId: '' };
+  const node = {
+    name: 'gpu-0',
+    state,
+    reason: '',
+    comment: '',
+    features: ['gpu'],
+    gres: '',
+    instanceId: '',
+    partitions: [],
+  };
   return { ...node, ...over } as unknown as SlurmNode;
 }
 

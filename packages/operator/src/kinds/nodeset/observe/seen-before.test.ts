@@ -30,6 +30,7 @@ const node = (ordinal: number, since = '2026-01-01T00:00:00Z') => ({
 
 const slurmNode = (ordinal: number, comment = '') => ({
   name: `w-${ordinal}`,
+  partitions: ['all'],
   state: { base: 'IDLE', flags: new Set() },
   comment,
   features: ['w'],
