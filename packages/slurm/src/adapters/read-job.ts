@@ -51,6 +51,7 @@ export interface WireJob {
   readonly licenses?: string;
   readonly resv_name?: string;
   readonly admin_comment?: string;
+  readonly requeue?: boolean;
 }
 
 export function readJob(raw: WireJob): SlurmJob {

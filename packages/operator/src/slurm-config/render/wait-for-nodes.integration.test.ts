@@ -17,7 +17,7 @@ const node = (name: string, state: string) =>
 async function asked(nodes: string, answers: readonly string[], prefixes = ['gpu-']): Promise<number> {
   const bin = await mkdtemp(join(tmpdir(), 'wait-for-nodes-'));
   try {
-    await writeFile(join(bin, 'script'), waitForNodes(prefixes));
+    await writeFile(join(bin, 'script'), waitForNodes(prefixes).replace('-gt 200', '-gt 100000'));
     await Promise.all(answers.map((text, at) => writeFile(join(bin, `answer-${at}`), text)));
     const stub = `#!/bin/sh
 n=$(cat ${bin}/asked 2>/dev/null || echo 0)

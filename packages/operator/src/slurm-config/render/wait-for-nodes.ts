@@ -20,9 +20,12 @@ export function autoscaledPrefixes(nodeSets: readonly Read<NodeSet>[]): string[]
     .toSorted();
 }
 
+/** So that a thousand jobs that wait do not use up the processes of the container. */
+const mostProcesses = 200;
+
 /**
- * It never fails: slurmctld would requeue the job. The wake-up of a node that is DOWN was abandoned, and the job is requeued. scontrol reads all nodes, so
- * the more scripts wait (by the number of processes in this container), the longer each sleeps.
+ * It never fails: slurmctld would requeue the job. The wake-up of a node that is DOWN was abandoned, and the job is requeued. scontrol reads
+ * all nodes, so the more scripts wait (by the number of processes in this container), the longer each sleeps.
  */
 export function waitForNodes(prefixes: readonly string[]): string {
   const pattern = prefixes.map((prefix) => `*${prefix}*`).join(' | ');
@@ -31,18 +34,13 @@ export function waitForNodes(prefixes: readonly string[]): string {
 ${pattern === '' ? 'exit 0' : `case "$SLURM_JOB_NODELIST" in ${pattern}) ;; *) exit 0 ;; esac`}
 end=$(($(date +%s) + ${longest}))
 while [ "$(date +%s)" -lt "$end" ]; do
-  nodes=$(scontrol show node "$SLURM_JOB_NODELIST" 2>/dev/null) || exit 0
-  waiting=
-  while read -r word rest; do
-    case "$word" in
-      State=DOWN*) exit 0 ;;
-      State=*POWERED_DOWN* | State=*POWERING_* | State=*POWER_UP*) waiting=yes ;;
-    esac
-  done <<NODES
-$nodes
-NODES
-  if [ -z "$waiting" ]; then exit 0; fi
+  case "$(scontrol show node "$SLURM_JOB_NODELIST" 2>/dev/null | grep '^ *State=')" in
+    *State=DOWN*) exit 0 ;;
+    *POWERED_DOWN* | *POWERING_* | *POWER_UP*) ;;
+    *) exit 0 ;;
+  esac
   set -- /proc/[0-9]*
+  if [ $# -gt ${mostProcesses} ]; then exit 0; fi
   sleep "$(($# / 8)).5"
 done
 exit 0
