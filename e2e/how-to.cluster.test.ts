@@ -303,7 +303,9 @@ describe('the pages of docs/how-to on a running cluster', {
     await stage.told(nodeSets, 'scaled', conditionType.ready, 'ScaledToZero');
     await untilConfig(/PrologSlurmctld\[?\d*\]?\s+= \/etc\/slurm\/\.wait-for-nodes/);
     const began = Date.now();
-    const job = (await submit('cold', 'sleep 2', '--partition=scaled', '--nodes=2', '--time=5', '--wait')).trim();
+    const job = (
+      await submit('cold', 'sleep 2', '--partition=scaled', '--nodes=2', '--time=5', '--wait')
+    ).trim();
     t.diagnostic(`from sbatch to the end of a job of 2 s: ${(Date.now() - began) / 1000} s`);
     const shown = await stage.slurmctld('scontrol', 'show', 'job', job);
     assert.match(shown, /Restarts=0 [\s\S]*NodeList=scaled-\[0-1\]/);
