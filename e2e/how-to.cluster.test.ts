@@ -90,6 +90,36 @@ describe('the pages of docs/how-to on a running cluster', {
     );
   });
 
+  it('autoscaling: nodes sleep, a job of two wakes them at once, and they sleep again', async (t) => {
+    const limits = { cpu: '1', memory: '600Mi' };
+    await stage.apply(
+      manifests('how-to/autoscaling', 0, {
+        NodeSet: (workers) => {
+          workers.metadata.name = 'scaled';
+          const autoscale = { ...(workers.spec?.['autoscale'] as object), max: 2, idleAfter: '5s' };
+          set(workers, { autoscale, slurmd: { resources: { limits } } });
+        },
+      }),
+    );
+    const sinfo = () => stage.slurmctld('sinfo', '--noheader', '--partition=scaled', '--format=%D %t');
+    await until('sinfo shows nodes that sleep', async () => (await sinfo()).trim() === '2 idle~');
+    await stage.told(nodeSets, 'scaled', conditionType.ready, 'ScaledToZero');
+    await untilConfig(/PrologSlurmctld\[?\d*\]?\s+= \/etc\/slurm\/\.wait-for-nodes/);
+    const began = Date.now();
+    const job = (
+      await submit('cold', 'sleep 2', '--partition=scaled', '--nodes=2', '--time=5', '--wait')
+    ).trim();
+    t.diagnostic(`from sbatch to the end of a job of 2 s: ${(Date.now() - began) / 1000} s`);
+    const shown = await stage.slurmctld('scontrol', 'show', 'job', job);
+    assert.match(shown, /Restarts=0 [\s\S]*NodeList=scaled-\[0-1\]/);
+    // The job did not wait for the check that slurmctld makes every 30 s.
+    const log = await stage.kubectl('logs', 'slurm-controller-0', '--container=slurmctld');
+    assert.match(log, new RegExp(`prolog_running_decr: Configuration for JobId=${job} is complete`));
+    await until('both sleep again', async () => (await sinfo()).trim() === '2 idle~');
+    assert.equal((await stage.pods('slurmd', 'scaled')).size, 0);
+    await stage.remove(nodeSet, 'scaled');
+  });
+
   it('scripts: those that are added under running workers run there', async () => {
     const before = await stage.pods('slurmd');
     await stage.apply(
@@ -285,36 +315,6 @@ describe('the pages of docs/how-to on a running cluster', {
       (await stage.slurmctld('sinfo', '--list-reasons')).includes('gres/gpu count repor'),
     );
     await stage.remove(nodeSet, 'gpu');
-  });
-
-  it('autoscaling: nodes sleep, a job of two wakes them at once, and they sleep again', async (t) => {
-    const limits = { cpu: '1', memory: '600Mi' };
-    await stage.apply(
-      manifests('how-to/autoscaling', 0, {
-        NodeSet: (workers) => {
-          workers.metadata.name = 'scaled';
-          const autoscale = { ...(workers.spec?.['autoscale'] as object), max: 2, idleAfter: '5s' };
-          set(workers, { autoscale, slurmd: { resources: { limits } } });
-        },
-      }),
-    );
-    const sinfo = () => stage.slurmctld('sinfo', '--noheader', '--partition=scaled', '--format=%D %t');
-    await until('sinfo shows nodes that sleep', async () => (await sinfo()).trim() === '2 idle~');
-    await stage.told(nodeSets, 'scaled', conditionType.ready, 'ScaledToZero');
-    await untilConfig(/PrologSlurmctld\[?\d*\]?\s+= \/etc\/slurm\/\.wait-for-nodes/);
-    const began = Date.now();
-    const job = (
-      await submit('cold', 'sleep 2', '--partition=scaled', '--nodes=2', '--time=5', '--wait')
-    ).trim();
-    t.diagnostic(`from sbatch to the end of a job of 2 s: ${(Date.now() - began) / 1000} s`);
-    const shown = await stage.slurmctld('scontrol', 'show', 'job', job);
-    assert.match(shown, /Restarts=0 [\s\S]*NodeList=scaled-\[0-1\]/);
-    // The job did not wait for the check that slurmctld makes every 30 s.
-    const log = await stage.kubectl('logs', 'slurm-controller-0', '--container=slurmctld');
-    assert.match(log, new RegExp(`prolog_running_decr: Configuration for JobId=${job} is complete`));
-    await until('both sleep again', async () => (await sinfo()).trim() === '2 idle~');
-    assert.equal((await stage.pods('slurmd', 'scaled')).size, 0);
-    await stage.remove(nodeSet, 'scaled');
   });
 
   it('external: a Slurm elsewhere is looked at, and gets workers from here', async () => {
