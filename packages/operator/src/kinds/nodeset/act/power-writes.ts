@@ -1,5 +1,5 @@
 /** What autoscaling changes in Slurm: records, and the power state of nodes. */
-import { compressHostlist, type NodeUpdate, type SlurmNode } from '@slurm-operator/slurm';
+import { compressHostlist, expandHostlist, type NodeUpdate, type SlurmNode } from '@slurm-operator/slurm';
 import { maySleep } from '../autoscale/power.ts';
 import { isPoweredDown, isPoweringUp } from '../autoscale/slot-states.ts';
 import { isForeign } from '../plan/node-state.ts';
@@ -73,17 +73,28 @@ async function failWake(
   { slurmNames, reason, resumeAfterSeconds, jobs }: Of<'fail-wake'>,
   context: ActContext,
 ): Promise<void> {
-  const waiting = await stillIn(slurmNames, context, ({ state }) => isPoweringUp(state));
-  if (waiting.length === 0) return;
   const { gateway, signal } = context;
+  const view = await gateway?.freshView(signal);
+  if (view === undefined || view.kind === 'unknown' || view.jobsUnknown !== undefined) return;
+  const waiting = namesIn(view, slurmNames, ({ state }) => isPoweringUp(state));
+  if (waiting.length === 0) return;
   // Before Slurm 25.05 a job that may not be requeued ends with its nodes, although it never ran.
-  const protectedJobs = jobs.filter(({ protect }) => protect);
-  for (const { id } of protectedJobs) await gateway?.updateJob(id, { requeue: true }, signal);
-  await told(waiting, context, async () => {
-    await gateway?.updateNode(waiting, { state: 'DOWN', reason, resumeAfterSeconds }, signal);
-    await gateway?.updateNode(waiting, { state: 'POWER_DOWN' }, signal);
-  });
-  for (const { id } of protectedJobs) await gateway?.updateJob(id, { requeue: false }, signal);
+  const names = new Set(waiting);
+  const protectedJobs = (view.wakingJobs ?? []).filter(
+    ({ requeueable, nodes }) => !requeueable && expandHostlist(nodes).some((name) => names.has(name)),
+  );
+  const mayBeRequeued = async (requeue: boolean) => {
+    for (const { id } of protectedJobs) await gateway?.updateJob(String(id), { requeue }, signal);
+  };
+  await mayBeRequeued(true);
+  try {
+    await told(waiting, context, async () => {
+      await gateway?.updateNode(waiting, { state: 'DOWN', reason, resumeAfterSeconds }, signal);
+      await gateway?.updateNode(waiting, { state: 'POWER_DOWN' }, signal);
+    });
+  } finally {
+    await mayBeRequeued(false);
+  }
   for (const { id, adminComment } of jobs) await gateway?.updateJob(id, { adminComment }, signal);
 }
 
@@ -114,7 +125,14 @@ async function stillIn(
   holds: (node: SlurmNode) => boolean,
 ): Promise<string[]> {
   const view = await gateway?.freshView(signal);
-  if (view === undefined || view.kind === 'unknown') return [];
+  return view === undefined || view.kind === 'unknown' ? [] : namesIn(view, slurmNames, holds);
+}
+
+function namesIn(
+  view: { readonly nodes: readonly SlurmNode[] },
+  slurmNames: readonly string[],
+  holds: (node: SlurmNode) => boolean,
+): string[] {
   const nodes = new Map(view.nodes.map((node) => [node.name, node]));
   return slurmNames.filter((name) => {
     const node = nodes.get(name);

@@ -47,8 +47,6 @@ export const noFailures: WakeHistory = { failures: 0, lastFailureAt: undefined, 
 export interface WakingJob {
   readonly id: string;
   readonly priority: number;
-  /** @default true */
-  readonly requeueable?: boolean;
   readonly nodes: readonly string[];
 }
 

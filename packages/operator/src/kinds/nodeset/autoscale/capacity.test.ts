@@ -126,9 +126,6 @@ describe('a worker that no machine comes for', () => {
       resumeAfterSeconds: 600,
       jobs: [{ id: '7', adminComment: `slurm-operator: requeued: 0 of 2 nodes: full; next try ${nextTry}` }],
     });
-    const [fails] = actionsOf(situation([waking(0)], [], [{ ...two, requeueable: false }], { gaveUp }));
-    assert.ok(fails?.kind === 'fail-wake');
-    assert.equal(fails.jobs[0]?.protect, true, 'a job that may not be requeued must not end with its nodes');
     const terminating = situation([waking(0)], [pending(0, 400_000, { terminating: true })], [two], {
       gaveUp,
     });

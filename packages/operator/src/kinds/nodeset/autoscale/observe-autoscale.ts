@@ -84,6 +84,6 @@ function unsupported(release: Release | undefined, isExternal: boolean): string 
   return `Slurm ${release.major}.${String(release.minor).padStart(2, '0')} cannot create nodes through its REST API, and the operator does not run this slurmctld; autoscaling needs 25.11 or later there`;
 }
 
-export function observeWakingJob({ id, priority, nodes, requeueable }: SlurmJob): WakingJob {
-  return { id: String(id), priority: priority ?? 0, requeueable, nodes: expandHostlist(nodes) };
+export function observeWakingJob({ id, priority, nodes }: SlurmJob): WakingJob {
+  return { id: String(id), priority: priority ?? 0, nodes: expandHostlist(nodes) };
 }

@@ -123,17 +123,11 @@ function failedWakeUps(
       slurmNames: [...whys.keys()],
       reason: `${gaveUpReason}${nextTry}: ${why}`,
       resumeAfterSeconds: Math.ceil(retryAfter / 1000),
-      jobs: jobs.flatMap(({ id, nodes, requeueable = true }) => {
+      jobs: jobs.flatMap(({ id, nodes }) => {
         const own = nodes.map((name) => whys.get(name)).find((each) => each !== undefined);
         return own === undefined
           ? []
-          : [
-              {
-                id,
-                adminComment: `${reasonPrefix}requeued: ${own}; next try ${nextTry}`,
-                ...(requeueable ? {} : { protect: true }),
-              },
-            ];
+          : [{ id, adminComment: `${reasonPrefix}requeued: ${own}; next try ${nextTry}` }];
       }),
     },
   ];

@@ -105,12 +105,7 @@ export type WorkerAction =
       readonly slurmNames: readonly string[];
       readonly reason: string;
       readonly resumeAfterSeconds: number;
-      readonly jobs: readonly {
-        readonly id: string;
-        readonly adminComment: string;
-        /** It would end with its nodes. */
-        readonly protect?: boolean;
-      }[];
+      readonly jobs: readonly { readonly id: string; readonly adminComment: string }[];
     }
   /** Autoscale. Sleeping nodes that are not offered to jobs: drained, and resumed by Slurm itself where a time is given. */
   | {

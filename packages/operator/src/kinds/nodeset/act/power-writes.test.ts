@@ -1,0 +1,72 @@
+/** A wake-up that is abandoned, as Slurm is told of it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseNodeState, type SlurmJob, type SlurmNode } from '@slurm-operator/slurm';
+import { actContext } from '../../../../testing/act-context.ts';
+import type { NodesView, SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
+import { writePower } from './power-writes.ts';
+
+const node = (name: string, ...flags: string[]) =>
+  ({ name, state: parseNodeState(['MIXED', 'CLOUD', ...flags]), reason: '' }) as unknown as SlurmNode;
+const job = (id: number, nodes: string, requeueable: boolean) =>
+  ({ id, nodes, requeueable }) as unknown as SlurmJob;
+
+/** What is requested of Slurm, in order. */
+async function requested(over: Partial<Extract<NodesView, { kind: 'known' }>>, refuses = false) {
+  const asked: string[] = [];
+  const view = {
+    kind: 'known',
+    at: 0,
+    nodes: [node('w-0', 'POWERING_UP'), node('w-1')],
+    deadlines: new Map(),
+    jobsUnknown: undefined,
+    jobsAfterNodes: true,
+    controllerStartedAt: 0,
+    ...over,
+  } as const;
+  const gateway = {
+    freshView: async () => view,
+    updateJob: async (id: string, update: object) => void asked.push(`job ${id} ${JSON.stringify(update)}`),
+    updateNode: async (names: readonly string[], { state }: { state: string }) => {
+      asked.push(`${state} ${names.join()}`);
+      if (refuses) throw new Error('no answer');
+    },
+  } as unknown as SlurmGateway;
+  const action = {
+    kind: 'fail-wake',
+    slurmNames: ['w-0', 'w-1'],
+    reason: 'slurm-operator: no machine',
+    resumeAfterSeconds: 60,
+    jobs: [{ id: '7', adminComment: 'why' }],
+  } as const;
+  const done = writePower(action, actContext({ gateway }));
+  await (refuses ? assert.rejects(done, /no answer/) : done);
+  return asked;
+}
+
+const told = ['DOWN w-0', 'POWER_DOWN w-0'];
+const why = 'job 7 {"adminComment":"why"}';
+
+test('only nodes that Slurm still waits for are set down, and their jobs are told why', async () => {
+  assert.deepEqual(await requested({ wakingJobs: [job(7, 'w-0', true)] }), [...told, why]);
+  assert.deepEqual(await requested({ nodes: [node('w-0'), node('w-1')] }), []);
+});
+
+test('a job that may not be requeued may be for that moment, because before 25.05 it would end with its nodes', async () => {
+  const wakingJobs = [job(7, 'w-[0-1]', false), job(8, 'w-1', false)];
+  assert.deepEqual(await requested({ wakingJobs }), [
+    'job 7 {"requeue":true}',
+    ...told,
+    'job 7 {"requeue":false}',
+    why,
+  ]);
+  assert.deepEqual(await requested({ wakingJobs }, true), [
+    'job 7 {"requeue":true}',
+    'DOWN w-0',
+    'job 7 {"requeue":false}',
+  ]);
+});
+
+test('nothing is set down while the jobs are unknown', async () => {
+  assert.deepEqual(await requested({ jobsUnknown: 'the list of jobs failed' }), []);
+});
