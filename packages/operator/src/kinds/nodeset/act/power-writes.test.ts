@@ -1,4 +1,4 @@
-/** A wake-up that is abandoned, as Slurm is told of it. */
+/** What Slurm is asked for when a wake-up is abandoned. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseNodeState, type SlurmJob, type SlurmNode } from '@slurm-operator/slurm';
