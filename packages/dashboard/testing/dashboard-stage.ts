@@ -14,9 +14,10 @@ import { ClusterFeed } from '../src/feed/cluster-feed.ts';
 import { type AuditLine, DashboardServer } from '../src/http/dashboard-server.ts';
 import { StaticFiles } from '../src/http/static-files.ts';
 import { WriteLimit } from '../src/http/write-limit.ts';
-import { Access, type Right, rights } from '../src/identity/access.ts';
+import { Access } from '../src/identity/access.ts';
 import { Login, type ProxyOptions } from '../src/identity/login.ts';
 import { Sessions } from '../src/identity/sessions.ts';
+import { type Right, rights } from '../src/live/rights.ts';
 import { FeedStreams } from '../src/stream/feed-streams.ts';
 
 export interface StageOptions {

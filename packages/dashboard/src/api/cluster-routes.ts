@@ -1,7 +1,8 @@
 /** Clusters, the overview of one, its rollouts, and what the user may do. */
 import { diagnose, type EvidenceSet, forbidden, known, unknown } from '@slurm-operator/advice';
 import type { Answer, Asked, Route } from '../http/routes.ts';
-import { type Access, type Right, rights } from '../identity/access.ts';
+import type { Access } from '../identity/access.ts';
+import { type Right, rights } from '../live/rights.ts';
 import { bad, ok } from './answers.ts';
 import type { ClusterView, ClusterViews } from './cluster-view.ts';
 

@@ -1,9 +1,9 @@
 /** Jobs: the list, one job, and what may be done with them. Who acts is the user; Slurm itself checks who owns a job. */
 import type { JobSubmission, SlurmClient } from '@slurm-operator/slurm';
 import { InvalidInput, parseTimeLimit } from '@slurm-operator/slurm';
+import { isBadQuery, queryJobs, readJobQuery } from '../feed/job-query.ts';
 import type { Answer, Asked, Route } from '../http/routes.ts';
 import type { Access } from '../identity/access.ts';
-import { isBadQuery, queryJobs, readJobQuery } from '../live/job-query.ts';
 import type { JobRow } from '../live/job-row.ts';
 import { answerOf, bad, ok } from './answers.ts';
 import type { ClusterView, ClusterViews } from './cluster-view.ts';

@@ -2,7 +2,7 @@
 import { label } from '@slurm-operator/api';
 import { cleanReason, expandHostlist } from '@slurm-operator/slurm';
 import type { Answer, Asked, Route } from '../http/routes.ts';
-import { baseState } from '../live/job-query.ts';
+import { baseState } from '../live/job-row.ts';
 import { answerOf, bad, ok } from './answers.ts';
 import type { ClusterView, ClusterViews } from './cluster-view.ts';
 import { isBadField, textField } from './read-input.ts';

@@ -8,11 +8,15 @@ import {
   type PaceOptions,
   type SlurmClient,
 } from '@slurm-operator/slurm';
-import { type JobRow, jobRow, withJobState } from '../live/job-row.ts';
-import { type NodeRow, nodeRow } from '../live/node-row.ts';
+import type { Figures } from '../live/figures.ts';
+import type { Freshness } from '../live/freshness.ts';
+import type { JobRow } from '../live/job-row.ts';
+import type { NodeRow } from '../live/node-row.ts';
 import { type Delta, VersionedTable } from '../live/versioned-table.ts';
-import { type Figures, figuresOf } from './figures.ts';
+import { figuresOf } from './figures.ts';
 import { History } from './history.ts';
+import { jobRow, withJobState } from './read-job.ts';
+import { nodeRow } from './read-node.ts';
 
 export interface ClusterFeedOptions {
   readonly client: SlurmClient;
@@ -23,24 +27,14 @@ export interface ClusterFeedOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** How old a part of the page is. */
-export type Freshness =
-  | { readonly kind: 'known'; readonly at: number }
-  | {
-      readonly kind: 'unknown';
-      readonly since: number;
-      /** Slurm's own words, without secrets: errors of the client never contain a token. */
-      readonly why: string;
-      /** When the rows that are still shown were read; `undefined` if there are none. */
-      readonly lastAt: number | undefined;
-    };
-
 export type FeedEvent =
   | { readonly type: 'nodes'; readonly delta: Delta<NodeRow> }
   /** Some job changed: a page asks for its window again. */
   | { readonly type: 'jobs'; readonly version: number }
   | { readonly type: 'figures'; readonly figures: Figures }
   | { readonly type: 'freshness'; readonly nodes: Freshness; readonly jobs: Freshness };
+
+const historyMs = 60_000;
 
 export class ClusterFeed implements AsyncDisposable {
   readonly history: History;
@@ -82,7 +76,7 @@ export class ClusterFeed implements AsyncDisposable {
   start(): void {
     this.#nodes.start();
     this.#jobs.start();
-    this.#record();
+    this.#stopHistory = this.#clock.schedule(historyMs, () => this.#record());
   }
 
   get nodes(): { readonly version: number; readonly rows: ReadonlyMap<string, NodeRow> } {
@@ -140,7 +134,7 @@ export class ClusterFeed implements AsyncDisposable {
     const { nodes, jobs } = this.freshness;
     const known = nodes.kind === 'known' && jobs.kind === 'known';
     this.history.add(this.#clock.now(), known ? this.figures : undefined);
-    this.#stopHistory = this.#clock.schedule(60_000, () => this.#record());
+    this.#stopHistory = this.#clock.schedule(historyMs, () => this.#record());
   }
 
   /** One listener that fails must not keep the others from their event. */

@@ -1,16 +1,7 @@
-/** The figures of a cluster at one moment. Pure. */
-import { baseState } from '../live/job-query.ts';
-import type { JobRow } from '../live/job-row.ts';
+/** Counts nodes, jobs and what they use. Pure. */
+import type { Figures } from '../live/figures.ts';
+import { baseState, type JobRow } from '../live/job-row.ts';
 import { type NodeRow, type NodeUse, nodeUses } from '../live/node-row.ts';
-
-export interface Figures {
-  readonly nodes: Readonly<Record<NodeUse, number>>;
-  readonly cpus: { readonly all: number; readonly used: number };
-  readonly gpus: { readonly all: number; readonly used: number };
-  readonly jobs: { readonly running: number; readonly pending: number; readonly other: number };
-  /** Pending jobs by Slurm's reason, the most frequent first. */
-  readonly waiting: readonly { readonly reason: string; readonly jobs: number }[];
-}
 
 const mostReasons = 12;
 

@@ -1,27 +1,8 @@
 /** The figures of the last 24 hours, a minute apart. Bounded: 1,440 moments. Without a Prometheus this is all there is, and it begins with the process. */
+
+import { type ChartName, type Charts, chartNames } from '../live/charts.ts';
+import type { Figures } from '../live/figures.ts';
 import type { NodeUse } from '../live/node-row.ts';
-import type { Figures } from './figures.ts';
-
-/** `null` where Slurm was unknown: the charts show a gap, never a zero. */
-export interface Charts {
-  readonly at: readonly number[];
-  readonly series: Readonly<Record<ChartName, readonly (number | null)[]>>;
-}
-
-export const chartNames = [
-  'nodesBusy',
-  'nodesIdle',
-  'nodesDrained',
-  'nodesDown',
-  'nodesAsleep',
-  'jobsRunning',
-  'jobsPending',
-  'gpusUsed',
-  'gpusAll',
-  'cpusUsed',
-  'cpusAll',
-] as const;
-export type ChartName = (typeof chartNames)[number];
 
 const mostMoments = 24 * 60;
 

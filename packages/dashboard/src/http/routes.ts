@@ -1,6 +1,7 @@
 /** Routes as data: what a path needs, and what answers it. Pure but for the handlers themselves. */
-import type { ClusterRef, Right } from '../identity/access.ts';
+import type { ClusterRef } from '../identity/access.ts';
 import type { Session } from '../identity/sessions.ts';
+import type { Right } from '../live/rights.ts';
 
 export interface Asked {
   readonly session: Session;

@@ -1,7 +1,4 @@
 /** A job as the list shows it. Everything else is read from Slurm when a user opens the job. */
-import { demandOf } from '@slurm-operator/advice';
-import { jobKey, type SlurmJob } from '@slurm-operator/slurm';
-
 export interface JobRow {
   /** Its id in `jobs/state`. */
   readonly key: string;
@@ -31,32 +28,10 @@ export interface JobRow {
   readonly timeLimit: number;
 }
 
-export function jobRow(job: SlurmJob): JobRow {
-  const { nodes, gpusPerNode } = demandOf(job);
-  return {
-    key: jobKey(job),
-    id: job.arrayTaskId === undefined ? String(job.id) : `${job.arrayJobId}_${job.arrayTaskId}`,
-    array: job.arrayJobId ?? 0,
-    name: job.name,
-    user: job.user,
-    account: job.account,
-    partition: job.partition,
-    qos: job.qos,
-    state: job.state.join('+'),
-    reason: job.stateReason === 'None' ? '' : job.stateReason,
-    nodes: job.nodes,
-    nodeCount: nodes,
-    cpus: job.cpus ?? 0,
-    gpus: nodes * gpusPerNode,
-    priority: job.priority ?? 0,
-    submittedAt: job.submittedAt ?? 0,
-    startedAt: job.startedAt ?? 0,
-    endedAt: job.endedAt ?? 0,
-    timeLimit: job.timeLimit === 'infinite' ? -1 : (job.timeLimit ?? 0),
-  };
-}
+/** The state without flags such as COMPLETING. */
+export const baseState = (state: string): string => state.split('+')[0] ?? '';
 
-export const withJobState = (row: JobRow, state: readonly string[]): JobRow => ({
-  ...row,
-  state: state.join('+'),
-});
+export interface FoldedJob extends JobRow {
+  /** How many tasks of an array this row stands for, by state; `undefined` for a job of its own. */
+  readonly tasks: Readonly<Record<string, number>> | undefined;
+}

@@ -1,6 +1,6 @@
 /** Filters, sorts and cuts a window out of all jobs. Pure; the same words are in the URL of the page. */
 import { expandHostlist } from '@slurm-operator/slurm';
-import type { JobRow } from './job-row.ts';
+import { baseState, type FoldedJob, type JobRow } from '../live/job-row.ts';
 
 export const jobColumns = [
   'id',
@@ -91,11 +91,6 @@ export function isBadQuery(query: JobQuery | BadQuery): query is BadQuery {
   return 'message' in query;
 }
 
-export interface FoldedJob extends JobRow {
-  /** How many tasks of an array this row stands for, by state; `undefined` for a job of its own. */
-  readonly tasks: Readonly<Record<string, number>> | undefined;
-}
-
 export interface JobWindow {
   readonly rows: readonly FoldedJob[];
   /** Rows that match, folded or not. */
@@ -119,9 +114,6 @@ export function queryJobs(rows: Iterable<JobRow>, query: JobQuery, only?: string
   folded.sort(comparison(query));
   return { rows: folded.slice(query.offset, query.offset + query.limit), total: folded.length, states };
 }
-
-/** The state without flags such as COMPLETING. */
-export const baseState = (state: string): string => state.split('+')[0] ?? '';
 
 function matcher(query: JobQuery, only: string | undefined): (row: JobRow) => boolean {
   const tests: ((row: JobRow) => boolean)[] = [];

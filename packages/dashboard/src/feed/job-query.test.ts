@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { JobRow } from '../live/job-row.ts';
 import { isBadQuery, type JobQuery, queryJobs, readJobQuery } from './job-query.ts';
-import type { JobRow } from './job-row.ts';
 
 function row(id: number, over: Partial<JobRow> = {}): JobRow {
   return {

@@ -1,0 +1,24 @@
+/** Who is logged in, and what they may do. Buttons follow it; the server checks every request again. */
+import type { Right } from '../live/rights.ts';
+
+export interface Me {
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly clusters: readonly {
+    readonly namespace: string;
+    readonly name: string;
+    readonly slurm:
+      | { readonly kind: 'user'; readonly name: string }
+      | { readonly kind: 'none'; readonly why: string };
+    readonly rights: Partial<Readonly<Record<Right, boolean>>>;
+  }[];
+}
+
+export function rightsIn(
+  me: Me,
+  at: { readonly namespace: string; readonly cluster: string },
+): Partial<Readonly<Record<Right, boolean>>> {
+  return (
+    me.clusters.find(({ namespace, name }) => namespace === at.namespace && name === at.cluster)?.rights ?? {}
+  );
+}

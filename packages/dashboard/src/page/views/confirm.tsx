@@ -1,0 +1,82 @@
+/** Says what a change touches before it is made, and what became of each afterwards. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { write } from '../server.ts';
+
+interface Result {
+  readonly id: string;
+  readonly done: boolean;
+  readonly message: string;
+}
+
+export interface ConfirmProps {
+  readonly title: string;
+  readonly text: string;
+  readonly items: readonly string[];
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Asks for a reason, which is required. */
+  readonly reason?: boolean;
+  readonly onClose: () => void;
+}
+
+const mostNames = 20;
+
+export function ConfirmDialog({ title, text, items, path, body, reason = false, onClose }: ConfirmProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [why, setWhy] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState('');
+  const [results, setResults] = useState<readonly Result[] | undefined>(undefined);
+  useEffect(() => dialog.current?.showModal(), []);
+  const confirm = async () => {
+    setBusy(true);
+    setProblem('');
+    try {
+      const answer = await write<{ results: readonly Result[] }>(path, { ...body, ...(reason ? { reason: why } : {}) });
+      setResults(answer.results);
+      if (answer.results.every(({ done }) => done)) onClose();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : 'That did not work.');
+    }
+    setBusy(false);
+  };
+  const failed = results?.filter(({ done }) => !done) ?? [];
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-labelledby="confirm-title">
+      <h2 id="confirm-title">{title}</h2>
+      <p>{text}</p>
+      <p class="quiet">
+        {items.slice(0, mostNames).join(', ')}
+        {items.length > mostNames ? ` and ${items.length - mostNames} more` : ''}
+      </p>
+      {reason && (
+        <label>
+          Reason (others see it)
+          <input value={why} maxLength={200} onInput={(event) => setWhy(event.currentTarget.value)} />
+        </label>
+      )}
+      <div role="alert">
+        {problem !== '' && <p class="bad">{problem}</p>}
+        {failed.length > 0 && (
+          <ul class="bad">
+            {failed.map(({ id, message }) => (
+              <li key={id}>
+                {id}: {message}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      <div class="actions">
+        {results === undefined && (
+          <button class="main" type="button" disabled={busy || (reason && why.trim() === '')} onClick={() => void confirm()}>
+            {title}
+          </button>
+        )}
+        <button type="button" onClick={onClose}>
+          {results === undefined ? 'Leave everything as it is' : 'Close'}
+        </button>
+      </div>
+    </dialog>
+  );
+}

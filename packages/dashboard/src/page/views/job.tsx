@@ -1,0 +1,135 @@
+/** One job: where it stands in its life, why it waits, what it asked for, and what may be done with it. */
+import type { SlurmJob } from '@slurm-operator/slurm';
+import { useState } from 'preact/hooks';
+import { type Address, pathOf } from '../address.ts';
+import { clock, count, memory, span, timeLimit } from '../format.ts';
+import { Link } from '../link.tsx';
+import type { LiveCluster } from '../live-cluster.ts';
+import type { rightsIn } from '../me.ts';
+import { useRead } from '../use-read.ts';
+import { ConfirmDialog } from './confirm.tsx';
+
+interface JobBody {
+  readonly job: SlurmJob;
+  readonly place?: { readonly before: number; readonly pending: number };
+}
+
+type Action = 'cancel' | 'hold' | 'release' | 'requeue';
+const consequences: Readonly<Record<Action, string>> = {
+  cancel: 'It ends at once and does not come back.',
+  hold: 'It does not start until it is released.',
+  release: 'It may start as soon as it is its turn.',
+  requeue: 'It stops, and starts again from its beginning when it is its turn.',
+};
+
+export function Job({
+  at,
+  live,
+  rights,
+}: {
+  at: Extract<Address, { cluster: string }>;
+  live: LiveCluster;
+  rights: ReturnType<typeof rightsIn>;
+}) {
+  const { value, problem } = useRead<JobBody>(`${live.base}/jobs/${encodeURIComponent(at.item)}`, live.jobsVersion.value);
+  const [asking, setAsking] = useState<Action | undefined>(undefined);
+  if (value === undefined) return <p class={problem === '' ? 'quiet' : 'notice bad'}>{problem === '' ? 'Reading…' : problem}</p>;
+  const { job, place } = value;
+  const now = Date.now();
+  const isPending = job.state.includes('PENDING');
+  const isRunning = job.state.includes('RUNNING');
+  const actions: readonly Action[] = [
+    ...(rights.changeJobs !== true ? [] : isPending ? [job.held ? ('release' as const) : ('hold' as const)] : []),
+    ...(rights.changeJobs === true && isRunning ? ['requeue' as const] : []),
+    ...(rights.cancelJobs === true && (isPending || isRunning) ? ['cancel' as const] : []),
+  ];
+  const fact = (name: string, text: string | undefined) =>
+    text === undefined || text === '' ? null : (
+      <>
+        <dt>{name}</dt>
+        <dd>{text}</dd>
+      </>
+    );
+  return (
+    <>
+      <section>
+        <h2>
+          Job {at.item} {job.name}
+        </h2>
+        {problem !== '' && <p class="notice">{problem}</p>}
+        <ol>
+          <li>Submitted {clock(job.submittedAt ?? 0, now)}</li>
+          {job.eligibleAt !== undefined && <li>Eligible {clock(job.eligibleAt, now)}</li>}
+          {isPending ? (
+            <li>
+              <strong>Waiting</strong>
+              {job.submittedAt === undefined ? '' : ` for ${span(now - job.submittedAt)}`}:{' '}
+              {job.held ? 'it is held' : job.stateReason}
+              {place !== undefined && ` · ${place.before === 0 ? 'first' : `${count(place.before, 'job')} before it`} of ${place.pending} in ${job.partition}`}
+              {job.startedAt !== undefined && job.startedAt > now && ` · Slurm expects it to start at ${clock(job.startedAt, now)}`}
+            </li>
+          ) : (
+            <li>Started {clock(job.startedAt ?? 0, now)}</li>
+          )}
+          {!isPending && (
+            <li>
+              {job.state.join(', ').toLowerCase()}
+              {isRunning && job.startedAt !== undefined ? ` for ${span(now - job.startedAt)}` : ''}
+              {!isRunning && job.endedAt !== undefined ? ` ${clock(job.endedAt, now)}` : ''}
+              {job.exitCode !== undefined && job.exitCode !== 0 ? `, exit code ${job.exitCode}` : ''}
+            </li>
+          )}
+        </ol>
+        <div class="actions">
+          {actions.map((action) => (
+            <button key={action} type="button" onClick={() => setAsking(action)}>
+              {action[0]?.toUpperCase()}
+              {action.slice(1)}
+            </button>
+          ))}
+        </div>
+      </section>
+      <section>
+        <h2>Resources</h2>
+        <dl>
+          {fact('User', job.user)}
+          {fact('Account', job.account)}
+          {fact('Partition', job.partition)}
+          {fact('QOS', job.qos)}
+          {fact('Priority', job.priority?.toString())}
+          {fact('Nodes asked for', job.nodeCount?.toString())}
+          {fact('CPUs', job.cpus?.toString())}
+          {fact('Memory per node', job.memoryPerNode === undefined ? '' : memory(job.memoryPerNode))}
+          {fact('Other resources', job.tresPer || job.tresRequested)}
+          {fact('Features', job.constraints)}
+          {fact('Licenses', job.licenses)}
+          {fact('Depends on', job.dependency)}
+          {fact('Reservation', job.reservation)}
+          {fact('Time limit', job.timeLimit === 'infinite' ? 'no limit' : timeLimit(job.timeLimit ?? 0))}
+          {fact('Directory', job.workingDirectory)}
+          {fact('Output', job.standardOutput)}
+          {fact('Comment', job.comment)}
+          {fact('Comment of administrators', job.adminComment)}
+          {job.nodes !== '' && (
+            <>
+              <dt>Runs on</dt>
+              <dd>
+                {/^[\w.-]+$/.test(job.nodes) ? <Link to={pathOf(at, 'nodes', job.nodes)}>{job.nodes}</Link> : job.nodes}
+              </dd>
+            </>
+          )}
+        </dl>
+      </section>
+      {asking !== undefined && (
+        <ConfirmDialog
+          title={`${asking[0]?.toUpperCase()}${asking.slice(1)} job ${at.item}`}
+          text={consequences[asking]}
+          items={[`${at.item} ${job.name} of ${job.user}`]}
+          path={`${live.base}/jobs/${asking}`}
+          body={{ ids: [at.item] }}
+          onClose={() => setAsking(undefined)}
+        />
+      )}
+    </>
+  );
+}

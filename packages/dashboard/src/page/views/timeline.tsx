@@ -1,0 +1,44 @@
+import { clock } from '../format.ts';
+import type { LiveCluster } from '../live-cluster.ts';
+import { useEvery, useRead } from '../use-read.ts';
+
+interface Entry {
+  readonly at: number;
+  readonly object: string;
+  readonly what: string;
+  readonly message: string;
+  readonly warning: boolean;
+}
+
+/** Conditions and events of all objects of the cluster, the newest first. */
+export function Timeline({ live }: { live: LiveCluster }) {
+  const { value, problem } = useRead<{ entries: readonly Entry[] }>(`${live.base}/timeline`, useEvery(10_000));
+  return (
+    <section>
+      <h2>Timeline</h2>
+      {problem !== '' && <p class="notice bad">{problem}</p>}
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th>Time</th>
+              <th>Object</th>
+              <th>What</th>
+              <th>Message</th>
+            </tr>
+          </thead>
+          <tbody>
+            {value?.entries.map(({ at, object, what, message, warning }) => (
+              <tr key={`${at} ${object} ${what} ${message}`}>
+                <td>{clock(at, Date.now())}</td>
+                <td>{object}</td>
+                <td class={warning ? 'warning' : ''}>{what}</td>
+                <td>{message}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
