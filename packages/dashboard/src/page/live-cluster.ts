@@ -82,7 +82,7 @@ export class LiveCluster {
       this.freshness.value = freshness;
     });
     on('resync', () => void this.#snapshot());
-    source.onerror = () => this.#lost();
+    source.addEventListener('error', () => this.#lost());
   }
 
   #lost(): void {
