@@ -168,3 +168,23 @@ test('the notes name the next step and the REST version that the image serves', 
     /versions that its image supports/,
   );
 });
+
+test('a block whose lines are all commented out means its default', async () => {
+  const sets = (nodeset: object, loginset: object) => ({
+    nodesets: { a: nodeset },
+    loginsets: { l: loginset },
+    accounting: { enabled: true },
+  });
+  const render = (values: object) => stage.helm.template('slurm', chart('slurm'), values);
+  const blank = (...keys: string[]) => Object.fromEntries(keys.map((key) => [key, null]));
+  const expected = await render(sets({}, {}));
+  const nodeset = blank('slurmd', 'logfile', 'partition', 'ssh', 'metadata', 'podSpec', 'updateStrategy');
+  const loginset = blank('login', 'initconf', 'metadata', 'podSpec', 'service');
+  assert.deepEqual(await render(sets(nodeset, loginset)), expected);
+  const empty = {
+    controller: blank('logfile', 'reconfigure'),
+    prologScriptRefs: null,
+    epilogSlurmctldScriptRefs: null,
+  };
+  assert.deepEqual(await render({ ...sets({}, {}), ...empty }), expected);
+});

@@ -54,10 +54,11 @@ Arguments: root, container, path. Empty if nothing is set.
 */}}
 {{- define "slurm.container" -}}
 {{- $container := dict -}}
-{{- range $key, $value := omit .container "image" -}}
+{{- $given := ternary .container dict (kindIs "map" .container) -}}
+{{- range $key, $value := omit $given "image" -}}
 {{- if include "slurm.saysSomething" $value -}}{{- $_ := set $container $key $value -}}{{- end -}}
 {{- end -}}
-{{- $image := include "slurm.image" (dict "root" .root "image" .container.image "path" (printf "%s.image" .path)) -}}
+{{- $image := include "slurm.image" (dict "root" .root "image" (get $given "image" | default dict) "path" (printf "%s.image" .path)) -}}
 {{- if $image -}}
 {{- $_ := set $container "image" $image -}}
 {{- if not (hasKey $container "imagePullPolicy") -}}{{- $_ := set $container "imagePullPolicy" .root.Values.imagePullPolicy -}}{{- end -}}

@@ -1,9 +1,23 @@
 {{/* Node sets and login sets merged with their defaults, deprecated values included. As JSON, because templates return text. */}}
 
+{{/*
+A set over its defaults. A block whose lines are all commented out is null: then the default block stays. Arguments: defaults, own.
+*/}}
+{{- define "slurm.overDefaults" -}}
+{{- $defaults := deepCopy .defaults -}}
+{{- $own := deepCopy (.own | default dict) -}}
+{{- range $key, $value := $defaults -}}
+{{- if and (hasKey $own $key) (kindIs "invalid" (get $own $key)) (or (kindIs "map" $value) (kindIs "slice" $value)) -}}
+{{- $_ := unset $own $key -}}
+{{- end -}}
+{{- end -}}
+{{- mergeOverwrite $defaults $own | toJson -}}
+{{- end -}}
+
 {{- define "slurm.nodesets" -}}
 {{- $sets := dict -}}
 {{- range $name, $own := .Values.nodesets -}}
-{{- $set := mergeOverwrite (deepCopy $.Values.nodesetDefaults) (deepCopy ($own | default dict)) -}}
+{{- $set := include "slurm.overDefaults" (dict "defaults" $.Values.nodesetDefaults "own" $own) | fromJson -}}
 {{- include "slurm.oldNodeset" (dict "name" $name "own" ($own | default dict)) -}}
 {{- if $set.enabled -}}{{- $_ := set $sets $name $set -}}{{- end -}}
 {{- end -}}
@@ -13,7 +27,7 @@
 {{- define "slurm.loginsets" -}}
 {{- $sets := dict -}}
 {{- range $name, $own := .Values.loginsets -}}
-{{- $set := mergeOverwrite (deepCopy $.Values.loginsetDefaults) (deepCopy ($own | default dict)) -}}
+{{- $set := include "slurm.overDefaults" (dict "defaults" $.Values.loginsetDefaults "own" $own) | fromJson -}}
 {{- if $set.enabled -}}{{- $_ := set $sets $name $set -}}{{- end -}}
 {{- end -}}
 {{- toJson $sets -}}
