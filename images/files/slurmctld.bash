@@ -8,6 +8,10 @@
 # A slurmctld that is killed between the two renames by which it exchanges a file for the next one (NAME to NAME.old, NAME.new to
 # NAME) leaves no NAME. Up to 24.11 the next one reads NAME.old; 26.05 reads nothing, and forgets every job of the cluster. NAME.new was
 # written whole before the exchange began, so the exchange is finished here.
+#
+# Slurm 24.11 gives a cluster that runs without slurmdbd an id of its own, and slurmdbd gives it another one when it is added later:
+# slurmctld then ends with "CLUSTER ID MISMATCH" at every start. So the id is forgotten at the first start with slurmdbd, and slurmctld
+# takes that of slurmdbd. The name stays: it protects the state of another cluster. 26.05 needs none of this.
 set -euo pipefail
 source "${0%/*}/options.bash"
 
@@ -53,7 +57,28 @@ unfinished() {
   fi
 }
 
-if [[ -n $state ]]; then finish_exchanges; fi
+# It stands beside the state: the id there is the one of slurmdbd, or will be.
+forget_own_id() {
+  local name id marker=$state/.cluster-id-of-slurmdbd
+  if [[ $(setting AccountingStorageType) != accounting_storage/slurmdbd ]]; then
+    rm -f "$marker"
+    return
+  fi
+  if [[ -e $marker || ! $(slurmctld -V) =~ \ 2[345]\. ]]; then return; fi
+  # Slurm writes no end of line.
+  if [[ -e $state/clustername ]]; then IFS='|' read -r name id <"$state/clustername" || true; fi
+  if [[ -n ${id:-} ]]; then
+    printf %s "$name" >"$state/clustername.id"
+    mv "$state/clustername.id" "$state/clustername"
+    echo "the cluster id $id was made without slurmdbd: slurmctld asks slurmdbd for its own" >&2
+  fi
+  : >"$marker" 2>/dev/null || true
+}
+
+if [[ -n $state ]]; then
+  finish_exchanges
+  forget_own_id
+fi
 
 # It outlives a container, but not its pod.
 run=${SLURMCTLD_RUN:-/run/slurmctld}

@@ -13,12 +13,16 @@ after(async () => {
 });
 
 /** The options with which the script starts slurmctld, which is a stub here, and the state that it finds. Files hold their first names. */
-async function start(files: readonly string[], over: { restart?: boolean; accounting?: boolean } = {}) {
+async function start(
+  files: readonly string[],
+  over: { restart?: boolean; accounting?: boolean; release?: string; clustername?: string } = {},
+) {
   const directory = await mkdtemp(join(tmpdir(), 'slurmctld-bash-'));
   made.push(directory);
-  const { restart = true, accounting = true } = over;
+  const { restart = true, accounting = true, release = '26.05.5', clustername } = over;
   for (const name of ['state', 'run', 'bin']) await mkdir(join(directory, name));
   for (const file of files) await writeFile(join(directory, 'state', file), file);
+  if (clustername !== undefined) await writeFile(join(directory, 'state', 'clustername'), clustername);
   if (restart) await writeFile(join(directory, 'run', 'started'), '');
   const conf = join(directory, 'slurm.conf');
   await writeFile(
@@ -26,7 +30,9 @@ async function start(files: readonly string[], over: { restart?: boolean; accoun
     `ClusterName=a\nstatesavelocation = ${directory}/state # here\nAccountingStorageType=accounting_storage/${accounting ? 'slurmdbd' : 'none'}\n`,
   );
   const stub = join(directory, 'bin', 'slurmctld');
-  await writeFile(stub, '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
+  await writeFile(stub, `#!/bin/sh\n[ "$1" = -V ] && echo "slurm-wlm ${release}" || echo "$@"\n`, {
+    mode: 0o755,
+  });
   const { stdout } = await runCommand(['bash', script, '-v'], {
     env: {
       PATH: `${join(directory, 'bin')}:${process.env['PATH'] ?? ''}`,
@@ -111,3 +117,34 @@ for (const [name, files, found] of exchanges)
   test(name, async () => {
     assert.deepEqual((await start(files, { restart: false })).found, found);
   });
+
+const marker = '.cluster-id-of-slurmdbd';
+const ids: readonly (readonly [string, Parameters<typeof start>, string | undefined])[] = [
+  [
+    '24.11: the id of a time without slurmdbd is forgotten when slurmdbd is added',
+    [[], { release: '24.11.5', clustername: 'a|590' }],
+    'a',
+  ],
+  [
+    '24.11: the id that slurmdbd gave is kept',
+    [[marker], { release: '24.11.5', clustername: 'a|3539' }],
+    'a|3539',
+  ],
+  [
+    '24.11: without slurmdbd the id is kept',
+    [[], { release: '24.11.5', clustername: 'a|590', accounting: false }],
+    'a|590',
+  ],
+  ['24.11: a first start has none', [[], { release: '24.11.5' }], undefined],
+  ['26.05: slurmdbd takes the id of slurmctld', [[], { clustername: 'a|590' }], 'a|590'],
+];
+for (const [name, given, clustername] of ids)
+  test(name, async () => {
+    assert.equal((await start(...given)).found['clustername'], clustername);
+  });
+
+test('24.11: without slurmdbd its mark goes, because it may be added with another database', async () => {
+  const at = { release: '24.11.5', clustername: 'a|3539' };
+  assert.equal((await start([marker], { ...at, accounting: false })).found[marker], undefined);
+  assert.notEqual((await start([], at)).found[marker], undefined);
+});

@@ -211,3 +211,14 @@ test('a second job of a number whose first job a kill -9 made slurmctld forget i
   assert.equal(hurt([70_000, 100_000], [90_000]), 0, 'the first one was saved long before the kill');
   assert.equal(hurt([70_000, 100_000], []), 0);
 });
+
+test('a kill -9 right after the first start of a job does not explain that it failed in another run minutes later', () => {
+  const runs = [
+    { node: 'w-0', from: 110_000, until: 114_000 },
+    { node: 'w-1', from: 400_000, until: 400_000 },
+  ];
+  const failed = (over: Partial<TrackedJob>) => job({ end: 'FAILED', endedAt: 400_000, runs, ...over });
+  assert.deepEqual(countsOf(failed({}), [], [112_000]), { ...nothing, jobs_lost: 1 });
+  const soon = { endedAt: 150_000, runs: [runs[0] as never, { node: 'w-1', from: 149_000, until: 150_000 }] };
+  assert.deepEqual(countsOf(failed(soon), [], [112_000]), { ...nothing, jobs_lost_by_slurm: 1 });
+});

@@ -116,7 +116,9 @@ function findCause(
     blows.find(({ worker, at }) => run.node === worker && covers(run, at) && !wasOver(run, at));
   const logged = (starts.get(job.id) ?? []).filter((at) => at > job.acceptedAt - blur);
   const begun = [job.acceptedAt, ...logged, ...job.runs.map((run) => run.from)];
-  const kill = kills.find((at) => begun.some((since) => since <= at + blur && at - since < unsaved));
+  const kill = kills.find(
+    (at) => begun.some((since) => since <= at + blur && at - since < unsaved) && isSoonAfter(job, at),
+  );
   const ours = cut.find((run) => struck(run) !== undefined && !isForgotten(run, kill));
   const blow = ours === undefined ? undefined : struck(ours);
   if (blow !== undefined) return { kind: 'operator', blow };
@@ -180,6 +182,13 @@ function describeCause(cause: Cause): string {
 /** Jobs are polled: a run that was interrupted was so at some time between two polls. */
 function covers(run: Run, at: number): boolean {
   return run.from - blur <= at && at <= Math.max(run.until, run.cutBy ?? 0) + blur;
+}
+
+/** What a job did minutes after a kill, in another run, is not explained by what slurmctld had forgotten then. */
+function isSoonAfter(job: TrackedJob, kill: number): boolean {
+  const last = job.runs.at(-1);
+  if (job.end === 'COMPLETED' || last === undefined || last.from <= kill + blur) return true;
+  return (job.endedAt ?? last.until) - kill < 120_000;
 }
 
 /** Slurm did not know it after the kill, and could not report that its node was busy. */

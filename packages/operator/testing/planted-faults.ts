@@ -21,6 +21,8 @@ export interface PlantedFault {
   /** The law that it breaks. */
   readonly law: RegExp;
   readonly edits: readonly Edit[];
+  /** The soak has no PrologSlurmctld: a kill -9 of slurmctld while one runs leaves its job without an end, by Slurm's own doing. */
+  readonly onlyInLaws?: true;
   /** Actions of the laws that it needs. */
   readonly often?: readonly string[];
 }
@@ -114,6 +116,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'restart-in-prolog',
+    onlyInLaws: true,
     often: ['change the image of slurmctld', 'change extraConf', 'submit a job', 'the cluster moves on'],
     what: 'slurmctld is restarted while the PrologSlurmctld of a job runs',
     law: /L12: .* during its PrologSlurmctld/,

@@ -1,4 +1,6 @@
 /** Restarts of slurmctld that the operator causes, and what it must not restart slurmctld for. */
+import { conditionType } from '@slurm-operator/api';
+import { currentCondition } from '@slurm-operator/demo/waiting';
 import { imageTag } from '@slurm-operator/images';
 import { draftOf, secrets, statefulSets } from '@slurm-operator/kube';
 import { controllers } from '@slurm-operator/operator';
@@ -25,6 +27,11 @@ const mistakeImage: Run = async (soak) => {
   return 'an image of slurmctld that does not exist, and back';
 };
 
+const isReconfiguring = async (stage: SlurmStage): Promise<boolean> => {
+  const main = await stage.client.get(controllers, { namespace, name: 'main' });
+  return currentCondition(main, conditionType.configApplied)?.reason === 'Reconfiguring';
+};
+
 const partitionExists = async (stage: SlurmStage): Promise<boolean> =>
   ((await slurmCommand(stage, 'scontrol', 'show', 'partition', '--oneliner')) ?? '').includes(
     `PartitionName=${adhocPartition} `,
@@ -47,11 +54,16 @@ const adhoc: Run = async ({ stage, load, orders, random }) => {
   );
   if (created === undefined && !(await partitionExists(stage)))
     return 'create a partition with scontrol: refused';
-  // A change that is under way may still cost it: the operator asks Slurm a second or two before a reconfigure.
-  await pause(5_000);
+  // A change that is under way may still cost it (known issue): the operator asks Slurm before the kubelet writes the files.
+  const settled = Date.now() + 5_000;
+  const latest = settled + 25_000;
+  while (Date.now() < settled || (Date.now() < latest && (await isReconfiguring(stage)))) await pause(500);
+  if (!(await partitionExists(stage))) return 'a partition of scontrol, gone before it had a job';
+  // Before those that wait already.
+  const more = { priority: { set: true, number: 1_000 } };
   const jobs: number[] = [];
   for (let i = 0; i < 3; i += 1) {
-    const id = await load.submitOne('batch', { partition: adhocPartition }).catch(() => undefined);
+    const id = await load.submitOne('batch', { partition: adhocPartition, more }).catch(() => undefined);
     if (id !== undefined) jobs.push(id);
   }
   await pause(3_000 + random.below(5_000));

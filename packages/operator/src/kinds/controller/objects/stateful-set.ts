@@ -114,6 +114,15 @@ const apart = (name: string) => ({
   },
 });
 
+/**
+ * A slurmctld that is still starting forgets a SIGTERM (24.11 and 26.05). It would accept jobs until it is killed at the end of the grace period, and
+ * lose those that it had not saved. So the signal waits until slurmctld responds, ten seconds at most.
+ */
+export const awaitStarted = `while [ $SECONDS -lt 10 ]; do
+  if timeout 2 scontrol ping 2>/dev/null | grep -q " at $HOSTNAME is UP"; then break; fi
+  sleep 0.2
+done`;
+
 function slurmctld({ controller, defaults }: ControllerWorkloadInput): IContainer {
   const image = controller.spec.slurmctld?.image ?? defaults.images.slurmctld;
   const probe = (path: string) =>
@@ -129,6 +138,7 @@ function slurmctld({ controller, defaults }: ControllerWorkloadInput): IContaine
     readinessProbe: { ...probe('/readyz'), periodSeconds: 3, timeoutSeconds: 5 },
     // Its last log line says why it exited; the operator reports it.
     terminationMessagePolicy: 'FallbackToLogsOnError',
+    lifecycle: { preStop: { exec: { command: ['/bin/bash', '-c', awaitStarted] } } },
     securityContext: slurmctldSecurityContext,
     volumeMounts: [
       { name: etcVolume, mountPath: '/etc/slurm', readOnly: true },

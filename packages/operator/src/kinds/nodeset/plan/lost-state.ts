@@ -41,7 +41,8 @@ export function replacedFrom(
   const work = Math.min(worker.writtenDeadline ?? 0, since + lossPatience);
   return Math.max(
     (worker.readySince ?? now) + registrationGrace,
-    lost ? Math.max(controllerStartedAt, since) + lossGrace : 0,
+    // A restart or reconfigure brings no state back: it gives no more than the time in which workers may register again.
+    lost ? Math.max(since + lossGrace, controllerStartedAt + registrationGrace) : 0,
     work,
   );
 }

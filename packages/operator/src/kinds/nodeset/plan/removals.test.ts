@@ -218,6 +218,11 @@ describe('law L10: a slurmctld that lost its state', () => {
     assert.deepEqual(gone(given([], { lostSince: undefined })), []);
     assert.equal(planWorkers(given([], { lostSince: undefined }), now).wakeAt, now + lossGrace);
   });
+  test('is not given more time because slurmctld was restarted or reconfigured meanwhile', () => {
+    const from = given([]);
+    const restarted = { ...from.slurm, controllerStartedAt: now - 6 * 60_000 } as Observed['slurm'];
+    assert.deepEqual(gone({ ...from, slurm: restarted }), ['w-3']);
+  });
   test('gets more at once, as many as are registered again', () => {
     const twelve = Array.from({ length: 12 }, (_, ordinal) => worker(ordinal));
     const back = [0, 1, 2].map((ordinal) => ({ ...slurmNode(ordinal) }));
