@@ -91,3 +91,31 @@ describe('while a suspended job may be hidden behind an idle node, the view says
       assert.equal(seen.jobsAfterNodes, after);
     });
 });
+
+test('a job that was suspended when the nodes were listed and runs in the next list of jobs has its node', () => {
+  const node = { name: 'n0', state: { base: 'IDLE', flags: new Set(['DRAIN']) } };
+  const job = { nodes: 'n0', state: ['RUNNING'], startedAt: 0, timeLimit: 5 };
+  const base = (jobsAt: number) => {
+    const view = new WatchedGateway({
+      client: {} as SlurmClient,
+      watch: {
+        nodes: { view: { kind: 'known', at: 5, answeredAt: 6, nodes: new Map([['n0', node]]) } },
+        jobs: {
+          view: {
+            kind: 'known',
+            at: jobsAt,
+            running: new Map([['1', job]]),
+            missing: new Set(),
+            states: new Map(),
+          },
+        },
+      } as unknown as SlurmWatch,
+      controllerStartedAt: () => undefined,
+      now: () => 8,
+    }).view();
+    return view.kind === 'known' ? view.nodes.map(({ state }) => state.base) : [];
+  };
+  assert.deepEqual(base(7), ['MIXED']);
+  // It may have ended between the two lists.
+  assert.deepEqual(base(4), ['IDLE']);
+});

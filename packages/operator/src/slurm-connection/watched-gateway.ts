@@ -36,6 +36,7 @@ export interface WatchedGatewayOptions {
 interface Reading {
   readonly nodes: ReadonlyMap<string, SlurmNode>;
   readonly running: KnownJobs['running'] | undefined;
+  readonly jobsAfterNodes: boolean;
   readonly listed: readonly SlurmNode[];
   readonly deadlines: ReadonlyMap<string, Deadline>;
 }
@@ -158,7 +159,8 @@ export class WatchedGateway implements SlurmGateway {
   }
 
   #known({ at, answeredAt, nodes }: KnownNodes, jobs: JobsOrWhy = this.#options.watch.jobs.view): NodesView {
-    const { listed, deadlines } = this.#read(nodes, jobs.kind === 'known' ? jobs : undefined);
+    const jobsAfterNodes = jobs.kind === 'known' && jobs.at > answeredAt;
+    const { listed, deadlines } = this.#read(nodes, jobs.kind === 'known' ? jobs : undefined, jobsAfterNodes);
     return {
       kind: 'known',
       at,
@@ -166,23 +168,36 @@ export class WatchedGateway implements SlurmGateway {
       deadlines,
       jobsUnknown: whyUnknown(jobs),
       wakingJobs: jobs.kind === 'known' ? wakingOf(jobs) : [],
-      jobsAfterNodes: jobs.kind === 'known' && jobs.at > answeredAt,
+      jobsAfterNodes,
       controllerStartedAt: this.#options.controllerStartedAt(),
     };
   }
 
   /** Views are replaced, never changed: as long as both are the same ones, so is what they say. */
-  #read(nodes: ReadonlyMap<string, SlurmNode>, jobs: KnownJobs | undefined): Reading {
-    if (this.#last?.nodes === nodes && this.#last.running === jobs?.running) return this.#last;
+  #read(
+    nodes: ReadonlyMap<string, SlurmNode>,
+    jobs: KnownJobs | undefined,
+    jobsAfterNodes: boolean,
+  ): Reading {
+    const known = this.#last;
+    if (known?.nodes === nodes && known.running === jobs?.running && known.jobsAfterNodes === jobsAfterNodes)
+      return known;
+    return (this.#last = this.#readAgain(nodes, jobs, jobsAfterNodes));
+  }
+
+  #readAgain(
+    nodes: ReadonlyMap<string, SlurmNode>,
+    jobs: KnownJobs | undefined,
+    jobsAfterNodes: boolean,
+  ): Reading {
     const known = jobs === undefined ? new Map<string, Deadline>() : deadlinesOf(jobs).deadlines;
     const deadlines = new Map(known);
     // A busy node without a known job will be busy for an unknown time.
     for (const node of nodes.values())
       if (isBusy(node.state) && !known.has(node.name)) deadlines.set(node.name, 'unknown');
-    const suspended = nodesOfSuspended(jobs);
-    const listed = [...nodes.values()].map((node) => (suspended.has(node.name) ? inUse(node) : node));
-    this.#last = { nodes, running: jobs?.running, listed, deadlines };
-    return this.#last;
+    const used = nodesInUse(jobs, jobsAfterNodes);
+    const listed = [...nodes.values()].map((node) => (used.has(node.name) ? inUse(node) : node));
+    return { nodes, running: jobs?.running, jobsAfterNodes, listed, deadlines };
   }
 }
 
@@ -203,9 +218,15 @@ function whyUnknown(jobs: JobsOrWhy): string | undefined {
 const wakingOf = ({ running }: KnownJobs): SlurmJob[] =>
   [...running.values()].filter(({ state }) => state.includes('CONFIGURING'));
 
-function nodesOfSuspended(jobs: KnownJobs | undefined): ReadonlySet<string> {
-  const suspended = [...(jobs?.running.values() ?? [])].filter(({ state }) => state.includes('SUSPENDED'));
-  return new Set(suspended.flatMap((job) => expandHostlist(job.nodes)));
+/**
+ * A job that was suspended while the nodes were listed and resumed before the jobs were is in neither list as suspended: in a list of jobs
+ * that began after the nodes were answered, a running job has its nodes too.
+ */
+function nodesInUse(jobs: KnownJobs | undefined, jobsAfterNodes: boolean): ReadonlySet<string> {
+  const using = [...(jobs?.running.values() ?? [])].filter(
+    ({ state }) => state.includes('SUSPENDED') || (jobsAfterNodes && state.includes('RUNNING')),
+  );
+  return new Set(using.flatMap((job) => expandHostlist(job.nodes)));
 }
 
 /**
