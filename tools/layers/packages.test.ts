@@ -17,7 +17,8 @@ const mayImport: Record<string, readonly string[]> = {
   // Of the operator only its pure entry `dry-run`.
   'packages/cli': ['packages/advice', 'packages/operator', 'packages/kube', 'packages/slurm', 'packages/api'],
   'packages/dashboard': ['packages/advice', 'packages/kube', 'packages/slurm', 'packages/api'],
-  images: ['packages/sandbox'],
+  // The plugin of kubectl, which is in the operator's image.
+  images: ['packages/sandbox', 'packages/cli'],
   localcluster: ['packages/kubernetes-values', 'packages/kube', 'packages/apiserver', 'packages/sandbox'],
   demo: [
     'packages/api',

@@ -7,6 +7,7 @@ import { buildReleaseImages, type ImageBuild } from './build-images.ts';
 import { changelogSection } from './changelog.ts';
 import { checksums } from './checksums.ts';
 import { packageCharts } from './package-charts.ts';
+import { packagePlugin } from './package-plugin.ts';
 import { Publisher } from './push.ts';
 import { type Release, releaseNotes } from './release-notes.ts';
 import { ReleaseError, type ReleaseRequest } from './request.ts';
@@ -52,7 +53,13 @@ export async function makeRelease(request: ReleaseRequest, options: ReleaseOptio
   const images = await buildReleaseImages(options.images, architectures, scratch, options);
   options.progress?.('packaging charts');
   const charts = await packageCharts(helm, { version, registry, images }, join(scratch, 'charts'));
-  const release: Release = { version, commit, registry, images, charts };
+  options.progress?.('packaging kubectl-slurm');
+  const plugin = await packagePlugin(join(scratch, 'kubectl-slurm'), {
+    version,
+    repository: options.repository,
+    downloads: request.downloads,
+  });
+  const release: Release = { version, commit, registry, images, charts, plugin };
   await writeFile(join(scratch, 'release.json'), `${JSON.stringify(release, undefined, 2)}\n`);
   await writeFile(join(scratch, 'release-notes.md'), releaseNotes(release, changes, request));
   await writeFile(join(scratch, 'checksums.txt'), await checksums(scratch));

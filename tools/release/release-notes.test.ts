@@ -11,6 +11,7 @@ const release: Release = {
     { repository: 'slurm-operator/operator', tag: '1.2.3', releaseTag: '1.2.3', digest, platforms: {} },
     { repository: 'slurm-operator/slurmd', tag: '26.05', releaseTag: '26.05-1.2.3', digest, platforms: {} },
   ],
+  plugin: { file: 'kubectl-slurm-1.2.3.tar.gz', sha256: 'c'.repeat(64) },
   charts: [{ name: 'slurm', file: 'slurm-1.2.3.tgz', sha256: 'b'.repeat(64) }],
 };
 

@@ -1,4 +1,5 @@
 /** What a release says about itself: for people, and for programs. */
+import type { ReleasedPlugin } from './package-plugin.ts';
 import type { ReleaseRequest } from './request.ts';
 
 export interface ReleasedImage {
@@ -26,6 +27,7 @@ export interface Release {
   readonly registry: string;
   readonly images: readonly ReleasedImage[];
   readonly charts: readonly ReleasedChart[];
+  readonly plugin: ReleasedPlugin;
 }
 
 export const chartRepository = (registry: string): string => `oci://${registry}/charts`;
@@ -41,7 +43,7 @@ export function digestsFile(registry: string, images: readonly ReleasedImage[]):
 }
 
 export function releaseNotes(
-  { version, registry, images, charts, commit }: Release,
+  { version, registry, images, charts, plugin, commit }: Release,
   changes: string,
   { architectures }: Pick<ReleaseRequest, 'architectures'>,
 ): string {
@@ -65,6 +67,12 @@ For ${architectures.join(' and ')}. The charts name each image by this digest. \
 | Image | Digest |
 |---|---|
 ${rows.join('\n')}
+
+## kubectl slurm
+
+| File | SHA-256 |
+|---|---|
+| \`${plugin.file}\` | \`${plugin.sha256}\` |
 
 ## Charts
 

@@ -10,6 +10,7 @@ test('a release names version, registry and both architectures', () => {
     registry: 'registry.example.com/hpc',
     architectures: ['amd64', 'arm64'],
     push: false,
+    downloads: 'https://downloads.invalid/slurm-operator/1.2.3',
     loopback: false,
   });
 });
@@ -21,6 +22,7 @@ test('architectures, pushing and a slash at the end of the registry', () => {
     registry: 'localhost:5000',
     architectures: ['amd64'],
     push: true,
+    downloads: 'https://downloads.invalid/slurm-operator/1.2.3',
     loopback: true,
   });
   assert.equal(readRequest({ ...good, REGISTRY: '127.0.0.1:5000/a' }).loopback, true);
@@ -39,6 +41,7 @@ const refused: readonly [string, Record<string, string | undefined>, RegExp][] =
   ['leading zeros', { VERSION: '1.02.3' }, /semantic version/],
   ['build metadata', { VERSION: '1.2.3+abc' }, /semantic version/],
   ['a version that is a path', { VERSION: '../../etc' }, /semantic version/],
+  ['downloads without TLS', { DOWNLOADS: 'http://x' }, /^DOWNLOADS is "http:\/\/x": write an address/],
   ['no registry', { REGISTRY: '' }, /^REGISTRY is not set/],
   [
     'a registry with a scheme',

@@ -11,6 +11,8 @@ export interface ReleaseRequest {
   readonly registry: string;
   readonly architectures: readonly Architecture[];
   readonly push: boolean;
+  /** Where the files of the release will be offered: krew downloads kubectl-slurm from there. */
+  readonly downloads: string;
   /** Whether the registry is on this machine and therefore used without TLS. */
   readonly loopback: boolean;
 }
@@ -50,8 +52,20 @@ export function readRequest(env: Readonly<Record<string, string | undefined>>): 
     registry,
     architectures: all.filter((name) => architectures.includes(name)),
     push: push === 'yes',
+    downloads: downloadsOf(env['DOWNLOADS'], version),
     loopback: isLoopback(registry),
   };
+}
+
+/** Without one the manifest works with `kubectl krew install --archive` only. */
+function downloadsOf(text: string | undefined, version: string): string {
+  const url = (text ?? '').replace(/\/$/, '');
+  if (url === '') return `https://downloads.invalid/slurm-operator/${version}`;
+  if (!/^https:\/\/[^\s]+$/.test(url))
+    throw new ReleaseError(
+      `DOWNLOADS is "${url}": write an address that begins with https://, below which the files of the release will be.`,
+    );
+  return url;
 }
 
 function checkRegistry(registry: string): void {

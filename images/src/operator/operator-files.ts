@@ -46,6 +46,7 @@ export const nodeVersion = rootManifest.optionalDependencies[machines.amd64.runt
 
 export const nodePath = '/usr/bin/node';
 export const programDirectory = '/usr/lib/slurm-operator';
+export const pluginPath = '/usr/share/slurm-operator/kubectl-slurm';
 export const sbomPath = '/usr/share/sbom/slurm-operator.cdx.json';
 
 /** Each program: its source from the root of the repository, and the name it is started by. */

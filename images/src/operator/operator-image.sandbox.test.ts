@@ -6,7 +6,7 @@ import { before, test } from 'node:test';
 import { runCommand } from '@slurm-operator/sandbox';
 import type { BuiltImage } from '../build-image.ts';
 import { buildOperatorImage } from './build-operator-image.ts';
-import { nodeVersion, sbomPath } from './operator-files.ts';
+import { nodeVersion, pluginPath, sbomPath } from './operator-files.ts';
 
 let image: BuiltImage;
 before(async () => {
@@ -31,6 +31,11 @@ test('its programs start: both parts of the operator, and a curl that goes nowhe
   assert.match((await inImage('/webhook', '--help')).stdout, /validates what CEL rules cannot/);
   assert.equal((await inImage('/usr/bin/node', '--version')).stdout.trim(), `v${nodeVersion}`);
   await assert.rejects(inImage('/usr/bin/curl', 'http://example.org/'), /is not localhost/);
+});
+
+test('the plugin of kubectl is in it, and runs', async () => {
+  const { stdout } = await inImage('/usr/bin/node', pluginPath, 'version', '--client');
+  assert.match(stdout, /^plugin +\d/);
 });
 
 test('there is no shell in it, nor anything else to run', async () => {

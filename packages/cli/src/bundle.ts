@@ -28,7 +28,10 @@ export interface CliBundle {
   readonly unpacked: number;
 }
 
-export async function bundleCli(): Promise<CliBundle> {
+export { completionScript } from './command-line/completion-script.ts';
+
+/** `version`: of a release; by default that of the sources. */
+export async function bundleCli(version?: string): Promise<CliBundle> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: repository,
     entryPoints: ['packages/cli/src/main.ts'],
@@ -46,6 +49,7 @@ export async function bundleCli(): Promise<CliBundle> {
       yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', `file://${repository}`)),
     },
     plugins: [withoutServer],
+    ...(version === undefined ? {} : { define: { PLUGIN_VERSION: JSON.stringify(version) } }),
     // Optional accelerators of ws, which are not installed.
     external: ['bufferutil', 'utf-8-validate'],
     logLevel: 'silent',

@@ -1,6 +1,7 @@
 /** Commands from words to output and exit code, on an embedded API server with a simulated slurmrestd. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '@slurm-operator/kube/testing';
 import { signJwt } from '@slurm-operator/slurm';
 import { CliWorld } from '../testing/cli-world.ts';
 import { globalFlags } from './command-line/command.ts';
@@ -145,6 +146,30 @@ test('drain and resume: asked once, refused by the user, and by what the operato
   assert.equal(ours.code, 3);
   assert.match(ours.err, /The operator drained gpu-2 .* would do so again/);
   assert.equal((await world.run(['resume', 'gpu-2', '--force', ...here])).code, 0);
+});
+
+test('a wait has a deadline, and survives a slurmrestd that is away for a moment', async () => {
+  const job = world.slurm.cluster.runJob(['gpu-0'], { timeLimit: 60 });
+  try {
+    const words = ['drain', 'gpu-0', '--reason', 'x', '--wait', ...here];
+    const late = await world.run([...words, '--timeout', '1']);
+    assert.equal(late.code, 2);
+    assert.match(late.err, /After 1 s, gpu-0 is not drained yet/);
+    const bad = await world.run([...words, '--timeout', 'soon']);
+    assert.match(bad.err, /--timeout must be seconds/);
+    assert.equal(bad.out, '', 'nothing was changed');
+    let told = '';
+    const waiting = world.run([...words, '--timeout', '60'], { onErr: (text) => (told += text) });
+    await until('it waits', () => told.includes('waiting for gpu-0'));
+    await world.slurm.refuse();
+    await until('it notices', () => told.includes('No answer; trying again'));
+    await world.slurm.listen();
+    await world.run(['cancel', String(job), ...here]);
+    const done = await waiting;
+    assert.equal(done.code, 0, done.err);
+  } finally {
+    await world.run(['resume', 'gpu-0', ...here]);
+  }
 });
 
 test('rollout: paused, resumed, and a status that is not over is exit code 1', async () => {

@@ -32,6 +32,8 @@ export interface RunAs {
   readonly answer?: string;
   readonly columns?: number;
   readonly colours?: boolean;
+  /** Sees what is written to stderr while the command runs. */
+  readonly onErr?: (text: string) => void;
 }
 
 const namespace = 'hpc';
@@ -102,7 +104,10 @@ export class CliWorld {
     const io: Io = {
       out: (text) => (out += text),
       clear: () => (out += '[clear]'),
-      err: (text) => (err += text),
+      err: (text) => {
+        err += text;
+        as.onErr?.(text);
+      },
       isTty: false,
       canAsk: as.answer !== undefined,
       columns: as.columns ?? 100,

@@ -1,12 +1,16 @@
 /** completion, options and version. */
 import { deployments } from '@slurm-operator/kube';
+import manifest from '../../package.json' with { type: 'json' };
 import type { Command } from '../command-line/command.ts';
 import { completionScript } from '../command-line/completion-script.ts';
 import { optionsHelp } from '../command-line/help.ts';
 import { CliError, exitCode } from '../errors.ts';
 import { readClusters } from './needs.ts';
 
-export const pluginVersion = '0.1.0';
+declare const PLUGIN_VERSION: string | undefined;
+
+/** Written into the file when it is bundled for a release. */
+export const pluginVersion = typeof PLUGIN_VERSION === 'string' ? PLUGIN_VERSION : manifest.version;
 
 const nothing = { flags: [], needs: [], role: 'viewer', group: 'other' } as const;
 

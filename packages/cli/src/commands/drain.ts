@@ -1,12 +1,12 @@
 /** drain and resume: Slurm nodes by name or hostlist. */
 import { hosts } from '@slurm-operator/advice';
 import { reasonPrefix } from '@slurm-operator/api';
-import { sleep } from '@slurm-operator/kube';
 import { expandHostlist, isBusy, isDown, isDrain, type SlurmNode } from '@slurm-operator/slurm';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
 import type { CommandLine } from '../line.ts';
 import type { Session } from '../session/session.ts';
+import { timeoutOf, waitUntil } from '../session/wait-until.ts';
 import { reachSlurm } from './needs.ts';
 
 const pollMs = 2_000;
@@ -38,6 +38,7 @@ async function drainNodes(session: Session, line: CommandLine): Promise<number> 
     throw new CliError(
       `A reason that begins with "${reasonPrefix.trim()}" is the operator's: it would undo the drain.`,
     );
+  timeoutOf(session);
   const nodes = await chosen(session, line.args);
   const names = nodes.map(({ name }) => name);
   const busy = nodes.filter(({ state }) => isBusy(state));
@@ -52,10 +53,11 @@ async function drainNodes(session: Session, line: CommandLine): Promise<number> 
       .join(''),
   );
   if (!line.has('wait')) return exitCode.good;
-  return waitFor(session, line, names, 'drained', ({ state }) => isDrain(state) && !isBusy(state));
+  return waitFor(session, names, 'drained', ({ state }) => isDrain(state) && !isBusy(state));
 }
 
 async function resumeNodes(session: Session, line: CommandLine): Promise<number> {
+  timeoutOf(session);
   const nodes = await chosen(session, line.args);
   const ours = nodes.filter((node) => isDrain(node.state) && node.reason.startsWith(reasonPrefix));
   if (ours.length > 0 && !line.has('force'))
@@ -80,33 +82,38 @@ async function resumeNodes(session: Session, line: CommandLine): Promise<number>
       .join(''),
   );
   if (!line.has('wait')) return exitCode.good;
-  return waitFor(session, line, names, 'back', ({ state }) => !isDrain(state) && !isDown(state));
+  return waitFor(session, names, 'back', ({ state }) => !isDrain(state) && !isDown(state));
 }
 
 async function waitFor(
   session: Session,
-  line: CommandLine,
   names: readonly string[],
   what: string,
   done: (node: SlurmNode) => boolean,
 ): Promise<number> {
-  const timeout = Number(line.text('timeout') ?? '3600') * 1000;
-  if (!(timeout > 0)) throw new CliError('--timeout must be seconds, such as 600.');
-  const deadline = session.io.now() + timeout;
+  const timeoutSeconds = timeoutOf(session, 3_600);
   const slurm = await session.slurm();
-  for (let told = ''; ; ) {
+  let left: readonly string[] = names;
+  let told = '';
+  const look = async () => {
     const { items } = await slurm.nodes.list({ signal: session.signal });
-    const left = items.filter((node) => names.includes(node.name) && !done(node)).map(({ name }) => name);
+    const gone = names.filter((name) => !items.some((node) => node.name === name));
+    if (gone.length > 0) throw new CliError(`Slurm no longer has ${hosts(gone)}.`);
+    left = items.filter((node) => names.includes(node.name) && !done(node)).map(({ name }) => name);
     if (left.length === 0) return exitCode.good;
-    if (session.io.now() > deadline)
-      throw new CliError(
-        `After ${timeout / 1000} s, ${hosts(left)} ${left.length === 1 ? 'is' : 'are'} not ${what} yet.`,
-      );
     const text = `waiting for ${hosts(left)}`;
     if (text !== told) session.note(text);
     told = text;
-    await sleep(pollMs, session.signal);
-  }
+    return undefined;
+  };
+  return waitUntil<number>(session, look, {
+    everyMs: pollMs,
+    timeoutSeconds,
+    tooLong: () =>
+      new CliError(
+        `After ${timeoutSeconds} s, ${hosts(left)} ${left.length === 1 ? 'is' : 'are'} not ${what} yet.`,
+      ),
+  });
 }
 
 const waitFlags = [

@@ -1,19 +1,13 @@
 /** rollout: status, pause, resume and undo of a NodeSet. */
 import { count, hosts } from '@slurm-operator/advice';
 import { conditionType, label, type NodeSet } from '@slurm-operator/api';
-import {
-  controllerRevisions,
-  type JsonPatch,
-  type Live,
-  NotFoundError,
-  pods,
-  sleep,
-} from '@slurm-operator/kube';
+import { controllerRevisions, type JsonPatch, type Live, NotFoundError, pods } from '@slurm-operator/kube';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
 import type { CommandLine } from '../line.ts';
 import { nodeSets } from '../session/resources.ts';
 import type { Session } from '../session/session.ts';
+import { timeoutOf, waitUntil } from '../session/wait-until.ts';
 import { readObjects, writeNodeSets } from './needs.ts';
 
 export async function nodeSetOf(session: Session, word: string | undefined): Promise<Live<NodeSet>> {
@@ -62,23 +56,25 @@ export function progressOf(set: Live<NodeSet>): Progress {
 }
 
 async function showStatus(session: Session, line: CommandLine): Promise<number> {
-  let set = await nodeSetOf(session, line.args[0]);
-  const timeout = Number(line.text('timeout') ?? '0') * 1000;
-  const deadline = timeout > 0 ? session.io.now() + timeout : Number.POSITIVE_INFINITY;
-  const wait = line.has('watch') || timeout > 0;
-  for (let told = ''; ; ) {
+  const wait = line.has('watch') || line.has('timeout');
+  const timeoutSeconds = timeoutOf(session);
+  let told = '';
+  const look = async () => {
+    const set = await nodeSetOf(session, line.args[0]);
     const { done, text } = progressOf(set);
     if (text !== told) session.io.out(`nodeset/${set.metadata.name}: ${text}\n`);
     told = text;
     if (done) return exitCode.good;
-    if (!wait) return exitCode.findings;
-    if (session.io.now() > deadline)
-      throw new CliError(`The rollout of ${set.metadata.name} is not over after ${timeout / 1000} s.`, {
+    return wait ? undefined : exitCode.findings;
+  };
+  return waitUntil<number>(session, look, {
+    everyMs: 1_000,
+    timeoutSeconds,
+    tooLong: () =>
+      new CliError(`The rollout of ${line.args[0] ?? ''} is not over after ${timeoutSeconds} s.`, {
         exitCode: exitCode.findings,
-      });
-    await sleep(1_000, session.signal);
-    set = await nodeSetOf(session, line.args[0]);
-  }
+      }),
+  });
 }
 
 async function setPaused(session: Session, line: CommandLine, paused: boolean): Promise<number> {
@@ -176,7 +172,7 @@ export const rollout: readonly Command[] = [
     summary: 'Say how far a rollout is; exit code 0 when it is over',
     flags: [
       { name: 'watch', short: 'w', description: 'Wait until it is over.' },
-      { name: 'timeout', value: 'SECONDS', description: 'Wait at most so long.' },
+      { name: 'timeout', value: 'SECONDS', description: 'Wait at most so long. Default: a day.' },
     ],
     examples: ['rollout status nodeset/gpu', 'rollout status nodeset/gpu --timeout 3600'],
     role: 'viewer',

@@ -10,10 +10,12 @@ import { clip, width } from '../output/style.ts';
 import { table } from '../output/table.ts';
 import { accountings, clusters, controllers, loginSets, nodeSets, restApis } from '../session/resources.ts';
 import type { Session } from '../session/session.ts';
+import { waitUntil } from '../session/wait-until.ts';
 import { readObjects, readOperator } from './needs.ts';
 import { headline, type Line, type StatusInput, statusLines } from './status-view.ts';
 
 const redrawMs = 1_000;
+const outageSeconds = 300;
 
 async function look(session: Session): Promise<StatusInput> {
   const client = await session.client();
@@ -138,7 +140,13 @@ async function run(session: Session, line: CommandLine): Promise<number> {
     }
     last = text;
     await sleep(redrawMs, session.signal).catch(() => undefined);
-    if (!session.signal.aborted) input = await look(session);
+    // What fails for a moment must not end a watch.
+    if (!session.signal.aborted)
+      input = await waitUntil(session, () => look(session), {
+        everyMs: redrawMs,
+        timeoutSeconds: outageSeconds,
+        tooLong: () => new CliError('The Kubernetes API does not respond.'),
+      });
   }
   return exitCode.good;
 }

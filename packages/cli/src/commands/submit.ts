@@ -1,6 +1,5 @@
 /** submit: a batch script over REST; --test says where it would fit without submitting it. */
 import { readFile } from 'node:fs/promises';
-import { sleep } from '@slurm-operator/kube';
 import {
   formatTimeLimit,
   hasEnded,
@@ -14,6 +13,7 @@ import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
 import type { CommandLine } from '../line.ts';
 import type { Session } from '../session/session.ts';
+import { timeoutOf, waitUntil } from '../session/wait-until.ts';
 import { readBatchScript } from './batch-script.ts';
 import { reachSlurm } from './needs.ts';
 
@@ -101,9 +101,19 @@ async function test(session: Session, job: JobSubmission): Promise<number> {
   return found.some(({ fits: does }) => does) ? exitCode.good : exitCode.findings;
 }
 
+/** What Slurm says of an accepted job, once: it often says the same twice, and as if it had failed. */
+export const remarks = (texts: readonly string[]): readonly string[] => [
+  ...new Set(
+    texts
+      .map((text) => text.replace(/^Job submission resulted in non-zero return code: */, '').trim())
+      .filter((text) => text !== ''),
+  ),
+];
+
 async function run(session: Session, line: CommandLine): Promise<number> {
   const job = await scriptOf(session, line.args[0]);
   if (line.has('test')) return test(session, job);
+  const timeoutSeconds = timeoutOf(session);
   const slurm = await session.slurm();
   const { user } = await session.openSlurm();
   if (user !== undefined && line.text('slurm-user') === undefined)
@@ -112,20 +122,25 @@ async function run(session: Session, line: CommandLine): Promise<number> {
     );
   if (user !== undefined) await session.confirm(`submit ${line.args[0]} as Slurm user ${user}`);
   const { id, message, warnings } = await slurm.jobs.submit(job, { signal: session.signal });
-  // Slurm often says the same in both.
-  for (const text of [message, ...warnings.filter((one) => message === '' || !one.includes(message))])
-    if (text !== '') session.note(text);
+  for (const text of remarks([message, ...warnings])) session.note(text);
   session.io.out(session.format === 'name' ? `job/${id}\n` : `job/${id} submitted\n`);
   if (!line.has('wait')) return exitCode.good;
-  for (let told = ''; ; ) {
+  let told = '';
+  const look = async () => {
     const now = await slurm.jobs.get(id, { signal: session.signal });
+    // slurmctld forgets a job some time after its end.
     if (now === undefined) return exitCode.good;
     const text = `${now.state.join('+')}${now.state.includes('PENDING') ? ` (${now.stateReason})` : now.nodes === '' ? '' : ` on ${now.nodes}`}`;
     if (text !== told) session.note(`job/${id} ${text}`);
     told = text;
-    if (hasEnded(now.state)) return now.state.includes('COMPLETED') ? exitCode.good : exitCode.findings;
-    await sleep(1_000, session.signal);
-  }
+    if (!hasEnded(now.state)) return undefined;
+    return now.state.includes('COMPLETED') ? exitCode.good : exitCode.findings;
+  };
+  return waitUntil<number>(session, look, {
+    everyMs: 1_000,
+    timeoutSeconds,
+    tooLong: () => new CliError(`After ${timeoutSeconds} s, job ${id} has not ended; it goes on.`),
+  });
 }
 
 export const submit: Command = {
@@ -139,6 +154,7 @@ export const submit: Command = {
       description: 'Submit nothing: say which partition it fits, and whether it could start now.',
     },
     { name: 'wait', short: 'w', description: 'Return when the job ended.' },
+    { name: 'timeout', value: 'SECONDS', description: 'How long to wait. Default: a day.' },
   ],
   examples: ['submit train.sh', 'submit train.sh --test', 'submit train.sh --slurm-user alice --wait'],
   slurm: 'required',

@@ -14,6 +14,8 @@ export interface OpenSlurm extends AsyncDisposable {
   readonly user: string | undefined;
 }
 
+const samePodMs = 5_000;
+
 /** What the operator itself is to Slurm. */
 const administrator = 'slurm';
 
@@ -41,8 +43,16 @@ export async function findServer(
   const { spec, metadata } = await session.cluster();
   if (spec.server !== undefined) return { server: spec.server, close: () => Promise.resolve() };
   const client = await session.client();
-  const pod = await restPod(session, client, metadata.namespace, spec.controllerRef?.name ?? '');
-  const forwarded = await forwardPort(client, pod.ref, pod.port, {
+  const find = () => restPod(session, client, metadata.namespace, spec.controllerRef?.name ?? '');
+  let pod = await find();
+  let foundAt = session.io.now();
+  // slurmrestd may be replaced during a long wait: a later connection looks for it again.
+  const current = async () => {
+    if (session.io.now() - foundAt > samePodMs) pod = await find();
+    foundAt = session.io.now();
+    return pod.ref;
+  };
+  const forwarded = await forwardPort(client, current, pod.port, {
     localPort,
     signal: session.signal,
     timeout: session.timeout,
