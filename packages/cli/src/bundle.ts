@@ -71,6 +71,8 @@ const helpTexts = (): Readonly<Record<string, string>> =>
   ]);
 
 function fileOf(program: string): string {
+  // There -h belongs to the program of Slurm.
+  const passedOn = commands.filter((command) => command.passesOn === true).map(({ name }) => name);
   const packed = brotliCompressSync(program, {
     params: { [constants.BROTLI_PARAM_SIZE_HINT]: program.length },
   });
@@ -83,7 +85,8 @@ if (Number(process.versions.node.split('.')[0]) < 22) {
 }
 const words = process.argv.slice(2);
 const help = ${JSON.stringify(helpTexts())};
-const asks = words.length === 0 || /^(-h|--help)$/.test(words[words.length - 1]);
+const last = words[words.length - 1];
+const asks = words.length === 0 || last === '--help' || (last === '-h' && !${JSON.stringify(passedOn)}.includes(words[0]));
 const text = asks ? help[words.slice(0, -1).join(' ')] : undefined;
 if (text === undefined) run();
 else process.stdout.write(text);

@@ -71,3 +71,17 @@ test('every command has a summary without a full stop, an example that parses to
   for (const { name } of commands) assert.ok(help.includes(`  ${name} `), name);
   assert.ok(Math.max(...help.split('\n').map((line) => line.length)) <= 112);
 });
+
+test('what belongs to a program of Slurm reaches it', () => {
+  for (const [words, rest, namespace] of [
+    [['sinfo', '-s'], ['-s'], undefined],
+    [['squeue', '-o', '%i %j'], ['-o', '%i %j'], undefined],
+    [['squeue', '-h', '--user', 'alice'], ['-h', '--user', 'alice'], undefined],
+    [['sacct', '-n', 'hpc', '--', '-n'], ['-n'], 'hpc'],
+    [['-n', 'hpc', 'scontrol', 'show', 'job', '7'], ['show', 'job', '7'], 'hpc'],
+    [['sinfo', '--namespace=hpc', '-R'], ['-R'], 'hpc'],
+  ] as const) {
+    const line = parse(words, commands);
+    assert.deepEqual([line.rest, line.text('namespace')], [rest, namespace], words.join(' '));
+  }
+});

@@ -26,7 +26,7 @@ export function parse(words: readonly string[], commands: readonly Command[]): P
     if (word.startsWith('-') && word !== '-') {
       const equals = word.indexOf('=');
       const name = word.slice(0, equals < 0 ? undefined : equals);
-      if (command?.passesOn === true && !known().some((flag) => isNamed(flag, name))) {
+      if (command?.passesOn === true && !isOurs(name)) {
         rest.push(...words.slice(index));
         break;
       }
@@ -99,6 +99,13 @@ function findFlag(
     `unknown flag ${name}${close === undefined ? '' : `; did you mean ${close}?`} See kubectl slurm ${command === undefined ? '' : `${command.name} `}--help.`,
   );
 }
+
+/** Of a command that is passed on to a program of Slurm: where it runs is said to us, `-s`, `-o` and the like to the program. */
+const isOurs = (name: string): boolean =>
+  name === '-n' ||
+  (name.startsWith('--') &&
+    globalFlags.some((flag) => isNamed(flag, name)) &&
+    !['--output', '--no-headers', '--yes'].includes(name));
 
 /** `--namespace` or `-n`. */
 const isNamed = (flag: Flag, name: string): boolean =>

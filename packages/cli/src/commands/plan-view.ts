@@ -94,7 +94,9 @@ export function notes({ forecast, observed, slurm, unfit, forbidden }: SetPlan):
   return [
     ...(observed.autoscale === undefined
       ? []
-      : ['This NodeSet is autoscaled: Slurm decides when workers start and stop, which is not simulated.']),
+      : [
+          'This NodeSet is autoscaled, and the plan is about workers that are awake. Slurm starts and stops others as jobs need them; they start with the new revision.',
+        ]),
     ...jobs,
     ...(unexplained.length === 0
       ? []

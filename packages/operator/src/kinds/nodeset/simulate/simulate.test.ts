@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
+import { noFailures } from '../autoscale/autoscale.ts';
 import { type Simulation, simulate } from './simulate.ts';
 import type { SimulatedJob } from './virtual-world.ts';
 
@@ -77,4 +78,45 @@ test('an unknown Slurm removes nothing and has no end', () => {
   const slurm = { kind: 'unknown', since: now, why: 'connection refused' } as const;
   const done = simulate(set({ replicas: 1, slurm }), [], durations, now);
   assert.deepEqual([order(done, 'delete'), done.endsAt], [[], undefined]);
+});
+
+const autoscale = {
+  min: 0,
+  max: 3,
+  spare: 0,
+  idleAfter: minute,
+  wake: 'OnDemand',
+  giveUpAfter: 5 * minute,
+  retryAfter: 10 * minute,
+  protectAfter: 3,
+  shape: 'CPUs=4 Feature=w RealMemory=4000',
+  size: { cpus: 4, memory: 4000, gpus: 0 },
+  shapeSource: 'Limits',
+  feature: 'w',
+  recordsBy: 'Rest',
+  unsupported: undefined,
+  history: noFailures,
+} as const;
+const cloud = (ordinal: number, ...flags: string[]) =>
+  slurmNode(ordinal, {
+    base: 'IDLE',
+    flags: new Set(['CLOUD', ...flags]),
+    slurmdStartedAt: now - 60 * minute,
+    ...(flags.length > 0 ? { instanceId: undefined, slurmdStartedAt: undefined } : {}),
+  });
+
+test('of an autoscaled set the workers that are awake are replaced or removed, and sleeping ones stay asleep', () => {
+  const nodes = [cloud(0), cloud(1), cloud(2, 'POWERED_DOWN')];
+  const two = (over: object) => observed([worker(0), worker(1)], nodes, { autoscale, ...over });
+  const busy = [job(1, 'w-0', now + 20 * minute)];
+  const rolled = simulate(two({ updateRevision: 'r2' }), busy, durations, now);
+  assert.deepEqual(order(rolled, 'delete', 'create'), [
+    'delete w-1',
+    'create w-1',
+    'delete w-0',
+    'create w-0',
+  ]);
+  assert.equal(after(rolled), 23);
+  const fewer = simulate(two({ autoscale: { ...autoscale, max: 1 } }), busy, durations, now);
+  assert.deepEqual(order(fewer, 'delete', 'create'), ['delete w-1']);
 });
