@@ -35,9 +35,10 @@ export function planText(plan: SetPlan, { io, paint }: View): string {
   ].filter((part) => part !== false);
   const head = `${observed.name}: ${count(observed.workers.length, 'worker')}; ${todo.length === 0 ? 'nothing to do' : todo.join(', ')}`;
   lines.push(paint('strong', head));
-  if (created.length > 0) row('+', hosts(created));
-  if (replaced.length > 0) row('-/+', hosts(replaced));
-  if (removed.length > 0) row('-', hosts(removed));
+  const shown = (pods: readonly string[]) => hosts(nodeNames(pods, observed));
+  if (created.length > 0) row('+', shown(created));
+  if (replaced.length > 0) row('-/+', shown(replaced));
+  if (removed.length > 0) row('-', shown(removed));
   if (todo.length > 0) {
     const start =
       times.starts === 0
@@ -66,6 +67,17 @@ export function planText(plan: SetPlan, { io, paint }: View): string {
     `${observed.deletionPolicy === 'Delete' && observed.deleting ? '' : 'No job is cancelled. '}Nothing was changed.`,
   );
   return `${lines.join('\n')}\n`;
+}
+
+/** Workers by the names that they have in Slurm, as in every other command. A pod that does not exist yet continues the row of the others. */
+export function nodeNames(pods: readonly string[], { workers, name }: Observed): readonly string[] {
+  const known = new Map(workers.map((worker) => [worker.name, worker.slurmName]));
+  const prefixes = new Set(workers.map(({ slurmName }) => slurmName.replace(/\d+$/, '')));
+  const [prefix] = prefixes.size === 1 ? prefixes : [];
+  return pods.map((pod) => {
+    const ordinal = pod.startsWith(`${name}-`) ? pod.slice(name.length + 1) : '';
+    return known.get(pod) ?? (prefix !== undefined && /^\d+$/.test(ordinal) ? prefix + ordinal : pod);
+  });
 }
 
 const endText = ({ endsAt }: Simulation, when: (at: number) => string): string =>
@@ -102,7 +114,9 @@ export function notes({ forecast, observed, slurm, unfit, forbidden }: SetPlan):
       ? []
       : [`${hosts(unexplained, 20)} are busy, and no job that you may see explains it.`]),
     ...(stuck ? latest.withheld.slice(0, 3).map((why) => `${why}.`) : []),
-    ...(earliest.outdated.length === 0 ? [] : [outdatedNote(earliest.outdated, observed)]),
+    ...(earliest.outdated.length === 0
+      ? []
+      : [outdatedNote(nodeNames(earliest.outdated, observed), observed)]),
     ...(latest.deletedClaims.length === 0
       ? []
       : [
