@@ -1,0 +1,265 @@
+/**
+ * The client half of the token exchange, attacked through `kubectl slurm` on a running demo with real daemons. People are service accounts
+ * here; Slurm knows alice only. Returns the table of results.
+ */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chart, Helm } from '@slurm-operator/charts';
+import { type Client, configMaps, exec, kubeconfigConfig, namespaces } from '@slurm-operator/kube';
+import { controllers } from '@slurm-operator/operator';
+import { type CommandResult, runCommand } from '@slurm-operator/sandbox';
+import { parseAllDocuments } from 'yaml';
+import { until } from './until.ts';
+
+const roles = fileURLToPath(new URL('../../deploy/kubectl-slurm-roles.yaml', import.meta.url));
+const people = 'people';
+const demo = 'slurm-demo';
+const operator = 'slurm-demo-operator';
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+
+export interface AttackOptions {
+  readonly client: Client;
+  readonly kubeconfig: string;
+  readonly directory: string;
+  /** The file of `kubectl slurm`. */
+  readonly plugin: string;
+}
+
+export async function attackTokenExchange(options: AttackOptions): Promise<readonly string[]> {
+  const { client, directory } = options;
+  await enable(options);
+  await introduceAlice(client);
+  for (const role of parseAllDocuments(await readFile(roles, 'utf8')))
+    await client.json('POST', `${rbac}/clusterroles`, { body: role.toJS() as object });
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: people } });
+  for (const name of ['alice', 'zoe', 'slurm', 'backup', 'mallory', 'carol', 'flood'])
+    await account(client, name);
+  for (const name of ['alice', 'zoe', 'slurm', 'backup', 'carol', 'flood'])
+    await bind(client, {
+      name: `${name}-user`,
+      namespace: demo,
+      role: ['ClusterRole', 'slurm-user'],
+      who: name,
+    });
+  await bind(client, {
+    name: 'mallory-view',
+    namespace: demo,
+    role: ['ClusterRole', 'slurm-viewer'],
+    who: 'mallory',
+  });
+  for (const name of ['alice', 'zoe', 'slurm', 'backup', 'mallory', 'carol', 'flood'])
+    await bind(client, {
+      name: `${name}-exchange`,
+      namespace: operator,
+      role: ['Role', 'slurm-operator-token-exchange'],
+      who: name,
+    });
+  const { server } = await kubeconfigConfig({ files: [options.kubeconfig] });
+  const { ca = '' } = await client.config.identity({ refused: false });
+  const as = async (name: string, token: string, words: readonly string[]): Promise<CommandResult> => {
+    const file = join(directory, `kubeconfig-${name}`);
+    const base64 = Buffer.from(ca).toString('base64');
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster: { server, 'certificate-authority-data': base64 } }],
+      users: [{ name: 'u', user: { token } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: demo } }],
+      'current-context': 'x',
+    };
+    await writeFile(file, JSON.stringify(config), { mode: 0o600 });
+    const { SLURM_JWT: _, ...env } = process.env;
+    return runCommand([process.execPath, options.plugin, '--operator-namespace', operator, ...words], {
+      env: { ...env, KUBECONFIG: file, NO_COLOR: '1' },
+      allowFailure: true,
+      timeoutMs: 120_000,
+    });
+  };
+  const token = (name: string, audiences?: readonly string[]) => tokenOf(client, name, audiences);
+  const rows: string[] = [];
+  const row = (what: string, { exitCode, stdout, stderr }: CommandResult, code: number, says: RegExp) => {
+    const said = `${stdout}${stderr}`.trim().replaceAll(/\s+/g, ' ');
+    assert.equal(exitCode, code, `${what}: ${said}`);
+    assert.match(said, says, what);
+    assert.doesNotMatch(said, / at .*\.ts:\d+/, what);
+    const shown = said.replaceAll(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, '<token>').slice(0, 150);
+    rows.push(`${what.padEnd(46)} exit ${code}  ${shown}`);
+  };
+
+  const alice = await token('alice');
+  const issued = await as('alice', alice, ['token']);
+  const jwt = issued.stdout.trim();
+  row('alice asks for her token', issued, 0, /token for Slurm user alice, for five minutes/);
+  assert.equal(claimsOf(jwt)['sun'], 'alice');
+  const script = join(directory, 'held.sh');
+  await writeFile(script, '#!/bin/sh\n#SBATCH -H -p short --time=1 --job-name=hers --chdir=/tmp\ntrue\n');
+  const hers = await as('alice', alice, ['submit', script, '-o', 'name']);
+  row('alice submits a job', hers, 0, /^job\/\d+/);
+  const theirs = (
+    await runCommand(
+      [process.execPath, options.plugin, '-n', demo, 'submit', script, '--slurm-user', 'root', '-o', 'name'],
+      {
+        env: { ...process.env, KUBECONFIG: options.kubeconfig },
+      },
+    )
+  ).stdout.trim();
+  row('alice cancels a job of root', await as('alice', alice, ['cancel', theirs]), 3, /Slurm refuses it/);
+  row(
+    'alice drains a node',
+    await as('alice', alice, ['drain', 'short-0', '--reason', 'mine']),
+    3,
+    /Slurm refuses it|may not/,
+  );
+  row('alice cancels her own job', await as('alice', alice, ['cancel', hers.stdout.trim()]), 0, /cancelled/);
+  row(
+    'alice acts as root in Kubernetes (--as)',
+    await as('alice', alice, ['token', '--as', 'root']),
+    2,
+    /act as another|may not|impersonate/i,
+  );
+  row(
+    'alice signs for root (--slurm-user)',
+    await as('alice', alice, ['token', '--slurm-user', 'root']),
+    2,
+    /right to read Secret/,
+  );
+  row(
+    'a user that Slurm does not know',
+    await as('zoe', await token('zoe'), ['jobs']),
+    2,
+    /Slurm does not accept the token|Slurm/,
+  );
+  row(
+    'the user slurm, without consent',
+    await as('slurm', await token('slurm'), ['token']),
+    2,
+    /tokens for slurm need consent/,
+  );
+  row('a system account', await as('backup', await token('backup'), ['token']), 2, /system account/);
+  row(
+    'no right to clusters/jobs',
+    await as('mallory', await token('mallory'), ['token']),
+    2,
+    /may not create clusters\/jobs/,
+  );
+  row(
+    'a token for a foreign audience',
+    await as('alice', await token('alice', ['vault']), ['token']),
+    2,
+    /does not accept your credentials/,
+  );
+  row(
+    'a forged token',
+    await as('alice', `${alice.slice(0, -8)}AAAAAAAA`, ['token']),
+    2,
+    /does not accept your credentials/,
+  );
+  const carol = await token('carol');
+  row('carol asks for her token', await as('carol', carol, ['token']), 0, /Slurm user carol/);
+  await client.json('DELETE', `/api/v1/namespaces/${people}/serviceaccounts/carol`);
+  row(
+    'replay after the account was deleted',
+    await as('carol', carol, ['token']),
+    2,
+    /does not accept your credentials/,
+  );
+  const flood = await token('flood');
+  const results = await Promise.all(Array.from({ length: 14 }, () => as('flood', flood, ['token'])));
+  const refused = results.filter(({ exitCode }) => exitCode === 2);
+  assert.ok(refused.length > 0 && refused.length < 14, `${refused.length} of 14 refused`);
+  row(
+    `a flood: ${refused.length} of 14 at once are refused`,
+    refused[0] as CommandResult,
+    2,
+    /too many requests/,
+  );
+  row('alice goes on meanwhile', await as('alice', alice, ['jobs']), 0, /./);
+  return rows;
+}
+
+const claimsOf = (jwt: string): Readonly<Record<string, unknown>> =>
+  JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8')) as Record<string, unknown>;
+
+async function enable({ kubeconfig }: AttackOptions): Promise<void> {
+  await using helm = await Helm.open({ kubeconfig });
+  const values = await helm.file({
+    operator: { tokenExchange: { enabled: true, userPrefix: `system:serviceaccount:${people}:` } },
+  });
+  const place = ['--namespace', operator, '--reuse-values', '--values', values];
+  await helm.run([
+    'upgrade',
+    'slurm-operator',
+    chart('slurm-operator'),
+    ...place,
+    '--wait',
+    '--timeout',
+    '4m',
+  ]);
+}
+
+/** slurmctld must know the name: here from a file, at a site from its directory. */
+async function introduceAlice(client: Client): Promise<void> {
+  const [controller] = (await client.list(controllers, { namespace: demo })).items;
+  const { metadata } = controller ?? assert.fail('no Controller');
+  const inSlurmctld = (...command: readonly string[]) =>
+    exec(client, { namespace: demo, name: `${metadata.name}-controller-0` }, command, {
+      container: 'slurmctld',
+    });
+  const { stdout } = await inSlurmctld('cat', '/etc/passwd');
+  await client.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'passwd', namespace: demo },
+    data: { passwd: `${stdout.trim()}\nalice:x:5001:5001::/tmp:/bin/sh\n` },
+  });
+  await client.mergePatch(controllers, metadata, {
+    spec: {
+      slurmctld: { volumeMounts: [{ name: 'passwd', mountPath: '/etc/passwd', subPath: 'passwd' }] },
+      template: { spec: { volumes: [{ name: 'passwd', configMap: { name: 'passwd' } }] } },
+    },
+  });
+  await until('slurmctld knows alice', async () => {
+    const found = await inSlurmctld('id', 'alice').catch(() => undefined);
+    return found?.exitCode === 0;
+  });
+}
+
+const account = (client: Client, name: string) =>
+  client.json('POST', `/api/v1/namespaces/${people}/serviceaccounts`, {
+    body: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } },
+  });
+
+async function tokenOf(client: Client, name: string, audiences?: readonly string[]): Promise<string> {
+  const { status } = await client.json<{ status: { token: string } }>(
+    'POST',
+    `/api/v1/namespaces/${people}/serviceaccounts/${name}/token`,
+    {
+      body: {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: audiences === undefined ? {} : { audiences },
+      },
+    },
+  );
+  return status.token;
+}
+
+interface Binding {
+  readonly name: string;
+  readonly namespace: string;
+  readonly role: readonly [kind: string, name: string];
+  readonly who: string;
+}
+
+const bind = (client: Client, { name, namespace, role: [kind, role], who }: Binding) =>
+  client.json('POST', `${rbac}/namespaces/${namespace}/rolebindings`, {
+    body: {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: role },
+      subjects: [{ kind: 'ServiceAccount', name: who, namespace: people }],
+    },
+  });

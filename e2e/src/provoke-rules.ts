@@ -1,0 +1,223 @@
+/**
+ * Makes rules of doctor happen on a running demo, with real daemons behind it: each provokes something, waits until doctor names the rule,
+ * and undoes it. Returns the rules that were found, and what went wrong with the others.
+ */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { apiVersion } from '@slurm-operator/api';
+import { type Client, deployments } from '@slurm-operator/kube';
+import { controllers, nodeSets, restApis, tokens } from '@slurm-operator/operator';
+import { runCommand } from '@slurm-operator/sandbox';
+import { until } from './until.ts';
+
+const namespace = 'slurm-demo';
+const operatorNamespace = 'slurm-demo-operator';
+
+export interface ProvokeOptions {
+  readonly client: Client;
+  readonly kubeconfig: string;
+  readonly directory: string;
+  readonly plugin: string;
+}
+
+export interface Provoked {
+  readonly found: readonly string[];
+  readonly failed: readonly string[];
+}
+
+export async function provokeRules({
+  client,
+  kubeconfig,
+  directory,
+  plugin,
+}: ProvokeOptions): Promise<Provoked> {
+  const run = (...words: readonly string[]) =>
+    runCommand([process.execPath, plugin, '-n', namespace, ...words], {
+      env: { ...process.env, KUBECONFIG: kubeconfig, NO_COLOR: '1' },
+      allowFailure: true,
+      timeoutMs: 120_000,
+    });
+  const good = async (...words: readonly string[]) => {
+    const { exitCode, stdout, stderr } = await run(...words);
+    assert.equal(exitCode, 0, `${words.join(' ')}: ${stdout}${stderr}`);
+    return stdout.trim();
+  };
+  let count = 0;
+  const submit = async (options: string, script = 'sleep 900') => {
+    count += 1;
+    const file = join(directory, `rule-${count}.sh`);
+    await writeFile(file, `#!/bin/sh\n#SBATCH -p short --time=30 --chdir=/tmp ${options}\n${script}\n`);
+    return (await good('submit', file, '--slurm-user', 'root', '-o', 'name')).replace('job/', '');
+  };
+  const found = new Set<string>();
+  const failed: string[] = [];
+  const finds = async (rule: string, ...words: readonly string[]) => {
+    await until(`doctor finds ${rule}`, async () => {
+      const { stdout } = await run('doctor', ...words, '-o', 'json');
+      if (!stdout.startsWith('{')) return false;
+      const { findings } = JSON.parse(stdout) as { findings: readonly Found[] };
+      return flat(findings).some((each) => each.rule === rule);
+    });
+    found.add(rule);
+  };
+  const provoke = async (rules: string, act: (undo: AsyncDisposableStack) => Promise<void>) => {
+    const undo = new AsyncDisposableStack();
+    try {
+      await act(undo);
+    } catch (error) {
+      failed.push(`${rules}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    await undo.disposeAsync().catch((error: unknown) => {
+      failed.push(`undoing ${rules}: ${String(error)}`);
+    });
+  };
+  const cancelled = (undo: AsyncDisposableStack, id: string) => {
+    undo.defer(async () => void (await run('cancel', id)));
+    return id;
+  };
+
+  await provoke('F1 F2', async (undo) => {
+    cancelled(undo, await submit('-w short-0 --exclusive'));
+    cancelled(undo, await submit('-w short-1 --exclusive'));
+    const first = cancelled(undo, await submit('-N 2 --exclusive'));
+    const second = cancelled(undo, await submit('-N 2 --exclusive --nice=100'));
+    await finds('F2', `job/${first}`);
+    await finds('F1', `job/${second}`);
+  });
+  await provoke('F5 F25', async (undo) => {
+    await good('drain', 'short-[0-1]', '--reason', 'both away');
+    undo.defer(async () => void (await good('resume', 'short-[0-1]')));
+    const id = cancelled(undo, await submit('-w short-0'));
+    await finds('F5', `job/${id}`);
+  });
+  await provoke('F8', async (undo) => {
+    await good('scontrol', 'update', 'partitionname=short', 'state=down');
+    undo.defer(async () => void (await good('scontrol', 'update', 'partitionname=short', 'state=up')));
+    const id = cancelled(undo, await submit(''));
+    await finds('F8', `job/${id}`);
+  });
+  await provoke('F12 F23', async (undo) => {
+    const bad = await submit('--job-name=bad', 'exit 3');
+    const id = cancelled(undo, await submit(`--dependency=afterok:${bad}`));
+    await finds('F23', `job/${bad}`);
+    await finds('F12', `job/${id}`);
+  });
+  await provoke('F16', async (undo) => {
+    await finds('F16', `job/${cancelled(undo, await submit('--begin=now+2hours'))}`);
+  });
+  await provoke('F6 E9', async (undo) => {
+    const later =
+      'create reservation reservationname=later starttime=now+120minutes duration=60 users=root nodes=short-0';
+    await good('scontrol', ...later.split(' '));
+    undo.defer(async () => void (await good('scontrol', 'delete', 'reservationname=later')));
+    await finds('F6', `job/${cancelled(undo, await submit('--reservation=later'))}`);
+    const now =
+      'create reservation reservationname=maint starttime=now duration=60 users=root flags=maint nodes=short-1';
+    await good('scontrol', ...now.split(' '));
+    undo.defer(async () => void (await good('scontrol', 'delete', 'reservationname=maint')));
+    await finds('E9', 'node/short-1');
+  });
+  await provoke('E14', async (undo) => {
+    await good('scontrol', 'update', 'nodename=short-1', 'state=down', 'reason=broken');
+    undo.defer(async () => void (await good('resume', 'short-1')));
+    await finds('E14', 'node/short-1');
+  });
+  await provoke('G2', async (undo) => {
+    const id = cancelled(undo, await submit('-p long -w long-0 --time=UNLIMITED'));
+    await until('it runs', async () => (await good('job', id)).includes('RUNNING'));
+    await restart(client, 'slurm-worker-long');
+    await finds('G2');
+  });
+  await provoke('G5', async (undo) => {
+    await good('rollout', 'pause', 'slurm-worker-short');
+    undo.defer(async () => void (await good('rollout', 'resume', 'slurm-worker-short')));
+    await restart(client, 'slurm-worker-short');
+    await finds('G5');
+  });
+  await provoke('C5', async (undo) => {
+    const at = { namespace, name: 'refused' };
+    await client.create(tokens, {
+      apiVersion,
+      kind: 'Token',
+      metadata: at,
+      spec: { username: 'slurm', jwtKeyRef: { name: 'slurm-auth-jwt', key: 'jwt.key' } },
+    } as never);
+    undo.defer(async () => void (await client.delete(tokens, at)));
+    await finds('C5');
+  });
+  await provoke('D17', async (undo) => {
+    const at = { namespace, name: 'claims' };
+    const set = await client.get(nodeSets, { namespace, name: 'slurm-worker-long' });
+    const claim = {
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'no-such',
+      resources: { requests: { storage: '1Gi' } },
+    };
+    await client.create(nodeSets, {
+      apiVersion,
+      kind: 'NodeSet',
+      metadata: at,
+      spec: {
+        ...set.spec,
+        replicas: 1,
+        partition: { enabled: false },
+        template: { ...set.spec.template, spec: { hostname: 'claims-' } },
+        volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claim }],
+      },
+    } as never);
+    undo.defer(async () => void (await client.delete(nodeSets, at)));
+    await finds('D17');
+  });
+  await provoke('B18', async (undo) => {
+    const [controller] = (await client.list(controllers, { namespace })).items;
+    const { metadata, spec } = controller ?? assert.fail('no Controller');
+    const refs = spec.configFileRefs ?? [];
+    await client.mergePatch(controllers, metadata, {
+      spec: { configFileRefs: [...refs, { name: 'no-such' }] },
+    });
+    undo.defer(
+      async () => void (await client.mergePatch(controllers, metadata, { spec: { configFileRefs: refs } })),
+    );
+    await finds('B18');
+  });
+  await provoke('B16', async (undo) => {
+    const [api] = (await client.list(restApis, { namespace })).items;
+    const { metadata } = api ?? assert.fail('no RestApi');
+    await client.mergePatch(restApis, metadata, { spec: { replicas: 0 } });
+    undo.defer(async () => void (await client.mergePatch(restApis, metadata, { spec: { replicas: 1 } })));
+    await finds('B16');
+    const { exitCode, stderr } = await run('jobs');
+    assert.equal(exitCode, 2, stderr);
+  });
+  await provoke('A2 A3', async (undo) => {
+    const at = { namespace: operatorNamespace, name: 'slurm-operator' };
+    await client.mergePatch(deployments, at, { spec: { replicas: 0 } });
+    undo.defer(async () => void (await client.mergePatch(deployments, at, { spec: { replicas: 1 } })));
+    await finds('A2');
+    await finds('A3');
+    await until('status says so', async () =>
+      (await run('status')).stdout.includes('No operator has been running'),
+    );
+  });
+  return { found: [...found].toSorted(), failed };
+}
+
+interface Found {
+  readonly rule: string;
+  readonly consequences: readonly Found[];
+}
+
+const flat = (findings: readonly Found[]): readonly Found[] =>
+  findings.flatMap((each) => [each, ...flat(each.consequences)]);
+
+const restart = (client: Client, name: string) =>
+  client.mergePatch(
+    nodeSets,
+    { namespace, name },
+    {
+      spec: {
+        template: { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': String(Date.now()) } } },
+      },
+    },
+  );
