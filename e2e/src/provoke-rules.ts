@@ -142,7 +142,7 @@ export async function provokeRules({
       kind: 'Token',
       metadata: at,
       spec: { username: 'slurm', jwtKeyRef: { name: 'slurm-auth-jwt', key: 'jwt.key' } },
-    } as never);
+    } as never); // defaults that the type asks for are set by the server
     undo.defer(async () => void (await client.delete(tokens, at)));
     await finds('C5');
   });
@@ -165,7 +165,7 @@ export async function provokeRules({
         template: { ...set.spec.template, spec: { hostname: 'claims-' } },
         volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claim }],
       },
-    } as never);
+    } as never); // defaults that the type asks for are set by the server
     undo.defer(async () => void (await client.delete(nodeSets, at)));
     await finds('D17');
   });

@@ -56,7 +56,6 @@ export async function makeRelease(request: ReleaseRequest, options: ReleaseOptio
   options.progress?.('packaging kubectl-slurm');
   const plugin = await packagePlugin(join(scratch, 'kubectl-slurm'), {
     version,
-    repository: options.repository,
     downloads: request.downloads,
   });
   const release: Release = { version, commit, registry, images, charts, plugin };

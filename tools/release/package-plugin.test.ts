@@ -4,17 +4,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { runCommand } from '@slurm-operator/sandbox';
 import { parse } from 'yaml';
 import { krewManifest, packagePlugin } from './package-plugin.ts';
 
-const repository = fileURLToPath(new URL('../../', import.meta.url));
-
 test('the archive runs, the manifest names it by its digest, and the same sources give the same bytes', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'plugin-'));
   try {
-    const options = { version: '1.2.3-rc.1', repository, downloads: 'https://example.org/1.2.3-rc.1' };
+    const options = { version: '1.2.3-rc.1', downloads: 'https://example.org/1.2.3-rc.1' };
     const { file, sha256 } = await packagePlugin(join(directory, 'a'), options);
     assert.equal((await packagePlugin(join(directory, 'b'), options)).sha256, sha256);
     const archive = await readFile(join(directory, 'a', file));

@@ -1,6 +1,6 @@
 /** kubectl-slurm in a release: an archive for every machine with Node, and the manifest with which krew installs it. */
 import { createHash } from 'node:crypto';
-import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleCli, completionScript } from '@slurm-operator/cli/bundle';
 import { runCommand, scratchDirectory } from '@slurm-operator/sandbox';
@@ -8,8 +8,6 @@ import { stringify } from 'yaml';
 
 export interface PackagePluginOptions {
   readonly version: string;
-  /** The root of the repository. */
-  readonly repository: string;
   /** Where the archive will be offered, without a slash at the end. */
   readonly downloads: string;
 }
@@ -25,7 +23,7 @@ const licence = 'LICENSE';
 /** Writes the archive and `slurm.yaml` into a directory. The same sources give the same bytes. */
 export async function packagePlugin(
   directory: string,
-  { version, repository, downloads }: PackagePluginOptions,
+  { version, downloads }: PackagePluginOptions,
 ): Promise<ReleasedPlugin> {
   await mkdir(directory, { recursive: true });
   const content = scratchDirectory('plugin');
@@ -39,7 +37,7 @@ export async function packagePlugin(
     await writeFile(join(content, name), text);
     await chmod(join(content, name), 0o755);
   }
-  await copyFile(join(repository, licence), join(content, licence));
+  await copyFile(join(import.meta.dirname, '../..', licence), join(content, licence));
   await chmod(join(content, licence), 0o644);
   const file = `kubectl-slurm-${version}.tar.gz`;
   const plain = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner', '--format=ustar'];
@@ -54,11 +52,12 @@ export async function packagePlugin(
     content,
     ...names,
   ]);
+  await rm(content, { recursive: true, force: true });
   const sha256 = createHash('sha256')
     .update(await readFile(join(directory, file)))
     .digest('hex');
   const manifest = krewManifest({ version, uri: `${downloads}/${file}`, sha256 });
-  await writeFile(join(directory, 'slurm.yaml'), stringify(manifest, { lineWidth: 0 }));
+  await writeFile(join(directory, 'slurm.yaml'), stringify(manifest, { version: '1.1', lineWidth: 0 }));
   return { file, sha256 };
 }
 

@@ -91,6 +91,7 @@ test('a release holds images, contents, charts, notes and checksums, and is publ
     'charts',
     'checksums.txt',
     'images',
+    'kubectl-slurm',
     'release-notes.md',
     'release.json',
     'sbom',

@@ -37,3 +37,26 @@ test('keeps what is no secret', () => {
   for (const text of ['JobId=7 done', 'error: tokens of the cluster', 'password is wrong'])
     assert.equal(redactText(text), text);
 });
+
+test('secrets under other names and in other notations are left out too', () => {
+  const secret = 'hunter2hunter2';
+  for (const text of [
+    `JobCompPass=${secret}`,
+    `AccountingStoragePass=${secret} AccountingStorageUser=slurm`,
+    `DB_PASSWORD=${secret}`,
+    `{"clientSecret": "${secret}", "user": "x"}`,
+    `aws_secret: '${secret}'`,
+    `Authorization: Bearer ${secret}`,
+    `authorization=Basic ${secret}==`,
+    `X-SLURM-USER-TOKEN: ${secret}`,
+    `https://slurm:${secret}@db:3306/`,
+  ]) {
+    assert.ok(!redactText(text).includes(secret), text);
+    assert.ok(!JSON.stringify(redact({ extraConf: text })).includes(secret), text);
+  }
+  const { args } = redact({ args: ['--db-password', secret, '-v'] }) as { args: readonly string[] };
+  assert.deepEqual(args, ['--db-password', '<left out>', '-v']);
+  // What is no secret stays readable.
+  for (const text of ['Reason=pass the salt', 'bypass the queue', 'PassiveConnections 3', 'compass'])
+    assert.equal(redactText(text), text);
+});

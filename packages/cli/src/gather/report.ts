@@ -13,8 +13,10 @@ const secretAnnotations = /last-applied-configuration/;
 const secretTexts = [
   /eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  /\b(password|passwd|secret|token|StoragePass|api[_-]?key)(\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;]+)/gi,
+  // Also JobCompPass, DB_PASSWORD, "clientSecret": and the like.
+  /([\w-]*(?:pass|password|passwd|secret|token|credentials?|api[_-]?key))(["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;]+)/gi,
   /(:\/\/[^\s/:@]+:)[^\s/@]+@/g,
+  /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g,
 ];
 
 export function redactText(text: string): string {
@@ -28,11 +30,18 @@ export function redactText(text: string): string {
   );
 }
 
+/** The word before a secret in a list of arguments. */
+const isSecretFlag = (word: unknown): boolean =>
+  typeof word === 'string' && /^--?[\w-]*(pass|password|secret|token|key)$/i.test(word);
+
 export function redact(value: unknown, key = ''): unknown {
   if (value instanceof Map) return redact(Object.fromEntries(value), key);
   if (value instanceof Set) return redact([...value], key);
   if (typeof value === 'string') return redactText(value);
-  if (Array.isArray(value)) return secretFields.test(key) ? redacted : value.map((each) => redact(each));
+  if (Array.isArray(value))
+    return secretFields.test(key)
+      ? redacted
+      : value.map((each, at) => (isSecretFlag(value[at - 1]) ? redacted : redact(each)));
   if (typeof value !== 'object' || value === null) return value;
   if (secretFields.test(key)) return redacted;
   return Object.fromEntries(
