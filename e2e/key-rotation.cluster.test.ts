@@ -104,7 +104,7 @@ describe(
         until(
           `step ${n}`,
           async () => (await keysCurrent())?.message.startsWith(`Change of slurm.key, step ${n} of 3`),
-          patience,
+          { ...patience, seen: async () => JSON.stringify([await inForce(), await keysCurrent()]) },
         );
       await step(1);
       await stage.patchNodeSet('w', { replicas: 3 });

@@ -109,6 +109,12 @@ const reasonTexts = {
     advice:
       'Wait, move or cancel the jobs that the message names, or force the change with the command in the message: [configuration changes](configuration-changes.md).',
   },
+  RecordsKept: {
+    group: 'inProgress',
+    meaning:
+      'The Slurm record of a removed worker stays, drained, because a pending job requests that worker by name (`--nodelist`), or a feature that no other node has (`--constraint`). Slurm would end or hold the job without it.',
+    advice: 'Scale out again, or cancel the jobs that the message names.',
+  },
   RestartHeld: {
     group: 'inProgress',
     meaning:

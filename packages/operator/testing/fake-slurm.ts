@@ -10,11 +10,13 @@ import {
   type SlurmReservation,
   type Waiting,
 } from '@slurm-operator/slurm';
-import type { NodesView } from '../src/slurm-connection/slurm-gateway.ts';
+import type { NodesView, PendingNeeds } from '../src/slurm-connection/slurm-gateway.ts';
 import { startOfItsOwn, strictlyLater } from './patient-clock.ts';
 import type { StagedSlurm } from './staged-slurm.ts';
 
 export class FakeSlurm implements StagedSlurm {
+  /** What pending jobs ask for by name. */
+  needs: PendingNeeds = { kind: 'known', jobs: [] };
   readonly nodes = new Map<string, SlurmNode>();
   /** Every change that was asked for, in order. */
   readonly asked: string[] = [];
@@ -119,6 +121,10 @@ export class FakeSlurm implements StagedSlurm {
 
   view(): NodesView {
     return this.#seen;
+  }
+
+  pendingNeeds(): Promise<PendingNeeds> {
+    return Promise.resolve(this.needs);
   }
 
   async freshView(): Promise<NodesView> {

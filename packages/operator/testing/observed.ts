@@ -120,6 +120,7 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
       jobsUnknown: undefined,
       controllerStartedAt: 0,
     },
+    pendingNeeds: { kind: 'known', jobs: [] },
     lastWrites: new Map(),
     backoff: new Map(),
     refusals: new Map(),

@@ -129,6 +129,19 @@ export const plantedFaults: readonly PlantedFault[] = [
     ],
   },
   {
+    name: 'record-of-pending-job',
+    often: ['submit a job that names a node', 'submit a job with a feature', 'scale', 'the cluster moves on'],
+    what: 'the record of a removed worker is deleted although a pending job needs it',
+    law: /L12: record/,
+    edits: [
+      {
+        file: 'kinds/nodeset/plan/kept-records.ts',
+        find: 'if (deletable.length === 0 ||',
+        replace: 'if (deletable.length >= 0 ||',
+      },
+    ],
+  },
+  {
     name: 'future-nodes',
     often: ['change extraConf', 'set maxNodeCount', 'scale', 'submit a job', 'the cluster moves on'],
     what: 'MaxNodeCount is lowered below the workers and FUTURE nodes together',

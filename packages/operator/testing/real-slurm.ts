@@ -11,7 +11,8 @@ import {
   type SlurmReservation,
 } from '@slurm-operator/slurm';
 import { type MiniSlurm, type SlurmRelease, startMiniSlurm } from '@slurm-operator/slurm/testing';
-import type { NodesView } from '../src/slurm-connection/slurm-gateway.ts';
+import { PendingJobs } from '../src/slurm-connection/pending-jobs.ts';
+import type { NodesView, PendingNeeds } from '../src/slurm-connection/slurm-gateway.ts';
 import { strictlyLater } from './patient-clock.ts';
 import type { StagedSlurm, StartedWorker } from './staged-slurm.ts';
 
@@ -91,6 +92,10 @@ export class RealSlurm implements StagedSlurm, AsyncDisposable {
   }
 
   /** An undrained node counts as not responding until the next ping, a second at most: whether that is seen must not be chance. */
+  pendingNeeds(signal: AbortSignal): Promise<PendingNeeds> {
+    return new PendingJobs(this.#client, () => Date.now()).needs(signal);
+  }
+
   async freshView(): Promise<NodesView> {
     let view: NodesView = notAsked;
     await waitUntil(

@@ -95,6 +95,7 @@ export class SimulatedWorld {
       claims: [...this.claims.values()],
       nodes: new Map(this.kubeNodes),
       slurm: this.#view,
+      pendingNeeds: { kind: 'known', jobs: [] },
       lastWrites: new Map(this.lastWrites),
       backoff: new Map(),
       refusals: new Map(),

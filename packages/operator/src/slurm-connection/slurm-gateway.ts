@@ -30,6 +30,17 @@ export type NodesView =
     }
   | { readonly kind: 'unknown'; readonly since: number; readonly why: string };
 
+/** A pending job that asks for nodes (`--nodelist`) or features (`--constraint`) by name. */
+export interface PendingNeed {
+  readonly id: string;
+  readonly nodes: readonly string[];
+  readonly features: readonly string[];
+}
+
+export type PendingNeeds =
+  | { readonly kind: 'known'; readonly jobs: readonly PendingNeed[] }
+  | { readonly kind: 'unknown'; readonly why: string };
+
 export interface SlurmGateway {
   /** What is known now, without waiting. */
   view(): NodesView;
@@ -39,6 +50,8 @@ export interface SlurmGateway {
   freshNodes(names: readonly string[], signal: AbortSignal): Promise<NodesView>;
   /** Tells what of Slurm this NodeSet waits for, so that Slurm is asked more or less often. */
   expectChanges(who: string, waiting: Waiting): void;
+  /** What pending jobs ask for by name: nodes and features. Read after this call. Never throws for an outage. */
+  pendingNeeds(signal: AbortSignal): Promise<PendingNeeds>;
   /** One node, or many in one request. */
   updateNode(name: string | readonly string[], update: NodeUpdate, signal: AbortSignal): Promise<void>;
   /** Creates nodes from a line of slurm.conf; NotSupported before Slurm 25.11. */

@@ -17,7 +17,8 @@ import {
   type SlurmWatch,
   type Waiting,
 } from '@slurm-operator/slurm';
-import type { NodesView, SlurmGateway } from './slurm-gateway.ts';
+import { PendingJobs } from './pending-jobs.ts';
+import type { NodesView, PendingNeeds, SlurmGateway } from './slurm-gateway.ts';
 
 export interface WatchedGatewayOptions {
   readonly client: SlurmClient;
@@ -44,10 +45,16 @@ interface Reading {
 export class WatchedGateway implements SlurmGateway {
   readonly #options: WatchedGatewayOptions;
   readonly #fastHolds = new Map<string, { readonly waiting: Waiting; readonly hold: Disposable }>();
+  readonly #pending: PendingJobs;
   #last: Reading | undefined;
 
   constructor(options: WatchedGatewayOptions) {
     this.#options = options;
+    this.#pending = new PendingJobs(options.client, options.now);
+  }
+
+  pendingNeeds(signal: AbortSignal): Promise<PendingNeeds> {
+    return this.#pending.needs(signal);
   }
 
   view(): NodesView {

@@ -154,6 +154,16 @@ const people: Readonly<Record<string, Step>> = {
     if (partition !== undefined) world.slurm.submit([partition], world.now, i > 5);
     world.slurmWorks();
   },
+  'submit a job that names a node': (world, i) => {
+    const node = pick([...world.slurm.nodes.keys()], i);
+    if (node !== undefined) world.slurm.submit(['all'], world.now, i > 4, { node });
+    world.slurmWorks();
+  },
+  'submit a job with a feature': (world, i) => {
+    const feature = pick([...world.slurm.nodes.values()], i)?.features[0];
+    if (feature !== undefined) world.slurm.submit(['all'], world.now, i > 4, { feature });
+    world.slurmWorks();
+  },
   'annotate the Controller': (world, i) => {
     const { controller } = world;
     if (controller !== undefined)
@@ -240,16 +250,6 @@ const accidents: Readonly<Record<string, Step>> = {
 
 /** Actions in a row that chance seldom brings together; part of a history only where they are asked for. */
 const combined: Readonly<Record<string, Step>> = {
-  'submit a job that names a node': (world, i) => {
-    const node = pick([...world.slurm.nodes.keys()], i);
-    if (node !== undefined) world.slurm.submit(['all'], world.now, i > 4, { node });
-    world.slurmWorks();
-  },
-  'submit a job with a feature': (world, i) => {
-    const feature = pick([...world.slurm.nodes.values()], i)?.features[0];
-    if (feature !== undefined) world.slurm.submit(['all'], world.now, i > 4, { feature });
-    world.slurmWorks();
-  },
   'crash after a change of the update strategy': async (world, i) => {
     const set = pick(liveSets(world), i);
     await people['change the update strategy']?.(world, i);

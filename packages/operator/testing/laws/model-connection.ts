@@ -134,6 +134,10 @@ export class ModelConnection {
           write({ kind: 'delete', node }, () => ({ outcome: slurm.delete(node) ? 'done' : 'gone' })),
       },
       jobs: {
+        states: () =>
+          ask(() => ({
+            items: [...slurm.jobs.values()].map((job) => ({ id: String(job.id), state: [job.state] })),
+          })),
         list: () =>
           ask(() => ({
             items: [...slurm.jobs.values()].map((job) => toSlurmJob(job, now())),

@@ -259,6 +259,18 @@ test('an Include that goes takes partitions with it that the text does not name'
   assert.equal(guardConfig({ inForce, desired: other, slurm: more }).text, other, 'it is still included');
 });
 
+test('an included file that changes waits for the jobs of partitions that it may name', () => {
+  const text = `${base}Include more.conf\n`;
+  const partitions = new Map([['more', true]]);
+  const reread = (slurm: SlurmWork) =>
+    guardConfig({ inForce: text, desired: text, slurm, rereads: true }).holds.map(
+      ({ name, cause }) => `${name} ${cause}`,
+    );
+  assert.deepEqual(reread(known([pending('1', { partitions: ['more'] })], { partitions })), ['more jobs']);
+  assert.deepEqual(reread({ ...silent, mayForget: 'partition more' }), ['partitions unknown']);
+  assert.deepEqual(reread(known([], { partitions })), []);
+});
+
 test('nothing changes while a node of slurm.conf would change under a job', () => {
   const nodes = `${base}NodeName=s[1-3] CPUs=4\n`;
   const slurm = known([job('1', { partitions: ['short'], nodes: ['s2'] })]);
@@ -297,4 +309,24 @@ test('MaxNodeCount does not shrink below the workers that are about to register'
   assert.match(held.text, /MaxNodeCount=1024\n$/);
   assert.match(held.holds[0]?.message ?? '', /has 3 nodes and 1 more workers are about to register/);
   assert.match(guarded(['short-0'], 2).text, /MaxNodeCount=1024\n$/, 'workers without a pod yet');
+});
+
+test('a line that names a worker that exists is not put in force: it would end its slurmd', () => {
+  const desired = `${base}NodeName=w-[0-3] CPUs=2\n`;
+  const given = { inForce: base, desired, slurm: known([]) };
+  const taken = guardConfig({ ...given, expected: { names: ['a-0', 'w-2', 'w-1'], absent: 0 } });
+  assert.equal(taken.text, base);
+  assert.deepEqual(
+    taken.holds.map(({ kind, name, cause }) => `${kind} ${name} ${cause}`),
+    ['Configuration w-1 taken'],
+  );
+  assert.match(
+    taken.holds[0]?.message ?? '',
+    /a line NodeName=w-\[0-3\] names worker w-1 of a NodeSet.*Remove that name from extraConf.*1 more workers/,
+  );
+  const unknown = guardConfig({ ...given, slurm: silent, expected: { names: ['w-1'], absent: 0 } });
+  assert.equal(unknown.text, base, 'whatever Slurm says');
+  assert.equal(guardConfig({ ...given, expected: { names: ['a-0'], absent: 3 } }).text, desired);
+  const there = { ...given, inForce: desired, desired: `${desired}PriorityType=priority/basic\n` };
+  assert.equal(guardConfig({ ...there, expected: { names: ['w-1'], absent: 0 } }).text, there.desired);
 });

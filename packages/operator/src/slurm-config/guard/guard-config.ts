@@ -23,7 +23,13 @@ import {
   type Released,
   type SlurmWork,
 } from './slurm-work.ts';
-import { heldNodes, nodeClosing, type StaticNodeChange, staticNodeChange } from './static-nodes.ts';
+import {
+  heldNodes,
+  nodeClosing,
+  type StaticNodeChange,
+  staticNodeChange,
+  takenNameHolds,
+} from './static-nodes.ts';
 
 export interface GuardInput {
   /** The slurm.conf that slurmctld was told to read last; undefined before the first. */
@@ -66,6 +72,7 @@ export function guardConfig(input: GuardInput): GuardedConfig {
     ...partitionsOfSlurmAlone(change, wholeConfiguration),
     ...jobsOfMissingNodes(change, released, wholeConfiguration),
     ...staticNodeHolds(staticNodeChange(change)),
+    ...takenNameHolds(change),
   ];
   if (whole.length > 0) return { text: inForce, holds: whole, nodes: closing };
 

@@ -13,7 +13,9 @@ export type HoldCause =
   /** More nodes exist than would fit. */
   | 'nodes'
   /** A line that stays refers to it. */
-  | 'referenced';
+  | 'referenced'
+  /** A worker that exists has the same name. */
+  | 'taken';
 
 export interface Hold {
   /** Restart: of slurmctld, with the slurm.conf that is in force. */

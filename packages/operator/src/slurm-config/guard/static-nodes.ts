@@ -102,6 +102,26 @@ function changedNodes({ from, to }: Change): { readonly node: string; readonly k
   });
 }
 
+/**
+ * A slurmd that registered itself ends when it reads a slurm.conf with a line for its own name, with its jobs ("Duplicated NodeName", seen
+ * on 24.11 and 26.05). slurmctld accepts that file, and so does a trial, whose slurmd has another name.
+ */
+export function takenNameHolds({ from, to, expected }: Change): Hold[] {
+  const taken = (expected?.names ?? []).filter((name) => to.nodes.has(name) && !from.nodes.has(name));
+  const [name] = taken.toSorted();
+  if (name === undefined) return [];
+  const more = taken.length === 1 ? '' : ` The same applies to ${taken.length - 1} more workers.`;
+  return [
+    {
+      kind: 'Configuration',
+      name,
+      cause: 'taken',
+      jobs: noJobs,
+      message: `The configuration is not changed, because a line NodeName=${to.nodes.get(name)?.name ?? name} names worker ${name} of a NodeSet: its slurmd would end, with its jobs. Remove that name from extraConf; workers need no such line.${more}`,
+    },
+  ];
+}
+
 /** Values that hold one item for each node of the line, in its order. */
 const perNode = new Set(['nodeaddr', 'nodehostname', 'bcastaddr', 'port']);
 

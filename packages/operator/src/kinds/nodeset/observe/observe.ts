@@ -15,6 +15,8 @@ import type { GatewayFinder, NodesView, SlurmGateway } from '../../../slurm-conn
 import { recordedRevision } from '../objects/revision.ts';
 import { madeWindow, type ReservationAnswer, wantedWindow } from '../plan/maintenance-window.ts';
 import type { NodeSetMemory } from '../plan/memory.ts';
+import { hasDrain } from '../plan/node-state.ts';
+import type { Observed } from '../plan/observed.ts';
 import type { ObservedNodeSet } from '../plan/plan.ts';
 import { type ObservedRevisions, revisionName } from '../plan/revisions.ts';
 import type { ObservedShared } from '../plan/shared-objects.ts';
@@ -49,15 +51,20 @@ export class NodeSetObserver {
   async observe(object: Live<NodeSet>, observing: Observing<NodeSetMemory>): Promise<ObservedNodeSet> {
     const nodeSet = asNodeSet(object);
     const reservation = await askReservation(nodeSet, this.gatewayOf(nodeSet), observing.signal);
-    return this.#fromCaches(object, reservation, observing);
+    const observed = this.#fromCaches(object, reservation, observing);
+    if (!mayDeleteRecords(observed.facts)) return observed;
+    const pendingNeeds = await this.gatewayOf(nodeSet)?.pendingNeeds(observing.signal);
+    // The lists of before this question show no job that was submitted since; a node that is drained takes none.
+    return { ...observed, facts: { ...observed.facts, pendingNeeds } };
   }
 
   observeAgain(
     object: Live<NodeSet>,
-    { reservation }: ObservedNodeSet,
+    { reservation, facts: { pendingNeeds } }: ObservedNodeSet,
     observing: Observing<NodeSetMemory>,
   ): ObservedNodeSet {
-    return this.#fromCaches(object, reservation, observing);
+    const observed = this.#fromCaches(object, reservation, observing);
+    return { ...observed, facts: { ...observed.facts, pendingNeeds } };
   }
 
   forget(key: string): void {
@@ -106,6 +113,15 @@ export class NodeSetObserver {
     this.#seen.set(key, { uid, seen });
     return seen;
   }
+}
+
+/** A record of this set has no worker, and starts no job: whether pending jobs need it is asked only then. */
+function mayDeleteRecords({ slurm, workers }: Observed): boolean {
+  if (slurm.kind === 'unknown') return false;
+  const names = new Set(workers.map(({ slurmName }) => slurmName));
+  return slurm.nodes
+    .values()
+    .some((node) => node.ours && !names.has(node.name) && (hasDrain(node) || node.base === 'DOWN'));
 }
 
 /** Builders and plans take the plain type; nothing of them writes to it. */

@@ -5,6 +5,7 @@
 
 import type { NodeBaseState } from '@slurm-operator/slurm';
 import type { WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
+import type { PendingNeeds } from '../../../slurm-connection/slurm-gateway.ts';
 import type { Autoscale, WakingJob } from '../autoscale/autoscale.ts';
 
 export type ScalingMode = 'StatefulSet' | 'DaemonSet';
@@ -241,6 +242,8 @@ export interface Observed {
   readonly claims: readonly Claim[];
   readonly nodes: ReadonlyMap<string, KubeNode>;
   readonly slurm: SlurmView;
+  /** What pending jobs ask for by name; asked for only while a record could be deleted. Undefined: not asked. */
+  readonly pendingNeeds?: PendingNeeds | undefined;
   /** Slurm node name → when we last changed it. A list that began before that moment says nothing about the change. */
   readonly lastWrites: ReadonlyMap<string, number>;
   /** Its workers whose slurmd ended after the last change of configuration, in words. */

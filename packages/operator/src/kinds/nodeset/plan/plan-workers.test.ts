@@ -70,6 +70,17 @@ test('upstream item 15 and law L6: deletion drains, unless the user or the missi
     'records may be left: wait for Slurm',
   );
   assert.deepEqual(
+    kinds(
+      observed([], [], {
+        deleting: true,
+        deletionPolicy: 'Delete',
+        slurm: { kind: 'unknown', since: 0, why: 'down' },
+      }),
+    ),
+    [],
+    'with every policy: nothing deletes them later',
+  );
+  assert.deepEqual(
     kinds(observed([], [slurmNode(0)], { deleting: true })),
     ['drain'],
     'a record without its worker is drained, then deleted',

@@ -16,6 +16,7 @@ import { departureOf, staying } from './departures.ts';
 import { type DrainStep, drainActions } from './drain-actions.ts';
 import { drainTarget } from './drain-target.ts';
 import { cordonNote, podFacts, slurmFacts } from './facts.ts';
+import type { KeptRecord } from './kept-records.ts';
 import { mirrorState } from './mirror-state.ts';
 import type { Observed, SlotPod, Worker } from './observed.ts';
 import { type RecordPlan, recordActions } from './records.ts';
@@ -41,6 +42,8 @@ export interface WorkerPlan {
   /** When time alone may change the decision. */
   readonly wakeAt: number | undefined;
   readonly autoscale?: AutoscaleSummary | undefined;
+  /** Slurm records without a worker that pending jobs need. */
+  readonly keptRecords: readonly KeptRecord[];
 }
 
 export function planWorkers(observed: Observed, now: number): WorkerPlan {
@@ -79,6 +82,7 @@ export function planWorkers(observed: Observed, now: number): WorkerPlan {
     ...creations.wakes,
     ...(current.deleting ? waitedFor.map((worker) => worker.endsBy) : []),
     ...(slurmIsBehindUs(current) ? [now + listAgain] : []),
+    ...(records.kept.length === 0 ? [] : [now + askAgain]),
   ];
   return {
     actions: [
@@ -101,8 +105,12 @@ export function planWorkers(observed: Observed, now: number): WorkerPlan {
     waitsForSlurm: waitingFor(current, removals.workers, records.awaited > 0 || power.awaitsSlurm),
     wakeAt: earliestAfter(now, wakes),
     autoscale: power.summary,
+    keptRecords: records.kept,
   };
 }
+
+/** Whether pending jobs still need a record. */
+const askAgain = 10_000;
 
 const idle: WorkerPlan = {
   actions: [],
@@ -114,6 +122,7 @@ const idle: WorkerPlan = {
   toRemove: [],
   waitsForSlurm: false,
   wakeAt: undefined,
+  keptRecords: [],
 };
 
 function planEach(
@@ -202,9 +211,9 @@ function isFinished(current: Observed, waitedFor: readonly Worker[], records: Re
 }
 
 function recordsAreGone(observed: Observed, left: number): boolean {
-  if (!observed.controllerExists || observed.deletionPolicy === 'Delete')
-    return observed.slurm.kind === 'unknown' || left === 0;
-  return observed.slurm.kind === 'known' && left === 0;
+  // Nothing else would ever delete them. A Slurm that was removed has no Controller any more (L16).
+  if (observed.slurm.kind === 'unknown') return !observed.controllerExists;
+  return left === 0;
 }
 
 function earliestAfter(now: number, times: readonly (number | undefined)[]): number | undefined {

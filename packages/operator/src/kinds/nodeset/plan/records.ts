@@ -2,12 +2,15 @@
 import { featurePrefix, reasonPrefix } from '@slurm-operator/api';
 import { isLeftAsleep } from '../autoscale/slot-states.ts';
 import type { WorkerAction } from './actions.ts';
+import { type KeptRecord, keptRecords } from './kept-records.ts';
 import { askSlurm, hasDrain, isBusy, isForeign, isOurDrain } from './node-state.ts';
 import { type Observed, type SlurmNode, slurmNameOf } from './observed.ts';
 import type { SlotPlan } from './slots.ts';
 
 export interface RecordPlan {
   readonly actions: readonly WorkerAction[];
+  /** Records without a worker that stay because pending jobs need them. */
+  readonly kept: readonly KeptRecord[];
   /** Records of ours that are still there and should not be. */
   readonly left: number;
   /** Those of them that will be gone soon; a reservation of another user may last for weeks. */
@@ -15,7 +18,7 @@ export interface RecordPlan {
 }
 
 export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
-  if (observed.slurm.kind === 'unknown') return { actions: [], left: 0, awaited: 0 };
+  if (observed.slurm.kind === 'unknown') return { actions: [], kept: [], left: 0, awaited: 0 };
   // A slot that is to be filled again keeps its record: the drain on it protects the successor until it has registered.
   const wanted = new Set([
     ...observed.workers.map((worker) => worker.slurmName),
@@ -26,8 +29,15 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
       .filter((name) => observed.autoscale !== undefined || !isLeftAsleep(name, observed)),
     ...slots.states.map(({ slurmName }) => slurmName),
   ]);
+  // A record that is replaced at once by that of its successor is missing for a moment only, and the guard lets nothing restart meanwhile.
+  const replaced = new Set(
+    slots.vacant
+      .map((slot) => slurmNameOf(slot, observed))
+      .filter((name) => isOutdatedRecord(name, observed)),
+  );
   const machines = new Set(observed.nodes.values().map((node) => node.workerHostname));
   const actions: WorkerAction[] = [];
+  const deletable: SlurmNode[] = [];
   let left = 0;
   let reserved = 0;
   for (const node of observed.slurm.nodes.values()) {
@@ -45,7 +55,7 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
     const mayDelete = observed.slurm.jobsUnknown === undefined && !isReserved;
     if (hasDrain(node) || node.base === 'DOWN') {
       if (isReserved) reserved += 1;
-      if (mayDelete) actions.push({ kind: 'delete-record', slurmName: node.name });
+      if (mayDelete) deletable.push(node);
     } else
       actions.push({
         kind: 'drain',
@@ -53,7 +63,14 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
         reason: `${reasonPrefix}the worker behind this node is gone`,
       });
   }
-  return { actions, left, awaited: left - reserved };
+  const kept = keptRecords(
+    deletable.filter(({ name }) => !replaced.has(name)),
+    observed,
+  );
+  const stays = new Set(kept.map(({ name }) => name));
+  const deleted = deletable.filter(({ name }) => !stays.has(name));
+  actions.push(...deleted.map(({ name }): WorkerAction => ({ kind: 'delete-record', slurmName: name })));
+  return { actions, kept, left, awaited: left - reserved - kept.length };
 }
 
 /**

@@ -101,6 +101,7 @@ export class VirtualWorld {
               at: now,
               nodes: new Map([...this.#nodes].map(([name, node]) => [name, this.#listed(node, now)])),
             },
+      pendingNeeds: { kind: 'known', jobs: [] },
       lastWrites: new Map(this.#lastWrites),
       lostSince: this.lostSince,
       currentRevision: this.currentRevision,

@@ -1,5 +1,6 @@
 /** What the deletion of a NodeSet waits for, and what to do where waiting does not help. */
 import { isOutOfReach } from '../plan/availability.ts';
+import { describeKept } from '../plan/kept-records.ts';
 import type { Observed, Worker } from '../plan/observed.ts';
 import type { WorkerPlan } from '../plan/plan-workers.ts';
 
@@ -11,7 +12,13 @@ export function deletionMessage(observed: Observed, plan: WorkerPlan, now: numbe
     waits.length === 0 ? '' : waitsFor(waits, observed, plan),
     lost.length === 0 ? '' : outOfReach(lost, observed),
   ].filter(Boolean);
-  if (parts.length === 0) parts.push(recordsLeft(observed));
+  const kept = describeKept(plan.keptRecords);
+  if (parts.length === 0)
+    parts.push(
+      kept === undefined
+        ? recordsLeft(observed)
+        : `${kept} To give such jobs up, set spec.deletionPolicy to CancelPending.`,
+    );
   return `The NodeSet is being deleted. ${parts.join(' ')}`;
 }
 

@@ -2,6 +2,7 @@
 import { conditionType } from '@slurm-operator/api';
 import type { Condition } from '../../../framework/status/conditions.ts';
 import { isCurrent } from '../plan/availability.ts';
+import { describeKept } from '../plan/kept-records.ts';
 import { isBusy } from '../plan/node-state.ts';
 import type { Observed, Worker } from '../plan/observed.ts';
 import type { WorkerPlan } from '../plan/plan-workers.ts';
@@ -40,6 +41,8 @@ export function progressing(observed: Observed, plan: WorkerPlan, counts: Counts
       message: `${counts.replicas} workers exist, ${counts.desired} are desired.`,
     };
   }
+  const kept = describeKept(plan.keptRecords);
+  if (kept !== undefined) return { type, status: 'True', reason: 'RecordsKept', message: kept };
   const { held } = observed.configLines;
   if (held.length > 0) return { type, status: 'True', reason: 'ConfigHeld', message: held.join(' ') };
   return { type, status: 'False', reason: 'Idle', message: 'Nothing is in progress.' };

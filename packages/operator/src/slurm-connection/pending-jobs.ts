@@ -1,0 +1,78 @@
+/**
+ * What pending jobs ask for by name. `jobs/state` is cheap and says which jobs wait; only those that were not read yet are read, one by
+ * one where they are few, else with the list of all jobs.
+ */
+import { expandHostlist, jobKey, type SlurmClient, SlurmError, type SlurmJob } from '@slurm-operator/slurm';
+import type { PendingNeed, PendingNeeds } from './slurm-gateway.ts';
+
+/** More new jobs than this are read with one list. */
+const mostSingle = 16;
+
+/** Users can change what a job asks for: all of them are read again after this time. */
+const readAgainMs = 60_000;
+
+/** Half a million jobs of 8 KB. */
+const longestList = { maxAnswerBytes: 4 * 2 ** 30, timeoutMs: 300_000 };
+
+export class PendingJobs {
+  readonly #client: Pick<SlurmClient, 'jobs'>;
+  readonly #now: () => number;
+  /** Pending jobs by their id in `jobs/state`; undefined: it asks for nothing by name. */
+  #read = new Map<string, PendingNeed | undefined>();
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(client: Pick<SlurmClient, 'jobs'>, now: () => number) {
+    this.#client = client;
+    this.#now = now;
+  }
+
+  async needs(signal: AbortSignal): Promise<PendingNeeds> {
+    try {
+      const { items } = await this.#client.jobs.states(undefined, { signal });
+      const pending = items.filter(({ state }) => state.includes('PENDING')).map(({ id }) => id);
+      await this.#readNew(pending, signal);
+      this.#read = new Map(pending.map((id) => [id, this.#read.get(id)]));
+      return { kind: 'known', jobs: [...this.#read.values()].filter((need) => need !== undefined) };
+    } catch (error) {
+      if (!(error instanceof SlurmError)) throw error;
+      return { kind: 'unknown', why: error.message };
+    }
+  }
+
+  async #readNew(pending: readonly string[], signal: AbortSignal): Promise<void> {
+    const now = this.#now();
+    // A clock that was set back must not make an old answer new.
+    const isOld = now - this.#readAt >= readAgainMs || now < this.#readAt;
+    const unread = pending.filter((id) => isOld || !this.#read.has(id));
+    if (unread.length === 0) return;
+    if (!isOld && unread.length <= mostSingle) {
+      for (const id of unread) {
+        const job = await this.#client.jobs.get(id, { signal });
+        this.#read.set(id, job && needOf(id, job));
+      }
+      return;
+    }
+    const { items } = await this.#client.jobs.list({ signal, ...longestList });
+    this.#read = new Map(items.map((job) => [jobKey(job), needOf(jobKey(job), job)]));
+    this.#readAt = now;
+  }
+}
+
+function needOf(id: string, { requiredNodes, constraints, state }: SlurmJob): PendingNeed | undefined {
+  if (!state.includes('PENDING')) return undefined;
+  const nodes = requiredNodes === '' ? [] : namesIn(requiredNodes);
+  const features = featuresIn(constraints);
+  return nodes.length + features.length === 0 ? undefined : { id, nodes, features };
+}
+
+/** Every name in it, whatever the operators between them: `[rack1*2&rack2*4]`, `a|b`. */
+const featuresIn = (constraints: string): string[] =>
+  constraints.split(/[^A-Za-z0-9_.:/-]+/).filter((name) => name !== '');
+
+function namesIn(hostlist: string): readonly string[] {
+  try {
+    return expandHostlist(hostlist);
+  } catch {
+    return [hostlist];
+  }
+}
