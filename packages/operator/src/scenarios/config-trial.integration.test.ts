@@ -109,6 +109,8 @@ test('slurmd fails alike with both configurations: a pod with the resources of a
   );
   const rejected = await world.said(controllers, 'slurm', conditionType.configApplied, 'ConfigRejected');
   assert.match(rejected.message, /slurmd of image slurmd:gpu: it ended: fatal: x/);
+  const degraded = await world.said(controllers, 'slurm', conditionType.degraded, 'ConfigRejected');
+  assert.deepEqual([degraded.status, degraded.message], ['True', rejected.message]);
   assert.doesNotMatch(await slurmConf(), /MessageTimeout=33/);
 });
 

@@ -41,7 +41,7 @@ export function controllerStatus(
     ...(external ? [] : unusableVolume(observed)),
     ...(external ? [] : podProblems(pods, controller.metadata.namespace, 'No slurmctld is active.')),
     ...(external ? [] : missingStandby(observed)),
-    ...(external ? [] : untriedConfig(observed, plan)),
+    ...(external ? [] : configProblems(observed, plan)),
     ...(observed.workersEnded === undefined ? [] : [observed.workersEnded]),
   ];
   const connected = connection(observed);
@@ -117,12 +117,29 @@ function missingStandby({ controller, pods, statefulSet }: ObservedController): 
 }
 
 /** The old configuration is in force, and a user must act. */
-function untriedConfig(
+function configProblems(
   { controller }: ObservedController,
   plan: Pick<ControllerDecision, 'decision' | 'configHash' | 'desiredTrial'>,
 ): Problem[] {
+  const rejection = rejected(plan, controller.metadata);
+  if (rejection !== undefined) return [{ reason: 'ConfigRejected', message: rejection, stillReady: true }];
   const message = untried(plan, controller.metadata);
   return message === undefined ? [] : [{ reason: 'ConfigUntried', message, stillReady: true }];
+}
+
+/** What slurmctld or a slurmd says of the configuration that may be put in force now, or of the whole desired one. */
+function rejected(
+  {
+    decision,
+    configHash,
+    desiredTrial,
+  }: Pick<ControllerDecision, 'decision' | 'configHash' | 'desiredTrial'>,
+  controller: { readonly name: string; readonly namespace: string },
+): string | undefined {
+  if (decision.kind === 'reject') return describeRejection(decision, controller, configHash);
+  return desiredTrial?.decision.kind === 'reject'
+    ? describeRejection(desiredTrial.decision, controller, desiredTrial.digest)
+    : undefined;
 }
 
 function untried(
@@ -172,18 +189,9 @@ function configCondition(
   controller: { readonly name: string; readonly namespace: string },
 ): Condition {
   const type = conditionType.configApplied;
-  const { configHash, awaited, configHold, desiredTrial } = plan;
-  for (const { decision, digest } of [
-    { ...plan, digest: configHash },
-    ...(desiredTrial ? [desiredTrial] : []),
-  ])
-    if (decision.kind === 'reject')
-      return {
-        type,
-        status: 'False',
-        reason: 'ConfigRejected',
-        message: describeRejection(decision, controller, digest),
-      };
+  const { configHash, awaited, configHold } = plan;
+  const rejection = rejected(plan, controller);
+  if (rejection !== undefined) return { type, status: 'False', reason: 'ConfigRejected', message: rejection };
   if (awaited !== undefined) return { type, status: 'False', reason: 'AccountingStarting', message: awaited };
   const waits =
     configHold?.waiting === undefined || configHold.forced || isOnlyRestart(configHold.waiting)
