@@ -95,3 +95,14 @@ test('a short key is filled with zeros, which do not change what it signs', asyn
   };
   assert.equal(Buffer.from(keys[0]?.k ?? '', 'base64url').length, 32);
 });
+
+test('a key in force that the Secret has lost is an error, and nothing is written', async () => {
+  const { keySet } = await written();
+  await world.client.mergePatch(secrets, ref, { data: { 'slurm.jwks': base64('no JSON') } });
+  await assert.rejects(
+    write('m', following(of(['k', 'm'], 'k'), keySet)),
+    /Secret slurm-slurm-keys has lost a key that daemons use: restore it/,
+  );
+  await write('k', following(of(['k'], 'k'), keySet));
+  assert.deepEqual((await written()).files['slurm.jwks']?.keys, ['k'], 'the key of the user is known');
+});

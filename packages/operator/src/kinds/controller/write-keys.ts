@@ -11,7 +11,7 @@ import {
   secrets,
 } from '@slurm-operator/kube';
 import { controllers } from '../../cache/resources.ts';
-import { daemonHash, formatKeySet, type KeySet, loginHash } from '../../keys/key-set.ts';
+import { daemonHash, formatKeySet, type KeySet, loginHash, parseKeySet } from '../../keys/key-set.ts';
 import { keySetFile } from '../../objects/key-sources.ts';
 
 /**
@@ -40,6 +40,11 @@ export async function writeKeys(
     [kidOf(hash('sha256', text)), encoded(text)],
   ]);
   const set = jwks(keySet, known);
+  const inForce = parseKeySet(current?.metadata.annotations?.[annotation.slurmKeys])?.keys ?? [];
+  if (keySet.keys.some((digest) => inForce.includes(digest) && !known.has(kidOf(digest))))
+    throw new Error(
+      `Secret ${ref.name} has lost a key that daemons use: restore it from a backup, or delete it while no job runs, and all daemons start with the key of Secret ${userSecret}`,
+    );
   if (set === undefined) return;
   if (keySet.keys.some((digest) => known.get(kidOf(digest)) === ''))
     throw new Error(

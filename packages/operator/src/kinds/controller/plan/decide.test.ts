@@ -56,7 +56,11 @@ test('workers reload a new key while slurmctld changes its own; so do workers th
     digest: 'new',
     workers: ['never', 'old'],
   });
-  assert.deepEqual(plan({ workers }).tell.workers, ['old'], 'who started after the change has the key');
+  assert.deepEqual(
+    plan({ workers }).tell.workers,
+    ['never', 'old'],
+    'a change of keys would wait for one that was never notified',
+  );
   assert.deepEqual(
     plan({ workers, secrets: [], statefulSet: changing }).tell.workers,
     [],

@@ -113,14 +113,16 @@ export function isBeingReplaced(pod: PodFacts, { controller, statefulSet }: Obse
 }
 
 /**
- * While slurmctld changes its key, or after it did, workers that were notified of another one are notified. Those that were never notified of
- * any have the key that was there when they started.
+ * Workers that were notified of other keys are notified. Where there is no set of keys, those that were never notified have the key that was
+ * there when they started, until slurmctld changes its own; a set counts as read only by workers that were notified of it.
  */
 export function keyNotice(observed: ObservedController): KeyNotice {
-  const { statefulSet, workers } = observed;
+  const { statefulSet, workers, keySet } = observed;
   const digest = hashes(observed).slurmKey;
   const changing = statefulSet.slurmKey !== undefined && statefulSet.slurmKey !== digest;
-  const behind = workers.filter(({ told }) => (told === undefined ? changing : told !== digest));
+  const behind = workers.filter(({ told }) =>
+    told === undefined ? changing || keySet !== undefined : told !== digest,
+  );
   return { digest, workers: digest === '' ? [] : behind.map(({ name }) => name) };
 }
 
