@@ -147,13 +147,13 @@ test('while Slurm is unknown nothing is lost, whatever jobs it has', () => {
 test('no line comes in that names a worker', () => {
   const workers = fc.subarray(['s1', 's2', 's3', 'w-0']);
   fc.assert(
-    fc.property(situation, workers, fc.boolean(), ({ from, to, jobs, nodes }, names, answers) => {
+    fc.property(situation, workers, fc.boolean(), ({ from, to, jobs, nodes }, workerNames, answers) => {
       const [inForce, desired] = [confOf(from), confOf(to)];
       const slurm: SlurmWork = answers ? work(from, jobs, nodes) : { kind: 'unknown', why: 'no answer' };
-      const { text } = guardConfig({ inForce, desired, slurm, expected: { names, absent: 0 } });
+      const { text } = guardConfig({ inForce, desired, slurm, expected: { names: workerNames, absent: 0 } });
       const before = recordsIn(inForce, 'NodeName');
       for (const name of recordsIn(text, 'NodeName'))
-        assert.ok(before.has(name) || !names.includes(name), text);
+        assert.ok(before.has(name) || !workerNames.includes(name), text);
     }),
     { numRuns: 1_000 },
   );
