@@ -73,17 +73,24 @@ async function follow(): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     const began = Date.now();
     const { id } = await submit();
-    const flagged = await when('the flag', async () => (await flags()).has('POWERING_UP'));
-    const created = await when('the pod', async () => (await pods()) > 0);
-    const accepted = await when('slurmd', async () => !(await flags()).has('POWERING_UP'));
-    const started = await when('the job', async () => {
-      const { state = [] } = (await client.jobs.get(id)) ?? {};
-      return state.includes('COMPLETED') || (state.includes('RUNNING') && !state.includes('CONFIGURING'));
+    // What is over before it was seen ended no later than the next stage.
+    const first: Partial<Record<'flag' | 'pod' | 'accepted' | 'start' | 'end', number>> = {};
+    await when('the end', async () => {
+      const [shown, count, job] = await Promise.all([flags(), pods(), client.jobs.get(id)]);
+      const state = job?.state ?? [];
+      const isOver = state.includes('COMPLETED');
+      if (shown.has('POWERING_UP')) first.flag ??= Date.now();
+      else if (first.flag !== undefined) first.accepted ??= Date.now();
+      if (count > 0) first.pod ??= Date.now();
+      if (isOver || (state.includes('RUNNING') && !state.includes('CONFIGURING'))) first.start ??= Date.now();
+      if (isOver) first.end ??= Date.now();
+      return isOver;
     });
-    const ended = await when(
-      'the end',
-      async () => !!(await client.jobs.get(id))?.state.includes('COMPLETED'),
-    );
+    const ended = first.end ?? Date.now();
+    const started = first.start ?? ended;
+    const accepted = Math.min(first.accepted ?? started, started);
+    const created = Math.min(first.pod ?? accepted, accepted);
+    const flagged = Math.min(first.flag ?? created, created);
     const gone = await when('no pod', async () => (await pods()) === 0);
     const reusable = await when('sleep', async () => (await flags()).has('POWERED_DOWN'));
     if (!(await client.jobs.get(id))?.state.includes('COMPLETED')) lost += 1;

@@ -104,10 +104,10 @@ const asleep = () =>
  * slurmctld writes changes of its state within seconds, and only changes; one that is killed before that forgets them, with or without an
  * operator.
  */
-async function saved(id: number): Promise<void> {
+async function saved(): Promise<void> {
   const since = Math.floor(Date.now() / 1000) + 1;
   await delay(1_000);
-  await slurm.mini.run('scontrol', 'update', `jobid=${id}`, `comment=${since}`);
+  const { id } = await submit({ hold: true });
   await slurm.mini.run('scontrol', 'update', 'nodename=gpu-7', `extra=${since}`);
   await wait('slurmctld to save its state', async () => {
     const stat = ['stat', '--format=%Y', '/cluster/state/job_state', '/cluster/state/node_state'];
@@ -115,6 +115,7 @@ async function saved(id: number): Promise<void> {
     const times = stdout.split('\n').filter(Boolean).map(Number);
     return times.length === 2 && times.every((at) => at >= since);
   });
+  await client().jobs.cancel(id);
 }
 
 async function killSlurmctld(): Promise<void> {
@@ -181,12 +182,12 @@ test('a job array with a limit never has more workers awake than its limit', lon
 
 test('slurmctld is killed while a job wakes its nodes, and while they go to sleep', async (context) => {
   const first = await submit({ nodes: 2, tasks: 2 });
-  await saved(first.id);
+  await saved();
   await killSlurmctld();
   await completed(first.id);
   await wait('a power-down', async () => /POWER(ING|ED)?_DOWN/.test((await states())[0] ?? ''));
   // Without that it believes that the worker is awake, and starts the next job when a new one has registered: two minutes.
-  if (!full) await saved(first.id);
+  if (!full) await saved();
   await killSlurmctld();
   context.diagnostic(`after the second kill: ${(await states()).slice(0, 2).join(' ')}`);
   const second = await submit({ requiredNodes: ['gpu-0'] });
@@ -212,7 +213,7 @@ test('the operator is killed behind each of its writes, and slurmctld with it', 
     );
     await stage.stopOperator();
     if (k % 2 === 0 && crashed) {
-      await saved(id);
+      await saved();
       await killSlurmctld();
     }
     await stage.startOperator();
