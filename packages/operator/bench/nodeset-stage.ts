@@ -78,7 +78,12 @@ export class BenchStage implements AsyncDisposable {
       rateLimit: false,
     });
     // One node without a worker: changes "elsewhere" are made there.
-    const slurm = await startSimulator({ nodes: 'elsewhere', latency: 'measured', maxRequests: 2_000_000 });
+    const slurm = await startSimulator({
+      nodes: 'elsewhere',
+      latency: 'measured',
+      json: 'compact', // as the operator configures its slurmrestd
+      maxRequests: 2_000_000,
+    });
     const stage = new BenchStage({ client, slurm, server, directory });
     await stage.#prepare(machines);
     stage.#watching = stage.#followPods();
@@ -201,15 +206,32 @@ export class BenchStage implements AsyncDisposable {
     return ((await answer) as [Usage])[0];
   }
 
+  /** How often the operator has requested what of Kubernetes, such as `patch pods/status`. */
+  async kubeRequests(): Promise<Readonly<Record<string, number>>> {
+    const answer = once(this.#server, 'message', { signal: AbortSignal.timeout(60_000) });
+    this.#server.send({});
+    return ((await answer) as [{ counts: Record<string, number> }])[0].counts;
+  }
+
   async isConnected(): Promise<boolean> {
     const { status } = await this.client.get(clusters, { namespace, name: 'main' });
     return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
   }
 
   /** Requests to Slurm that changed something, and all of them, so far. */
-  slurmRequests(): { readonly all: number; readonly writes: number } {
+  slurmRequests(): {
+    readonly all: number;
+    readonly writes: number;
+    readonly megabytes: number;
+    readonly lists: number;
+  } {
     const { requests } = this.slurm;
-    return { all: requests.length, writes: requests.filter(({ method }) => method !== 'GET').length };
+    return {
+      all: requests.length,
+      writes: requests.filter(({ method }) => method !== 'GET').length,
+      megabytes: requests.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6,
+      lists: requests.filter(({ path, status }) => path === 'slurm/nodes/' && status === 200).length,
+    };
   }
 
   async createNodeSet(spec: object): Promise<void> {

@@ -111,13 +111,15 @@ async function idle(stage: BenchStage, size: number): Promise<void> {
 /** A tenth of the workers, chosen by their cost, goes while each has a job; each job ends at a moment of its own. */
 async function scaleIn(stage: BenchStage, size: number): Promise<void> {
   const { cluster } = stage.slurm;
-  const chosen = [...stage.pods.keys()].slice(0, Math.max(10, size / 10));
+  const chosen = [...stage.pods.keys()].slice(0, victims(size));
   const cost = { 'nodeset.slinky.slurm.net/pod-deletion-cost': '-1' };
   const failures = await inParallel(chosen, 16, async (name) => {
     await stage.client.mergePatch(pods, { namespace, name }, { metadata: { annotations: cost } });
   });
   if (failures.length > 0) throw failures[0];
   const jobs = new Map(chosen.map((node) => [node, cluster.runJob([node], { timeLimit: 60 })]));
+  const slurmBefore = stage.slurmRequests();
+  const kubeBefore = await stage.kubeRequests();
   await stage.patchNodeSet({ replicas: size - chosen.length });
   await stage.until('the victims are drained', 120, () =>
     chosen.every((node) => cluster.nodes.get(node)?.flags.has('DRAIN')),
@@ -132,6 +134,24 @@ async function scaleIn(stage: BenchStage, size: number): Promise<void> {
     }),
   );
   await stage.until('the victims are gone', 120, () => chosen.every((node) => stage.deletedAt.has(node)));
+  const slurmAfter = stage.slurmRequests();
+  note('scale_in_slurm_mb', size, slurmAfter.megabytes - slurmBefore.megabytes);
+  note('scale_in_node_lists', size, slurmAfter.lists - slurmBefore.lists);
+  note('scale_in_slurm_requests', size, slurmAfter.all - slurmBefore.all);
+  const asked = difference(kubeBefore, await stage.kubeRequests());
+  const kubeWrites = sum(asked, (name) => isWrite(name) && !/ events$/.test(name));
+  note(
+    'scale_in_writes_per_worker',
+    size,
+    (kubeWrites + slurmAfter.writes - slurmBefore.writes) / chosen.length,
+  );
+  note(
+    'scale_in_reads',
+    size,
+    sum(asked, (name) => !isWrite(name) && !name.startsWith('watch')),
+  );
+  note('scale_in_secret_reads', size, asked['get secrets'] ?? 0);
+  if (process.env['DETAILS'] !== undefined) console.log(asked);
   const waits = chosen
     .map((node) => (stage.deletedAt.get(node) ?? 0) - (endedAt.get(node) ?? 0))
     .toSorted((a, b) => a - b);
@@ -141,14 +161,35 @@ async function scaleIn(stage: BenchStage, size: number): Promise<void> {
   await stage.until('it is whole again', 600, () => stage.isSettled(size));
 }
 
+/** As many as leave in a scale-in. */
+const victims = (size: number): number => Number(process.env['VICTIMS'] ?? Math.max(10, size / 10));
+
+type Counts = Readonly<Record<string, number>>;
+const difference = (before: Counts, after: Counts): Counts =>
+  Object.fromEntries(
+    Object.entries(after)
+      .map(([name, count]) => [name, count - (before[name] ?? 0)] as const)
+      .filter(([, count]) => count > 0),
+  );
+const sum = (counts: Counts, isMeant: (name: string) => boolean): number =>
+  Object.entries(counts).reduce((total, [name, count]) => total + (isMeant(name) ? count : 0), 0);
+const isWrite = (name: string): boolean => /^(create|update|patch|delete)/.test(name);
+
 /** A new image for all, a quarter at a time, with nothing running. */
 async function rollOut(stage: BenchStage, size: number): Promise<void> {
   const began = performance.now();
   const before = await stage.usage();
+  const slurmBefore = stage.slurmRequests();
   await stage.patchNodeSet({ slurmd: { image: `${image}-new` } });
   await stage.until('the rollout is done', 1800, () => stage.isSettled(size));
   note('rollout_seconds', size, (performance.now() - began) / 1000);
-  note('rollout_cpu_seconds', size, (await stage.usage()).cpuSeconds - before.cpuSeconds);
+  const after = await stage.usage();
+  const slurmAfter = stage.slurmRequests();
+  note('rollout_cpu_seconds', size, after.cpuSeconds - before.cpuSeconds);
+  note('rollout_slurm_mb', size, slurmAfter.megabytes - slurmBefore.megabytes);
+  note('rollout_node_lists', size, slurmAfter.lists - slurmBefore.lists);
+  const writes = after.kubeWrites - before.kubeWrites + slurmAfter.writes - slurmBefore.writes;
+  note('rollout_writes_per_worker', size, writes / size);
 }
 
 for (const size of sizes) await measure(size);

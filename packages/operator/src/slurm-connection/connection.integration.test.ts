@@ -109,6 +109,26 @@ test('authentication: reads the Secret and the token again, once; then with back
   await said('rejected', 'Connected');
 });
 
+test('connected, the Secret is read again only when it changes, however busy Slurm is', async () => {
+  await putToken('calm', slurm.token());
+  await connect('calm', slurm.server);
+  await said('calm', 'Connected');
+  const idle = async () =>
+    (await world.client.get(clusters, { namespace, name: 'calm' })).status?.nodes?.idle;
+  await until('its nodes', async () => (await idle()) === 3);
+  const before = readings('calm').length;
+  const asked = () => slurm.requests.filter(({ path }) => path === 'slurm/diag/').length;
+  const askedBefore = asked();
+  slurm.cluster.runJob(['n0'], { timeLimit: 60 });
+  await until('the job in the status', async () => (await idle()) === 2);
+  assert.equal(readings('calm').length, before);
+  assert.ok(asked() > askedBefore);
+  await replaceToken('calm', slurm.token('slurm', 7200));
+  await until('the new token to be read', async () => readings('calm').length > before);
+  slurm.cluster.finishJob([...slurm.cluster.jobs.keys()].at(-1) ?? 0);
+  await world.client.delete(clusters, { namespace, name: 'calm' });
+});
+
 test('an expired token is told by its date', async () => {
   await putToken('old', slurm.token('slurm', 1));
   await new Promise((resolve) => setTimeout(resolve, 2100));

@@ -19,6 +19,8 @@ import { type Wire, WireFormat } from './wire-format.ts';
 export interface SimulatorOptions extends Partial<ClusterOptions> {
   /** Default 26.05. */
   readonly release?: SlurmRelease;
+  /** As slurmrestd writes without and with `SLURMRESTD_JSON=compact`. Default `pretty`. */
+  readonly json?: 'pretty' | 'compact';
   /** Nodes at the start, a hostlist. */
   readonly nodes?: string;
   /** `measured`: answers take as long as the real ones. Default `none`. */
@@ -84,6 +86,7 @@ export class Simulator implements AsyncDisposable {
   readonly #formats = new Map<ApiVersion, WireFormat>();
   readonly #sockets = new Set<Socket>();
   readonly #maxRequests: number;
+  readonly #json: 'pretty' | 'compact';
   readonly #clients: SlurmClient[] = [];
   readonly #stopping = new AbortController();
   #server: Server | undefined;
@@ -93,6 +96,7 @@ export class Simulator implements AsyncDisposable {
     this.#clock = options.clock ?? systemClock;
     this.#release = options.release ?? '26.05';
     this.#maxRequests = options.maxRequests ?? 100_000;
+    this.#json = options.json ?? 'pretty';
     const latency = options.latency ?? 'none';
     this.#latency = latency === 'measured' ? measuredLatency : latency === 'none' ? noLatency : latency;
     this.jwtKey = Buffer.from('0123456789abcdef0123456789abcdef');
@@ -260,7 +264,7 @@ export class Simulator implements AsyncDisposable {
   }
 
   #format(version: ApiVersion): WireFormat {
-    const format = this.#formats.get(version) ?? new WireFormat(this.#release, version);
+    const format = this.#formats.get(version) ?? new WireFormat(this.#release, version, this.#json);
     this.#formats.set(version, format);
     return format;
   }

@@ -32,7 +32,10 @@ export class WireFormat {
   readonly #nodeTexts = new Map<string, { revision: number; pings: number; text: Buffer }>();
   readonly #jobTexts = new Map<number, { revision: number; text: Buffer }>();
 
-  constructor(release: SlurmRelease, version: ApiVersion) {
+  readonly #compact: boolean;
+
+  constructor(release: SlurmRelease, version: ApiVersion, json: 'pretty' | 'compact' = 'pretty') {
+    this.#compact = json === 'compact';
     const body = (name: string) =>
       (JSON.parse(readFileSync(join(recorded, release, version, `${name}.json`), 'utf8')) as { body: Wire })
         .body;
@@ -79,7 +82,7 @@ export class WireFormat {
   nodeText(cluster: SimulatedCluster, node: SimulatedNode): Buffer {
     const kept = this.#nodeTexts.get(node.name);
     if (kept?.revision === node.revision && kept.pings === cluster.pings) return kept.text;
-    const text = listElement(this.node(cluster, node));
+    const text = this.#element(this.node(cluster, node));
     this.#nodeTexts.set(node.name, { revision: node.revision, pings: cluster.pings, text });
     return text;
   }
@@ -120,7 +123,7 @@ export class WireFormat {
   jobText(job: SimulatedJob): Buffer {
     const kept = this.#jobTexts.get(job.id);
     if (kept?.revision === job.revision) return kept.text;
-    const text = listElement(this.job(job));
+    const text = this.#element(this.job(job));
     this.#jobTexts.set(job.id, { revision: job.revision, text });
     return text;
   }
@@ -173,9 +176,10 @@ export class WireFormat {
       [...cluster.jobs.values()].filter((job) => states.includes(job.state)).length;
     return { ...this.#statistics, jobs_running: count('RUNNING'), jobs_pending: count('PENDING') };
   }
-}
 
-/** As slurmrestd writes it: two spaces per level. Four more for an element of a list. */
-function listElement(value: Wire): Buffer {
-  return Buffer.from(`    ${JSON.stringify(value, undefined, 2).replaceAll('\n', '\n    ')}`);
+  /** As slurmrestd writes it: compact, or two spaces per level, four more for an element of a list. */
+  #element(value: Wire): Buffer {
+    if (this.#compact) return Buffer.from(JSON.stringify(value));
+    return Buffer.from(`    ${JSON.stringify(value, undefined, 2).replaceAll('\n', '\n    ')}`);
+  }
 }

@@ -1,4 +1,5 @@
 /** What the plan and the status of a Cluster are made from. Reads Kubernetes, and changes nothing. */
+import { isDeepStrictEqual } from 'node:util';
 import { type Cluster, conditionType } from '@slurm-operator/api';
 import { configMaps, type Live, type Manager, type ObjectKey, secrets, services } from '@slurm-operator/kube';
 import { accountings, controllers, loginSets, nodeSets, restApis } from '../../cache/resources.ts';
@@ -35,6 +36,8 @@ export interface ObservedCluster {
   readonly endpoint: Endpoint | Failure;
   /** Of the connection that is open. */
   readonly openFingerprint: string | undefined;
+  /** The nodes are known through it. */
+  readonly isListed: boolean;
   readonly hasAccounting: boolean;
   readonly unready: readonly UnreadyObject[];
   readonly memory: ClusterMemory;
@@ -46,6 +49,7 @@ export class ClusterObserver {
   readonly #manager: Pick<Manager, 'cache' | 'client'>;
   readonly #pool: ConnectionPool;
   readonly #settings: ConnectionSettings;
+  readonly #read = new Map<ObjectKey, { readonly endpoint: Endpoint; readonly digests: string }>();
 
   constructor(
     manager: Pick<Manager, 'cache' | 'client'>,
@@ -62,8 +66,11 @@ export class ClusterObserver {
     { memory, random, signal }: Observing<ClusterMemory>,
   ): Promise<ObservedCluster> {
     return {
-      endpoint: await this.readEndpoint(cluster, signal),
+      endpoint:
+        (memory.isConnected ? this.#unchangedEndpoint(cluster) : undefined) ??
+        (await this.readEndpoint(cluster, signal)),
       openFingerprint: this.#pool.fingerprintOf(keyOf(cluster)),
+      isListed: this.#pool.get(keyOf(cluster))?.gateway.view().kind === 'known',
       hasAccounting: Boolean(this.#controllerOf(cluster)?.spec.accountingRef?.name),
       unready: this.#unready(cluster),
       memory,
@@ -71,9 +78,44 @@ export class ClusterObserver {
     };
   }
 
-  /** Read from the API server each time and not kept: caches hold digests only. */
+  forget(key: ObjectKey): void {
+    this.#read.delete(key);
+  }
+
+  /**
+   * Of the open connection, as long as caches show the same digests of its Secret and its certificates. Nothing is kept beyond what the
+   * connection itself holds.
+   */
+  #unchangedEndpoint(cluster: Live<Cluster>): Endpoint | undefined {
+    const key = keyOf(cluster);
+    const read = this.#read.get(key);
+    if (read === undefined) return undefined;
+    const target = this.#target(cluster);
+    const isSame =
+      !('class' in target) &&
+      this.#pool.fingerprintOf(key) === read.endpoint.fingerprint &&
+      isDeepStrictEqual(target, read.endpoint.target) &&
+      this.#digestsOf(cluster, target) === read.digests;
+    if (isSame) return read.endpoint;
+    this.forget(key);
+    return undefined;
+  }
+
+  /** Undefined while a cache does not show them. */
+  #digestsOf({ metadata: { namespace } }: Live<Cluster>, { credential, ca }: Target): string | undefined {
+    const { cache } = this.#manager;
+    const { name, key } = credential.secret;
+    const secret = cache.get(secrets, { namespace, name })?.data?.[key];
+    const certificates =
+      ca === undefined ? '' : cache.get(configMaps, { namespace, name: ca.name })?.data?.[ca.key];
+    return secret === undefined || certificates === undefined ? undefined : `${secret} ${certificates}`;
+  }
+
+  /** Read from the API server: caches hold digests only. */
   async readEndpoint(cluster: Live<Cluster>, signal: AbortSignal): Promise<Endpoint | Failure> {
     const target = this.#target(cluster);
+    // Before they are read: what changes meanwhile is read again.
+    const digests = 'class' in target ? undefined : this.#digestsOf(cluster, target);
     if ('class' in target) return target;
     const { client } = this.#manager;
     const { namespace } = cluster.metadata;
@@ -82,18 +124,20 @@ export class ClusterObserver {
     const value = secret?.data?.[key];
     if (value === undefined)
       return missing('SecretNotFound', { kind: 'Secret', name, key, namespace }, secret !== undefined);
-    const endpoint = (ca: string | undefined): Endpoint => {
+    const endpointWith = (ca: string | undefined): Endpoint => {
       const credential = { secret: Buffer.from(value, 'base64'), ca };
-      return {
+      const endpoint = {
         target,
         credential: new Sensitive(credential),
         fingerprint: fingerprint(target, credential),
       };
+      if (digests !== undefined) this.#read.set(keyOf(cluster), { endpoint, digests });
+      return endpoint;
     };
-    if (target.ca === undefined) return endpoint(undefined);
+    if (target.ca === undefined) return endpointWith(undefined);
     const map = await client.find(configMaps, { namespace, name: target.ca.name }, { signal });
     const ca = map?.data?.[target.ca.key];
-    if (ca !== undefined) return endpoint(ca);
+    if (ca !== undefined) return endpointWith(ca);
     return missing('ConfigMapNotFound', { kind: 'ConfigMap', ...target.ca, namespace }, map !== undefined);
   }
 

@@ -22,6 +22,7 @@ const endpoint = (key = 'a-signing-key-of-thirty-two-bytes-and-more'): Endpoint 
 const observed = (over: Partial<ObservedCluster> = {}): ObservedCluster => ({
   endpoint: endpoint(),
   openFingerprint: 'print',
+  isListed: true,
   hasAccounting: false,
   unready: [],
   memory: emptyMemory,
@@ -137,6 +138,28 @@ test('Slurm is asked every 10 s, with accounting every 5 s, and sooner after the
   const memory = nextMemory(planCluster(observed(), now), asked(silent));
   assert.equal(memory.accountingWasSilent, true);
   assert.equal(next(silent, { hasAccounting: true, memory }), 5_000);
+});
+
+test('while Slurm is busy it is asked, and its status written, every 5 s only; an outage or another key is looked at at once', () => {
+  const view = { kind: 'known', nodes: [] } as unknown as Connected['view'];
+  const well: Connected = { ...connected, view };
+  const memory = nextMemory(planCluster(observed(), now), asked(well, now));
+  const at = (ms: number, over: Partial<ObservedCluster> = {}) =>
+    planCluster(observed({ memory, ...over }), now + ms);
+  const soon = at(1_000);
+  assert.deepEqual(soon.actions, []);
+  assert.equal(answerOf({ plan: soon, notes: [], problems: [] }), well);
+  assert.deepEqual(nextMemory(soon, []), memory);
+  assert.equal(nextLook(soon, [], memory), now + 5_000);
+  for (const [reason, plan] of [
+    ['its time has come', at(5_000)],
+    ['the clock was set back', at(-1_000)],
+    ['the nodes are unknown', at(1_000, { isListed: false })],
+    ['the connection is gone', at(1_000, { openFingerprint: undefined })],
+    ['it has got accounting', at(1_000, { hasAccounting: true })],
+  ] as const)
+    assert.ok(plan.actions.length > 0, reason);
+  assert.equal(nextMemory(planCluster(observed(), now), asked(connected, now)).reported, undefined);
 });
 
 test('an action that failed is reported as the reason that Slurm was not asked', () => {

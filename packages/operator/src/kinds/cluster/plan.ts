@@ -13,6 +13,8 @@ const pingPeriod = 10_000;
 const accountingPeriod = 5_000;
 /** Soon after a missing response that may mean nothing. */
 const secondLook = 500;
+/** A busy Slurm changes with every list: what was reported a moment ago is reported again, without asking or writing. */
+const reportPeriod = 5_000;
 const defaultBackoff = { initial: 1000, limit: 15 * 60_000 };
 
 interface Retry {
@@ -27,12 +29,20 @@ export interface ClusterMemory {
   readonly retry: Retry | undefined;
   /** slurmdbd did not respond in time the last time. */
   readonly accountingWasSilent: boolean;
+  /** What Slurm answered the last time, if all was well. */
+  readonly reported: Reported | undefined;
+}
+
+export interface Reported {
+  readonly at: number;
+  readonly answer: Connected;
 }
 
 export const emptyMemory: ClusterMemory = {
   isConnected: false,
   retry: undefined,
   accountingWasSilent: false,
+  reported: undefined,
 };
 
 export type ClusterAction =
@@ -59,6 +69,8 @@ export interface Asked {
 export interface ClusterPlan extends Plan<ClusterAction> {
   /** Why Slurm cannot be asked. */
   readonly failure?: Failure;
+  /** Slurm is not asked: this was reported a moment ago. */
+  readonly reported?: Reported;
   /** When to ask again if Slurm does not answer now: at a time, or after a delay. */
   readonly retry: Retry | { readonly count: number; readonly delay: number };
   /** Milliseconds until Slurm is asked again if it does. */
@@ -90,6 +102,16 @@ export function planCluster(
       problems: [],
       failure: endpoint,
     };
+  const { reported } = memory;
+  if (
+    reported !== undefined &&
+    now >= reported.at &&
+    now < reported.at + reportPeriod &&
+    observed.isListed &&
+    endpoint.fingerprint === openFingerprint &&
+    hasAccounting === (reported.answer.accounting !== undefined)
+  )
+    return { ...common, actions: [], problems: [], reported };
   const open: ClusterAction = {
     type: 'OpenConnection',
     title: `to ${endpoint.target.server}`,
@@ -136,28 +158,35 @@ export function answerOf({
   problems: [problem],
 }: Pick<Outcome<ObservedCluster, ClusterPlan, Asked>, 'plan' | 'notes' | 'problems'>): Asked['answer'] {
   const { reason = 'SlurmError', message = 'Slurm was not asked.' } = problem ?? {};
-  return plan.failure ?? notes.at(-1)?.answer ?? { class: 'transient', reason, message };
+  return (
+    plan.failure ?? notes.at(-1)?.answer ?? plan.reported?.answer ?? { class: 'transient', reason, message }
+  );
 }
 
-export function nextMemory({ retry }: ClusterPlan, notes: readonly Asked[]): ClusterMemory {
+export function nextMemory({ retry, reported }: ClusterPlan, notes: readonly Asked[]): ClusterMemory {
   const asked = notes.at(-1);
+  if (reported !== undefined) return { ...emptyMemory, isConnected: true, reported };
   if (asked === undefined) return emptyMemory;
   const { answer, at } = asked;
   if ('class' in answer) return { ...emptyMemory, retry: retryAt(retry, at) };
+  const { accounting, view } = answer;
+  const isWell = view.kind === 'known' && (accounting === undefined || accounting.kind === 'answers');
   return {
     isConnected: true,
     retry: undefined,
-    accountingWasSilent: answer.accounting?.kind === 'silent',
+    accountingWasSilent: accounting?.kind === 'silent',
+    reported: isWell ? { at, answer } : undefined,
   };
 }
 
 /** Undefined: only a change of something watched helps. */
 export function nextLook(
-  { retry, pingAfter }: ClusterPlan,
+  { retry, pingAfter, reported }: ClusterPlan,
   notes: readonly Asked[],
   { accountingWasSilent }: ClusterMemory,
 ): number | undefined {
   const asked = notes.at(-1);
+  if (reported !== undefined) return reported.at + reportPeriod;
   if (asked === undefined) return undefined;
   const { answer, at } = asked;
   if ('class' in answer) return answer.class === 'configuration' ? undefined : retryAt(retry, at).tryAgainAt;

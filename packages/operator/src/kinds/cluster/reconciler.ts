@@ -43,6 +43,9 @@ export function clusterReconciler(
     },
     lookAgainAt: ({ observed, plan, notes }) => nextLook(plan, notes, observed.memory),
     soonest: 0,
-    forget: ({ key }) => pool.remove(key),
+    forget: ({ key }) => {
+      observer.forget(key);
+      return pool.remove(key);
+    },
   });
 }

@@ -114,6 +114,8 @@ function slurmrestd({ restApi, controller, defaults }: RestApiInput): IContainer
     args: controller.spec.accountingRef?.name ? [] : ['-s', 'openapi/slurmctld'],
     env: [
       { name: 'SLURM_JWT', value: 'daemon' },
+      // Without indentation a list of nodes is 40 % smaller.
+      { name: 'SLURMRESTD_JSON', value: 'compact' },
       { name: 'SLURMRESTD_SECURITY', value: 'disable_unshare_files,disable_unshare_sysv' },
     ],
     ports: [{ name: app.restapi, containerPort: port.slurmrestd, protocol: 'TCP' }],
