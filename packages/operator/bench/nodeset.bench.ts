@@ -139,7 +139,7 @@ async function scaleIn(stage: BenchStage, size: number): Promise<void> {
   note('scale_in_node_lists', size, slurmAfter.lists - slurmBefore.lists);
   note('scale_in_slurm_requests', size, slurmAfter.all - slurmBefore.all);
   const asked = difference(kubeBefore, await stage.kubeRequests());
-  const kubeWrites = sum(asked, (name) => isWrite(name) && !/ events$/.test(name));
+  const kubeWrites = sum(asked, (name) => isWrite(name) && !name.endsWith(' events'));
   note(
     'scale_in_writes_per_worker',
     size,

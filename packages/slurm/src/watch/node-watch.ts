@@ -129,6 +129,11 @@ export class NodeWatch {
     if (this.#toRead.size > 0) this.#reading ??= this.#readSome(this.#stop.signal);
   }
 
+  /** Lists as soon as possible. */
+  listSoon(): void {
+    this.listSince(this.#clock.now(), { signal: this.#stop.signal }).catch(ignoreSlurm);
+  }
+
   async #readSome(signal: AbortSignal): Promise<void> {
     try {
       while (this.#toRead.size > 0 && !signal.aborted) {
@@ -205,6 +210,11 @@ export class NodeWatch {
   listSince(moment: number, options?: ListSinceOptions): Promise<KnownNodes> {
     return this.#lister.listSince(moment, options);
   }
+}
+
+/** The view says it. */
+function ignoreSlurm(error: unknown): void {
+  if (!(error instanceof SlurmError)) throw error;
 }
 
 /** Long lists are compared in chunks, so that the event loop is not blocked. */

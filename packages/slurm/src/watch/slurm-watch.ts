@@ -20,8 +20,10 @@ export class SlurmWatch implements AsyncDisposable {
     this.jobs = new JobWatch(options);
     this.nodes.subscribe(({ changes }) => this.jobs.invalidate(workLeft(changes)));
     this.jobs.subscribe(({ view, before }) => {
-      if (this.#holds > 0 && view.kind === 'known' && before.kind === 'known')
-        this.nodes.readAgain(nodesLeft(before.running, view.states));
+      if (this.#holds === 0 || view.kind === 'unknown' || before.kind === 'unknown') return;
+      this.nodes.readAgain(nodesLeft(before.running, view.states));
+      // Where a job ended before its details were read, only a list shows on which nodes.
+      if ([...before.missing].some((id) => !occupiesNodes(view.states.get(id) ?? []))) this.nodes.listSoon();
     });
   }
 

@@ -204,6 +204,29 @@ describe('while only the end of jobs is waited for', () => {
     );
   });
 
+  test('a job whose nodes were never read brings a list when it ends', async () => {
+    await using simulator = await startSimulator({ nodes: 'n[0-99]', latency: slowLists });
+    const { cluster } = simulator;
+    await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
+    using _fast = watch.pollFast('jobs');
+    watch.start();
+    await watch.nodes.listSince(0);
+    await watch.jobs.listSince(0);
+    const id = cluster.runJob(['n7'], { timeLimit: 60 });
+    simulator.hiddenJobs.add(id);
+    await eventually(() => {
+      const { view } = watch.jobs;
+      assert.ok(view.kind === 'known' && view.missing.has(String(id)), 'its details cannot be read');
+    });
+    cluster.finishJob(id);
+    const ended = Date.now();
+    // Before the time of the next list.
+    await eventually(() => {
+      const { view } = watch.nodes;
+      assert.ok(view.kind === 'known' && view.at >= ended);
+    }, 6_000);
+  });
+
   test('an error while nodes are read again is no outage: the next list decides', async () => {
     await using simulator = await startSimulator({ nodes: 'n[0-29]' });
     await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });

@@ -170,12 +170,12 @@ export function nextMemory({ retry, reported }: ClusterPlan, notes: readonly Ask
   const { answer, at } = asked;
   if ('class' in answer) return { ...emptyMemory, retry: retryAt(retry, at) };
   const { accounting, view } = answer;
-  const isWell = view.kind === 'known' && (accounting === undefined || accounting.kind === 'answers');
+  const isHealthy = view.kind === 'known' && (accounting === undefined || accounting.kind === 'answers');
   return {
     isConnected: true,
     retry: undefined,
     accountingWasSilent: accounting?.kind === 'silent',
-    reported: isWell ? { at, answer } : undefined,
+    reported: isHealthy ? { at, answer } : undefined,
   };
 }
 

@@ -2,7 +2,7 @@
 import type { Waiting } from '@slurm-operator/slurm';
 import type { WhyGone } from './actions.ts';
 import { drainTarget } from './drain-target.ts';
-import { askAbout, isDrained, isOurDrain } from './node-state.ts';
+import { askAbout, isOurDrain } from './node-state.ts';
 import type { Observed, Worker } from './observed.ts';
 
 /** While something waits, Slurm is listed about this often. */
@@ -39,7 +39,7 @@ function awaitsNews(observed: Observed, toRemove: ReadonlyMap<Worker, WhyGone>):
 
 /**
  * What of Slurm is waited for, so that it is asked no more often than that needs. Pods that are terminating are Kubernetes's to remove, and
- * a worker that is drained but for its jobs waits for their end alone.
+ * a worker with a drain waits for the end of its jobs alone: once they have ended, its deletion looks at Slurm itself.
  */
 export function waitingFor(
   observed: Observed,
@@ -58,5 +58,5 @@ export function waitingFor(
 
 function waitsForJobs(worker: Worker, observed: Observed): boolean {
   const answer = askAbout(worker, observed);
-  return answer.kind === 'present' && answer.node.flags.has('DRAIN') && !isDrained(answer.node);
+  return answer.kind === 'present' && answer.node.flags.has('DRAIN');
 }

@@ -123,7 +123,7 @@ test('of Slurm only what is waited for is polled often', () => {
     'jobs',
     'a job has to end, which the list of job states shows',
   );
-  assert.equal(leaving(drained), 'changes', 'drained: the second look follows at once');
+  assert.equal(leaving(drained), 'jobs', 'drained: its deletion looks at Slurm itself');
   assert.equal(leaving(drained, { terminating: true }), false, 'the kubelet has to remove the pod');
 });
 
