@@ -37,7 +37,7 @@ async function manyClusters(): Promise<void> {
   if (phases.has('idle')) await idle(stage);
   if (!phases.has('broken')) return;
   const healthy = await scaleInOnce(stage, 'before');
-  stage.slurms[0]?.refuse();
+  await stage.slurms[0]?.refuse();
   const slow = stage.slurms[1];
   if (slow !== undefined) slow.faults.slowMs = 15_000;
   await delay(5_000);
