@@ -180,6 +180,7 @@ async function rollOut(stage: BenchStage, size: number): Promise<void> {
   const began = performance.now();
   const before = await stage.usage();
   const slurmBefore = stage.slurmRequests();
+  const kubeBefore = await stage.kubeRequests();
   await stage.patchNodeSet({ slurmd: { image: `${image}-new` } });
   await stage.until('the rollout is done', 1800, () => stage.isSettled(size));
   note('rollout_seconds', size, (performance.now() - began) / 1000);
@@ -188,8 +189,10 @@ async function rollOut(stage: BenchStage, size: number): Promise<void> {
   note('rollout_cpu_seconds', size, after.cpuSeconds - before.cpuSeconds);
   note('rollout_slurm_mb', size, slurmAfter.megabytes - slurmBefore.megabytes);
   note('rollout_node_lists', size, slurmAfter.lists - slurmBefore.lists);
-  const writes = after.kubeWrites - before.kubeWrites + slurmAfter.writes - slurmBefore.writes;
-  note('rollout_writes_per_worker', size, writes / size);
+  const asked = difference(kubeBefore, await stage.kubeRequests());
+  if (process.env['DETAILS'] !== undefined) console.log(asked, slurmAfter.writes - slurmBefore.writes);
+  const kubeWrites = sum(asked, (name) => isWrite(name) && !name.endsWith(' events'));
+  note('rollout_writes_per_worker', size, (kubeWrites + slurmAfter.writes - slurmBefore.writes) / size);
 }
 
 for (const size of sizes) await measure(size);
