@@ -12,7 +12,6 @@ const sizes = [100, 1000, 5000] as const;
 const rows = [
   { key: 'scale_out_seconds', label: 'Scale-out from nothing, until all pods run', unit: 's' },
   { key: 'raw_create_seconds', label: 'the same pods created without an operator (the floor)', unit: 's' },
-  { key: 'settled_seconds', label: 'until every worker is reported Ready and known to Slurm', unit: 's' },
   { key: 'writes_per_worker', label: 'writes to Kubernetes and Slurm per worker', unit: '' },
   {
     key: 'drained_to_deleted_p50_ms',
@@ -66,7 +65,5 @@ export function plots({ release, benches }: Figures): ReadonlyMap<string, string
       'scale-in-latency.svg',
       compared('drained_to_deleted_p99_ms', 'A job ends → its worker is deleted, 99th percentile', 'ms'),
     ],
-    ['rollout.svg', compared('rollout_seconds', 'Rollout of all workers, a quarter at a time', 's')],
-    ['memory.svg', compared('idle_rss_mb', 'Memory of an idle operator', 'MB')],
   ]);
 }
