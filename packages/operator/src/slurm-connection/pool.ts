@@ -1,6 +1,7 @@
 /** All connections of this program, by the key of their Cluster. */
 import { ChannelSource, type Clock, type ObjectKey, refOf } from '@slurm-operator/kube';
 import type { Clock as SlurmClock } from '@slurm-operator/slurm';
+import { PollLoad } from './poll-load.ts';
 import { type ConnectionOptions, SlurmConnection } from './slurm-connection.ts';
 import type { GatewayFinder } from './slurm-gateway.ts';
 
@@ -33,6 +34,7 @@ export class ConnectionPool {
   readonly news = new ChannelSource();
   readonly #entries = new Map<ObjectKey, Entry>();
   readonly #clock: Clock;
+  readonly #load = new PollLoad();
   readonly #assertMayWrite: (() => void) | undefined;
 
   /** `assertMayWrite` throws when this replica does not lead: Slurm is changed by the leader only, like everything else. */
@@ -62,7 +64,7 @@ export class ConnectionPool {
   async use(
     key: ObjectKey,
     fingerprint: string,
-    options: () => Omit<ConnectionOptions, 'onNews' | 'clock' | 'assertMayWrite'>,
+    options: () => Omit<ConnectionOptions, 'onNews' | 'clock' | 'assertMayWrite' | 'load'>,
   ): Promise<SlurmConnection> {
     const known = this.#entries.get(key);
     if (known?.fingerprint === fingerprint) return known.connection;
@@ -71,6 +73,7 @@ export class ConnectionPool {
     const connection = new SlurmConnection({
       ...options(),
       clock: this.slurmClock,
+      load: this.#load,
       assertMayWrite: this.#assertMayWrite,
       onNews: () => {
         this.changes.trigger(ref);

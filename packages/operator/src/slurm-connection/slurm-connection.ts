@@ -1,5 +1,6 @@
 /** One Slurm: a client, its views, and a gateway for changes. Shared by all controllers. */
 import { type Clock, SlurmClient, SlurmWatch, type TokenProvider } from '@slurm-operator/slurm';
+import { PollLoad } from './poll-load.ts';
 import { WatchedGateway } from './watched-gateway.ts';
 
 /** How patiently Slurm is asked; what is absent is the client's own. */
@@ -20,6 +21,8 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   /** Called when a list brought news, or what is known became unknown, or the other way round. */
   readonly onNews: () => void;
+  /** Shared by all connections of the program. */
+  readonly load?: PollLoad;
   /** See {@link WatchedGatewayOptions.assertMayWrite}. */
   readonly assertMayWrite?: (() => void) | undefined;
 }
@@ -30,8 +33,19 @@ export class SlurmConnection {
   /** When slurmctld was started; asked for with every ping. */
   readonly controllerStart = new ControllerStart();
   readonly #watch: SlurmWatch;
+  readonly #load: PollLoad;
 
-  constructor({ server, token, ca, clock, onNews, assertMayWrite, patience = {} }: ConnectionOptions) {
+  constructor({
+    server,
+    token,
+    ca,
+    clock,
+    onNews,
+    assertMayWrite,
+    patience = {},
+    load = new PollLoad(),
+  }: ConnectionOptions) {
+    this.#load = load;
     const { requestTimeoutMs, pollPeriodMs } = patience;
     this.client = new SlurmClient({
       server,
@@ -43,13 +57,14 @@ export class SlurmConnection {
     this.#watch = new SlurmWatch({
       client: this.client,
       clock,
-      ...(pollPeriodMs === undefined ? {} : { pace: restOf(pollPeriodMs) }),
+      pace: { fastMs: () => load.fastMs, ...(pollPeriodMs === undefined ? {} : restOf(pollPeriodMs)) },
     });
     this.gateway = new WatchedGateway({
       client: this.client,
       watch: this.#watch,
       controllerStartedAt: () => this.controllerStart.at,
       now: () => clock.now(),
+      pollsFast: (isFast) => load.set(this, isFast),
       ...(assertMayWrite === undefined ? {} : { assertMayWrite }),
     });
     this.#watch.nodes.subscribe(({ changes }) => {
@@ -79,6 +94,7 @@ export class SlurmConnection {
   }
 
   async close(): Promise<void> {
+    this.#load.set(this, false);
     await this.#watch.stop();
     this.client.close();
   }
@@ -87,7 +103,7 @@ export class SlurmConnection {
 /** The interval is longer for a large cluster, and shorter while polling fast. */
 function restOf(pollPeriodMs: number) {
   return {
-    fastMs: Math.min(200, pollPeriodMs),
+    ...(pollPeriodMs < 200 ? { fastMs: pollPeriodMs } : {}),
     idleMinMs: pollPeriodMs,
     idleMaxMs: Math.max(60_000, pollPeriodMs),
   };

@@ -26,6 +26,8 @@ export interface WatchedGatewayOptions {
   /** When the slurmctld that answers now was started, as far as it is known. */
   readonly controllerStartedAt: () => number | undefined;
   readonly now: () => number;
+  /** Told whether anything waits for this Slurm. */
+  readonly pollsFast?: (isFast: boolean) => void;
   /**
    * Throws when this replica may not write any more. Asked right before each write: a process that was paused in the middle of its
    * work would set a node down, or end a drain, that its successor has long built upon.
@@ -108,6 +110,7 @@ export class WatchedGateway implements SlurmGateway {
     if (waiting !== false) this.#fastHolds.set(who, { waiting, hold: this.#options.watch.pollFast(waiting) });
     else this.#fastHolds.delete(who);
     held?.hold[Symbol.dispose]();
+    this.#options.pollsFast?.(this.#fastHolds.size > 0);
   }
 
   async updateNode(name: string | readonly string[], update: NodeUpdate, signal: AbortSignal): Promise<void> {

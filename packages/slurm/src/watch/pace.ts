@@ -7,8 +7,8 @@
 export type Waiting = 'changes' | 'jobs' | false;
 
 export interface PaceOptions {
-  /** Minimum interval between the beginnings of two lists while a caller waits. Default 200 ms. */
-  readonly fastMs?: number;
+  /** Minimum interval between the beginnings of two lists while a caller waits; a function for one that changes. Default 200 ms. */
+  readonly fastMs?: number | (() => number);
   /** Minimum interval when idle. Default 5 s. */
   readonly idleMinMs?: number;
   /** Maximum interval when idle. Default 60 s. */
@@ -37,7 +37,8 @@ export function pace(options: PaceOptions): Pace {
   const { fastMs = 200, idleMinMs = 5000, idleMaxMs = 60_000, idleBytesPerSecond } = options;
   return {
     afterList(bytes, waiting, tookMs) {
-      if (waiting !== false) return Math.min(slowestMs, Math.max(fastMs, tookMs * share[waiting]));
+      const least = typeof fastMs === 'number' ? fastMs : fastMs();
+      if (waiting !== false) return Math.min(slowestMs, Math.max(least, tookMs * share[waiting]));
       return Math.min(idleMaxMs, Math.max(idleMinMs, (bytes / idleBytesPerSecond) * 1000));
     },
     afterFailure(failures, waiting, random) {
