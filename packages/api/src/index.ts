@@ -1,8 +1,9 @@
 /** The custom resources of slurm-operator: schemas, types, defaults, CRDs, and the strings others know us by. */
 
 export { clusterNamePolicy } from './cluster-name-policy.ts';
+export { type ConditionType, conditionType } from './condition-types.ts';
 export * from './kinds/index.ts';
-export { type ConditionType, conditionType, type Reason, reasons } from './reasons.ts';
+export { type Reason, reasons } from './reasons.ts';
 export { customResourceDefinition } from './schema/crd.ts';
 export { applyDefaults } from './schema/defaults.ts';
 export type { KindDefinition, ObjectMeta, OwnerReference, StoredObject } from './schema/kind.ts';
