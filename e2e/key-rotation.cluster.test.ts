@@ -100,12 +100,23 @@ describe(
     it('goes on over a new worker and a killed operator, and says what it waits for', async () => {
       const { signing } = await inForce();
       await rotate();
-      const step = (n: number) =>
-        until(
+      const seen: string[] = [];
+      /** A change that is over ends the wait. */
+      const step = async (n: number) => {
+        const found = await until(
           `step ${n}`,
-          async () => (await keysCurrent())?.message.startsWith(`Change of slurm.key, step ${n} of 3`),
-          { ...patience, seen: async () => JSON.stringify([await inForce(), await keysCurrent()]) },
+          async () => {
+            const { keys, signing: now } = await inForce();
+            const { message = '' } = (await keysCurrent()) ?? {};
+            const line = `${new Date().toISOString()} ${keys.length} keys, ${now === signing ? 'old' : 'new'} signs: ${message}`;
+            if (seen.at(-1)?.slice(24) !== line.slice(24)) seen.push(line);
+            if (keys.length === 1 && now !== signing) return 'over';
+            return message.startsWith(`Change of slurm.key, step ${n} of 3`) ? 'seen' : undefined;
+          },
+          { ...patience, seen: () => seen.join('\n') },
         );
+        assert.equal(found, 'seen', seen.join('\n'));
+      };
       await step(1);
       await stage.patchNodeSet('w', { replicas: 3 });
       await step(2);
