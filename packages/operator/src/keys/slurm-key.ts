@@ -54,7 +54,7 @@ export function keysOfAccounting(
     .at(0);
 }
 
-export const sharesKey = (
+const sharesKey = (
   { spec }: Read<Controller>,
   accounting: Read<Pick<Accounting, 'metadata' | 'spec'>>,
 ): boolean =>

@@ -27,7 +27,7 @@ import { type PodFacts, podsOf } from '../../framework/status/pods.ts';
 import type { KeyHolder, KeyRole } from '../../keys/key-rotation.ts';
 import type { KeySet } from '../../keys/key-set.ts';
 import type { KeyReport } from '../../keys/read-reports.ts';
-import { keySetOf, sharesKey, type WorkerKey, workerKeys } from '../../keys/slurm-key.ts';
+import { keySetOf, keysOfAccounting, type WorkerKey, workerKeys } from '../../keys/slurm-key.ts';
 import type { ExpectedWorkers } from '../../slurm-config/guard/slurm-work.ts';
 import {
   filesDigestAnnotation,
@@ -212,7 +212,8 @@ function leavingNodeSet(cache: Cache, set: Live<NodeSet>): LeavingNodeSet {
 function keyClients(cache: Cache, controller: Live<Controller>): KeyClients {
   const { namespace, name } = controller.metadata;
   const accounting = cache.get(accountings, { namespace, name: controller.spec.accountingRef?.name ?? '' });
-  const hasSlurmdbd = accounting !== undefined && sharesKey(controller, accounting);
+  // With several clusters on one slurmdbd it follows the keys of one of them; the others do not wait for it.
+  const hasSlurmdbd = accounting !== undefined && keysOfAccounting(cache, accounting)?.controller === name;
   const logins = cache
     .list(loginSets, { namespace })
     .filter(
