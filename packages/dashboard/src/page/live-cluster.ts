@@ -20,6 +20,16 @@ interface Hello {
 /** From one try to the next; doubled up to the second number, and spread by chance. */
 const retryMs = { first: 1_000, most: 30_000 };
 
+/** What the server sends, by the name of the event. */
+interface StreamEvents {
+  readonly hello: Hello;
+  readonly nodes: Delta<NodeRow>;
+  readonly jobs: { readonly version: number };
+  readonly figures: { readonly figures: Figures };
+  readonly freshness: Hello['freshness'];
+  readonly resync: unknown;
+}
+
 export class LiveCluster {
   readonly nodes = signal<ReadonlyMap<string, NodeRow>>(new Map());
   readonly figures = signal<Figures | undefined>(undefined);
@@ -59,9 +69,11 @@ export class LiveCluster {
     if (document.hidden || this.#closed) return;
     const source = new EventSource(`${this.base}/stream`);
     this.#source = source;
-    const on = <T>(name: string, handle: (data: T) => void) =>
-      source.addEventListener(name, (event) => handle(JSON.parse((event as MessageEvent<string>).data) as T));
-    on<Hello>('hello', ({ freshness, figures, jobs }) => {
+    const on = <K extends keyof StreamEvents>(name: K, handle: (data: StreamEvents[K]) => void) =>
+      source.addEventListener(name, (event) =>
+        handle(JSON.parse((event as MessageEvent<string>).data) as StreamEvents[K]),
+      );
+    on('hello', ({ freshness, figures, jobs }) => {
       this.#retry = retryMs.first;
       batch(() => {
         this.problem.value = '';
@@ -71,14 +83,14 @@ export class LiveCluster {
       });
       void this.#snapshot();
     });
-    on<Delta<NodeRow>>('nodes', (delta) => this.#apply(delta));
-    on<{ version: number }>('jobs', ({ version }) => {
+    on('nodes', (delta) => this.#apply(delta));
+    on('jobs', ({ version }) => {
       this.jobsVersion.value = version;
     });
-    on<{ figures: Figures }>('figures', ({ figures }) => {
+    on('figures', ({ figures }) => {
       this.figures.value = figures;
     });
-    on<Hello['freshness']>('freshness', (freshness) => {
+    on('freshness', (freshness) => {
       this.freshness.value = freshness;
     });
     on('resync', () => void this.#snapshot());
