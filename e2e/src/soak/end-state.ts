@@ -38,7 +38,7 @@ export async function endState(client: Client, slurm: SlurmClient): Promise<Reco
   const base = `/api/v1/namespaces/${namespace}`;
   const workers = `labelSelector=${encodeURIComponent('app.kubernetes.io/name=slurmd')}`;
   const kinds = {
-    pods: (await list(`${base}/pods?${workers}`)).map(withoutRandomName),
+    pods: (await list(`${base}/pods?${workers}`)).map(withoutRandomName).map(withoutStandby),
     claims: await list(`${base}/persistentvolumeclaims?${workers}`),
     services: await list(`${base}/services`),
     budgets: await list(`/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`),
@@ -69,6 +69,15 @@ export async function endState(client: Client, slurm: SlurmClient): Promise<Reco
 function withoutRandomName<T extends { metadata: { name: string; generateName?: string } }>(pod: T): T {
   const { generateName } = pod.metadata;
   return generateName === undefined ? pod : { ...pod, metadata: { ...pod.metadata, name: generateName } };
+}
+
+/** A worker that started while there was a standby looks for slurmctld there too, until it is replaced for another reason. */
+function withoutStandby<T>(pod: T): T {
+  const text = JSON.stringify(pod).replaceAll(
+    /"(main-controller-0\.[^",]*),main-controller-1\.[^",]*"/g,
+    '"$1"',
+  );
+  return JSON.parse(text) as T;
 }
 
 /** Where two states differ, as paths; empty when they are equal. */
