@@ -43,7 +43,7 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
   setupClusters(manager, pool, { ...options, workers: workers.slurmclient });
   setupControllers(manager, options, {
     workers: workers.controller,
-    survey: new WorkSurvey((key) => pool.get(key), manager.clock),
+    survey: new WorkSurvey(pool, manager.clock),
   });
   setupRestApis(manager, options, { workers: workers.restapi });
   setupAccountings(manager, options, { workers: workers.accounting });

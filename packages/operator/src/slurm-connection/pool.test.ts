@@ -43,6 +43,25 @@ test('a connection of the same fingerprint is kept, another replaces it', async 
   await pool.close();
 });
 
+test('what Slurm had is known for ten minutes after its connection was replaced, as with a new jwt.key', async (t) => {
+  let now = 1_000;
+  const pool = new ConnectionPool({ ...systemClock, now: () => now });
+  t.after(() => pool.close());
+  const open = (print: string) =>
+    pool.use('hpc/slurm', print, () => ({
+      server: 'http://127.0.0.1:1',
+      token: signedToken({ key, user: 'slurm' }),
+    }));
+  const { gateway } = await open('one');
+  assert.equal(pool.lastPartitions('hpc/slurm'), undefined);
+  Object.assign(gateway, { lastNodes: () => [{ partitions: ['all', 'adhoc'] }] });
+  await open('two');
+  await open('three');
+  assert.deepEqual([...(pool.lastPartitions('hpc/slurm') ?? [])], ['all', 'adhoc']);
+  now += 10 * 60_000;
+  assert.equal(pool.lastPartitions('hpc/slurm'), undefined);
+});
+
 test('a replica that does not lead any more changes nothing in Slurm', async (t) => {
   const pool = new ConnectionPool(systemClock, () => {
     throw new NotLeaderError('another one leads');

@@ -27,12 +27,22 @@ export interface ConnectionFacts {
   readonly unknown: string | undefined;
 }
 
+/**
+ * What Slurm had is remembered this long after its connection was replaced, as with a new jwt.key: Slurm may refuse the new one until
+ * slurmctld is restarted, so it must not be waited for longer.
+ */
+const rememberedMs = 10 * 60_000;
+
 export class ConnectionPool {
   /** Triggered with a Controller (or Cluster) whose Slurm changed. */
   readonly changes = new ChannelSource();
   /** The same, for the controller of Clusters. */
   readonly news = new ChannelSource();
   readonly #entries = new Map<ObjectKey, Entry>();
+  readonly #replaced = new Map<
+    ObjectKey,
+    { readonly at: number; readonly partitions: ReadonlySet<string> }
+  >();
   readonly #clock: Clock;
   readonly #load = new PollLoad();
   readonly #assertMayWrite: (() => void) | undefined;
@@ -84,10 +94,23 @@ export class ConnectionPool {
     return connection;
   }
 
+  /** The partitions that Slurm had when it answered last, over this connection or the one before. */
+  lastPartitions(key: ObjectKey): ReadonlySet<string> | undefined {
+    const connection = this.get(key);
+    const known = connection && partitionsOf(connection);
+    if (known !== undefined) return known;
+    const before = this.#replaced.get(key);
+    return before !== undefined && this.#clock.now() - before.at < rememberedMs
+      ? before.partitions
+      : undefined;
+  }
+
   async remove(key: ObjectKey): Promise<void> {
     const known = this.#entries.get(key);
     if (known === undefined) return;
     this.#entries.delete(key);
+    const partitions = partitionsOf(known.connection);
+    if (partitions !== undefined) this.#replaced.set(key, { at: this.#clock.now(), partitions });
     await known.connection.close();
     this.changes.trigger(refOf(key));
   }
@@ -126,4 +149,9 @@ export interface DebugVars {
 
 export function debugVars(pool: Pick<ConnectionPool, 'describe'>): DebugVars {
   return { slurmClients: pool.describe() };
+}
+
+function partitionsOf({ gateway }: SlurmConnection): ReadonlySet<string> | undefined {
+  const nodes = gateway.lastNodes();
+  return nodes && new Set(nodes.flatMap(({ partitions }) => partitions));
 }

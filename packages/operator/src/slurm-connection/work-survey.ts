@@ -12,6 +12,7 @@ import {
   workOf,
 } from '../slurm-config/guard/slurm-work.ts';
 import { classify } from './failure.ts';
+import type { ConnectionPool } from './pool.ts';
 import type { SlurmConnection } from './slurm-connection.ts';
 
 /** Slurm's error ESLURM_INVALID_NODE_STATE. */
@@ -31,12 +32,14 @@ const atOnce = 8;
 
 export class WorkSurvey implements SlurmSurvey {
   readonly #connectionOf: (key: ObjectKey) => SlurmConnection | undefined;
+  readonly #lastPartitionsOf: (key: ObjectKey) => ReadonlySet<string> | undefined;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #work = new Map<ObjectKey, Answer<SlurmWork>>();
   readonly #partitions = new Map<ObjectKey, Answer<ReadonlySet<string> | undefined>>();
 
-  constructor(connectionOf: (key: ObjectKey) => SlurmConnection | undefined, clock: Pick<Clock, 'now'>) {
-    this.#connectionOf = connectionOf;
+  constructor(pool: Pick<ConnectionPool, 'get' | 'lastPartitions'>, clock: Pick<Clock, 'now'>) {
+    this.#connectionOf = (key) => pool.get(key);
+    this.#lastPartitionsOf = (key) => pool.lastPartitions(key);
     this.#clock = clock;
   }
 
@@ -62,8 +65,7 @@ export class WorkSurvey implements SlurmSurvey {
   }
 
   lastPartitions(namespace: string, controller: string): ReadonlySet<string> | undefined {
-    const nodes = this.#connectionOf(keyOf({ namespace, name: controller }))?.gateway.lastNodes();
-    return nodes && new Set(nodes.flatMap(({ partitions }) => partitions));
+    return this.#lastPartitionsOf(keyOf({ namespace, name: controller }));
   }
 
   hasClosedNodes(namespace: string, controller: string): boolean {

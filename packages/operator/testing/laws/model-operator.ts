@@ -79,7 +79,16 @@ export class ModelOperator {
     this.#controller = controllerReconciler(
       manager,
       operatorDefaults,
-      new WorkSurvey(() => connection as never, clock),
+      new WorkSurvey(
+        {
+          get: () => connection as never,
+          lastPartitions: () => {
+            const last = connection.gateway.lastNodes();
+            return last && new Set(last.flatMap(({ partitions }) => partitions));
+          },
+        },
+        clock,
+      ),
     );
     this.#nodeSet = nodeSetReconciler(manager, () => connection.gateway, {
       clusterDomain: operatorDefaults.clusterDomain,

@@ -50,7 +50,7 @@ for (const version of ['26.05', '24.11'] as const)
     };
     /** What the operator does with a desired configuration: ask, guard, drain, put in force. */
     async function apply(desired: readonly string[]): Promise<GuardedConfig> {
-      const survey = new WorkSurvey(() => connection, systemClock);
+      const survey = new WorkSurvey({ get: () => connection, lastPartitions: () => undefined }, systemClock);
       const signal = AbortSignal.timeout(60_000);
       const work = await until('Slurm says what it has', async () => {
         const answer = await survey.work('hpc', 'slurm', signal, { fresh: true });
