@@ -41,7 +41,8 @@ const partitionExists = async (stage: SlurmStage): Promise<boolean> =>
  * A partition that only slurmctld knows, with jobs in it, while others change the configuration and the template of slurmctld: the operator must hold
  * all of that. Closed after a while, as the operator asks for, and deleted when its jobs are over.
  */
-const adhoc: Run = async ({ stage, load, orders, random }) => {
+const adhoc: Run = async (soak) => {
+  const { stage, load, orders, random } = soak;
   const name = `PartitionName=${adhocPartition}`;
   const created = await slurmCommand(
     stage,
@@ -66,6 +67,8 @@ const adhoc: Run = async ({ stage, load, orders, random }) => {
     const id = await load.submitOne('batch', { partition: adhocPartition, more }).catch(() => undefined);
     if (id !== undefined) jobs.push(id);
   }
+  // It has to wait, however many others change something at this moment.
+  await rollSlurmctld(soak);
   await pause(3_000 + random.below(5_000));
   await slurmCommand(stage, 'scontrol', 'update', name, 'State=DRAIN');
   const isOver = async () => {
