@@ -26,9 +26,9 @@ export interface Pace {
 
 /**
  * While a caller waits, lists take at most a third of the time of slurmrestd (slurmctld needs a tenth of that); where the job states tell
- * when to look, a twentieth.
+ * when to look, a quarter: a list still confirms every delete, so rarer ones made the last workers of a large cluster wait.
  */
-const share = { changes: 3, jobs: 20 };
+const share = { changes: 3, jobs: 4 };
 /** No wait for a list is longer than this because of its cost. */
 const slowestMs = 15_000;
 const firstRetryMs = 1000;
