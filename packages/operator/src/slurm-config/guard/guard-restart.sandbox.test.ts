@@ -36,7 +36,7 @@ for (const version of ['26.05', '24.11'] as const)
 
     /** What a restart that the operator wants would wait for. */
     async function holds(lines: readonly string[] = []) {
-      const survey = new WorkSurvey(() => connection, systemClock);
+      const survey = new WorkSurvey({ get: () => connection, lastPartitions: () => undefined }, systemClock);
       const work = await until('Slurm says what it has', async () => {
         const answer = await survey.work('hpc', 'slurm', AbortSignal.timeout(60_000), { fresh: true });
         return answer.kind === 'known' ? answer : undefined;
