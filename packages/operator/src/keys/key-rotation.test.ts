@@ -156,6 +156,12 @@ for (const { reason, holders, wanted, current = accept, says } of [
     assert.deepEqual(forced.write, ['a,b', 'b']);
   });
 
+test('daemons that the operator does not see have --key-step-period for each step', () => {
+  const given = { current: { ...accept, since: 990_000 }, holders: all(both) };
+  assert.match(next({ ...given, stepPeriod: 120_000 }).waiting ?? '', /until 00:18:30 UTC/);
+  assert.deepEqual(next({ ...given, stepPeriod: 10_000 }).write, ['a,b', 'b']);
+});
+
 test('a worker without a node, or whose slurmd does not run, does not hold the change: it starts with the keys in force', () => {
   const idle = { read: undefined, running: false };
   const holders = [ctld(both), worker(both, { ...idle, scheduled: false }), worker(both, idle)];

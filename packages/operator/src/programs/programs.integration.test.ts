@@ -333,6 +333,7 @@ test('an operator that cannot reach its cluster says so and ends', async () => {
 const elsewhere: Readonly<Record<string, string>> = {
   'propagated-node-conditions': 'nodeset/observe: the text of such a condition becomes the reason',
   'nodeset-parallel': 'nodeset/act: as many requests at once, and no more',
+  'key-step-period': 'keys/key-rotation.test.ts',
   'log-level': 'manager-flags.test.ts',
   'zap-log-level': 'manager-flags.test.ts',
   'zap-devel': 'manager-flags.test.ts',
