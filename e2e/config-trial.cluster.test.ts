@@ -7,8 +7,7 @@ import { controllers, nodeSets } from '@slurm-operator/operator';
 import { hasEnded, type SlurmClient } from '@slurm-operator/slurm';
 import { needsRoot } from './src/needs-root.ts';
 import { namespace, SlurmStage } from './src/slurm-stage.ts';
-import { until } from './src/until.ts';
-import { untilCondition } from './src/until-condition.ts';
+import { until, untilCondition } from './src/until.ts';
 import { wantedSlurm } from './src/wanted-slurm.ts';
 
 const main = { namespace, name: 'main' };

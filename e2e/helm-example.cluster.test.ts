@@ -16,19 +16,18 @@ import { parse, stringify } from 'yaml';
 import {
   givenRegistry,
   inGivenRegistry,
+  installMariadb,
+  installOperator,
   isGiven,
   loadsImages,
   needsCluster,
   needsTestImages,
 } from './src/given/given-cluster.ts';
 import { createNamespace } from './src/given/ground.ts';
-import { installMariadb, installOperator } from './src/given/install-given.ts';
 import { buildClientImage, clientImage } from './src/helm/client-image.ts';
 import { HelmStage } from './src/helm/helm-stage.ts';
-import { untilAllReady } from './src/helm/slurm-kinds.ts';
-import { signalDaemon } from './src/signal-daemon.ts';
-import { until } from './src/until.ts';
-import { untilCondition } from './src/until-condition.ts';
+import { signalDaemon } from './src/processes.ts';
+import { until, untilAllReady, untilCondition } from './src/until.ts';
 
 /** The namespace of the guide. On a cluster of others it has another name: `default` may be in use. */
 const home = isGiven ? 'slurm-example' : 'default';

@@ -21,11 +21,15 @@ import {
 } from '@slurm-operator/kube';
 import { clusters, controllers, nodeSets } from '@slurm-operator/operator';
 import { writeImageTar } from '@slurm-operator/sandbox';
-import { loadsImages, needsCluster, needsTestImages } from './src/given/given-cluster.ts';
-import { installMariadb, installOperator } from './src/given/install-given.ts';
+import {
+  installMariadb,
+  installOperator,
+  loadsImages,
+  needsCluster,
+  needsTestImages,
+} from './src/given/given-cluster.ts';
 import { HelmStage } from './src/helm/helm-stage.ts';
-import { untilAllReady } from './src/helm/slurm-kinds.ts';
-import { until } from './src/until.ts';
+import { until, untilAllReady } from './src/until.ts';
 
 const namespace = 'slurm';
 const token = { namespace, name: 'tester-token' };

@@ -18,8 +18,7 @@ import { needsThisMachine } from './src/given/given-cluster.ts';
 import { OperatorProcess } from './src/operator-process.ts';
 import { grantOperator } from './src/operator-rights.ts';
 import { StagedCluster } from './src/staged-cluster.ts';
-import { until } from './src/until.ts';
-import { untilReady } from './src/until-condition.ts';
+import { until, untilReady } from './src/until.ts';
 import { labelNodes, type Running, UpstreamUser } from './src/upstream/upstream-user.ts';
 import { objectName, userClasses, workerCount } from './src/upstream/user-class.ts';
 

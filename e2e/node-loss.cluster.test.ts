@@ -10,14 +10,13 @@ import { pods, type Resource } from '@slurm-operator/kube';
 import { controllers, nodeSets } from '@slurm-operator/operator';
 import { needsThisMachine } from './src/given/given-cluster.ts';
 import { HelmStage } from './src/helm/helm-stage.ts';
-import { untilAllReady } from './src/helm/slurm-kinds.ts';
 import {
   installSpreadOperator,
   leaderAndNode,
   leaderName,
   replicasReady,
 } from './src/helm/spread-operator.ts';
-import { until } from './src/until.ts';
+import { until, untilAllReady } from './src/until.ts';
 
 const namespace = 'slurm';
 const workers = { namespace, name: 'slurm-worker-work' };

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { exec, KubeError, pods } from '@slurm-operator/kube';
 import { hasEnded, type SlurmClient } from '@slurm-operator/slurm';
 import { needsCluster } from './src/given/given-cluster.ts';
-import { forDaemon } from './src/signal-daemon.ts';
+import { forDaemon } from './src/processes.ts';
 import { namespace, SlurmStage } from './src/slurm-stage.ts';
 import { until } from './src/until.ts';
 import { wantedSlurm } from './src/wanted-slurm.ts';

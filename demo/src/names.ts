@@ -1,6 +1,6 @@
 /** What the demo calls its own on a cluster, and how it knows it again. */
 import { imageTag, operatorImage, type SlurmVersion } from '@slurm-operator/images';
-import { slurmDaemons } from './install/installed-images.ts';
+import { slurmDaemons } from './install/install.ts';
 
 export const demoNamespace = 'slurm-demo';
 export const demoOperatorNamespace = 'slurm-demo-operator';

@@ -2,7 +2,7 @@
 
 import { type Client, createClient, loadConfig } from '@slurm-operator/kube';
 import { down, findCluster, order, up } from '@slurm-operator/localcluster';
-import { installedImages } from './install/installed-images.ts';
+import { installedImages } from './install/install.ts';
 import { slurmVersion, workers } from './names.ts';
 
 export const clusterName = 'demo';

@@ -16,7 +16,7 @@ import { othersObjects, surveyGround } from './ground.ts';
 import { demoNamespace, demoOperatorNamespace, releases } from './names.ts';
 import { awaitProgress } from './waiting/await-progress.ts';
 import { notRemoved, type Remaining } from './waiting/not-removed.ts';
-import { lookFurther } from './waiting/waiting-line.ts';
+import { lookFurther } from './waiting/wait-report.ts';
 
 export interface RemoveDemoOptions {
   readonly client: Client;

@@ -16,11 +16,10 @@ import {
   releases,
   restVersion,
 } from './names.ts';
-import { awaitProgress } from './waiting/await-progress.ts';
+import { awaitProgress, milestonesOf } from './waiting/await-progress.ts';
 import { type Evidence, gatherEvidence, isEverythingReady } from './waiting/evidence.ts';
-import { milestones } from './waiting/milestones.ts';
 import { notReady } from './waiting/not-ready.ts';
-import { lookFurther } from './waiting/waiting-line.ts';
+import { lookFurther } from './waiting/wait-report.ts';
 
 export interface DemoResult {
   readonly ready_seconds: number;
@@ -148,7 +147,7 @@ async function untilDone(
     observe: async () => {
       evidence = await gatherEvidence(client, namespaces);
       refuseMissingImages(evidence);
-      return { isDone: isDone(evidence), lines: notReady(evidence), milestones: milestones(evidence) };
+      return { isDone: isDone(evidence), lines: notReady(evidence), milestones: milestonesOf(evidence) };
     },
     say,
     lookFurther: lookFurther(kubectlCommand),

@@ -1,7 +1,6 @@
 /** The pictures of the folders in docs/architecture.md, and table and plots of docs/performance.md. */
 import { readFileSync } from 'node:fs';
-import { drawGraph } from '../../tools/layers/draw-graph.ts';
-import { packageGraphs } from '../../tools/layers/folder-graph.ts';
+import { drawGraph, packageGraphs } from '../../tools/layers/folder-graph.ts';
 import { type Figures, plots, scaleTable } from './performance.ts';
 
 export function generate(): Promise<ReadonlyMap<string, string>> {

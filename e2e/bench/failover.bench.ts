@@ -7,7 +7,7 @@ import { installSlurm, operatorNamespace, smallMachine } from '@slurm-operator/d
 import { deployments, leases, nodes, type Pod, pods } from '@slurm-operator/kube';
 import { Figures } from '@slurm-operator/localcluster/testing';
 import { nodeSets } from '@slurm-operator/operator';
-import { installOperator } from '../src/given/install-given.ts';
+import { installOperator } from '../src/given/given-cluster.ts';
 import { HelmStage } from '../src/helm/helm-stage.ts';
 import { until } from '../src/until.ts';
 

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { drawGraph } from './draw-graph.ts';
-import { cycles, folderGraph, packageGraphs } from './folder-graph.ts';
+import { cycles, drawGraph, folderGraph, packageGraphs } from './folder-graph.ts';
 import { folderBreaches, staleEdges } from './folder-rules.ts';
 import { source } from './sources.ts';
 

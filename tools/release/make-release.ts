@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { Helm } from '@slurm-operator/charts';
 import { type BuildOptions, runCommand } from '@slurm-operator/sandbox';
 import { buildReleaseImages, type ImageBuild } from './build-images.ts';
-import { changelogSection } from './changelog.ts';
 import { checksums } from './checksums.ts';
 import { packageCharts } from './package-charts.ts';
 import { packagePlugin } from './package-plugin.ts';
 import { Publisher } from './push.ts';
-import { type Release, releaseNotes } from './release-notes.ts';
+import { changelogSection, type Release, releaseNotes } from './release-notes.ts';
 import { ReleaseError, type ReleaseRequest } from './request.ts';
 
 export interface ReleaseOptions extends BuildOptions {

@@ -1,6 +1,6 @@
 /** What a release says about itself: for people, and for programs. */
 import type { ReleasedPlugin } from './package-plugin.ts';
-import type { ReleaseRequest } from './request.ts';
+import { isPrerelease, ReleaseError, type ReleaseRequest } from './request.ts';
 
 export interface ReleasedImage {
   /** Below the registry, for example `slurm-operator/slurmd`. */
@@ -82,4 +82,30 @@ ${charts.map(({ file, sha256 }) => `| \`${file}\` | \`${sha256}\` |`).join('\n')
 
 Built from commit ${commit}.
 `;
+}
+
+/** The text below `## VERSION` (a date may follow). A pre-release without a section of its own has that of "Unreleased". */
+export function changelogSection(changelog: string, version: string): string {
+  const own = sectionOf(changelog, version);
+  if (own !== undefined && own !== '') return own;
+  const unreleased = sectionOf(changelog, 'Unreleased') ?? '';
+  if (own === undefined && isPrerelease(version) && unreleased !== '') return unreleased;
+  throw new ReleaseError(
+    own === ''
+      ? `The section "## ${version}" of CHANGELOG.md is empty: say what changed for users.`
+      : `CHANGELOG.md has no section "## ${version}": rename "## Unreleased" to it, and commit.`,
+  );
+}
+
+function sectionOf(changelog: string, title: string): string | undefined {
+  const lines = changelog.split('\n');
+  const heading = (line: string) => /^## \[?(?<title>[^\s\]]+)\]?/.exec(line)?.groups?.['title'];
+  const start = lines.findIndex((line) => heading(line) === title);
+  if (start < 0) return undefined;
+  const rest = lines.slice(start + 1);
+  const end = rest.findIndex((line) => line.startsWith('## '));
+  return rest
+    .slice(0, end < 0 ? undefined : end)
+    .join('\n')
+    .trim();
 }

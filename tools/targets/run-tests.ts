@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { capacityFor, Load } from './capacity.ts';
-import { checkSteps } from './check-steps.ts';
 import type { Failure } from './failures.ts';
 import { runFiles } from './run-files.ts';
 import { type PoolWork, runPool } from './run-pool.ts';
-import { runStep } from './step.ts';
+import { runStep, type Step } from './step.ts';
 import { dim, duration, green, red, yellow } from './terminal.ts';
 import { type FileWork, fileWorks, type PreparationWork, preparationWorks } from './test-works.ts';
 import type { Tier } from './tiers.ts';
@@ -116,3 +116,28 @@ function withLastOutput(failures: readonly Failure[], said: string): Failure[] {
   if (said.trim() === '') return [...failures];
   return failures.map((failure, index) => (index === failures.length - 1 ? { ...failure, said } : failure));
 }
+
+/** What `make check` runs beside the unit tests. No root, no network. `seconds`: on a quiet machine, about. */
+export const checkSteps: readonly (Step & { readonly seconds: number })[] = [
+  { name: 'lint', seconds: 9, command: ['oxlint', '--type-aware', '--deny-warnings', '.'] },
+  {
+    name: 'types',
+    seconds: 8,
+    command: ['tsc', '-p', '.', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types'],
+  },
+  // The page runs in browsers: other globals, and JSX.
+  { name: 'types of the page', seconds: 5, command: ['tsc', '-p', 'packages/dashboard/src/page'] },
+  { name: 'dead code', seconds: 6, command: ['knip', '--no-config-hints'] },
+  {
+    name: 'generated files are current',
+    seconds: 4,
+    command: [process.execPath, 'tools/targets/generate.ts', '--check'],
+  },
+  { name: 'words', seconds: 1, command: [process.execPath, 'tools/words/check.ts'] },
+  {
+    name: 'format',
+    seconds: 3,
+    command: ['biome', 'check', '.'],
+    env: { XDG_CACHE_HOME: resolve('node_modules/.cache') },
+  },
+];

@@ -1,5 +1,6 @@
 /** What is installed to have Slurm on a cluster, and how it is used: kubectl, ssh, REST. The tests install the same way. */
 export {
+  installedImages,
   installMariadb,
   installOperator,
   installSlurm,
@@ -7,7 +8,6 @@ export {
   smallMachine,
   smallMachineLines,
 } from './install.ts';
-export { installedImages } from './installed-images.ts';
 export { type Forwarded, Kubectl } from './kubectl.ts';
 export { LoginKey } from './login-session.ts';
 export { ldap, mariadb, type Neighbour, neighbour } from './neighbour.ts';

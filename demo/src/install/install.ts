@@ -1,6 +1,7 @@
 /** What is installed to have Slurm on a cluster: custom resources, operator, database, and the cluster itself. */
 import { chart, type Helm } from '@slurm-operator/charts';
-import { imageTag } from '@slurm-operator/images';
+import { buildImage, buildOperatorImage, imageTag, type SlurmVersion } from '@slurm-operator/images';
+import type { BuildOptions } from '@slurm-operator/sandbox';
 import { stringify } from 'yaml';
 import type { Kubectl } from './kubectl.ts';
 import { mariadb, neighbour } from './neighbour.ts';
@@ -108,3 +109,14 @@ export const smallMachine = {
     },
   },
 } as const;
+
+export const slurmDaemons = ['slurmctld', 'slurmrestd', 'slurmd', 'slurmdbd', 'login'] as const;
+
+/** Archives of all that a whole installation runs: the daemons of Slurm, a database for them, and the operator. Needs root. */
+export async function installedImages(version: SlurmVersion, options: BuildOptions = {}): Promise<string[]> {
+  const paths: string[] = [];
+  for (const daemon of slurmDaemons) paths.push((await buildImage(daemon, version, options)).path);
+  paths.push((await buildImage('mariadb', undefined, options)).path);
+  paths.push((await buildOperatorImage(options)).path);
+  return paths;
+}

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConnectionError } from '@slurm-operator/kube';
 import { FakeClock } from '@slurm-operator/kube/testing';
-import { awaitProgress, type Observation } from './await-progress.ts';
+import { awaitProgress, milestonesOf, type Observation } from './await-progress.ts';
+import type { Evidence } from './evidence.ts';
 
 const waiting = (milestones: readonly string[] = []): Observation => ({
   isDone: false,
@@ -67,4 +68,27 @@ test('what is not about the connection ends the wait', async () => {
     throw new RangeError('a defect');
   });
   assert.equal(error?.message, 'a defect');
+});
+
+const pod = (name: string, restarts: number): Evidence =>
+  ({
+    objects: [],
+    claims: [],
+    deployments: [],
+    events: [],
+    pods: [
+      {
+        metadata: { name, generateName: 'web-' },
+        spec: { nodeName: 'n1' },
+        status: {
+          containerStatuses: [{ name: 'c', ready: false, restartCount: restarts, state: { running: {} } }],
+        },
+      },
+    ],
+  }) as never;
+
+test('a container that starts again, in this pod or in the next of its Deployment, is no progress', () => {
+  assert.deepEqual(milestonesOf(pod('web-1', 0)), milestonesOf(pod('web-1', 5)));
+  assert.deepEqual(milestonesOf(pod('web-1', 0)), milestonesOf(pod('web-2', 0)));
+  assert.deepEqual(milestonesOf(pod('web-1', 0)), ['pod web- is scheduled', 'pod web-: c has started']);
 });

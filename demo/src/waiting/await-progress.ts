@@ -2,14 +2,16 @@
 import {
   AbortedError,
   type Clock,
+  type DeepReadonly,
   ForbiddenError,
   KubeError,
+  type Pod,
   sleep,
   systemClock,
   UnauthorizedError,
 } from '@slurm-operator/kube';
-import { beginReport, report } from './wait-report.ts';
-import { oneLine, showLine, type WaitingLine } from './waiting-line.ts';
+import type { Evidence } from './evidence.ts';
+import { beginReport, oneLine, report, showLine, type WaitingLine } from './wait-report.ts';
 
 export interface Observation {
   readonly isDone: boolean;
@@ -80,4 +82,28 @@ ${lines.map((line) => `  ${showLine(line)}`).join('\n')}
 Look further with
 ${[...commands].map((command) => `  ${command}`).join('\n')}`,
   );
+}
+
+/** What has been achieved, as names that never repeat: a crash loop adds none. Pure. */
+export function milestonesOf({ objects, pods, claims }: Evidence): string[] {
+  return [
+    ...objects.map(({ kind, name, isReady }) => `${kind} ${name} ${isReady ? 'is Ready' : 'exists'}`),
+    ...claims
+      .filter(({ status }) => status?.phase === 'Bound')
+      .map(({ metadata }) => `claim ${metadata.name} is bound`),
+    ...pods.flatMap(podMilestones),
+  ];
+}
+
+function podMilestones({ metadata, spec, status }: DeepReadonly<Pod>): string[] {
+  // A Deployment that replaces its pods again and again does not advance by their new names.
+  const name = metadata.generateName ?? metadata.name;
+  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return [
+    ...(spec?.nodeName === undefined ? [] : [`pod ${name} is scheduled`]),
+    ...containers.flatMap((each) => [
+      ...(each.state?.running === undefined ? [] : [`pod ${name}: ${each.name} has started`]),
+      ...(each.ready ? [`pod ${name}: ${each.name} is ready`] : []),
+    ]),
+  ];
 }

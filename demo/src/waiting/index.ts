@@ -7,4 +7,4 @@ export {
   type ObservedObject,
 } from './evidence.ts';
 export { notReady } from './not-ready.ts';
-export { showLine } from './waiting-line.ts';
+export { showLine } from './wait-report.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Evidence } from './evidence.ts';
 import { notReady } from './not-ready.ts';
-import { showLine } from './waiting-line.ts';
+import { showLine } from './wait-report.ts';
 
 const nothing: Evidence = { objects: [], deployments: [], creators: [], pods: [], claims: [], events: [] };
 const namespace = 'slurm-demo';

@@ -1,7 +1,7 @@
 /** What is not Ready and why, from what the cluster knows. Pure. */
 import type { DeepReadonly, Deployment, Event, PersistentVolumeClaim, Pod } from '@slurm-operator/kube';
 import type { Evidence, ObservedObject } from './evidence.ts';
-import { oneLine, type WaitingLine } from './waiting-line.ts';
+import { oneLine, type WaitingLine } from './wait-report.ts';
 
 /** Faults first, each in the order objects, claims, pods, deployments, controllers that cannot create pods. */
 export function notReady(evidence: Evidence): WaitingLine[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { notRemoved, type Remaining } from './not-removed.ts';
-import { showLine } from './waiting-line.ts';
+import { showLine } from './wait-report.ts';
 
 const gone = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 const remaining = (kind: string, metadata: object, more: object = {}): Remaining => ({

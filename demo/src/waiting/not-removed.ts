@@ -1,7 +1,7 @@
 /** What is still there of something that is being removed, and what it waits for. Pure. */
 import { conditionType } from '@slurm-operator/api';
 import { type Condition, type DeepReadonly, findCondition, type KubeObject } from '@slurm-operator/kube';
-import { oneLine, type WaitingLine } from './waiting-line.ts';
+import { oneLine, type WaitingLine } from './wait-report.ts';
 
 /** Namespaces, custom resources and their definitions, pods: each with its kind, which lists of objects leave out. */
 export interface Remaining {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { beginReport, listEveryMs, report, settleMs } from './wait-report.ts';
-import type { WaitingLine } from './waiting-line.ts';
+import { beginReport, listEveryMs, report, settleMs, type WaitingLine } from './wait-report.ts';
 
 const line = (subject: string, why: string, isFault = false): WaitingLine => ({
   subject,

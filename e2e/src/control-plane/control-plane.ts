@@ -30,7 +30,7 @@ import {
 } from '@slurm-operator/operator';
 import { inGivenRegistry, loadsImages } from '../given/given-cluster.ts';
 import { namespace, SlurmStage, type StageOptions } from '../slurm-stage.ts';
-import { untilCondition, untilReady } from '../until-condition.ts';
+import { untilCondition, untilReady } from '../until.ts';
 
 export interface ControlPlaneOptions extends Omit<StageOptions, 'version'> {
   readonly version: SlurmVersion;

@@ -7,7 +7,7 @@ import { deployments, nodes, pods } from '@slurm-operator/kube';
 import { accountings, clusters, controllers, restApis } from '@slurm-operator/operator';
 import { signJwt } from '@slurm-operator/slurm';
 import { isGiven } from '../given/given-cluster.ts';
-import { signalDaemon } from '../signal-daemon.ts';
+import { signalDaemon } from '../processes.ts';
 import { namespace } from '../slurm-stage.ts';
 import { until } from '../until.ts';
 import type { ControlPlane } from './control-plane.ts';

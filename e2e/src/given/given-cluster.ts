@@ -1,5 +1,7 @@
 /** The cluster that the tests run on when one is given (`KUBECONFIG=… make test TIER=cluster`), and what that changes for them. */
 import { resolve } from 'node:path';
+import type { Helm } from '@slurm-operator/charts';
+import * as demo from '@slurm-operator/demo/install';
 import { type ClusterRecord, findCluster, listClusters } from '@slurm-operator/localcluster';
 import { needsRoot } from '../needs-root.ts';
 
@@ -43,3 +45,13 @@ export async function localClusterOf(kubeconfig: string): Promise<ClusterRecord 
   }
   return undefined;
 }
+
+/** The installation of the demo, with the images of the given registry where a cluster is given. */
+export const installOperator = (
+  helm: Helm,
+  values: object = {},
+  options: Parameters<typeof demo.installOperator>[2] = {},
+): Promise<void> => demo.installOperator(helm, { registry: givenRegistry, ...values }, options);
+
+export const installMariadb = (kubectl: demo.Kubectl, namespace: string, password: string): Promise<void> =>
+  demo.installMariadb(kubectl, namespace, password, inGivenRegistry);

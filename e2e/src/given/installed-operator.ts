@@ -3,8 +3,8 @@ import type { Helm } from '@slurm-operator/charts';
 import { operatorNamespace } from '@slurm-operator/demo/install';
 import { type Client, deployments, pods } from '@slurm-operator/kube';
 import { until } from '../until.ts';
+import { installOperator } from './given-cluster.ts';
 import { createNamespace } from './ground.ts';
-import { installOperator } from './install-given.ts';
 
 const ref = { namespace: operatorNamespace, name: 'slurm-operator' };
 const labelSelector = 'app.kubernetes.io/name=slurm-operator';

@@ -2,7 +2,7 @@
 
 import { operatorNamespace } from '@slurm-operator/demo/install';
 import { type Client, deployments, leases, nodes, type Pod, pods } from '@slurm-operator/kube';
-import { installOperator } from '../given/install-given.ts';
+import { installOperator } from '../given/given-cluster.ts';
 import { until } from '../until.ts';
 import type { HelmStage } from './helm-stage.ts';
 

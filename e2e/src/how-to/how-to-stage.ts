@@ -14,12 +14,11 @@ import {
   services,
 } from '@slurm-operator/kube';
 import { nodeSets } from '@slurm-operator/operator';
-import { isGiven, loadsImages } from '../given/given-cluster.ts';
+import { installMariadb, isGiven, loadsImages } from '../given/given-cluster.ts';
 import { createNamespace } from '../given/ground.ts';
-import { installMariadb } from '../given/install-given.ts';
 import { ServiceTunnel } from '../given/service-tunnel.ts';
 import { StagedCluster } from '../staged-cluster.ts';
-import { untilCondition, untilReady } from '../until-condition.ts';
+import { untilCondition, untilReady } from '../until.ts';
 
 export const namespace = 'slurm';
 

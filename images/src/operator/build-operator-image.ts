@@ -12,7 +12,7 @@ import {
   writeRootFiles,
 } from '@slurm-operator/sandbox';
 import type { BuiltImage } from '../build-image.ts';
-import { operatorFiles } from './image-files.ts';
+import { operatorFiles } from './bundle-programs.ts';
 import { nodeBinary } from './node-binary.ts';
 import {
   type Architecture,

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { writeRootFiles } from '@slurm-operator/sandbox';
-import { operatorFiles } from './image-files.ts';
+import { operatorFiles } from './bundle-programs.ts';
 import { operatorVersion } from './operator-files.ts';
 
 const [directory, list] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { missing } from './evidence/evidence.ts';
 import type { Context, EvidenceName, EvidenceSet, Values } from './evidence/values.ts';
 import type { Finding, FindingDraft, Rule, Severity } from './finding.ts';
 import { rules as allRules } from './rules/index.ts';
-import { printable } from './text/printable.ts';
+import { printable } from './text/text.ts';
 
 export interface Unchecked {
   readonly evidence: EvidenceName;

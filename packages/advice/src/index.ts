@@ -17,5 +17,14 @@ export { rules } from './rules/index.ts';
 export { couldRun, demandOf, describeDemand, gpus, prospects } from './rules/job-demand.ts';
 export { leaderLostFor } from './rules/read.ts';
 export { jobsByNode } from './rules/slurm-nodes.ts';
-export { printable, printableLines } from './text/printable.ts';
-export { count, hosts, lastError, listed, moment, quote, span } from './text/text.ts';
+export {
+  count,
+  hosts,
+  lastError,
+  listed,
+  moment,
+  printable,
+  printableLines,
+  quote,
+  span,
+} from './text/text.ts';

@@ -28,7 +28,7 @@ export interface CliBundle {
   readonly unpacked: number;
 }
 
-export { completionScript } from './command-line/completion-script.ts';
+export { completionScript } from './command-line/completion.ts';
 
 /** `version`: of a release; by default that of the sources. */
 export async function bundleCli(version?: string): Promise<CliBundle> {

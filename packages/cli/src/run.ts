@@ -4,12 +4,11 @@ import { printable } from '@slurm-operator/advice';
 import type { ClusterConfig } from '@slurm-operator/kube';
 import { completions } from './command-line/completion.ts';
 import { commandHelp, overview } from './command-line/help.ts';
-import { nearest } from './command-line/nearest.ts';
-import { parse } from './command-line/parse.ts';
+import { nearest, parse } from './command-line/parse.ts';
 import { commands } from './commands/index.ts';
 import { CliError, exitCode, toExit } from './errors.ts';
-import { guardedIo } from './guarded-io.ts';
 import type { Io } from './io.ts';
+import { guardedIo } from './output/print.ts';
 import { wantsColours } from './output/style.ts';
 import { Session } from './session/session.ts';
 

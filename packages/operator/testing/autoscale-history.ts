@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Autoscale, noFailures } from '../src/kinds/nodeset/autoscale/autoscale.ts';
 import type { Observed } from '../src/kinds/nodeset/plan/observed.ts';
 import { planWorkers, type WorkerPlan } from '../src/kinds/nodeset/plan/plan-workers.ts';
-import { LawBroken } from './law-broken.ts';
+import { LawBroken } from './check-laws.ts';
 import { type Event, happen, newWorld, settle } from './nodeset-history.ts';
 import { sleepingNode } from './simulated-power.ts';
 import type { SimulatedWorld } from './simulated-world.ts';

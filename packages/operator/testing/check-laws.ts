@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { isOurDrain } from '../src/kinds/nodeset/plan/node-state.ts';
 import { planWorkers } from '../src/kinds/nodeset/plan/plan-workers.ts';
-import { LawBroken } from './law-broken.ts';
 import { event, happen, newWorld, settle, start } from './nodeset-history.ts';
+
+/** What the plan must never do; a test of the laws fails on the first. */
+export class LawBroken extends Error {}
 
 /** Runs random histories and returns how many were checked; throws on the first broken law, shrunk to its core. */
 export function checkLaws(runs: number, seed: number): number {

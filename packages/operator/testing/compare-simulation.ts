@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { type Simulation, type Step, simulate } from '../src/kinds/nodeset/simulate/simulate.ts';
 import type { SimulatedJob } from '../src/kinds/nodeset/simulate/virtual-world.ts';
-import { LawBroken } from './law-broken.ts';
+import { LawBroken } from './check-laws.ts';
 import { newWorld, operate, settle } from './nodeset-history.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 

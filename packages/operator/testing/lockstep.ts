@@ -16,7 +16,7 @@ import {
   services,
 } from '@slurm-operator/kube';
 import { controllers, nodeSets } from '../src/cache/resources.ts';
-import { shellUnquoted } from '../src/kinds/nodeset/objects/shell-quoted.ts';
+import { shellUnquoted } from '../src/kinds/nodeset/objects/worker-template.ts';
 import { bindPod, endPod, reportRunning } from './fake-kubelet.ts';
 import type { PatientClock } from './patient-clock.ts';
 import type { StagedSlurm } from './staged-slurm.ts';

@@ -3,11 +3,11 @@ import { reasonPrefix } from '@slurm-operator/api';
 import fc from 'fast-check';
 import type { WorkerAction } from '../src/kinds/nodeset/plan/actions.ts';
 import { isAvailable } from '../src/kinds/nodeset/plan/availability.ts';
-import { keptRevision } from '../src/kinds/nodeset/plan/kept-revision.ts';
 import { hasLostState, unregisteredOf } from '../src/kinds/nodeset/plan/lost-state.ts';
 import type { Observed, SlurmNode, Worker } from '../src/kinds/nodeset/plan/observed.ts';
 import { planWorkers, type WorkerPlan } from '../src/kinds/nodeset/plan/plan-workers.ts';
-import { LawBroken } from './law-broken.ts';
+import { keptRevision } from '../src/kinds/nodeset/plan/revisions.ts';
+import { LawBroken } from './check-laws.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 const n = fc.nat({ max: 7 });

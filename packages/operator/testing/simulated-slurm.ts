@@ -3,7 +3,7 @@
 import type { WakingJob } from '../src/kinds/nodeset/autoscale/autoscale.ts';
 import type { WorkerAction } from '../src/kinds/nodeset/plan/actions.ts';
 import type { SlurmNode, SlurmView, Worker } from '../src/kinds/nodeset/plan/observed.ts';
-import { LawBroken } from './law-broken.ts';
+import { LawBroken } from './check-laws.ts';
 import { SimulatedPower } from './simulated-power.ts';
 
 export interface SimulatedJob {

@@ -13,7 +13,7 @@ import {
   slurmNameOf,
   type Worker,
 } from '../src/kinds/nodeset/plan/observed.ts';
-import { LawBroken } from './law-broken.ts';
+import { LawBroken } from './check-laws.ts';
 import { kubeNode, pendingPod } from './observed.ts';
 import { SimulatedSlurm } from './simulated-slurm.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { contentKey } from './content-key.ts';
+import { contentKey } from './publish-directory.ts';
 
 test('the order of keys does not matter, any value does', () => {
   const record = fc.dictionary(fc.string(), fc.oneof(fc.integer(), fc.string()));

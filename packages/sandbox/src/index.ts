@@ -1,7 +1,6 @@
 /** The public face of the package; README.md teaches it. */
 export type { Architecture, Suite } from './apt/private-apt.ts';
 export { resolvePackages } from './apt/private-apt.ts';
-export { contentKey } from './content-key.ts';
 export { abandonedScratch, cacheDirectory, scratchDirectory } from './directories.ts';
 export * from './errors.ts';
 export { requireRoot } from './errors.ts';
@@ -13,7 +12,7 @@ export { type OciImage, type OciImageRequest, writeOciLayout } from './image/wri
 export { type CommandResult, type RunOptions, runCommand } from './process/run-command.ts';
 export { type WaitOptions, waitUntil } from './process/wait-until.ts';
 export { consoleProgress, type Progress } from './progress.ts';
-export { publishDirectory } from './publish-directory.ts';
+export { contentKey, publishDirectory } from './publish-directory.ts';
 export { type AccountRequest } from './rootfs/accounts.ts';
 export { type BuildOptions, buildRootfs, type Rootfs, type RootfsRequest } from './rootfs/build-rootfs.ts';
 export { type RootFile, writeRootFiles } from './rootfs/root-files.ts';

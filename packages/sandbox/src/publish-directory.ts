@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type LockOptions, withLock } from './process/with-lock.ts';
@@ -45,4 +45,14 @@ export async function replaceFile(path: string, content: string): Promise<void> 
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   await writeFile(draft, content);
   await rename(draft, path);
+}
+
+/** A short name for content: the same JSON always gives the same key, whatever the order of its keys. */
+export function contentKey(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value, sortKeys)).digest('hex').slice(0, 16);
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { hostArchive } from './apt/host-archive.ts';
 import type { DebPackage } from './apt/print-uris.ts';
 import { PrivateApt, type Suite } from './apt/private-apt.ts';
-import { contentKey } from './content-key.ts';
 import { cacheDirectory } from './directories.ts';
 import { InvalidRequestError } from './errors.ts';
 import { runCommand } from './process/run-command.ts';
 import type { Progress } from './progress.ts';
-import { publishDirectory } from './publish-directory.ts';
+import { contentKey, publishDirectory } from './publish-directory.ts';
 
 export interface UnpackToolsOptions {
   /** Which release the packages come from. Default: the machine's own. */

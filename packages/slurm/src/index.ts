@@ -38,8 +38,7 @@ export {
 export type { NodeStateCommand, NodeUpdate, SlurmNode } from './model/node.ts';
 export * from './model/qos.ts';
 export type { AccountingJobQuery } from './operations/accounting.ts';
-export type { CallOptions, WriteResult } from './operations/call-options.ts';
-export type { Listed, ListedSince } from './operations/endpoint.ts';
+export type { CallOptions, Listed, ListedSince, WriteResult } from './operations/endpoint.ts';
 export type { CancelResult, Submitted } from './operations/jobs.ts';
 export { type CurrentNodes, isNodeBusyError, type NodeListOptions } from './operations/nodes.ts';
 export { type JwtOptions, jwtExpiry, signJwt } from './tokens/jwt.ts';

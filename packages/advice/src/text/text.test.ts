@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { count, hosts, lastError, listed, moment, quote, span } from './text.ts';
+import {
+  count,
+  hosts,
+  lastError,
+  listed,
+  moment,
+  printable,
+  printableLines,
+  quote,
+  shellWord,
+  span,
+} from './text.ts';
 
 const now = Date.parse('2026-11-18T12:00:00Z');
 const utc = { now, timeZone: 'UTC' };
@@ -41,4 +52,24 @@ test('quotes one line, and the last error of a log', () => {
   assert.equal(quote('x'.repeat(500)).length, 220);
   assert.equal(lastError('start\nerror: one\nfatal: two\nbye\n'), 'fatal: two');
   assert.equal(lastError(''), '');
+});
+
+test('control characters are written out, and text stays on one line', () => {
+  for (const [given, shown] of [
+    ['plain ä 漢 🙂', 'plain ä 漢 🙂'],
+    ['\u001b[2Jclear', String.raw`\x1b[2Jclear`],
+    ['\u001b]0;title\u0007', String.raw`\x1b]0;title\x07`],
+    ['\u009b31m', String.raw`\x9b31m`],
+    ['a\r\nb\tc', 'a  b c'],
+    ['\u202etxt.sh', String.raw`\u202etxt.sh`],
+    ['\u0000\u007f\u2028', String.raw`\x00\x7f\u2028`],
+  ] as const)
+    assert.equal(printable(given), shown);
+  assert.equal(printableLines('a\n\tb\r\u001bc'), 'a\n\tb\\x0d\\x1bc');
+});
+
+test('a name of others stays one word of a command', () => {
+  assert.equal(shellWord('gpu-[0-3]'), 'gpu-[0-3]');
+  assert.equal(shellWord('a;reboot'), "'a;reboot'");
+  assert.equal(shellWord("it's $(x)"), String.raw`'it'\''s $(x)'`);
 });

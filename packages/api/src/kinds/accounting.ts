@@ -1,7 +1,6 @@
 /** Accounting: slurmdbd and its database. */
 import { flag, integer, object, optional, type Rule, text } from '../schema/fields.ts';
 import { ageColumn, defineKind, readyColumns, reasonColumn, type StoredObject } from '../schema/kind.ts';
-import { externalConfig } from '../shared/external.ts';
 import {
   internalOrExternal,
   jwksKeyRef,
@@ -9,7 +8,7 @@ import {
   jwtKeyRefs,
   slurmKeyRef,
 } from '../shared/keys.ts';
-import { named, secretKey } from '../shared/references.ts';
+import { externalConfig, named, secretKey } from '../shared/references.ts';
 import { commonStatus } from '../shared/status.ts';
 import { container, podTemplate, service } from '../shared/templates.ts';
 import { hostName, nameRules } from '../shared/text-rules.ts';

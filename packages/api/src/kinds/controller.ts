@@ -13,7 +13,6 @@ import {
   text,
 } from '../schema/fields.ts';
 import { ageColumn, defineKind, readyColumns, reasonColumn, type StoredObject } from '../schema/kind.ts';
-import { externalConfig } from '../shared/external.ts';
 import {
   internalOrExternal,
   jwksKeyRef,
@@ -22,7 +21,7 @@ import {
   slurmKeyRef,
 } from '../shared/keys.ts';
 import { persistence } from '../shared/persistence.ts';
-import { localReference, named } from '../shared/references.ts';
+import { externalConfig, localReference, named } from '../shared/references.ts';
 import { commonStatus, count } from '../shared/status.ts';
 import { container, podTemplate, service } from '../shared/templates.ts';
 import { nameRules } from '../shared/text-rules.ts';

@@ -1,5 +1,6 @@
 /** References to Secrets, ConfigMaps and other objects, always of the same namespace. */
-import { flag, object, optional, type Rule, text } from '../schema/fields.ts';
+import { flag, integer, object, optional, type Rule, text } from '../schema/fields.ts';
+import { hostName } from './text-rules.ts';
 
 const objectName = (description: string) => text({ description, default: '', maxLength: 253 });
 
@@ -32,3 +33,19 @@ export const secretKey = (description: string, rules: readonly Rule[] = []) =>
 
 export const configMapKey = (description: string, rules: readonly Rule[] = []) =>
   keySelector(description, 'ConfigMap', rules);
+
+/** Address of a daemon that this operator does not run. */
+export const externalConfig = (daemon: string) =>
+  optional(
+    object(
+      {
+        host: text({
+          description: `Host name or address of ${daemon}.`,
+          maxLength: 253,
+          rules: [hostName('externalConfig.host')],
+        }),
+        port: integer({ description: `Port of ${daemon}.`, minimum: 1, maximum: 65_535 }),
+      },
+      { description: `Address of ${daemon} if external is true.` },
+    ),
+  );

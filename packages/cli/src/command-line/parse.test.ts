@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commands } from '../commands/index.ts';
 import { commandHelp, overview } from './help.ts';
-import { nearest } from './nearest.ts';
-import { parse } from './parse.ts';
+import { nearest, parse } from './parse.ts';
 
 test('finds the command, its arguments and flags in any order', () => {
   const line = parse(['-n', 'hpc', 'drain', 'gpu-3', '--reason=new disk', 'gpu-4', '-y'], commands);

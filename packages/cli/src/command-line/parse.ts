@@ -1,9 +1,7 @@
 /** Words into a command, its flags and arguments. Pure. */
 import { CliError } from '../errors.ts';
 import type { CommandLine } from '../line.ts';
-import type { Command, Flag } from './command.ts';
-import { globalFlags } from './command.ts';
-import { nearest } from './nearest.ts';
+import { type Command, type Flag, globalFlags } from './command.ts';
 
 export interface Parsed extends CommandLine {
   readonly command: Command | undefined;
@@ -110,3 +108,29 @@ const isOurs = (name: string): boolean =>
 /** `--namespace` or `-n`. */
 const isNamed = (flag: Flag, name: string): boolean =>
   `--${flag.name}` === name || (flag.short !== undefined && `-${flag.short}` === name);
+
+/** The known word that was most likely meant; `undefined` when none is close. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const [best] = known
+    .map((each) => ({ each, distance: distance(word, each) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  return best !== undefined && best.distance <= Math.ceil(word.length / 3) ? best.each : undefined;
+}
+
+/** Insertions, deletions and replacements from one word to the other. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, letter] of Array.from(from).entries()) {
+    const next = [index + 1];
+    for (const [column, other] of Array.from(to).entries())
+      next.push(
+        Math.min(
+          (row[column + 1] ?? 0) + 1,
+          (next[column] ?? 0) + 1,
+          (row[column] ?? 0) + (letter === other ? 0 : 1),
+        ),
+      );
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -2,7 +2,7 @@
 import { deployments } from '@slurm-operator/kube';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Command } from '../command-line/command.ts';
-import { completionScript } from '../command-line/completion-script.ts';
+import { completionScript } from '../command-line/completion.ts';
 import { optionsHelp } from '../command-line/help.ts';
 import { CliError, exitCode } from '../errors.ts';
 import { readClusters } from './needs.ts';

@@ -1,5 +1,9 @@
 /** The answer of a command in the format that was asked for. */
+
+import { printableLines } from '@slurm-operator/advice';
 import { Scalar, stringify } from 'yaml';
+import type { Io } from '../io.ts';
+import { ownCodes } from './style.ts';
 
 export const outputVersion = 'cli.slinky.slurm.net/v1';
 
@@ -34,4 +38,24 @@ function plain(_key: string, value: unknown): unknown {
   if (value instanceof Set) return [...value];
   if (value instanceof Map) return Object.fromEntries(value);
   return value;
+}
+
+/**
+ * The last barrier before the terminal: control characters that are not our own are written out, so that no name of a job, reason of a
+ * drain or line of a log clears the screen, sets a title or hides a line.
+ */
+export function guardedIo(io: Io, colours: boolean): Io {
+  const safe = (text: string): string =>
+    colours
+      ? text
+          .split(ownCodes)
+          .map((piece, index) => (index % 2 === 1 ? piece : printableLines(piece)))
+          .join('')
+      : printableLines(text);
+  return {
+    ...io,
+    out: (text) => io.out(safe(text)),
+    err: (text) => io.err(safe(text)),
+    ask: (question) => io.ask(safe(question)),
+  };
 }

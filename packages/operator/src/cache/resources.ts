@@ -1,4 +1,6 @@
 /** How the runtime addresses our own kinds. Without their schemas, which a client of the plans does not need. */
+
+import { hash } from 'node:crypto';
 import {
   type Accounting,
   apiVersion,
@@ -9,7 +11,14 @@ import {
   type RestApi,
   type Token,
 } from '@slurm-operator/api';
-import { type AnyResource, defineResource, type KubeObject, type Resource } from '@slurm-operator/kube';
+import {
+  type AnyResource,
+  defineResource,
+  dropBookkeeping,
+  type KubeObject,
+  type Live,
+  type Resource,
+} from '@slurm-operator/kube';
 
 const resource = <T extends KubeObject>(kind: string, plural: string): Resource<T> =>
   defineResource<T>({ apiVersion, kind, plural, namespaced: true });
@@ -32,3 +41,28 @@ export const everyKind: readonly AnyResource[] = [
   restApis,
   tokens,
 ];
+
+/**
+ * Secrets and ConfigMaps are cached as digests: a change can be seen and a key looked for, while no secret rests in
+ * memory. Code that needs a value reads it from the API server and does not keep it.
+ */
+interface WithData extends KubeObject {
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
+}
+
+/** For Secrets and ConfigMaps; `T` says which, and the compiler cannot know that both have data. */
+export function digestData<T extends KubeObject>(object: Live<T>): Live<T> {
+  const {
+    data,
+    binaryData,
+    stringData: _,
+    ...rest
+  } = dropBookkeeping(object) as unknown as Live<WithData> & {
+    stringData?: unknown;
+  };
+  const digests = Object.fromEntries(
+    Object.entries({ ...data, ...binaryData }).map(([key, value]) => [key, hash('sha256', value)]),
+  );
+  return { ...rest, data: digests } as unknown as Live<T>; // the same object, with digests for values
+}

@@ -1,4 +1,6 @@
 /** What a plan asks for: values that can be printed, compared and simulated. Nothing here does I/O. */
+
+import { inspect } from 'node:util';
 import type { AnyResource, ApplyIntent, KubeObject, ObjectRef } from '@slurm-operator/kube';
 
 interface Step {
@@ -70,3 +72,30 @@ export function describeActions(actions: readonly (Action | CustomAction)[]): st
 
 /** "WriteReservation" → "write reservation" */
 const words = (type: string): string => type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+
+/** A value that a plan carries and nothing prints: JSON, the log and the inspector show a placeholder. */
+const placeholder = '[redacted]';
+
+export class Sensitive<T> {
+  readonly #value: T;
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  reveal(): T {
+    return this.#value;
+  }
+
+  toJSON(): string {
+    return placeholder;
+  }
+
+  toString(): string {
+    return placeholder;
+  }
+
+  [inspect.custom](): string {
+    return placeholder;
+  }
+}

@@ -4,9 +4,8 @@ import { inspect } from 'node:util';
 import { type Live, type ReconcileContext, services } from '@slurm-operator/kube';
 import { aRestApi } from '../../testing/objects.ts';
 import { restApis } from '../cache/resources.ts';
-import { type CustomAction, describeActions } from './actions.ts';
+import { type CustomAction, describeActions, Sensitive } from './actions.ts';
 import { defineReconciler, type Plan, type ReconcilerManager } from './define-reconciler.ts';
-import { Sensitive } from './sensitive.ts';
 
 interface Ring extends CustomAction {
   readonly type: 'Ring';

@@ -15,7 +15,7 @@ import {
   secrets,
   type Transform,
 } from '@slurm-operator/kube';
-import { digestData } from '../cache/digest-data.ts';
+import { digestData } from '../cache/resources.ts';
 import { revisionSubstance } from '../kinds/nodeset/objects/revision.ts';
 import { trialApp } from '../slurm-config/trial/config-check.ts';
 

@@ -1,4 +1,7 @@
 /** What a rule finds in a specification: one sentence, said by the webhook at the request and by a condition afterwards. */
+
+import type { Cache } from '@slurm-operator/kube';
+import { controllers } from '../cache/resources.ts';
 import type { Problem } from '../framework/status/conditions.ts';
 
 export interface Finding extends Problem {
@@ -33,3 +36,17 @@ export const problemsIn = (findings: readonly Finding[]): Problem[] =>
 
 export const specHints = (findings: readonly Finding[]): string[] =>
   findings.flatMap(({ severity, message }) => (severity === 'hint' ? [message] : []));
+
+/** What the rules of kinds other than Controller look at, from the caches of the operator. */
+export function cachedFacts(
+  cache: Pick<Cache, 'get'>,
+  { namespace }: { readonly namespace?: string | undefined },
+  nodeSets: readonly WorkerNames[] = [],
+): SpecFacts {
+  return {
+    configMapKeys: () => undefined,
+    claimModes: () => undefined,
+    hasController: (name) => cache.get(controllers, { namespace: namespace ?? '', name }) !== undefined,
+    nodeSets: () => nodeSets,
+  };
+}

@@ -7,8 +7,7 @@ import { until } from '@slurm-operator/kube/testing';
 import { aController, aLoginSet, anAccounting, aToken } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { accountings, controllers, loginSets, tokens } from '../cache/resources.ts';
-import { allowedUsersAnnotation } from '../kinds/token/renewal.ts';
-import { readToken } from '../kinds/token/stored-token.ts';
+import { allowedUsersAnnotation, readToken } from '../kinds/token/renewal.ts';
 
 const namespace = 'hpc';
 const key = Buffer.alloc(64, 7);

@@ -36,7 +36,7 @@ import {
   restApis,
   tokens,
 } from '../cache/resources.ts';
-import { readToken } from '../kinds/token/stored-token.ts';
+import { readToken } from '../kinds/token/renewal.ts';
 
 const namespace = 'hpc';
 const upstream = new UpstreamCluster(namespace);

@@ -17,8 +17,7 @@ import { until } from '@slurm-operator/kube/testing';
 import { aController, aLoginSet, aNodeSet, aRestApi } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { controllers, loginSets, nodeSets, restApis } from '../cache/resources.ts';
-import { validatingConfiguration } from '../webhook/configurations.ts';
-import type { ReviewedKind } from '../webhook/endpoints.ts';
+import { type ReviewedKind, validatingConfiguration } from '../webhook/configurations.ts';
 import { validatorOf } from '../webhook/validator.ts';
 
 const namespace = 'hpc';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NotLeaderError, systemClock } from '@slurm-operator/kube';
 import { signedToken } from '@slurm-operator/slurm';
-import { ConnectionPool, debugVars } from './pool.ts';
+import { ConnectionPool, debugVars, PollLoad } from './pool.ts';
 
 const key = Buffer.from('a-signing-key-of-thirty-two-bytes-and-more');
 
@@ -79,4 +79,14 @@ test('a replica that does not lead any more changes nothing in Slurm', async (t)
     release: () => gateway.deleteReservation('r', signal),
   }))
     await assert.rejects(write, NotLeaderError, what);
+});
+
+test('a few connections poll five times a second, many share the time, and none is slower than once a second', () => {
+  const load = new PollLoad();
+  const connections = Array.from({ length: 200 }, () => ({}));
+  const at = (count: number) => {
+    for (const [index, connection] of connections.entries()) load.set(connection, index < count);
+    return load.fastMs;
+  };
+  assert.deepEqual([0, 1, 8, 20, 50, 200].map(at), [200, 200, 200, 500, 1000, 1000]);
 });

@@ -1,7 +1,6 @@
 /** All connections of this program, by the key of their Cluster. */
 import { ChannelSource, type Clock, type ObjectKey, refOf } from '@slurm-operator/kube';
 import type { Clock as SlurmClock } from '@slurm-operator/slurm';
-import { PollLoad } from './poll-load.ts';
 import { type ConnectionOptions, SlurmConnection } from './slurm-connection.ts';
 import type { GatewayFinder } from './slurm-gateway.ts';
 
@@ -154,4 +153,26 @@ export function debugVars(pool: Pick<ConnectionPool, 'describe'>): DebugVars {
 function partitionsOf({ gateway }: SlurmConnection): ReadonlySet<string> | undefined {
   const nodes = gateway.lastNodes();
   return nodes && new Set(nodes.flatMap(({ partitions }) => partitions));
+}
+
+/**
+ * How many connections of this program poll fast now, and how fast each may: a few poll five times a second; fifty at that rate would take
+ * all of its time, and each would be slower than with one poll a second.
+ */
+export class PollLoad {
+  static readonly #fastestMs = 200;
+  static readonly #slowestMs = 1_000;
+  static readonly #msPerConnection = 25;
+  readonly #fast = new Set<object>();
+
+  set(connection: object, isFast: boolean): void {
+    if (isFast) this.#fast.add(connection);
+    else this.#fast.delete(connection);
+  }
+
+  /** Milliseconds between two lists of one connection. */
+  get fastMs(): number {
+    const shared = this.#fast.size * PollLoad.#msPerConnection;
+    return Math.min(PollLoad.#slowestMs, Math.max(PollLoad.#fastestMs, shared));
+  }
 }

@@ -1,6 +1,6 @@
 /** One Slurm: a client, its views, and a gateway for changes. Shared by all controllers. */
 import { type Clock, SlurmClient, SlurmWatch, type TokenProvider } from '@slurm-operator/slurm';
-import { PollLoad } from './poll-load.ts';
+import { PollLoad } from './pool.ts';
 import { WatchedGateway } from './watched-gateway.ts';
 
 /** How patiently Slurm is asked; what is absent is the client's own. */

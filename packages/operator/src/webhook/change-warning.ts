@@ -2,7 +2,7 @@
 import { annotation, label, type NodeSet } from '@slurm-operator/api';
 import type { DeepReadonly, Pod } from '@slurm-operator/kube';
 import { revisionData } from '../kinds/nodeset/objects/revision.ts';
-import { resolveMaxUnavailable } from '../kinds/nodeset/observe/resolve-max-unavailable.ts';
+import { resolveMaxUnavailable } from '../kinds/nodeset/plan/availability.ts';
 
 type Set = DeepReadonly<NodeSet>;
 

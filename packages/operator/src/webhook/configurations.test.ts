@@ -1,8 +1,12 @@
 /** The webhook configurations: which requests are reviewed, and what happens when no webhook answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mutatingConfiguration, validatingConfiguration } from './configurations.ts';
-import { reviewedKinds, validatePath } from './endpoints.ts';
+import {
+  mutatingConfiguration,
+  reviewedKinds,
+  validatePath,
+  validatingConfiguration,
+} from './configurations.ts';
 
 const place = { name: 'hook', service: { name: 'hook', namespace: 'slinky' } };
 

@@ -1,6 +1,5 @@
 /** The webhook configurations. Charts and the plain YAML are generated from this. */
 import { group, version } from '@slurm-operator/api';
-import { bindingName, bindingPath, reviewedKinds, validatePath, webhookName } from './endpoints.ts';
 
 export interface WebhookPlace {
   /** Of both configurations. */
@@ -105,3 +104,15 @@ export function mutatingConfiguration({ name, service }: WebhookPlace) {
     ],
   };
 }
+
+/** Where each kind is reviewed. Paths and names are upstream's, so that configurations written for it keep working. */
+export const reviewedKinds = ['Controller', 'Accounting', 'LoginSet', 'NodeSet', 'RestApi', 'Token'] as const;
+export type ReviewedKind = (typeof reviewedKinds)[number];
+
+export const validatePath = (kind: ReviewedKind): string =>
+  `/validate-${group.replaceAll('.', '-')}-${version}-${kind.toLowerCase()}`;
+
+export const webhookName = (kind: ReviewedKind): string => `${kind.toLowerCase()}-${version}.kb.io`;
+
+export const bindingPath = '/mutate--v1-binding';
+export const bindingName = 'podsbinding-v1.kb.io';

@@ -10,7 +10,7 @@ import {
 import { controllers, nodeSets } from '../cache/resources.ts';
 import type { SpecFacts } from '../rules/findings.ts';
 import { workerNames } from '../rules/spec-rules.ts';
-import type { ReviewedKind } from './endpoints.ts';
+import type { ReviewedKind } from './configurations.ts';
 
 export async function gatherFacts(
   kind: ReviewedKind,

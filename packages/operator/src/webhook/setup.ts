@@ -1,7 +1,7 @@
 /** Everything that the webhook program serves. */
 import { type Client, type Log, WebhookServer, type WebhookServerOptions } from '@slurm-operator/kube';
 import { bindTopology } from './bind-topology.ts';
-import { bindingPath, reviewedKinds, validatePath } from './endpoints.ts';
+import { bindingPath, reviewedKinds, validatePath } from './configurations.ts';
 import { validatorOf } from './validator.ts';
 
 export interface WebhookSetup extends Omit<WebhookServerOptions, 'log'> {

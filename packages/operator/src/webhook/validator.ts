@@ -10,7 +10,7 @@ import {
 } from '@slurm-operator/kube';
 import type { Finding, SpecFacts } from '../rules/findings.ts';
 import { specRules } from '../rules/spec-rules.ts';
-import type { ReviewedKind } from './endpoints.ts';
+import type { ReviewedKind } from './configurations.ts';
 import { gatherFacts } from './gather-facts.ts';
 import { warnOfChange, warnOfScale } from './warn-of-change.ts';
 

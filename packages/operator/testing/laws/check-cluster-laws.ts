@@ -1,6 +1,6 @@
 /** Runs random histories of a whole cluster and checks the laws by what really happened in it. */
 import fc from 'fast-check';
-import { LawBroken } from '../law-broken.ts';
+import { LawBroken } from '../check-laws.ts';
 import { type Happening, happen, happening } from './cluster-history.ts';
 import { ClusterWorld, cordonAnnotation, isWorker } from './cluster-world.ts';
 import { endOf } from './end-of-history.ts';

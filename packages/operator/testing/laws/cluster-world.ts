@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { annotation, app, label, type NodeSet, reasonPrefix } from '@slurm-operator/api';
 import type { Clock } from '@slurm-operator/kube';
 import { slurmSetName } from '../../src/slurm-config/render/slurmd-conf.ts';
-import { LawBroken } from '../law-broken.ts';
+import { LawBroken } from '../check-laws.ts';
 import { aController, aNodeSet } from '../objects.ts';
 import { Machines } from './machines.ts';
 import { MemoryKube, type StoredObject } from './memory-kube.ts';

@@ -4,9 +4,9 @@ import { lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { contentKey } from '../content-key.ts';
 import { cacheDirectory } from '../directories.ts';
 import { runCommand } from '../process/run-command.ts';
+import { contentKey } from '../publish-directory.ts';
 import { writeRootFiles } from '../rootfs/root-files.ts';
 import { readImageTar } from './read-image-tar.ts';
 import { writeTar } from './tar-archive.ts';

@@ -5,12 +5,11 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { contentKey } from '../content-key.ts';
 import { cacheDirectory } from '../directories.ts';
 import { ImageError, requireRoot } from '../errors.ts';
 import { runCommand } from '../process/run-command.ts';
 import type { Progress } from '../progress.ts';
-import { publishDirectory } from '../publish-directory.ts';
+import { contentKey, publishDirectory } from '../publish-directory.ts';
 import { OverlayView } from '../sandbox/overlay-view.ts';
 import type { ImageDescription, ImageLayer } from './read-image-tar.ts';
 

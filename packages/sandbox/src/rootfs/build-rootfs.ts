@@ -1,12 +1,11 @@
 import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Architecture, PrivateApt, type Suite } from '../apt/private-apt.ts';
-import { contentKey } from '../content-key.ts';
 import { cacheDirectory } from '../directories.ts';
 import { InvalidRequestError, requireRoot, SandboxError } from '../errors.ts';
 import { runCommand } from '../process/run-command.ts';
 import { consoleProgress, type Progress } from '../progress.ts';
-import { publishDirectory } from '../publish-directory.ts';
+import { contentKey, publishDirectory } from '../publish-directory.ts';
 import { type AccountRequest, addAccounts } from './accounts.ts';
 import { answerQuestions, type BuildRoot, configureBase, installPackages, runInRoot } from './chroot.ts';
 import { type Emulator, emulatorFor } from './emulation.ts';

@@ -2,11 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DebPackage } from '../apt/print-uris.ts';
 import { type Architecture, PrivateApt, type Suite } from '../apt/private-apt.ts';
-import { contentKey } from '../content-key.ts';
 import { cacheDirectory } from '../directories.ts';
 import { InvalidRequestError } from '../errors.ts';
 import { runCommand } from '../process/run-command.ts';
-import { publishDirectory } from '../publish-directory.ts';
+import { contentKey, publishDirectory } from '../publish-directory.ts';
 import type { BuildOptions } from './build-rootfs.ts';
 
 export interface UnpackedPackages {

@@ -9,8 +9,7 @@ import type {
   SlurmTres,
   SlurmUser,
 } from '../model/accounting.ts';
-import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
-import { Endpoint } from './endpoint.ts';
+import { type CallOptions, callOptions, Endpoint, type WriteResult } from './endpoint.ts';
 import { QosTable } from './qos.ts';
 
 export interface AccountingJobQuery {

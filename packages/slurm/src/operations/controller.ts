@@ -1,8 +1,7 @@
 import type { Connection } from '../connection/connection.ts';
 import { Unauthenticated, Unavailable } from '../errors.ts';
 import type { ControllerPing, SlurmDiag, SlurmLicense } from '../model/cluster.ts';
-import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
-import { Endpoint } from './endpoint.ts';
+import { type CallOptions, callOptions, Endpoint, type WriteResult } from './endpoint.ts';
 
 /** slurmctld: ping, statistics, reconfigure. */
 export class Controller {

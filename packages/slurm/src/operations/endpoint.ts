@@ -6,7 +6,6 @@ import type { Call, Connection } from '../connection/connection.ts';
 import { NotFound, NotSupported, ProtocolError, Refused } from '../errors.ts';
 import { type ListMemory, ListReading } from '../wire/list-memory.ts';
 import { timeOf, type WireNumber } from '../wire/values.ts';
-import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
 
 /** A complete list, and when it was requested: it reflects that moment or a later one. */
 export interface Listed<T> {
@@ -142,4 +141,28 @@ function lastUpdate(envelope: Envelope): number | undefined {
 
 function missing(call: Call, key: string): ProtocolError {
   return new ProtocolError(`${call.method} ${call.path}: the answer has no list "${key}"`);
+}
+
+/** Options of every operation. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Deadline of this call. */
+  readonly timeoutMs?: number;
+}
+
+/** The result of a write. `gone`: the object does not exist, so there is nothing to do. */
+export interface WriteResult {
+  readonly outcome: 'accepted' | 'gone';
+  /** When the response arrived, on the client's clock: a list that began after it shows the effect. */
+  readonly at: number;
+  /** Slurm's warnings, such as ignored fields. */
+  readonly warnings: readonly string[];
+}
+
+/** Only the options that are set, to spread into a call. */
+export function callOptions(options: CallOptions | undefined): CallOptions {
+  return {
+    ...(options?.signal && { signal: options.signal }),
+    ...(options?.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+  };
 }

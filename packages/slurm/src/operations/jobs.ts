@@ -11,8 +11,7 @@ import {
   type SlurmJobState,
 } from '../model/job.ts';
 import { wireNumber } from '../wire/values.ts';
-import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
-import { Endpoint, type Listed } from './endpoint.ts';
+import { type CallOptions, callOptions, Endpoint, type Listed, type WriteResult } from './endpoint.ts';
 
 export interface Submitted {
   readonly id: number;

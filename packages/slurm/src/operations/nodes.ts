@@ -7,8 +7,14 @@ import { cleanReason } from '../meaning/reason.ts';
 import type { NodeUpdate, SlurmNode } from '../model/node.ts';
 import type { ListMemory } from '../wire/list-memory.ts';
 import { wireNumber } from '../wire/values.ts';
-import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
-import { Endpoint, type Listed, type ListedSince } from './endpoint.ts';
+import {
+  type CallOptions,
+  callOptions,
+  Endpoint,
+  type Listed,
+  type ListedSince,
+  type WriteResult,
+} from './endpoint.ts';
 
 export interface NodeListOptions extends CallOptions {
   /** Nodes whose bytes equal those of the last list with this memory are not parsed: the same objects are returned. */

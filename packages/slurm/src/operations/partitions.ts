@@ -4,8 +4,7 @@ import type { Connection } from '../connection/connection.ts';
 import { Refused } from '../errors.ts';
 import { compressHostlist } from '../meaning/hostlist.ts';
 import type { SlurmPartition } from '../model/cluster.ts';
-import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
-import { Endpoint, type Listed } from './endpoint.ts';
+import { type CallOptions, callOptions, Endpoint, type Listed, type WriteResult } from './endpoint.ts';
 
 /** Slurm's error number for an unknown partition. */
 const invalidPartition = 2000;

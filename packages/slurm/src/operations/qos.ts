@@ -2,11 +2,9 @@
 import { limitsMissingIn41, writeQos } from '../adapters/qos-wire.ts';
 import type { Connection } from '../connection/connection.ts';
 import { InvalidInput, NotSupported } from '../errors.ts';
-import { checkAccountingName } from '../meaning/accounting-name.ts';
 import type { SlurmTres } from '../model/accounting.ts';
 import { emptyQos, type SlurmQos, type TresCounts } from '../model/qos.ts';
-import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
-import { Endpoint } from './endpoint.ts';
+import { type CallOptions, callOptions, Endpoint, type WriteResult } from './endpoint.ts';
 
 /**
  * No request empties a preempt list, and an empty name in it ends slurmrestd. But in 26.05 a QOS that is deleted leaves every
@@ -158,3 +156,20 @@ function tresOf({ limits }: SlurmQos): readonly string[] {
   ];
   return [...new Set(counts.flatMap((tres) => Object.keys(tres)))];
 }
+
+/**
+ * Names of rows in the accounting database. The database compares names without regard to case and trailing blanks: a DELETE of
+ * `normal%20` removes the QOS `normal`. So only names that mean exactly one row are sent.
+ */
+const pattern = /^[a-z0-9_][a-z0-9_.@+-]*$/;
+const longest = 60;
+
+/** Throws unless `name` can be written as the name of a QOS or an account. */
+export function checkAccountingName(kind: 'QOS' | 'account', name: string): void {
+  if (name.length <= longest && pattern.test(name)) return;
+  throw new InvalidInput(
+    `"${printable(name)}" cannot be the name of a ${kind}: use 1 to ${longest} lower-case letters, digits and _ . @ + - (no leading dot or sign)`,
+  );
+}
+
+const printable = (name: string) => name.replace(/[^\x20-\x7e]/g, '?').slice(0, longest);

@@ -4,8 +4,7 @@ import { InvalidInput } from '../errors.ts';
 import { compressHostlist } from '../meaning/hostlist.ts';
 import type { ReservationWrite, SlurmReservation } from '../model/cluster.ts';
 import { wireNumber } from '../wire/values.ts';
-import { type CallOptions, callOptions, type WriteResult } from './call-options.ts';
-import { Endpoint, type Listed } from './endpoint.ts';
+import { type CallOptions, callOptions, Endpoint, type Listed, type WriteResult } from './endpoint.ts';
 
 /** Slurm's error number for an unknown reservation. */
 const invalidReservation = 2053;

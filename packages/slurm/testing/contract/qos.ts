@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { InvalidInput, Refused } from '../../src/errors.ts';
 import { emptyQos, type SlurmQos } from '../../src/model/qos.ts';
-import { Random } from '../random.ts';
-import { randomQos } from '../random-qos.ts';
+import { Random, randomQos } from '../random.ts';
 import type { Subject } from './subject.ts';
 import { firstError, refusalStatus, type WireAnswer, wire } from './wire.ts';
 

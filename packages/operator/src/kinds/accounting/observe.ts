@@ -10,14 +10,13 @@ import {
   statefulSets,
 } from '@slurm-operator/kube';
 import { type Digests, digestsOf, refProblems } from '../../cache/references.ts';
+import { Sensitive } from '../../framework/actions.ts';
 import { refusedPods } from '../../framework/refused-pods.ts';
-import { Sensitive } from '../../framework/sensitive.ts';
 import type { Problem } from '../../framework/status/conditions.ts';
 import { type PodFacts, podsOf } from '../../framework/status/pods.ts';
 import { keysOfAccounting } from '../../keys/slurm-key.ts';
 import { jwtKeyOf } from '../../objects/key-sources.ts';
-import { cachedFacts } from '../../rules/cached-facts.ts';
-import { problemsIn } from '../../rules/findings.ts';
+import { cachedFacts, problemsIn } from '../../rules/findings.ts';
 import { specRules } from '../../rules/spec-rules.ts';
 import { buildAccountingService } from './objects/accounting.ts';
 import { slurmsAnswers } from './status.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { anAccounting, operatorDefaults } from '../../../testing/objects.ts';
-import { describeActions } from '../../framework/actions.ts';
-import { Sensitive } from '../../framework/sensitive.ts';
+import { describeActions, Sensitive } from '../../framework/actions.ts';
 import type { ObservedAccounting } from './observe.ts';
 import { planAccounting } from './plan.ts';
 

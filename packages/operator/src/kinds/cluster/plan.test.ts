@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeActions } from '../../framework/actions.ts';
-import { Sensitive } from '../../framework/sensitive.ts';
+import { describeActions, Sensitive } from '../../framework/actions.ts';
 import type { Failure } from '../../slurm-connection/failure.ts';
 import type { Endpoint, ObservedCluster } from './observe.ts';
 import { answerOf, type ClusterPlan, emptyMemory, nextLook, nextMemory, planCluster } from './plan.ts';

@@ -10,8 +10,7 @@ import {
   services,
   statefulSets,
 } from '@slurm-operator/kube';
-import { digestData } from '../../cache/digest-data.ts';
-import { accountings, clusters, controllers, nodeSets } from '../../cache/resources.ts';
+import { accountings, clusters, controllers, digestData, nodeSets } from '../../cache/resources.ts';
 import { controllerOfWorker, workerEndedOrRecovered } from '../../framework/status/ended-workers.ts';
 import { watchPods } from '../../framework/status/watch-pods.ts';
 import type { OperatorDefaults } from '../../objects/operator-defaults.ts';

@@ -6,8 +6,7 @@ import { controllers } from '../../cache/resources.ts';
 import type { Problem } from '../../framework/status/conditions.ts';
 import { type PodFacts, podsOf } from '../../framework/status/pods.ts';
 import { loginKeyDigest } from '../../keys/slurm-key.ts';
-import { cachedFacts } from '../../rules/cached-facts.ts';
-import { problemsIn } from '../../rules/findings.ts';
+import { cachedFacts, problemsIn } from '../../rules/findings.ts';
 import { specRules } from '../../rules/spec-rules.ts';
 
 export interface ObservedLoginSet {

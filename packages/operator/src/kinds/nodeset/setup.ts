@@ -14,8 +14,7 @@ import {
   secrets,
   services,
 } from '@slurm-operator/kube';
-import { digestData } from '../../cache/digest-data.ts';
-import { controllers, nodeSets } from '../../cache/resources.ts';
+import { controllers, digestData, nodeSets } from '../../cache/resources.ts';
 import type { GatewayFinder } from '../../slurm-connection/slurm-gateway.ts';
 import { machineChanged } from './machine-changed.ts';
 import { type NodeSetOptions, nodeSetReconciler } from './reconciler.ts';

@@ -2,10 +2,9 @@
 import type { Token } from '@slurm-operator/api';
 import { type Cache, type Client, type Live, type Secret, secrets } from '@slurm-operator/kube';
 import { controllers } from '../../cache/resources.ts';
-import { Sensitive } from '../../framework/sensitive.ts';
+import { Sensitive } from '../../framework/actions.ts';
 import { jwtKeyOf } from '../../objects/key-sources.ts';
-import { secretOf } from './renewal.ts';
-import { readToken, type TokenFacts } from './stored-token.ts';
+import { readToken, secretOf, type TokenFacts } from './renewal.ts';
 
 /** Without its data: that is in `key` and `facts`. */
 export type SecretMetadata = Pick<Live<Secret>, 'metadata' | 'immutable'>;

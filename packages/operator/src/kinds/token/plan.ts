@@ -11,11 +11,12 @@ import {
   isUserId,
   mayHaveToken,
   planRenewal,
+  readToken,
   secretOf,
+  type TokenFacts,
   wasServedByUpstream,
   withUserListed,
 } from './renewal.ts';
-import { readToken, type TokenFacts } from './stored-token.ts';
 
 export interface TokenPlan extends Plan {
   /** The new token, if one is to be written. */

@@ -7,11 +7,11 @@ import {
   lifetimeOf,
   mayHaveToken,
   planRenewal,
+  readToken,
   secretOf,
   wasServedByUpstream,
   withUserListed,
 } from './renewal.ts';
-import { readToken } from './stored-token.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const minute = 60_000;

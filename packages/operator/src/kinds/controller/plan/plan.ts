@@ -25,7 +25,6 @@ import type { Trial, TrialDecision } from '../../../slurm-config/trial/trial.ts'
 import { configSeenAnnotation } from '../objects/reconfigure.ts';
 import { monitorDigest } from '../objects/service-monitor.ts';
 import type { ObservedController } from '../observe.ts';
-import { activeLabels } from './active-label.ts';
 import type { ConfigEvidence } from './config-hold.ts';
 import { type ControllerDecision, decideController } from './decide.ts';
 import {
@@ -37,7 +36,7 @@ import {
   withRefusedSizes,
 } from './memory.ts';
 import { controllerFindings } from './missing.ts';
-import type { KeyNotice } from './slurmctld-pods.ts';
+import { activeLabels, type KeyNotice } from './slurmctld-pods.ts';
 import type { Resize } from './state-volume.ts';
 import { type WantedSecret, wantedKeys } from './wanted-keys.ts';
 

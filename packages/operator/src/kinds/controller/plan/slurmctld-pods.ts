@@ -1,5 +1,5 @@
 /** Which pods get a new key, replaced, or left to Kubernetes. Pure. */
-import { annotation, conditionType } from '@slurm-operator/api';
+import { annotation, conditionType, label } from '@slurm-operator/api';
 import { findCondition } from '@slurm-operator/kube';
 import { digestBehind } from '../../../cache/references.ts';
 import type { PodFacts } from '../../../framework/status/pods.ts';
@@ -141,4 +141,26 @@ export function nextToRenew({ controller, pods, statefulSet }: ObservedControlle
   if (standby !== undefined) return standby;
   const allRun = pods.length === controllerReplicas(controller) && pods.every((pod) => pod.running);
   return allRun ? old.at(0) : undefined;
+}
+
+/**
+ * The label that upstream puts on the pod with the active slurmctld. Nothing here depends on it: Services reach the active one by its
+ * readiness, also while no operator runs. Services, monitors and scripts of users that select it go on to work.
+ */
+export interface ActiveLabel {
+  readonly pod: string;
+  /** Null removes the label. */
+  readonly value: 'true' | null;
+}
+
+/** Only the active slurmctld is ready. While that is none or, for a moment, two, the labels stay as they are. */
+export function activeLabels(pods: readonly Pick<PodFacts, 'name' | 'ready' | 'labels'>[]): ActiveLabel[] {
+  const ready = pods.filter((pod) => pod.ready);
+  if (ready.length !== 1) return [];
+  const [active] = ready;
+  return pods.flatMap(({ name, labels }): ActiveLabel[] => {
+    const value = labels[label.activeController];
+    if (name === active?.name) return value === 'true' ? [] : [{ pod: name, value: 'true' }];
+    return value === undefined ? [] : [{ pod: name, value: null }];
+  });
 }

@@ -1,7 +1,7 @@
 /** Carries out the actions that only a NodeSet has. */
 import type { NodeSet } from '@slurm-operator/api';
 import type { Client, Live, Manager } from '@slurm-operator/kube';
-import { compressHostlist } from '@slurm-operator/slurm';
+import { compressHostlist, type Waiting } from '@slurm-operator/slurm';
 import { nodeSets } from '../../../cache/resources.ts';
 import type { Acting } from '../../../framework/define-reconciler.ts';
 import { recordStatus } from '../../../framework/status/write-status.ts';
@@ -16,7 +16,28 @@ import type { NodeSetAction, NodeSetPlan, ObservedNodeSet, WorkersAction } from 
 import { act } from './act.ts';
 import { Blueprints } from './blueprint.ts';
 import { createWorker } from './create-worker.ts';
-import { PollingInterest } from './polling-interest.ts';
+
+/** Which NodeSets wait for Slurm to change, and at which connection: it is polled fast for as long as one does. */
+export class PollingInterest {
+  readonly #gateways = new Map<string, SlurmGateway>();
+
+  /** A connection that was used before is released: the NodeSet may belong to another Controller now. */
+  set(key: string, gateway: SlurmGateway | undefined, waiting: Waiting): void {
+    const before = this.#gateways.get(key);
+    if (before !== gateway || waiting === false) before?.expectChanges(who(key), false);
+    if (gateway === undefined || waiting === false) this.#gateways.delete(key);
+    else {
+      this.#gateways.set(key, gateway);
+      gateway.expectChanges(who(key), waiting);
+    }
+  }
+
+  forget(key: string): void {
+    this.set(key, undefined, false);
+  }
+}
+
+const who = (key: string): string => `nodeset ${key}`;
 
 export interface ActorOptions extends WorkerDefaults {
   /** Requests under way at once for one NodeSet. */

@@ -9,8 +9,7 @@ import {
   persistentVolumeClaims,
   pods,
 } from '@slurm-operator/kube';
-import { workerClaims } from '../objects/worker-claims.ts';
-import { hostnamePrefix, workerPod } from '../objects/worker-pod.ts';
+import { hostnamePrefix, workerClaims, workerPod } from '../objects/worker-pod.ts';
 import type { WorkerAction } from '../plan/actions.ts';
 import { type Observed, slurmNameOf } from '../plan/observed.ts';
 import type { Blueprint } from './blueprint.ts';

@@ -1,10 +1,11 @@
 /** One worker: the template, put into a slot. */
 import { annotation, label, type NodeSet } from '@slurm-operator/api';
+import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import type { IPod } from 'kubernetes-models/v1/Pod';
-import { targetNodeAnnotation } from '../annotations.ts';
-import type { Slot } from '../plan/observed.ts';
+import { claimSlotAnnotation, targetNodeAnnotation } from '../annotations.ts';
+import { type Slot, slotKey } from '../plan/observed.ts';
 import { modeTolerations } from './worker-placement.ts';
-import type { WorkerTemplate } from './worker-template.ts';
+import { type WorkerTemplate, workerSelector } from './worker-template.ts';
 
 export interface WorkerIdentity {
   readonly slot: Slot;
@@ -118,4 +119,24 @@ function pinned(affinity: Affinity, node: string): Affinity {
       },
     },
   };
+}
+
+/** The claims that a worker mounts, one per claim template. */
+export function workerClaims(nodeSet: NodeSet, slot: Slot, hostname: string): IPersistentVolumeClaim[] {
+  const { name, namespace, uid } = nodeSet.metadata;
+  const owned = nodeSet.spec.persistentVolumeClaimRetentionPolicy.whenDeleted === 'Delete';
+  return (nodeSet.spec.volumeClaimTemplates ?? []).map((template) => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: claimName(template.metadata?.name ?? '', nodeSet, slot, hostname),
+      namespace,
+      labels: { ...template.metadata?.labels, ...workerSelector(nodeSet) },
+      annotations: { ...template.metadata?.annotations, [claimSlotAnnotation]: slotKey(slot) },
+      ...(owned
+        ? { ownerReferences: [{ apiVersion: nodeSet.apiVersion, kind: nodeSet.kind, name, uid: uid ?? '' }] }
+        : {}),
+    },
+    ...(template.spec === undefined ? {} : { spec: template.spec }),
+  }));
 }

@@ -18,7 +18,6 @@ import { workerSecurityContext } from '../../../objects/security-contexts.ts';
 import { servesHttp } from '../../../objects/slurm-version.ts';
 import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
 import { instanceTypeOf, reportsBoots, slurmdConf } from '../../../slurm-config/render/slurmd-conf.ts';
-import { shellQuoted } from './shell-quoted.ts';
 import { workerToleration } from './worker-placement.ts';
 import { workerSsh } from './worker-ssh.ts';
 
@@ -167,4 +166,17 @@ function slurmdContainer(nodeSet: NodeSet, controller: Controller, defaults: Wor
     ],
   };
   return mergeContainer(base, nodeSet.spec.slurmd);
+}
+
+/**
+ * A text as one word for a shell. Entrypoints of slurmd images read their arguments as a shell does: upstream's joins them and hands
+ * them to `bash -c`, ours takes quotes off. Without quotes only the first pair of a configuration would reach slurmd.
+ */
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The text of a word that {@link shellQuoted} made. */
+export function shellUnquoted(word: string): string {
+  return /^'.*'$/s.test(word) ? word.slice(1, -1).replaceAll(`'\\''`, "'") : word;
 }

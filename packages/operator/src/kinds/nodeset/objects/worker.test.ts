@@ -10,8 +10,7 @@ import {
   nodeSetKind,
 } from '@slurm-operator/api';
 import { slurmdConf, slurmSetName } from '../../../slurm-config/render/slurmd-conf.ts';
-import { workerClaims } from './worker-claims.ts';
-import { hostnamePrefix, workerPod } from './worker-pod.ts';
+import { hostnamePrefix, workerClaims, workerPod } from './worker-pod.ts';
 import { workerSshConfig } from './worker-ssh.ts';
 import { workerTemplate } from './worker-template.ts';
 

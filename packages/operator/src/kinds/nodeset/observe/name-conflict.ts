@@ -6,8 +6,7 @@ import type { NodeSet } from '@slurm-operator/api';
 import { type Cache, controllerOf, pods } from '@slurm-operator/kube';
 import { nodeSets } from '../../../cache/resources.ts';
 import type { Problem } from '../../../framework/status/conditions.ts';
-import { cachedFacts } from '../../../rules/cached-facts.ts';
-import { problemsIn, type WorkerNames } from '../../../rules/findings.ts';
+import { cachedFacts, problemsIn, type WorkerNames } from '../../../rules/findings.ts';
 import { specRules, workerNames } from '../../../rules/spec-rules.ts';
 
 export interface NamedSet extends WorkerNames {

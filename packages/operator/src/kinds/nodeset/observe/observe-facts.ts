@@ -39,16 +39,15 @@ import { currentRevision } from '../objects/revision.ts';
 import { workerPlacement } from '../objects/worker-placement.ts';
 import { hostnamePrefix } from '../objects/worker-pod.ts';
 import { workerSelector } from '../objects/worker-template.ts';
+import { resolveMaxUnavailable } from '../plan/availability.ts';
 import { type NodeSetMemory, rememberedFacts } from '../plan/memory.ts';
 import type { Observed } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import { belonging } from './belonging.ts';
 import { configLines } from './config-lines.ts';
-import { distinctHostnames } from './distinct-hostnames.ts';
 import { observeClaim } from './observe-claim.ts';
-import { isNodeReachable } from './observe-node.ts';
+import { distinctHostnames, isNodeReachable } from './observe-node.ts';
 import { observeSlurmNode, type SetIdentity } from './observe-slurm.ts';
-import { resolveMaxUnavailable } from './resolve-max-unavailable.ts';
 import { SeenBefore } from './seen-before.ts';
 import { takenNames } from './taken-names.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { annotation } from '@slurm-operator/api';
 import { observed, worker } from '../../../../testing/observed.ts';
 import { confServerAnnotation } from '../annotations.ts';
-import { hasOldKeys, isCurrent } from './availability.ts';
+import { hasOldKeys, isCurrent, resolveMaxUnavailable } from './availability.ts';
 
 test('a worker whose slurmd would look for slurmctld at an old address is replaced', () => {
   const seen = observed([], [], { hashes: { [confServerAnnotation]: 'slurm-controller-0.hpc:7000' } });
@@ -19,4 +19,17 @@ test('an old slurm.key does not replace a worker', () => {
   const seen = observed([], [], { hashes: { [annotation.slurmKeyHash]: 'b' } });
   const old = worker(0, { hashes: { [annotation.slurmKeyHash]: 'a' } });
   assert.deepEqual([isCurrent(old, seen), hasOldKeys(old, seen)], [true, true]);
+});
+
+test('maxUnavailable rounds up and never below one', () => {
+  for (const [value, desired, expected] of [
+    ['25%', 10, 3],
+    ['1%', 5, 1],
+    [2, 10, 2],
+    ['100%', 4, 4],
+    ['25%', 0, 1],
+    ['x', 9, 1],
+  ] as const) {
+    assert.equal(resolveMaxUnavailable(value, desired), expected, `${value} of ${desired}`);
+  }
 });

@@ -1,4 +1,5 @@
 import { annotation } from '@slurm-operator/api';
+import { resolveCount } from '@slurm-operator/kubernetes-values';
 import { confServerAnnotation } from '../annotations.ts';
 import type { Observed, Worker } from './observed.ts';
 
@@ -56,4 +57,10 @@ export function isCurrent(worker: Worker, observed: Pick<Observed, 'hashes' | 'u
 function isOld(note: string, worker: Worker, { hashes }: Pick<Observed, 'hashes'>): boolean {
   const [has, wanted] = [worker.hashes[note], hashes[note]];
   return has !== undefined && wanted !== undefined && has !== wanted;
+}
+
+/** How many workers may be missing at a time: a number, or a percentage of the desired count, rounded up; at least one. */
+export function resolveMaxUnavailable(value: number | string, desired: number): number {
+  const count = resolveCount(value, desired, Math.ceil);
+  return Number.isFinite(count) ? Math.max(1, Math.floor(count)) : 1;
 }

@@ -1,8 +1,8 @@
 /** Which vacant slots are filled now, and what keeps others empty. */
 import { isLeftAsleep } from '../autoscale/slot-states.ts';
 import type { WorkerAction } from './actions.ts';
-import { keptRevision, olderRevisionFor } from './kept-revision.ts';
 import { type Claim, type Observed, type Slot, slotKey, slurmNameOf } from './observed.ts';
+import { keptRevision, olderRevisionFor } from './revisions.ts';
 
 export interface CreationPlan {
   readonly actions: readonly WorkerAction[];

@@ -8,7 +8,6 @@ import type { CustomAction } from '../../../framework/actions.ts';
 import type { Plan } from '../../../framework/define-reconciler.ts';
 import type { Problem } from '../../../framework/status/conditions.ts';
 import type { WorkerAction } from './actions.ts';
-import { keptRevision } from './kept-revision.ts';
 import {
   planWindow,
   type ReservationAnswer,
@@ -20,7 +19,7 @@ import { isOwn } from './node-state.ts';
 import type { Observed, Worker } from './observed.ts';
 import { pins } from './pins.ts';
 import { planWorkers, type WorkerPlan } from './plan-workers.ts';
-import { type ObservedRevisions, planRevisions } from './revisions.ts';
+import { keptRevision, type ObservedRevisions, planRevisions } from './revisions.ts';
 import { type ObservedShared, planShared } from './shared-objects.ts';
 
 export interface ObservedNodeSet {

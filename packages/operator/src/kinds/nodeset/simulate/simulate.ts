@@ -4,9 +4,9 @@
  */
 import type { WhyGone, WorkerAction } from '../plan/actions.ts';
 import { isAvailable } from '../plan/availability.ts';
-import { keptRevision } from '../plan/kept-revision.ts';
 import type { Observed } from '../plan/observed.ts';
 import { planWorkers, type WorkerPlan } from '../plan/plan-workers.ts';
+import { keptRevision } from '../plan/revisions.ts';
 import { type Durations, type SimulatedJob, VirtualWorld } from './virtual-world.ts';
 
 export type StepKind = 'drain' | 'undrain' | 'delete' | 'create' | 'ready' | 'gone';

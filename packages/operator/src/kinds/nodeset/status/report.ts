@@ -2,11 +2,11 @@
 import { app, conditionType, label } from '@slurm-operator/api';
 import type { Outcome, StatusReport } from '../../../framework/define-reconciler.ts';
 import { autoscaleStatus } from '../autoscale/autoscale-status.ts';
-import { keptRevision } from '../plan/kept-revision.ts';
 import { madeWindow, wantedWindow } from '../plan/maintenance-window.ts';
 import type { Note } from '../plan/memory.ts';
 import { pinsForStatus, rememberedPins } from '../plan/pins.ts';
 import type { NodeSetPlan, ObservedNodeSet } from '../plan/plan.ts';
+import { keptRevision } from '../plan/revisions.ts';
 import { nodeSetStatus } from './status.ts';
 
 export type NodeSetOutcome = Outcome<ObservedNodeSet, NodeSetPlan, Note>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { label } from '@slurm-operator/api';
-import { activeLabels } from './active-label.ts';
+import { activeLabels } from './slurmctld-pods.ts';
 
 const pod = (name: string, ready: boolean, value?: string) => ({
   name,

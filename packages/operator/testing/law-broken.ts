@@ -1,2 +1,0 @@
-/** What the plan must never do; a test of the laws fails on the first. */
-export class LawBroken extends Error {}
