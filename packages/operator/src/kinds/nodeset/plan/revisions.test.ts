@@ -64,8 +64,8 @@ test('the name of a new revision may be taken: by one without an owner, which is
     ],
     ['ours', { ours: known('a'), ofNewestName: { uid: 'uid-a', isOwned: true } }, []],
   ];
-  for (const [reason, observed, expected] of cases)
-    assert.deepEqual(describeActions(planRevisions(nodeSet, 'a', new Set(), observed)), expected, reason);
+  for (const [reason, given, expected] of cases)
+    assert.deepEqual(describeActions(planRevisions(nodeSet, 'a', new Set(), given)), expected, reason);
 });
 
 test('an adopted revision is meant by its uid and gets the NodeSet as its owner', () => {
