@@ -58,6 +58,22 @@ test('only new jobs are read after the first list, and all of them again after a
   assert.deepEqual(asked, ['states', 'list', 'states', 'states', 'get 2', 'states', 'list']);
 });
 
+test('a job that began between the two lists and is put back into the queue is not forgotten', async () => {
+  const jobs = [job(1, { requiredNodes: 'w-0' })];
+  const { client } = slurm(jobs);
+  const { states } = client.jobs;
+  const racing = async () => {
+    const answer = await states();
+    jobs[0] = job(1, { requiredNodes: 'w-0', state: ['RUNNING'] });
+    return answer;
+  };
+  const pending = new PendingJobs({ jobs: { ...client.jobs, states: racing } } as never, () => 0);
+  await pending.needs(signal);
+  jobs[0] = job(1, { requiredNodes: 'w-0' });
+  const known = await pending.needs(signal);
+  assert.deepEqual(known.kind === 'known' && known.jobs, [{ id: '1', nodes: ['w-0'], features: [] }]);
+});
+
 test('without pending jobs the list of all jobs is not read', async () => {
   const { asked, client } = slurm([job(1, { state: ['RUNNING'] })]);
   await new PendingJobs(client, () => 0).needs(signal);

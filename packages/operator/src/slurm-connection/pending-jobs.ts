@@ -58,8 +58,8 @@ export class PendingJobs {
   }
 }
 
-function needOf(id: string, { requiredNodes, constraints, state }: SlurmJob): PendingNeed | undefined {
-  if (!state.includes('PENDING')) return undefined;
+/** Of a job in any state: one that began since it was listed as pending may be put back into the queue before it is listed again. */
+function needOf(id: string, { requiredNodes, constraints }: SlurmJob): PendingNeed | undefined {
   const nodes = requiredNodes === '' ? [] : namesIn(requiredNodes);
   const features = featuresIn(constraints);
   return nodes.length + features.length === 0 ? undefined : { id, nodes, features };

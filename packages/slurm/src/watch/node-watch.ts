@@ -154,8 +154,8 @@ export class NodeWatch {
     let left = names;
     for (let round = 0; left.length > 0 && round < lastMoments && !signal.aborted; round += 1) {
       if (round > 0) await sleep(this.#clock, lastMomentMs, signal);
-      const { nodes } = await this.#client.nodes.current(left, { signal });
-      this.#amend(nodes);
+      const { nodes, beganAt } = await this.#client.nodes.current(left, { signal });
+      this.#amend(nodes, beganAt);
       left = nodes.filter((node) => isBusy(node.state)).map(({ name }) => name);
       // Others have ended meanwhile: all go together.
       if (this.#toRead.size > 0) break;
@@ -163,8 +163,10 @@ export class NodeWatch {
     if (this.#toRead.size > 0) for (const name of left) this.#toRead.add(name);
   }
 
-  #amend(read: readonly SlurmNode[]): void {
+  #amend(read: readonly SlurmNode[], beganAt: number): void {
     this.#lister.amend((known) => {
+      // A list that began later shows these nodes as they are since, a drain included that was accepted in between.
+      if (known.at > beganAt) return { ...known, changes: [] };
       const nodes = new Map(known.nodes);
       const changes: NodeChange[] = [];
       for (const node of read) {
