@@ -3,14 +3,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
 import type { Condition } from '../../../framework/status/conditions.ts';
-import { planWindow, type RecordedReservation, type WindowPlan } from './maintenance-window.ts';
+import { lateWriteMs, planWindow, type RecordedReservation, type WindowPlan } from './maintenance-window.ts';
 
-const now = Date.parse('2026-01-01T00:00:00Z');
+const began = Date.parse('2026-01-01T00:00:00Z');
 type Strategy = 'ScheduledUpdate' | 'RollingUpdate';
 
 class Stage {
   readonly reservations = new Set<string>();
   status: { conditions?: Condition[]; reservation?: RecordedReservation } = {};
+  now = began;
+  /** As the operator remembers it between two reconciles. */
+  askedAt: number | undefined;
 
   plan(type: Strategy, { isUnknown = false, deleting = false } = {}): WindowPlan {
     const nodeSet = {
@@ -30,12 +33,14 @@ class Stage {
       nodeSet,
       isUnknown ? { kind: 'unknown', why: 'timeout' } : { kind: 'known', reservation },
       ['w-0'],
-      now,
+      this.now,
+      this.askedAt,
     );
   }
 
   /** Carries it out; a crash comes before the status is written. */
-  carryOut({ actions, condition, record }: WindowPlan, { crash = false } = {}): void {
+  carryOut({ actions, condition, record, askedAt }: WindowPlan, { crash = false } = {}): void {
+    this.askedAt = crash ? undefined : askedAt;
     for (const action of actions) {
       if (action.type === 'NoteReservation')
         this.status = { conditions: [action.condition], reservation: action.record };
@@ -72,9 +77,54 @@ test('a recorded reservation that Slurm does not have is not deleted there', () 
   const stage = new Stage();
   stage.crash();
   stage.reservations.clear();
+  stage.reconcile('RollingUpdate');
+  stage.now += lateWriteMs;
   const plan = stage.plan('RollingUpdate');
   assert.deepEqual(plan.actions, []);
   assert.equal(plan.condition?.reason, 'NotExists');
+  assert.equal(plan.keepsFinalizer, false);
+});
+
+test('a request that slurmrestd carries out after its operator was killed leaves no reservation', () => {
+  for (const deleting of [false, true]) {
+    const stage = new Stage();
+    stage.crash();
+    // slurmctld was away: slurmrestd still repeats the request.
+    const [name = ''] = stage.reservations;
+    stage.reservations.clear();
+    stage.carryOut(stage.plan('RollingUpdate', { deleting }));
+    stage.now += 60_000;
+    const waits = stage.plan('RollingUpdate', { deleting });
+    assert.equal(waits.keepsFinalizer, true);
+    assert.equal(waits.record?.created, false);
+    assert.ok((waits.wakeAt ?? Number.POSITIVE_INFINITY) < stage.now + 60_000, 'Slurm is asked again');
+    stage.carryOut(waits);
+    stage.reservations.add(name);
+    stage.carryOut(stage.plan('RollingUpdate', { deleting }));
+    assert.deepEqual([...stage.reservations], []);
+  }
+});
+
+test('a request that is repeated is waited for from its last time', () => {
+  const stage = new Stage();
+  stage.carryOut(stage.plan('ScheduledUpdate'), { crash: true });
+  stage.reservations.clear();
+  stage.now += lateWriteMs - 1_000;
+  const again = stage.plan('ScheduledUpdate');
+  assert.equal(again.askedAt, stage.now);
+  stage.askedAt = again.askedAt;
+  stage.now += lateWriteMs - 1_000;
+  assert.equal(stage.plan('RollingUpdate').keepsFinalizer, true);
+});
+
+test('a reservation of this window that the status does not record is recorded', () => {
+  const stage = new Stage();
+  stage.reconcile('ScheduledUpdate');
+  stage.status = {};
+  stage.reconcile('ScheduledUpdate');
+  assert.equal(stage.status.reservation?.created, true);
+  stage.reconcile('RollingUpdate');
+  assert.equal(stage.reservations.size, 0);
 });
 
 test('one that is still requested is taken over', () => {

@@ -11,6 +11,12 @@ const ownFlags = ['MAINT', 'IGNORE_JOBS'];
 /** While Slurm does not say whether it has the reservation. */
 const askAgain = 5_000;
 
+/**
+ * A request to create one may be carried out this long after it was sent, also when its sender was killed: slurmrestd repeats it while no
+ * slurmctld answers, for up to two SlurmctldTimeout (120 s by default).
+ */
+export const lateWriteMs = 5 * 60_000;
+
 /** As the status of the NodeSet holds it. */
 export interface RecordedReservation {
   readonly name: string;
@@ -45,6 +51,8 @@ export interface WindowPlan {
   /** Without the NodeSet nothing would remember its reservation: it stays until Slurm has none. */
   readonly keepsFinalizer: boolean;
   readonly wakeAt: number | undefined;
+  /** A request to create it may have been sent then and may not have been carried out yet; undefined: there is none. */
+  readonly askedAt: number | undefined;
 }
 
 /** The window that the NodeSet asks for; undefined when it asks for none. */
@@ -92,12 +100,27 @@ export function madeWindow(nodeSet: NodeSet): MadeWindow | undefined {
   };
 }
 
-/** `nodes`: the Slurm nodes of the set that are registered. */
+/** `nodes`: the Slurm nodes of the set that are registered. `askedAt`: of the last plan. */
 export function planWindow(
   nodeSet: NodeSet,
   answer: ReservationAnswer,
   nodes: readonly string[],
   now: number,
+  askedAt?: number,
+): WindowPlan {
+  const made = madeWindow(nodeSet);
+  // After a restart it may have been sent a moment ago. A clock that was set back makes nothing wait for long.
+  const last = made === undefined || made.certain ? undefined : Math.min(askedAt ?? now, now);
+  const lateUntil = last === undefined ? now : last + lateWriteMs;
+  const plan = decideWindow(nodeSet, answer, nodes, { now, lateUntil });
+  return { ...plan, askedAt: plan.actions.some(({ type }) => type === 'WriteReservation') ? now : last };
+}
+
+function decideWindow(
+  nodeSet: NodeSet,
+  answer: ReservationAnswer,
+  nodes: readonly string[],
+  { now, lateUntil }: { readonly now: number; readonly lateUntil: number },
 ): WindowPlan {
   const wanted = wantedWindow(nodeSet);
   const made = madeWindow(nodeSet);
@@ -112,6 +135,15 @@ export function planWindow(
     };
   const live = answer.reservation;
   const step = planReservation({ wanted, live, made, nodes }, now);
+  // Forgotten now, it would be without an owner when it comes.
+  if (made !== undefined && live === undefined && step.kind !== 'write' && now < lateUntil)
+    return {
+      ...none,
+      condition: { ...aboutToCreate(made), message: mayComeLate(made, lateUntil) },
+      record: recordOf(made, false),
+      keepsFinalizer: true,
+      wakeAt: now + askAgain,
+    };
   switch (step.kind) {
     case 'delete':
       return {
@@ -161,13 +193,15 @@ export function planWindow(
     case 'none':
       // Wanted by no one and for foreign nodes: it is not ours.
       if (wanted === undefined) return { ...none, condition: notExists('No reservation is requested.') };
-      if (made !== undefined && (made.certain || live !== undefined))
+      if (made?.certain || live !== undefined) {
+        const window = made ?? wanted;
         return {
           ...none,
-          condition: created(made),
-          record: recordOf(made, true),
+          condition: created(window),
+          record: recordOf(window, true),
           keepsFinalizer: true,
         };
+      }
       return { ...none, condition: notExists(waiting(wanted, nodes, now)) };
     default:
       return step satisfies never;
@@ -180,6 +214,7 @@ const none: WindowPlan = {
   record: undefined,
   keepsFinalizer: false,
   wakeAt: undefined,
+  askedAt: undefined,
 };
 
 type NamedStart = Pick<MadeWindow, 'name' | 'startsAt'>;
@@ -210,6 +245,9 @@ const aboutToCreate = (window: NamedStart): Condition => ({
   reason: 'Creating',
   message: sentence(window),
 });
+
+const mayComeLate = ({ name }: NamedStart, until: number): string =>
+  `Slurm does not have reservation ${name}, but a request to create it was interrupted and may still be carried out. Slurm is queried until ${timeText(until)}.`;
 
 const standing = (made: MadeWindow): Condition => (made.certain ? created(made) : aboutToCreate(made));
 

@@ -20,6 +20,8 @@ export interface NodeSetMemory {
   readonly restUntil: number;
   /** Slurm is polled fast for it. */
   readonly pollsFast: boolean;
+  /** When a request to create its reservation was sent last whose end is not known. */
+  readonly reservationAskedAt: number | undefined;
 }
 
 interface Failure {
@@ -50,6 +52,7 @@ export const emptyMemory: NodeSetMemory = {
   lostSince: undefined,
   restUntil: 0,
   pollsFast: false,
+  reservationAskedAt: undefined,
 };
 
 /** No write of the operator takes effect later than this. */

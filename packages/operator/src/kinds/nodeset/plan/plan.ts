@@ -75,7 +75,7 @@ export function planNodeSet(observed: ObservedNodeSet, now: number): NodeSetPlan
   const facts: Observed = { ...observed.facts, ...rememberedFacts(memory) };
   const { deleting } = facts;
   const workers = planWorkers(facts, now);
-  const window = planWindow(nodeSet, reservation, registeredNames(facts), now);
+  const window = planWindow(nodeSet, reservation, registeredNames(facts), now, memory.reservationAskedAt);
   const creations = paceCreations(workers, controller !== undefined && specProblems.length === 0);
   const polls = !creations.busy && workers.waitsForSlurm;
 
@@ -111,6 +111,7 @@ export function planNodeSet(observed: ObservedNodeSet, now: number): NodeSetPlan
       lostSince: facts.slurm.kind === 'known' ? lostSince(memory, workers, now) : memory.lostSince,
       restUntil: restAfter(facts.workers.length, now),
       pollsFast: polls !== false,
+      reservationAskedAt: window.askedAt,
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The status of a NodeSet from an observation, the plan and what became of it. Pure. */
 import { app, conditionType, label } from '@slurm-operator/api';
 import type { Outcome, StatusReport } from '../../../framework/define-reconciler.ts';
+import type { Condition } from '../../../framework/status/conditions.ts';
 import { autoscaleStatus } from '../autoscale/autoscale-status.ts';
 import { madeWindow, wantedWindow } from '../plan/maintenance-window.ts';
 import type { Note } from '../plan/memory.ts';
@@ -29,9 +30,16 @@ export function nodeSetReport(outcome: NodeSetOutcome): StatusReport {
       ...window.fields,
       ...autoscaleFields(outcome),
     },
-    conditions: [...conditions, ...window.conditions],
+    conditions: [...conditions.map((one) => withWindow(one, outcome)), ...window.conditions],
     withdrawn: window.withdrawn,
   };
+}
+
+/** A deletion may wait for nothing but the reservation. */
+function withWindow(condition: Condition, { plan: { window } }: NodeSetOutcome): Condition {
+  if (condition.reason !== 'Deleting' || !window.keepsFinalizer || window.condition?.status !== 'Unknown')
+    return condition;
+  return { ...condition, message: `${condition.message} ${window.condition.message}` };
 }
 
 function autoscaleFields({ after: { nodeSet, facts }, plan, notes, now }: NodeSetOutcome) {
