@@ -111,6 +111,7 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
     released: [],
     foreignPods: [],
     takenNames: new Map(),
+    yieldedNames: new Set(),
     claims: [],
     nodes: new Map(),
     slurm: {

@@ -92,6 +92,7 @@ export class SimulatedWorld {
       released: [],
       foreignPods: [],
       takenNames: new Map(),
+      yieldedNames: new Set(),
       claims: [...this.claims.values()],
       nodes: new Map(this.kubeNodes),
       slurm: this.#view,

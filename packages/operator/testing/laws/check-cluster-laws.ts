@@ -161,14 +161,20 @@ async function checkRest(world: ClusterWorld): Promise<void> {
 }
 
 /** The last objects, applied to an empty cluster of the same machines. */
-async function freshInstall(world: ClusterWorld): Promise<ClusterWorld> {
+export async function freshInstall(world: ClusterWorld): Promise<ClusterWorld> {
   const { maxNodeCount, extraConf, slurmctld } = (world.controller?.['spec'] ?? {}) as Json;
   const other = new ClusterWorld(world.machines.names.length, {
     extraConf,
     ...(slurmctld === undefined ? {} : { slurmctld }),
     ...(maxNodeCount === undefined ? {} : { maxNodeCount }),
   });
-  for (const { metadata, spec } of world.nodeSets()) other.createNodeSet(metadata.name, spec);
+  // Of two that select the same machines the older one has them.
+  const createdAt = ({ metadata }: { metadata: { creationTimestamp?: string } }) =>
+    Date.parse(metadata.creationTimestamp ?? '');
+  for (const { metadata, spec } of world.nodeSets().toSorted((a, b) => createdAt(a) - createdAt(b))) {
+    other.createNodeSet(metadata.name, spec);
+    other.now += 1_000;
+  }
   await settle(other);
   return other;
 }

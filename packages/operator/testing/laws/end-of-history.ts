@@ -16,8 +16,6 @@ export function endOf(world: ClusterWorld): HistoryEnd {
   const daemons = new Set(
     sets.filter(({ spec }) => spec.scalingMode === 'DaemonSet').map(({ metadata }) => metadata.name),
   );
-  // Two of them want the same machines, and the one that was there first has them.
-  const labelOf = (set: string) => (daemons.size > 1 && daemons.has(set) ? 'a DaemonSet' : set);
   return {
     nodeSets: sets.map(
       ({ metadata }) => `${metadata.name}${metadata.deletionTimestamp === undefined ? '' : ' going'}`,
@@ -34,13 +32,13 @@ export function endOf(world: ClusterWorld): HistoryEnd {
         // Revisions that mean the same keep the name of the first one.
         const newest = sets.find(({ metadata }) => metadata.name === set)?.status?.nodeSetHash;
         const revision = pod.metadata.labels?.[label.revision] === newest ? 'newest' : 'old';
-        return `${labelOf(set)} ${where} ${revision}${going}`;
+        return `${set} ${where} ${revision}${going}`;
       })
       .toSorted(),
     nodes: [...world.slurm.nodes.values()]
       .map(({ owner, drained, down, reason }) => {
         const set = sets.find(({ metadata }) => metadata.uid === owner)?.metadata.name ?? owner;
-        return [labelOf(set), drained && 'drained', down && 'down', reason].filter(Boolean).join(' ');
+        return [set, drained && 'drained', down && 'down', reason].filter(Boolean).join(' ');
       })
       .toSorted(),
     jobs: world.slurm.open().map(({ state, partitions }) => `${state} in ${partitions.join()}`),

@@ -41,6 +41,7 @@ import { hostnamePrefix } from '../objects/worker-pod.ts';
 import { workerSelector } from '../objects/worker-template.ts';
 import { resolveMaxUnavailable } from '../plan/availability.ts';
 import { type NodeSetMemory, rememberedFacts } from '../plan/memory.ts';
+import { parseComment } from '../plan/node-comment.ts';
 import type { Observed } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import { belonging } from './belonging.ts';
@@ -49,7 +50,7 @@ import { observeClaim } from './observe-claim.ts';
 import { distinctHostnames, isNodeReachable } from './observe-node.ts';
 import { observeSlurmNode, type SetIdentity } from './observe-slurm.ts';
 import { SeenBefore } from './seen-before.ts';
-import { takenNames } from './taken-names.ts';
+import { type OfCluster, takenNames, yieldedNames } from './taken-names.ts';
 
 export interface FactSources {
   readonly cache: Cache;
@@ -90,6 +91,13 @@ export function observeFacts(
   const partition = spec.partition.enabled ? slurmSetName(nodeSet) : undefined;
   const set = { namespace, name, uid, partition };
   const { rollingUpdate, type } = spec.updateStrategy;
+  const ofCluster: OfCluster = {
+    nodeSets: cache.list(nodeSets, { namespace }) as readonly NodeSet[],
+    pods: podsHere,
+    nodes: kubeNodes,
+    hostnameOn: (node) => observedNodes.get(node)?.workerHostname,
+    ownerOfRecord: ownersOfRecords(view),
+  };
   return {
     namespace,
     name,
@@ -131,12 +139,8 @@ export function observeFacts(
     features: workerFeatures(nodeSet),
     room: roomInSlurm(cache, nodeSet, podsHere, view),
     ...belongings,
-    takenNames: takenNames(nodeSet, {
-      nodeSets: cache.list(nodeSets, { namespace }) as readonly NodeSet[],
-      pods: podsHere,
-      nodes: kubeNodes,
-      hostnameOn: (node) => observedNodes.get(node)?.workerHostname,
-    }),
+    takenNames: takenNames(nodeSet, ofCluster),
+    yieldedNames: yieldedNames(nodeSet, ofCluster),
     claims: claimsOf(cache, nodeSet),
     nodes: observedNodes,
     slurm:
@@ -156,6 +160,17 @@ export function observeFacts(
     workersEnded: belongings.workers.every(({ ready }) => ready) ? undefined : endedOf(cache, nodeSet),
     pruneRecords: spec.pruneSlurmNodeRecords,
     ...rememberedFacts(memory),
+  };
+}
+
+/** Asked only where two NodeSets select the same machines. */
+function ownersOfRecords(view: NodesView): (name: string) => string | undefined {
+  let byName: Map<string, string> | undefined;
+  return (name) => {
+    if (view.kind === 'unknown') return undefined;
+    byName ??= new Map(view.nodes.map((node) => [node.name, node.comment]));
+    const uid = parseComment(byName.get(name) ?? '')?.nodeSetUID;
+    return typeof uid === 'string' ? uid : undefined;
   };
 }
 

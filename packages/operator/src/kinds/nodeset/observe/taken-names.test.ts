@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
-import { type OfCluster, takenNames } from './taken-names.ts';
+import { type OfCluster, takenNames, yieldedNames } from './taken-names.ts';
 
 const machines = new Map(
   ['n1', 'n2', 'gpu-3'].map((name) => [name, { metadata: { name, labels: { rack: name } } }] as const),
@@ -111,5 +111,38 @@ describe('a name belongs to the set that has a pod of it', () => {
     const pods = [pod('b', 'gpu-10', 1), pod('a', 'gpu-10', 9)];
     assert.equal(taken(young, [old], pods)['gpu-10'], 'a');
     assert.equal(taken(old, [young], pods)['gpu-10'], undefined);
+  });
+});
+
+describe('machines that two sets in DaemonSet mode select belong to the older one', () => {
+  const old = set('a', 2, { mode: 'DaemonSet', rack: 'n1' });
+  const young = set('b', 1, { mode: 'DaemonSet' });
+  const pods = [pod('b', 'n1', 9)];
+  const cluster = (ownerOfRecord?: string): OfCluster => ({
+    nodeSets: [old, young],
+    pods: pods as never,
+    nodes: machines as never,
+    hostnameOn: (node) => node,
+    ownerOfRecord: () => ownerOfRecord,
+  });
+  test('although the younger one has a worker there, which it gives up', () => {
+    assert.deepEqual([...yieldedNames(young, cluster())], ['n1']);
+    assert.deepEqual([...yieldedNames(old, cluster())], []);
+    assert.equal(taken(young, [old], pods)['n1'], 'a');
+    assert.equal(taken(old, [young], pods)['n1'], 'b', 'until that worker is gone');
+  });
+  test('which waits for the record in Slurm as well', () => {
+    const without = { ...cluster('b'), pods: [] };
+    assert.equal(takenNames(old, without).get('n1'), 'b');
+    assert.equal(takenNames(old, { ...without, ownerOfRecord: () => 'a' }).get('n1'), undefined);
+  });
+  test('but for one that is being deleted, of another Slurm, or in the other mode', () => {
+    const others = [
+      { ...old, metadata: { ...old.metadata, deletionTimestamp: 'now' } },
+      set('a', 2, { mode: 'DaemonSet', controller: 'theirs' }),
+      set('a', 2, { hostname: 'n', replicas: 3 }),
+    ] as NodeSet[];
+    for (const other of others)
+      assert.equal(yieldedNames(young, { ...cluster(), nodeSets: [other, young] }).size, 0);
   });
 });

@@ -1,6 +1,7 @@
 /**
  * Which Slurm names of a NodeSet belong to another one of the same Slurm: two slurmd of one name take each other's node, and each would be
- * drained for the other. A name belongs to the set that has a pod of that name, else to the set that was created first.
+ * drained for the other. A name belongs to the set that has a pod of that name, else to the set that was created first. Machines that two sets in
+ * DaemonSet mode select belong to the set that was created first in any case: what runs where must not depend on the order of changes.
  */
 import type { NodeSet } from '@slurm-operator/api';
 import type { DeepReadonly, Live, Node, Pod } from '@slurm-operator/kube';
@@ -16,6 +17,8 @@ export interface OfCluster {
   readonly nodes: ReadonlyMap<string, DeepReadonly<Node>>;
   /** The name that a DaemonSet-mode worker has on a machine. */
   readonly hostnameOn: (node: string) => string | undefined;
+  /** The uid of the NodeSet that Slurm's record of this name belongs to. */
+  readonly ownerOfRecord?: (name: string) => string | undefined;
 }
 
 /** Slurm name → the NodeSet that has it. Empty, at no cost, for sets whose names cannot meet. */
@@ -31,16 +34,41 @@ export function takenNames(nodeSet: NodeSet, cluster: OfCluster): ReadonlyMap<st
       if (hostname !== undefined && controllerOf(pod)?.uid === uid && mayBeOf(nodeSet, hostname))
         taken.set(hostname, name);
     }
+    // A worker that registered now would get the features of the record that the other set is about to delete.
+    const yielded = yieldedNames(other, cluster);
+    if (yielded.size > 0)
+      for (const wanted of wantedNames(nodeSet, cluster))
+        if (yielded.has(wanted) && cluster.ownerOfRecord?.(wanted) === uid) taken.set(wanted, name);
   }
   if (taken.size === 0) return taken;
+  const yielded = yieldedNames(nodeSet, cluster);
   // What this set has already stays its own unless the other one has it as well and was there first.
   for (const pod of cluster.pods) {
     const hostname = pod.spec?.hostname ?? '';
     const isMine = taken.has(hostname) && controllerOf(pod)?.uid === nodeSet.metadata.uid;
-    if (isMine && !isHeldBefore(pod, hostname, cluster)) taken.delete(hostname);
+    if (isMine && !yielded.has(hostname) && !isHeldBefore(pod, hostname, cluster)) taken.delete(hostname);
   }
   return taken;
 }
+
+/** Names of workers that a set in DaemonSet mode gives up, drained as for a scale-in: an older one in this mode selects their machines. */
+export function yieldedNames(
+  nodeSet: NodeSet,
+  cluster: Pick<OfCluster, 'nodeSets' | 'nodes' | 'hostnameOn'>,
+): ReadonlySet<string> {
+  if (nodeSet.spec.scalingMode !== 'DaemonSet') return noNames;
+  const owners = cluster.nodeSets.filter(
+    (other) =>
+      other.metadata.uid !== nodeSet.metadata.uid &&
+      other.spec.scalingMode === 'DaemonSet' &&
+      other.metadata.deletionTimestamp === undefined &&
+      mayMeet(nodeSet, other) &&
+      isOlder(other, nodeSet),
+  );
+  return owners.length === 0 ? noNames : new Set(owners.flatMap((other) => wantedNames(other, cluster)));
+}
+
+const noNames: ReadonlySet<string> = new Set();
 
 function isHeldBefore(pod: Live<Pod>, hostname: string, { pods, nodeSets }: OfCluster): boolean {
   const sets = new Set(nodeSets.map(({ metadata }) => metadata.uid));

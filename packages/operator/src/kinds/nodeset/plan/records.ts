@@ -19,6 +19,7 @@ export interface RecordPlan {
 
 export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
   if (observed.slurm.kind === 'unknown') return { actions: [], kept: [], left: 0, awaited: 0 };
+  const yielded = new Set(observed.yieldedNames);
   // A slot that is to be filled again keeps its record: the drain on it protects the successor until it has registered.
   const wanted = new Set([
     ...observed.workers.map((worker) => worker.slurmName),
@@ -29,6 +30,9 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
       .filter((name) => observed.autoscale !== undefined || !isLeftAsleep(name, observed)),
     ...slots.states.map(({ slurmName }) => slurmName),
   ]);
+  // Those machines belong to an older NodeSet, which waits until these records are gone.
+  for (const { slurmName } of observed.workers) yielded.delete(slurmName);
+  for (const name of yielded) wanted.delete(name);
   // A record that is replaced at once by that of its successor is missing for a moment only, and the guard lets nothing restart meanwhile.
   const replaced = new Set(
     slots.vacant
@@ -47,7 +51,8 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
       continue;
     }
     if (isForeign(node) && !observed.deleting) continue; // a user's drain of this node outlives the worker (L2)
-    if (!mayPrune(observed, machines.has(node.name), isOurDrain(node))) continue;
+    const hasMachine = machines.has(node.name) && !yielded.has(node.name);
+    if (!mayPrune(observed, hasMachine, isOurDrain(node) || yielded.has(node.name))) continue;
     left += 1;
     if (isBusy(node)) continue; // Slurm itself must notice the loss; we know nothing of the containers (L11)
     // Its only job may be suspended, and Slurm would end that job with the record.
