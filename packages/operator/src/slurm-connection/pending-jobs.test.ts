@@ -67,7 +67,7 @@ test('a job that began between the two lists and is put back into the queue is n
     jobs[0] = job(1, { requiredNodes: 'w-0', state: ['RUNNING'] });
     return answer;
   };
-  const pending = new PendingJobs({ jobs: { ...client.jobs, states: racing } } as never, () => 0);
+  const pending = new PendingJobs({ jobs: Object.assign(client.jobs, { states: racing }) }, () => 0);
   await pending.needs(signal);
   jobs[0] = job(1, { requiredNodes: 'w-0' });
   const known = await pending.needs(signal);

@@ -239,7 +239,7 @@ export interface Observed {
   readonly foreignPods: readonly SlotPod[];
   /** Names in Slurm that belong to another NodeSet of this Slurm → that NodeSet. */
   readonly takenNames: ReadonlyMap<string, string>;
-  /** DaemonSet mode: names of workers that are given up to an older NodeSet, which selects their machines as well. */
+  /** DaemonSet mode: names of workers that are left to an older NodeSet, which selects their machines as well. */
   readonly yieldedNames: ReadonlySet<string>;
   readonly claims: readonly Claim[];
   readonly nodes: ReadonlyMap<string, KubeNode>;

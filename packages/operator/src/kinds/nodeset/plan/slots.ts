@@ -125,11 +125,11 @@ function nodeSlots(
   const wantedSet = new Set(wanted);
   const joining = observed.orphans.map(({ slot }) => (slot.mode === 'DaemonSet' ? slot.nodeName : ''));
   const taken = new Set([...workers.map(nodeOf), ...joining]);
-  const isWanted = (worker: Worker) =>
+  const stays = (worker: Worker) =>
     wantedSet.has(nodeOf(worker)) && !observed.yieldedNames.has(worker.slurmName);
   return {
-    kept: workers.filter((worker) => isWanted(worker) && !worker.terminating),
-    surplus: workers.filter((worker) => !isWanted(worker) && !worker.terminating).toSorted(order),
+    kept: workers.filter((worker) => stays(worker) && !worker.terminating),
+    surplus: workers.filter((worker) => !stays(worker) && !worker.terminating).toSorted(order),
     vacant: wanted
       .filter((name) => !taken.has(name))
       .toSorted()
