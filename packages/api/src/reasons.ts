@@ -204,7 +204,7 @@ const reasonTexts = {
   ShapeMismatch: {
     group: 'specification',
     meaning:
-      'A worker has less CPUs, memory or GPUs than the sleeping Slurm node was announced with; the message has both.',
+      'A worker has fewer CPUs, less memory or fewer GPUs than the sleeping Slurm node was announced with; the message has both.',
     advice: 'Correct `spec.autoscale.shape`, or the limits of slurmd: [autoscaling](how-to/autoscaling.md).',
   },
   NoPartition: {
@@ -216,7 +216,7 @@ const reasonTexts = {
   NoMachines: {
     group: 'pods',
     meaning:
-      'No Kubernetes node, or no image, came for a worker of an autoscaled NodeSet in time. Its job was requeued, and sleeping nodes are not offered for a while.',
+      'A worker of an autoscaled NodeSet got no Kubernetes node, or no image, in time. Its job was requeued, and sleeping nodes are not offered to jobs for a while.',
     advice: 'Add Kubernetes nodes, or lower the requests of slurmd: [autoscaling](how-to/autoscaling.md).',
   },
   Protected: {

@@ -33,7 +33,7 @@ export function generate(): Promise<ReadonlyMap<string, string>> {
   const page = `<!-- Generated from packages/cli by \`make generate\`. Do not edit. -->
 # kubectl slurm: reference
 
-What it is and how to install it: [kubectl slurm](../kubectl-slurm.md). Exit codes: 0 good, 1 findings or differences, 2 could not look, 3 refused.
+What it is and how to install it: [kubectl slurm](../kubectl-slurm.md). Exit codes: 0 success, 1 findings or differences, 2 could not run, 3 refused.
 
 | flags of all commands | |
 |---|---|

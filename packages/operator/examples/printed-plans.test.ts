@@ -1,5 +1,6 @@
-/** The two plans as README and docs/architecture.md show them: decided in full, and nothing is carried out. */
+/** The two plans as docs/architecture.md shows them: decided in full, and nothing is carried out. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { configurationPlan, scaleInPlan } from './printed-plans.ts';
 
@@ -20,4 +21,10 @@ test('a configuration change is printed: it is tried first, and no ConfigMap is 
   const lines = configurationPlan();
   assert.ok(lines.includes('run trial of the configuration'));
   assert.ok(!lines.some((line) => line.startsWith('apply ConfigMap')));
+});
+
+test('docs/architecture.md shows what the example prints', () => {
+  const page = readFileSync('docs/architecture.md', 'utf8');
+  for (const lines of [scaleInPlan(), configurationPlan()])
+    assert.ok(page.includes(lines.join('\n  ')), lines[0]);
 });

@@ -41,7 +41,7 @@ export const managerFlagTable = {
   'cluster-domain': domain('DNS domain of Services; empty: from /etc/resolv.conf, else cluster.local'),
   'token-exchange-addr': address(
     '0',
-    'address at which Kubernetes identities are exchanged for Slurm tokens of five minutes, such as :9444; 0 for none',
+    'address at which Kubernetes identities are exchanged for Slurm tokens of five minutes, such as :9444',
   ),
   'token-exchange-audiences': list(
     'audiences that a token to exchange must be for, comma-separated (default the API server)',
