@@ -17,7 +17,7 @@ import type { ControllerMemory } from './plan/memory.ts';
 import { type ControllerInput, planController } from './plan/plan.ts';
 import { desiredSlurmConf } from './plan/render.ts';
 import { mayRun, restartOf } from './plan/restart.ts';
-import { hashes, reportingWorkers } from './plan/slurmctld-pods.ts';
+import { hashes, reportingWorkers, withNextKeys } from './plan/slurmctld-pods.ts';
 
 export class ControllerObserver {
   readonly #manager: ReconcilerManager;
@@ -50,13 +50,13 @@ export class ControllerObserver {
     const seen = { ...observeController(this.#manager.cache, controller), claimModes };
     const observed = { ...seen, keyReports: await this.#reports(seen, signal) };
     const input = this.#withCaches(observed, {
-      evidence: await this.#evidence(observed, signal),
+      evidence: await this.#evidence(observed, now(), signal),
       observationProblems: problems,
       memory,
     });
     // Before the configuration in force changes or slurmctld is restarted, Slurm is asked once more what that would cost.
     if (!mayCostJobs(input, this.#defaults, now())) return input;
-    return { ...input, evidence: await this.#evidence(observed, signal, true) };
+    return { ...input, evidence: await this.#evidence(observed, now(), signal, true) };
   }
 
   observeAgain(controller: Live<Controller>, before: ControllerInput): ControllerInput {
@@ -90,7 +90,12 @@ export class ControllerObserver {
   }
 
   /** What is in force, and what Slurm would lose with the desired configuration. */
-  async #evidence(observed: ObservedController, signal: AbortSignal, fresh = false): Promise<ConfigEvidence> {
+  async #evidence(
+    observed: ObservedController,
+    now: number,
+    signal: AbortSignal,
+    fresh = false,
+  ): Promise<ConfigEvidence> {
     const { cache, client } = this.#manager;
     const { controller } = observed;
     const desired = controller.spec.external ? undefined : desiredSlurmConf(observed, this.#defaults);
@@ -104,7 +109,7 @@ export class ControllerObserver {
       desired,
       mayHavePartitions: hasAnswered && observed.pods.some(mayRun),
       filesChanged: filesChanged(observed),
-      restarts: restartOf(observed, this.#defaults) !== undefined,
+      restarts: restartOf(withNextKeys(observed, this.#defaults, now), this.#defaults) !== undefined,
       lockedOut: locksOut(observed),
       fresh,
       signal,

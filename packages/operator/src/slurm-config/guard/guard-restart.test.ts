@@ -54,6 +54,11 @@ test('a restart waits for jobs in their PrologSlurmctld, for ten minutes at most
   assert.deepEqual(guard(starting, { inForce: `include more.conf\n${all}` }), [
     'Restart PrologSlurmctld jobs true',
   ]);
+  assert.deepEqual(
+    guard(starting, { earlierProlog: true }),
+    ['Restart PrologSlurmctld jobs true'],
+    'slurmctld may still use the configuration before this one',
+  );
   assert.deepEqual(guard(known([aJob()]), { inForce: prolog }), []);
   assert.deepEqual(guard(starting, { inForce: prolog, waitedMs: prologWaitMs }), []);
 });

@@ -17,10 +17,16 @@ export interface RestartGuardInput {
   readonly keepsState: boolean;
   /** For how long this restart has been waiting, in milliseconds. */
   readonly waitedMs: number;
+  /** slurmctld may not have read it yet, and may still use one with a PrologSlurmctld. @default false */
+  readonly earlierProlog?: boolean;
 }
 
 /** As long as a restart waits for jobs whose PrologSlurmctld runs: where jobs start all the time, one always does. */
 export const prologWaitMs = 10 * 60_000;
+
+/** A file that slurm.conf includes may name such a script. */
+export const mayRunProlog = ({ settings, includes }: Change['from']): boolean =>
+  settings.has('prologslurmctld') || includes.length > 0;
 
 const restart: HoldSubject = { kind: 'Restart', isHeld: 'slurmctld is not restarted' };
 
@@ -31,7 +37,7 @@ export function guardRestart({ inForce, slurm, released = new Map(), ...input }:
     ...partitionsOfSlurmAlone(change, restart),
     ...jobsOfMissingNodes(change, released, restart),
     ...(input.keepsState ? [] : stateOfPod(slurm)),
-    ...(input.waitedMs < prologWaitMs ? jobsInProlog(change) : []),
+    ...(input.waitedMs < prologWaitMs ? jobsInProlog(change, input.earlierProlog) : []),
   ];
 }
 
@@ -51,13 +57,9 @@ function stateOfPod(slurm: SlurmWork): Hold[] {
   ];
 }
 
-/**
- * In 26.05 a job whose PrologSlurmctld runs during a restart never starts, and holds its nodes until its time limit. A file that slurm.conf
- * includes may name such a script.
- */
-function jobsInProlog({ from, slurm }: Change): Hold[] {
-  if (slurm.kind === 'unknown') return [];
-  if (!from.settings.has('prologslurmctld') && from.includes.length === 0) return [];
+/** In 26.05 a job whose PrologSlurmctld runs during a restart never starts, and holds its nodes until its time limit. */
+function jobsInProlog({ from, slurm }: Change, earlierProlog = false): Hold[] {
+  if (slurm.kind === 'unknown' || !(earlierProlog || mayRunProlog(from))) return [];
   const jobs = heldJobs(slurm.jobs.filter(({ startingSince }) => startingSince !== undefined));
   if (jobs.ids.length === 0) return [];
   const most = prologWaitMs / 60_000;

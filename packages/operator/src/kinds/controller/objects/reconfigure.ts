@@ -17,7 +17,7 @@ const toldFile = '.config-told';
 /** As long as a worker may take from reading its files to joining Slurm. */
 const joinSeconds = 60;
 /** How long a reconfigure waits for jobs whose PrologSlurmctld runs. */
-const prologSeconds = 120;
+export const prologSeconds = 120;
 
 /**
  * Sleeping nodes of autoscaled NodeSets, one line of slurm.conf each. Slurm before 25.11 creates nodes only for scontrol. A file is obeyed

@@ -50,6 +50,8 @@ export interface HoldInput {
   readonly filesChanged?: boolean;
   /** slurmctld is to be restarted. */
   readonly restart?: WantedRestart | undefined;
+  /** slurmctld may still use an earlier configuration, with a PrologSlurmctld. */
+  readonly earlierProlog?: boolean;
   readonly evidence: ConfigEvidence;
   readonly now: number;
 }
@@ -115,7 +117,7 @@ export function holdConfig(input: HoldInput): ConfigHold {
 
 /** What the configuration already waits for is not said twice. */
 function restartHolds(
-  { controller, leaving, evidence, restart, now }: HoldInput,
+  { controller, leaving, evidence, restart, earlierProlog = false, now }: HoldInput,
   held: readonly Hold[],
 ): Hold[] {
   const { inForce, slurm } = evidence;
@@ -127,6 +129,7 @@ function restartHolds(
     released: releasedBy(leaving),
     keepsState: controller.spec.persistence.enabled,
     waitedMs: now - restart.since,
+    earlierProlog,
   }).filter(({ name }) => !said.has(name));
 }
 

@@ -98,12 +98,17 @@ export interface DecisionContext {
   readonly now: number;
   /** The restart that the last decision wanted. */
   readonly waitingRestart?: WantedRestart | undefined;
+  /** slurmctld may still use an earlier configuration, with a PrologSlurmctld. */
+  readonly earlierProlog?: boolean;
 }
 
 export function decideController(
   given: ObservedController,
   defaults: OperatorDefaults,
-  { evidence, now, waitingRestart }: DecisionContext = { evidence: noEvidence, now: 0 },
+  { evidence, now, waitingRestart, earlierProlog = false }: DecisionContext = {
+    evidence: noEvidence,
+    now: 0,
+  },
 ): ControllerDecision {
   const asItMay = asItMayBe(given, defaults);
   const { hold, start } = asItMay;
@@ -127,7 +132,7 @@ export function decideController(
       message: `spec.metrics.enabled is true, but metrics require Slurm 25.11 and ${image} is older: use a newer image, or set it to false.`,
       stillReady: true,
     });
-  const wantedRestart = wantRestart(given, defaults, waitingRestart, now);
+  const wantedRestart = wantRestart({ ...given, keySet: observed.keySet }, defaults, waitingRestart, now);
   const configHold =
     rendered === undefined || controller.spec.external
       ? undefined
@@ -139,6 +144,7 @@ export function decideController(
           expected: observed.expected,
           filesChanged: filesChanged(observed),
           restart: wantedRestart,
+          earlierProlog,
           evidence,
           now,
         });

@@ -13,6 +13,8 @@ export interface ControllerMemory {
   readonly monitor: string | undefined;
   /** The restart of slurmctld that was desired last. */
   readonly restart: WantedRestart | undefined;
+  /** When the slurm.conf in force was last seen with a PrologSlurmctld; undefined: nothing was seen yet. */
+  readonly prologSeenAt: number | undefined;
   /** Uid of a claim → the size that Kubernetes refused. */
   readonly refusedSizes: ReadonlyMap<string, RefusedSize>;
 }
@@ -35,6 +37,7 @@ export const emptyControllerMemory: ControllerMemory = {
   hints: '',
   monitor: undefined,
   restart: undefined,
+  prologSeenAt: undefined,
   refusedSizes: new Map(),
 };
 

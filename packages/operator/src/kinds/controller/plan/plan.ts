@@ -20,9 +20,11 @@ import type { Problem } from '../../../framework/status/conditions.ts';
 import type { KeySet } from '../../../keys/key-set.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import { specHints } from '../../../rules/findings.ts';
+import { readConf } from '../../../slurm-config/guard/conf-content.ts';
+import { mayRunProlog } from '../../../slurm-config/guard/guard-restart.ts';
 import type { NodeClosing } from '../../../slurm-config/guard/slurm-work.ts';
 import type { Trial, TrialDecision } from '../../../slurm-config/trial/trial.ts';
-import { configSeenAnnotation } from '../objects/reconfigure.ts';
+import { configSeenAnnotation, prologSeconds } from '../objects/reconfigure.ts';
 import { monitorDigest } from '../objects/service-monitor.ts';
 import type { ObservedController } from '../observe.ts';
 import type { ConfigEvidence } from './config-hold.ts';
@@ -85,13 +87,22 @@ const askAgain = 2_000;
 /** As long as slurmctld may take from the write of a configuration until it has read it. */
 const readWithin = 120_000;
 
+/** The same, where it waits for jobs whose PrologSlurmctld runs. */
+const prologOverWithin = readWithin + prologSeconds * 1000;
+
 export function planController(
   input: ControllerInput,
   defaults: OperatorDefaults,
   now: number,
 ): ControllerPlan {
   const { controller, evidence, memory, liveStatefulSet, observationProblems } = input;
-  const decision = decideController(input, defaults, { evidence, now, waitingRestart: memory.restart });
+  const prologSeenAt = lastProlog(evidence, memory, now);
+  const decision = decideController(input, defaults, {
+    evidence,
+    now,
+    waitingRestart: memory.restart,
+    earlierProlog: now < prologSeenAt + prologOverWithin,
+  });
   const hints = specHints(controllerFindings(input));
   const { config, statefulSet, configHash } = decision;
   const pause = pauseBefore(configHash, memory, now);
@@ -156,9 +167,14 @@ export function planController(
     resizes: resizes.ask,
     hints,
     monitor,
-    memory,
+    memory: { ...memory, prologSeenAt },
     now,
   };
+}
+
+/** When slurmctld may last have been told to run a PrologSlurmctld. Before an operator started it may have been. */
+function lastProlog({ inForce }: ConfigEvidence, { prologSeenAt }: ControllerMemory, now: number): number {
+  return inForce !== undefined && mayRunProlog(readConf(inForce.text)) ? now : (prologSeenAt ?? now);
 }
 
 /** What the next reconcile gets. */

@@ -71,13 +71,18 @@ function observed(spec: object, runs: object, over: Partial<ObservedController> 
 
 const old = { slurmctld: { image: 'slurmctld:26.05' } };
 
-function decide(given: ObservedController, work: SlurmWork, annotations: Record<string, string> = {}) {
+function decide(
+  given: ObservedController,
+  work: SlurmWork,
+  annotations: Record<string, string> = {},
+  now = 0,
+) {
   const { controller } = given;
   const text = desiredSlurmConf(given, operatorDefaults) ?? '';
   const annotated = { ...controller, metadata: { ...controller.metadata, annotations } };
   return decideController({ ...given, controller: annotated }, operatorDefaults, {
     evidence: { inForce: { text, owners: {} }, slurm: work },
-    now: 0,
+    now,
   });
 }
 
@@ -101,6 +106,31 @@ for (const [what, given] of Object.entries(restarts))
     assert.match(progress?.message ?? '', /To apply it at once.*force-config=/);
     assert.notEqual(decide(given, slurm([job], [])).statefulSet, undefined, 'nothing would be lost');
   });
+
+test('each step of a change of slurm.key waits for these jobs, also in the plan that writes the keys', () => {
+  const keySet = { keys: ['before'], signing: 'before', since: 0, used: true };
+  const pods = [
+    podFacts({
+      ready: true,
+      running: true,
+      revision: 'one',
+      annotations: { [annotation.slurmKeyHash]: 'before' },
+    }),
+  ];
+  const given = observed(old, old, { keySet, pods });
+  const { template } = buildControllerStatefulSet({
+    controller: given.controller,
+    defaults: operatorDefaults,
+    hashes: hashes(given),
+  }).spec ?? { template: undefined };
+  const runs = { ...given, statefulSet: { ...given.statefulSet, template } };
+  const plan = decide(runs, slurm([job], ['adhoc']), {}, 600_000);
+  assert.equal(plan.keyRotation?.write, true, 'the keys are written, so that workers learn of both');
+  assert.equal(plan.statefulSet, undefined, 'slurmctld is restarted, and forgets adhoc with job 7');
+  const after = { ...runs, keySet: plan.keyRotation?.keySet };
+  assert.equal(decide(after, slurm([job], ['adhoc']), {}, 601_000).statefulSet, undefined);
+  assert.notEqual(decide(after, slurm([job], []), {}, 602_000).statefulSet, undefined);
+});
 
 test('a held restart is forced by the token in its message', () => {
   const given = restarts['a new image'] as ObservedController;

@@ -28,7 +28,7 @@ export function withTemplateDigest(set: StatefulSet): StatefulSet {
 
 const templateDigest = ({ spec }: StatefulSet): string => digestOf(withoutUnset(spec?.template));
 
-/** `waiting`: the restart that was desired before. */
+/** `given` with the keys that are put in force now; `waiting`: the restart that was desired before. */
 export function wantRestart(
   given: ObservedController,
   defaults: OperatorDefaults,

@@ -7,6 +7,7 @@ import { type KeyHolder, type KeyRotation, planKeyRotation } from '../../../keys
 import { daemonHash } from '../../../keys/key-set.ts';
 import type { WorkerKey } from '../../../keys/slurm-key.ts';
 import { digestOf } from '../../../objects/digest.ts';
+import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import { clusterNameOf, controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
 import type { ObservedController } from '../observe.ts';
 
@@ -61,6 +62,16 @@ export function decideKeys(observed: ObservedController, stepPeriod: number, now
     stepPeriod,
     now,
   });
+}
+
+/** With the keys that a plan made now puts in force: new ones restart slurmctld. */
+export function withNextKeys(
+  observed: ObservedController,
+  { keyStepPeriod }: Pick<OperatorDefaults, 'keyStepPeriod'>,
+  now: number,
+): ObservedController {
+  if (observed.controller.spec.external) return observed;
+  return { ...observed, keySet: decideKeys(observed, keyStepPeriod, now).keySet };
 }
 
 /** Workers whose reports the next step of a change of slurm.key depends on. */
