@@ -328,6 +328,7 @@ describe('services', () => {
     assert.match(
       validateService({
         type: 'ClusterIP',
+        sessionAffinity: 'None',
         ports: [
           { name: 'a', port: 1, protocol: 'TCP', targetPort: 1 },
           { name: 'b', port: 1, protocol: 'TCP', targetPort: 2 },

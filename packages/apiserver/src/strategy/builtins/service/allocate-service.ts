@@ -2,11 +2,12 @@
 
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
-import { invalid } from '../../../api/errors.ts';
+import { type ApiError, type FieldFault, internalError, invalid } from '../../../api/errors.ts';
 import { invalidValue } from '../../../api/fault.ts';
 import { typed } from '../../../api/typed.ts';
 import type { Store } from '../../../store/store.ts';
-import { isHeadless, reachableFromOutside } from './default-service.ts';
+import { isHeadless, needsHealthCheck, reachableFromOutside } from './default-service.ts';
+import { initFamilies } from './service-families.ts';
 
 /** The addresses Services get unless the server is told otherwise. The first one is the API server's own. */
 export const SERVICE_NETWORK = { cidr: '10.96.0.0/16', apiServerAddress: '10.96.0.1' } as const;
@@ -51,19 +52,39 @@ function cursorOf(store: Store): Cursor {
   return cursor;
 }
 
-/** Fills in addresses, families and ports of a new or changed Service; throws a 422 when one asked for is not free. */
-export function allocateService(service: IService, store: Store, dryRun: boolean): void {
+/** Fills in addresses, families and ports of a new or changed Service; throws when one asked for is not free. */
+export function allocateService(
+  service: IService,
+  old: IServiceSpec | undefined,
+  store: Store,
+  dryRun: boolean,
+): void {
   const { spec } = service;
   if (!spec) return;
-  if (spec.type === 'ExternalName') {
-    for (const key of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const) delete spec[key];
-    return;
-  }
+  const faults = initFamilies(spec, old);
+  if (faults.length > 0) throw refusal(service, faults);
   const others = otherServices(service, store);
-  if (isHeadless(spec)) spec.clusterIPs = ['None'];
-  else allocateAddress(service, spec, others, store, dryRun);
-  defaultFamilies(spec);
-  if (reachableFromOutside(spec)) allocateNodePorts(service, spec, others, store, dryRun);
+  const isNew = old === undefined || old.type === 'ExternalName';
+  if (isNew && spec.type !== 'ExternalName') {
+    if (isHeadless(spec)) spec.clusterIPs = ['None'];
+    else allocateAddress(service, spec, others, store, dryRun);
+  }
+  const ports = new PortAllocation(store, others, ownPorts(old), dryRun);
+  if (reachableFromOutside(spec)) allocateNodePorts(service, spec, old, ports);
+  if (needsHealthCheck(spec) && !(old !== undefined && needsHealthCheck(old))) {
+    if (!spec.healthCheckNodePort) spec.healthCheckNodePort = ports.next();
+    else {
+      const why = ports.take(spec.healthCheckNodePort);
+      if (why !== undefined)
+        throw internalError(
+          `failed to allocate requested HealthCheck NodePort ${spec.healthCheckNodePort}: ${why}`,
+        );
+    }
+  }
+}
+
+function refusal(service: IService, faults: readonly FieldFault[]): ApiError {
+  return invalid({ group: '', kind: 'Service' }, service.metadata?.name ?? '', faults);
 }
 
 function otherServices(service: IService, store: Store): IServiceSpec[] {
@@ -94,7 +115,7 @@ function allocateAddress(
         ? 'provided IP is already allocated'
         : undefined;
     if (why !== undefined)
-      throw invalid({ group: '', kind: 'Service' }, service.metadata?.name ?? '', [
+      throw refusal(service, [
         invalidValue('spec.clusterIPs', [spec.clusterIP], `failed to allocate IP ${spec.clusterIP}: ${why}`),
       ]);
   } else spec.clusterIP = freeAddress(used, cursorOf(store), networkOf(store));
@@ -122,50 +143,73 @@ function inNetwork(address: string, { base, size }: Network): boolean {
   return number >= base && number < base + size;
 }
 
-function defaultFamilies(spec: IServiceSpec): void {
-  // A headless Service without selector has no addresses of its own, so any family may be written into its slices.
-  const anyFamily = isHeadless(spec) && !spec.selector;
-  spec.ipFamilyPolicy ??= anyFamily ? 'RequireDualStack' : 'SingleStack';
-  spec.ipFamilies ??= anyFamily ? ['IPv4', 'IPv6'] : ['IPv4'];
+const ownPorts = (spec: IServiceSpec | undefined): number[] => [
+  ...(spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0),
+  spec?.healthCheckNodePort ?? 0,
+];
+
+/** The ports of nodes that one write takes; those that the Service has are not taken again. */
+class PortAllocation {
+  readonly #used: Set<number>;
+  readonly #own: ReadonlySet<number>;
+  readonly #cursor: Cursor;
+  readonly #dryRun: boolean;
+
+  constructor(store: Store, others: readonly IServiceSpec[], own: readonly number[], dryRun: boolean) {
+    this.#used = new Set(others.flatMap(ownPorts));
+    this.#own = new Set(own);
+    this.#cursor = cursorOf(store);
+    this.#dryRun = dryRun;
+  }
+
+  /** Why a port that was asked for cannot be had. A dry run does not look at the range. */
+  take(port: number): string | undefined {
+    if (!this.#dryRun && (port < NODE_PORT_FIRST || port > NODE_PORT_LAST))
+      return `provided port is not in the valid range. The range of valid ports is ${NODE_PORT_FIRST}-${NODE_PORT_LAST}`;
+    if (this.#used.has(port) || this.#own.has(port)) return 'provided port is already allocated';
+    this.#used.add(port);
+    return undefined;
+  }
+
+  next(): number {
+    for (let tries = NODE_PORT_FIRST; tries <= NODE_PORT_LAST; tries += 1) {
+      const port = this.#cursor.port;
+      this.#cursor.port = port < NODE_PORT_LAST ? port + 1 : NODE_PORT_FIRST;
+      if (this.#used.has(port) || this.#own.has(port)) continue;
+      this.#used.add(port);
+      return port;
+    }
+    throw internalError('failed to allocate a nodePort: range is full');
+  }
 }
 
 function allocateNodePorts(
   service: IService,
   spec: IServiceSpec,
-  others: readonly IServiceSpec[],
-  store: Store,
-  dryRun: boolean,
+  old: IServiceSpec | undefined,
+  allocation: PortAllocation,
 ): void {
-  if (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === false) return;
-  const used = new Set(others.flatMap((other) => (other.ports ?? []).map((port) => port.nodePort)));
-  const faults = (spec.ports ?? []).flatMap(({ nodePort }, index) => {
-    const why = nodePort ? portRefusal(nodePort, used, dryRun) : undefined;
-    return why === undefined ? [] : [invalidValue(`spec.ports[${index}].nodePort`, nodePort, why)];
-  });
-  if (faults.length > 0)
-    throw invalid({ group: '', kind: 'Service' }, service.metadata?.name ?? '', faults.slice(0, 1));
-  const cursor = cursorOf(store);
-  for (const port of spec.ports ?? []) {
-    if (port.nodePort) {
-      used.add(port.nodePort);
-      continue;
+  const allocates = spec.type !== 'LoadBalancer' || spec.allocateLoadBalancerNodePorts !== false;
+  const kept = new Set(ownPorts(old));
+  const ports = spec.ports ?? [];
+  // A new Service has one port on the nodes for each of its ports, whatever the protocols are.
+  const byPort = new Map<number, number>();
+  for (const [index, port] of ports.entries()) {
+    const sharable = old === undefined ? byPort.get(port.port) : undefined;
+    const asked =
+      port.nodePort ||
+      (old === undefined ? ports.find((other) => other.port === port.port && other.nodePort)?.nodePort : 0);
+    if (!port.nodePort && !allocates) continue;
+    if (!asked) port.nodePort = sharable ?? allocation.next();
+    else {
+      port.nodePort = asked;
+      const isTaken = asked === sharable || kept.has(asked);
+      const why = isTaken ? undefined : allocation.take(asked);
+      if (why !== undefined)
+        throw refusal(service, [invalidValue(`spec.ports[${index}].nodePort`, asked, why)]);
+      // Asked for twice, it is one port; whether that may be, validation says.
+      kept.add(asked);
     }
-    for (let tries = 0; tries <= NODE_PORT_LAST - NODE_PORT_FIRST && !port.nodePort; tries += 1) {
-      const candidate = cursor.port;
-      cursor.port = cursor.port < NODE_PORT_LAST ? cursor.port + 1 : NODE_PORT_FIRST;
-      if (!used.has(candidate)) port.nodePort = candidate;
-    }
-    used.add(port.nodePort);
+    byPort.set(port.port, port.nodePort);
   }
-}
-
-/** Why a port that was asked for cannot be had. A dry run does not look at the range. */
-function portRefusal(
-  port: number,
-  used: ReadonlySet<number | undefined>,
-  dryRun: boolean,
-): string | undefined {
-  if (!dryRun && (port < NODE_PORT_FIRST || port > NODE_PORT_LAST))
-    return `provided port is not in the valid range. The range of valid ports is ${NODE_PORT_FIRST}-${NODE_PORT_LAST}`;
-  return used.has(port) ? 'provided port is already allocated' : undefined;
 }

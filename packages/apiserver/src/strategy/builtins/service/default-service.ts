@@ -30,11 +30,20 @@ export function isHeadless(spec: IServiceSpec): boolean {
   return spec.clusterIP === 'None' || spec.clusterIPs?.[0] === 'None';
 }
 
-/** clusterIP and the first of clusterIPs are one fact; a client that knows one of them changes both. */
+/** A load balancer that keeps traffic on the node must know which nodes have pods. */
+export function needsHealthCheck(spec: IServiceSpec): boolean {
+  return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+}
+
+/** clusterIP and the first of clusterIPs are one fact; a client that knows the former alone may change both. */
 export function syncClusterIPs(spec: IServiceSpec, old: IServiceSpec | undefined): void {
-  const changedOne = old !== undefined && spec.clusterIP !== old.clusterIP;
-  const sameList = old !== undefined && spec.clusterIPs?.join() === old.clusterIPs?.join();
-  if (spec.clusterIP && (!spec.clusterIPs?.length || (changedOne && sameList)))
-    spec.clusterIPs = [spec.clusterIP];
-  else if (!spec.clusterIP && spec.clusterIPs?.[0]) spec.clusterIP = spec.clusterIPs[0];
+  if (old === undefined) {
+    if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
+    return;
+  }
+  const isSame = (spec.clusterIP ?? '') === (old.clusterIP ?? '');
+  if (isSame && !spec.clusterIPs?.length && old.clusterIPs?.length) spec.clusterIPs = [...old.clusterIPs];
+  if (isSame || (spec.clusterIPs ?? []).join() !== (old.clusterIPs ?? []).join()) return;
+  if (spec.clusterIP) spec.clusterIPs = [spec.clusterIP];
+  else delete spec.clusterIPs;
 }

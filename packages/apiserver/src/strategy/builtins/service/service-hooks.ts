@@ -7,7 +7,7 @@ import { typed } from '../../../api/typed.ts';
 import type { KubeObject } from '../../../api/types.ts';
 import type { ResourceHooks } from '../../../resource/resource-definition.ts';
 import { allocateService } from './allocate-service.ts';
-import { defaultService, reachableFromOutside, syncClusterIPs } from './default-service.ts';
+import { defaultService, needsHealthCheck, reachableFromOutside, syncClusterIPs } from './default-service.ts';
 import { validateService, validateServiceUpdate } from './validate-service.ts';
 
 function asService(object: KubeObject): IService {
@@ -25,19 +25,17 @@ export const serviceHooks: ResourceHooks = {
     const service = asService(object);
     if (!service.spec) return;
     syncClusterIPs(service.spec, undefined);
-    // What validation will refuse must not take an address.
-    if (validateService(service.spec).length === 0)
-      allocateService(service, context.parts.store, context.query.has('dryRun'));
+    allocateService(service, undefined, context.parts.store, context.query.has('dryRun'));
   },
   prepareForUpdate(object, old, context) {
     const service = asService(object);
     const before = asService(old).spec;
     if (!service.spec || !before) return;
-    dropTypeDependent(service.spec, before);
     keepAllocated(service.spec, before);
     syncClusterIPs(service.spec, before);
-    const faults = [...validateService(service.spec), ...validateServiceUpdate(service.spec, before)];
-    if (faults.length === 0) allocateService(service, context.parts.store, context.query.has('dryRun'));
+    allocateService(service, before, context.parts.store, context.query.has('dryRun'));
+    dropTypeDependent(service.spec, before);
+    if (service.spec.type !== 'LoadBalancer' && service.status) service.status.loadBalancer = {};
   },
   validate(object) {
     const { spec } = asService(object);
@@ -50,51 +48,58 @@ export const serviceHooks: ResourceHooks = {
   },
 };
 
-/** What belonged to the type a Service had goes with it, unless the client set it again. */
+const nodePorts = (spec: IServiceSpec): number[] =>
+  (spec.ports ?? []).flatMap(({ nodePort }) => (nodePort ? [nodePort] : []));
+
+/** Deletes the fields that are as they were. */
+function dropUnchanged(
+  spec: IServiceSpec,
+  before: IServiceSpec,
+  fields: readonly (keyof IServiceSpec)[],
+): void {
+  for (const field of fields) if (equal(spec[field], before[field])) delete spec[field];
+}
+
+/** What belonged to the type that a Service had goes with it, unless the client set it again. */
 function dropTypeDependent(spec: IServiceSpec, before: IServiceSpec): void {
-  if (spec.type === before.type) return;
-  if (before.type === 'LoadBalancer')
-    for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const)
-      if (spec[field] === before[field]) delete spec[field];
   // A name elsewhere has no address here.
-  if (spec.type === 'ExternalName') {
+  if (spec.type === 'ExternalName' && before.type !== 'ExternalName') {
     if (equal([spec.clusterIP, spec.clusterIPs], [before.clusterIP, before.clusterIPs])) {
       delete spec.clusterIP;
       delete spec.clusterIPs;
     }
-    for (const field of ['ipFamilies', 'ipFamilyPolicy'] as const)
-      if (equal(spec[field], before[field])) delete spec[field];
+    dropUnchanged(spec, before, ['ipFamilies', 'ipFamilyPolicy']);
   }
-  if (reachableFromOutside(spec)) return;
-  for (const port of spec.ports ?? []) {
-    const same = before.ports?.find((other) => other.port === port.port && other.protocol === port.protocol);
-    if (port.nodePort !== undefined && port.nodePort === same?.nodePort) delete port.nodePort;
+  if (reachableFromOutside(before) && !reachableFromOutside(spec)) {
+    const had = nodePorts(before);
+    if (nodePorts(spec).every((port) => had.includes(port)))
+      for (const port of spec.ports ?? []) delete port.nodePort;
+    dropUnchanged(spec, before, ['externalTrafficPolicy']);
   }
-  if (spec.externalTrafficPolicy === before.externalTrafficPolicy) delete spec.externalTrafficPolicy;
-  if (spec.healthCheckNodePort === before.healthCheckNodePort) delete spec.healthCheckNodePort;
+  if (needsHealthCheck(before) && !needsHealthCheck(spec))
+    dropUnchanged(spec, before, ['healthCheckNodePort']);
+  if (before.type === 'LoadBalancer' && spec.type !== 'LoadBalancer')
+    dropUnchanged(spec, before, ['allocateLoadBalancerNodePorts', 'loadBalancerClass']);
 }
 
 /** A replace that leaves out what the server gave keeps it. */
 function keepAllocated(spec: IServiceSpec, before: IServiceSpec): void {
-  if (
-    spec.type !== 'ExternalName' &&
-    before.type !== 'ExternalName' &&
-    !spec.clusterIP &&
-    !spec.clusterIPs?.length
-  ) {
-    if (before.clusterIP !== undefined) spec.clusterIP = before.clusterIP;
-    if (before.clusterIPs !== undefined) spec.clusterIPs = [...before.clusterIPs];
+  if (spec.type !== 'ExternalName' && before.type !== 'ExternalName') {
+    if (!spec.clusterIP && before.clusterIP !== undefined) spec.clusterIP = before.clusterIP;
+    if (!spec.clusterIPs?.length && before.clusterIPs !== undefined) spec.clusterIPs = [...before.clusterIPs];
   }
-  if (spec.type !== 'ExternalName') {
-    spec.ipFamilies ??= before.ipFamilies ? [...before.ipFamilies] : undefined;
-    spec.ipFamilyPolicy ??= before.ipFamilyPolicy;
-    if (spec.ipFamilies === undefined) delete spec.ipFamilies;
-    if (spec.ipFamilyPolicy === undefined) delete spec.ipFamilyPolicy;
+  if (reachableFromOutside(spec) && reachableFromOutside(before)) {
+    // Ports are known again by their names: a client that sends none means the only one.
+    const byName = new Map((before.ports ?? []).map((port) => [port.name ?? '', port.nodePort]));
+    const had = new Set(nodePorts(before));
+    const used = new Set(nodePorts(spec).filter((port) => had.has(port)));
+    for (const port of spec.ports ?? []) {
+      const known = byName.get(port.name ?? '');
+      if (port.nodePort || !known || used.has(known)) continue;
+      port.nodePort = known;
+      used.add(known);
+    }
   }
-  if (!reachableFromOutside(spec) || !reachableFromOutside(before)) return;
-  for (const port of spec.ports ?? []) {
-    if (port.nodePort) continue;
-    const same = before.ports?.find((other) => other.port === port.port && other.protocol === port.protocol);
-    if (same?.nodePort) port.nodePort = same.nodePort;
-  }
+  if (needsHealthCheck(spec) && needsHealthCheck(before) && !spec.healthCheckNodePort)
+    spec.healthCheckNodePort = before.healthCheckNodePort;
 }

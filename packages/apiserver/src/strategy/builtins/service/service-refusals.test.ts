@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
-import { validateService } from './validate-service.ts';
+import { validateService, validateServiceUpdate } from './validate-service.ts';
 
 const spec: IServiceSpec = {
   type: 'ClusterIP',
@@ -28,13 +28,35 @@ const refused: readonly (readonly [string, Partial<IServiceSpec>, string])[] = [
     'spec.clusterIPs: Invalid value: ["10.96.0.6"]: first value must match `clusterIP`',
   ],
   [
-    'the port of the kubelet on a load balancer',
-    { type: 'LoadBalancer', externalTrafficPolicy: 'Cluster', ports: [{ port: 10250, protocol: 'TCP' }] },
-    'spec.ports[0]: Invalid value: 10250: may not expose port 10250 externally since it is used by kubelet',
+    'an address of the list alone',
+    { clusterIPs: ['10.96.0.5'] },
+    'spec.clusterIPs: Invalid value: ["10.96.0.5"]: must be empty when `clusterIP` is not specified',
+  ],
+  [
+    'families of a name elsewhere',
+    { type: 'ExternalName', externalName: 'example.org', ipFamilies: ['IPv4'] },
+    'spec.ipFamilies: Forbidden: may not be set for ExternalName services',
+  ],
+  [
+    'a port of the nodes twice',
+    {
+      type: 'NodePort',
+      externalTrafficPolicy: 'Cluster',
+      ports: [
+        { name: 'a', port: 80, protocol: 'TCP', nodePort: 30080 },
+        { name: 'b', port: 81, protocol: 'TCP', nodePort: 30080 },
+      ],
+    },
+    'spec.ports[1].nodePort: Duplicate value: 30080',
+  ],
+  [
+    'a load balancer that keeps traffic on the node without a port to ask',
+    { type: 'LoadBalancer', externalTrafficPolicy: 'Local' },
+    'spec.healthCheckNodePort: Required value',
   ],
   [
     'a family twice',
-    { clusterIP: 'None', ipFamilies: ['IPv4', 'IPv4'] },
+    { clusterIP: 'None', clusterIPs: ['None'], ipFamilies: ['IPv4', 'IPv4'] },
     'spec.ipFamilies[1]: Duplicate value: "IPv4"',
   ],
   [
@@ -74,3 +96,44 @@ for (const [what, fields, message] of refused)
 test('accepts the same Service without them', () => {
   assert.deepEqual(validateService(spec), []);
 });
+
+const changes: readonly (readonly [
+  string,
+  Partial<IServiceSpec>,
+  Partial<IServiceSpec>,
+  string | undefined,
+])[] = [
+  [
+    'another family',
+    { clusterIP: '10.96.0.5', clusterIPs: ['10.96.0.5'], ipFamilies: ['IPv4'] },
+    { clusterIP: '10.96.0.5', clusterIPs: ['10.96.0.5'], ipFamilies: ['IPv6'] },
+    'spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set',
+  ],
+  [
+    'no address',
+    { clusterIP: '10.96.0.5', clusterIPs: ['10.96.0.5'] },
+    {},
+    'spec.clusterIPs[0]: Invalid value: []: primary clusterIP can not be unset',
+  ],
+  [
+    'another port for the health check',
+    { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 30001 },
+    { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 30002 },
+    'spec.healthCheckNodePort: Forbidden: field is immutable',
+  ],
+  [
+    'other families of a headless Service',
+    { clusterIP: 'None', clusterIPs: ['None'], ipFamilies: ['IPv4'] },
+    { clusterIP: 'None', clusterIPs: ['None'], ipFamilies: ['IPv6'] },
+    undefined,
+  ],
+];
+
+for (const [what, before, after, message] of changes)
+  test(`a change to ${what} is ${message === undefined ? 'accepted' : 'refused'}`, () => {
+    const faults = validateServiceUpdate({ ...spec, ...after }, { ...spec, ...before });
+    assert.deepEqual(
+      faults.map((fault) => `${fault.field}: ${fault.message}`),
+      message === undefined ? [] : [message],
+    );
+  });

@@ -10,6 +10,8 @@ interface Service {
     readonly clusterIP?: string;
     readonly type: string;
     readonly externalTrafficPolicy?: string;
+    readonly healthCheckNodePort?: number;
+    readonly ipFamilies?: readonly string[];
     readonly ports: readonly { readonly nodePort?: number }[];
   };
 }
@@ -53,4 +55,55 @@ test('a Service gives its node ports back when it turns inward, and gets new one
   });
   assert.equal(name.status, 200, JSON.stringify(name.body));
   assert.equal(name.body.spec.clusterIP, undefined);
+});
+
+test('a port keeps its node port by its name, and two protocols of a port share one', async (t) => {
+  const server = await startApiServer();
+  t.after(() => server.stop());
+  const ports = ['TCP', 'UDP'].map((protocol) => ({ name: protocol.toLowerCase(), port: 53, protocol }));
+  const made = await call(server, 'POST', services, service('dns', { type: 'NodePort', ports }));
+  const [tcp, udp] = made.body.spec.ports;
+  assert.ok(tcp?.nodePort);
+  assert.equal(udp?.nodePort, tcp.nodePort);
+  const moved = [{ name: 'tcp', port: 5353, protocol: 'TCP' }];
+  const after = await call(
+    server,
+    'PUT',
+    `${services}/dns`,
+    service('dns', { type: 'NodePort', ports: moved }),
+  );
+  assert.equal(after.body.spec.ports[0]?.nodePort, tcp.nodePort);
+});
+
+test('a load balancer that keeps traffic on the node has a port for health checks until it does not', async (t) => {
+  const server = await startApiServer();
+  t.after(() => server.stop());
+  const wanted = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
+  const made = await call(server, 'POST', services, service('lb', wanted));
+  const port = made.body.spec.healthCheckNodePort ?? 0;
+  assert.ok(port >= 30_000, String(port));
+  const kept = await call(server, 'PUT', `${services}/lb`, service('lb', wanted));
+  assert.equal(kept.body.spec.healthCheckNodePort, port);
+  const changed = await call(server, 'PATCH', `${services}/lb`, { spec: { healthCheckNodePort: 31999 } });
+  assert.match(changed.body.message ?? '', /spec.healthCheckNodePort: Forbidden: field is immutable/);
+  const everywhere = await call(server, 'PATCH', `${services}/lb`, {
+    spec: { externalTrafficPolicy: 'Cluster' },
+  });
+  assert.equal(everywhere.status, 200, JSON.stringify(everywhere.body));
+  assert.equal(everywhere.body.spec.healthCheckNodePort, undefined);
+});
+
+test('faults of families are told alone, before those of ports', async (t) => {
+  const server = await startApiServer();
+  t.after(() => server.stop());
+  const wrong = { ports: [{ port: 0 }], ipFamilies: ['IPv6'] };
+  const refused = await call(server, 'POST', services, service('six', wrong));
+  assert.equal(
+    refused.body.message,
+    'Service "six" is invalid: spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster',
+  );
+  const headless = await call(server, 'POST', services, service('h', { clusterIP: 'None' }));
+  assert.deepEqual(headless.body.spec.ipFamilies, ['IPv4', 'IPv6']);
+  const selects = await call(server, 'PATCH', `${services}/h`, { spec: { selector: { a: 'b' } } });
+  assert.match(selects.body.message ?? '', /this cluster is not configured for dual-stack services/);
 });

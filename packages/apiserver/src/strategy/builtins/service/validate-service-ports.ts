@@ -5,21 +5,28 @@ import type { IServicePort } from 'kubernetes-models/v1/ServicePort';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
 import type { FieldFault } from '../../../api/errors.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
-import { isHeadless } from './default-service.ts';
 
-const PORT_RANGE = 'must be between 1 and 65535, inclusive';
+export const PORT_RANGE = 'must be between 1 and 65535, inclusive';
 
-export function portFaults(spec: IServiceSpec): FieldFault[] {
-  const ports = spec.ports ?? [];
+export function portFaults({ ports = [] }: IServiceSpec): FieldFault[] {
   const names = new Set<string>();
+  return ports.flatMap((port, index) => onePortFaults(port, `spec.ports[${index}]`, ports.length > 1, names));
+}
+
+/** What is wrong with ports beside each other and beside the type. */
+export function portUseFaults({ type, ports = [] }: IServiceSpec): FieldFault[] {
+  const onNodes = ports.flatMap(({ nodePort }, index) =>
+    nodePort && type === 'ClusterIP'
+      ? [forbiddenField(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'")]
+      : [],
+  );
   return [
-    ...ports.flatMap((port, index) => onePortFaults(port, `spec.ports[${index}]`, ports.length > 1, names)),
-    ...ports.flatMap((port, index) => nodePortFaults(spec, port, `spec.ports[${index}]`)),
-    ...twice(ports, ({ port, protocol }) => `${protocol}/${port}`).map((index) =>
-      duplicate(`spec.ports[${index}]`, shown(ports[index], { port: true })),
-    ),
+    ...onNodes,
     ...twice(ports, ({ nodePort, protocol }) => (nodePort ? `${protocol}/${nodePort}` : undefined)).map(
-      (index) => duplicate(`spec.ports[${index}]`, shown(ports[index], { port: false })),
+      (index) => duplicate(`spec.ports[${index}].nodePort`, ports[index]?.nodePort),
+    ),
+    ...twice(ports, ({ port, protocol }) => `${protocol}/${port}`).map((index) =>
+      duplicate(`spec.ports[${index}]`, shown(ports[index])),
     ),
   ];
 }
@@ -52,15 +59,6 @@ function onePortFaults(
   return faults;
 }
 
-function nodePortFaults(spec: IServiceSpec, { nodePort }: IServicePort, path: string): FieldFault[] {
-  if (!nodePort) return [];
-  if (spec.type === 'ClusterIP' || isHeadless(spec))
-    return [forbiddenField(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'")];
-  return spec.type === 'ExternalName'
-    ? [forbiddenField(`${path}.nodePort`, "may not be used when `type` is 'ExternalName'")]
-    : [];
-}
-
 /** Indexes of the ports whose key stood before. */
 function twice(ports: readonly IServicePort[], keyOf: (port: IServicePort) => string | undefined): number[] {
   const seen = new Set<string>();
@@ -74,14 +72,14 @@ function twice(ports: readonly IServicePort[], keyOf: (port: IServicePort) => st
 }
 
 /** Faults show a port in the server's own form, with nothing in it but what is twice. */
-function shown(port: IServicePort | undefined, { port: byPort }: { readonly port: boolean }): object {
+function shown(port: IServicePort | undefined): object {
   return {
     Name: '',
     Protocol: port?.protocol ?? '',
     AppProtocol: null,
-    Port: byPort ? port?.port : 0,
+    Port: port?.port,
     TargetPort: 0,
-    NodePort: byPort ? 0 : port?.nodePort,
+    NodePort: 0,
   };
 }
 

@@ -3,9 +3,10 @@ import { isIP } from 'node:net';
 import { dnsSubdomain, labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
 import type { FieldFault } from '../../../api/errors.ts';
-import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
-import { isHeadless, reachableFromOutside } from './default-service.ts';
-import { portFaults } from './validate-service-ports.ts';
+import { forbiddenField, invalidValue, notSupported, required } from '../../../api/fault.ts';
+import { isHeadless, needsHealthCheck, reachableFromOutside } from './default-service.ts';
+import { clusterIpFieldFaults } from './service-families.ts';
+import { PORT_RANGE, portFaults, portUseFaults } from './validate-service-ports.ts';
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const POLICIES = ['Cluster', 'Local'];
@@ -13,23 +14,12 @@ const IP_ADDRESS = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff
 const CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 /** The longest that a client may be sent to the same pod. */
 const MAXIMUM_AFFINITY_SECONDS = 86_400;
-const KUBELET_PORT = 10_250;
 const DISTRIBUTIONS = ['PreferClose', 'PreferSameNode', 'PreferSameZone'];
 
 export function validateService(spec: IServiceSpec): FieldFault[] {
   const faults: FieldFault[] = [];
   if (!spec.ports?.length && !isHeadless(spec) && spec.type !== 'ExternalName')
     faults.push(required('spec.ports'));
-  if (spec.type === 'LoadBalancer')
-    for (const [index, { port }] of (spec.ports ?? []).entries())
-      if (port === KUBELET_PORT)
-        faults.push(
-          invalidValue(
-            `spec.ports[${index}]`,
-            port,
-            `may not expose port ${KUBELET_PORT} externally since it is used by kubelet`,
-          ),
-        );
   if (spec.type === 'LoadBalancer' && isHeadless(spec))
     faults.push(
       invalidValue('spec.clusterIPs[0]', 'None', "may not be set to 'None' for LoadBalancer services"),
@@ -43,11 +33,11 @@ export function validateService(spec: IServiceSpec): FieldFault[] {
     for (const text of labelValue(value)) faults.push(invalidValue('spec.selector', value, text));
   }
   faults.push(...affinityFaults(spec));
-  if (spec.type !== 'ExternalName') faults.push(...addressFaults(spec));
+  faults.push(...clusterIpFieldFaults(spec));
   faults.push(...externalIpFaults(spec.externalIPs ?? []));
   if (!spec.type) faults.push(required('spec.type'));
   else if (!TYPES.includes(spec.type)) faults.push(notSupported('spec.type', spec.type, TYPES));
-  faults.push(...sourceRangeFaults(spec));
+  faults.push(...portUseFaults(spec), ...sourceRangeFaults(spec));
   if (spec.type !== 'LoadBalancer')
     for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const)
       if (spec[field] !== undefined)
@@ -61,10 +51,11 @@ export function validateService(spec: IServiceSpec): FieldFault[] {
   return faults;
 }
 
-function externalNameFaults({ externalName, clusterIPs }: IServiceSpec): FieldFault[] {
-  const faults: FieldFault[] = [];
-  if (clusterIPs?.length)
-    faults.push(forbiddenField('spec.clusterIPs[0]', 'may not be set for ExternalName services'));
+function externalNameFaults(spec: IServiceSpec): FieldFault[] {
+  const { externalName, clusterIPs, ipFamilies, ipFamilyPolicy } = spec;
+  const faults = Object.entries({ clusterIPs, ipFamilies, ipFamilyPolicy })
+    .filter(([, value]) => value !== undefined && value.length > 0)
+    .map(([field]) => forbiddenField(`spec.${field}`, 'may not be set for ExternalName services'));
   // A trailing dot is that of a name that is complete.
   const name = externalName?.replace(/\.$/, '');
   if (!name) faults.push(required('spec.externalName'));
@@ -90,65 +81,6 @@ function affinityFaults({ sessionAffinity, sessionAffinityConfig }: IServiceSpec
       ),
     ];
   return [];
-}
-
-/** One family, the fourth version, is what this server gives addresses of. */
-function addressFaults(spec: IServiceSpec): FieldFault[] {
-  const faults: FieldFault[] = [];
-  const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
-  if (spec.ipFamilyPolicy && !policies.includes(spec.ipFamilyPolicy))
-    faults.push(notSupported('spec.ipFamilyPolicy', spec.ipFamilyPolicy, policies));
-  const [first] = spec.clusterIPs ?? [];
-  if (spec.clusterIP && first !== undefined && spec.clusterIP !== first)
-    faults.push(invalidValue('spec.clusterIPs', spec.clusterIPs, 'first value must match `clusterIP`'));
-  const families = spec.ipFamilies ?? [];
-  for (const [index, family] of families.entries())
-    if (!['IPv4', 'IPv6'].includes(family))
-      faults.push(notSupported(`spec.ipFamilies[${index}]`, family, ['IPv4', 'IPv6']));
-    else if (families.indexOf(family) < index) faults.push(duplicate(`spec.ipFamilies[${index}]`, family));
-  faults.push(...clusterIpFaults(spec.clusterIPs ?? [], families));
-  if (faults.length > 0 || (isHeadless(spec) && !spec.selector)) return faults;
-  if (spec.ipFamilyPolicy === 'RequireDualStack')
-    faults.push(
-      invalidValue(
-        'spec.ipFamilyPolicy',
-        spec.ipFamilyPolicy,
-        'this cluster is not configured for dual-stack services',
-      ),
-    );
-  for (const [index, family] of families.entries())
-    if (family === 'IPv6')
-      faults.push(invalidValue(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster'));
-  return faults;
-}
-
-/** One address of each family at most, or none at all; each of the family that stands in its place. */
-function clusterIpFaults(addresses: readonly string[], families: readonly string[]): FieldFault[] {
-  const path = 'spec.clusterIPs';
-  if (addresses[0] === 'None')
-    return addresses.length === 1
-      ? []
-      : [invalidValue(path, addresses, "'None' must be the first and only value")];
-  const wrong = addresses.flatMap((address, index) =>
-    isIP(address) === 0 ? [invalidValue(`${path}[${index}]`, address, IP_ADDRESS)] : [],
-  );
-  if (addresses.length > 2) wrong.push(invalidValue(path, addresses, 'may only hold up to 2 values'));
-  if (wrong.length > 0) return wrong;
-  const faults: FieldFault[] = [];
-  if (new Set(addresses.map(isIP)).size < addresses.length)
-    faults.push(invalidValue(path, addresses, 'may specify no more than one IP for each IP family'));
-  for (const [index, address] of addresses.entries()) {
-    const family = families[index];
-    if (family !== undefined && family !== `IPv${isIP(address)}`)
-      faults.push(
-        invalidValue(
-          `${path}[${index}]`,
-          address,
-          `expected an ${family} value as indicated by \`ipFamilies[${index}]\``,
-        ),
-      );
-  }
-  return faults;
 }
 
 function externalIpFaults(addresses: readonly string[]): FieldFault[] {
@@ -196,7 +128,11 @@ function trafficFaults(spec: IServiceSpec): FieldFault[] {
     faults.push(notSupported('spec.externalTrafficPolicy', external, POLICIES));
   else if (!external && reachableFromOutside(spec)) faults.push(required('spec.externalTrafficPolicy'));
   const node = spec.healthCheckNodePort;
-  if (node && !(spec.type === 'LoadBalancer' && external === 'Local'))
+  if (needsHealthCheck(spec)) {
+    if (!node) faults.push(required('spec.healthCheckNodePort'));
+    else if (node < 1 || node > 65_535)
+      faults.push(invalidValue('spec.healthCheckNodePort', node, PORT_RANGE));
+  } else if (node)
     faults.push(
       invalidValue(
         'spec.healthCheckNodePort',
@@ -211,7 +147,12 @@ function trafficFaults(spec: IServiceSpec): FieldFault[] {
 }
 
 export function validateServiceUpdate(spec: IServiceSpec, old: IServiceSpec): FieldFault[] {
-  return [...addressUpdateFaults(spec, old), ...classUpdateFaults(spec, old)];
+  return [
+    ...addressUpdateFaults(spec, old),
+    ...familyUpdateFaults(spec, old),
+    ...classUpdateFaults(spec, old),
+    ...healthCheckUpdateFaults(spec, old),
+  ];
 }
 
 /** Another load balancer would leave behind what the first one made. */
@@ -221,10 +162,30 @@ function classUpdateFaults(spec: IServiceSpec, old: IServiceSpec): FieldFault[] 
   return [invalidValue('spec.loadBalancerClass', spec.loadBalancerClass ?? null, 'may not change once set')];
 }
 
+function healthCheckUpdateFaults(spec: IServiceSpec, old: IServiceSpec): FieldFault[] {
+  const stays = needsHealthCheck(spec) && needsHealthCheck(old);
+  return stays && spec.healthCheckNodePort !== old.healthCheckNodePort
+    ? [forbiddenField('spec.healthCheckNodePort', 'field is immutable')]
+    : [];
+}
+
 function addressUpdateFaults(spec: IServiceSpec, old: IServiceSpec): FieldFault[] {
-  const before = old.clusterIPs?.[0];
   // Changing to or from ExternalName gives up or takes a new address.
-  if (!before || old.type === 'ExternalName' || spec.type === 'ExternalName') return [];
-  if (spec.clusterIPs?.[0] === before) return [];
-  return [invalidValue('spec.clusterIPs[0]', spec.clusterIPs ?? null, 'may not change once set')];
+  if (old.type === 'ExternalName' || spec.type === 'ExternalName') return [];
+  if (isHeadless(spec) && isHeadless(old)) return [];
+  const [now, before] = [spec.clusterIPs ?? [], old.clusterIPs ?? []];
+  if (before.length > 0 && now.length === 0)
+    return [invalidValue('spec.clusterIPs[0]', now, 'primary clusterIP can not be unset')];
+  return before[0] !== undefined && now[0] !== before[0]
+    ? [invalidValue('spec.clusterIPs[0]', now, 'may not change once set')]
+    : [];
+}
+
+function familyUpdateFaults(spec: IServiceSpec, old: IServiceSpec): FieldFault[] {
+  if (old.type === 'ExternalName' || spec.type === 'ExternalName') return [];
+  if (isHeadless(spec) || isHeadless(old)) return [];
+  const [now, before] = [spec.ipFamilies ?? [], old.ipFamilies ?? []];
+  return before[0] !== undefined && now[0] !== before[0]
+    ? [invalidValue('spec.ipFamilies[0]', now, 'may not change once set')]
+    : [];
 }
