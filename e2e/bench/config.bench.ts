@@ -4,8 +4,8 @@
  */
 import { conditionType } from '@slurm-operator/api';
 import { configMaps, type Pod, pods } from '@slurm-operator/kube';
-import { Figures } from '@slurm-operator/localcluster/testing';
 import { controllers } from '@slurm-operator/operator';
+import { Figures } from '../../tools/bench/figures.ts';
 import { namespace, SlurmStage, stageConf } from '../src/slurm-stage.ts';
 import { slurmCommand } from '../src/soak/operations/operation.ts';
 import { until } from '../src/until.ts';

@@ -4,8 +4,8 @@
  */
 import { conditionType } from '@slurm-operator/api';
 import { pods, type Resource } from '@slurm-operator/kube';
-import { Figures } from '@slurm-operator/localcluster/testing';
 import { accountings, clusters, controllers, loginSets, restApis, tokens } from '@slurm-operator/operator';
+import { Figures } from '../../tools/bench/figures.ts';
 import { ControlPlane } from '../src/control-plane/control-plane.ts';
 import { connectFromOutside, faults, runFault } from '../src/control-plane/faults.ts';
 import { takeOver } from '../src/control-plane/take-over.ts';

@@ -5,8 +5,8 @@
 
 import { installSlurm, operatorNamespace, smallMachine } from '@slurm-operator/demo/install';
 import { deployments, leases, nodes, type Pod, pods } from '@slurm-operator/kube';
-import { Figures } from '@slurm-operator/localcluster/testing';
 import { nodeSets } from '@slurm-operator/operator';
+import { Figures } from '../../tools/bench/figures.ts';
 import { installOperator } from '../src/given/given-cluster.ts';
 import { HelmStage } from '../src/helm/helm-stage.ts';
 import { until } from '../src/until.ts';

@@ -3,13 +3,13 @@
  * measured in a process of its own, as a user would run it, so that one does not carry the memory of the other.
  */
 import { rm } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, createClient, kubeconfigConfig, pathOf } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { scratchDirectory } from '@slurm-operator/sandbox';
+import { Figures } from '../../tools/bench/figures.ts';
 import { down, order, up } from '../src/index.ts';
 import { deployments, nodes, pods, replicaSets } from '../src/objects/objects.ts';
 import { buildBusyboxImage, busyboxImage } from '../testing/busybox-image.ts';
-import { Figures } from '../testing/figures.ts';
 
 const name = 'bench';
 const realPods = 100;
@@ -17,23 +17,22 @@ const hollowPods = 5000;
 const figures = new Figures();
 const quiet = () => {};
 
-/** Asks until the number of Running pods is reached; answers the seconds it took since `began`. */
+/** Waits until so many pods run; answers the seconds it took since `began`. */
 async function untilRunning(
   client: Client,
   wanted: number,
   began: number,
   limitSeconds: number,
 ): Promise<number> {
-  for (;;) {
+  let running = 0;
+  const isReached = async () => {
     const deployment = await client.get(deployments, { namespace: 'default', name: 'load' });
-    const seconds = (performance.now() - began) / 1000;
-    if ((deployment.status?.availableReplicas ?? 0) >= wanted) return seconds;
-    if (seconds > limitSeconds)
-      throw new Error(
-        `only ${deployment.status?.availableReplicas ?? 0} of ${wanted} pods ran after ${limitSeconds} s`,
-      );
-    await delay(50);
-  }
+    running = deployment.status?.availableReplicas ?? 0;
+    return running >= wanted;
+  };
+  const seen = () => `${running} pods run`;
+  await until(`${wanted} pods run`, isReached, { seconds: limitSeconds, everyMs: 50, seen });
+  return (performance.now() - began) / 1000;
 }
 
 function load(replicas: number): object {

@@ -5,4 +5,3 @@ export { buildOciSpec } from '../src/agent/bundle/oci-spec.ts';
 export { resolveUser } from '../src/agent/bundle/user.ts';
 export type { Container, Pod } from '../src/objects/objects.ts';
 export { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
-export { Figures } from './figures.ts';

@@ -12,6 +12,7 @@ import {
   namespaces,
   type Resource,
 } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import {
   type Fixture,
   loadFixtures,
@@ -149,15 +150,10 @@ test('the policy refuses a Controller whose derived ClusterName would be too lon
 });
 
 /** What the server says when it begins to refuse; it must do so soon. */
-async function refusalOf(attempt: () => Promise<unknown>): Promise<string> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const error: unknown = await attempt().then(
+const refusalOf = (attempt: () => Promise<unknown>): Promise<string> =>
+  until('a refusal', () =>
+    attempt().then(
       () => undefined,
-      (caught: unknown) => caught,
-    );
-    if (error instanceof Error) return error.message;
-    assert.ok(performance.now() < deadline, 'it was never refused');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+      (error: Error) => error.message,
+    ),
+  );

@@ -8,6 +8,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { Figures } from '../../../tools/bench/figures.ts';
 import { scratchDirectory } from '../../sandbox/src/directories.ts';
 import { recordedCases, topicOf } from '../testing/contract/case.ts';
 import { EmbeddedRun } from '../testing/contract/embedded-run.ts';
@@ -202,36 +203,16 @@ agent.destroy();
 const suite = await contract();
 rmSync(scratch, { recursive: true, force: true });
 
-const figures = [
-  { key: 'ready_ms', value: Math.round(milliseconds), goal: 'under 1000', met: milliseconds < 1000 },
-  {
-    key: 'creates_per_s',
-    value: Math.round(createsPerSecond),
-    goal: 'at least 1000',
-    met: createsPerSecond >= 1000,
-  },
-  { key: 'ready_cpu_ms', value: Math.round(readyProcessor), goal: '', met: undefined },
-  { key: 'create_cpu_ms', value: Number(createProcessor.toFixed(2)), goal: '', met: undefined },
-  { key: 'watch_events_per_s', value: Math.round(events), goal: '', met: undefined },
-  { key: 'list_10k_ms', value: Math.round(listMilliseconds), goal: '', met: undefined },
-  { key: 'rss_mb_10k_pods', value: Math.round(megabytes), goal: 'under 400', met: megabytes < 400 },
-  { key: 'contract_passed', value: suite.passed, goal: '', met: undefined },
-  { key: 'contract_known_differences', value: suite.known, goal: '', met: undefined },
-  { key: 'contract_failed', value: suite.failed, goal: '0', met: suite.failed === 0 },
-];
 console.log(`list of 10,000 pods: ${(list.bytes / 1024 / 1024).toFixed(1)} MB`);
-for (const { key, value, goal, met } of figures)
-  console.log(
-    `${key.padEnd(20)} ${String(value).padStart(8)}   ${goal.padEnd(15)} ${met === undefined ? '' : met ? 'met' : 'NOT MET'}`,
-  );
-console.log(
-  JSON.stringify({
-    bench: 'apiserver',
-    ...Object.fromEntries(
-      figures.flatMap(({ key, value, met }) => [
-        [key, value] as const,
-        ...(met === undefined ? [] : [[`${key}_met`, met] as const]),
-      ]),
-    ),
-  }),
-);
+const figures = new Figures();
+figures.note('from the start of the process until it serves (ms)', 'ready_ms', milliseconds, { below: 1000 });
+figures.note('creates per second', 'creates_per_s', createsPerSecond, { least: 1000 });
+figures.note('CPU until it serves (ms)', 'ready_cpu_ms', readyProcessor);
+figures.note('CPU of one create (ms)', 'create_cpu_ms', createProcessor);
+figures.note('watch events per second, ten watchers', 'watch_events_per_s', events);
+figures.note('list of 10,000 pods (ms)', 'list_10k_ms', listMilliseconds);
+figures.note('memory with 10,000 pods (MB)', 'rss_mb_10k_pods', megabytes, { below: 400 });
+figures.note('recorded exchanges that pass', 'contract_passed', suite.passed);
+figures.note('recorded exchanges with a named difference', 'contract_known_differences', suite.known);
+figures.note('recorded exchanges that fail', 'contract_failed', suite.failed, 0);
+figures.printJson('apiserver');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rules } from '@slurm-operator/advice';
 import { draftOf, pods } from '@slurm-operator/kube';
+import { Figures } from '../../../tools/bench/figures.ts';
 import { bundleCli } from '../src/bundle.ts';
 import { CliWorld } from '../testing/cli-world.ts';
 
@@ -87,27 +88,20 @@ try {
       status.push((await measure(['status'])).ms);
     }
     const kilobytes = Math.round(Buffer.byteLength(content) / 1024);
-    const table = [
-      ['rules', rules.length, ''],
-      ['bundle', kilobytes, 'kB'],
-      ['the same, unpacked', Math.round(unpacked / 1024), 'kB'],
-      ['node -e 0', round(bare), 'ms'],
-      ['--help', round(help), 'ms'],
-      [`status, ${workers} workers`, round(median(status)), 'ms'],
-      [`doctor, ${workers} workers, ${jobs} jobs`, round(median(doctor)), 'ms'],
-    ] as const;
-    for (const [name, value, unit] of table)
-      console.log(`${name.padEnd(36)} ${String(value).padStart(7)} ${unit}`);
     console.log(last.trim().split('\n').at(-1));
-    console.log(
-      JSON.stringify({
-        rules: rules.length,
-        help_ms: round(help),
-        status_ms: round(median(status)),
-        doctor_1000_workers_ms: round(median(doctor)),
-        bundle_kb: kilobytes,
-      }),
+    const figures = new Figures();
+    figures.note('rules of doctor', 'rules', rules.length);
+    figures.note('bundle (kB)', 'bundle_kb', kilobytes);
+    figures.note('the same, unpacked (kB)', 'bundle_unpacked_kb', Math.round(unpacked / 1024));
+    figures.note('node -e 0 (ms)', 'node_ms', round(bare));
+    figures.note('--help (ms)', 'help_ms', round(help));
+    figures.note(`status, ${workers} workers (ms)`, 'status_ms', round(median(status)));
+    figures.note(
+      `doctor, ${workers} workers, ${jobs} jobs (ms)`,
+      'doctor_1000_workers_ms',
+      round(median(doctor)),
     );
+    figures.printJson('cli');
   } finally {
     await world.stop();
   }

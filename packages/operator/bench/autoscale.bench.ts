@@ -6,6 +6,7 @@
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@slurm-operator/kube/testing';
+import { Figures } from '../../../tools/bench/figures.ts';
 import { NodeSetStage } from '../testing/nodeset-stage.ts';
 import { PoweredSlurm } from '../testing/powered-slurm.ts';
 import { rest, wakeGang } from './autoscale-hollow.ts';
@@ -18,11 +19,9 @@ const idleAfter = 2_000;
 const giveUpAfter = 10_000;
 const spec = { slurmd: { resources: { limits: { cpu: '4', memory: '4000Mi' } } }, oversubscribeNode: true };
 
-const figures: Record<string, number> = {};
-function note(key: string, value: number): void {
-  figures[key] = Number(value.toFixed(2));
-  console.log(`  ${key}  ${figures[key]}  (load ${(loadavg()[0] ?? 0).toFixed(1)})`);
-}
+const figures = new Figures();
+const note = (key: string, value: number): void =>
+  figures.note(`${key}, load ${(loadavg()[0] ?? 0).toFixed(1)}`, key, value);
 
 const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ??
@@ -164,5 +163,5 @@ if (parts.has('rest')) {
   note('rest_calls_per_second_5000_sleeping', perSecond);
   note('cpu_share_5000_sleeping', cpuShare);
 }
-console.log(JSON.stringify({ release, rounds, ...figures }));
+figures.printJson('autoscale', { release, rounds });
 process.exit(0);

@@ -6,7 +6,7 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pods } from '@slurm-operator/kube';
 import { ClustersStage, clusterName } from './clusters-stage.ts';
-import { type Figure, type Goal, printFigures } from './nodeset-goals.ts';
+import { type Figure, type FigureGoal, printFigures } from './nodeset-goals.ts';
 
 const count = Number(process.env['CLUSTERS'] ?? 50);
 const workers = Number(process.env['WORKERS'] ?? 100);
@@ -117,14 +117,15 @@ async function fairness(): Promise<void> {
 
 if (phases.has('idle') || phases.has('broken')) await manyClusters();
 if (phases.has('fair')) await fairness();
-const goals: Goal[] = [
-  { key: 'idle_cpu_percent', most: 3, below: true, unit: '% of a core' },
-  { key: 'idle_rss_mb', most: 250, below: true, unit: 'MB' },
-  { key: 'broken_ratio', most: 1.1, unit: '× without a broken one' },
-  { key: 'fair_slowest_to_median', most: 3, unit: '×' },
+const goals: FigureGoal[] = [
+  { key: 'idle_cpu_percent', goal: { below: 3 }, unit: '% of a core' },
+  { key: 'idle_rss_mb', goal: { below: 250 }, unit: 'MB' },
+  { key: 'broken_ratio', goal: 1.1, unit: '× without a broken one' },
+  { key: 'fair_slowest_to_median', goal: 3, unit: '×' },
 ];
 printFigures(
+  'clusters',
   figures,
   goals.filter(({ key }) => figures.has(key)),
-  { bench: 'clusters', clusters: count, workers },
+  { clusters: count, workers },
 );

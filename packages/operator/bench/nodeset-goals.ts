@@ -1,21 +1,21 @@
 /** What the figures of the NodeSet benchmark should be, and the table that says whether they are. */
 
+import { Figures, type Goal } from '../../../tools/bench/figures.ts';
+
 export interface Figure {
   readonly value: number;
   /** The machine's load average when it was taken; undefined where it was computed from others. */
   readonly load?: number;
 }
 
-export interface Goal {
+export interface FigureGoal {
   readonly key: string;
-  readonly most: number;
-  /** The goal itself is too much already. */
-  readonly below?: boolean;
+  readonly goal: Goal;
   readonly unit: string;
 }
 
 /** Adds the ratios that goals are about to the figures. */
-export function goalsOf(figures: Map<string, Figure>, sizes: readonly number[]): Goal[] {
+export function goalsOf(figures: Map<string, Figure>, sizes: readonly number[]): FigureGoal[] {
   const ratio = (key: string, a: string, b: string) => {
     const [above, below] = [figures.get(a), figures.get(b)];
     if (above !== undefined && below !== undefined)
@@ -26,45 +26,39 @@ export function goalsOf(figures: Map<string, Figure>, sizes: readonly number[]):
   ratio('scale_out_growth', 'scale_out_seconds_5000', 'scale_out_seconds_1000');
   ratio('raw_create_growth', 'raw_create_seconds_5000', 'raw_create_seconds_1000');
   ratio('rollout_growth', 'rollout_seconds_5000', 'rollout_seconds_1000');
-  const goals: Goal[] = [
+  const goals: FigureGoal[] = [
     ...sizes.flatMap((size) => [
-      { key: `scale_out_ratio_${size}`, most: 1.5, unit: '× the floor' },
-      { key: `writes_per_worker_${size}`, most: 4, unit: 'writes' },
+      { key: `scale_out_ratio_${size}`, goal: 1.5, unit: '× the floor' },
+      { key: `writes_per_worker_${size}`, goal: 4, unit: 'writes' },
     ]),
-    { key: 'drained_to_deleted_p99_ms_1000', most: 2000, below: true, unit: 'ms' },
-    { key: 'drained_to_deleted_p99_ms_5000', most: 3500, below: true, unit: 'ms' },
-    { key: 'idle_cpu_percent_5000', most: 3, below: true, unit: '% of a core' },
-    { key: 'idle_rss_mb_5000', most: 200, below: true, unit: 'MB' },
-    { key: 'idle_writes_5000', most: 0, unit: 'writes' },
-    { key: 'scale_out_growth', most: 6, unit: '× from 1,000 to 5,000' },
-    { key: 'rollout_growth', most: 6, unit: '× from 1,000 to 5,000' },
+    { key: 'drained_to_deleted_p99_ms_1000', goal: { below: 2000 }, unit: 'ms' },
+    { key: 'drained_to_deleted_p99_ms_5000', goal: { below: 3500 }, unit: 'ms' },
+    { key: 'idle_cpu_percent_5000', goal: { below: 3 }, unit: '% of a core' },
+    { key: 'idle_rss_mb_5000', goal: { below: 200 }, unit: 'MB' },
+    { key: 'idle_writes_5000', goal: 0, unit: 'writes' },
+    { key: 'scale_out_growth', goal: 6, unit: '× from 1,000 to 5,000' },
+    { key: 'rollout_growth', goal: 6, unit: '× from 1,000 to 5,000' },
   ];
   return goals.filter(({ key }) => figures.has(key));
 }
 
-/** A table, and as the last line the same as JSON. */
+/** All figures once more, with their goals and the load at that time, and as the last line the same as JSON. */
 export function printFigures(
+  bench: string,
   figures: ReadonlyMap<string, Figure>,
-  goals: readonly Goal[],
+  goals: readonly FigureGoal[],
   about: Readonly<Record<string, string | number>>,
 ): void {
   const byKey = new Map(goals.map((goal) => [goal.key, goal]));
-  const result: Record<string, string | number | boolean> = { ...about };
-  console.log(
-    `\n${'figure'.padEnd(36)}${'measured'.padStart(10)}${'load'.padStart(7)}  ${'goal'.padEnd(32)}met`,
-  );
+  const table = new Figures();
+  console.log();
   for (const [key, { value, load }] of figures) {
     const goal = byKey.get(key);
-    const met = goal !== undefined && (goal.below ? value < goal.most : value <= goal.most);
-    result[key] = value;
-    if (goal !== undefined) result[`${key}_met`] = met;
-    const told = goal === undefined ? '' : `${goal.below ? '<' : '≤'} ${goal.most} ${goal.unit}`;
-    console.log(
-      `${key.padEnd(36)}${String(value).padStart(10)}${(load?.toFixed(1) ?? '').padStart(7)}  ${told.padEnd(32)}${goal === undefined ? '' : met ? 'yes' : 'NO'}`,
-    );
+    const unit = goal === undefined ? '' : ` (${goal.unit})`;
+    const beside = load === undefined ? '' : `, load ${load.toFixed(1)}`;
+    table.note(`${key}${unit}${beside}`, key, value, goal?.goal);
   }
   const loads = [...figures.values()].flatMap(({ load }) => load ?? []);
-  result['load_average_most'] = Number(Math.max(0, ...loads).toFixed(1));
-  result['goals_met'] = goals.every(({ key }) => result[`${key}_met`]);
-  console.log(JSON.stringify(result));
+  const loadMost = Number(Math.max(0, ...loads).toFixed(1));
+  table.printJson(bench, { ...about, load_average_most: loadMost, goals_met: table.allMet });
 }

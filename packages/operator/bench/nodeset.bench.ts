@@ -196,4 +196,4 @@ async function rollOut(stage: BenchStage, size: number): Promise<void> {
 }
 
 for (const size of sizes) await measure(size);
-printFigures(figures, goalsOf(figures, sizes), { bench: 'nodeset', idle_seconds: idleSeconds });
+printFigures('nodeset', figures, goalsOf(figures, sizes), { idle_seconds: idleSeconds });

@@ -3,6 +3,7 @@
  * the real slurmrestd) and a naive poller run in processes of their own; figures of CPU, memory and stalls are this process's.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { Figures } from '../../../tools/bench/figures.ts';
 import { SlurmClient } from '../src/client.ts';
 import { staticToken } from '../src/tokens/token-provider.ts';
 import { SlurmWatch } from '../src/watch/slurm-watch.ts';
@@ -163,20 +164,12 @@ const about: Record<keyof typeof figures, string> = {
   max_stall_wall_ms: 'the same with the time it waited for a CPU that others had',
 };
 
-console.log();
-const keys = Object.keys(figures) as (keyof typeof figures)[];
-for (const key of keys) {
-  const goal = goals[key];
-  const met = goal === undefined ? '' : figures[key] <= goal ? `met (${goal})` : `NOT met (${goal})`;
-  console.log(`${key.padEnd(20)}${String(figures[key]).padStart(10)}  ${met.padEnd(16)} ${about[key]}`);
+const table = new Figures();
+for (const key of Object.keys(figures) as (keyof typeof figures)[]) {
+  console.log(about[key]);
+  table.note(`  ${key}`, key, figures[key], goals[key]);
 }
-const met = Object.fromEntries(
-  keys.flatMap((key) => {
-    const goal = goals[key];
-    return goal === undefined ? [] : [[`${key}_met`, figures[key] <= goal]];
-  }),
-);
-console.log(JSON.stringify({ bench: 'slurm', ...figures, ...met }));
+table.printJson('slurm');
 
 function round(value: number, digits = 0): number {
   return Number(value.toFixed(digits));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@slurm-operator/kube';
+import { until } from '@slurm-operator/kube/testing';
 import { type ControlPlane, startControlPlane } from '../../../testing/control-plane.ts';
 
 let plane: ControlPlane;
@@ -54,18 +54,11 @@ test('records an event for an object that no controller handles', async () => {
     ['CronJob', 'localcluster stores this CronJob only: no Job is made from it'],
     ['NetworkPolicy', 'localcluster stores this NetworkPolicy only: all traffic stays allowed'],
   ]);
-  const deadline = performance.now() + 120_000;
-  for (;;) {
+  const told = async () => {
     const { items } = await client.json<EventList>('GET', '/apis/events.k8s.io/v1/namespaces/default/events');
-    const told = new Map(
-      items
-        .filter(({ reason }) => reason === 'NotActedOn')
-        .map(({ regarding, note }) => [regarding.kind, note]),
-    );
-    if (told.size === wanted.size || performance.now() > deadline) {
-      assert.deepEqual(new Map([...told].toSorted(byKind)), new Map([...wanted].toSorted(byKind)));
-      break;
-    }
-    await delay(50);
-  }
+    const events = items.filter(({ reason }) => reason === 'NotActedOn');
+    return new Map(events.map(({ regarding, note }) => [regarding.kind, note]));
+  };
+  await until('an event for each', async () => (await told()).size === wanted.size);
+  assert.deepEqual(new Map([...(await told())].toSorted(byKind)), new Map([...wanted].toSorted(byKind)));
 });

@@ -1,6 +1,7 @@
 /** Each fault as a client meets it, and its healing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '@slurm-operator/kube/testing';
 import type { Caller } from '../../testing/contract/backend.ts';
 import { OpenWatch } from '../../testing/contract/open-watch.ts';
 import { callerOf, serveCaller } from '../../testing/serve-caller.ts';
@@ -15,14 +16,6 @@ const names = async (caller: Caller) =>
       items: { metadata: { name: string } }[];
     }
   ).items.map((item) => item.metadata.name);
-
-async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`${what} did not come true`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 interface Event {
   readonly type: string;
@@ -86,7 +79,7 @@ test('dropped events never come, held ones come late, coalesced ones come as one
   await caller.call({ method: 'GET', path: '/readyz' });
   assert.deepEqual(seen(watch), []);
   healHold();
-  await until(() => watch.events.length === 1, 'the held event');
+  await until('the held event', () => watch.events.length === 1);
   const healCoalesce = server.faults.coalesceEvents();
   await create(caller, 'merged');
   for (const value of ['1', '2'])
@@ -100,7 +93,7 @@ test('dropped events never come, held ones come late, coalesced ones come as one
   await caller.call({ method: 'DELETE', path: `${configMaps}/brief` });
   healCoalesce();
   await create(caller, 'last');
-  await until(() => seen(watch).includes('ADDED last'), 'the last event');
+  await until('the last event', () => seen(watch).includes('ADDED last'));
   assert.deepEqual(seen(watch), ['ADDED held', 'ADDED merged', 'ADDED last']);
   watch.close();
 });
@@ -113,7 +106,7 @@ test('a truncated line and a cut end the watch', async (t) => {
   assert.equal(await torn.endsWithin(60_000), true);
   assert.deepEqual(torn.events, [], 'half a line is no event');
   const cut = await openWatch(caller);
-  await until(() => server.faults.watches === 1, 'one open watch');
+  await until('one open watch', () => server.faults.watches === 1);
   assert.equal(server.faults.cutWatches({ resource: 'configmaps' }, 'end'), 1);
   assert.equal(await cut.endsWithin(60_000), true);
   assert.deepEqual(seen(cut), ['ADDED a'], 'what was sent before the end arrives');

@@ -5,6 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { until } from '@slurm-operator/kube/testing';
 import { startAssets } from './assets-backend.ts';
 import { Caller } from './backend.ts';
 
@@ -22,14 +23,6 @@ async function assets(
     await writeFile(join(directory, name), `#!/bin/sh\n${text}\n`, { mode: 0o700 });
   }
   return directory;
-}
-
-async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 90_000;
-  while (!holds()) {
-    if (performance.now() > deadline) assert.fail(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 test('etcd, kube-apiserver and kube-controller-manager are started so that they find each other, and all end', async (t) => {
