@@ -12,7 +12,7 @@ export class Figures {
     this.#print = print;
   }
 
-  /** `what`: with its unit, and whatever helps to judge the figure. */
+  /** `what`: with its unit, and whatever helps to read the figure. */
   note(what: string, key: string, value: number, goal?: Goal): void {
     const met = goal === undefined ? undefined : isMet(value, goal);
     this.#figures.push({ key, value, met });
