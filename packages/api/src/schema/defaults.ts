@@ -35,6 +35,15 @@ function fill(schema: StructuralSchema, value: Json): void {
       if (schema.properties?.[name] === undefined) fill(schema.additionalProperties, item);
 }
 
+/** A definition never changes, and its schema costs more than filling in an object. */
+const schemas = new WeakMap<KindDefinition, StructuralSchema>();
+
+function schemaOf(definition: KindDefinition): StructuralSchema {
+  const known = schemas.get(definition) ?? rootSchema(definition);
+  schemas.set(definition, known);
+  return known;
+}
+
 /**
  * Returns a copy of the object with every default filled in, as the API server would store it. The object must
  * have the shape of its kind; that is the API server's to check.
@@ -43,5 +52,5 @@ export function applyDefaults<D extends KindDefinition, O extends { readonly spe
   definition: D,
   object: O,
 ): Omit<O, 'spec'> & { spec: Static<D['spec']> } {
-  return withDefaults(rootSchema(definition), object) as Omit<O, 'spec'> & { spec: Static<D['spec']> };
+  return withDefaults(schemaOf(definition), object) as Omit<O, 'spec'> & { spec: Static<D['spec']> };
 }

@@ -58,8 +58,7 @@ const keywords = [
 ] as const;
 
 export function structural(schema: TSchema): StructuralSchema {
-  const source = structuredClone(plain(schema)) as StructuralSchema;
-  return ordered(source);
+  return ordered(plain(schema) as StructuralSchema);
 }
 
 /** TypeBox keeps its bookkeeping in hidden properties; JSON leaves them behind. */
