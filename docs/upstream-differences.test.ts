@@ -22,11 +22,11 @@ const stated = new Set(
     .map((line) => cells(line)[0]),
 );
 
-test('every number from 1 to 28 has a row', () => {
+test('every number from 1 to 29 has a row', () => {
   const numbers = new Set(rows.map(([number]) => Number(number)));
   assert.deepEqual(
     [...numbers].toSorted((a, b) => a - b),
-    Array.from({ length: 28 }, (_, index) => index + 1),
+    Array.from({ length: 29 }, (_, index) => index + 1),
   );
 });
 
@@ -41,3 +41,11 @@ for (const [number, difference = '', held = ''] of rows)
       assert.ok(read(file).includes(name), `${file} has no "${name}"`);
     }
   });
+
+test('every row of decision 0006 has a row here', () => {
+  const named = new Set(rows.map(([, , held = '']) => /^stated: (.+)$/.exec(held)?.[1]));
+  assert.deepEqual(
+    [...stated].filter((row) => row !== 'What' && !row?.startsWith('---') && !named.has(row)),
+    [],
+  );
+});

@@ -80,6 +80,23 @@ for (const kind of ['Accounting', 'Controller', 'LoginSet', 'NodeSet', 'RestApi'
   });
 }
 
+test('every field of a specification that upstream lacks is named in decision 0006', () => {
+  const decision = readFileSync(
+    join(import.meta.dirname, '../../../docs/decisions/0006-differences-from-upstream.md'),
+    'utf8',
+  );
+  const unnamed = ['Accounting', 'Controller', 'LoginSet', 'NodeSet', 'RestApi', 'Token'].flatMap((kind) => {
+    const known = new Set(table.filter((field) => field.kind === kind).map(({ path }) => path));
+    const isNamed = (path: string) => decision.includes(`\`${kind}.${path}\``);
+    return [...nodesOf(kind).keys()]
+      .filter((path) => path.startsWith('spec') && !known.has(path))
+      .filter((path) => !path.includes('[]') && !path.endsWith('{}') && !path.includes('template.spec.'))
+      .filter((path) => !isNamed(path) && !ancestorsOf(path).some(isNamed))
+      .map((path) => `${kind}.${path}`);
+  });
+  assert.deepEqual(unnamed, []);
+});
+
 function compare(field: UpstreamField, nodes: ReadonlyMap<string, SchemaNode>): string[] {
   const node = nodes.get(field.path);
   if (node === undefined) return [`${field.path} is missing`];
