@@ -1,6 +1,9 @@
 /** What the values of the chart slurm mean. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before as beforeAll, test } from 'node:test';
+import { parse } from 'yaml';
 import { chart, type Manifest } from './src/index.ts';
 import { type Any, ChartStage, none, one } from './testing/chart-stage.ts';
 import { slurmMatrix } from './testing/matrix.ts';
@@ -187,4 +190,53 @@ test('a block whose lines are all commented out means its default', async () => 
     epilogSlurmctldScriptRefs: null,
   };
   assert.deepEqual(await render({ ...sets({}, {}), ...empty }), expected);
+});
+
+/** Maps of Kubernetes, in which null takes a default away. */
+const openMaps = new Set(['podSpec', 'podSecurityContext', 'securityContext', 'resources']);
+
+/** The values with null for each block, list and boolean at one depth. */
+function blankAt(depth: number, values: object): Any {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) => {
+      if (depth === 1) return typeof value === 'object' || typeof value === 'boolean' ? [[key, null]] : [];
+      if (typeof value !== 'object' || value === null || Array.isArray(value) || openMaps.has(key)) return [];
+      return [[key, blankAt(depth - 1, value)]];
+    }),
+  );
+}
+
+for (const name of ['slurm', 'slurm-operator'] as const)
+  test(`${name}: null for a block, list or boolean means its default, at every level`, async () => {
+    // Helm itself reads crds.enabled, before any template.
+    const { crds: _, ...defaults } = parse(await readFile(join(chart(name), 'values.yaml'), 'utf8'));
+    const expected = await stage.helm.template(name, chart(name), {});
+    for (const depth of [1, 2, 3, 4, 5])
+      assert.deepEqual(
+        await stage.helm.template(name, chart(name), blankAt(depth, defaults)),
+        expected,
+        `depth ${depth}`,
+      );
+  });
+
+test('values that cannot be names, or are of another type than the chart reads, are refused by their path', async () => {
+  const broken = 'a: {{ b }}\n- "c';
+  const said = await stage.helm.refusal('slurm', chart('slurm'), {
+    nameOverride: broken,
+    clusterName: broken,
+    slurmKey: { secretRef: { name: broken } },
+    controller: { persistence: { existingClaim: broken }, podSpec: { imagePullSecrets: 'a' } },
+    restapi: { pdb: { minAvailable: broken } },
+    nodesets: { a: { slurmd: { resources: { limits: 'a' } } } },
+  });
+  for (const path of [
+    '/nameOverride',
+    '/clusterName',
+    '/slurmKey/secretRef/name',
+    '/controller/persistence/existingClaim',
+    '/controller/podSpec/imagePullSecrets',
+    '/restapi/pdb/minAvailable',
+    '/nodesets/a/slurmd/resources/limits',
+  ])
+    assert.ok(said.includes(`at '${path}'`), `${path} in ${said}`);
 });

@@ -64,7 +64,7 @@ for (const name of names)
 
 /** Not in values.yaml: old spellings, fields of an object that is off unless it is given, and pieces of Kubernetes' objects that are named for their types only. */
 const optional =
-  /^(slurmKeyRef|jwtHs256KeyRef|priorityClassName|enabled|slurm-operator-crds)\b|useResourceLimits|taintKubeNodes|sssdConf|(podSpec|persistence|storageConfig|strategy|updateStrategy|persistentVolumeClaimRetentionPolicy|autoscale|serviceMonitor|service|metadata|secretRef|configMapRef|image)\.|\.(volumeMounts|securityContext|args|env|volumes)$/;
+  /^(slurmKeyRef|jwtHs256KeyRef|priorityClassName|enabled|slurm-operator-crds)\b|useResourceLimits|taintKubeNodes|sssdConf|(podSpec|persistence|storageConfig|strategy|updateStrategy|persistentVolumeClaimRetentionPolicy|autoscale|serviceMonitor|service|metadata|secretRef|configMapRef|image|resources)\.|\.(volumeMounts|securityContext|args|env|volumes)$/;
 
 function* fields(here: Schema, path: readonly string[] = []): Generator<string[]> {
   for (const [name, field] of Object.entries(here.properties ?? {})) {

@@ -1,7 +1,7 @@
 /** Writes what the charts take from elsewhere: the custom resources, the policy, and the schemas of the values. */
 import { readdir, readFile } from 'node:fs/promises';
 import { clusterNamePolicy, customResourceDefinition, group, kinds } from '@slurm-operator/api';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import {
   mutatingConfiguration,
   validatingConfiguration,
@@ -27,6 +27,38 @@ const kept = (object: object): string =>
 `,
   );
 
+/**
+ * Helm removes a value that is null from the defaults, so that a template meets a block that does not exist. This puts the default back.
+ * Maps of which Kubernetes knows the fields are left alone below their name: a null takes a default away there.
+ */
+const defaults = (
+  prefix: string,
+  values: object,
+): string => `{{- /* Generated from values.yaml by \`make generate\`. Do not edit. */ -}}
+
+{{/* A null block, list or boolean means its default. To be included first in every template. Argument: root. */}}
+{{- define "${prefix}.fillDefaults" -}}
+{{- include "${prefix}.fill" (dict "values" .Values "defaults" (include "${prefix}.defaults" . | fromJson)) -}}
+{{- end -}}
+
+{{/* Arguments: values, which is changed, and defaults. */}}
+{{- define "${prefix}.fill" -}}
+{{- $values := .values -}}
+{{- range $key, $default := .defaults -}}
+{{- $given := get $values $key -}}
+{{- if or (not (hasKey $values $key)) (kindIs "invalid" $given) -}}
+{{- if has (kindOf $default) (list "map" "slice" "bool") -}}{{- $_ := set $values $key $default -}}{{- end -}}
+{{- else if and (kindIs "map" $given) (kindIs "map" $default) (not (has $key (list ${['podSpec', 'podSecurityContext', 'securityContext', 'resources'].map((key) => `"${key}"`).join(' ')}))) -}}
+{{- include "${prefix}.fill" (dict "values" $given "defaults" $default) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "${prefix}.defaults" -}}
+${JSON.stringify(values, undefined, 2).replaceAll('{{', '{{ "{{" }}')}
+{{- end -}}
+`;
+
 const schema = (values: Schema): string =>
   `${JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...values }, undefined, 2)}\n`;
 
@@ -48,6 +80,13 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
   files.set('charts/slurm/values.schema.json', schema(slurmValues(definitions)));
   files.set('charts/slurm-operator/values.schema.json', schema(operatorValues()));
   files.set(`${crds}/values.schema.json`, schema(crdsValues()));
+  for (const [name, prefix] of [
+    ['slurm', 'slurm'],
+    ['slurm-operator', 'operator'],
+  ] as const) {
+    const values = await readFile(new URL(`../${name}/values.yaml`, import.meta.url), 'utf8');
+    files.set(`charts/${name}/templates/_defaults.tpl`, defaults(prefix, parse(values) as object));
+  }
   await addOperatorParts(files);
   return files;
 }

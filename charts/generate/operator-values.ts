@@ -1,5 +1,17 @@
 /** The values of the charts slurm-operator and slurm-operator-crds. */
-import { anyMap, closed, flag, list, mapOf, oneOf, portOrText, type Schema, text, whole } from './schema.ts';
+import {
+  anyMap,
+  closed,
+  flag,
+  list,
+  mapOf,
+  nameOf,
+  oneOf,
+  portOrText,
+  type Schema,
+  text,
+  whole,
+} from './schema.ts';
 import {
   budget,
   extraObjects,
@@ -21,7 +33,7 @@ const program = (name: string): Record<string, Schema> => ({
   image: image(name),
   serviceAccount: closed('Its service account.', {
     create: flag('Create it, with its roles.'),
-    name: text('Its name.'),
+    name: nameOf('Its name.'),
   }),
   nodeSelector: mapOf('Labels that a node must have.', text('Value of the label.')),
   affinity: anyMap('Affinity.'),
@@ -61,13 +73,13 @@ const hook = {
 export function operatorValues(): Schema {
   return closed('Values of the chart slurm-operator.', {
     ...helmsOwn,
-    nameOverride: text('Name of the operator.'),
-    fullnameOverride: text('Name of its objects.'),
-    namespaceOverride: text('The namespace of the objects.'),
+    nameOverride: nameOf('Name of the operator.'),
+    fullnameOverride: nameOf('Name of its objects.'),
+    namespaceOverride: nameOf('The namespace of the objects.'),
     registry,
     imagePullSecrets: pullSecrets,
     imagePullPolicy: pullPolicy,
-    priorityClassName: text('Priority class of the pods.'),
+    priorityClassName: nameOf('Priority class of the pods.'),
     clusterDomain: text('DNS domain of Services; empty: from /etc/resolv.conf of the operator.', {
       pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$',
     }),
@@ -112,7 +124,7 @@ export function operatorValues(): Schema {
     }),
     certManager: closed('The certificate from cert-manager.', {
       enabled: flag('Use cert-manager.'),
-      secretName: text('Secret with the certificate. Empty: <fullname>-webhook-ca.'),
+      secretName: nameOf('Secret with the certificate. Empty: <fullname>-webhook-ca.'),
       duration: text('How long it is valid.', goDuration),
       renewBefore: text('How long before the end it is renewed.', goDuration),
     }),

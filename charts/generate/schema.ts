@@ -33,6 +33,9 @@ export const list = of('array');
 /** A Kubernetes object: stored as written, validated by the API server. */
 export const anyMap = of('object');
 
+/** Of an object, or a key in it. */
+export const nameOf = (description: string): Schema => text(description, { pattern: '^[-._A-Za-z0-9]*$' });
+
 export const oneOf = (description: string, choices: readonly string[]): Schema =>
   text(description, { enum: [...choices, null] });
 

@@ -1,5 +1,17 @@
 /** What the values of several charts, or of several parts of one, have in common. */
-import { anyMap, closed, flag, list, mapOf, oneOf, port, type Schema, text, whole } from './schema.ts';
+import {
+  anyMap,
+  closed,
+  flag,
+  list,
+  mapOf,
+  nameOf,
+  oneOf,
+  port,
+  type Schema,
+  text,
+  whole,
+} from './schema.ts';
 
 /** A string, or its parts. */
 export const image = (of: string): Schema => ({
@@ -41,7 +53,9 @@ export const container = (of: string): Schema =>
       image: image(of),
       args: list('Arguments added to those of the operator.', { items: { type: 'string' } }),
       env: list('Environment variables.', { items: { type: 'object' } }),
-      resources: anyMap('Requests and limits.'),
+      resources: anyMap('Requests and limits.', {
+        properties: { limits: anyMap('Limits.'), requests: anyMap('Requests.') },
+      }),
       volumeMounts: list('Volumes that are mounted.', { items: { type: 'object' } }),
       securityContext: anyMap('Security settings.'),
     },
@@ -57,7 +71,8 @@ export const podSpec: Schema = anyMap(
       affinity: anyMap('Affinity.'),
       tolerations: list('Tolerations.', { items: { type: 'object' } }),
       volumes: list('Volumes.', { items: { type: 'object' } }),
-      priorityClassName: text('Priority class of these pods.'),
+      priorityClassName: nameOf('Priority class of these pods.'),
+      imagePullSecrets: pullSecrets,
       hostNetwork: flag('Use the host network.'),
     },
   },
@@ -81,13 +96,17 @@ export const service = (of: string): Schema =>
     nodePort: port('Port on every node; 0 lets Kubernetes choose.', 0),
   });
 
+const pods = (description: string): Schema => ({
+  description,
+  type: ['integer', 'string', 'null'],
+  pattern: '^([0-9]+|[0-9]{1,3}%)$',
+  minimum: 0,
+});
+
 export const budget = closed('A PodDisruptionBudget, if there is more than one replica.', {
   enabled: flag('Create it.'),
-  minAvailable: { description: 'Minimum number of available pods.', type: ['integer', 'string', 'null'] },
-  maxUnavailable: {
-    description: 'Maximum number of unavailable pods; takes precedence over minAvailable.',
-    type: ['integer', 'string', 'null'],
-  },
+  minAvailable: pods('Minimum number of available pods.'),
+  maxUnavailable: pods('Maximum number of unavailable pods; takes precedence over minAvailable.'),
 });
 
 export const replicas = (of: string): Schema => whole(`How many pods of ${of}.`, { minimum: 0 });

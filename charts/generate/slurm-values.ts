@@ -5,6 +5,7 @@ import {
   flag,
   list,
   mapOf,
+  nameOf,
   numberOrPercentage,
   oneOf,
   port,
@@ -30,7 +31,7 @@ import {
 export type Kinds = Readonly<Record<'Controller' | 'NodeSet' | 'Accounting' | 'LoginSet', Schema>>;
 
 const keyRef = (what: string, kind: 'Secret' | 'ConfigMap') =>
-  closed(`${kind} and key of ${what}.`, { name: text(`Name of the ${kind}.`), key: text('Key in it.') });
+  closed(`${kind} and key of ${what}.`, { name: nameOf(`Name of the ${kind}.`), key: nameOf('Key in it.') });
 
 const key = (what: string) =>
   closed(`The ${what}.`, {
@@ -148,6 +149,7 @@ function loginSet({ LoginSet }: Kinds): Schema {
 }
 
 function controller({ Controller }: Kinds): Schema {
+  const { persistence = {} } = take(Controller, 'persistence');
   return closed('slurmctld and the configuration of the cluster.', {
     ...take(
       Controller,
@@ -156,10 +158,13 @@ function controller({ Controller }: Kinds): Schema {
       'ha',
       'maxAwake',
       'maxNodeCount',
-      'persistence',
       'extraConf',
       'metrics',
     ),
+    persistence: {
+      ...persistence,
+      properties: { ...persistence.properties, existingClaim: nameOf('A claim that exists already.') },
+    },
     externalConfig: elsewhere('slurmctld'),
     slurmctld: container('slurmctld'),
     reconfigure: container('the reconfiguration'),
@@ -210,9 +215,9 @@ function accounting({ Accounting }: Kinds): Schema {
 export function slurmValues(kinds: Kinds): Schema {
   return closed('Values of the chart slurm.', {
     ...helmsOwn,
-    nameOverride: text('Prefix of object names.'),
-    fullnameOverride: text('The same, without the name of the release.'),
-    namespaceOverride: text('The namespace of the objects.'),
+    nameOverride: nameOf('Prefix of object names.'),
+    fullnameOverride: nameOf('The same, without the name of the release.'),
+    namespaceOverride: nameOf('The namespace of the objects.'),
     asciiArt: flag('Print a banner after the installation.'),
     registry,
     imagePullSecrets: pullSecrets,
@@ -220,12 +225,12 @@ export function slurmValues(kinds: Kinds): Schema {
     priorityClass: closed('The priority of all pods.', {
       enabled: flag('Set it on all pods.'),
       create: flag('Create it.'),
-      name: text('Name of the class.'),
+      name: nameOf('Name of the class.'),
       description: text('Its description.'),
       value: whole('Its value.', { minimum: -2_147_483_648, maximum: 1_000_000_000 }),
       preemptionPolicy: oneOf('Whether these pods preempt others.', ['PreemptLowerPriority', 'Never']),
     }),
-    priorityClassName: text('Deprecated: use priorityClass. Priority class of all pods.'),
+    priorityClassName: nameOf('Deprecated: use priorityClass. Priority class of all pods.'),
     slurmKey: key('key with which all daemons authenticate'),
     jwtKey: key('key that signs JSON Web Tokens'),
     slurmKeyRef: keyRef('the Slurm key; deprecated: use slurmKey.secretRef. {} requests a new key', 'Secret'),
@@ -234,7 +239,7 @@ export function slurmValues(kinds: Kinds): Schema {
       enabled: flag('Use it.'),
       configMapRef: keyRef('the key set', 'ConfigMap'),
     }),
-    ...take(kinds.Controller, 'clusterName'),
+    clusterName: { ...take(kinds.Controller, 'clusterName')['clusterName'], pattern: '^[-_A-Za-z0-9]*$' },
     configFiles: files('Files for /etc/slurm'),
     ...scripts,
     controller: controller(kinds),

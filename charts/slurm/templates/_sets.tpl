@@ -1,17 +1,10 @@
 {{/* Node sets and login sets merged with their defaults, deprecated values included. As JSON, because templates return text. */}}
 
-{{/*
-A set over its defaults. A block whose lines are all commented out is null: then the default block stays. Arguments: defaults, own.
-*/}}
+{{/* A set over its defaults. A block whose lines are all commented out is null: then the default block stays. Arguments: defaults, own. */}}
 {{- define "slurm.overDefaults" -}}
-{{- $defaults := deepCopy .defaults -}}
-{{- $own := deepCopy (.own | default dict) -}}
-{{- range $key, $value := $defaults -}}
-{{- if and (hasKey $own $key) (kindIs "invalid" (get $own $key)) (or (kindIs "map" $value) (kindIs "slice" $value)) -}}
-{{- $_ := unset $own $key -}}
-{{- end -}}
-{{- end -}}
-{{- mergeOverwrite $defaults $own | toJson -}}
+{{- $set := mergeOverwrite (deepCopy .defaults) (deepCopy (.own | default dict)) -}}
+{{- include "slurm.fill" (dict "values" $set "defaults" .defaults) -}}
+{{- toJson $set -}}
 {{- end -}}
 
 {{- define "slurm.nodesets" -}}
