@@ -7,7 +7,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before as beforeAll, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { customResourceDefinition, kinds } from '@slurm-operator/api';
+import { customResourceDefinition, finalizer, kinds } from '@slurm-operator/api';
 import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
 import { findHelm } from '@slurm-operator/charts';
 import { findKubectl } from '@slurm-operator/localcluster';
@@ -18,15 +18,20 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const upstreamKinds = ['Accounting', 'Controller', 'LoginSet', 'NodeSet', 'RestApi', 'Token'];
 const page = await readFile(join(root, 'docs/migration.md'), 'utf8');
 
-/** The commands of the page's blocks, with what a user fills in. */
-const blocks = [...page.matchAll(/```console\n([\s\S]*?)```/g)].map((match) =>
-  (match[1] ?? '')
-    .replaceAll(/^\$ /gm, '')
-    .replaceAll('<the old chart>', '"$OLD_CHART"')
-    .replaceAll('<the old version>', '1.2.1')
-    // Nothing runs on this server.
-    .replaceAll(' --wait', ''),
-);
+/** The commands of the blocks of a part of the page, with what a user fills in. */
+const commands = (part: string): string[] =>
+  [...part.matchAll(/```console\n([\s\S]*?)```/g)].map((match) =>
+    (match[1] ?? '')
+      .replaceAll(/^\$ /gm, '')
+      .replaceAll('<the old charts>', '"$OLD_CHARTS"')
+      .replaceAll('<the old chart>', '"$OLD_CHARTS/slurm-operator"')
+      .replaceAll('<the old version>', '1.2.1')
+      .replaceAll('your-values.yaml', '"$VALUES"')
+      // Nothing runs on this server.
+      .replaceAll(' --wait', ''),
+  );
+const [there = '', back = ''] = page.split('## Back to upstream');
+const [blocks, wayBack] = [commands(there), commands(back)];
 
 let directory: string;
 let servers: ApiServer[] = [];
@@ -56,7 +61,7 @@ async function user(name: string, crds: 'own release' | 'of the operator' | 'rel
         PATH: path,
         HOME: home,
         KUBECONFIG: kubeconfig,
-        OLD_CHART: join(directory, 'slurm-operator'),
+        OLD_CHARTS: directory,
         VALUES: join(directory, 'your-values.yaml'),
       },
       timeoutMs: 120_000,
@@ -93,7 +98,7 @@ for (const crds of ['own release', 'of the operator', 'release in default'] as c
     for (const block of blocks) {
       const isOfOperator = block.includes('crds.enabled=false');
       if (isOfOperator && crds !== 'of the operator') continue;
-      await shell(block.replaceAll('your-values.yaml', '"$VALUES"'));
+      await shell(block);
     }
     assert.equal((await shell(identities)).stdout, before, 'every object and key is the one from before');
     const names = async (what: string) =>
@@ -117,10 +122,34 @@ for (const crds of ['own release', 'of the operator', 'release in default'] as c
     );
     const { stdout: keys } = await shell('kubectl --namespace slurm get secret slurm-auth-slurm -o yaml');
     assert.match(keys, /helm\.sh\/resource-policy: keep/);
+    if (crds === 'own release') await goesBack(shell, before);
     // A user who later removes a release that looks like a leftover keeps the clusters.
-    await shell('helm uninstall slurm-operator-crds --namespace slinky');
-    assert.equal((await shell(identities)).stdout, before);
+    else {
+      await shell('helm uninstall slurm-operator-crds --namespace slinky');
+      assert.equal((await shell(identities)).stdout, before);
+    }
   });
+
+type Shell = Awaited<ReturnType<typeof user>>;
+
+/** The operator of this project put its finalizer on the NodeSet, beside one of upstream's. */
+async function goesBack(shell: Shell, before: string): Promise<void> {
+  const nodeSet = 'nodeset.slinky.slurm.net/slurm-worker-slinky --namespace slurm';
+  const [ours, theirs] = [finalizer.drain, finalizer.reservation];
+  const patch = JSON.stringify({ metadata: { finalizers: [ours, theirs] } });
+  await shell(`kubectl patch ${nodeSet} --type=merge --patch '${patch}'`);
+  assert.equal(wayBack.length, 3);
+  for (const block of wayBack) await shell(block);
+  assert.equal((await shell(identities)).stdout, before, 'every object and key is the one from before');
+  const left = await shell(`kubectl get ${nodeSet} -o jsonpath='{.metadata.finalizers}'`);
+  assert.deepEqual(JSON.parse(left.stdout), [theirs]);
+  const definitions = (await shell('kubectl get crd -o name')).stdout;
+  assert.doesNotMatch(definitions, /clusters\.slinky/);
+  assert.match(definitions, /nodesets\.slinky/);
+  const image = "-o jsonpath='{.spec.template.spec.containers[0].image}'";
+  const { stdout } = await shell(`kubectl --namespace slinky get deployment slurm-operator ${image}`);
+  assert.equal(stdout, 'old:1');
+}
 
 async function writeCharts(place: string): Promise<void> {
   const definitions = kinds
