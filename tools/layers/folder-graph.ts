@@ -77,7 +77,8 @@ export interface PackageGraph {
 export function packageGraphs(): PackageGraph[] {
   const edges = JSON.parse(readFileSync('tools/layers/edges.json', 'utf8')) as Record<string, PackageEdges>;
   return Object.entries(edges).map(([name, declared]) => {
-    const root = `${name}/src`;
+    // A large folder of a package has a graph of its own.
+    const root = name.includes('/src/') ? name : `${name}/src`;
     const nested = Object.keys(declared.folders).filter((folder) => folder.includes('/'));
     return { name, declared, graph: folderGraph(root, readSources([`${root}/**/*.ts`]), nested) };
   });

@@ -1,6 +1,14 @@
-/** The operator as a library: its kinds, itself to put on a manager, and what it may do. */
-export * from './cache/resources.ts';
-export { type Operator, type OperatorOptions, setupOperator } from './programs/operator.ts';
+/** What tests, demo and installation use of the operator: its kinds, and what it may do. */
+export {
+  accountings,
+  clusters,
+  controllers,
+  everyKind,
+  loginSets,
+  nodeSets,
+  restApis,
+  tokens,
+} from './cache/resources.ts';
 export { grantObjects } from './rbac/objects.ts';
-export * from './rbac/rules.ts';
-export { mutatingConfiguration, validatingConfiguration } from './webhook/configurations.ts';
+export { managerClusterRules, managerNamespaceRules } from './rbac/rules.ts';
+export { mutatingConfiguration } from './webhook/configurations.ts';

@@ -15,7 +15,8 @@ import {
   pods,
   sleep,
 } from '@slurm-operator/kube';
-import { fitsNode, type Placement } from '../kinds/nodeset/observe/fits-node.ts';
+import type { Placement } from '../kinds/nodeset/objects/worker-placement.ts';
+import { fitsNode } from '../kinds/nodeset/observe/fits-node.ts';
 
 const period = 10_000;
 const pageSize = 100;

@@ -1,6 +1,12 @@
 /** Where workers may be placed: what the scheduler goes by, asked beforehand for each machine. */
 import { type NodeSet, workerTaint } from '@slurm-operator/api';
-import type { Placement } from '../observe/fits-node.ts';
+import type { DeepReadonly, Pod } from '@slurm-operator/kube';
+
+/** What of a pod decides where it may run. */
+export type Placement = Pick<
+  DeepReadonly<NonNullable<Pod['spec']>>,
+  'nodeName' | 'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork'
+>;
 
 /** Machines that are dedicated to workers by this taint take every worker. */
 export const workerToleration = {

@@ -3,9 +3,17 @@ import { annotation, label, type NodeSet } from '@slurm-operator/api';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import type { IPod } from 'kubernetes-models/v1/Pod';
 import { claimSlotAnnotation, targetNodeAnnotation } from '../annotations.ts';
-import { type Slot, slotKey } from '../plan/observed.ts';
 import { modeTolerations } from './worker-placement.ts';
 import { type WorkerTemplate, workerSelector } from './worker-template.ts';
+
+/** Where a worker belongs: an ordinal, or a Kubernetes Node. Equal slots have equal keys. */
+export type Slot =
+  | { readonly mode: 'StatefulSet'; readonly ordinal: number }
+  | { readonly mode: 'DaemonSet'; readonly nodeName: string };
+
+export function slotKey(slot: Slot): string {
+  return slot.mode === 'StatefulSet' ? `ordinal/${slot.ordinal}` : `node/${slot.nodeName}`;
+}
 
 export interface WorkerIdentity {
   readonly slot: Slot;

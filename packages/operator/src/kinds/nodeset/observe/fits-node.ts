@@ -1,10 +1,6 @@
 /** Whether a pod could be placed on a Node, by the rules the scheduler uses: name, selector, required affinity, taints. */
-import { type DeepReadonly, type Node, type Pod, selectsNode, untolerated } from '@slurm-operator/kube';
-
-export type Placement = Pick<
-  DeepReadonly<NonNullable<Pod['spec']>>,
-  'nodeName' | 'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork'
->;
+import { type DeepReadonly, type Node, selectsNode, untolerated } from '@slurm-operator/kube';
+import type { Placement } from '../objects/worker-placement.ts';
 
 /** What a cordon means to the scheduler; the taint itself comes a moment later. */
 const cordoned = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;

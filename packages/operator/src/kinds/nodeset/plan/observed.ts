@@ -7,14 +7,12 @@ import type { NodeBaseState } from '@slurm-operator/slurm';
 import type { WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
 import type { PendingNeeds } from '../../../slurm-connection/slurm-gateway.ts';
 import type { Autoscale, WakingJob } from '../autoscale/autoscale.ts';
+import type { Slot } from '../objects/worker-pod.ts';
+
+export { type Slot, slotKey } from '../objects/worker-pod.ts';
 
 export type ScalingMode = 'StatefulSet' | 'DaemonSet';
 export type Retention = 'Retain' | 'Delete';
-
-/** Where a worker belongs: an ordinal, or a Kubernetes Node. Equal slots have equal keys. */
-export type Slot =
-  | { readonly mode: 'StatefulSet'; readonly ordinal: number }
-  | { readonly mode: 'DaemonSet'; readonly nodeName: string };
 
 /** Why the operator itself cordoned a pod. Kept on the pod, so that a cordon by a person is never mistaken for ours. */
 export type CordonCause = 'scale-in' | 'update' | 'deletion' | 'replacement' | 'node-cordon';
@@ -259,10 +257,6 @@ export interface Observed {
   /** Autoscale: Slurm node name → why its wake-up is abandoned; its pod is deleted, or was. */
   readonly gaveUp?: ReadonlyMap<string, string> | undefined;
   readonly pruneRecords: 'Never' | 'NodeNotFound';
-}
-
-export function slotKey(slot: Slot): string {
-  return slot.mode === 'StatefulSet' ? `ordinal/${slot.ordinal}` : `node/${slot.nodeName}`;
 }
 
 /** The Slurm name that a worker in this slot has or would have. */
