@@ -13,6 +13,10 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const colon = 0x3a;
 
+/** 1 for the bytes that mean something outside of strings. Most of a pretty-printed list is white space, names and numbers. */
+const hasMeaning = new Uint8Array(256);
+for (const byte of [quote, openBrace, closeBrace, openBracket, closeBracket, colon]) hasMeaning[byte] = 1;
+
 /** Receives the elements. */
 export interface ElementSink {
   /** The key of the top-level array. */
@@ -52,11 +56,16 @@ export class ElementSplitter {
     let inString = this.#inString;
     let escaped = this.#escaped;
     let depth = this.#depth;
-    for (let at = 0; at < chunk.length; at += 1) {
-      const byte = chunk[at];
+    const { length } = chunk;
+    for (let at = 0; at < length; at += 1) {
+      let byte = chunk[at];
       if (inString) {
-        if (escaped) escaped = false;
-        else if (byte === backslash) escaped = true;
+        if (escaped) {
+          escaped = false;
+          continue;
+        }
+        while (byte !== quote && byte !== backslash && at + 1 < length) byte = chunk[(at += 1)];
+        if (byte === backslash) escaped = true;
         else if (byte === quote) {
           inString = false;
           if (depth === 1) {
@@ -66,6 +75,7 @@ export class ElementSplitter {
         }
         continue;
       }
+      while (hasMeaning[byte as number] === 0 && at + 1 < length) byte = chunk[(at += 1)];
       switch (byte) {
         case quote:
           inString = true;
