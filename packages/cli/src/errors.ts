@@ -42,7 +42,10 @@ export function toExit(error: unknown): { readonly message: string; readonly exi
   if (error instanceof ConfigError) return failed(explain(error));
   if (error instanceof UnauthorizedError)
     return failed('Kubernetes does not accept your credentials: log in again, or choose another --context.');
-  if (error instanceof ForbiddenError) return refused(`You may not do this: ${plain(error.message)}`);
+  if (error instanceof ForbiddenError)
+    return isRead(error.message)
+      ? failed(`You may not look: ${plain(error.message)}`)
+      : refused(`You may not do this: ${plain(error.message)}`);
   if (error instanceof NotFoundError) return failed(plain(error.message));
   if (error instanceof ConnectionError || error instanceof DeadlineError)
     return failed(`The Kubernetes API does not respond: ${explain(error)}`);
@@ -63,5 +66,7 @@ export function toExit(error: unknown): { readonly message: string; readonly exi
 
 const said = (error: SlurmError): string =>
   (error.text ?? error.message).replaceAll(/\s+/g, ' ').slice(0, 300);
+/** As Kubernetes words it. */
+const isRead = (message: string): boolean => /\bcannot (get|list|watch) resource\b/.test(message);
 /** Without the status code at the end, which says nothing to a reader. */
 const plain = (message: string): string => message.replace(/ \(\d{3}\)$/, '');

@@ -2,6 +2,9 @@
 import type { CommandLine } from '../line.ts';
 import type { Session } from '../session/session.ts';
 
+export const outputFormats = ['table', 'wide', 'json', 'yaml', 'name'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
 export interface Flag {
   readonly name: string;
   readonly short?: string;
@@ -34,6 +37,8 @@ export interface Command {
   readonly examples: readonly string[];
   /** Beside Kubernetes it asks Slurm: a token is needed. */
   readonly slurm?: 'required' | 'optional';
+  /** What `--output` may be. None: the command passes text on. @default all */
+  readonly formats?: readonly OutputFormat[];
   /** Words after its name are passed on as they are. */
   readonly passesOn?: boolean;
   readonly role: Role;
@@ -86,7 +91,7 @@ export const globalFlags: readonly Flag[] = [
     short: 'o',
     value: 'FORMAT',
     description: 'table, wide, json, yaml or name.',
-    choices: ['table', 'wide', 'json', 'yaml', 'name'],
+    choices: outputFormats,
   },
   { name: 'no-headers', description: 'Leave out the header of tables.' },
   { name: 'no-color', description: 'No colours; NO_COLOR does the same.' },

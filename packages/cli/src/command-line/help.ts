@@ -53,13 +53,19 @@ ${access(command)}
 `;
 }
 
-/** What the command needs of the user. */
-export function access({ role, slurm }: Command): string {
+/** What the command needs of the user, and how it answers if it does not know every format. */
+export function access({ role, slurm, formats, passesOn }: Command): string {
   const token =
     slurm === 'required'
       ? ' and a Slurm token (the token exchange, $SLURM_JWT, or the right to read the JWT key)'
       : slurm === 'optional'
         ? '; with a Slurm token it shows more'
         : '';
-  return `Needs the ClusterRole slurm-${role}${token}.`;
+  const output =
+    formats === undefined || passesOn === true
+      ? ''
+      : formats.length === 0
+        ? ' Prints text, and takes no --output.'
+        : ` --output: ${formats.join(', ')}.`;
+  return `Needs the ClusterRole slurm-${role}${token}.${output}`;
 }

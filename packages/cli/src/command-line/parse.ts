@@ -53,6 +53,17 @@ export function parse(words: readonly string[], commands: readonly Command[]): P
       break;
     }
   }
+  const output = values.get('output')?.at(-1);
+  if (
+    command?.formats !== undefined &&
+    output !== undefined &&
+    !command.formats.some((one) => one === output)
+  )
+    throw new CliError(
+      command.formats.length === 0
+        ? `${command.name} prints text as it comes: it takes no --output.`
+        : `${command.name} has no output as ${output}: use ${command.formats.join(', ')}.`,
+    );
   const depth = command?.name.split(' ').length ?? 0;
   return {
     command,

@@ -25,6 +25,7 @@ export const aboutCommands: readonly Command[] = [
       'completion bash',
     ],
     completes: 'shells',
+    formats: [],
     run(session, line) {
       const script = completionScript(line.args[0] ?? 'kubectl');
       if (script === undefined)
@@ -39,6 +40,7 @@ export const aboutCommands: readonly Command[] = [
     summary: 'List the flags of all commands',
     usage: '',
     examples: ['options'],
+    formats: [],
     run(session) {
       session.io.out(optionsHelp());
       return Promise.resolve(exitCode.good);
@@ -50,6 +52,7 @@ export const aboutCommands: readonly Command[] = [
     summary: 'Print the version of this plugin, of the operator and of Slurm',
     usage: '',
     flags: [{ name: 'client', description: 'Only that of the plugin.' }],
+    formats: ['table', 'wide', 'json', 'yaml'],
     examples: ['version', 'version --client'],
     needs: [...readClusters, { group: 'apps', resource: 'deployments', verbs: ['list'], clusterWide: true }],
     async run(session, line) {

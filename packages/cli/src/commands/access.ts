@@ -83,6 +83,7 @@ export const access: readonly Command[] = [
   {
     name: 'ssh',
     group: 'reach',
+    formats: [],
     summary: 'Log in to a login node with ssh, through Kubernetes',
     usage: '[USER@]login|POD [-- COMMAND…]',
     flags: [],
@@ -94,6 +95,7 @@ export const access: readonly Command[] = [
   {
     name: 'proxy',
     group: 'reach',
+    formats: [],
     summary: 'Serve slurmrestd on a port of this machine',
     usage: '',
     flags: [
@@ -109,6 +111,7 @@ export const access: readonly Command[] = [
   {
     name: 'token',
     group: 'reach',
+    formats: [],
     summary: 'Print a Slurm token of five minutes: your own, or of --slurm-user if you may read the JWT key',
     usage: '[--slurm-user NAME]',
     flags: [],

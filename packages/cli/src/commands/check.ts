@@ -118,5 +118,6 @@ export const check: Command = {
   examples: ['check', 'check --pre'],
   role: 'viewer',
   needs: readEvidence,
+  formats: ['table', 'wide', 'json', 'yaml'],
   run,
 };

@@ -113,7 +113,8 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   const plans = sets.length === 0 ? [] : await planSets(session, sets);
   const trial = line.has('try') ? await trialOf(session, compared, config) : undefined;
   const data = { objects: changed, config, limits, forbidden, ...(trial === undefined ? {} : { trial }) };
-  if (!session.printObject('Diff', data)) {
+  const names = changed.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`);
+  if (!session.printObject('Diff', data, names)) {
     session.io.out(diffText({ ...data, slurm }, session));
     for (const plan of plans) session.io.out(`\n${planText(plan, session)}`);
   }

@@ -31,8 +31,17 @@ function targetOf(word: string | undefined): Target {
     throw new CliError(
       `"${word}" is none of job/ID, worker/NAME, node/NAME or nodeset/NAME; leave it out to check the whole cluster.`,
     );
-  if (found === 'job' && !/^\d+$/.test(name)) throw new CliError(`"${name}" is not the number of a job.`);
+  if (found === 'job' && !/^\d+(_\d+)?$/.test(name))
+    throw new CliError(`"${name}" is not the number of a job.`);
   return { kind: found, name };
+}
+
+/** A task of an array has a number of its own, which evidence and findings name. */
+async function withOwnNumber(session: Session, target: Target): Promise<Target> {
+  if (target.kind !== 'job' || !target.name.includes('_')) return target;
+  const found = await (await session.slurm()).jobs.get(target.name, { signal: session.signal });
+  if (found === undefined) throw new CliError(`Slurm does not know job ${target.name}.`);
+  return { ...target, name: String(found.id) };
 }
 
 /** Findings about the target, and about what its findings mention. */
@@ -49,7 +58,7 @@ export function about(target: Target, { findings }: Diagnosis): readonly Finding
 }
 
 async function run(session: Session, line: CommandLine): Promise<number> {
-  const target = targetOf(line.args[0]);
+  const target = await withOwnNumber(session, targetOf(line.args[0]));
   const cluster = await session.cluster();
   const { io } = session;
   const began = performance.now();
@@ -79,23 +88,16 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   if (job !== undefined) assertJob(evidence, job);
   const serious = findings.some(({ severity }) => severity !== 'info');
   const gaps = gapsOf(evidence, diagnosis);
-  if (
-    !session.printObject('Diagnosis', {
-      target,
-      findings,
-      unchecked: diagnosis.unchecked,
-      rules: diagnosis.checked,
-      failed: diagnosis.failed,
-    })
-  ) {
-    if (session.format === 'name')
-      io.out(
-        findings
-          .map(({ rule, subject }) => `${rule} ${subject.kind.toLowerCase()}/${subject.name}\n`)
-          .join(''),
-      );
-    else print(session, { target, evidence, gaps }, { ...diagnosis, findings }, performance.now() - began);
-  }
+  const data = {
+    target,
+    findings,
+    unchecked: diagnosis.unchecked,
+    rules: diagnosis.checked,
+    failed: diagnosis.failed,
+  };
+  const names = findings.map(({ rule, subject }) => `${rule} ${subject.kind.toLowerCase()}/${subject.name}`);
+  if (!session.printObject('Diagnosis', data, names))
+    print(session, { target, evidence, gaps }, { ...diagnosis, findings }, performance.now() - began);
   if (serious) return exitCode.findings;
   // Not to have found anything means nothing where one could not look.
   return gaps === 'unknown' ? exitCode.failed : exitCode.good;

@@ -47,10 +47,11 @@ async function drainNodes(session: Session, line: CommandLine): Promise<number> 
   );
   const slurm = await session.slurm();
   await slurm.nodes.drain(names, reason, { signal: session.signal });
-  session.io.out(
-    names
-      .map((name) => `node/${name} ${busy.some((node) => node.name === name) ? 'draining' : 'drained'}\n`)
-      .join(''),
+  session.printDone(
+    names.map((name) => ({
+      object: `node/${name}`,
+      result: busy.some((node) => node.name === name) ? 'draining' : 'drained',
+    })),
   );
   if (!line.has('wait')) return exitCode.good;
   return waitFor(session, names, 'drained', ({ state }) => isDrain(state) && !isBusy(state));
@@ -76,10 +77,11 @@ async function resumeNodes(session: Session, line: CommandLine): Promise<number>
     if (isDown(node.state)) await slurm.nodes.resume(node.name, options);
     else await slurm.nodes.undrain(node.name, options);
   }
-  session.io.out(
-    nodes
-      .map((node) => `node/${node.name} ${idle.includes(node) ? 'takes jobs already' : 'resumed'}\n`)
-      .join(''),
+  session.printDone(
+    nodes.map((node) => ({
+      object: `node/${node.name}`,
+      result: idle.includes(node) ? 'takes jobs already' : 'resumed',
+    })),
   );
   if (!line.has('wait')) return exitCode.good;
   return waitFor(session, names, 'back', ({ state }) => !isDrain(state) && !isDown(state));

@@ -51,6 +51,7 @@ export const exec: Command = {
     { name: 'stdin', short: 'i', description: 'Pass standard input on.' },
   ],
   examples: ['exec gpu-3 -- nvidia-smi', 'exec slurmctld -- sacctmgr show users', 'exec login -t -- bash'],
+  formats: [],
   role: 'admin',
   needs: execInPods,
   completes: 'nodes',

@@ -1,9 +1,9 @@
 /** cancel, hold, release, requeue. */
-import type { SlurmClient } from '@slurm-operator/slurm';
+import { NotFound, type SlurmClient } from '@slurm-operator/slurm';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode, toExit } from '../errors.ts';
 import type { CommandLine } from '../line.ts';
-import type { Session } from '../session/session.ts';
+import type { Done, Session } from '../session/session.ts';
 import { jobId } from './jobs.ts';
 import { reachSlurm } from './needs.ts';
 
@@ -53,19 +53,25 @@ async function run(action: Action, session: Session, line: CommandLine): Promise
     `${action.name} ${ids.length === 1 ? 'job' : 'jobs'} ${ids.join(', ')}${user === undefined ? '' : ` as Slurm user ${user}`}`,
   );
   let code: number = exitCode.good;
+  const done: Done[] = [];
   for (const id of ids)
     try {
       const outcome = await action.act(slurm, id, { signal: session.signal });
-      if (outcome === 'accepted') session.io.out(`job/${id} ${action.done}\n`);
+      if (outcome === 'accepted') done.push({ object: `job/${id}`, result: action.done });
       else {
         session.io.err(`job ${id}: ${outcome === 'ended' ? 'it ended already' : 'Slurm does not know it'}\n`);
         code = Math.max(code, exitCode.failed);
       }
     } catch (error) {
-      const exit = toExit(error);
+      // cancel says it in its outcome, the others as an error.
+      const exit =
+        error instanceof NotFound
+          ? { message: 'Slurm does not know it', exitCode: exitCode.failed }
+          : toExit(error);
       session.io.err(`job ${id}: ${exit.message}\n`);
       code = Math.max(code, exit.exitCode);
     }
+  session.printDone(done);
   return code;
 }
 

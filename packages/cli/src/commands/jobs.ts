@@ -1,6 +1,6 @@
 /** jobs and job: the queue with sentences. */
 import { type Context, diagnose, known, moment, printable, quote, span } from '@slurm-operator/advice';
-import { formatTimeLimit, hasEnded, jobDeadline, jobKey, type SlurmJob } from '@slurm-operator/slurm';
+import { formatTimeLimit, hasEnded, jobDeadline, type SlurmJob } from '@slurm-operator/slurm';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
 import { gatherEvidence } from '../gather/evidence.ts';
@@ -35,6 +35,10 @@ const tones: Readonly<Record<string, Tone>> = {
   OUT_OF_MEMORY: 'bad',
 };
 
+/** As squeue shows it, and every command takes it: `4711_3` for a task of an array. */
+const shownId = ({ id, arrayJobId, arrayTaskId }: SlurmJob): string =>
+  arrayJobId !== undefined && arrayTaskId !== undefined ? `${arrayJobId}_${arrayTaskId}` : String(id);
+
 function rowOf(job: SlurmJob, session: Session): JobRow {
   const { now, timeZone } = { now: session.io.now(), timeZone: session.io.timeZone };
   const [state = ''] = job.state;
@@ -43,10 +47,7 @@ function rowOf(job: SlurmJob, session: Session): JobRow {
   const since = pending ? job.submittedAt : job.startedAt;
   const until = hasEnded(job.state) ? job.endedAt : now;
   return {
-    id:
-      job.arrayJobId !== undefined && job.arrayTaskId !== undefined
-        ? `${job.arrayJobId}_${job.arrayTaskId}`
-        : String(job.id),
+    id: shownId(job),
     name: job.name,
     user: job.user,
     account: job.account,
@@ -84,8 +85,8 @@ async function listJobs(session: Session, line: CommandLine): Promise<number> {
     throw new CliError(`jobs takes no argument; for one job: kubectl slurm job ${line.args[0]}`);
   const slurm = await session.slurm();
   const { items } = await slurm.jobs.list({ signal: session.signal });
-  const state = line.text('state')?.toUpperCase();
-  const wanted = state === 'PD' ? 'PENDING' : state === 'R' ? 'RUNNING' : state;
+  const state = line.text('state');
+  const wanted = state === undefined ? undefined : stateOf(state);
   const user = line.text('user');
   const partition = line.text('partition');
   const chosen = items
@@ -104,6 +105,37 @@ async function listJobs(session: Session, line: CommandLine): Promise<number> {
   );
   if (line.has('why') && session.format === 'table') await explainWaiting(session, chosen);
   return exitCode.good;
+}
+
+/** The states of a job, and their short forms in squeue. */
+const states: Readonly<Record<string, string>> = {
+  BF: 'BOOT_FAIL',
+  CA: 'CANCELLED',
+  CD: 'COMPLETED',
+  CF: 'CONFIGURING',
+  CG: 'COMPLETING',
+  DL: 'DEADLINE',
+  F: 'FAILED',
+  NF: 'NODE_FAIL',
+  OOM: 'OUT_OF_MEMORY',
+  PD: 'PENDING',
+  PR: 'PREEMPTED',
+  R: 'RUNNING',
+  RF: 'REQUEUE_FED',
+  RH: 'REQUEUE_HOLD',
+  RQ: 'REQUEUED',
+  S: 'SUSPENDED',
+  SE: 'SPECIAL_EXIT',
+  ST: 'STOPPED',
+  TO: 'TIMEOUT',
+};
+
+function stateOf(text: string): string {
+  const word = text.toUpperCase();
+  const found = states[word] ?? Object.values(states).find((state) => state === word);
+  if (found === undefined)
+    throw new CliError(`--state must be one of ${Object.values(states).join(', ')}, not "${text}".`);
+  return found;
 }
 
 const rank = (job: SlurmJob): number =>
@@ -146,7 +178,7 @@ async function showJob(session: Session, line: CommandLine): Promise<number> {
     const record = await slurm.accounting.job(Number(id), options).catch(() => undefined);
     if (record === undefined)
       throw new CliError(`Slurm does not know job ${id}: it ended long ago, or it never existed.`);
-    if (!session.printObject('AccountingJob', record))
+    if (!session.printObject('AccountingJob', record, [`job/${record.id}`]))
       session.io.out(
         details(
           [
@@ -163,14 +195,14 @@ async function showJob(session: Session, line: CommandLine): Promise<number> {
       );
     return exitCode.good;
   }
-  if (session.printObject('Job', job)) return exitCode.good;
+  if (session.printObject('Job', job, [`job/${shownId(job)}`])) return exitCode.good;
   const time = (at: number | undefined) =>
     at === undefined ? '' : moment(at, { now: session.io.now(), timeZone: session.io.timeZone });
   const row = rowOf(job, session);
   session.io.out(
     details(
       [
-        ['job', `${jobKey(job)} · ${job.name}`],
+        ['job', `${shownId(job)} · ${job.name}`],
         [
           'user',
           `${job.user}${job.account === '' ? '' : `, account ${job.account}`}${job.qos === '' ? '' : `, QOS ${job.qos}`}`,

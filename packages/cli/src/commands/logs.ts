@@ -141,6 +141,7 @@ export const logs: Command = {
     },
   ],
   examples: ['logs slurmctld -f', 'logs slurmd/gpu-3 --since 15m', 'logs --job 4711'],
+  formats: [],
   slurm: 'optional',
   role: 'viewer',
   needs: [...readLogs, ...reachSlurm],

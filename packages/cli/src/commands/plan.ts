@@ -90,11 +90,13 @@ function changed(before: Live<NodeSet>, line: CommandLine): Wanted {
 async function run(session: Session, line: CommandLine): Promise<number> {
   const sets = await wantedSets(session, line);
   const plans = await planSets(session, sets);
-  if (!session.printObject('Plan', { items: plans.map(summary) }))
+  const busy = plans.filter(
+    ({ forecast: { earliest, latest } }) => earliest.steps.length + latest.blocked.length > 0,
+  );
+  const names = busy.map(({ after }) => `nodeset/${after.metadata.name}`);
+  if (!session.printObject('Plan', { items: plans.map(summary) }, names))
     session.io.out(plans.map((plan) => planText(plan, session)).join('\n'));
-  return plans.some(({ forecast: { earliest, latest } }) => earliest.steps.length + latest.blocked.length > 0)
-    ? exitCode.findings
-    : exitCode.good;
+  return busy.length > 0 ? exitCode.findings : exitCode.good;
 }
 
 export async function planSets(session: Session, sets: readonly Wanted[]): Promise<readonly SetPlan[]> {

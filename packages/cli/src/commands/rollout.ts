@@ -62,7 +62,9 @@ async function showStatus(session: Session, line: CommandLine): Promise<number> 
   const look = async () => {
     const set = await nodeSetOf(session, line.args[0]);
     const { done, text } = progressOf(set);
-    if (text !== told) session.io.out(`nodeset/${set.metadata.name}: ${text}\n`);
+    const object = `nodeset/${set.metadata.name}`;
+    if (text !== told && !session.printObject('RolloutStatus', { object, done, message: text }, [object]))
+      session.io.out(`${object}: ${text}\n`);
     told = text;
     if (done) return exitCode.good;
     return wait ? undefined : exitCode.findings;
@@ -79,8 +81,9 @@ async function showStatus(session: Session, line: CommandLine): Promise<number> 
 
 async function setPaused(session: Session, line: CommandLine, paused: boolean): Promise<number> {
   const set = await nodeSetOf(session, line.args[0]);
+  const object = `nodeset/${set.metadata.name}`;
   if ((set.spec.updateStrategy?.rollingUpdate?.paused ?? false) === paused) {
-    session.io.out(`nodeset/${set.metadata.name} is ${paused ? 'paused' : 'not paused'} already\n`);
+    session.printDone([{ object, result: `is ${paused ? 'paused' : 'not paused'} already` }]);
     return exitCode.good;
   }
   await session.confirm(`${paused ? 'pause' : 'resume'} the rollout of NodeSet ${set.metadata.name}`);
@@ -91,7 +94,7 @@ async function setPaused(session: Session, line: CommandLine, paused: boolean): 
     { spec: { updateStrategy: { rollingUpdate: { paused } } } },
     { signal: session.signal },
   );
-  session.io.out(`nodeset/${set.metadata.name} ${paused ? 'paused' : 'resumed'}\n`);
+  session.printDone([{ object, result: paused ? 'paused' : 'resumed' }]);
   return exitCode.good;
 }
 
@@ -154,7 +157,7 @@ async function undo(session: Session, line: CommandLine): Promise<number> {
     { type: 'json', body: revert(set.spec, then) },
     { signal: session.signal },
   );
-  session.io.out(`nodeset/${name} goes back to revision ${previous.revision}\n`);
+  session.printDone([{ object: `nodeset/${name}`, result: `goes back to revision ${previous.revision}` }]);
   return exitCode.good;
 }
 

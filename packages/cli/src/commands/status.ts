@@ -121,10 +121,8 @@ async function run(session: Session, line: CommandLine): Promise<number> {
       ...input.cluster.status,
       objects: lines,
     };
-    if (session.printObject('Status', data)) return;
-    if (session.format === 'name')
-      return io.out(lines.map(({ kind, name }) => `${kind.toLowerCase()}/${name}\n`).join(''));
-    io.out(draw(session, input, verbose));
+    const names = lines.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`);
+    if (!session.printObject('Status', data, names)) io.out(draw(session, input, verbose));
   };
   if (!line.has('watch')) {
     print();

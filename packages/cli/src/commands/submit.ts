@@ -89,7 +89,8 @@ async function test(session: Session, job: JobSubmission): Promise<number> {
         ? 'No partition is the default: name one with #SBATCH --partition.'
         : `There is no partition ${job.partition}: there are ${partitions.items.map(({ name }) => name).join(', ')}.`,
     );
-  if (!session.printObject('Fit', { items: found }))
+  const names = found.filter(({ fits: does }) => does).map(({ partition }) => `partition/${partition}`);
+  if (!session.printObject('Fit', { items: found }, names))
     for (const { partition, fits: does, now, why } of found) {
       const wanted = job.nodes ?? 1;
       session.io.out(
@@ -123,7 +124,7 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   if (user !== undefined) await session.confirm(`submit ${line.args[0]} as Slurm user ${user}`);
   const { id, message, warnings } = await slurm.jobs.submit(job, { signal: session.signal });
   for (const text of remarks([message, ...warnings])) session.note(text);
-  session.io.out(session.format === 'name' ? `job/${id}\n` : `job/${id} submitted\n`);
+  session.printDone([{ object: `job/${id}`, result: 'submitted' }]);
   if (!line.has('wait')) return exitCode.good;
   let told = '';
   const look = async () => {

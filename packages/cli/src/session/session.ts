@@ -30,6 +30,12 @@ export interface SessionOptions {
   readonly scope?: 'jobs' | 'nodes';
 }
 
+export interface Done {
+  /** `job/4711`. */
+  readonly object: string;
+  readonly result: string;
+}
+
 const longestRequest = 3_600_000;
 
 export class Session implements AsyncDisposable {
@@ -124,12 +130,20 @@ export class Session implements AsyncDisposable {
     );
   }
 
-  /** One object as JSON or YAML; false for a table or text. */
-  printObject(kind: string, content: object): boolean {
+  /** One object as JSON or YAML, or the names of what it is about; false for a table or text. */
+  printObject(kind: string, content: object, names: readonly string[] = []): boolean {
     if (this.format === 'json') this.io.out(asJson(kind, content));
     else if (this.format === 'yaml') this.io.out(asYaml(kind, content));
+    else if (this.format === 'name') this.io.out(names.map((name) => `${name}\n`).join(''));
     else return false;
     return true;
+  }
+
+  /** What a command did: `node/gpu-3 drained`. */
+  printDone(done: readonly Done[]): void {
+    const names = done.map(({ object }) => object);
+    if (!this.printObject('ChangeList', { items: done }, names))
+      this.io.out(done.map(({ object, result }) => `${object} ${result}\n`).join(''));
   }
 
   /** Asks once on a terminal before a change. */
@@ -182,7 +196,7 @@ export class Session implements AsyncDisposable {
       .catch((error: unknown) => {
         if (error instanceof NotFoundError)
           throw new CliError(
-            'The CRDs of slurm-operator are not installed: kubectl slurm check --pre says what is missing.',
+            `This Kubernetes does not serve ${clusters.apiVersion}: the CRDs of slurm-operator are not installed, or of another version than this plugin. kubectl slurm check says which.`,
           );
         throw error;
       });
