@@ -123,7 +123,6 @@ try {
     both('--help', 'help', help);
     both(`status, ${workers} workers`, 'status', status);
     both(`doctor, ${workers} workers, ${jobs} jobs`, 'doctor_1000_workers', doctor);
-    );
     figures.printJson('cli');
   } finally {
     await world.stop();
