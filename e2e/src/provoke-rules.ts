@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { apiVersion } from '@slurm-operator/api';
-import { type Client, deployments } from '@slurm-operator/kube';
+import { type Client, deployments, namespaces, nodes } from '@slurm-operator/kube';
 import { controllers, nodeSets, restApis, tokens } from '@slurm-operator/operator';
 import { runCommand } from '@slurm-operator/sandbox';
 import { until } from './until.ts';
@@ -53,12 +53,16 @@ export async function provokeRules({
   const found = new Set<string>();
   const failed: string[] = [];
   const finds = async (rule: string, ...words: readonly string[]) => {
-    await until(`doctor finds ${rule}`, async () => {
-      const { stdout } = await run('doctor', ...words, '-o', 'json');
-      if (!stdout.startsWith('{')) return false;
-      const { findings } = JSON.parse(stdout) as { findings: readonly Found[] };
-      return flat(findings).some((each) => each.rule === rule);
-    });
+    await until(
+      `doctor finds ${rule}`,
+      async () => {
+        const { stdout } = await run('doctor', ...words, '-o', 'json');
+        if (!stdout.startsWith('{')) return false;
+        const { findings } = JSON.parse(stdout) as { findings: readonly Found[] };
+        return flat(findings).some((each) => each.rule === rule);
+      },
+      { seconds: 120, everyMs: 500 },
+    );
     found.add(rule);
   };
   const provoke = async (rules: string, act: (undo: AsyncDisposableStack) => Promise<void>) => {
@@ -134,6 +138,124 @@ export async function provokeRules({
     undo.defer(async () => void (await good('rollout', 'resume', 'slurm-worker-short')));
     await restart(client, 'slurm-worker-short');
     await finds('G5');
+  });
+  await provoke('E1 G1', async (undo) => {
+    const id = cancelled(undo, await submit('-p long -w long-0 --time=30'));
+    await until('it runs', async () => (await good('job', id)).includes('RUNNING'));
+    await restart(client, 'slurm-worker-long');
+    await finds('G1');
+    await finds('E1', 'node/long-0');
+  });
+  await provoke('G7', async (undo) => {
+    const strategy = (type: string) =>
+      client.mergePatch(
+        nodeSets,
+        { namespace, name: 'slurm-worker-short' },
+        { spec: { updateStrategy: { type } } },
+      );
+    await strategy('OnDelete');
+    undo.defer(async () => void (await strategy('RollingUpdate')));
+    await restart(client, 'slurm-worker-short');
+    await finds('G7');
+  });
+  await provoke('E16', async (undo) => {
+    await good('scontrol', 'update', 'nodename=short-1', 'state=fail', 'reason=memory');
+    undo.defer(async () => void (await good('scontrol', 'update', 'nodename=short-1', 'state=resume')));
+    await finds('E16', 'node/short-1');
+  });
+  await provoke('G10 F4', async (undo) => {
+    const scale = (replicas: number) =>
+      client.mergePatch(nodeSets, { namespace, name: 'slurm-worker-long' }, { spec: { replicas } });
+    await scale(0);
+    undo.defer(async () => void (await scale(1)));
+    await until('no worker is left', async () => !(await good('nodes')).includes('long-0'));
+    const id = cancelled(undo, await submit('-p long'));
+    await finds('G10');
+    await finds('F4', `job/${id}`);
+  });
+  const added = async (
+    undo: AsyncDisposableStack,
+    name: string,
+    change: { readonly template?: object; readonly spec?: object; readonly replicas?: number },
+  ) => {
+    const at = { namespace, name };
+    const { spec } = await client.get(nodeSets, { namespace, name: 'slurm-worker-long' });
+    await client.create(nodeSets, {
+      apiVersion,
+      kind: 'NodeSet',
+      metadata: at,
+      spec: {
+        ...spec,
+        replicas: change.replicas ?? 1,
+        partition: { enabled: false },
+        template: { ...spec.template, spec: { hostname: `${name}-`, ...change.template } },
+        ...change.spec,
+      },
+    } as never); // defaults that the type asks for are set by the server
+    undo.defer(async () => {
+      await client.delete(nodeSets, at);
+      await until(`${name} is gone`, async () => (await client.find(nodeSets, at)) === undefined);
+    });
+  };
+  await provoke('D16', async (undo) => {
+    await added(undo, 'mounts', {
+      template: { volumes: [{ name: 'key', secret: { secretName: 'no-such-secret' } }] },
+    });
+    await finds('D16');
+  });
+  await provoke('D19', async (undo) => {
+    await added(undo, 'misspelt', { replicas: 0, template: { dNSPolicy: 'Default' } });
+    await finds('D19');
+  });
+  await provoke('D2', async (undo) => {
+    const taint = { key: 'example.com/spare', value: 'yes', effect: 'NoSchedule' };
+    for (const { metadata } of (await client.list(nodes)).items) {
+      const at = { name: metadata.name };
+      await client.mergePatch(nodes, at, { spec: { taints: [taint] } });
+      undo.defer(async () => void (await client.mergePatch(nodes, at, { spec: { taints: null } })));
+    }
+    await added(undo, 'tainted', {});
+    await finds('D2');
+  });
+  await provoke('A7', async (undo) => {
+    const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
+    await client.json('POST', path, {
+      body: {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'full' },
+        spec: { hard: { pods: '1' } },
+      },
+    });
+    undo.defer(async () => void (await client.json('DELETE', `${path}/full`)));
+    await added(undo, 'over-quota', {});
+    await finds('A7');
+  });
+  await provoke('A6', async (undo) => {
+    const enforce = (level: string | null) =>
+      client.mergePatch(
+        namespaces,
+        { name: namespace },
+        {
+          metadata: { labels: { 'pod-security.kubernetes.io/enforce': level } },
+        },
+      );
+    const was = (await client.get(namespaces, { name: namespace })).metadata.labels?.[
+      'pod-security.kubernetes.io/enforce'
+    ];
+    await enforce('baseline');
+    undo.defer(async () => void (await enforce(was ?? null)));
+    await added(undo, 'privileged', {});
+    await finds('A6');
+  });
+  await provoke('A4', async (undo) => {
+    const webhook = (await client.list(deployments, { namespace: operatorNamespace })).items.find(
+      ({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === 'webhook',
+    );
+    const at = webhook?.metadata ?? assert.fail('no webhook');
+    await client.mergePatch(deployments, at, { spec: { replicas: 0 } });
+    undo.defer(async () => void (await client.mergePatch(deployments, at, { spec: { replicas: 1 } })));
+    await finds('A4');
   });
   await provoke('C5', async (undo) => {
     const at = { namespace, name: 'refused' };

@@ -117,9 +117,10 @@ ${bold('What to try next')}
   alias      alias slurm='${slurm}'
   look       slurm status; slurm doctor; slurm nodes; slurm --help
   explain    echo '#!/bin/sh' | slurm submit - --slurm-user root; slurm jobs -a; slurm drain short-0 --reason "new disk"; slurm doctor; slurm resume short-0
+  plan       slurm plan nodeset/slurm-worker-short --replicas 1; slurm plan nodeset/slurm-worker-short --restart
   scale      ${cluster} scale nodeset slurm-worker-short --replicas=1
   roll       ${cluster} patch nodeset slurm-worker-short --type=merge --patch '{"spec":{"template":{"metadata":{"annotations":{"rolled":"yes"}}}}}'
-  drain      ${cluster} exec slurm-controller-0 -c slurmctld -- sbatch --chdir=/tmp --wrap 'sleep 60'
+  drain      printf '#!/bin/sh\\nsleep 60\\n' | slurm submit - --slurm-user root
              ${cluster} annotate pod slurm-worker-short-0 nodeset.slinky.slurm.net/pod-cordon=true
   watch      ${cluster} get slurm --watch
   stop       make demo-down

@@ -128,12 +128,12 @@ test('Kubernetes without the CRDs, or with those of another version', async () =
 });
 
 test('no rights, or not enough', async () => {
-  const nobody = await as('nobody');
+  const guest = await as('guest');
   for (const command of ['status', 'doctor', 'nodes', 'jobs'])
     await refuses(
       command,
       /You may not look: .*cannot list resource "clusters"/,
-      run([command, ...here], nobody),
+      run([command, ...here], guest),
     );
   const viewer = await as('viewer');
   await refuses('no token', /needs a Slurm token: export SLURM_JWT/, run(['jobs', ...here], viewer));
@@ -155,10 +155,18 @@ test('expired tokens, of Kubernetes and of Slurm', async () => {
       body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
     },
   );
-  const words = ['status', ...here, '--token', status.token];
-  assert.equal((await run(words)).err.includes('You may not look'), true, 'the token is good');
-  await world.client.json('DELETE', `${account}/leaver`);
-  await refuses('of Kubernetes', /Kubernetes does not accept your credentials: log in again/, run(words));
+  const claims = JSON.parse(Buffer.from(status.token.split('.')[1] ?? '', 'base64url').toString('utf8')) as {
+    readonly exp: number;
+  };
+  const { authenticator } = world.server.parts;
+  const asLeaver = (exp: number) =>
+    run(['status', ...here, '--token', authenticator.signToken({ ...claims, exp })]);
+  assert.match((await asLeaver(claims.exp)).err, /You may not look/, 'the token is good until it expires');
+  await refuses(
+    'of Kubernetes',
+    /Kubernetes does not accept your credentials: log in again/,
+    asLeaver(Math.floor(Date.now() / 1000) - 10),
+  );
   const expired = signJwt({
     key: world.slurm.jwtKey,
     user: 'alice',
@@ -217,6 +225,12 @@ test('a Kubernetes API that is away, and a kubeconfig that does not help', async
   await refuses('no context', /no-such/, run(['status', ...here, '--context', 'no-such']));
   await refuses('no file', /no\/such\/file/, run(['status', ...here, '--kubeconfig', '/no/such/file']));
   await refuses('no YAML', /kubeconfig/, run(['status'], { KUBECONFIG: kubeconfigFile('{"a": [') }));
+});
+
+test('a worker, node or NodeSet that does not exist', async () => {
+  await refuses('worker', /There is no worker gpu-9 here/, run(['doctor', 'worker/gpu-9', ...here]));
+  await refuses('node', /There is no node gpu-9 here/, run(['doctor', 'node/gpu-9', ...here]));
+  await refuses('NodeSet', /There is no NodeSet x here: gpu\./, run(['doctor', 'nodeset/x', ...here]));
 });
 
 test('a job that is long gone, in every command that takes one', async () => {

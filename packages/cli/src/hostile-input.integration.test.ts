@@ -59,14 +59,14 @@ test('terminal escapes in names and reasons reach no terminal, and JSON and YAML
 test('doctor: what could not be read is exit code 2, what may not be read is not', async () => {
   await world.slurm.refuse();
   try {
-    const unknown = await world.run(['doctor', 'nodeset/none', ...here]);
+    const unknown = await world.run(['doctor', 'nodeset/gpu', ...here]);
     assert.deepEqual([unknown.code, /^\? Nothing was found/m.test(unknown.out)], [2, true], unknown.out);
   } finally {
     await world.slurm.listen();
   }
-  const { code, out } = await world.run(['doctor', 'nodeset/none', ...here], { user: 'viewer' });
+  const { code, out } = await world.run(['doctor', 'nodeset/gpu', ...here], { user: 'viewer' });
   assert.equal(code, 0, out);
-  assert.match(out, /^✔ Nothing is wrong with nodeset none, as far as you may look\./m);
+  assert.match(out, /^✔ Nothing is wrong with nodeset gpu, as far as you may look\./m);
   assert.match(out, /Not checked: .*This needs a Slurm\s+token/s);
 });
 

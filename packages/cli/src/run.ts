@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { printable } from '@slurm-operator/advice';
 import type { ClusterConfig } from '@slurm-operator/kube';
 import { completions } from './command-line/completion.ts';
-import { commandHelp, overview } from './command-line/help.ts';
+import { commandHelp, groupHelp, overview } from './command-line/help.ts';
 import { nearest, parse } from './command-line/parse.ts';
 import { commands } from './commands/index.ts';
 import { CliError, exitCode, toExit } from './errors.ts';
@@ -35,9 +35,9 @@ export async function run(
     const line = parse(words, commands);
     const { command } = line;
     if (command === undefined) {
-      if (line.words.length === 0 || line.words[0] === 'help') {
-        const wanted = commands.find(({ name }) => name === line.words.slice(1).join(' '));
-        io.out(wanted === undefined ? overview(commands) : commandHelp(wanted));
+      const [first] = line.words;
+      if (first === undefined || first === 'help' || line.has('help')) {
+        io.out(helpOf(first === 'help' ? line.words.slice(1) : line.words));
         return exitCode.good;
       }
       throw new CliError(unknownCommand(line.words));
@@ -63,6 +63,15 @@ export async function run(
       io.err(`${error.stack ?? ''}\n`);
     return code;
   }
+}
+
+function helpOf(words: readonly string[]): string {
+  const [first = ''] = words;
+  const wanted = commands.find(({ name }) => name === words.join(' '));
+  if (wanted !== undefined) return commandHelp(wanted);
+  if (first === '') return overview(commands);
+  if (commands.some(({ name }) => name.startsWith(`${first} `))) return groupHelp(first, commands);
+  throw new CliError(unknownCommand(words));
 }
 
 function unknownCommand(words: readonly string[]): string {

@@ -20,6 +20,16 @@ const needsObjects = [
 type Objects = Readonly<Record<(typeof needsObjects)[number], readonly WithConditions[]>>;
 const everyObject = (values: Objects) => needsObjects.flatMap((name) => values[name]);
 
+/** A RoleBinding in the namespace of the cluster does not help with these. */
+const outsideNamespace: ReadonlySet<string> = new Set([
+  'customresourcedefinitions',
+  'deployments',
+  'leases',
+  'namespaces',
+  'nodes',
+  'storageclasses',
+]);
+
 export const installRules = family('install', [
   rule({
     id: 'A1',
@@ -187,7 +197,10 @@ export const installRules = family('install', [
           4,
         )} in ${namespace}: findings that need ${denied.length === 1 ? 'it' : 'them'} are missing.`,
         fix: [
-          'Ask an administrator to bind the ClusterRole slurm-viewer to you: kubectl create rolebinding …',
+          'Ask an administrator to bind the ClusterRole slurm-viewer to you:',
+          denied.some(({ resource }) => outsideNamespace.has(resource))
+            ? 'kubectl create clusterrolebinding slurm-viewers --clusterrole slurm-viewer --user NAME'
+            : `kubectl -n ${namespace} create rolebinding slurm-viewers --clusterrole slurm-viewer --user NAME`,
         ],
       };
     },

@@ -35,6 +35,15 @@ Start with "kubectl slurm status", and "kubectl slurm doctor" when something is 
 `;
 }
 
+/** Of commands that share their first word, such as rollout. */
+export const groupHelp = (word: string, commands: readonly Command[]): string =>
+  `kubectl slurm ${word} COMMAND
+
+${rows(commands.filter(({ name }) => name.startsWith(`${word} `)).map(({ name, summary }) => [name, summary]))}
+
+"kubectl slurm ${word} COMMAND --help" shows flags and examples.
+`;
+
 export const optionsHelp = (): string => `Flags of all commands:\n${rows(globalFlags.map(flagRow))}\n`;
 
 export function commandHelp(command: Command): string {

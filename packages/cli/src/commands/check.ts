@@ -5,7 +5,7 @@ import type { Command } from '../command-line/command.ts';
 import { exitCode, toExit } from '../errors.ts';
 import { gatherEvidence } from '../gather/evidence.ts';
 import type { CommandLine } from '../line.ts';
-import { findingsText } from '../output/findings.ts';
+import { findingsText, uncheckedText } from '../output/findings.ts';
 import { clusters, storageClasses } from '../session/resources.ts';
 import type { Session } from '../session/session.ts';
 import { readEvidence } from './needs.ts';
@@ -67,13 +67,15 @@ async function beforeInstallation(session: Session): Promise<readonly Check[]> {
         detail: found?.metadata.name ?? 'name one in persistence.storageClassName of the Controller',
       };
     }),
-    attempt('the CRDs are installed', async () => {
-      await client.list(clusters, { signal }).catch((error: unknown) => {
-        if (error instanceof NotFoundError)
-          throw new Error('helm install slurm-operator-crds', { cause: error });
-        throw error;
-      });
-      return { good: true, detail: '' };
+    attempt('the CRDs are installed, or will be', async () => {
+      const isThere = await client.list(clusters, { signal }).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof NotFoundError) return false;
+          throw error;
+        },
+      );
+      return { good: true, detail: isThere ? '' : 'not yet: the chart slurm-operator-crds comes first' };
     }),
     may('create', 'customresourcedefinitions', 'apiextensions.k8s.io'),
     may('create', 'clusterroles', 'rbac.authorization.k8s.io'),
@@ -93,20 +95,28 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   }
   const evidence = await gatherEvidence(session, { installation: true, logs: false });
   const namespace = await session.namespace();
-  const { findings } = diagnose(evidence, {
+  const diagnosis = diagnose(evidence, {
     now: session.io.now(),
     namespace,
     cluster: '',
     timeZone: session.io.timeZone,
   });
-  const mine = findings.filter(({ rule }) => rule.startsWith('A'));
-  if (!session.printObject('Check', { findings: mine })) {
-    if (mine.length === 0)
-      session.io.out(`${session.paint('good', '✔')} CRDs, operator and webhook are in order.\n`);
-    else
-      session.io.out(findingsText(mine, session.paint, session.io.columns, session.line.text('namespace')));
+  const isMine = (rule: string): boolean => rule.startsWith('A');
+  const findings = diagnosis.findings.filter(({ rule }) => isMine(rule));
+  const unchecked = diagnosis.unchecked.filter(({ rules }) => rules.some(isMine));
+  if (!session.printObject('Check', { findings, unchecked })) {
+    const { io, paint } = session;
+    if (findings.length > 0)
+      io.out(findingsText(findings, paint, io.columns, session.line.text('namespace')));
+    else if (unchecked.length === 0)
+      io.out(`${paint('good', '✔')} CRDs, operator and webhook are in order.\n`);
+    else io.out(`${paint('good', '✔')} What you may look at is in order.\n`);
+    io.out(uncheckedText({ ...diagnosis, unchecked, failed: [] }, paint, io.columns));
   }
-  return mine.some(({ severity }) => severity !== 'info') ? exitCode.findings : exitCode.good;
+  if (findings.some(({ severity }) => severity !== 'info')) return exitCode.findings;
+  return unchecked.some(({ evidence: name }) => evidence[name]?.kind === 'unknown')
+    ? exitCode.failed
+    : exitCode.good;
 }
 
 export const check: Command = {

@@ -7,6 +7,7 @@ import {
   type Finding,
   printable,
 } from '@slurm-operator/advice';
+import { label } from '@slurm-operator/api';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
 import { gatherEvidence } from '../gather/evidence.ts';
@@ -86,6 +87,7 @@ async function run(session: Session, line: CommandLine): Promise<number> {
     );
   }
   if (job !== undefined) assertJob(evidence, job);
+  else assertExists(target, evidence);
   const serious = findings.some(({ severity }) => severity !== 'info');
   const gaps = gapsOf(evidence, diagnosis);
   const data = {
@@ -156,6 +158,26 @@ function jobHeadline(target: Target, evidence: EvidenceSet): string {
     : printable(
         `job ${job.id} · ${job.name} · ${job.user} · partition ${job.partition} · ${job.state.join('+')}`,
       );
+}
+
+/** Nothing is wrong with what does not exist, so that must be said; where it cannot be known, the findings say so. */
+function assertExists({ kind, name }: Target, { nodeSets, pods, slurmNodes }: EvidenceSet): void {
+  if (kind === 'nodeset' && nodeSets?.kind === 'known') {
+    const names = nodeSets.value.map(({ metadata }) => metadata.name);
+    if (!names.includes(name))
+      throw new CliError(
+        `There is no NodeSet ${name} here${names.length === 0 ? '.' : `: ${names.join(', ')}.`}`,
+      );
+  }
+  if (kind !== 'worker' && kind !== 'node') return;
+  const workers = pods?.kind === 'known' ? pods.value : undefined;
+  const records = slurmNodes?.kind === 'known' ? slurmNodes.value : undefined;
+  const isWorker = workers?.some(
+    ({ metadata }) => metadata.name === name || metadata.labels?.[label.podHostname] === name,
+  );
+  if (isWorker === true || records?.some((node) => node.name === name) === true) return;
+  if (workers !== undefined && (kind === 'worker' || records !== undefined))
+    throw new CliError(`There is no ${kind} ${name} here: kubectl slurm nodes lists those there are.`);
 }
 
 function assertJob(evidence: EvidenceSet, job: number): void {
