@@ -43,3 +43,20 @@ test('the program itself runs: errors, completion, options', () => {
   assert.match(run(['__complete', 'pl']).stdout, /^plan\t.*\n:4\n$/);
   assert.match(execFileSync(process.execPath, [file, 'options'], { encoding: 'utf8' }), /--namespace/);
 });
+
+test('the script for bash completes words of commands, and leaves files to bash', () => {
+  const complete = (...words: readonly string[]) => {
+    const script = [
+      `source <("$NODE" "$PLUGIN" completion bash)`,
+      'kubectl-slurm() { "$NODE" "$PLUGIN" "$@"; }',
+      'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kubectl_slurm; printf "%s\\n" "${COMPREPLY[@]}"',
+    ].join('\n');
+    const env = { PATH: process.env['PATH'] ?? '', HOME: directory, NODE: process.execPath, PLUGIN: file };
+    return execFileSync('bash', ['-c', script, 'bash', ...words], { encoding: 'utf8', env });
+  };
+  assert.equal(complete('kubectl-slurm', 'rollout', 'st'), 'status\n');
+  assert.equal(complete('kubectl-slurm', 'jobs', '-o', ''), 'table\nwide\njson\nyaml\nname\n');
+  assert.equal(complete('kubectl-slurm', 'drain', '--rea'), '--reason\n');
+  assert.equal(complete('kubectl-slurm', 'submit', ''), '\n');
+  assert.equal(run(['__complete', 'diff', '-f', '']).stdout, ':0\n');
+});

@@ -1,4 +1,4 @@
-/** Candidates for the word that is being typed, in the protocol of kubectl: one per line, then `:4` (no files). */
+/** Candidates for the word that is being typed, in the protocol of kubectl: one per line, then `:4` (no files) or `:0` (files). */
 import { printable } from '@slurm-operator/advice';
 import { label } from '@slurm-operator/api';
 import { type ClusterConfig, pods } from '@slurm-operator/kube';
@@ -25,6 +25,10 @@ export async function completions(
   const current = words.at(-1) ?? '';
   const before = words.slice(0, -1);
   const found = await candidates(current, before, commands, options).catch(() => []);
+  if (found === 'files') {
+    options.io.out(':0\n');
+    return 0;
+  }
   const matching = found.filter(([word]) => word.startsWith(current));
   options.io.out(
     `${matching.map(([word, description]) => (description === '' ? printable(word) : `${printable(word)}\t${printable(description)}`)).join('\n')}${matching.length > 0 ? '\n' : ''}:4\n`,
@@ -39,7 +43,7 @@ async function candidates(
   before: readonly string[],
   commands: readonly Command[],
   options: CompletionOptions,
-): Promise<readonly Candidate[]> {
+): Promise<readonly Candidate[] | 'files'> {
   // A flag whose value is being typed cannot be parsed yet.
   const last = before.at(-1) ?? '';
   const complete = last.startsWith('-') ? before.slice(0, -1) : before;
@@ -49,6 +53,7 @@ async function candidates(
     ({ name, short, value }) =>
       value !== undefined && (before.at(-1) === `--${name}` || before.at(-1) === `-${short ?? ''}`),
   );
+  if (open?.value === 'FILE') return 'files';
   if (open !== undefined) return (open.choices ?? []).map((choice) => [choice, ''] as const);
   if (current.startsWith('-'))
     return flags.map(({ name, description }) => [`--${name}`, description] as const);
@@ -65,6 +70,7 @@ async function candidates(
     }
     return [...seen];
   }
+  if (line.command.usage.startsWith('FILE')) return 'files';
   return arguments_(
     line.command,
     new Session({ ...options, line }),
@@ -128,19 +134,19 @@ export function completionScript(shell: string): string | undefined {
   local IFS=$'\\n'
   COMPREPLY=($(kubectl-slurm __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | grep -v '^:' | cut -f1))
 }
-complete -F _kubectl_slurm kubectl-slurm
+complete -o default -F _kubectl_slurm kubectl-slurm
 `;
     case 'zsh':
       return `#compdef kubectl-slurm
 _kubectl_slurm() {
   local -a candidates
   candidates=(\${(f)"$(kubectl-slurm __complete "\${words[@]:1}" 2>/dev/null | grep -v '^:' | sed 's/\\t/:/')"})
-  _describe 'kubectl slurm' candidates
+  if (( $#candidates )); then _describe 'kubectl slurm' candidates; else _files; fi
 }
 compdef _kubectl_slurm kubectl-slurm
 `;
     case 'fish':
-      return `complete -c kubectl-slurm -f -a "(kubectl-slurm __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null | string match -v ':*')"\n`;
+      return `complete -c kubectl-slurm -a "(kubectl-slurm __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null | string match -v ':*')"\n`;
     default:
       return undefined;
   }
