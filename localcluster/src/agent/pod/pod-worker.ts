@@ -65,7 +65,7 @@ export class PodWorker {
       nodeAllocatable: node.allocatable,
       now: node.now,
     });
-    const around = {
+    const podContext = {
       node,
       pod: () => this.#pod,
       directory: this.#directory,
@@ -80,7 +80,7 @@ export class PodWorker {
         const container = specs.get(record.name);
         return container === undefined
           ? []
-          : [[record.name, new ContainerWorker(container, record, around)] as const];
+          : [[record.name, new ContainerWorker(container, record, podContext)] as const];
       }),
     );
     this.done = this.#run();

@@ -1,4 +1,4 @@
-/** What was looked at. Each piece is known, unknown or forbidden: a rule never takes the last two for "nothing is wrong". */
+/** The evidence. Each piece is known, unknown or forbidden: a rule never takes the last two for "nothing is wrong". */
 
 export type Evidence<T> =
   | { readonly kind: 'known'; readonly value: T; readonly at: number }

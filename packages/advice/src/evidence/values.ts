@@ -100,7 +100,7 @@ export interface Values {
 
 export type EvidenceName = keyof Values;
 
-/** Everything that was looked at. A piece that was not asked for is left out. */
+/** All evidence. A piece that was not gathered is left out. */
 export type EvidenceSet = { readonly [Name in EvidenceName]?: Evidence<Values[Name]> };
 
 export interface Context {

@@ -189,7 +189,7 @@ export const controlPlaneRules = family('control-plane', [
           subject: { kind: 'Pod', name: pod.metadata.name },
           says: `slurmctld is on the node ${pod.spec?.nodeName}, which has not responded for ${span(now - since)}; its volume stays attached there.`,
           fix: [
-            `If the machine is gone: kubectl delete node ${pod.spec?.nodeName}`,
+            `If the node will not return: kubectl delete node ${pod.spec?.nodeName}`,
             'For failover, run more than one slurmctld (spec.replicas of the Controller, shared storage).',
           ],
           doc: 'control-plane.md',

@@ -209,7 +209,7 @@ export const workerRules = family('workers', [
         yield {
           subject: { kind: 'Node', name: machine.metadata.name },
           says: `The Kubernetes node ${machine.metadata.name} has not responded for ${span(now - since)}; its ${mine.length === 1 ? 'worker' : 'workers'} ${names(mine)} ${mine.length === 1 ? 'counts' : 'count'} as lost, and jobs there as running until SlurmdTimeout.`,
-          fix: [`If the machine is gone: kubectl delete node ${machine.metadata.name}`],
+          fix: [`If the node will not return: kubectl delete node ${machine.metadata.name}`],
           related: mine.map(slurmName),
         };
       }

@@ -146,7 +146,7 @@ function print(session: Session, { target, evidence, gaps }: Looked, diagnosis: 
 function nothingFound({ kind, name }: Target, gaps: Gaps, paint: Session['paint']): string {
   const what = kind === 'cluster' ? '' : ` with ${kind} ${name}`;
   if (gaps === 'unknown')
-    return `${paint('warning', '?')} Nothing was found${what}, but part of it could not be looked at.\n`;
+    return `${paint('warning', '?')} Nothing was found${what}, but part of it could not be checked.\n`;
   return `${paint('good', '✔')} Nothing is wrong${what}${gaps === 'none' ? '' : ', as far as you may look'}.\n`;
 }
 
@@ -202,7 +202,7 @@ export const doctor: Command = {
     {
       name: 'report',
       value: 'FILE',
-      description: 'Also write everything that was looked at to FILE (.json.gz), without secrets.',
+      description: 'Also write all evidence to FILE (.json.gz), without secrets.',
     },
   ],
   examples: [

@@ -157,7 +157,7 @@ async function undo(session: Session, line: CommandLine): Promise<number> {
     { type: 'json', body: revert(set.spec, then) },
     { signal: session.signal },
   );
-  session.printDone([{ object: `nodeset/${name}`, result: `goes back to revision ${previous.revision}` }]);
+  session.printDone([{ object: `nodeset/${name}`, result: `rolled back to revision ${previous.revision}` }]);
   return exitCode.good;
 }
 

@@ -140,7 +140,7 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   return waitUntil<number>(session, look, {
     everyMs: 1_000,
     timeoutSeconds,
-    tooLong: () => new CliError(`After ${timeoutSeconds} s, job ${id} has not ended; it goes on.`),
+    tooLong: () => new CliError(`After ${timeoutSeconds} s, job ${id} has not ended; it continues.`),
   });
 }
 

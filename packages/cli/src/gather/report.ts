@@ -1,4 +1,4 @@
-/** The report of `doctor --report`: what was looked at, without anything secret. */
+/** The report of `doctor --report`: all evidence, without secrets. */
 import { writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';

@@ -110,7 +110,8 @@ export class LeaderElector {
       if (this.#released) return;
       const renewed = this.#renewed?.monotonic ?? Number.NEGATIVE_INFINITY;
       const taken = this.holder !== undefined && this.holder !== this.identity;
-      if (taken) this.#lose(`${this.holder === '' ? 'nobody' : this.holder} holds the lease now`);
+      if (taken)
+        this.#lose(this.holder === '' ? 'the lease has no holder now' : `${this.holder} holds the lease now`);
       else if (this.#clock.monotonic() - renewed >= this.#renewDeadline)
         this.#lose('the lease could not be renewed in time');
     }

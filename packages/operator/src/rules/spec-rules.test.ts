@@ -3,17 +3,17 @@ import { test } from 'node:test';
 import type { Finding, SpecFacts } from './findings.ts';
 import { specRules } from './spec-rules.ts';
 
-const around = (over: Partial<SpecFacts> = {}): SpecFacts => ({
+const factsWith = (over: Partial<SpecFacts> = {}): SpecFacts => ({
   configMapKeys: () => undefined,
   claimModes: () => undefined,
   hasController: () => true,
   nodeSets: () => [],
   ...over,
 });
-const keys = (...names: string[]) => around({ configMapKeys: () => names });
-const modes = (...names: string[]) => around({ claimModes: () => names });
+const keys = (...names: string[]) => factsWith({ configMapKeys: () => names });
+const modes = (...names: string[]) => factsWith({ claimModes: () => names });
 const twin = (over: object = {}) =>
-  around({ nodeSets: () => [{ name: 'other', controller: 'slurm', prefix: 'compute-', ...over }] });
+  factsWith({ nodeSets: () => [{ name: 'other', controller: 'slurm', prefix: 'compute-', ...over }] });
 const outside = { service: { spec: { externalIPs: ['192.0.2.1'] } } };
 const standby = { ha: { enabled: true }, persistence: { existingClaim: 'state' } };
 const ref = { controllerRef: { name: 'slurm' } };
@@ -22,7 +22,7 @@ const cases: readonly {
   readonly reason: string;
   readonly kind: keyof typeof specRules;
   readonly spec: object;
-  readonly around?: SpecFacts;
+  readonly facts?: SpecFacts;
   readonly error?: RegExp;
   readonly warning?: RegExp;
 }[] = [
@@ -37,41 +37,41 @@ const cases: readonly {
     reason: `a ConfigMap with ${key}`,
     kind: 'Controller' as const,
     spec: { configFileRefs: [{ name: 'files' }] },
-    around: keys('gres.conf', key),
+    facts: keys('gres.conf', key),
     error: new RegExp(`key "${key}" of ConfigMap "files" is reserved`),
   })),
   {
     reason: 'a file that Slurm does not know',
     kind: 'Controller',
     spec: { configFileRefs: [{ name: 'a' }, { name: 'b' }] },
-    around: keys('gress.conf'),
+    facts: keys('gress.conf'),
     warning: /spec\.configFileRefs\[1\]: Slurm is not known to read "gress\.conf"/,
   },
   {
     reason: 'a file that it knows',
     kind: 'Controller',
     spec: { configFileRefs: [{ name: 'a' }] },
-    around: keys('gres.conf', 'topology.yaml', 'cgroup.conf'),
+    facts: keys('gres.conf', 'topology.yaml', 'cgroup.conf'),
   },
   {
     reason: 'standbys on a claim that only one may write',
     kind: 'Controller',
     spec: standby,
-    around: modes('ReadWriteOnce'),
+    facts: modes('ReadWriteOnce'),
     error: /claim "state" has the access modes ReadWriteOnce; spec\.ha\.enabled needs ReadWriteMany/,
   },
   {
     reason: 'standbys on a claim for all',
     kind: 'Controller',
     spec: standby,
-    around: modes('ReadWriteMany'),
+    facts: modes('ReadWriteMany'),
   },
   { reason: 'standbys on a claim that is to come', kind: 'Controller', spec: standby },
   {
     reason: 'one slurmctld on a claim of its own',
     kind: 'Controller',
     spec: { ...standby, ha: { enabled: false } },
-    around: modes('ReadWriteOnce'),
+    facts: modes('ReadWriteOnce'),
   },
   ...(['Controller', 'Accounting', 'LoginSet', 'RestApi'] as const).map((kind) => ({
     reason: `a ${kind} that claims an address of others`,
@@ -83,7 +83,7 @@ const cases: readonly {
     reason: `a ${kind} before its Controller`,
     kind,
     spec: ref,
-    around: around({ hasController: () => false }),
+    facts: factsWith({ hasController: () => false }),
     warning: /spec\.controllerRef\.name is "slurm"; no such Controller exists in namespace hpc/,
   })),
   ...(['LoginSet', 'NodeSet', 'RestApi'] as const).map((kind) => ({
@@ -95,43 +95,43 @@ const cases: readonly {
     reason: 'workers that are called like those of another set',
     kind: 'NodeSet',
     spec: ref,
-    around: twin(),
+    facts: twin(),
     error: /the Slurm nodes of NodeSet "other" also begin with "compute-"/,
   },
   {
     reason: 'the same by a hostname',
     kind: 'NodeSet',
     spec: { ...ref, template: { spec: { hostname: 'x-' } } },
-    around: twin({ prefix: 'x-' }),
+    facts: twin({ prefix: 'x-' }),
     error: /also begin with "x-"/,
   },
-  { reason: 'the same in another Slurm', kind: 'NodeSet', spec: ref, around: twin({ controller: 'theirs' }) },
-  { reason: 'the set itself', kind: 'NodeSet', spec: ref, around: twin({ name: 'compute' }) },
+  { reason: 'the same in another Slurm', kind: 'NodeSet', spec: ref, facts: twin({ controller: 'theirs' }) },
+  { reason: 'the set itself', kind: 'NodeSet', spec: ref, facts: twin({ name: 'compute' }) },
   {
     reason: 'one worker per machine, called after the machine',
     kind: 'NodeSet',
     spec: { ...ref, scalingMode: 'DaemonSet' },
-    around: twin(),
+    facts: twin(),
   },
   {
     reason: 'one worker per machine beside another such set',
     kind: 'NodeSet',
     spec: { ...ref, scalingMode: 'DaemonSet' },
-    around: twin({ prefix: '' }),
+    facts: twin({ prefix: '' }),
     warning: /NodeSet "other" is also in DaemonSet mode.*nodeSelector/,
   },
   {
     reason: 'a prefix that is another one with digits behind it',
     kind: 'NodeSet',
     spec: { ...ref, template: { spec: { hostname: 'gpu-1' } } },
-    around: twin({ prefix: 'gpu-' }),
+    facts: twin({ prefix: 'gpu-' }),
     warning: /"gpu-1" and "gpu-" of NodeSet "other" give the same names/,
   },
   {
     reason: 'a prefix that only begins like another one',
     kind: 'NodeSet',
     spec: { ...ref, template: { spec: { hostname: 'gpu-1-' } } },
-    around: twin({ prefix: 'gpu-' }),
+    facts: twin({ prefix: 'gpu-' }),
   },
   {
     reason: 'an autoscaled set on the network of its nodes',
@@ -150,7 +150,7 @@ const cases: readonly {
   { reason: 'whatever a Token says', kind: 'Token', spec: {} },
 ];
 
-for (const { reason, kind, spec, around: place = around(), error, warning } of cases)
+for (const { reason, kind, spec, facts: place = factsWith(), error, warning } of cases)
   test(`${kind}: ${reason} ${error === undefined ? (warning === undefined ? 'passes' : 'is warned of') : 'is refused'}`, () => {
     const check = specRules[kind] as (object: unknown, facts: SpecFacts) => readonly Finding[];
     const found = check({ metadata: { name: 'compute', namespace: 'hpc' }, spec }, place);

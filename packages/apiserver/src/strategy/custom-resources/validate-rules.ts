@@ -47,7 +47,7 @@ export function validateRules(schema: Schema, root: string): FieldFault[] {
   return survey.faults;
 }
 
-interface Surrounding {
+interface Position {
   readonly isRoot: boolean;
   /** How many values of this schema one object can hold; undefined where a list or map above has no bound. */
   readonly times: number | undefined;
@@ -55,22 +55,22 @@ interface Surrounding {
   readonly uncorrelatable: string | undefined;
 }
 
-function visit(schema: Schema, path: string, around: Surrounding, survey: Survey): void {
-  for (const [index, compiled] of rulesOf(schema, around.isRoot).entries())
-    checkRule(compiled, schema, `${path}.x-kubernetes-validations[${index}]`, around, survey);
+function visit(schema: Schema, path: string, position: Position, survey: Survey): void {
+  for (const [index, compiled] of rulesOf(schema, position.isRoot).entries())
+    checkRule(compiled, schema, `${path}.x-kubernetes-validations[${index}]`, position, survey);
   for (const [name, property] of Object.entries(schema.properties ?? {}))
-    visit(property, `${path}.properties[${name}]`, { ...around, isRoot: false }, survey);
-  const times = inside(around.times, schema.items ? schema.maxItems : schema.maxProperties);
+    visit(property, `${path}.properties[${name}]`, { ...position, isRoot: false }, survey);
+  const times = inside(position.times, schema.items ? schema.maxItems : schema.maxProperties);
   if (schema.items) {
     const isKeyed = schema['x-kubernetes-list-type'] === 'map';
-    const uncorrelatable = around.uncorrelatable ?? (isKeyed ? undefined : path);
+    const uncorrelatable = position.uncorrelatable ?? (isKeyed ? undefined : path);
     visit(schema.items, `${path}.items`, { isRoot: false, times, uncorrelatable }, survey);
   }
   if (typeof schema.additionalProperties === 'object')
     visit(
       schema.additionalProperties,
       `${path}.additionalProperties`,
-      { ...around, isRoot: false, times },
+      { ...position, isRoot: false, times },
       survey,
     );
 }
@@ -83,7 +83,7 @@ function checkRule(
   compiled: CompiledRule,
   schema: Schema,
   path: string,
-  around: Surrounding,
+  position: Position,
   { faults, costs }: Survey,
 ): void {
   const { rule, program } = compiled;
@@ -103,17 +103,17 @@ function checkRule(
   } else if (program.type.kind !== 'bool') {
     faults.push(invalidValue(field, shownRule(rule), 'cel expression must evaluate to a bool'));
   } else {
-    const cost = program.cost * (around.times ?? mostOccurrences(schema));
+    const cost = program.cost * (position.times ?? mostOccurrences(schema));
     costs.push({ field, cost });
     if (cost > ruleLimit)
       faults.push(forbiddenField(field, overBudget('estimated rule cost', cost, ruleLimit)));
     checkMessage(compiled, `${path}.messageExpression`, { faults, costs });
-    if (compiled.isTransition && around.uncorrelatable !== undefined)
+    if (compiled.isTransition && position.uncorrelatable !== undefined)
       faults.push(
         invalidValue(
           field,
           rule.rule,
-          `oldSelf cannot be used on the uncorrelatable portion of the schema within ${around.uncorrelatable}`,
+          `oldSelf cannot be used on the uncorrelatable portion of the schema within ${position.uncorrelatable}`,
         ),
       );
     if (!compiled.isTransition && rule.optionalOldSelf !== undefined)
