@@ -12,7 +12,7 @@ import { ClaimModes } from './claim-modes.ts';
 import { gatherEvidence } from './config-evidence.ts';
 import { type ObservedController, observeController } from './observe.ts';
 import { type ConfigEvidence, noEvidence } from './plan/config-hold.ts';
-import { filesChanged } from './plan/decide.ts';
+import { filesChanged } from './plan/decide-config.ts';
 import type { ControllerMemory } from './plan/memory.ts';
 import { type ControllerInput, planController } from './plan/plan.ts';
 import { desiredSlurmConf } from './plan/render.ts';

@@ -1,43 +1,24 @@
 /** What a Controller needs, as objects in the order in which they are made; and what stands in its way. Pure. */
-import { annotation, type Cluster } from '@slurm-operator/api';
+import type { Cluster } from '@slurm-operator/api';
 import type { ApplyIntent, ConfigMap, Service, StatefulSet } from '@slurm-operator/kube';
 import type { Problem } from '../../../framework/status/conditions.ts';
 import type { PodFacts } from '../../../framework/status/pods.ts';
 import type { KeyRotation } from '../../../keys/key-rotation.ts';
-import { digestOf } from '../../../objects/digest.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
-import { servesHttp } from '../../../objects/slurm-version.ts';
 import { controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
 import type { NodeClosing } from '../../../slurm-config/guard/slurm-work.ts';
-import {
-  buildControllerConfig,
-  recordLines,
-  withRecords,
-  withVersion,
-} from '../../../slurm-config/render/config-map.ts';
-import { slurmSetName } from '../../../slurm-config/render/slurmd-conf.ts';
-import { autoscaledPrefixes } from '../../../slurm-config/render/wait-for-nodes.ts';
-import { decideTrial, skipToken, type TrialDecision } from '../../../slurm-config/trial/trial.ts';
-import { distinctTrialWorkers } from '../../../slurm-config/trial/trial-worker.ts';
+import type { TrialDecision } from '../../../slurm-config/trial/trial.ts';
 import { buildCluster } from '../objects/cluster.ts';
 import { configSeenAnnotation } from '../objects/reconfigure.ts';
 import { buildControllerServices } from '../objects/services.ts';
 import { buildControllerStatefulSet, mountedConfigMaps } from '../objects/stateful-set.ts';
 import type { ObservedController } from '../observe.ts';
 import { asItMayBe } from './accounting-hold.ts';
-import {
-  type ConfigEvidence,
-  type ConfigHold,
-  describeHold,
-  holdConfig,
-  holdsEverything,
-  isOnlyRestart,
-  noEvidence,
-  type Owners,
-} from './config-hold.ts';
-import { type DesiredTrial, needsDesiredTrial, nodesToClose } from './desired-trial.ts';
+import { type ConfigEvidence, type ConfigHold, noEvidence } from './config-hold.ts';
+import { decideConfig } from './decide-config.ts';
+import { type DesiredTrial, nodesToClose } from './desired-trial.ts';
 import { missing } from './missing.ts';
-import { imageOf, render } from './render.ts';
+import { imageOf } from './render.ts';
 import { type WantedRestart, wantRestart, withTemplateDigest } from './restart.ts';
 import {
   decideKeys,
@@ -122,89 +103,16 @@ export function decideController(
   if (hold !== undefined)
     problems.push({ reason: 'AccountingOlder', ...hold, stillReady: given.statefulSet.exists });
   if (start !== undefined) problems.push({ reason: 'AccountingStarting', ...start, stillReady: true });
-  const image = imageOf(observed, defaults);
-  const rendered = render(observed, image, problems);
-  for (const message of rendered?.complaints ?? [])
-    problems.push({ reason: 'InvalidSpec', message, stillReady: true });
-  if (controller.spec.metrics.enabled && !servesHttp(image))
-    problems.push({
-      reason: 'InvalidSpec',
-      message: `spec.metrics.enabled is true, but metrics require Slurm 25.11 and ${image} is older: use a newer image, or set it to false.`,
-      stillReady: true,
-    });
   const wantedRestart = wantRestart({ ...given, keySet: observed.keySet }, defaults, waitingRestart, now);
-  const configHold =
-    rendered === undefined || controller.spec.external
-      ? undefined
-      : holdConfig({
-          controller,
-          desired: rendered.text,
-          owners: ownersOf(observed),
-          leaving: observed.leaving,
-          expected: observed.expected,
-          filesChanged: filesChanged(observed),
-          restart: wantedRestart,
-          earlierProlog,
-          evidence,
-          now,
-        });
-  const files = digestOf(observed.configMaps);
-  const configOf = (slurmConf: string, nodeSets: Owners) => {
-    const built = buildControllerConfig({
-      controller,
-      slurmConf,
-      nodeSets,
-      autoscaled: autoscaledPrefixes(observed.nodeSets),
-      accounting: observed.accounting !== undefined,
-      userCgroupConf: observed.configMaps.some(({ keys }) => keys?.['cgroup.conf'] !== undefined),
-    });
-    // Keys are not part of it: new ones restart slurmctld, and their files are no configuration.
-    const digest = digestOf({ own: built.data, users: observed.configMaps });
-    return { digest, built };
-  };
-  const made =
-    rendered === undefined
-      ? undefined
-      : configOf(configHold?.text ?? rendered.text, configHold?.owners ?? {});
-  // slurmctld reads its files when the version changes, and only then.
-  const holdsFiles = holdsEverything(configHold) && filesChanged(observed);
-  const configHash =
-    (holdsFiles ? controller.status?.configHash : made?.digest) ??
-    digestOf({ own: undefined, users: observed.configMaps });
-  const config =
-    made &&
-    withRecords(
-      withVersion(made.built, configHash, holdsFiles ? observed.filesInForce : files),
-      recordLines(observed.nodeSets),
-    );
+  const ofConfig = decideConfig(observed, imageOf(observed, defaults), {
+    evidence,
+    now,
+    wantedRestart,
+    earlierProlog,
+  });
+  problems.push(...ofConfig.problems);
+  const { config, configHash, configHold, desiredTrial } = ofConfig;
   const runs = !controller.spec.external;
-  const decide = (digest: string, trials = observed.trials): TrialDecision =>
-    decideTrial({
-      digest,
-      // Elsewhere there is no slurmctld of ours that could be hurt.
-      inForce: runs ? controller.status?.configHash : undefined,
-      trials,
-      groups: distinctTrialWorkers(observed.running),
-      now,
-      skip: controller.metadata.annotations?.[annotation.skipConfigTrial] === skipToken(digest),
-    });
-  // What may be put in force now goes first: the pods of two trials have the same names.
-  const desired =
-    rendered !== undefined && controller.status?.configHash === configHash && needsDesiredTrial(configHold)
-      ? configOf(rendered.text, ownersOf(observed))
-      : undefined;
-  const desiredTrial = desired && {
-    digest: desired.digest,
-    config: withVersion(desired.built, desired.digest, files),
-    decision: decide(desired.digest),
-  };
-  if (configHold?.waiting !== undefined && !configHold.forced && desiredTrial?.decision.kind !== 'reject')
-    problems.push({
-      reason: isOnlyRestart(configHold.waiting) ? 'RestartHeld' : 'ConfigHeld',
-      message: describeHold(configHold.waiting, controller.metadata),
-      passing: true,
-      stillReady: true,
-    });
   // Without a configuration, or with files missing, a pod would only hang or crash; a running one stays as it is.
   const statefulSet =
     runs &&
@@ -237,12 +145,8 @@ export function decideController(
       (observed.statefulSet.exists && controllerReplicas(controller) > observed.statefulSet.replicas),
     cluster: buildCluster(controller),
     configHash,
-    holdsFiles,
-    decision: decide(
-      configHash,
-      // Those of the desired configuration have served only when that is in force.
-      observed.trials.filter(({ digest }) => digest !== desired?.digest),
-    ),
+    holdsFiles: ofConfig.holdsFiles,
+    decision: ofConfig.decision,
     desiredTrial,
     nodes: nodesToClose(configHold, desiredTrial),
     touch: unaware
@@ -266,15 +170,9 @@ export function decideController(
     awaited: start?.message,
     configHold,
     wantedRestart,
-    comparesTrial: observed.filesInForce === files,
+    comparesTrial: observed.filesInForce === ofConfig.files,
   };
 }
-
-export const filesChanged = ({ configMaps, filesInForce }: ObservedController): boolean =>
-  filesInForce !== digestOf(configMaps);
-
-const ownersOf = ({ nodeSets }: ObservedController): Owners =>
-  Object.fromEntries(nodeSets.map((set) => [slurmSetName(set), set.metadata.name]));
 
 /** Problems that do not keep slurmctld from running. */
 const isHarmless = ({ reason }: Problem): boolean =>
