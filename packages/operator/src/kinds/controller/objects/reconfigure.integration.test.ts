@@ -26,9 +26,11 @@ interface Past {
   readonly version: string;
   /** Tag of the image of slurmctld. */
   readonly image?: string;
+  /** Seconds after which a list of nodes is obeyed once more. */
+  readonly listed?: number;
 }
 
-async function start({ told, version, image = '26.05' }: Past) {
+async function start({ told, version, image = '26.05', listed = 180 }: Past) {
   const directory = await mkdtemp(join(tmpdir(), 'reconfigure-'));
   const [etc, state, bin] = [join(directory, 'etc'), join(directory, 'state'), join(directory, 'bin')];
   for (const each of [etc, state, bin]) await mkdir(each);
@@ -78,8 +80,8 @@ esac`;
     state: mount,
   });
   const script = command?.at(-1)?.replaceAll('/etc/slurm', etc) ?? '';
-  const hasty = script.replace('SECONDS + 60', 'SECONDS + 1');
-  assert.notEqual(hasty, script, 'a minute is too long for a test');
+  const hasty = script.replace('SECONDS + 60', 'SECONDS + 1').replace('SECONDS + 180', `SECONDS + ${listed}`);
+  assert.ok(!hasty.includes('SECONDS + 60'), 'a minute is too long for a test');
   const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}` };
   const child = spawn('/bin/bash', ['-c', hasty], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.push({ process: child, directory });
@@ -198,4 +200,10 @@ test('creates the nodes of autoscaled NodeSets once, with a Slurm that cannot ov
     (await current.told()).filter((said) => said.startsWith('create')),
     [],
   );
+});
+
+test('creates a node again that is listed for longer: a slurmctld that was killed may have forgotten it', async () => {
+  const slurmctld = await start({ told: 'one', version: 'one', image: '24.11', listed: 1 });
+  await slurmctld.put('.autoscale-nodes', 'NodeName=w-[0-1] CPUs=4 Feature=w State=CLOUD\n');
+  await slurmctld.untilTold('create NodeName=w-1 CPUs=4 Feature=w State=CLOUD');
 });

@@ -19,16 +19,22 @@ const joinSeconds = 60;
 /** How long a reconfigure waits for jobs whose PrologSlurmctld runs. */
 export const prologSeconds = 120;
 
+/** The kubelet brings a change of the file sooner: what is listed for longer is missing. */
+const listedSeconds = 180;
+
 /**
- * Sleeping nodes of autoscaled NodeSets, one line of slurm.conf each. Slurm before 25.11 creates nodes only for scontrol. A file is obeyed
- * once: the operator lists a node as long as it is missing. One by one, because Slurm refuses a list of which one exists.
+ * Sleeping nodes of autoscaled NodeSets, one line of slurm.conf each. Slurm before 25.11 creates nodes only for scontrol. One by one,
+ * because Slurm refuses a list of which one exists. The operator lists a node as long as it is missing, and the file may be a minute old:
+ * so it is obeyed once, and again when it has not changed for longer. A slurmctld that is killed may forget a node that was created just
+ * before, and the file that did not list it for a moment may never have arrived here.
  */
 const creation = `wanted=/etc/slurm/${recordsFile}
 obeyed=
+expires=0
 create_nodes() {
   local text names rest name failed=
   text=$(cat "$wanted" 2>/dev/null)
-  if [ "$text" = "$obeyed" ]; then return; fi
+  if [ "$text" = "$obeyed" ] && { [ -z "$text" ] || [ "$SECONDS" -lt "$expires" ]; }; then return; fi
   while read -r names rest; do
     for name in $(scontrol show hostnames "\${names#NodeName=}"); do
       set -f
@@ -36,7 +42,11 @@ create_nodes() {
       set +f
     done
   done <<<"$text"
-  if [ -z "$failed" ]; then obeyed=$text; echo "created the nodes of ${recordsFile}"; fi
+  if [ -z "$failed" ]; then
+    obeyed=$text
+    expires=$((SECONDS + ${listedSeconds}))
+    echo "created the nodes of ${recordsFile}"
+  fi
 }
 `;
 
