@@ -11,6 +11,7 @@ export function actContext(over: Partial<ActContext> = {}): ActContext {
     createWorker: async () => undefined,
     wrote: () => undefined,
     refused: () => undefined,
+    requeueable: () => undefined,
     done: () => undefined,
     signal: AbortSignal.timeout(60_000),
     now: () => 0,

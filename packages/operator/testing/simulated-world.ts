@@ -165,14 +165,10 @@ export class SimulatedWorld {
         this.hasFinalizer = true;
         return;
       case 'remove-finalizer':
-        this.hasFinalizer = false;
-        this.finalized = true;
+        [this.hasFinalizer, this.finalized] = [false, true];
         return;
       case 'create-worker':
         return this.#create(action.slot, action.revision);
-      case 'adopt-worker':
-      case 'release-worker':
-        return; // nothing removes labels or owners here
       case 'patch-worker':
         return this.#patch(action);
       case 'mirror-state': {
@@ -184,6 +180,10 @@ export class SimulatedWorld {
       }
       case 'delete-worker':
         return this.#delete(action);
+      case 'adopt-worker':
+      case 'release-worker':
+      case 'forbid-requeue':
+        return; // nothing removes labels or owners here, or requeues jobs
       case 'mark-claim':
         return this.#claim(action.name, (claim) => (claim.scaledIn = action.scaledIn));
       case 'own-claim':

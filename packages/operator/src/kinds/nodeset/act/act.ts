@@ -22,7 +22,7 @@ import type { WorkerAction } from '../plan/actions.ts';
 import { confirmedBatches } from './confirmed-batches.ts';
 import { inParallel, slowStart } from './in-parallel.ts';
 import { isPodChange, type PodChange, patchPod } from './patch-pod.ts';
-import { writePower } from './power-writes.ts';
+import { failWake, forbidRequeue, writePower } from './power-writes.ts';
 import { deleteRecord, keepDown, noteFacts, setDown, updateNode } from './slurm-writes.ts';
 
 export interface ActContext {
@@ -35,6 +35,8 @@ export interface ActContext {
   readonly wrote: (slurmName: string, stillForMs?: number) => void;
   /** Told when Slurm understood an update of a worker's node and said no. Nothing else waits for that one. */
   readonly refused: (update: Of<'update-node'>, words: string) => void;
+  /** Told before a job that may not be requeued can be, and when it cannot any more. */
+  readonly requeueable: (job: string, requeueable: boolean) => void;
   readonly done: (action: WorkerAction) => void;
   readonly signal: AbortSignal;
   readonly now: () => number;
@@ -55,6 +57,7 @@ const order: readonly (readonly (WorkerAction['kind'] | 'guard-worker')[])[] = [
     'set-down',
     'keep-down',
     'power-down',
+    'forbid-requeue',
     'fail-wake',
     'hold-asleep',
     'mark-asleep',
@@ -137,12 +140,17 @@ async function perform(actions: readonly WorkerAction[], context: ActContext): P
     if (!(await setDown(action, context))) return;
   } else if (action.kind === 'keep-down') {
     if (!(await keepDown(action, context))) return;
+  } else if (action.kind === 'fail-wake') {
+    if (!(await failWake(action, context))) return;
   } else await performKind(action, context);
   for (const each of actions) context.done(each);
 }
 
 function performKind(
-  action: Exclude<WorkerAction, PodChange | Of<'update-node' | 'delete-worker' | 'set-down' | 'keep-down'>>,
+  action: Exclude<
+    WorkerAction,
+    PodChange | Of<'update-node' | 'delete-worker' | 'set-down' | 'keep-down' | 'fail-wake'>
+  >,
   context: ActContext,
 ): Promise<void> {
   switch (action.kind) {
@@ -158,6 +166,8 @@ function performKind(
       return updateNode(action.slurmName, { state: 'DRAIN', reason: action.reason }, context);
     case 'undrain':
       return updateNode(action.slurmName, { state: 'UNDRAIN' }, context);
+    case 'forbid-requeue':
+      return forbidRequeue(action.jobs, context);
     case 'delete-record':
       return deleteRecord(action.slurmName, context);
     case 'create-records':
@@ -165,7 +175,6 @@ function performKind(
     case 'power-up':
     case 'power-down':
     case 'mark-asleep':
-    case 'fail-wake':
     case 'hold-asleep':
       return writePower(action, context);
     case 'mark-claim':

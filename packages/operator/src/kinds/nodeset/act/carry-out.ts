@@ -109,6 +109,7 @@ export class NodeSetActor {
         createWorker: this.#creator(observed, client),
         wrote: (slurmName, stillForMs = 0) =>
           note({ type: 'wrote', slurmName, at: clock.now() + stillForMs }),
+        requeueable: (job, requeueable) => note({ type: 'requeueable', job, requeueable }),
         refused: ({ slurmName, topology }, message) => {
           note({ type: 'refused', slurmName, topology, message, at: clock.now() });
           log.warn({ slurmName, topology, message }, 'Slurm refuses an update');

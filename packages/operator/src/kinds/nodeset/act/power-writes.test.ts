@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseNodeState, type SlurmJob, type SlurmNode } from '@slurm-operator/slurm';
 import { actContext } from '../../../../testing/act-context.ts';
+import { now, observed } from '../../../../testing/observed.ts';
 import type { NodesView, SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
-import { writePower } from './power-writes.ts';
+import { emptyMemory, rememberedFacts, withNotes } from '../plan/memory.ts';
+import { planWorkers } from '../plan/plan-workers.ts';
+import { act } from './act.ts';
+import { failWake } from './power-writes.ts';
 
 const node = (name: string, ...flags: string[]) =>
   ({ name, state: parseNodeState(['MIXED', 'CLOUD', ...flags]), reason: '' }) as unknown as SlurmNode;
@@ -39,7 +43,7 @@ async function requested(over: Partial<Extract<NodesView, { kind: 'known' }>>, r
     resumeAfterSeconds: 60,
     jobs: [{ id: '7', adminComment: 'why' }],
   } as const;
-  const done = writePower(action, actContext({ gateway }));
+  const done = failWake(action, actContext({ gateway }));
   await (refuses ? assert.rejects(done, /no answer/) : done);
   return asked;
 }
@@ -65,6 +69,45 @@ test('a job that may not be requeued may be for that moment, because before 25.0
     'DOWN w-0',
     'job 7 {"requeue":false}',
   ]);
+});
+
+test('while Slurm does not let a job be forbidden to requeue, that is remembered, and no other job waits for it', async () => {
+  const requeue = new Map([7, 8, 9].map((id) => [String(id), false]));
+  let silent = new Set(['7']);
+  const gateway = {
+    freshView: async () => ({
+      kind: 'known',
+      nodes: [node('w-0', 'POWERING_UP')],
+      wakingJobs: [7, 8, 9].map((id) => job(id, 'w-0', false)),
+    }),
+    updateNode: async () => undefined,
+    updateJob: async (id: string, update: { requeue: boolean }) => {
+      if (silent.has(id) && !update.requeue) throw new Error('no answer');
+      requeue.set(id, update.requeue);
+    },
+  } as unknown as SlurmGateway;
+  let memory = emptyMemory;
+  const context = actContext({
+    gateway,
+    requeueable: (id, requeueable) =>
+      (memory = withNotes(memory, [{ type: 'requeueable', job: id, requeueable }])),
+  });
+  const action = {
+    kind: 'fail-wake',
+    slurmNames: ['w-0'],
+    reason: 'slurm-operator: no machine',
+    resumeAfterSeconds: 60,
+    jobs: [],
+  } as const;
+  await assert.rejects(failWake(action, context), /no answer/);
+  assert.deepEqual(Object.fromEntries(requeue), { 7: true, 8: false, 9: false });
+
+  const retried = () => planWorkers(observed([], [], rememberedFacts(memory)), now).actions;
+  assert.deepEqual(retried(), [{ kind: 'forbid-requeue', jobs: ['7'] }]);
+  silent = new Set();
+  await act(retried(), context);
+  assert.deepEqual(Object.fromEntries(requeue), { 7: false, 8: false, 9: false });
+  assert.deepEqual(retried(), []);
 });
 
 test('nothing is set down while the jobs are unknown', async () => {

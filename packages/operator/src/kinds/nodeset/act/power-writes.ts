@@ -4,10 +4,11 @@ import { maySleep } from '../autoscale/power.ts';
 import { isPoweredDown, isPoweringUp } from '../autoscale/slot-states.ts';
 import { isForeign } from '../plan/node-state.ts';
 import type { ActContext, Of } from './act.ts';
+import { inParallel } from './in-parallel.ts';
 import { isRefusal } from './slurm-writes.ts';
 
 type PowerAction = Of<
-  'create-records' | 'mark-records' | 'power-up' | 'power-down' | 'mark-asleep' | 'fail-wake' | 'hold-asleep'
+  'create-records' | 'mark-records' | 'power-up' | 'power-down' | 'mark-asleep' | 'hold-asleep'
 >;
 
 export async function writePower(action: PowerAction, context: ActContext): Promise<void> {
@@ -34,8 +35,6 @@ export async function writePower(action: PowerAction, context: ActContext): Prom
       return eachAlone(slurmNames, 'RESUME', context);
     case 'power-down':
       return powerDown(slurmNames, context);
-    case 'fail-wake':
-      return failWake(action, context);
     case 'hold-asleep':
       return holdAsleep(action, context);
     default:
@@ -67,35 +66,50 @@ const stateOf = (node: SlurmNode, deadline: number | string | undefined) => ({
 
 /**
  * Law L11: no container of these ever ran, and their pods are gone. A list that is asked for now must still show that Slurm waits for
- * them: nothing that has registered is set down. The reason on the node comes first, because the jobs are requeued with it.
+ * them: nothing that has registered is set down. The reason on the node comes first, because the jobs are requeued with it. False: Slurm
+ * does not say enough now.
  */
-async function failWake(
+export async function failWake(
   { slurmNames, reason, resumeAfterSeconds, jobs }: Of<'fail-wake'>,
   context: ActContext,
-): Promise<void> {
+): Promise<boolean> {
   const { gateway, signal } = context;
   const view = await gateway?.freshView(signal);
-  if (view === undefined || view.kind === 'unknown' || view.jobsUnknown !== undefined) return;
+  if (view === undefined || view.kind === 'unknown' || view.jobsUnknown !== undefined) return false;
   const waiting = namesIn(view, slurmNames, ({ state }) => isPoweringUp(state));
-  if (waiting.length === 0) return;
+  if (waiting.length === 0) return true;
   // Before Slurm 25.05 a job that may not be requeued ends with its nodes, although it never ran.
   const names = new Set(waiting);
-  const protectedJobs = (view.wakingJobs ?? []).filter(
-    ({ requeueable, nodes }) => !requeueable && expandHostlist(nodes).some((name) => names.has(name)),
-  );
-  const mayBeRequeued = async (requeue: boolean) => {
-    for (const { id } of protectedJobs) await gateway?.updateJob(String(id), { requeue }, signal);
-  };
-  await mayBeRequeued(true);
+  const protectedJobs = (view.wakingJobs ?? [])
+    .filter(({ requeueable, nodes }) => !requeueable && expandHostlist(nodes).some((name) => names.has(name)))
+    .map(({ id }) => String(id));
   try {
+    for (const id of protectedJobs) {
+      context.requeueable(id, true);
+      await gateway?.updateJob(id, { requeue: true }, signal);
+    }
     await told(waiting, context, async () => {
       await gateway?.updateNode(waiting, { state: 'DOWN', reason, resumeAfterSeconds }, signal);
       await gateway?.updateNode(waiting, { state: 'POWER_DOWN' }, signal);
     });
   } finally {
-    await mayBeRequeued(false);
+    await forbidRequeue(protectedJobs, context);
   }
   for (const { id, adminComment } of jobs) await gateway?.updateJob(id, { adminComment }, signal);
+  return true;
+}
+
+/** Each on its own: one that cannot be written now must not keep the others from it, and the next plan tries it again. */
+export async function forbidRequeue(
+  jobs: readonly string[],
+  { gateway, parallel, requeueable, signal }: ActContext,
+): Promise<void> {
+  if (gateway === undefined) return;
+  const failures = await inParallel(jobs, parallel, async (id) => {
+    await gateway.updateJob(id, { requeue: false }, signal);
+    requeueable(id, false);
+  });
+  if (failures.length > 0) throw failures[0];
 }
 
 /** A drain would requeue the job of a node that was allocated since, or replace the drain of a person (law L2). */

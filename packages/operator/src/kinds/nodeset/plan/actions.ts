@@ -107,6 +107,8 @@ export type WorkerAction =
       readonly resumeAfterSeconds: number;
       readonly jobs: readonly { readonly id: string; readonly adminComment: string }[];
     }
+  /** Autoscale. These jobs could be requeued only while their wake-up was abandoned, and still can: see `fail-wake`. */
+  | { readonly kind: 'forbid-requeue'; readonly jobs: readonly string[] }
   /** Autoscale. Sleeping nodes that are not offered to jobs: drained, and resumed by Slurm itself where a time is given. */
   | {
       readonly kind: 'hold-asleep';

@@ -14,6 +14,8 @@ export interface NodeSetMemory {
   readonly refusals: ReadonlyMap<string, Refusal & { readonly count: number }>;
   /** Slurm node name → why its wake-up is abandoned, from the deletion of its pod until Slurm has been told. */
   readonly gaveUp: ReadonlyMap<string, string>;
+  /** Jobs that may not be requeued, and can be since their wake-up was abandoned. */
+  readonly requeueable: ReadonlySet<string>;
   /** Since when workers that should be registered are unknown to Slurm. */
   readonly lostSince: number | undefined;
   /** Until when it is not observed again: see {@link restAfter}. */
@@ -42,13 +44,16 @@ export type Note =
       readonly topology: string | undefined;
       readonly message: string;
       readonly at: number;
-    };
+    }
+  /** A job that may not be requeued can be from now on, or cannot any more. */
+  | { readonly type: 'requeueable'; readonly job: string; readonly requeueable: boolean };
 
 export const emptyMemory: NodeSetMemory = {
   lastWrites: new Map(),
   failures: new Map(),
   refusals: new Map(),
   gaveUp: new Map(),
+  requeueable: new Set(),
   lostSince: undefined,
   restUntil: 0,
   pollsFast: false,
@@ -85,18 +90,22 @@ export function withNotes(memory: NodeSetMemory, notes: readonly Note[]): NodeSe
   const lastWrites = new Map(memory.lastWrites);
   const refusals = new Map(memory.refusals);
   const gaveUp = new Map(memory.gaveUp);
+  const requeueable = new Set(memory.requeueable);
   for (const note of notes) {
     if (note.type === 'wrote')
       // The latest counts, also where it lies ahead.
       lastWrites.set(note.slurmName, Math.max(note.at, lastWrites.get(note.slurmName) ?? note.at));
     else if (note.type === 'refused')
       refusals.set(note.slurmName, nextRefusal(refusals.get(note.slurmName), note));
-    else if (note.action.kind === 'update-node') accept(refusals, note.action);
+    else if (note.type === 'requeueable') {
+      if (note.requeueable) requeueable.add(note.job);
+      else requeueable.delete(note.job);
+    } else if (note.action.kind === 'update-node') accept(refusals, note.action);
     else if (note.action.kind === 'delete-worker' && note.action.gaveUp !== undefined)
       gaveUp.set(note.action.slurmName, note.action.gaveUp);
     else if (note.action.kind === 'fail-wake') for (const name of note.action.slurmNames) gaveUp.delete(name);
   }
-  return { ...memory, lastWrites, refusals, gaveUp };
+  return { ...memory, lastWrites, refusals, gaveUp, requeueable };
 }
 
 /** An update that is refused repeatedly is retried less and less often; another topology starts again. */
@@ -180,9 +189,9 @@ function noticeFailures(
 /** What a decision about workers sees of it. */
 export function rememberedFacts(
   memory: NodeSetMemory,
-): Pick<Observed, 'lastWrites' | 'refusals' | 'backoff' | 'lostSince' | 'gaveUp'> {
-  const { lastWrites, refusals, lostSince, gaveUp } = memory;
-  return { lastWrites, refusals, backoff: backoffOf(memory), lostSince, gaveUp };
+): Pick<Observed, 'lastWrites' | 'refusals' | 'backoff' | 'lostSince' | 'gaveUp' | 'requeueable'> {
+  const { lastWrites, refusals, lostSince, gaveUp, requeueable } = memory;
+  return { lastWrites, refusals, backoff: backoffOf(memory), lostSince, gaveUp, requeueable };
 }
 
 /** Slot key → do not create there before this moment. */

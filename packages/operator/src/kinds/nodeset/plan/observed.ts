@@ -256,6 +256,8 @@ export interface Observed {
   readonly refusals: ReadonlyMap<string, Refusal>;
   /** Autoscale: Slurm node name → why its wake-up is abandoned; its pod is deleted, or was. */
   readonly gaveUp?: ReadonlyMap<string, string> | undefined;
+  /** Autoscale: jobs that may not be requeued, and still can be: Slurm did not answer when that was to end. */
+  readonly requeueable?: ReadonlySet<string> | undefined;
   readonly pruneRecords: 'Never' | 'NodeNotFound';
 }
 

@@ -83,6 +83,7 @@ export function planWorkers(observed: Observed, now: number): WorkerPlan {
     ...(current.deleting ? waitedFor.map((worker) => worker.endsBy) : []),
     ...(slurmIsBehindUs(current) ? [now + listAgain] : []),
     ...(records.kept.length === 0 ? [] : [now + askAgain]),
+    ...(current.requeueable === undefined || current.requeueable.size === 0 ? [] : [now + listAgain]),
   ];
   return {
     actions: [
@@ -92,6 +93,7 @@ export function planWorkers(observed: Observed, now: number): WorkerPlan {
       ...workers.drains,
       ...workers.deletions,
       ...power.actions,
+      ...forbidRequeue(current),
       ...creations.actions,
       ...records.actions,
       ...(finished && current.hasFinalizer ? [{ kind: 'remove-finalizer' } as const] : []),
@@ -185,6 +187,12 @@ function planEach(
 
 const nothingNoted = { actions: [], wakeAt: undefined };
 const untouched: DrainStep = { actions: [], withheld: undefined };
+
+/** Also where autoscale was switched off since. */
+function forbidRequeue({ requeueable, slurm }: Observed): WorkerAction[] {
+  if (requeueable === undefined || requeueable.size === 0 || slurm.kind === 'unknown') return [];
+  return [{ kind: 'forbid-requeue', jobs: [...requeueable] }];
+}
 
 /** A NodeSet that is being deleted adopts nothing. */
 function ownershipActions({ orphans, released, deleting }: Observed): WorkerAction[] {

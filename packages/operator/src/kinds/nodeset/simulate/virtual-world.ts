@@ -165,6 +165,7 @@ export class VirtualWorld {
       case 'mark-asleep':
       case 'fail-wake':
       case 'hold-asleep':
+      case 'forbid-requeue':
         return; // Slurm decides when an autoscaled worker is needed; that is not simulated.
       default:
         return this.#changeNode(action, now);
