@@ -54,7 +54,8 @@ const idleBytesPerSecond = 20_000;
  *
  * A job that was requeued and runs again between two lists looks as if it had never stopped, with another start and other
  * nodes. So its details are invalid after an outage, and when a job left one of its nodes (`invalidate`): such a job is
- * `missing` until it was read again.
+ * `missing` until it was read again. So is one that is suspended: its nodes are no longer shown as busy, and a job can get more of them
+ * while it runs.
  */
 export class JobWatch {
   readonly #lister: Lister<Listing>;
@@ -168,7 +169,8 @@ async function listStates(
   for (const [id, state] of states) {
     if (!occupiesNodes(state)) continue;
     const known = last.running.get(id);
-    if (known === undefined || isInvalidated(known, invalidated)) {
+    const isSuspended = state.includes('SUSPENDED') && known?.state.includes('SUSPENDED') !== true;
+    if (known === undefined || isSuspended || isInvalidated(known, invalidated)) {
       missing.add(id);
       continue;
     }
