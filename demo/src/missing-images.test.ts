@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@slurm-operator/kube';
+import { aPod } from '@slurm-operator/kube/testing';
 import { explainMissing, hasImages, missingImages } from './missing-images.ts';
 import { demoImages } from './names.ts';
 
-const pod = (...states: object[]): Pod =>
-  ({
+const pod = (...states: object[]) =>
+  aPod({
     spec: {
       containers: [
         { name: 'a', image: 'one:1' },
@@ -13,7 +14,7 @@ const pod = (...states: object[]): Pod =>
       ],
     },
     status: { containerStatuses: states.map((state, index) => ({ name: 'ab'[index], state })) },
-  }) as unknown as Pod;
+  });
 const waiting = (reason: string, message?: string) => ({ waiting: { reason, message } });
 
 for (const [reason, given, missing, complete] of [

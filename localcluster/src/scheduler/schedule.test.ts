@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aPod } from '@slurm-operator/kube/testing';
 import fc from 'fast-check';
 import type { Node, Pod } from '../objects/objects.ts';
 import { addPod, removePod, requestsOf, viewNode } from './node-view.ts';
@@ -19,14 +20,12 @@ function aNode(
   } as unknown as Node;
 }
 
-function aPod(spec: object = {}, labels: object = {}, requests: object = {}): Pod {
+function podWith(spec: object = {}, labels: object = {}, requests: object = {}): Pod {
   count += 1;
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: `p${count}`, namespace: 'ns', uid: `uid-${count}`, labels },
+  return aPod({
+    metadata: { name: `p${count}`, uid: `uid-${count}`, labels },
     spec: { containers: [{ name: 'c', resources: { requests } }], ...spec },
-  } as unknown as Pod;
+  });
 }
 
 const place = (pod: Pod, nodes: readonly { node: Node; pods?: readonly Pod[] }[]) =>
@@ -46,22 +45,22 @@ const apart = (labels: object) => ({
 });
 
 const refusals: readonly { reason: string; pod: Pod; nodes: Parameters<typeof place>[1]; says: string }[] = [
-  { reason: 'no nodes at all', pod: aPod(), nodes: [], says: 'no nodes available to schedule pods' },
+  { reason: 'no nodes at all', pod: podWith(), nodes: [], says: 'no nodes available to schedule pods' },
   {
     reason: 'too little of two things on one node',
-    pod: aPod({}, {}, { cpu: '9', memory: '9Gi' }),
+    pod: podWith({}, {}, { cpu: '9', memory: '9Gi' }),
     nodes: [{ node: aNode('a') }],
     says: '0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
   },
   {
     reason: 'a full node whose pods are as important',
-    pod: aPod({}, {}, { cpu: '3' }),
-    nodes: [{ node: aNode('a'), pods: [aPod({}, {}, { cpu: '2' })] }],
+    pod: podWith({}, {}, { cpu: '3' }),
+    nodes: [{ node: aNode('a'), pods: [podWith({}, {}, { cpu: '2' })] }],
     says: '0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.',
   },
   {
     reason: 'each node has its own reason',
-    pod: aPod({ nodeSelector: { disk: 'ssd' } }),
+    pod: podWith({ nodeSelector: { disk: 'ssd' } }),
     nodes: [
       { node: aNode('a', { spec: { unschedulable: true } }) },
       { node: aNode('b', { spec: { taints: [{ key: 'team', value: 'x', effect: 'NoSchedule' }] } }) },
@@ -71,31 +70,31 @@ const refusals: readonly { reason: string; pod: Pod; nodes: Parameters<typeof pl
   },
   {
     reason: 'one of a kind per node',
-    pod: aPod(apart({ app: 'web' }), { app: 'web' }),
-    nodes: [{ node: aNode('a'), pods: [aPod({}, { app: 'web' })] }],
+    pod: podWith(apart({ app: 'web' }), { app: 'web' }),
+    nodes: [{ node: aNode('a'), pods: [podWith({}, { app: 'web' })] }],
     says: "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
   },
   {
     reason: 'another pod does not want it there',
-    pod: aPod({}, { app: 'web' }),
-    nodes: [{ node: aNode('a'), pods: [aPod(apart({ app: 'web' }))] }],
+    pod: podWith({}, { app: 'web' }),
+    nodes: [{ node: aNode('a'), pods: [podWith(apart({ app: 'web' }))] }],
     says: "0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
   },
   {
     reason: 'a taken host port',
-    pod: aPod({ containers: [{ name: 'c', ports: [{ containerPort: 80, hostPort: 80 }] }] }),
+    pod: podWith({ containers: [{ name: 'c', ports: [{ containerPort: 80, hostPort: 80 }] }] }),
     nodes: [
       {
         node: aNode('a'),
-        pods: [aPod({ containers: [{ name: 'c', ports: [{ containerPort: 80, hostPort: 80 }] }] })],
+        pods: [podWith({ containers: [{ name: 'c', ports: [{ containerPort: 80, hostPort: 80 }] }] })],
       },
     ],
     says: "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
   },
   {
     reason: 'more pods than the node takes',
-    pod: aPod(),
-    nodes: [{ node: aNode('a', { capacity: { pods: '1' } }), pods: [aPod()] }],
+    pod: podWith(),
+    nodes: [{ node: aNode('a', { capacity: { pods: '1' } }), pods: [podWith()] }],
     says: '0/1 nodes are available: 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.',
   },
 ];
@@ -111,7 +110,7 @@ test('a tolerated taint, a matching expression and the first of a group are no o
     spec: { taints: [{ key: 'team', value: 'x', effect: 'NoSchedule' }] },
     labels: { zone: 'z1' },
   });
-  const pod = aPod(
+  const pod = podWith(
     {
       tolerations: [{ key: 'team', operator: 'Exists' }],
       affinity: {
@@ -136,7 +135,7 @@ test('a tolerated taint, a matching expression and the first of a group are no o
 
 test('siblings spread over the nodes without being asked to', () => {
   const owner = { ownerReferences: [{ uid: 'set' }] };
-  const sibling = () => ({ ...aPod(), metadata: { ...aPod().metadata, ...owner } }) as unknown as Pod;
+  const sibling = () => ({ ...podWith(), metadata: { ...podWith().metadata, ...owner } }) as unknown as Pod;
   const views = ['a', 'b', 'c'].map((name) => viewNode(aNode(name)));
   const chosen = new Set<string>();
   for (let index = 0; index < 3; index++) {
@@ -163,8 +162,8 @@ test('a hard spread constraint holds back what would tip the balance', () => {
   };
   const a = aNode('a', { labels: { zone: '1' } });
   const b = aNode('b', { labels: { zone: '2' } });
-  const pod = aPod(spread, { app: 'x' });
-  assert.deepEqual(place(pod, [{ node: a, pods: [aPod({}, { app: 'x' })] }, { node: b }]), { node: 'b' });
+  const pod = podWith(spread, { app: 'x' });
+  assert.deepEqual(place(pod, [{ node: a, pods: [podWith({}, { app: 'x' })] }, { node: b }]), { node: 'b' });
 });
 
 test('a soft spread constraint counts only pods with the same values of matchLabelKeys', () => {
@@ -180,8 +179,8 @@ test('a soft spread constraint counts only pods with the same values of matchLab
     ],
   };
   const host = (name: string) => aNode(name, { labels: { host: name } });
-  const [old, fresh] = ['old', 'new'].map((hash) => aPod({}, { app: 'x', hash }));
-  const pod = aPod(spread, { app: 'x', hash: 'new' });
+  const [old, fresh] = ['old', 'new'].map((hash) => podWith({}, { app: 'x', hash }));
+  const pod = podWith(spread, { app: 'x', hash: 'new' });
   assert.deepEqual(
     place(pod, [
       { node: host('a'), pods: [old, old] as Pod[] },
@@ -192,9 +191,9 @@ test('a soft spread constraint counts only pods with the same values of matchLab
 });
 
 test('a more important pod throws out the fewest of the least important', () => {
-  const low = aPod({ priority: 1 }, {}, { cpu: '2' });
-  const lower = aPod({ priority: 0 }, {}, { cpu: '2' });
-  const placement = place(aPod({ priority: 10 }, {}, { cpu: '2' }), [
+  const low = podWith({ priority: 1 }, {}, { cpu: '2' });
+  const lower = podWith({ priority: 0 }, {}, { cpu: '2' });
+  const placement = place(podWith({ priority: 10 }, {}, { cpu: '2' }), [
     { node: aNode('a'), pods: [low, lower] },
   ]);
   assert.ok('preempt' in placement && placement.preempt !== undefined);
@@ -206,7 +205,7 @@ test('a more important pod throws out the fewest of the least important', () => 
 
 test('init containers count by their peak, sidecars for the whole life', () => {
   const container = (cpu: string, more: object = {}) => ({ resources: { requests: { cpu } }, ...more });
-  const pod = aPod({
+  const pod = podWith({
     initContainers: [container('500m', { restartPolicy: 'Always' }), container('2')],
     containers: [container('1'), container('200m')],
   });
@@ -219,7 +218,7 @@ test('whatever is placed fits, and taking pods off gives everything back', () =>
       const views = ['a', 'b', 'c'].map((name) => viewNode(aNode(name)));
       const placed: { view: (typeof views)[number]; pod: Pod }[] = [];
       for (const size of sizes) {
-        const pod = aPod({}, {}, { cpu: `${size}m` });
+        const pod = podWith({}, {}, { cpu: `${size}m` });
         const placement = schedulePod(pod, views);
         const view = views.find((one) => 'node' in placement && one.node.metadata.name === placement.node);
         if (view === undefined) {

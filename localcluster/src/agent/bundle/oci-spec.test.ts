@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aPod } from '@slurm-operator/kube/testing';
 import fc from 'fast-check';
-import type { Container, DataObject, Pod } from '../../objects/objects.ts';
+import type { Container, DataObject } from '../../objects/objects.ts';
 import { AgentError } from '../errors.ts';
 import { capabilitiesOf, containerCapabilities } from './capabilities.ts';
 import { buildEnvironment, expand, resourceValue } from './environment.ts';
@@ -9,11 +10,11 @@ import { buildOciSpec, commandOf } from './oci-spec.ts';
 import { resolveUser } from './user.ts';
 
 const pod = (spec: object = {}) =>
-  ({
-    metadata: { name: 'p', namespace: 'ns', uid: 'u', labels: { app: 'x' } },
+  aPod({
+    metadata: { labels: { app: 'x' } },
     spec: { containers: [], serviceAccountName: 'sa', nodeName: 'n', ...spec },
     status: { podIP: '10.0.0.9', hostIP: '10.0.0.1' },
-  }) as unknown as Pod;
+  });
 const container = (fields: object = {}) => ({ name: 'c', ...fields }) as unknown as Container;
 const everything = capabilitiesOf('1ffffffffff');
 const accounts = {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aPod } from '@slurm-operator/kube/testing';
 import fc from 'fast-check';
 import type { Pod } from '../../objects/objects.ts';
 import { whenEnded, whenStarted } from './container-changes.ts';
@@ -8,12 +9,11 @@ import { backOffAfter, planPod } from './plan.ts';
 import { recordsFrom } from './recover.ts';
 import { phaseOf, podStatus } from './status.ts';
 
-const pod = (spec: object = {}, status?: object) =>
-  ({
-    metadata: { name: 'p', namespace: 'ns', uid: 'u' },
+const pod = (spec: object = {}, status: object = {}) =>
+  aPod({
     spec: { restartPolicy: 'Always', containers: [{ name: 'a' }, { name: 'b' }], ...spec },
-    ...(status === undefined ? {} : { status }),
-  }) as unknown as Pod;
+    status,
+  });
 const running = (name: string, more: Partial<ContainerRecord> = {}): ContainerRecord => ({
   ...newRecord(name),
   state: { is: 'running', startedAt: 0, containerId: 'x' },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aPod } from '@slurm-operator/kube/testing';
 import type { Node, Pod } from '../../objects/objects.ts';
 import { planCollection } from '../pod-collector/plan.ts';
 import { evictionTime, planNode } from './plan.ts';
@@ -58,7 +59,7 @@ test('taints follow the state, and eviction only while some node is healthy', ()
 });
 
 const pod = (tolerations: readonly object[], more: object = {}) =>
-  ({ metadata: { name: 'p', ...more }, spec: { nodeName: 'n', tolerations }, status: {} }) as unknown as Pod;
+  aPod({ metadata: more, spec: { nodeName: 'n', tolerations } });
 const tainted = node('Unknown', {
   taints: [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute', timeAdded: '2026-01-02T03:04:05Z' }],
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aPod } from '@slurm-operator/kube/testing';
 import fc from 'fast-check';
 import type { Pod, StatefulSet } from '../../objects/objects.ts';
 import { type Action, type Observed, ordinalOf, planStatefulSet } from './plan.ts';
@@ -44,11 +45,9 @@ interface PodState {
   readonly phase?: string;
 }
 
-function aPod(set: StatefulSet, ordinal: number, state: PodState = {}): Pod {
+function podOf(set: StatefulSet, ordinal: number, state: PodState = {}): Pod {
   const { ready = true, revision = revisionOf(set), deleting = false, phase = 'Running' } = state;
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
+  return aPod({
     metadata: {
       ...metadata(`web-${ordinal}`, `pod-${ordinal}`),
       labels: { app: 'web', 'controller-revision-hash': revision },
@@ -57,9 +56,8 @@ function aPod(set: StatefulSet, ordinal: number, state: PodState = {}): Pod {
       ],
       ...(deleting ? { deletionTimestamp: '2026-01-02T00:00:00Z' } : {}),
     },
-    spec: { containers: [] },
     status: { phase, conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
-  } as unknown as Pod;
+  });
 }
 
 const observe = (set: StatefulSet, pods: readonly Pod[] = []): Observed => ({
@@ -99,54 +97,54 @@ const table: readonly {
   {
     reason: 'the next waits until the last is ready',
     set: aSet(),
-    pods: (set) => [aPod(set, 0, { ready: false })],
+    pods: (set) => [podOf(set, 0, { ready: false })],
   },
-  { reason: 'and comes when it is', set: aSet(), pods: (set) => [aPod(set, 0)], creates: ['web-1'] },
+  { reason: 'and comes when it is', set: aSet(), pods: (set) => [podOf(set, 0)], creates: ['web-1'] },
   {
     reason: 'a pod that is going away holds its name: nothing replaces it',
     set: aSet({ replicas: 1 }),
-    pods: (set) => [aPod(set, 0, { deleting: true })],
+    pods: (set) => [podOf(set, 0, { deleting: true })],
   },
   {
     reason: 'a failed pod is deleted and created again',
     set: aSet({ replicas: 1 }),
-    pods: (set) => [aPod(set, 0, { phase: 'Failed', ready: false })],
+    pods: (set) => [podOf(set, 0, { phase: 'Failed', ready: false })],
     deletes: ['web-0'],
   },
   {
     reason: 'scale-down takes the highest first, one at a time',
     set: aSet({ replicas: 1 }),
-    pods: (set) => [aPod(set, 0), aPod(set, 1), aPod(set, 2)],
+    pods: (set) => [podOf(set, 0), podOf(set, 1), podOf(set, 2)],
     deletes: ['web-2'],
   },
   {
     reason: 'a rollout begins at the top',
     set: aSet(),
-    pods: (set) => [0, 1, 2].map((ordinal) => aPod(set, ordinal, { revision: 'web-old' })),
+    pods: (set) => [0, 1, 2].map((ordinal) => podOf(set, ordinal, { revision: 'web-old' })),
     deletes: ['web-2'],
   },
   {
     reason: 'and waits for what it replaced',
     set: aSet(),
     pods: (set) => [
-      aPod(set, 0, { revision: 'web-old' }),
-      aPod(set, 1, { revision: 'web-old' }),
-      aPod(set, 2, { ready: false }),
+      podOf(set, 0, { revision: 'web-old' }),
+      podOf(set, 1, { revision: 'web-old' }),
+      podOf(set, 2, { ready: false }),
     ],
   },
   {
     reason: 'a partition stops it',
     set: aSet({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } }),
     pods: (set) => [
-      aPod(set, 0, { revision: 'web-old' }),
-      aPod(set, 1, { revision: 'web-old' }),
-      aPod(set, 2),
+      podOf(set, 0, { revision: 'web-old' }),
+      podOf(set, 1, { revision: 'web-old' }),
+      podOf(set, 2),
     ],
   },
   {
     reason: 'OnDelete touches nothing',
     set: aSet({ updateStrategy: { type: 'OnDelete' } }),
-    pods: (set) => [0, 1, 2].map((ordinal) => aPod(set, ordinal, { revision: 'web-old' })),
+    pods: (set) => [0, 1, 2].map((ordinal) => podOf(set, ordinal, { revision: 'web-old' })),
   },
 ];
 
@@ -169,7 +167,7 @@ test('a claim is owned by the set, or by the pod that is removed, as its retenti
       { metadata: metadata(`data-web-${ordinal}`, `claim-${ordinal}`), spec: {} },
     ] as const;
   const claims = new Map([claim(0), claim(1)]) as unknown as Observed['claims'];
-  const { actions } = planStatefulSet({ ...observe(set, [aPod(set, 0), aPod(set, 1)]), claims }, now);
+  const { actions } = planStatefulSet({ ...observe(set, [podOf(set, 0), podOf(set, 1)]), claims }, now);
   const owners = actions.flatMap((action) =>
     action.do === 'ownClaim' ? [[action.claim.metadata.name, action.owners.map((owner) => owner.kind)]] : [],
   );
@@ -181,7 +179,7 @@ test('a claim is owned by the set, or by the pod that is removed, as its retenti
 
 test('names that are no ordinal of the set are not its pods', () => {
   const set = aSet();
-  const named = (name: string) => ({ ...aPod(set, 0), metadata: metadata(name, 'x') }) as Pod;
+  const named = (name: string) => ({ ...podOf(set, 0), metadata: metadata(name, 'x') }) as Pod;
   assert.deepEqual(
     ['web-0', 'web-12', 'web-01', 'web-', 'web-a', 'other-1'].map((name) => ordinalOf(set, named(name))),
     [0, 12, undefined, undefined, undefined, undefined],
@@ -200,7 +198,7 @@ function play(set: StatefulSet, start: readonly Pod[]): { pods: Pod[]; widest: n
     if (creates.length + deletes.length === 0) return { pods, widest, steps };
     pods = [
       ...pods.filter((pod) => !deletes.includes(pod.metadata.name)),
-      ...creates.map((name) => aPod(set, Number(name.slice(4)))),
+      ...creates.map((name) => podOf(set, Number(name.slice(4)))),
     ];
   }
   throw new Error('it never came to rest');
@@ -216,7 +214,7 @@ test('from any start a set comes to rest with just its ordinals on its revision,
       (replicas, parallel, ordinals, old) => {
         const set = aSet({ replicas, podManagementPolicy: parallel ? 'Parallel' : 'OrderedReady' });
         const start = ordinals.map((ordinal) =>
-          aPod(set, ordinal, old[ordinal] === true ? { revision: 'web-old' } : {}),
+          podOf(set, ordinal, old[ordinal] === true ? { revision: 'web-old' } : {}),
         );
         const { pods, widest } = play(set, start);
         assert.deepEqual(

@@ -9,11 +9,11 @@ import {
   type Node,
   namespaces,
   nodes,
-  type Pod,
   pods,
   silent,
   systemClock,
 } from '@slurm-operator/kube';
+import { aPod } from '@slurm-operator/kube/testing';
 import { isLastReplica, StepAside, takesReplica } from './step-aside.ts';
 
 const ready = { conditions: [{ type: 'Ready', status: 'True' }] };
@@ -52,7 +52,7 @@ test('a node takes a replica only by its nodeSelector, its affinity and its tole
 
 test('a replica is the last one when a peer waits for a node and no peer is ready', () => {
   const pod = (uid: string, { node = 'a', isReady = true, isDeleted = false, owner = 'set' } = {}) =>
-    ({
+    aPod({
       metadata: {
         name: uid,
         uid,
@@ -61,7 +61,7 @@ test('a replica is the last one when a peer waits for a node and no peer is read
       },
       spec: node === '' ? {} : { nodeName: node },
       status: isReady ? ready : {},
-    }) as unknown as Pod;
+    });
   const waiting = pod('waiting', { node: '', isReady: false });
   const own = pod('own');
   assert.equal(isLastReplica(own, [own]), false, 'one replica has no budget');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
 import type { Live, Pod } from '@slurm-operator/kube';
+import { aPod } from '@slurm-operator/kube/testing';
 import { belonging } from './belonging.ts';
 import { observeWorker } from './observe-worker.ts';
 
@@ -12,7 +13,7 @@ function pod(
   name: string,
   over: { owner?: string; labels?: Record<string, string>; deleted?: boolean } = {},
 ): Live<Pod> {
-  return {
+  return aPod({
     metadata: {
       name,
       uid: name,
@@ -24,7 +25,7 @@ function pod(
           : [{ apiVersion: 'v1', kind: 'NodeSet', name: 'w', uid: over.owner, controller: true }],
     },
     spec: { containers: [{ name: 'slurmd' }] },
-  } as unknown as Live<Pod>;
+  });
 }
 
 test('a pod is a worker, waits to be one, is let go, or only stands in the way', () => {

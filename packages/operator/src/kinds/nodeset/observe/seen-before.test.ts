@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
 import type { Cache } from '@slurm-operator/kube';
+import { aPod } from '@slurm-operator/kube/testing';
 import { emptyMemory } from '../plan/memory.ts';
 import { observeFacts } from './observe-facts.ts';
 import { SeenBefore } from './seen-before.ts';
@@ -10,18 +11,19 @@ const now = Date.parse('2026-01-02T00:00:00Z');
 const count = 50;
 const ordinals = Array.from({ length: count }, (_, ordinal) => ordinal);
 
-const pod = (ordinal: number, annotations: Record<string, string> = {}) => ({
-  metadata: {
-    name: `w-${ordinal}`,
-    namespace: 'slurm',
-    uid: `uid-${ordinal}`,
-    labels: { 'app.kubernetes.io/name': 'slurmd', 'app.kubernetes.io/instance': 'w' },
-    annotations,
-    ownerReferences: [{ kind: 'NodeSet', name: 'w', uid: 'set', controller: true }],
-  },
-  spec: { hostname: `w-${ordinal}`, nodeName: `n-${ordinal}`, containers: [{ name: 'slurmd' }] },
-  status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
-});
+const pod = (ordinal: number, annotations: Record<string, string> = {}) =>
+  aPod({
+    metadata: {
+      name: `w-${ordinal}`,
+      namespace: 'slurm',
+      uid: `uid-${ordinal}`,
+      labels: { 'app.kubernetes.io/name': 'slurmd', 'app.kubernetes.io/instance': 'w' },
+      annotations,
+      ownerReferences: [{ kind: 'NodeSet', name: 'w', uid: 'set', controller: true }],
+    },
+    spec: { hostname: `w-${ordinal}`, nodeName: `n-${ordinal}`, containers: [{ name: 'slurmd' }] },
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+  });
 
 const node = (ordinal: number, since = '2026-01-01T00:00:00Z') => ({
   metadata: { name: `n-${ordinal}`, creationTimestamp: '2025-01-01T00:00:00Z' },
