@@ -49,8 +49,8 @@ export const plantedFaults: readonly PlantedFault[] = [
     edits: [
       {
         file: 'slurm-config/guard/guard-config.ts',
-        find: 'const settings = settingHolds(change);',
-        replace: 'const settings = settingHolds(change).slice(0, 0);',
+        find: 'const settings = [...settingHolds(change), ...maxNodeCountHolds(change, going.length)];',
+        replace: 'const settings = settingHolds(change);',
       },
     ],
   },
@@ -143,14 +143,14 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'future-nodes',
-    often: ['change extraConf', 'set maxNodeCount', 'scale', 'submit a job', 'the cluster moves on'],
+    often: ['lower maxNodeCount beside FUTURE nodes', 'scale', 'submit a job', 'the cluster moves on'],
     what: 'MaxNodeCount is lowered below the workers and FUTURE nodes together',
     law: /L12: .* MaxNodeCount|L8: nodes/,
     edits: [
       {
-        file: 'slurm-config/guard/settings-that-cost-jobs.ts',
-        find: 'const nodeCount = slurm.nodeCount + unlisted;',
-        replace: 'const nodeCount = slurm.nodeCount + unlisted * 0;',
+        file: 'slurm-config/guard/node-room.ts',
+        find: 'added: unlisted(to, slurm),',
+        replace: 'added: 0 * unlisted(to, slurm),',
       },
     ],
   },

@@ -255,6 +255,12 @@ const combined: Readonly<Record<string, Step>> = {
     await people['change the update strategy']?.(world, i);
     if (set !== undefined) await world.operate({ nodeSet: set.metadata.name }, 1 + (i % 2));
   },
+  'lower maxNodeCount beside FUTURE nodes': async (world, i) => {
+    await people['change extraConf']?.(world, 2);
+    await machinery['the cluster moves on']?.(world, 7);
+    await machinery['submit a job']?.(world, i);
+    await people['set maxNodeCount']?.(world, 1 + (i % 3));
+  },
 };
 
 const steps: Readonly<Record<string, Step>> = { ...machinery, ...people, ...accidents, ...combined };

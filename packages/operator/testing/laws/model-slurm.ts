@@ -105,9 +105,8 @@ export class ModelSlurm {
       if (this.conf.nodes.has(name))
         for (const job of this.on(name))
           this.#fail(job, `its slurmd ${name} ended: slurm.conf has a NodeName line with its name`);
-    const future = [...this.conf.nodes.values()].filter((node) => node.future).length;
     const names = [...this.nodes.keys()];
-    for (const name of names.slice(Math.max(0, this.conf.maxNodeCount - future))) {
+    for (const name of names.slice(this.#room())) {
       this.nodes.delete(name);
       for (const job of this.on(name))
         this.#fail(job, `MaxNodeCount=${this.conf.maxNodeCount} has no room for its node ${name}`);
@@ -151,7 +150,7 @@ export class ModelSlurm {
   register({ name, owner, ...slurmd }: Slurmd): boolean {
     const known = this.nodes.get(name);
     if (known === undefined) {
-      if (this.nodes.size >= this.conf.maxNodeCount) return false;
+      if (this.nodes.size >= this.#room()) return false;
       const { address, instanceId, instanceType, features, startedAt: slurmdStartedAt } = slurmd;
       const fresh = { down: false, drained: false, reason: '', comment: '', topology: '' };
       const registered = { address, instanceId, instanceType, features, slurmdStartedAt };
@@ -249,6 +248,12 @@ export class ModelSlurm {
       }
     }
     return undefined;
+  }
+
+  /** How many nodes may register: nodes of slurm.conf with State=FUTURE take room, too. */
+  #room(): number {
+    const future = [...this.conf.nodes.values()].filter((node) => node.future).length;
+    return Math.max(0, this.conf.maxNodeCount - future);
   }
 
   #hasFeature(feature: string): boolean {

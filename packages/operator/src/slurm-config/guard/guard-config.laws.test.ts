@@ -84,9 +84,16 @@ function lost(from: string, to: string, { jobs, nodeCount }: Known): string[] {
           job.nodes.some((name) => lineOf(from, 'NodeName', name) !== lineOf(to, 'NodeName', name))) ||
         job.gres.some((name) => had.has(name) && !gres.has(name)) ||
         (job.active && setting(from, 'SlurmdSpoolDir') !== setting(to, 'SlurmdSpoolDir')) ||
-        nodeCount > Number(setting(to, 'MaxNodeCount')),
+        isCrowded(from, to, nodeCount),
     )
     .map(({ id }) => id);
+}
+
+/** Nodes that registered themselves do not fit beside the nodes of slurm.conf. */
+function isCrowded(from: string, to: string, nodeCount: number): boolean {
+  const registered = nodeCount - recordsIn(from, 'NodeName').size;
+  const all = registered + recordsIn(to, 'NodeName').size;
+  return registered > 0 && all > Number(setting(to, 'MaxNodeCount'));
 }
 
 /** slurmctld ends on a partition that names something that does not exist. */
@@ -113,7 +120,7 @@ function work(from: Shape, jobs: readonly Omit<WorkJob, 'id'>[], nodes: number, 
     kind: 'known',
     jobs: jobsOf(text, jobs),
     partitions: new Map([...partitionsIn(text)].map((name) => [name, open])),
-    nodeCount: Math.min(nodes, from.maxNodeCount),
+    nodeCount: statics.length + Math.max(0, Math.min(nodes, from.maxNodeCount - statics.length)),
     jobCount: jobs.length,
   };
 }

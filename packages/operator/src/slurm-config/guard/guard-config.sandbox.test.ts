@@ -194,6 +194,24 @@ for (const version of ['26.05', '24.11'] as const)
       await deleteNode();
     });
 
+    for (const line of ['NodeName=s[1-2] NodeAddr=127.0.0.1 CPUs=1', 'NodeName=f[1-2] CPUs=1 State=FUTURE'])
+      test(`nodes of slurm.conf for which MaxNodeCount has no room wait: ${line}`, async () => {
+        const most = [...short, ...long, 'MaxNodeCount=3'];
+        await start(most);
+        const ids = [await submit('long'), await submit('short')];
+        for (const id of ids) await isIn(id, 'RUNNING');
+        const held = await apply([...most, line]);
+        await slurm.run('scontrol', 'reconfigure');
+        assert.deepEqual(await Promise.all(ids.map(stateOf)), ['RUNNING', 'RUNNING']);
+        assert.deepEqual([held.text, held.holds[0]?.cause], [inForce, 'nodes']);
+        assert.match(held.holds[0]?.message ?? '', /MaxNodeCount=3 .* 2 more nodes .* 2 that Slurm has/);
+        await converges([...short, ...long, 'MaxNodeCount=4', line]);
+        assert.deepEqual(await Promise.all(ids.map(stateOf)), ['RUNNING', 'RUNNING']);
+        for (const id of ids) await connection.client.jobs.cancel(id);
+        for (const id of ids) await isIn(id, 'CANCELLED');
+        await converges(most);
+      });
+
     test('MaxNodeCount does not shrink under the nodes and their jobs', async () => {
       await start([...short, ...long, 'MaxNodeCount=1024']);
       const ids = [await submit('long'), await submit('short')];

@@ -13,6 +13,7 @@ import {
 } from './conf-content.ts';
 import { describeJobs, type Hold, heldJobs, moveOrCancel, noJobs, wholeConfiguration } from './hold.ts';
 import { jobsOfMissingNodes } from './missing-nodes.ts';
+import { maxNodeCountHolds, nodeRoomHolds } from './node-room.ts';
 import { partitionsOfSlurmAlone } from './partitions-of-slurm-alone.ts';
 import { settingHolds } from './settings-that-cost-jobs.ts';
 import {
@@ -86,8 +87,14 @@ export function guardConfig(input: GuardInput): GuardedConfig {
   const heldSets = nodeSets.map(({ name }) => entryOf(change.from.nodeSets, name));
   const nodes = heldNodes(change, [...heldPartitions, ...heldSets]);
 
-  // 4. Keys whose change makes Slurm lose jobs or nodes.
-  const settings = settingHolds(change);
+  // 4. New nodes must not push others out. Nodes without a hold go with this change.
+  const stay = nodes.entries.length > 0 ? change.from.nodes : change.to.nodes;
+  const going = [...change.from.nodes.keys()].filter((name) => !stay.has(name) && hasNode(slurm, name));
+  const room = nodeRoomHolds(change, going.length);
+  if (room.length > 0) return { text: inForce, holds: room, nodes: closing };
+
+  // 5. Keys whose change makes Slurm lose jobs or nodes.
+  const settings = [...settingHolds(change), ...maxNodeCountHolds(change, going.length)];
 
   const holds = [...partitions, ...nodeSets, ...nodes.holds, ...settings.map(({ hold }) => hold)];
   if (holds.length === 0) return { text: desired, holds, nodes: closing };
@@ -105,6 +112,8 @@ export function guardConfig(input: GuardInput): GuardedConfig {
     ),
   };
 }
+
+const hasNode = (slurm: SlurmWork, node: string): boolean => slurm.kind === 'known' && slurm.nodes.has(node);
 
 /** Whether Slurm must be asked before the desired configuration may be put in force. */
 export function needsSlurm(inForce: string | undefined, desired: string): boolean {

@@ -1,5 +1,4 @@
 /** Keys of slurm.conf whose change makes Slurm lose jobs, each with what was seen on real daemons. Pure. */
-import { type ConfEntry, valueOf } from './conf-content.ts';
 import { describeJobs, type Hold, heldJobs, noJobs } from './hold.ts';
 import type { Change, WorkJob } from './slurm-work.ts';
 
@@ -66,8 +65,8 @@ const costlyKeys: readonly CostlyKey[] = [
   },
 ];
 
-export function settingHolds({ from, to, slurm, expected }: Change): HeldSetting[] {
-  const held = costlyKeys.flatMap(({ key, fallback, cost, when = differs, loses }): HeldSetting[] => {
+export function settingHolds({ from, to, slurm }: Change): HeldSetting[] {
+  return costlyKeys.flatMap(({ key, fallback, cost, when = differs, loses }): HeldSetting[] => {
     const before = from.settings.get(key.toLowerCase()) ?? fallback;
     const after = to.settings.get(key.toLowerCase()) ?? fallback;
     if (before === undefined || after === undefined || before === after || !when(before, after)) return [];
@@ -96,51 +95,7 @@ export function settingHolds({ from, to, slurm, expected }: Change): HeldSetting
     const message = `${stays}. No job needs it now, but one that is submitted during the change would be lost. Close partition ${listed(open)}, each with "scontrol update partition=${open[0]} state=inactive": then it changes, and the change opens them again.`;
     return [{ key, value: before, hold: { ...hold, cause: 'closing', jobs: noJobs, message } }];
   });
-  return [...held, ...maxNodeCountHold({ from, to, slurm, ...(expected && { expected }) })];
 }
-
-/** Slurm drops the records of nodes that no longer fit, and with them their jobs and the jobs that ask for them by name. */
-function maxNodeCountHold({ from, to, slurm, expected }: Change): HeldSetting[] {
-  const before = from.settings.get('maxnodecount');
-  // Without the key Slurm drops every node that registered itself.
-  const after = to.settings.get('maxnodecount') ?? '0';
-  if (before === undefined || !isSmaller(before, after)) return [];
-  const stays = `MaxNodeCount stays ${before} instead of ${after}`;
-  const hold = { kind: 'Setting', name: 'MaxNodeCount', jobs: noJobs } as const;
-  if (slurm.kind === 'unknown')
-    return [
-      {
-        key: 'MaxNodeCount',
-        value: before,
-        hold: {
-          ...hold,
-          cause: 'unknown',
-          message: `${stays}, because the number of nodes in Slurm is unknown: ${slurm.why}`,
-        },
-      },
-    ];
-  // A worker that registers between this decision and the new configuration gets jobs, and would be dropped with them.
-  const unregistered = (expected?.names ?? []).filter((name) => !slurm.nodes.has(name)).length;
-  const coming = unregistered + (expected?.absent ?? 0);
-  // slurmrestd does not list FUTURE nodes, and slurmctld counts them.
-  const unlisted = [...to.nodes].filter(([name, node]) => isFuture(node) && !slurm.nodes.has(name)).length;
-  const nodeCount = slurm.nodeCount + unlisted;
-  if (nodeCount + coming <= Number(after)) return [];
-  const more = coming === 0 ? '' : ` and ${coming} more workers are about to register`;
-  return [
-    {
-      key: 'MaxNodeCount',
-      value: before,
-      hold: {
-        ...hold,
-        cause: 'nodes',
-        message: `${stays}, because Slurm has ${nodeCount} nodes${more}: Slurm would drop those that do not fit, with their jobs. It is lowered when they are removed.`,
-      },
-    },
-  ];
-}
-
-const isFuture = (node: ConfEntry): boolean => valueOf(node, 'State')?.toUpperCase() === 'FUTURE';
 
 /** A few names; the others are counted. */
 const listed = (names: readonly string[]): string =>
