@@ -100,10 +100,26 @@ for (const [reason, after, workers, says] of [
     four,
     'NodeSet gpu: replicas 4 → 1 removes 3 workers once their jobs have ended (2 have jobs now, the last until 2026-11-20T18:40:00Z at the latest).',
   ],
+  ['replicas, which autoscale ignores', { replicas: 1, autoscale: { min: 0, max: 8 } }, four, undefined],
+  [
+    'a new image of more workers than replicas, with autoscale',
+    { ...image, replicas: 1, autoscale: { min: 0, max: 8 } },
+    [worker(), worker()],
+    'NodeSet gpu: this replaces 2 of 2 workers, 1 at a time, each once its jobs have ended.',
+  ],
 ] as const)
   test(`warning: ${reason}`, () => {
     assert.equal(changeWarning(set({}), set(after), workers), says);
   });
+
+test('warning: a lower maximum of an autoscaled NodeSet', () => {
+  const autoscaled = (max: number) => set({ autoscale: { min: 0, max } });
+  assert.equal(
+    changeWarning(autoscaled(16), autoscaled(8), four),
+    'NodeSet gpu: autoscale.max 16 → 8 removes 8 Slurm nodes, those with jobs once these have ended (2 have jobs now, the last until 2026-11-20T18:40:00Z at the latest).',
+  );
+  assert.equal(changeWarning(autoscaled(8), autoscaled(16), four), undefined);
+});
 
 const review = (client: Partial<Client>, after: object) =>
   validatorOf('NodeSet', { client: { find: () => Promise.resolve({}), ...client } as unknown as Client })(
@@ -125,7 +141,9 @@ test('the answer to a review carries the sentence', async () => {
 });
 
 test('kubectl scale gets the sentence too, and is never refused', async () => {
-  const list = () => Promise.resolve({ items: four, resourceVersion: '' });
+  let spec: object = {};
+  const list = (resource: { plural: string }) =>
+    Promise.resolve({ items: resource.plural === 'pods' ? four : [set(spec)], resourceVersion: '' });
   const scale = (replicas: number | undefined) => ({
     apiVersion: 'autoscaling/v1',
     kind: 'Scale',
@@ -149,6 +167,14 @@ test('kubectl scale gets the sentence too, and is never refused', async () => {
   // Zero replicas are left out of a Scale.
   assert.match((await answer(4, undefined)).warnings?.join() ?? '', /replicas 4 → 0 removes 4 workers/);
   assert.deepEqual((await answer(1, 4)).warnings ?? [], []);
+  spec = { autoscale: { min: 2, max: 8 } };
+  for (const [from, to] of [
+    [1, 4],
+    [4, 1],
+  ] as const)
+    assert.deepEqual((await answer(from, to)).warnings, [
+      `NodeSet gpu: replicas ${to} has no effect while spec.autoscale is set (min 2, max 8): set autoscale.min for workers that always run, autoscale.max for nodes that jobs may wake, or remove spec.autoscale first.`,
+    ]);
 });
 
 for (const [reason, pods] of [

@@ -13,9 +13,11 @@ export function changeWarning(
   workers: readonly DeepReadonly<Pod>[] | undefined,
 ): string | undefined {
   if (after.spec.scalingMode !== before.spec.scalingMode) return undefined;
-  const parts = [removal(before, after, workers), replacement(before, after, workers)].filter(
-    (part) => part !== undefined,
-  );
+  const parts = [
+    removal(before, after, workers),
+    fewerNodes(before, after, workers),
+    replacement(before, after, workers),
+  ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : `NodeSet ${after.metadata.name}: ${parts.join('; ')}.`;
 }
 
@@ -25,7 +27,10 @@ export function scaleWarning(
   from: number,
   to: number,
   workers: readonly DeepReadonly<Pod>[] | undefined,
+  autoscale?: DeepReadonly<NodeSet>['spec']['autoscale'],
 ): string | undefined {
+  if (autoscale !== undefined)
+    return `NodeSet ${name}: replicas ${to} has no effect while spec.autoscale is set (min ${autoscale.min}, max ${autoscale.max}): set autoscale.min for workers that always run, autoscale.max for nodes that jobs may wake, or remove spec.autoscale first.`;
   return to < from ? `NodeSet ${name}: ${removalText(from, to, workers)}.` : undefined;
 }
 
@@ -35,8 +40,20 @@ function removal(
   workers: readonly DeepReadonly<Pod>[] | undefined,
 ): string | undefined {
   const [from, to] = [before.spec.replicas ?? 1, after.spec.replicas ?? 1];
-  if (after.spec.scalingMode === 'DaemonSet' || to >= from) return undefined;
+  if (after.spec.scalingMode === 'DaemonSet' || after.spec.autoscale !== undefined || to >= from)
+    return undefined;
   return removalText(from, to, workers);
+}
+
+/** Nodes of an autoscaled NodeSet that Slurm shows no more. */
+function fewerNodes(
+  before: Set,
+  after: Set,
+  workers: readonly DeepReadonly<Pod>[] | undefined,
+): string | undefined {
+  const [from, to] = [before.spec.autoscale?.max, after.spec.autoscale?.max];
+  if (from === undefined || to === undefined || to >= from) return undefined;
+  return `autoscale.max ${from} → ${to} removes ${from - to} Slurm nodes, those with jobs once these have ended${work(workers)}`;
 }
 
 const removalText = (from: number, to: number, workers: readonly DeepReadonly<Pod>[] | undefined): string =>
@@ -49,7 +66,8 @@ function replacement(
 ): string | undefined {
   if (revisionData(before as NodeSet) === revisionData(after as NodeSet)) return undefined;
   const total = workers?.length ?? before.status?.replicas ?? 0;
-  const kept = Math.min(total, after.spec.scalingMode === 'DaemonSet' ? total : (after.spec.replicas ?? 1));
+  const isCounted = after.spec.scalingMode !== 'DaemonSet' && after.spec.autoscale === undefined;
+  const kept = isCounted ? Math.min(total, after.spec.replicas ?? 1) : total;
   if (kept === 0) return undefined;
   const strategy = after.spec.updateStrategy;
   const rolling = strategy?.rollingUpdate;

@@ -8,6 +8,7 @@ import {
   pods,
   sleep,
 } from '@slurm-operator/kube';
+import { nodeSets } from '../cache/resources.ts';
 import { changeWarning, scaleWarning } from './change-warning.ts';
 
 /** A person who applies a manifest does not wait for a remark. */
@@ -43,13 +44,12 @@ export async function warnOfScale(
   if (operation !== 'UPDATE' || object === undefined || oldObject === undefined) return [];
   try {
     const [from, to] = [replicasOf(oldObject), replicasOf(object)];
-    if (to >= from) return [];
-    const warning = scaleWarning(
-      object.metadata.name,
-      from,
-      to,
-      await workersOf(object, client, namespace, signal),
-    );
+    const { name } = object.metadata;
+    const [workers, nodeSet] = await Promise.all([
+      to >= from ? undefined : workersOf(object, client, namespace, signal),
+      soon(signal, (stop) => nodeSetOf(name, client, namespace, stop)),
+    ]);
+    const warning = scaleWarning(name, from, to, workers, nodeSet?.spec.autoscale);
     return warning === undefined ? [] : [warning];
   } catch {
     return [];
@@ -64,24 +64,47 @@ function replicasOf(scale: object): number {
     : 0;
 }
 
-/** Undefined when they could not be read in time. */
+/** A Scale does not say whether its NodeSet ignores it. */
+async function nodeSetOf(
+  name: string,
+  client: Client,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<DeepReadonly<NodeSet> | undefined> {
+  const { items } = await client.list(nodeSets, {
+    namespace,
+    fieldSelector: `metadata.name=${name}`,
+    signal,
+  });
+  return items.find(({ metadata }) => metadata.name === name);
+}
+
 async function workersOf(
   { metadata }: { readonly metadata: { readonly uid?: string | undefined } },
   client: Client,
   namespace: string | undefined,
   signal: AbortSignal,
 ): Promise<readonly DeepReadonly<Pod>[] | undefined> {
+  return soon(signal, async (stop) => {
+    const { items } = await client.list(pods, {
+      namespace,
+      labelSelector: `${label.component}=worker`,
+      signal: stop,
+    });
+    return items.filter((pod) => pod.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid));
+  });
+}
+
+/** Undefined when it could not be read in time. */
+async function soon<T>(
+  signal: AbortSignal,
+  read: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
   const enough = new AbortController();
   const stop = AbortSignal.any([signal, enough.signal]);
   try {
-    const list = client
-      .list(pods, { namespace, labelSelector: `${label.component}=worker`, signal: stop })
-      .then(
-        ({ items }) =>
-          items.filter((pod) => pod.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)),
-        () => undefined,
-      );
-    return await Promise.race([list, sleep(patienceMs, stop).then(() => undefined)]);
+    const reading = read(stop).catch(() => undefined);
+    return await Promise.race([reading, sleep(patienceMs, stop).then(() => undefined)]);
   } finally {
     enough.abort();
   }
