@@ -46,6 +46,7 @@ export const autoscaleEvent: fc.Arbitrary<Event> = fc.oneof(
       'jobs-listed',
       'max',
       'min',
+      'size',
       'admin-power-down',
       'admin-power-up',
       'half-created',
@@ -129,6 +130,7 @@ function step(world: SimulatedWorld, each: Event): void {
       const observed = world.observe();
       const made = planWorkers(observed, world.now);
       checkPower(observed, made);
+      checkVisible(observed, made);
       checkWholeJobs(observed, made);
       happen(world, each);
       keepHistory(world, made);
@@ -162,6 +164,13 @@ function step(world: SimulatedWorld, each: Event): void {
       return;
     case 'min':
       if (autoscale) world.spec.autoscale = { ...autoscale, min: Math.min(each.n, autoscale.max) };
+      return;
+    case 'size':
+      if (autoscale) {
+        const cpus = 1 + (each.n % 3);
+        const size = { ...autoscale.size, cpus };
+        world.spec.autoscale = { ...autoscale, size, shape: `CPUs=${cpus} Feature=workers` };
+      }
       return;
     case 'admin-power-down':
       if (node && !node.flags.has('POWERED_DOWN') && !node.flags.has('POWERING_UP'))
@@ -226,6 +235,20 @@ function checkPower({ slurm, workers, lastWrites }: Observed, made: WorkerPlan):
         broken('A2: a pod deleted on a list older than the last change');
     }
   }
+}
+
+/** Sleeping nodes of another size are replaced, and sbatch refuses a job for which there are no nodes at that moment: half of them stay. */
+function checkVisible({ slurm, autoscale }: Observed, { actions }: WorkerPlan): void {
+  if (slurm.kind === 'unknown' || autoscale === undefined) return;
+  const replaced = new Set(
+    actions.flatMap((action) => {
+      const node = action.kind === 'delete-record' ? slurm.nodes.get(action.slurmName) : undefined;
+      const isAsleep = node?.flags.has('POWERED_DOWN') && !node.flags.has('DRAIN');
+      return isAsleep && Number(node?.name.split('-').at(-1)) < autoscale.max ? action : [];
+    }),
+  );
+  if (replaced.size > Math.max(1, autoscale.max / 2))
+    throw new LawBroken(`A7: ${replaced.size} of ${autoscale.max} sleeping nodes are replaced at once`);
 }
 
 /** The status of the NodeSet: failed wake-ups outlive the operator. */
@@ -303,6 +326,10 @@ function checkRest(world: SimulatedWorld): void {
   expect(
     nodes.every(({ base, flags }) => base === 'IDLE' && !flags.has('DRAIN')),
     'A6: a slot is not offered to Slurm again',
+  );
+  expect(
+    asleep.every(({ size }) => size.cpus === autoscale.size.cpus),
+    'A7: a sleeping node has another size than its worker would have',
   );
   world.refreshView();
   const { actions } = planWorkers(world.observe(), world.now);

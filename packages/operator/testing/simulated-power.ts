@@ -51,9 +51,11 @@ export class SimulatedPower {
         if (podNames.has(name) && node === undefined)
           throw new LawBroken(`A1: a record created under the running pod of ${name}`);
         if (node === undefined && action.kind === 'create-records')
-          this.#slurm.nodes.set(name, sleepingNode(name, action.comment));
-        if (node !== undefined && action.kind === 'mark-records')
-          Object.assign(node, { comment: action.comment, ours: true });
+          this.#slurm.nodes.set(name, sleepingNode(name, action.comment, cpusIn(action.shape)));
+        if (node !== undefined && action.kind === 'mark-records') {
+          if (action.comment !== undefined) Object.assign(node, { comment: action.comment, ours: true });
+          if (action.features !== undefined) node.features = action.features;
+        }
       } else if (node === undefined) continue;
       else if (action.kind === 'fail-wake') this.#fail(node, action.reason, podNames, now);
       else if (action.kind === 'hold-asleep') {
@@ -167,7 +169,9 @@ export class SimulatedPower {
 const isAsleep = ({ flags }: SimulatedRecord): boolean =>
   flags.has('POWERED_DOWN') || flags.has('POWERING_DOWN');
 
-export function sleepingNode(name: string, comment: string): SimulatedRecord {
+const cpusIn = (shape: string): number => Number(/CPUs=(\d+)/.exec(shape)?.[1] ?? 1);
+
+export function sleepingNode(name: string, comment: string, cpus = 1): SimulatedRecord {
   return {
     name,
     base: 'IDLE',
@@ -176,7 +180,7 @@ export function sleepingNode(name: string, comment: string): SimulatedRecord {
     comment,
     features: ['workers'],
     topology: '',
-    size: { cpus: 1, memory: 1, gpus: 0 },
+    size: { cpus, memory: 1, gpus: 0 },
     address: name,
     instanceId: undefined,
     slurmdStartedAt: undefined,

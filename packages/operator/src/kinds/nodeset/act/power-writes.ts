@@ -25,10 +25,14 @@ export async function writePower(action: PowerAction, context: ActContext): Prom
         await gateway.updateNode(slurmNames, { comment: action.comment }, signal);
       });
       return;
-    case 'mark-records':
-      return told(slurmNames, context, () =>
-        gateway.updateNode(slurmNames, { comment: action.comment }, signal),
-      );
+    case 'mark-records': {
+      const { comment, features } = action;
+      const update = {
+        ...(comment === undefined ? {} : { comment }),
+        ...(features === undefined ? {} : { features, activeFeatures: features }),
+      };
+      return told(slurmNames, context, () => gateway.updateNode(slurmNames, update, signal));
+    }
     case 'power-up':
       return eachAlone(slurmNames, 'POWER_UP', context);
     case 'mark-asleep':

@@ -73,6 +73,15 @@ const faults: readonly PlantedFault[] = [
 
 const more: readonly PlantedFault[] = [
   {
+    name: 'all-at-once',
+    what: 'all sleeping nodes of another size are replaced at once',
+    law: /A7/,
+    edits: inPower(
+      "const missing = slots.filter(({ state }) => state === 'Missing' || state === 'Unknown').length;",
+      'const missing = -slots.length;',
+    ),
+  },
+  {
     name: 'in-part',
     what: 'only the pods whose time is over are abandoned, not their whole job',
     law: /A6: .*in part/,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { now, observed, slurmNode, withoutJobs, worker } from '../../../../testing/observed.ts';
+import type { PendingNeed } from '../../../slurm-connection/slurm-gateway.ts';
 import type { WorkerAction } from '../plan/actions.ts';
 import type { Observed, SlurmNode, Worker } from '../plan/observed.ts';
 import { planWorkers as plan } from '../plan/plan-workers.ts';
@@ -164,6 +165,38 @@ describe('an autoscaled NodeSet', () => {
     assert.deepEqual(decide(all, []), ['mark-asleep w-0,w-1,w-2']);
     const awake = { ...state(1, 'IDLE', 'DRAIN'), reason: manualReason };
     assert.deepEqual(decide([held(0), awake, held(2)], [worker(1)], { wake: 'Manual' }), ['undrain w-1']);
+  });
+
+  test('replaces half of the sleeping records of another size at a time, and none that a pending job needs', () => {
+    const small = { size: { cpus: 2, memory: 4000, gpus: 0 }, features: ['w'] };
+    const nodes = [0, 1, 2, 3].map((ordinal) => sleeping(ordinal, small));
+    const over = { max: 4 };
+    assert.deepEqual(decide(nodes, [], over), ['delete-record w-0', 'delete-record w-1']);
+    assert.deepEqual(decide([sleeping(0), ...nodes.slice(1)], [], over), [
+      'delete-record w-1',
+      'delete-record w-2',
+    ]);
+    const needs = (need: Partial<PendingNeed>, given: SlurmNode[]) => {
+      const jobs = [{ id: '7', nodes: [], features: [], ...need }];
+      return actionsOf({ ...situation(given, [], over), pendingNeeds: { kind: 'known', jobs } });
+    };
+    assert.deepEqual(needs({ nodes: ['w-1'] }, nodes), ['delete-record w-0']);
+    assert.deepEqual(needs({ features: ['w'] }, nodes), ['delete-record w-0', 'delete-record w-1']);
+    const unknown = { kind: 'unknown', why: 'no answer' } as const;
+    assert.deepEqual(actionsOf({ ...situation(nodes, [], over), pendingNeeds: unknown }), []);
+    const single = actionsOf({
+      ...observed([], [sleeping(0, small)], { autoscale: { ...settings, max: 1 } }),
+      pendingNeeds: { kind: 'known', jobs: [{ id: '7', nodes: [], features: ['w'] }] },
+    });
+    assert.deepEqual(single, []);
+  });
+
+  test('gives sleeping records the features that a worker has now, in one request', () => {
+    const features = ['fast', 'w'];
+    const given = (nodes: SlurmNode[]) => actionsOf({ ...situation(nodes, []), features });
+    const before = [0, 1, 2].map((ordinal) => sleeping(ordinal, { features: ['w'] }));
+    assert.deepEqual(given(before), ['mark-records w-0,w-1,w-2']);
+    assert.deepEqual(given([0, 1, 2].map((ordinal) => sleeping(ordinal, { features: ['w', 'fast'] }))), []);
   });
 
   test('creates the records that Slurm lacks, but none under a pod', () => {

@@ -4,6 +4,7 @@
  */
 import type { WorkerAction } from '../plan/actions.ts';
 import { isHealthy } from '../plan/availability.ts';
+import { keptRecords } from '../plan/kept-records.ts';
 import { isBusy, isRegisteredBy } from '../plan/node-state.ts';
 import type { Observed, SlurmNode } from '../plan/observed.ts';
 import type { SlotPlan } from '../plan/slots.ts';
@@ -50,7 +51,7 @@ export function planPower(
   const gone = slots.filter(
     (slot) => slot.state === 'Stopping' && !slot.hasPod && !isOutdated(slot, autoscale),
   );
-  const outdated = slots.filter((slot) => isOutdated(slot, autoscale));
+  const outdated = replaceable(observed, autoscale, slots);
   return {
     actions: [
       ...records.actions,
@@ -58,12 +59,19 @@ export function planPower(
       ...each('mark-asleep', [...gone, ...offered.toOffer]),
       ...offered.actions,
       ...each('power-up', balance.toWake),
+      ...otherFeatures(observed, slots, autoscale),
       // Slurm refuses this for a node that got a job meanwhile.
-      ...outdated.map(({ slurmName }): WorkerAction => ({ kind: 'delete-record', slurmName })),
+      ...outdated.now.map(({ slurmName }): WorkerAction => ({ kind: 'delete-record', slurmName })),
       ...each('power-down', sleep.due),
     ],
     withheld: records.withheld,
-    wakeAt: [sleep.nextAt, offered.nextAt, capacity.nextAt, ...slow.map((at) => at + 1)].reduce(earliest),
+    wakeAt: [
+      sleep.nextAt,
+      offered.nextAt,
+      capacity.nextAt,
+      outdated.needed ? now + askAgain : undefined,
+      ...slow.map((at) => at + 1),
+    ].reduce(earliest),
     awaitsSlurm: true,
     summary: {
       slots,
@@ -205,16 +213,72 @@ function goToSleep(
  * The record of a sleeping slot that another worker made by registering, or that has another size than a worker has now: it is deleted,
  * and created again as it should be.
  */
-function isOutdated({ state, node, hasPod }: SlotView, { size, shape, unsupported }: Autoscale): boolean {
+function isOutdated({ state, node, hasPod }: SlotView, autoscale: Autoscale): boolean {
   if (node === undefined || hasPod || isBusy(node) || node.deadline !== undefined) return false;
   if (state !== 'Sleeping' && state !== 'Stopping') return false;
   // What cannot be created again is kept.
-  if (shape === undefined || unsupported !== undefined || node.reservation !== undefined) return false;
-  const differs = (['cpus', 'memory', 'gpus'] as const).some(
-    (key) => (size[key] ?? (key === 'gpus' ? 0 : node.size[key])) !== node.size[key],
-  );
-  return differs || !node.flags.has('CLOUD');
+  if (autoscale.unsupported !== undefined || node.reservation !== undefined) return false;
+  return differs(node, autoscale);
 }
+
+/** Not what a record that is created now would be; features are changed in place. */
+export function differs(
+  { size: shown, flags }: Pick<SlurmNode, 'size' | 'flags'>,
+  { size, shape }: Autoscale,
+): boolean {
+  if (shape === undefined) return false;
+  const isOther = (['cpus', 'memory', 'gpus'] as const).some(
+    (key) => (size[key] ?? (key === 'gpus' ? 0 : shown[key])) !== shown[key],
+  );
+  return isOther || !flags.has('CLOUD');
+}
+
+/** Whether pending jobs still need a record. */
+const askAgain = 10_000;
+
+/**
+ * Half of the records at a time: sbatch refuses a job for which there are no nodes at that moment, and Slurm puts a pending one on hold whose
+ * feature no node has. One that a pending job names waits until the job has started.
+ */
+function replaceable(
+  observed: Observed,
+  autoscale: Autoscale,
+  slots: readonly SlotView[],
+): { readonly now: readonly SlotView[]; readonly needed: boolean } {
+  const outdated = slots.filter((slot) => isOutdated(slot, autoscale));
+  if (outdated.length === 0) return { now: [], needed: false };
+  const missing = slots.filter(({ state }) => state === 'Missing' || state === 'Unknown').length;
+  const some = outdated.slice(0, Math.max(1, Math.floor(slots.length / 2) - missing));
+  const kept = new Set(
+    keptRecords(
+      some.flatMap(({ node }) => node ?? []),
+      observed,
+    ).map(({ name }) => name),
+  );
+  return { now: some.filter(({ slurmName }) => !kept.has(slurmName)), needed: kept.size > 0 };
+}
+
+/** A slurmd that registers does not change the features of a record that exists (24.11 and 26.05). */
+function otherFeatures(
+  { features }: Observed,
+  slots: readonly SlotView[],
+  autoscale: Autoscale,
+): WorkerAction[] {
+  if (features === undefined) return [];
+  const others = slots.filter(
+    (slot) =>
+      !slot.hasPod &&
+      (slot.state === 'Sleeping' || slot.state === 'Cooling') &&
+      slot.node?.ours === true &&
+      !hasExactly(slot.node, features) &&
+      !isOutdated(slot, autoscale),
+  );
+  if (others.length === 0) return [];
+  return [{ kind: 'mark-records', slurmNames: others.map(({ slurmName }) => slurmName), features }];
+}
+
+const hasExactly = (node: SlurmNode, features: readonly string[]): boolean =>
+  node.features.length === features.length && features.every((feature) => node.features.includes(feature));
 
 /** Both are in Slurm's clock, as the list is. A node that never had work is idle since its slurmd started. */
 function idleSince({ lastBusyAt, slurmdStartedAt }: SlurmNode): number {

@@ -1,4 +1,5 @@
 /** Gathers everything that the plan of a NodeSet depends on. Only a reservation is asked for over the network. */
+
 import { type NodeSet, resourceName } from '@slurm-operator/api';
 import {
   type Cache,
@@ -12,6 +13,8 @@ import {
 import { expandHostlist } from '@slurm-operator/slurm';
 import type { Observing } from '../../../framework/define-reconciler.ts';
 import type { GatewayFinder, NodesView, SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
+import { differs } from '../autoscale/power.ts';
+import { isPoweredDown } from '../autoscale/slot-states.ts';
 import { recordedRevision } from '../objects/revision.ts';
 import { madeWindow, type ReservationAnswer, wantedWindow } from '../plan/maintenance-window.ts';
 import type { NodeSetMemory } from '../plan/memory.ts';
@@ -116,12 +119,19 @@ export class NodeSetObserver {
 }
 
 /** A record of this set has no worker, and starts no job: whether pending jobs need it is asked only then. */
-function mayDeleteRecords({ slurm, workers }: Observed): boolean {
+function mayDeleteRecords({ slurm, workers, autoscale }: Observed): boolean {
   if (slurm.kind === 'unknown') return false;
   const names = new Set(workers.map(({ slurmName }) => slurmName));
   return slurm.nodes
     .values()
-    .some((node) => node.ours && !names.has(node.name) && (hasDrain(node) || node.base === 'DOWN'));
+    .some(
+      (node) =>
+        node.ours &&
+        !names.has(node.name) &&
+        (hasDrain(node) ||
+          node.base === 'DOWN' ||
+          (autoscale !== undefined && isPoweredDown(node) && differs(node, autoscale))),
+    );
 }
 
 /** Builders and plans take the plain type; nothing of them writes to it. */

@@ -89,8 +89,13 @@ export type WorkerAction =
       readonly shape: string;
       readonly comment: string;
     }
-  /** Autoscale. The second half of a creation that was interrupted. */
-  | { readonly kind: 'mark-records'; readonly slurmNames: readonly string[]; readonly comment: string }
+  /** Autoscale. The second half of a creation that was interrupted, or features that are others now. */
+  | {
+      readonly kind: 'mark-records';
+      readonly slurmNames: readonly string[];
+      readonly comment?: string;
+      readonly features?: readonly string[];
+    }
   /** Autoscale. `mark-asleep`: the pod is gone, so Slurm may power the node up again. */
   | {
       readonly kind: 'power-up' | 'power-down' | 'mark-asleep';

@@ -114,7 +114,9 @@ export function standingRefusal(worker: Worker, observed: Observed): Refusal | u
 function slurmChanges(worker: Worker, node: SlurmNode, observed: Observed): NodeChange {
   const kubeNode = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
   const comment = commentOf(worker, observed, cordonToKeep(worker, undefined, observed));
-  const features = wantedFeatures(node, kubeNode?.features ?? []);
+  // A record that existed before its worker keeps its features, whatever the worker registers with; those of a person stay.
+  const isNewest = observed.autoscale !== undefined && worker.revision === observed.updateRevision;
+  const features = wantedFeatures(node, kubeNode?.features ?? [], isNewest ? (observed.features ?? []) : []);
   const topology = kubeNode?.topology;
   return {
     ...(node.comment === comment ? {} : { comment }),
@@ -124,9 +126,16 @@ function slurmChanges(worker: Worker, node: SlurmNode, observed: Observed): Node
   };
 }
 
-function wantedFeatures(node: SlurmNode, fromNode: readonly string[]): readonly string[] | undefined {
+function wantedFeatures(
+  node: SlurmNode,
+  fromNode: readonly string[],
+  own: readonly string[],
+): readonly string[] | undefined {
   const foreign = node.features.filter((feature) => !feature.startsWith(featurePrefix));
-  const wanted = [...foreign, ...fromNode.map((feature) => `${featurePrefix}${feature}`)];
+  const wanted = [
+    ...new Set([...foreign, ...own]),
+    ...fromNode.map((feature) => `${featurePrefix}${feature}`),
+  ];
   const same =
     wanted.length === node.features.length && wanted.every((feature) => node.features.includes(feature));
   return same ? undefined : wanted;
