@@ -43,7 +43,7 @@ export class PoweredSlurm extends WatchedGateway implements StagedSlurm, AsyncDi
   static async start(
     version: SlurmRelease,
     configuration: readonly string[] = [],
-    options: { readonly steppedClock?: boolean } = {},
+    options: { readonly steppedClock?: boolean; readonly accounting?: boolean } = {},
   ): Promise<PoweredSlurm> {
     const name = `power-${process.pid}-${version.replace('.', '-')}`;
     const mini = await startMiniSlurm({

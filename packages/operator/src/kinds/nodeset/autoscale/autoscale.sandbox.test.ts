@@ -1,4 +1,7 @@
-/** An autoscaled NodeSet with the daemons of Slurm 26.05: records, wake-ups, whole jobs, sleep, and jobs that come at the last moment. */
+/**
+ * An autoscaled NodeSet with real daemons of Slurm: records, wake-ups, whole jobs, sleep, and jobs that come at the last moment.
+ * `AUTOSCALE_SLURM=24.11` chooses the release, `AUTOSCALE_TRIES=1000 AUTOSCALE_NODES=16` makes more of the last.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '@slurm-operator/kube/testing';
@@ -6,6 +9,7 @@ import { formatNodeState } from '@slurm-operator/slurm';
 import { NodeSetStage } from '../../../../testing/nodeset-stage.ts';
 import { PoweredSlurm } from '../../../../testing/powered-slurm.ts';
 
+const release = process.env['AUTOSCALE_SLURM'] === '24.11' ? '24.11' : '26.05';
 const tries = Number(process.env['AUTOSCALE_TRIES'] ?? 3);
 const size = Number(process.env['AUTOSCALE_NODES'] ?? 4);
 const lanes = Array.from({ length: size }, (_, ordinal) => `gpu-${ordinal}`);
@@ -13,7 +17,7 @@ let slurm: PoweredSlurm;
 let stage: NodeSetStage<PoweredSlurm>;
 
 before(async () => {
-  slurm = await PoweredSlurm.start('26.05', ['EnforcePartLimits=ALL']);
+  slurm = await PoweredSlurm.start(release, ['EnforcePartLimits=ALL']);
   stage = await NodeSetStage.open<PoweredSlurm>(3, {
     slurm: (changed) => slurm.onChange(changed),
     endsWorkers: true,
@@ -24,8 +28,17 @@ before(async () => {
     oversubscribeNode: true,
     autoscale: { max: size, idleAfter: '2s', startWithin: '1m' },
   });
-  await wait(`${size} sleeping nodes`, async () => (await states()).filter(isAsleep).length === size);
+  await wait(`${size} sleeping nodes`, async () => {
+    await createRecords();
+    return (await states()).filter(isAsleep).length === size;
+  });
 });
+
+/** Before 25.11 the side container of slurmctld creates the nodes that the status lists. */
+async function createRecords(): Promise<void> {
+  const line = release === '24.11' && (await stage.nodeSet('gpu'))?.status?.autoscale?.recordsToCreate;
+  if (line) await slurm.createRecords(line).catch(() => undefined); // they exist
+}
 
 after(async () => {
   await stage?.[Symbol.asyncDispose]();
@@ -88,6 +101,41 @@ test('a job of three nodes wakes three workers, held and waiting jobs wake none,
     assert.equal((await job(waiting)).state.join(), 'PENDING');
     await slurm.mini.client().jobs.cancel(waiting);
   }
+});
+
+test('a feature that is added while all sleep can be asked for, and another size replaces the nodes', async () => {
+  await stage.patchNodeSet('gpu', { extraConf: 'Feature=fast' });
+  await wait('the nodes to have it', async () =>
+    (await slurm.truth()).every(({ features }) => features.toSorted().join() === 'fast,gpu'),
+  );
+  const { id } = await submit(1, { constraints: 'fast' });
+  await completed(id);
+  await asleep();
+  assert.ok((await slurm.truth()).every(({ features }) => features.toSorted().join() === 'fast,gpu'));
+  let fewest = size;
+  await stage.patchNodeSet('gpu', { slurmd: { resources: { limits: { cpu: '2', memory: '4000Mi' } } } });
+  await wait('the nodes to have two CPUs', async () => {
+    await createRecords();
+    const nodes = await slurm.truth();
+    fewest = Math.min(fewest, nodes.length);
+    return (
+      nodes.length === size &&
+      nodes.every(({ cpus, state }) => cpus === 2 && isAsleep(formatNodeState(state)))
+    );
+  });
+  assert.ok(fewest >= size / 2, `${fewest} of ${size} nodes were there at the least`);
+  await stage.patchNodeSet('gpu', {
+    slurmd: { resources: { limits: { cpu: '4', memory: '4000Mi' } } },
+    extraConf: null,
+  });
+  await wait('the first size to be back', async () => {
+    await createRecords();
+    const nodes = await slurm.truth();
+    return (
+      nodes.length === size && nodes.every(({ cpus, features }) => cpus === 4 && features.join() === 'gpu')
+    );
+  });
+  await asleep();
 });
 
 test('a drain by a person survives the idle time, and its worker stays', async () => {

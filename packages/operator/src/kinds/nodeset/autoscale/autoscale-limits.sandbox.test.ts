@@ -1,0 +1,178 @@
+/**
+ * Limits of autoscaling, with real Slurm daemons and slurmdbd: jobs over a limit of their QOS, the most nodes that may be awake, nodes that
+ * are smaller than announced, and wake-ups that fail repeatedly. `AUTOSCALE=full` watches for a minute; `AUTOSCALE_SLURM=24.11` chooses the release.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '@slurm-operator/kube/testing';
+import { formatNodeState } from '@slurm-operator/slurm';
+import { NodeSetStage } from '../../../../testing/nodeset-stage.ts';
+import { PoweredSlurm } from '../../../../testing/powered-slurm.ts';
+
+const release = process.env['AUTOSCALE_SLURM'] === '24.11' ? '24.11' : '26.05';
+const full = process.env['AUTOSCALE'] === 'full';
+const slurmd = { resources: { limits: { cpu: '4', memory: '4000Mi' } } };
+const mostAwake = 3;
+
+let slurm: PoweredSlurm;
+let stage: NodeSetStage<PoweredSlurm>;
+/** NodeSets for whose pods there is no machine. */
+const noMachines = new Set<string>();
+
+before(async () => {
+  const limits = [
+    'AccountingStorageEnforce=limits,qos',
+    'AccountingStorageTRES=gres/gpu',
+    'SlurmdParameters=l3cache_as_socket', // what a worker reports counts
+    `SlurmctldParameters=enable_configless,power_save_interval=1,max_powered_nodes=${mostAwake}`,
+  ];
+  slurm = await PoweredSlurm.start(release, limits, { accounting: true });
+  for (const command of [
+    'add account people',
+    'add qos narrow GrpTRES=node=1',
+    'add user slurm account=people qos=normal,narrow defaultqos=normal',
+  ])
+    await slurm.mini.run('sacctmgr', '-i', ...command.split(' '));
+  stage = await NodeSetStage.open<PoweredSlurm>(2, {
+    slurm: (changed) => slurm.onChange(changed),
+    endsWorkers: true,
+    schedules: (pod) => !noMachines.has(pod.metadata.name.replace(/-\d+$/, '')),
+  });
+  await stage.startOperator();
+  await addNodeSet('gpu', { max: 5, idleAfter: '2s', startWithin: '1m' });
+});
+
+after(async () => {
+  await stage?.[Symbol.asyncDispose]();
+  await slurm?.[Symbol.asyncDispose]();
+});
+
+async function addNodeSet(
+  name: string,
+  autoscale: { readonly max: number } & Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await stage.createNodeSet(name, { slurmd, oversubscribeNode: true, autoscale });
+  await wait(`the nodes of ${name} to sleep`, async () => {
+    // Before 25.11 the side container of slurmctld creates the nodes that the status lists.
+    const line = release === '24.11' && (await stage.nodeSet(name))?.status?.autoscale?.recordsToCreate;
+    if (line) await slurm.createRecords(line).catch(() => undefined); // they exist
+    const own = await states(name);
+    return own.length === autoscale.max && own.every(isAsleep);
+  });
+}
+
+const isAsleep = (state: string) => state.startsWith('IDLE') && state.includes('POWERED_DOWN');
+const states = async (name = 'gpu') =>
+  (await slurm.truth())
+    .filter((node) => node.name.startsWith(`${name}-`))
+    .map(({ state }) => formatNodeState(state));
+const pods = async () => (await stage.pods()).map(({ metadata }) => metadata.name);
+const client = () => slurm.mini.client();
+const submit = (more: object = {}, script = 'sleep 1') =>
+  client().jobs.submit({ script: `#!/bin/sh\n${script}\n`, timeLimit: 10, account: 'people', ...more });
+const job = async (id: number) => {
+  const found = await client().jobs.get(id);
+  assert.ok(found !== undefined, `job ${id} is unknown to Slurm`);
+  return found;
+};
+const reason = async (name: string, type: string) =>
+  (await stage.nodeSet(name))?.status?.conditions?.find((condition) => condition.type === type);
+
+const wait = (what: string, holds: () => Promise<boolean>) =>
+  until(what, async () => holds().catch(() => false), {
+    everyMs: 100,
+    seconds: 240,
+    seen: async () => {
+      const jobs = (await client().jobs.list()).items;
+      return JSON.stringify([
+        (await slurm.truth()).map((node) => [node.name, formatNodeState(node.state), node.reason]),
+        await pods(),
+        jobs.map(({ id, state, stateReason, restarts }) => [id, state.join('+'), stateReason, restarts]),
+      ]);
+    },
+  });
+
+const running = (id: number) =>
+  wait(`job ${id} to run`, async () => {
+    const { state } = await job(id);
+    return state.includes('RUNNING') && !state.includes('CONFIGURING');
+  });
+const asleep = () =>
+  wait('all to sleep', async () => (await states()).every(isAsleep) && (await pods()).length === 0);
+
+test('a job over a limit of its QOS wakes nothing', async () => {
+  const holder = await submit({ qos: 'narrow', requiredNodes: ['gpu-0'] }, 'sleep 1000');
+  await running(holder.id);
+  const earlier = stage.writes().filter((write) => write === 'create pods').length;
+  const over = await submit({ qos: 'narrow', requiredNodes: ['gpu-1'] });
+  await wait('its reason', async () => (await job(over.id)).stateReason.startsWith('QOSGrp'));
+  await delay(full ? 60_000 : 5_000);
+  assert.equal((await job(over.id)).state.join(), 'PENDING');
+  assert.deepEqual(await pods(), ['gpu-0']);
+  assert.equal(stage.writes().filter((write) => write === 'create pods').length, earlier);
+  for (const { id } of [holder, over]) await client().jobs.cancel(id);
+  await asleep();
+});
+
+test('no more nodes are awake than maxAwake: other jobs wait with the reason', async () => {
+  const jobs: { readonly id: number }[] = [];
+  for (const n of [0, 1, 2, 3, 4]) jobs.push(await submit({ requiredNodes: [`gpu-${n}`] }, 'sleep 8'));
+  let most = 0;
+  const seen = new Set<string>();
+  await wait('all to complete', async () => {
+    most = Math.max(most, (await states()).filter((state) => !isAsleep(state)).length);
+    const all = await Promise.all(jobs.map(({ id }) => job(id)));
+    for (const { state, stateReason } of all) if (state.includes('PENDING')) seen.add(stateReason);
+    return all.every(({ state }) => state.includes('COMPLETED'));
+  });
+  assert.equal(most, mostAwake);
+  assert.ok(
+    [...seen].some((why) => /MaxPoweredUpNodes/i.test(why)),
+    [...seen].join(),
+  );
+  await asleep();
+});
+
+test('wake-ups that fail repeatedly are tried every half hour only, until a worker starts', async () => {
+  noMachines.add('far');
+  const capacity = { giveUpAfter: '10s', retryAfter: '1s', protectAfter: 2 };
+  await addNodeSet('far', { max: 2, idleAfter: '2s', startWithin: '1m', capacity });
+  const { id } = await submit({ constraints: 'far' });
+  await wait('protection', async () => (await reason('far', 'Degraded'))?.reason === 'Protected');
+  await wait('no node to be offered', async () =>
+    (await states('far')).every((state) => /DRAIN|DOWN\+|DOWN$/.test(state)),
+  );
+  const status = (await stage.nodeSet('far'))?.status?.autoscale;
+  const next = Date.parse(status?.nextTry ?? '') - Date.now();
+  assert.ok(next > 25 * 60_000 && next <= 30 * 60_000, `next try in ${next / 1000} s`);
+  assert.ok((status?.failures ?? 0) >= 2);
+  assert.match((await job(id)).adminComment, /requeued: .*; next try /);
+  const other = await submit({ constraints: 'gpu' });
+  await wait('the job of another NodeSet', async () => (await job(other.id)).state.includes('COMPLETED'));
+  // Machines are there again, and a person tries it before half an hour is over.
+  noMachines.delete('far');
+  const [sleeping] = (await slurm.truth()).filter(
+    ({ name, state }) => name.startsWith('far-') && state.base === 'IDLE' && state.flags.has('POWERED_DOWN'),
+  );
+  assert.ok(sleeping !== undefined);
+  await slurm.mini.run('scontrol', 'update', `nodename=${sleeping.name}`, 'state=power_up');
+  await wait('the protection to end', async () => (await reason('far', 'Degraded'))?.status === 'False');
+  await wait('the job', async () => (await job(id)).state.includes('COMPLETED'));
+  await wait('all of far to sleep', async () => (await states('far')).every(isAsleep));
+});
+
+test('a worker that is smaller than announced is named with both sizes, and its pod stays', async () => {
+  const shape = { cpus: 4, memory: '900Gi' };
+  await addNodeSet('big', { max: 1, idleAfter: '2s', startWithin: '1m', shape });
+  const { id } = await submit({ constraints: 'big' });
+  await wait('the condition', async () => (await reason('big', 'Degraded'))?.reason === 'ShapeMismatch');
+  const message = (await reason('big', 'Degraded'))?.message ?? '';
+  assert.match(message, /921600 MiB .*Low RealMemory/);
+  assert.match(message, /reported:\d+/);
+  const created = () => stage.writes().filter((write) => write === 'create pods').length;
+  const before = created();
+  await delay(full ? 60_000 : 10_000);
+  assert.equal(created(), before, 'no other pod was created');
+  await client().jobs.cancel(id);
+});
