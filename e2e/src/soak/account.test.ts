@@ -114,6 +114,17 @@ test('a run that was cut off between two looks is ours when the operator struck 
   assert.deepEqual(forgotten, { ...nothing, jobs_lost_by_slurm: 1 }, 'slurmctld had not saved its start');
 });
 
+test('a job that slurmctld starts on a worker whose end it forgot when it was killed is Slurm’s loss', () => {
+  const runs = [
+    { node: 'w-0', from: 130_000, until: 131_000, cutBy: 190_000 },
+    { node: 'w-1', from: 191_000, until: 201_000 },
+  ];
+  const counts = (deletedAt: number, killedAt: number) =>
+    countsOf(job({ restarts: 1, runs }), [deleted(deletedAt)], [killedAt]);
+  assert.deepEqual(counts(121_000, 123_000), { ...nothing, jobs_lost_by_slurm: 1 });
+  assert.deepEqual(counts(111_000, 123_000), { ...nothing, jobs_requeued_by_operator: 1 });
+});
+
 test('what slurmctld had not saved when it was killed is Slurm’s loss; what it had, is not', () => {
   assert.deepEqual(countsOf(job({ end: 'GONE', runs: [] }), [], [104_000]), {
     ...nothing,

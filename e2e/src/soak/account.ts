@@ -123,6 +123,14 @@ function findCause(
   const blow = ours === undefined ? undefined : struck(ours);
   if (blow !== undefined) return { kind: 'operator', blow };
   if (kill !== undefined) return { kind: 'unsaved', kill, what: 'accepted or begun less than 5 s before' };
+  // Its worker had been powered down, which slurmctld lost: it started the job on a node without a pod.
+  const leftBefore = (run: Run, kill: number) =>
+    blows.some(
+      ({ worker, at }) => worker === run.node && at < run.from + blur && Math.abs(kill - at) < unsaved + blur,
+    );
+  const unknowing = kills.find((one) => cut.some((run) => run.from > one - blur && leftBefore(run, one)));
+  if (unknowing !== undefined)
+    return { kind: 'unsaved', kill: unknowing, what: 'that its worker had left forgotten by' };
   // It had begun, which may have been too short to be seen here; slurmctld loses that, starts it again, and slurmd refuses the
   // number that it has already: "Duplicate jobid" is the reason of the node's drain, and the job is held.
   const { held } = job;

@@ -49,7 +49,8 @@ export async function endState(client: Client, slurm: SlurmClient): Promise<Reco
   const own = (await slurm.nodes.list()).items.filter(({ name }) => !isForeign(name));
   const nodes = own.map((node) => ({
     name: node.name,
-    state: [node.state.base, ...node.state.flags].toSorted(),
+    // A record that was created for an autoscaled NodeSet is used on without autoscale.
+    state: [node.state.base, ...node.state.flags].filter((flag) => flag !== 'CLOUD').toSorted(),
     // Slurm 24.11 keeps the reason of a drain that is over.
     reason: node.state.flags.has('DRAIN') || node.state.base === 'DOWN' ? node.reason : '',
     features: node.features,

@@ -115,6 +115,7 @@ async function present(
     {
       spec: {
         replicas: most[name],
+        autoscale: null,
         deletionPolicy: 'Drain',
         slurmd: { image: imageTag('slurmd', stage.version), env: null },
         updateStrategy: {
@@ -138,6 +139,9 @@ async function uncordonPods(stage: SlurmStage): Promise<void> {
   }
 }
 
+/** More than that it is dynamic, and was created for an autoscaled NodeSet. */
+const isUnusual = (flags: ReadonlySet<string>): boolean => flags.size > (flags.has('CLOUD') ? 2 : 1);
+
 export async function untilUndrained(stage: SlurmStage): Promise<void> {
   const slurm = await stage.slurm();
   await until(
@@ -145,7 +149,7 @@ export async function untilUndrained(stage: SlurmStage): Promise<void> {
     async () => {
       const { items } = await slurm.nodes.list();
       const notIdle = items.filter(
-        ({ state }) => state.base !== 'IDLE' || state.flags.size > 1 || state.flags.has('DRAIN'),
+        ({ state: { base, flags } }) => base !== 'IDLE' || flags.has('DRAIN') || isUnusual(flags),
       );
       if (notIdle.length === 0) return true;
       throw new Error(

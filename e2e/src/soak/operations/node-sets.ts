@@ -1,10 +1,12 @@
 /** What people do to NodeSets: created, scaled, rolled, renamed, deleted, with their partitions. */
 import { imageTag } from '@slurm-operator/images';
 import { nodeSets } from '@slurm-operator/operator';
+import { isSchedulable } from '@slurm-operator/slurm';
 import { namespace, type SlurmStage } from '../../slurm-stage.ts';
+import { isForeign } from '../neighbours.ts';
 import type { CostlyPolicy } from '../peoples-orders.ts';
-import { type Operation, patch, type Soaking } from './operation.ts';
-import { lastingSets, otherHostname, type SetName, setNames } from './set-names.ts';
+import { type Operation, patch, type Soaking, slurmCommand, slurmOf } from './operation.ts';
+import { lastingSets, otherHostname, type SetName, setNames, workerIsOf } from './set-names.ts';
 
 /** Jobs that one worker has at a time. */
 export const jobsPerWorker = 2;
@@ -165,6 +167,40 @@ const annotate = onOne(async (soak, name) => {
   return `annotate NodeSet ${name}`;
 });
 
+/** Nothing gives up within a soak: a worker whose image does not come makes its job wait, not start twice. */
+const patientAutoscale = { startWithin: '1h', capacity: { giveUpAfter: '1h' } };
+
+const switchAutoscale = onOne(async (soak, name) => {
+  const draw = soak.random.below(4);
+  const idleSeconds = 1 + soak.random.below(5);
+  if (name === 'd') return 'a NodeSet in DaemonSet mode has no autoscale';
+  const autoscale = {
+    max: most[name],
+    min: draw === 1 ? 1 : 0,
+    spare: draw === 2 ? 1 : 0,
+    idleAfter: `${idleSeconds}s`,
+    ...patientAutoscale,
+  };
+  await patch(soak, nodeSets, name, { autoscale: draw === 0 ? null : autoscale });
+  return draw === 0
+    ? `autoscale of ${name}: off`
+    : `autoscale of ${name}: min ${autoscale.min}, spare ${autoscale.spare}, idle after ${idleSeconds} s`;
+});
+
+/** Slurm does it when the jobs of the node have ended; those that wait wake it again at once. */
+const powerDown = onOne(async (soak, name) => {
+  const { stage, random } = soak;
+  const draw = random.next();
+  if ((await stage.nodeSet(name))?.spec.autoscale === undefined) return `NodeSet ${name} has no autoscale`;
+  const awake = (await (await slurmOf(soak)).nodes.list()).items.filter(
+    (node) => workerIsOf(node.name, name) && !isForeign(node.name) && isSchedulable(node.state),
+  );
+  const node = awake[Math.floor(draw * awake.length)];
+  if (node === undefined) return `no node of ${name} is awake`;
+  await slurmCommand(stage, 'scontrol', 'update', `nodename=${node.name}`, 'state=power_down');
+  return `power ${node.name} down by hand`;
+});
+
 /** The operator is killed as soon as Slurm has its reservation, before it can note that; nothing asks for it afterwards. */
 const killAfterReserving = onOne(async (soak, name) => {
   const { stage } = soak;
@@ -200,4 +236,6 @@ export const ofNodeSets: readonly Operation[] = [
   { kind: 'change the update strategy', weight: 2, run: strategy },
   { kind: 'kill -9 the operator after it has reserved', needs: ['operator'], run: killAfterReserving },
   { kind: 'annotate a NodeSet', run: annotate },
+  { kind: 'switch autoscale on or off', weight: 4, run: switchAutoscale },
+  { kind: 'power a node of an autoscaled NodeSet down', weight: 3, run: powerDown },
 ];
