@@ -124,9 +124,10 @@ function findCause(
   if (blow !== undefined) return { kind: 'operator', blow };
   if (kill !== undefined) return { kind: 'unsaved', kill, what: 'accepted or begun less than 5 s before' };
   // Its worker had been powered down, which slurmctld lost: it started the job on a node without a pod.
-  const leftBefore = (run: Run, kill: number) =>
+  const leftBefore = (run: Run, killedAt: number) =>
     blows.some(
-      ({ worker, at }) => worker === run.node && at < run.from + blur && Math.abs(kill - at) < unsaved + blur,
+      ({ worker, at }) =>
+        worker === run.node && at < run.from + blur && Math.abs(killedAt - at) < unsaved + blur,
     );
   const unknowing = kills.find((one) => cut.some((run) => run.from > one - blur && leftBefore(run, one)));
   if (unknowing !== undefined)

@@ -171,8 +171,8 @@ test('a worker that is smaller than announced is named with both sizes, and its 
   assert.match(message, /921600 MiB .*Low RealMemory/);
   assert.match(message, /reported:\d+/);
   const created = () => stage.writes().filter((write) => write === 'create pods').length;
-  const before = created();
+  const first = created();
   await delay(full ? 60_000 : 10_000);
-  assert.equal(created(), before, 'no other pod was created');
+  assert.equal(created(), first, 'no other pod was created');
   await client().jobs.cancel(id);
 });
