@@ -18,12 +18,26 @@ async function openAsleep(count: number, machines: number): Promise<BenchStage> 
   return stage;
 }
 
-/** Seconds from the moment at which Slurm powers up all nodes of a job until all their pods exist. */
-export async function wakeGang(count: number): Promise<number> {
+export interface GangFigures {
+  /** From the moment at which Slurm powers up all nodes of a job until all their pods exist. */
+  readonly seconds: number;
+  /** Of that, until the first pod exists: the poll of Slurm and one plan. */
+  readonly firstPodSeconds: number;
+  /** Processor time of the operator, and how long it waited for a processor. */
+  readonly cpuSeconds: number;
+  readonly cpuWaitSeconds: number;
+  /** A plain client creates the same pods, with as many requests at once, until they run. */
+  readonly rawSeconds: number;
+}
+
+/** A job of `count` nodes, all of which sleep. */
+export async function wakeGang(count: number): Promise<GangFigures> {
   await using stage = await openAsleep(count, count);
   const { cluster } = stage.slurm;
   // Server, client and operator are warm: their first requests take longer.
   await stage.createRaw(100);
+  const rawSeconds = await stage.createRaw(count);
+  const before = await stage.usage();
   const sleeping = [...cluster.nodes.values()].filter(isAsleep);
   const began = performance.now();
   for (const node of sleeping) {
@@ -31,8 +45,19 @@ export async function wakeGang(count: number): Promise<number> {
     node.flags.add('POWERING_UP');
     cluster.touch(node);
   }
+  const elapsed = () => (performance.now() - began) / 1000;
+  await stage.until('the first pod exists', 300, () => stage.pods.size > 0, 10);
+  const firstPodSeconds = elapsed();
   await stage.until('all pods exist', 300, () => stage.pods.size >= count, 10);
-  return (performance.now() - began) / 1000;
+  const seconds = elapsed();
+  const after = await stage.usage();
+  return {
+    seconds,
+    firstPodSeconds,
+    cpuSeconds: after.cpuSeconds - before.cpuSeconds,
+    cpuWaitSeconds: after.cpuWaitSeconds - before.cpuWaitSeconds,
+    rawSeconds,
+  };
 }
 
 export interface RestCost {

@@ -156,7 +156,14 @@ async function fail(): Promise<void> {
 
 if (parts.has('follow')) await follow();
 if (parts.has('failure')) await fail();
-if (parts.has('gang')) note('gang_500_seconds', await wakeGang(500));
+if (parts.has('gang')) {
+  const gang = await wakeGang(500);
+  note('gang_500_raw_seconds', gang.rawSeconds);
+  note('gang_500_first_pod_seconds', gang.firstPodSeconds);
+  note('gang_500_operator_cpu_seconds', gang.cpuSeconds);
+  note('gang_500_operator_cpu_wait_seconds', gang.cpuWaitSeconds);
+  note('gang_500_seconds', gang.seconds);
+}
 if (parts.has('rest')) {
   const { beyondPoll, perSecond, cpuShare } = await rest(5_000, 30);
   note('rest_calls_beyond_poll_5000_sleeping', beyondPoll);
