@@ -86,6 +86,7 @@ const settings = (over: Partial<Autoscale>): Autoscale => ({
   shape: 'CPUs=1 Feature=workers',
   size: { cpus: 1, memory: 1, gpus: 0 },
   shapeSource: 'Limits',
+  conf: 'c0ffee00',
   feature: 'workers',
   recordsBy: 'Rest',
   unsupported: undefined,

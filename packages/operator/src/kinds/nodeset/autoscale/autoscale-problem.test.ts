@@ -19,6 +19,7 @@ const settings: Autoscale = {
   shape: 'CPUs=4 Feature=w RealMemory=4000',
   size: { cpus: 4, memory: 4000, gpus: 0 },
   shapeSource: 'Spec',
+  conf: '',
   feature: 'w',
   recordsBy: 'Rest',
   unsupported: undefined,

@@ -23,6 +23,8 @@ export interface Autoscale {
   /** The same as numbers: a sleeping record of another size is created again. */
   readonly size: WorkerSize;
   readonly shapeSource: 'Spec' | 'Limits' | 'LastWorker';
+  /** Digest of the other parameters, such as the weight and the types of GRES. */
+  readonly conf: string;
   /** The feature that every record of the NodeSet has. */
   readonly feature: string;
   /** Rest: Slurm creates records over its REST API. Controller: the side container of slurmctld does, with scontrol (before 25.11). */

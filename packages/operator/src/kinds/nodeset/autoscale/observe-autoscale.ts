@@ -1,4 +1,5 @@
 /** The autoscale settings of a NodeSet, as the plan sees them. Pure. */
+import { createHash } from 'node:crypto';
 import type { NodeSet } from '@slurm-operator/api';
 import { durationMilliseconds, quantityNumber } from '@slurm-operator/kubernetes-values';
 import { expandHostlist, type SlurmJob } from '@slurm-operator/slurm';
@@ -42,12 +43,19 @@ export function observeAutoscale(
     protectAfter: capacity.protectAfter,
     shape: size.cpus === undefined || size.memory === undefined ? undefined : conf,
     size,
+    conf: digestOf(known.conf),
     shapeSource: last !== undefined ? 'LastWorker' : autoscale.shape === undefined ? 'Limits' : 'Spec',
     feature: slurmSetName(nodeSet),
     recordsBy: release !== undefined && !createsOverRest(release) ? 'Controller' : 'Rest',
     unsupported: unsupported(release, isExternal),
     history: historyOf(nodeSet),
   };
+}
+
+/** Without what is compared by itself, or changed in place. */
+function digestOf(conf: string): string {
+  const rest = conf.split(' ').filter((pair) => !/^(cpus|realmemory|feature)=/i.test(pair));
+  return createHash('sha256').update(rest.join(' ')).digest('hex').slice(0, 8);
 }
 
 type Shape = NonNullable<NonNullable<NodeSet['spec']['autoscale']>['shape']>;

@@ -20,6 +20,7 @@ const settings: Autoscale = {
   shape: 'CPUs=4 Feature=w RealMemory=4000',
   size: { cpus: 4, memory: 4000, gpus: 0 },
   shapeSource: 'Limits',
+  conf: 'c0ffee00',
   feature: 'w',
   recordsBy: 'Rest',
   unsupported: undefined,
@@ -131,6 +132,14 @@ describe('an autoscaled NodeSet', () => {
     [
       'creates a sleeping record of another size again',
       decide([sleeping(1, { size: { cpus: 2, memory: 4000, gpus: 0 } })], []),
+      ['delete-record w-1'],
+    ],
+    [
+      'creates a sleeping record again whose other parameters changed',
+      decide(
+        [sleeping(0, { comment: '{"conf":"c0ffee00"}' }), sleeping(1, { comment: '{"conf":"0ld"}' })],
+        [],
+      ),
       ['delete-record w-1'],
     ],
     [

@@ -5,6 +5,7 @@
 import type { WorkerAction } from '../plan/actions.ts';
 import { isHealthy } from '../plan/availability.ts';
 import { keptRecords } from '../plan/kept-records.ts';
+import { confIn } from '../plan/node-comment.ts';
 import { isBusy, isRegisteredBy } from '../plan/node-state.ts';
 import type { Observed, SlurmNode } from '../plan/observed.ts';
 import type { SlotPlan } from '../plan/slots.ts';
@@ -99,7 +100,7 @@ const nothingToPower: PowerPlan = {
 
 function recordsToCreate(
   observed: Observed,
-  { shape, unsupported, recordsBy }: Autoscale,
+  { shape, unsupported, recordsBy, conf }: Autoscale,
   slots: readonly SlotView[],
 ): Pick<PowerPlan, 'actions' | 'withheld'> & { readonly byController: readonly string[] } {
   // Under a pod that Slurm does not know no record is created: its slurmd makes one, or has work that slurmctld forgot.
@@ -107,7 +108,7 @@ function recordsToCreate(
     ({ state, hasPod, slurmName }) => state === 'Missing' && !hasPod && !observed.takenNames.has(slurmName),
   );
   const unmarked = slots.filter(({ state }) => state === 'Unmarked');
-  const comment = recordComment(observed);
+  const comment = recordComment(observed, conf);
   const actions: WorkerAction[] = [];
   const withheld: string[] = [];
   const obstacle = unsupported ?? (shape === undefined ? 'the size of a worker is unknown' : undefined);
@@ -123,8 +124,8 @@ function recordsToCreate(
 }
 
 /** Law L15: the record says whose it is. */
-function recordComment({ namespace, name, uid }: Observed): string {
-  return JSON.stringify({ namespace, nodeSetName: name, nodeSetUID: uid });
+function recordComment({ namespace, name, uid }: Observed, conf: string): string {
+  return JSON.stringify({ namespace, nodeSetName: name, nodeSetUID: uid, conf });
 }
 
 /** Law A5: as many workers as `min` and `spare` ask for are awake, where there are slots to wake. */
@@ -223,14 +224,14 @@ function isOutdated({ state, node, hasPod }: SlotView, autoscale: Autoscale): bo
 
 /** Not what a record that is created now would be; features are changed in place. */
 export function differs(
-  { size: shown, flags }: Pick<SlurmNode, 'size' | 'flags'>,
-  { size, shape }: Autoscale,
+  { size: shown, flags, comment }: Pick<SlurmNode, 'size' | 'flags' | 'comment'>,
+  { size, shape, conf }: Autoscale,
 ): boolean {
   if (shape === undefined) return false;
   const isOther = (['cpus', 'memory', 'gpus'] as const).some(
     (key) => (size[key] ?? (key === 'gpus' ? 0 : shown[key])) !== shown[key],
   );
-  return isOther || !flags.has('CLOUD');
+  return isOther || !flags.has('CLOUD') || (confIn(comment) ?? conf) !== conf;
 }
 
 /** Whether pending jobs still need a record. */

@@ -22,6 +22,7 @@ const autoscale: Autoscale = {
   shape: 'CPUs=4 Feature=w RealMemory=4000',
   size: { cpus: 4, memory: 4000, gpus: 0 },
   shapeSource: 'Limits',
+  conf: '',
   feature: 'w',
   recordsBy: 'Rest',
   unsupported: undefined,

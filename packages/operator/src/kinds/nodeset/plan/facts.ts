@@ -3,7 +3,7 @@ import { featurePrefix } from '@slurm-operator/api';
 import type { WhyGone, WorkerAction } from './actions.ts';
 import { isHealthy } from './availability.ts';
 import { cordonToKeep, type DrainTarget, isCordonedByPerson } from './drain-target.ts';
-import { commentOf, cordonedPodIn } from './node-comment.ts';
+import { commentOf, confIn, cordonedPodIn } from './node-comment.ts';
 import { askAbout, isBusy, isRegisteredBy } from './node-state.ts';
 import type { Observed, Refusal, SlurmNode, Worker } from './observed.ts';
 
@@ -74,7 +74,13 @@ export function cordonNote(worker: Worker, why: WhyGone | undefined, observed: O
   const kept = cordonToKeep(worker, why, observed);
   if (cordonedPodIn(answer.node.comment) === kept) return [];
   const { slurmName } = worker;
-  return [{ kind: 'update-node', slurmName, comment: commentOf(worker, observed, kept) }];
+  return [
+    {
+      kind: 'update-node',
+      slurmName,
+      comment: commentOf(worker, observed, kept, keptConf(answer.node, observed)),
+    },
+  ];
 }
 
 /** One update for all that changed on the Slurm node, or none. Only for a slurmd that is known to be this pod's. What Slurm refused waits; the rest goes on without it. */
@@ -110,10 +116,14 @@ export function standingRefusal(worker: Worker, observed: Observed): Refusal | u
   return Object.keys(changes).length > 0 && changes.topology === refusal.topology ? refusal : undefined;
 }
 
+const keptConf = ({ comment }: SlurmNode, { autoscale }: Observed): string | undefined =>
+  autoscale === undefined ? undefined : confIn(comment);
+
 /** All that differs on the Slurm node. */
 function slurmChanges(worker: Worker, node: SlurmNode, observed: Observed): NodeChange {
   const kubeNode = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
-  const comment = commentOf(worker, observed, cordonToKeep(worker, undefined, observed));
+  const cordon = cordonToKeep(worker, undefined, observed);
+  const comment = commentOf(worker, observed, cordon, keptConf(node, observed));
   // A record that existed before its worker keeps its features, whatever the worker registers with; those of a person stay.
   const isNewest = observed.autoscale !== undefined && worker.revision === observed.updateRevision;
   const features = wantedFeatures(node, kubeNode?.features ?? [], isNewest ? (observed.features ?? []) : []);

@@ -10,12 +10,15 @@ export interface NodeComment {
   readonly nodeSetUID: string;
   /** The pod that a person cordoned. Its successor takes the cordon over. */
   readonly cordonedPodUID?: string;
+  /** Autoscale: digest of what the record was created with, which its workers do not change. */
+  readonly conf?: string;
 }
 
 export function commentOf(
   worker: Worker,
   { namespace, name, uid }: Pick<Observed, 'namespace' | 'name' | 'uid'>,
   cordonedPodUID: string | undefined,
+  conf?: string,
 ): string {
   const comment: NodeComment = {
     namespace,
@@ -24,6 +27,7 @@ export function commentOf(
     nodeSetName: name,
     nodeSetUID: uid,
     ...(cordonedPodUID === undefined ? {} : { cordonedPodUID }),
+    ...(conf === undefined ? {} : { conf }),
   };
   return JSON.stringify(comment);
 }
@@ -38,6 +42,9 @@ export function parseComment(text: string): Partial<Record<keyof NodeComment, un
     return undefined;
   }
 }
+
+/** Undefined for a record that was not created for an autoscaled NodeSet. */
+export const confIn = (comment: string): string | undefined => /"conf":"(\w+)"/.exec(comment)?.[1];
 
 export function cordonedPodIn(comment: string): string | undefined {
   // Few nodes are cordoned: the others are not parsed at each plan.
