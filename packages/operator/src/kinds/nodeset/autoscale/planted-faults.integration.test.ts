@@ -8,9 +8,11 @@ import { pathToFileURL } from 'node:url';
 import type { checkAutoscaleLaws } from '../../../../testing/autoscale-history.ts';
 import { type PlantedFault, plant } from '../../../../testing/planted-faults.ts';
 
-const inPower = (find: string, replace: string) => [
-  { file: 'kinds/nodeset/autoscale/power.ts', find, replace },
+const inFile = (file: string) => (find: string, replace: string) => [
+  { file: `kinds/nodeset/autoscale/${file}`, find, replace },
 ];
+const inPower = inFile('power.ts');
+const inRecords = inFile('sleeping-records.ts');
 
 const faults: readonly PlantedFault[] = [
   {
@@ -38,7 +40,7 @@ const faults: readonly PlantedFault[] = [
     name: 'covered',
     what: 'a record is created under a pod that runs',
     law: /A1/,
-    edits: inPower("state === 'Missing' && !hasPod &&", "state === 'Missing' &&"),
+    edits: inRecords("state === 'Missing' && !hasPod &&", "state === 'Missing' &&"),
   },
   {
     name: 'not-retried',
@@ -76,7 +78,7 @@ const more: readonly PlantedFault[] = [
     name: 'all-at-once',
     what: 'all sleeping nodes of another size are replaced at once',
     law: /A7/,
-    edits: inPower(
+    edits: inRecords(
       "const missing = slots.filter(({ state }) => state === 'Missing' || state === 'Unknown').length;",
       'const missing = -slots.length;',
     ),

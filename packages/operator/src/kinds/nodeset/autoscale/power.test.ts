@@ -205,6 +205,11 @@ describe('an autoscaled NodeSet', () => {
     const given = (nodes: SlurmNode[]) => actionsOf({ ...situation(nodes, []), features });
     const before = [0, 1, 2].map((ordinal) => sleeping(ordinal, { features: ['w'] }));
     assert.deepEqual(given(before), ['mark-records w-0,w-1,w-2']);
+    const ofNode = (ordinal: number, feature: string) => sleeping(ordinal, { features: [feature, 'k8s/a'] });
+    assert.deepEqual(given([before[0] ?? sleeping(0), ofNode(1, 'w'), ofNode(2, 'w')]), [
+      'mark-records w-0',
+      'mark-records w-1,w-2',
+    ]);
     assert.deepEqual(given([0, 1, 2].map((ordinal) => sleeping(ordinal, { features: ['w', 'fast'] }))), []);
   });
 

@@ -4,14 +4,13 @@
  */
 import type { WorkerAction } from '../plan/actions.ts';
 import { isHealthy } from '../plan/availability.ts';
-import { keptRecords } from '../plan/kept-records.ts';
-import { confIn } from '../plan/node-comment.ts';
 import { isBusy, isRegisteredBy } from '../plan/node-state.ts';
 import type { Observed, SlurmNode } from '../plan/observed.ts';
 import type { SlotPlan } from '../plan/slots.ts';
 import type { Autoscale, AutoscaleSummary } from './autoscale.ts';
 import { notAcceptedFrom } from './autoscaled-slots.ts';
 import { planOffered } from './offered.ts';
+import { askAgain, isOutdated, otherFeatures, recordsToCreate, replaceable } from './sleeping-records.ts';
 import type { SlotView } from './slot-states.ts';
 import { wakeHistory } from './wake-history.ts';
 
@@ -24,9 +23,6 @@ export interface PowerPlan {
   readonly awaitsSlurm: boolean;
   readonly summary: AutoscaleSummary | undefined;
 }
-
-/** Records that one request creates; slurmctld holds its locks meanwhile. */
-const mostRecords = 500;
 
 export function planPower(
   observed: Observed,
@@ -97,36 +93,6 @@ const nothingToPower: PowerPlan = {
   awaitsSlurm: false,
   summary: undefined,
 };
-
-function recordsToCreate(
-  observed: Observed,
-  { shape, unsupported, recordsBy, conf }: Autoscale,
-  slots: readonly SlotView[],
-): Pick<PowerPlan, 'actions' | 'withheld'> & { readonly byController: readonly string[] } {
-  // Under a pod that Slurm does not know no record is created: its slurmd makes one, or has work that slurmctld forgot.
-  const missing = slots.filter(
-    ({ state, hasPod, slurmName }) => state === 'Missing' && !hasPod && !observed.takenNames.has(slurmName),
-  );
-  const unmarked = slots.filter(({ state }) => state === 'Unmarked');
-  const comment = recordComment(observed, conf);
-  const actions: WorkerAction[] = [];
-  const withheld: string[] = [];
-  const obstacle = unsupported ?? (shape === undefined ? 'the size of a worker is unknown' : undefined);
-  if (missing.length > 0 && obstacle !== undefined)
-    withheld.push(`${missing.length} records are not created: ${obstacle}`);
-  const creatable = obstacle === undefined ? missing.slice(0, mostRecords) : [];
-  const slurmNames = creatable.map(({ slurmName }) => slurmName);
-  if (slurmNames.length > 0 && shape !== undefined && recordsBy === 'Rest')
-    actions.push({ kind: 'create-records', slurmNames, shape, comment });
-  if (unmarked.length > 0)
-    actions.push({ kind: 'mark-records', slurmNames: unmarked.map(({ slurmName }) => slurmName), comment });
-  return { actions, withheld, byController: recordsBy === 'Rest' ? [] : slurmNames };
-}
-
-/** Law L15: the record says whose it is. */
-function recordComment({ namespace, name, uid }: Observed, conf: string): string {
-  return JSON.stringify({ namespace, nodeSetName: name, nodeSetUID: uid, conf });
-}
 
 /** Law A5: as many workers as `min` and `spare` ask for are awake, where there are slots to wake. */
 function keptAwake(
@@ -209,77 +175,6 @@ function goToSleep(
     nextAt: later.length === 0 ? undefined : Math.min(...later),
   };
 }
-
-/**
- * The record of a sleeping slot that another worker made by registering, or that has another size than a worker has now: it is deleted,
- * and created again as it should be.
- */
-function isOutdated({ state, node, hasPod }: SlotView, autoscale: Autoscale): boolean {
-  if (node === undefined || hasPod || isBusy(node) || node.deadline !== undefined) return false;
-  if (state !== 'Sleeping' && state !== 'Stopping') return false;
-  // What cannot be created again is kept.
-  if (autoscale.unsupported !== undefined || node.reservation !== undefined) return false;
-  return differs(node, autoscale);
-}
-
-/** Not what a record that is created now would be; features are changed in place. */
-export function differs(
-  { size: shown, flags, comment }: Pick<SlurmNode, 'size' | 'flags' | 'comment'>,
-  { size, shape, conf }: Autoscale,
-): boolean {
-  if (shape === undefined) return false;
-  const isOther = (['cpus', 'memory', 'gpus'] as const).some(
-    (key) => (size[key] ?? (key === 'gpus' ? 0 : shown[key])) !== shown[key],
-  );
-  return isOther || !flags.has('CLOUD') || (confIn(comment) ?? conf) !== conf;
-}
-
-/** Whether pending jobs still need a record. */
-const askAgain = 10_000;
-
-/**
- * Half of the records at a time: sbatch refuses a job for which there are no nodes at that moment, and Slurm puts a pending one on hold whose
- * feature no node has. One that a pending job names waits until the job has started.
- */
-function replaceable(
-  observed: Observed,
-  autoscale: Autoscale,
-  slots: readonly SlotView[],
-): { readonly now: readonly SlotView[]; readonly needed: boolean } {
-  const outdated = slots.filter((slot) => isOutdated(slot, autoscale));
-  if (outdated.length === 0) return { now: [], needed: false };
-  const missing = slots.filter(({ state }) => state === 'Missing' || state === 'Unknown').length;
-  const some = outdated.slice(0, Math.max(1, Math.floor(slots.length / 2) - missing));
-  const kept = new Set(
-    keptRecords(
-      some.flatMap(({ node }) => node ?? []),
-      observed,
-    ).map(({ name }) => name),
-  );
-  return { now: some.filter(({ slurmName }) => !kept.has(slurmName)), needed: kept.size > 0 };
-}
-
-/** A slurmd that registers does not change the features of a record that exists (24.11 and 26.05). */
-function otherFeatures(
-  { features }: Observed,
-  slots: readonly SlotView[],
-  autoscale: Autoscale,
-): WorkerAction[] {
-  if (features === undefined) return [];
-  const others = slots.filter(
-    (slot) =>
-      !slot.hasPod &&
-      (slot.state === 'Sleeping' || slot.state === 'Cooling') &&
-      slot.node?.ours === true &&
-      !hasExactly(slot.node, features) &&
-      !isOutdated(slot, autoscale),
-  );
-  if (others.length === 0) return [];
-  return [{ kind: 'mark-records', slurmNames: others.map(({ slurmName }) => slurmName), features }];
-}
-
-const hasExactly = (node: SlurmNode, features: readonly string[]): boolean =>
-  node.features.length === features.length && features.every((feature) => node.features.includes(feature));
 
 /** Both are in Slurm's clock, as the list is. A node that never had work is idle since its slurmd started. */
 function idleSince({ lastBusyAt, slurmdStartedAt }: SlurmNode): number {

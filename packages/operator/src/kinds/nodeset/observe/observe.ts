@@ -13,7 +13,7 @@ import {
 import { expandHostlist } from '@slurm-operator/slurm';
 import type { Observing } from '../../../framework/define-reconciler.ts';
 import type { GatewayFinder, NodesView, SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
-import { differs } from '../autoscale/power.ts';
+import { differs } from '../autoscale/sleeping-records.ts';
 import { isPoweredDown } from '../autoscale/slot-states.ts';
 import { recordedRevision } from '../objects/revision.ts';
 import { madeWindow, type ReservationAnswer, wantedWindow } from '../plan/maintenance-window.ts';
