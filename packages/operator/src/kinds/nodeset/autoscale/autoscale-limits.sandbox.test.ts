@@ -12,7 +12,7 @@ import { PoweredSlurm } from '../../../../testing/powered-slurm.ts';
 
 const release = process.env['AUTOSCALE_SLURM'] === '24.11' ? '24.11' : '26.05';
 const full = process.env['AUTOSCALE'] === 'full';
-const slurmd = { resources: { limits: { cpu: '4', memory: '4000Mi' } } };
+const slurmd = { resources: { limits: { cpu: '1', memory: '500Mi' } } };
 const mostAwake = 3;
 
 let slurm: PoweredSlurm;
@@ -24,7 +24,7 @@ before(async () => {
   const limits = [
     'AccountingStorageEnforce=limits,qos',
     'AccountingStorageTRES=gres/gpu',
-    'SlurmdParameters=l3cache_as_socket', // what a worker reports counts
+    'SlurmdParameters=shutdown_on_reboot', // no config_overrides: what a worker reports counts
     `SlurmctldParameters=enable_configless,power_save_interval=1,max_powered_nodes=${mostAwake}`,
   ];
   slurm = await PoweredSlurm.start(release, limits, { accounting: true });
@@ -139,9 +139,12 @@ test('wake-ups that fail repeatedly are tried every half hour only, until a work
   const capacity = { giveUpAfter: '10s', retryAfter: '1s', protectAfter: 2 };
   await addNodeSet('far', { max: 2, idleAfter: '2s', startWithin: '1m', capacity });
   const { id } = await submit({ constraints: 'far' });
+  await wait('the first failure', async () => (await job(id)).adminComment !== '');
+  // The first job waits for two minutes before Slurm starts it again.
+  await submit({ constraints: 'far' });
   await wait('protection', async () => (await reason('far', 'Degraded'))?.reason === 'Protected');
   await wait('no node to be offered', async () =>
-    (await states('far')).every((state) => /DRAIN|DOWN\+|DOWN$/.test(state)),
+    (await states('far')).every((state) => /DRAIN|^DOWN/.test(state)),
   );
   const status = (await stage.nodeSet('far'))?.status?.autoscale;
   const next = Date.parse(status?.nextTry ?? '') - Date.now();
