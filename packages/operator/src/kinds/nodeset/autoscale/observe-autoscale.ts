@@ -52,7 +52,7 @@ export function observeAutoscale(
   };
 }
 
-/** Without what is compared by itself, or changed in place. */
+/** Without what is compared apart, or changed in place. */
 function digestOf(conf: string): string {
   const rest = conf.split(' ').filter((pair) => !/^(cpus|realmemory|feature)=/i.test(pair));
   return createHash('sha256').update(rest.join(' ')).digest('hex').slice(0, 8);
