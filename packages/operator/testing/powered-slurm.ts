@@ -22,6 +22,8 @@ const powerSaving = [
   `PrologSlurmctld=/etc/slurm/${waitForNodesFile}`,
 ];
 
+const keyOf = (line: string): string => line.split('=', 1)[0] ?? '';
+
 export class PoweredSlurm extends WatchedGateway implements StagedSlurm, AsyncDisposable {
   readonly mini: MiniSlurm;
   /** Called before the slurmd of a deleted pod ends. */
@@ -45,12 +47,13 @@ export class PoweredSlurm extends WatchedGateway implements StagedSlurm, AsyncDi
     configuration: readonly string[] = [],
     options: { readonly steppedClock?: boolean; readonly accounting?: boolean } = {},
   ): Promise<PoweredSlurm> {
+    const replaced = new Set(configuration.map(keyOf));
     const name = `power-${process.pid}-${version.replace('.', '-')}`;
     const mini = await startMiniSlurm({
       version,
       nodes: 0,
       name,
-      configuration: [...powerSaving, ...configuration],
+      configuration: [...powerSaving.filter((line) => !replaced.has(keyOf(line))), ...configuration],
       scripts: { [`/etc/slurm/${waitForNodesFile}`]: waitForNodes(['']) },
       ...options,
     });

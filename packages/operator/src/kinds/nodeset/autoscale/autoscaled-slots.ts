@@ -4,7 +4,7 @@ import type { Observed, Slot, Worker } from '../plan/observed.ts';
 import type { SlotPlan } from '../plan/slots.ts';
 import type { Autoscale } from './autoscale.ts';
 import { planCapacity } from './capacity.ts';
-import { type SlotView, slotStates } from './slot-states.ts';
+import { isRequested, type SlotView, slotStates } from './slot-states.ts';
 
 export function autoscaledSlots(
   observed: Observed,
@@ -52,7 +52,8 @@ function byJob({ slurm }: Observed): (a: SlotView, b: SlotView) => number {
 }
 
 /** Where Slurm is unknown, or has no record, the pod that is there stays and none is created. */
-const wantsPod = ({ state }: SlotView): boolean => state === 'Waking' || state === 'Awake';
+const wantsPod = ({ state, node }: SlotView): boolean =>
+  state === 'Awake' || (state === 'Waking' && node !== undefined && !isRequested(node));
 
 /** A slurmd registers when it starts, and Slurm believes one that started after it powered the node up. */
 const acceptedWithin = 60_000;

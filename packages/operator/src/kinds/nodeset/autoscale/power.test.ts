@@ -65,6 +65,16 @@ describe('an autoscaled NodeSet', () => {
       decide([state(0, 'ALLOCATED', 'POWERING_UP'), state(1, 'ALLOCATED', 'POWERING_UP')], []),
       ['create 0', 'create 1'],
     ],
+    [
+      'creates no pod before slurmctld has begun to power the node up',
+      decide([state(0, 'IDLE', 'POWERED_DOWN', 'POWER_UP')], []),
+      [],
+    ],
+    [
+      'takes a node that registered before that for one that is awake',
+      decide([state(0, 'MIXED', 'POWER_UP')], [worker(0)]),
+      [],
+    ],
     ['powers an idle worker down', decide([idle(1)], [worker(1)]), ['power-down w-1']],
     ['not before its time', decide([idle(1)], [worker(1)], { idleAfter: 4_000_000 }), []],
     ['not one with a job', decide([state(1, 'MIXED')], [worker(1)]), []],

@@ -79,7 +79,14 @@ export function isWakingUp(worker: Worker, { autoscale, slurm }: Observed): bool
   return node !== undefined && isPoweringUp(node) && isOwn(node, worker);
 }
 
-export const isPoweringUp = ({ flags }: State): boolean => flags.has('POWERING_UP') || flags.has('POWER_UP');
+/** Requested, or under way. The flag of a request alone means nothing: slurmctld acts on it only where the node is powered down. */
+export const isPoweringUp = ({ flags }: State): boolean => flags.has('POWERING_UP') || isRequested({ flags });
+
+/**
+ * slurmctld has not begun with it, which takes up to its `power_save_interval`. A slurmd that registers before leaves the node with the flag of
+ * the request for good, and without the reason of its drain (26.05).
+ */
+export const isRequested = ({ flags }: State): boolean => flags.has('POWER_UP') && flags.has('POWERED_DOWN');
 
 /**
  * A record is created first and gets its comment in a second request. One that no slurmd ever registered for, without a comment and
