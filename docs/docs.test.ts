@@ -46,6 +46,29 @@ test('every reason is one that the operator gives', () => {
   assert.deepEqual(never, []);
 });
 
+test('docs/operations.md lists every reason of events, and no other', () => {
+  const [, section = ''] = read('docs/operations.md').split('## Events\n');
+  const listed = [...(section.split('\n## ')[0] ?? '').matchAll(/`([A-Z][A-Za-z]+)`/g)].map(
+    ([, name]) => name,
+  );
+  const places = ['kinds/nodeset/events', 'kinds/controller/{report,plan/config-hold}', 'disruption/setup'];
+  const code = sources(
+    `packages/operator/src/{${[...places, 'framework/steps', 'kinds/loginset/reconciler'].join()}}.ts`,
+  );
+  const given = [...code.matchAll(/'([A-Z][a-z]+(?:[A-Z][a-z]+)+|Offered|Sleeping)'/g)].map(
+    ([, name]) => name,
+  );
+  assert.deepEqual(
+    // A kind and a deletion policy.
+    [...new Set(given)].filter((name) => !['NodeSet', 'CancelPending', ...listed].includes(name)),
+    [],
+  );
+  assert.deepEqual(
+    listed.filter((name) => !code.includes(`'${name}'`)),
+    [],
+  );
+});
+
 /** What looks like a label, an annotation or a metric of ours, and is in no source. The cluster of all examples is called slurm. */
 function unknownNames(text: string, code: string): string[] {
   const keys = [...text.matchAll(/(?:[a-z]+\.)?slinky\.slurm\.net\/[a-z0-9-]+/g)]
