@@ -19,7 +19,7 @@ import { resourceQuotaHooks } from './policy-kinds.ts';
 import { eventFields, fieldTexts } from './selectable-fields.ts';
 import { serviceHooks } from './service/service-hooks.ts';
 import { serviceStatusHooks } from './service/validate-service-status.ts';
-import { claimHooks, volumeHooks, volumeStatusHooks } from './volume-kinds.ts';
+import { claimHooks, claimStatusHooks, volumeHooks, volumeStatusHooks } from './volume-kinds.ts';
 
 const all = { categories: ['all'] };
 const counts = { countsGeneration: true };
@@ -74,7 +74,7 @@ export function coreResources(): ResourceDefinition[] {
       kind: 'PersistentVolumeClaim',
       plural: 'persistentvolumeclaims',
       shortNames: ['pvc'],
-      status: true,
+      status: claimStatusHooks,
       hooks: claimHooks,
       deleteReturnsObject: true,
     }),

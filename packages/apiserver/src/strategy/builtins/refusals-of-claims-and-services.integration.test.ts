@@ -62,6 +62,47 @@ test('a bound claim may ask for less after a failed expansion, but not for less 
   );
 });
 
+test('a claim keeps its mode and does not lose the class of its attributes', async () => {
+  const path = `${at}/persistentvolumeclaims`;
+  await post(path, claim('kept', { volumeAttributesClassName: 'fast' }));
+  await patch(`${path}/kept/status`, { status: { phase: 'Bound' } });
+  const change = async (spec: object) => message(await patch(`${path}/kept?dryRun=All`, { spec }));
+  assert.equal(await change({ volumeAttributesClassName: 'slow' }), 'accepted');
+  assert.match(
+    await change({ volumeAttributesClassName: null }),
+    /spec\.volumeAttributesClassName: Forbidden: update from non-nil value to nil is forbidden/,
+  );
+  assert.match(
+    await change({ volumeMode: 'Block' }),
+    /^\[spec: Forbidden: spec is immutable [^]*, volumeMode: Invalid value: "Block": field is immutable\]$/,
+  );
+});
+
+test('a PersistentVolume is checked field by field', async () => {
+  const volume = async (spec: object) =>
+    message(
+      await post('/api/v1/persistentvolumes?dryRun=All', {
+        metadata: { name: 'v' },
+        spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], ...spec },
+      }),
+    );
+  assert.equal(await volume({ hostPath: { path: '/x' } }), 'accepted');
+  assert.equal(await volume({ hostPath: {} }), 'spec.hostPath.path: Required value');
+  assert.equal(
+    await volume({ local: { path: '/x' } }),
+    'spec.nodeAffinity: Required value: Local volume requires node affinity',
+  );
+  assert.equal(await volume({ csi: { driver: 'x' } }), 'spec.csi.volumeHandle: Required value');
+  assert.equal(
+    await volume({ hostPath: { path: '/x' }, persistentVolumeReclaimPolicy: 'Keep' }),
+    'spec.persistentVolumeReclaimPolicy: Unsupported value: "Keep": supported values: "Delete", "Recycle", "Retain"',
+  );
+  assert.equal(
+    await volume({ hostPath: { path: '/x' }, accessModes: ['ReadWriteOncePod', 'ReadWriteOnce'] }),
+    'spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes',
+  );
+});
+
 test('a claim grows once it is bound, and only where its class lets volumes grow', async () => {
   const path = `${at}/persistentvolumeclaims`;
   await storageClass('fixed', {});

@@ -3,7 +3,7 @@
 import { dnsSubdomain, Quantity } from '@slurm-operator/kubernetes-values';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import type { FieldFault } from '../../api/errors.ts';
-import { invalidValue, notSupported, required } from '../../api/fault.ts';
+import { forbiddenField, invalidValue, notSupported, required } from '../../api/fault.ts';
 import { validateLabelSelector } from './label-selector-rules.ts';
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
@@ -12,18 +12,13 @@ type ClaimSpec = NonNullable<IPersistentVolumeClaim['spec']>;
 
 export function claimSpecFaults(spec: ClaimSpec | undefined, path: string): FieldFault[] {
   if (!spec) return [];
-  const faults = accessModeFaults(
+  const modes = accessModeFaults(
     spec.accessModes,
     `${path}.accessModes`,
     'at least 1 access mode is required',
   );
-  if (spec.accessModes?.includes('ReadWriteOncePod') && spec.accessModes.length > 1)
-    faults.push({
-      reason: 'FieldValueForbidden',
-      field: `${path}.accessModes`,
-      message: 'Forbidden: may not use ReadWriteOncePod with other access modes',
-    });
-  if (spec.selector) faults.push(...validateLabelSelector(spec.selector, `${path}.selector`));
+  const selector = validateLabelSelector(spec.selector, `${path}.selector`);
+  const faults = spec.accessModes?.length ? [...selector, ...modes] : [...modes, ...selector];
   const storage = spec.resources?.requests?.['storage'];
   if (storage === undefined) faults.push(required(`${path}.resources[storage]`));
   else if ((Quantity.parse(storage) ?? Quantity.ZERO).compare(Quantity.ZERO) <= 0)
@@ -42,10 +37,13 @@ export function claimSpecFaults(spec: ClaimSpec | undefined, path: string): Fiel
   return faults;
 }
 
-function dataSourceFaults(
-  { name, kind, apiGroup }: { readonly name?: string; readonly kind?: string; readonly apiGroup?: string },
-  path: string,
-): FieldFault[] {
+interface DataSource {
+  readonly name?: string;
+  readonly kind?: string;
+  readonly apiGroup?: string;
+}
+
+function dataSourceFaults({ name, kind, apiGroup }: DataSource, path: string): FieldFault[] {
   const faults: FieldFault[] = [];
   if (!name) faults.push(required(`${path}.name`));
   if (!kind) faults.push(required(`${path}.kind`));
@@ -53,6 +51,8 @@ function dataSourceFaults(
     faults.push(
       invalidValue(path, kind ?? '', "must be 'PersistentVolumeClaim' when referencing the default apiGroup"),
     );
+  if (apiGroup)
+    faults.push(...dnsSubdomain(apiGroup).map((text) => invalidValue(`${path}.apiGroup`, apiGroup, text)));
   return faults;
 }
 
@@ -62,7 +62,11 @@ export function accessModeFaults(
   whenEmpty?: string,
 ): FieldFault[] {
   if (!modes?.length) return [required(path, whenEmpty)];
-  return modes
+  const faults = modes
     .filter((mode) => !ACCESS_MODES.includes(mode))
     .map((mode) => notSupported(path, mode, ACCESS_MODES));
+  const others = modes.filter((mode) => mode !== 'ReadWriteOncePod' && ACCESS_MODES.includes(mode));
+  if (modes.includes('ReadWriteOncePod') && others.length > 0)
+    faults.push(forbiddenField(path, 'may not use ReadWriteOncePod with other access modes'));
+  return faults;
 }

@@ -1,16 +1,18 @@
 /** Volume claims, volumes and storage classes. */
-import { Quantity } from '@slurm-operator/kubernetes-values';
+import { dnsSubdomain, Quantity } from '@slurm-operator/kubernetes-values';
 import type { IStorageClass } from 'kubernetes-models/storage.k8s.io/v1/StorageClass';
 import type { IPersistentVolume } from 'kubernetes-models/v1/PersistentVolume';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import type { FieldFault } from '../../api/errors.ts';
-import { forbiddenField, required } from '../../api/fault.ts';
+import { forbiddenField, invalidValue, required } from '../../api/fault.ts';
 import { clone, equal } from '../../api/json.ts';
 import { typed } from '../../api/typed.ts';
 import { type KubeObject, timestamp } from '../../api/types.ts';
 import type { BuiltinHooks } from './define.ts';
 import { internalDiff } from './internal-form.ts';
+import { nodeSelectorFaults } from './pod/validate-scheduling.ts';
 import { oneOf } from './pod/validate-security.ts';
+import { absoluteFaults, driverFaults, hostPathFaults } from './pod/validate-volume.ts';
 import { accessModeFaults, claimSpecFaults } from './validate-claim.ts';
 
 const FIXED =
@@ -27,32 +29,69 @@ export const claimHooks: BuiltinHooks = {
     return claimSpecFaults(asClaim(object).spec, 'spec');
   },
   validateUpdate(object, old) {
-    const before = asClaim(old);
-    const spec = clone(asClaim(object).spec ?? {});
+    const [now, before] = [asClaim(object), asClaim(old)];
+    const spec = clone(now.spec ?? {});
     // Binding writes the volume's name once; a class may be given late; a bound claim may ask for more.
     if (!before.spec?.volumeName) delete spec.volumeName;
     const reference = clone(before.spec ?? {});
     if (!reference.volumeName) delete reference.volumeName;
     if (reference.storageClassName === undefined) delete spec.storageClassName;
-    if (before.status?.phase === 'Bound' && spec.resources && reference.resources) {
-      const wanted = spec.resources.requests?.['storage'];
-      const had = reference.resources.requests?.['storage'];
-      if (wanted !== undefined && had !== undefined)
-        spec.resources = {
-          ...spec.resources,
-          requests: { ...spec.resources.requests, storage: had },
-        };
+    if (now.status?.phase === 'Bound') {
+      const had = reference.resources?.requests?.['storage'];
+      if (spec.resources?.requests && had !== undefined)
+        spec.resources = { ...spec.resources, requests: { ...spec.resources.requests, storage: had } };
+      if (spec.volumeAttributesClassName !== undefined) {
+        delete spec.volumeAttributesClassName;
+        delete reference.volumeAttributesClassName;
+      }
     }
     const faults = equal(spec, reference)
       ? []
       : [
           forbiddenField(
             'spec',
-            `${FIXED}\n${internalDiff('PersistentVolumeClaimSpec', before.spec, asClaim(object).spec)}`,
+            `${FIXED}\n${internalDiff('PersistentVolumeClaimSpec', before.spec, now.spec)}`,
           ),
         ];
-    return [...faults, ...shrinkFaults(asClaim(object), before)];
+    return [
+      ...faults,
+      ...shrinkFaults(now, before),
+      ...modeFaults(now, before),
+      ...attributeFaults(now, before),
+    ];
   },
+};
+
+function modeFaults(now: IPersistentVolumeClaim, before: IPersistentVolumeClaim): FieldFault[] {
+  const mode = now.spec?.volumeMode;
+  // The path is that of the real server.
+  return mode === before.spec?.volumeMode
+    ? []
+    : [invalidValue('volumeMode', mode ?? null, 'field is immutable')];
+}
+
+/** Attributes of a volume change with their class, and there is always one once there was one. */
+function attributeFaults(now: IPersistentVolumeClaim, before: IPersistentVolumeClaim): FieldFault[] {
+  const path = 'spec.volumeAttributesClassName';
+  if (before.spec?.volumeAttributesClassName === undefined) return [];
+  switch (now.spec?.volumeAttributesClassName) {
+    case undefined:
+      return [forbiddenField(path, 'update from non-nil value to nil is forbidden')];
+    case '':
+      return [forbiddenField(path, 'update from non-nil value to an empty string is forbidden')];
+    default:
+      return [];
+  }
+}
+
+export const claimStatusHooks: Pick<BuiltinHooks, 'validate'> = {
+  validate: (object) =>
+    Object.entries(asClaim(object).status?.capacity ?? {}).flatMap(([name, amount]) => {
+      const quantity = Quantity.parse(amount);
+      return quantity !== undefined && quantity.compare(Quantity.ZERO) < 0
+        ? [invalidValue(`status.capacity[${name}]`, Number(quantity), 'must be a valid resource quantity')]
+        : [];
+    }),
 };
 
 /** What a claim asks for may be taken back after a failed expansion, but not below what it has. */
@@ -106,25 +145,64 @@ export const volumeHooks: BuiltinHooks = {
         field: 'spec.capacity',
         message: `Unsupported value: ${JSON.stringify(spec.capacity ?? null)}: supported values: "storage"`,
       });
+    faults.push(
+      ...oneOf(spec.persistentVolumeReclaimPolicy, 'spec.persistentVolumeReclaimPolicy', [
+        'Delete',
+        'Recycle',
+        'Retain',
+      ]),
+    );
+    const affinity = spec.nodeAffinity?.required;
+    if (affinity) faults.push(...nodeSelectorFaults(affinity, 'spec.nodeAffinity.required'));
     const [first, ...more] = sourcesOf(spec);
     if (first === undefined) faults.push(required('spec', 'must specify a volume type'));
+    else faults.push(...sourceFaults(spec));
     for (const extra of more)
       faults.push(forbiddenField(`spec.${extra}`, 'may not specify more than 1 volume type'));
+    const { storageClassName: name } = spec;
+    if (name)
+      faults.push(...dnsSubdomain(name).map((text) => invalidValue('spec.storageClassName', name, text)));
+    faults.push(...oneOf(spec.volumeMode, 'spec.volumeMode', ['Block', 'Filesystem']));
     return faults;
   },
   validateUpdate(object, old) {
     const [now, before] = [volume(object).spec ?? {}, volume(old).spec ?? {}];
     const source = (spec: object) => pick(spec, volumeSources);
-    if (equal(source(now), source(before))) return [];
-    const diff = internalDiff('PersistentVolumeSource', source(before), source(now));
-    return [
-      forbiddenField(
-        'spec.persistentvolumesource',
-        `spec.persistentvolumesource is immutable after creation\n${diff}`,
-      ),
-    ];
+    const faults: FieldFault[] = [];
+    if (!equal(source(now), source(before)))
+      faults.push(
+        forbiddenField(
+          'spec.persistentvolumesource',
+          `spec.persistentvolumesource is immutable after creation\n${internalDiff('PersistentVolumeSource', source(before), source(now))}`,
+        ),
+      );
+    if (now.volumeMode !== before.volumeMode)
+      faults.push(invalidValue('volumeMode', now.volumeMode ?? null, 'field is immutable'));
+    return faults;
   },
 };
+
+type VolumeSpec = NonNullable<IPersistentVolume['spec']>;
+
+/** Of the kinds of volumes that somebody makes by hand. */
+function sourceFaults({ hostPath, local, nfs, csi, nodeAffinity }: VolumeSpec): FieldFault[] {
+  if (hostPath) return hostPathFaults(hostPath, 'spec.hostPath');
+  if (nfs)
+    return [
+      ...(nfs.server ? [] : [required('spec.nfs.server')]),
+      ...absoluteFaults(nfs.path, 'spec.nfs.path'),
+    ];
+  if (csi)
+    return [
+      ...driverFaults(csi.driver, 'spec.csi.driver'),
+      ...(csi.volumeHandle ? [] : [required('spec.csi.volumeHandle')]),
+    ];
+  if (!local) return [];
+  return [
+    ...(local.path ? [] : [required('spec.local.path')]),
+    ...(nodeAffinity?.required ? [] : [required('spec.nodeAffinity', 'Local volume requires node affinity')]),
+  ];
+}
 
 /** A change of phase is stamped. */
 export const volumeStatusHooks: Pick<BuiltinHooks, 'prepareForUpdate'> = {

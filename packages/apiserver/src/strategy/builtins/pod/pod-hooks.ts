@@ -9,6 +9,7 @@ import { type KubeObject, timestamp } from '../../../api/types.ts';
 import type { ResourceHooks } from '../../../resource/resource-definition.ts';
 import { defaultPod } from './default-pod-spec.ts';
 import { warnOfPod } from './pod-warnings.ts';
+import { podOnlyContainerFaults } from './validate-container.ts';
 import { validatePodSpec } from './validate-pod-spec.ts';
 import { validatePodStatus } from './validate-pod-status.ts';
 import { validatePodUpdate } from './validate-pod-update.ts';
@@ -36,6 +37,8 @@ export const podHooks: ResourceHooks = {
     // A changed pod gives no warnings: programs change pods, not people.
     if (old === undefined) warnOfPod(context, '', asPod(object));
     const faults = validatePodSpec(spec, 'spec');
+    for (const list of ['containers', 'initContainers'] as const)
+      faults.push(...podOnlyContainerFaults(spec[list] ?? [], `spec.${list}`));
     if (old === undefined && spec.nodeName && spec.schedulingGates?.length)
       faults.push(
         forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'),
@@ -81,10 +84,11 @@ export const podStatusHooks: Pick<ResourceHooks, 'prepareForUpdate' | 'validateU
   },
 };
 
-/** podIP equals the first of podIPs; a client that only knows podIP sets both. */
+/** podIP equals the first of podIPs; a client that knows one of them sets both. */
 function syncPodIPs({ status }: IPod): void {
-  if (!status?.podIP) return;
-  if (status.podIPs?.[0]?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }];
+  const [first] = status?.podIPs ?? [];
+  if (status?.podIP && first?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }];
+  else if (status && first?.ip) status.podIP = first.ip;
 }
 
 /** The quality-of-service class of a pod: how sure it can be of what it asked for. */

@@ -17,7 +17,7 @@ const refused: readonly (readonly [string, Partial<IPodSpec>, string])[] = [
   [
     'a host port other than the container port on the network of the host',
     { hostNetwork: true, ...container({ ports: [{ containerPort: 80, hostPort: 81 }] }) },
-    `${c0}.ports[0].containerPort: Invalid value: 80: must match \`hostPort\` when \`hostNetwork\` is true`,
+    `${c0}.ports[0].hostPort: Invalid value: 81: must match \`containerPort\` when \`hostNetwork\` is true`,
   ],
   [
     'a sleep longer than the grace period',
@@ -92,7 +92,7 @@ const refused: readonly (readonly [string, Partial<IPodSpec>, string])[] = [
       volumes,
       ...container({ volumeMounts: [{ name: 'v', mountPath: '/a', recursiveReadOnly: 'Enabled' }] }),
     },
-    `${c0}.volumeMounts[0].recursiveReadOnly: Forbidden: may only be specified when readOnly is true`,
+    `${c0}.volumeMounts.recursiveReadOnly: Forbidden: may only be specified when readOnly is true`,
   ],
   [
     'a device of a volume that does not exist',
@@ -142,7 +142,27 @@ const refused: readonly (readonly [string, Partial<IPodSpec>, string])[] = [
         { resourceName: 'cpu', restartPolicy: 'NotRequired' },
       ],
     }),
-    `${c0}.resizePolicy: Duplicate value: "cpu"`,
+    `${c0}.resizePolicy[1]: Duplicate value: "cpu"`,
+  ],
+  [
+    'two processes in charge of the namespace of processes',
+    { hostPID: true, shareProcessNamespace: true },
+    'spec.securityContext.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled',
+  ],
+  [
+    'an environment from nowhere',
+    container({ envFrom: [{}] }),
+    `${c0}.envFrom: Invalid value: "": must specify one of: \`configMapRef\` or \`secretRef\``,
+  ],
+  [
+    'a restart policy of a container that does not exist',
+    container({ restartPolicy: 'Sometimes' }),
+    `${c0}.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "OnFailure"`,
+  ],
+  [
+    'a policy of preemption that does not exist',
+    { preemptionPolicy: 'X' as 'Never' },
+    'spec.preemptionPolicy: Unsupported value: "X": supported values: "PreemptLowerPriority", "Never"',
   ],
   [
     'an environment from a ConfigMap without a name',
@@ -274,7 +294,7 @@ function variable(valueFrom: object): Partial<IPodSpec> {
 test('a template on the network of the host may leave its host ports out, a pod may not', () => {
   const spec = { hostNetwork: true, ...container({ ports: [{ containerPort: 80 }] }) };
   const faults = (path: string) =>
-    validatePodSpec(spec as IPodSpec, path).filter(({ field }) => field.endsWith('containerPort'));
+    validatePodSpec(spec as IPodSpec, path).filter(({ field }) => field.endsWith('hostPort'));
   assert.deepEqual(faults('spec.template.spec'), []);
   assert.equal(faults('spec').length, 1);
 });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { IPod } from 'kubernetes-models/v1/Pod';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { defaultPod, defaultPodSpec } from './default-pod-spec.ts';
 import { qosClass } from './pod-hooks.ts';
+import { podOnlyContainerFaults } from './validate-container.ts';
 import { validatePodSpec } from './validate-pod-spec.ts';
 import { validatePodStatus } from './validate-pod-status.ts';
 import { validatePodUpdate } from './validate-pod-update.ts';
@@ -253,8 +255,13 @@ describe('faults of what containers and pods hold', () => {
         },
       }),
       want: [
-        'spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Required value: can not be empty',
-      ],
+        'Required value: can not be empty',
+        'Invalid value: "": name part must be non-empty',
+        `Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+      ].map(
+        (text) =>
+          `spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: ${text}`,
+      ),
     },
     {
       reason: 'users are numbered from 0',
@@ -307,4 +314,48 @@ describe('a status write', () => {
     ));
   it('may end what runs', () =>
     assert.deepEqual(validatePodStatus(pod({ terminated: { exitCode: 1 } }), pod({ running: {} })), []));
+  it('an init container that failed may start again where it is allowed to', () => {
+    const init = (state: object, restartPolicy: string) => ({
+      metadata: { name: 'p' },
+      spec: spec({ restartPolicy, initContainers: [{ name: 'i', image: 'i' }] }),
+      status: { initContainerStatuses: [{ name: 'i', state }] },
+    });
+    const failures = (restartPolicy: string, exitCode: number) =>
+      validatePodStatus(
+        init({ running: {} }, restartPolicy) as unknown as IPod,
+        init({ terminated: { exitCode } }, restartPolicy) as unknown as IPod,
+      ).map(({ field }) => field);
+    assert.deepEqual(failures('OnFailure', 1), []);
+    assert.deepEqual(failures('OnFailure', 0), ['status.initContainerStatuses[0].state']);
+    assert.deepEqual(failures('Always', 0), []);
+  });
+  it('has one address of each family, and its own host first', () => {
+    const faults = (status: object) =>
+      validatePodStatus({ status } as IPod, {} as IPod).map(({ field, message }) => `${field}: ${message}`);
+    assert.deepEqual(faults({ podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }] }), []);
+    assert.deepEqual(faults({ podIPs: [{ ip: '10.0.0.1' }, { ip: '10.0.0.1' }] }), [
+      'status.podIPs: Invalid value: [{"IP":"10.0.0.1"},{"IP":"10.0.0.1"}]: may specify no more than one IP for each IP family',
+      'status.podIPs[1]: Duplicate value: {"IP":"10.0.0.1"}',
+    ]);
+    assert.deepEqual(faults({ podIPs: [{ ip: 'x' }] }), [
+      'status.podIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    ]);
+    assert.deepEqual(faults({ hostIP: '10.0.0.1', hostIPs: [{ ip: '10.0.0.2' }] }), [
+      'status.hostIPs[0].ip: Invalid value: "10.0.0.2": must be equal to `hostIP`',
+    ]);
+  });
+});
+
+describe('images', () => {
+  it('a pod has no blanks around an image, a template may', () => {
+    const wrong = spec({}, { image: ' i' });
+    assert.deepEqual(
+      podOnlyContainerFaults(wrong.containers, 'spec.containers').map(({ field, message }) => [
+        field,
+        message,
+      ]),
+      [['spec.containers[0].image', 'Invalid value: " i": must not have leading or trailing whitespace']],
+    );
+    assert.deepEqual(validatePodSpec(wrong, 'spec.template.spec'), []);
+  });
 });

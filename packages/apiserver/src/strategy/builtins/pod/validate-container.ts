@@ -22,9 +22,9 @@ export interface PodNames {
   readonly resourceClaims: readonly string[];
   /** Of the pod, for handlers that sleep. */
   readonly gracePeriod: number | undefined;
+  readonly restartPolicy: string | undefined;
   /** Names of containers seen so far. */
   readonly containers: Set<string>;
-  readonly hostPorts: Set<string>;
 }
 
 export function validateContainers(
@@ -32,45 +32,57 @@ export function validateContainers(
   path: string,
   names: PodNames,
 ): FieldFault[] {
-  const ports = new Set<string>();
-  return containers.flatMap((container, index) => {
+  const isInit = path.endsWith('.initContainers');
+  const faults = containers.flatMap((container, index) => {
     const at = `${path}[${index}]`;
-    const faults: FieldFault[] = [];
-    if (!container.name) faults.push(required(`${at}.name`));
-    else
-      faults.push(
-        ...dnsLabel(container.name).map((text) => invalidValue(`${at}.name`, container.name, text)),
-      );
-    if (names.containers.has(container.name)) faults.push(duplicate(`${at}.name`, container.name));
-    names.containers.add(container.name);
-    if (!container.image) faults.push(required(`${at}.image`));
-    else if (container.image.trim() !== container.image)
-      faults.push(
-        invalidValue(`${at}.image`, container.image, 'must not have leading or trailing whitespace'),
-      );
-    faults.push(...roleFaults(container, at, path.endsWith('.initContainers'), names.gracePeriod));
-    faults.push(...validatePorts(container, at));
-    faults.push(...validateEnvironment(container, at));
-    faults.push(...validateMounts(container, at, names.volumes));
-    faults.push(
-      ...oneOf(container.imagePullPolicy, `${at}.imagePullPolicy`, ['Always', 'IfNotPresent', 'Never']),
-    );
-    faults.push(
-      ...oneOf(container.terminationMessagePolicy, `${at}.terminationMessagePolicy`, [
-        'FallbackToLogsOnError',
-        'File',
-      ]),
-    );
-    faults.push(...validateDevices(container, at, names));
-    faults.push(...validateResources(container.resources, `${at}.resources`));
-    faults.push(
-      ...takenClaimFaults(container.resources?.claims ?? [], names.resourceClaims, `${at}.resources.claims`),
-    );
-    faults.push(...resizeFaults(container.resizePolicy ?? [], `${at}.resizePolicy`));
-    faults.push(...containerSecurityFaults(container, `${at}.securityContext`));
-    faults.push(...hostPortConflicts(container, at, path.endsWith('.containers') ? names.hostPorts : ports));
-    return faults;
+    const isTwice = names.containers.has(container.name);
+    if (container.name) names.containers.add(container.name);
+    return [
+      ...commonFaults(container, at, names),
+      ...oneOf(container.restartPolicy, `${at}.restartPolicy`, ['Always', 'Never', 'OnFailure']),
+      ...(isTwice ? [duplicate(`${at}.name`, container.name)] : []),
+      // Init containers run one after the other.
+      ...(isInit ? hostPortConflicts(container, at, new Set()) : []),
+      ...roleFaults(container, at, isInit, names.gracePeriod),
+    ];
   });
+  if (isInit) return faults;
+  const taken = new Set<string>();
+  return [
+    ...faults,
+    ...containers.flatMap((container, index) => hostPortConflicts(container, `${path}[${index}]`, taken)),
+  ];
+}
+
+function commonFaults(container: IContainer, at: string, names: PodNames): FieldFault[] {
+  return [
+    ...(container.name
+      ? dnsLabel(container.name).map((text) => invalidValue(`${at}.name`, container.name, text))
+      : [required(`${at}.name`)]),
+    ...(container.image ? [] : [required(`${at}.image`)]),
+    ...oneOf(container.terminationMessagePolicy, `${at}.terminationMessagePolicy`, [
+      'File',
+      'FallbackToLogsOnError',
+    ]),
+    ...validatePorts(container, at),
+    ...validateEnvironment(container, at),
+    ...validateMounts(container, at, names.volumes),
+    ...validateDevices(container, at, names),
+    ...oneOf(container.imagePullPolicy, `${at}.imagePullPolicy`, ['Always', 'IfNotPresent', 'Never']),
+    ...validateResources(container.resources, `${at}.resources`),
+    ...takenClaimFaults(container.resources?.claims ?? [], names.resourceClaims, `${at}.resources.claims`),
+    ...resizeFaults(container.resizePolicy ?? [], `${at}.resizePolicy`, names.restartPolicy),
+    ...containerSecurityFaults(container, `${at}.securityContext`),
+  ];
+}
+
+/** Rules for a pod that templates are exempt from, because some mean something else by such an image. */
+export function podOnlyContainerFaults(containers: readonly IContainer[], path: string): FieldFault[] {
+  return containers.flatMap(({ image = '' }, index) =>
+    image.trim() === image
+      ? []
+      : [invalidValue(`${path}[${index}].image`, image, 'must not have leading or trailing whitespace')],
+  );
 }
 
 /** An init container that ends has nothing to probe. */
@@ -123,12 +135,12 @@ function validateMounts(container: IContainer, path: string, volumes: ReadonlySe
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const at = `${path}.volumeMounts[${index}]`;
     if (!mount.name) faults.push(required(`${at}.name`));
-    else if (!volumes.has(mount.name)) faults.push(notFoundValue(`${at}.name`, mount.name));
+    if (!volumes.has(mount.name)) faults.push(notFoundValue(`${at}.name`, mount.name));
     if (!mount.mountPath) faults.push(required(`${at}.mountPath`));
     if (paths.has(mount.mountPath))
       faults.push(invalidValue(`${at}.mountPath`, mount.mountPath, 'must be unique'));
     paths.add(mount.mountPath);
-    // These two are named without the index by the real server.
+    // These are named without the index by the real server.
     if (mount.subPath) faults.push(...relativeFaults(mount.subPath, `${path}.volumeMounts.subPath`));
     if (mount.subPathExpr) {
       if (mount.subPath)
@@ -142,7 +154,7 @@ function validateMounts(container: IContainer, path: string, volumes: ReadonlySe
       faults.push(...relativeFaults(mount.subPathExpr, `${path}.volumeMounts.subPathExpr`));
     }
     faults.push(
-      ...oneOf(mount.mountPropagation, `${at}.mountPropagation`, [
+      ...oneOf(mount.mountPropagation, `${path}.volumeMounts.mountPropagation`, [
         'Bidirectional',
         'HostToContainer',
         'None',
@@ -151,11 +163,11 @@ function validateMounts(container: IContainer, path: string, volumes: ReadonlySe
     if (mount.mountPropagation === 'Bidirectional' && container.securityContext?.privileged !== true)
       faults.push(
         forbiddenField(
-          `${at}.mountPropagation`,
+          `${path}.volumeMounts.mountPropagation`,
           'Bidirectional mount propagation is available only to privileged containers',
         ),
       );
-    faults.push(...recursiveFaults(mount, `${at}.recursiveReadOnly`));
+    faults.push(...recursiveFaults(mount, `${path}.volumeMounts.recursiveReadOnly`));
   }
   return faults;
 }
@@ -195,17 +207,23 @@ function validateDevices(container: IContainer, path: string, { volumes, claims 
   });
 }
 
-/** The real server names the list, not the entry. */
-function resizeFaults(policies: NonNullable<IContainer['resizePolicy']>, path: string): FieldFault[] {
+/** The real server names the list for all faults but one. */
+function resizeFaults(
+  policies: NonNullable<IContainer['resizePolicy']>,
+  path: string,
+  podRestartPolicy: string | undefined,
+): FieldFault[] {
   const seen = new Set<string>();
-  return policies.flatMap(({ resourceName, restartPolicy }) => {
+  return policies.flatMap(({ resourceName, restartPolicy }, index) => {
     const faults: FieldFault[] = [];
-    if (seen.has(resourceName)) faults.push(duplicate(path, resourceName));
+    if (seen.has(resourceName)) faults.push(duplicate(`${path}[${index}]`, resourceName));
     seen.add(resourceName);
     if (!resourceName) faults.push(required(path));
     else faults.push(...oneOf(resourceName, path, ['cpu', 'memory']));
     if (!restartPolicy) faults.push(required(path));
     else faults.push(...oneOf(restartPolicy, path, ['NotRequired', 'RestartContainer']));
+    if (podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired')
+      faults.push(invalidValue(path, restartPolicy, "must be 'NotRequired' when `restartPolicy` is 'Never'"));
     return faults;
   });
 }

@@ -1,6 +1,11 @@
 /** What is wrong with the environment of a container. */
 
-import { configMapKey, environmentName } from '@slurm-operator/kubernetes-values';
+import {
+  configMapKey,
+  dnsSubdomain,
+  environmentName,
+  qualifiedName,
+} from '@slurm-operator/kubernetes-values';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IEnvVarSource } from 'kubernetes-models/v1/EnvVarSource';
 import type { FieldFault } from '../../../api/errors.ts';
@@ -36,10 +41,9 @@ const sources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRe
 export function validateEnvironment(container: IContainer, path: string): FieldFault[] {
   const variables = (container.env ?? []).flatMap((variable, index) => {
     const at = `${path}.env[${index}]`;
-    if (!variable.name) return [required(`${at}.name`)];
-    const faults = environmentName(variable.name).map((text) =>
-      invalidValue(`${at}.name`, variable.name, text),
-    );
+    const faults = variable.name
+      ? environmentName(variable.name).map((text) => invalidValue(`${at}.name`, variable.name, text))
+      : [required(`${at}.name`)];
     if (variable.valueFrom)
       faults.push(...sourceFaults(variable.valueFrom, `${at}.valueFrom`, Boolean(variable.value)));
     return faults;
@@ -50,11 +54,18 @@ export function validateEnvironment(container: IContainer, path: string): FieldF
     const faults =
       prefix === '' ? [] : environmentName(prefix).map((text) => invalidValue(`${at}.prefix`, prefix, text));
     const given = (['configMapRef', 'secretRef'] as const).filter((name) => source[name] !== undefined);
-    for (const name of given) if (!source[name]?.name) faults.push(required(`${at}.${name}.name`));
+    for (const key of given) {
+      const name = source[key]?.name ?? '';
+      if (name === '') faults.push(required(`${at}.${key}.name`));
+      else faults.push(...dnsSubdomain(name).map((text) => invalidValue(`${at}.${key}.name`, name, text)));
+    }
+    // These are named without the index by the real server.
     if (given.length === 0)
-      faults.push(invalidValue(at, '', 'must specify one of: `configMapRef` or `secretRef`'));
+      faults.push(invalidValue(`${path}.envFrom`, '', 'must specify one of: `configMapRef` or `secretRef`'));
     else if (given.length > 1)
-      faults.push(invalidValue(at, '', 'may not have more than one field specified at a time'));
+      faults.push(
+        invalidValue(`${path}.envFrom`, '', 'may not have more than one field specified at a time'),
+      );
     return faults;
   });
   return [...variables, ...whole];
@@ -70,9 +81,13 @@ function sourceFaults(source: IEnvVarSource, path: string, hasValue: boolean): F
       case 'resourceFieldRef':
         return resourceRefFaults(source.resourceFieldRef, at);
       default: {
-        const key = source[name]?.key ?? '';
-        if (key === '') return [required(`${at}.key`)];
-        return configMapKey(key).map((text) => invalidValue(`${at}.key`, key, text));
+        const { key = '', name: of = '' } = source[name] ?? {};
+        return [
+          ...dnsSubdomain(of).map((text) => invalidValue(`${at}.name`, of, text)),
+          ...(key === ''
+            ? [required(`${at}.key`)]
+            : configMapKey(key).map((text) => invalidValue(`${at}.key`, key, text))),
+        ];
       }
     }
   });
@@ -121,11 +136,15 @@ function resourceRefFaults(
 export function fieldRefFaults(field: string, path: string, allowed: readonly string[]): FieldFault[] {
   const at = `${path}.fieldPath`;
   if (field === '') return [required(at)];
+  const subscript = /\['(.*)'\]$/.exec(field)?.[1];
   const bare = field.replace(/\['.*'\]$/, '');
-  const subscripted = bare !== field;
-  if (!readable.has(bare) || (subscripted && !/^metadata\.(?:labels|annotations)$/.test(bare)))
+  if (!readable.has(bare) || (subscript !== undefined && !/^metadata\.(?:labels|annotations)$/.test(bare)))
     return [invalidValue(at, field, `error converting fieldPath: field label not supported: ${field}`)];
-  return subscripted || allowed.includes(bare === 'spec.host' ? 'spec.nodeName' : bare)
+  if (subscript !== undefined) {
+    const key = bare === 'metadata.annotations' ? subscript.toLowerCase() : subscript;
+    return qualifiedName(key).map((text) => invalidValue(path, key, text));
+  }
+  return allowed.includes(bare === 'spec.host' ? 'spec.nodeName' : bare)
     ? []
     : [notSupported(at, field, allowed)];
 }

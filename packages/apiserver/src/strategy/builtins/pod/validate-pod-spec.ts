@@ -27,8 +27,8 @@ export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
     claims: new Set(claims.map(({ name }) => name)),
     resourceClaims: (spec.resourceClaims ?? []).map(({ name }) => name),
     gracePeriod: spec.terminationGracePeriodSeconds,
+    restartPolicy: spec.restartPolicy,
     containers: new Set(),
-    hostPorts: new Set(),
   };
   faults.push(...resourceClaimFaults(spec.resourceClaims ?? [], `${path}.resourceClaims`));
   const main = spec.containers ?? [];
@@ -40,20 +40,12 @@ export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
   faults.push(...oneOf(spec.restartPolicy, `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never']));
   faults.push(
     ...oneOf(spec.dnsPolicy, `${path}.dnsPolicy`, [
-      'ClusterFirst',
       'ClusterFirstWithHostNet',
+      'ClusterFirst',
       'Default',
       'None',
     ]),
   );
-  if (spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds < 1)
-    faults.push(
-      invalidValue(
-        `${path}.activeDeadlineSeconds`,
-        spec.activeDeadlineSeconds,
-        'must be between 1 and 2147483647, inclusive',
-      ),
-    );
   for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) {
     for (const text of qualifiedName(key)) faults.push(invalidValue(`${path}.nodeSelector`, key, text));
     for (const text of labelValue(value)) faults.push(invalidValue(`${path}.nodeSelector`, value, text));
@@ -69,12 +61,18 @@ export function validatePodSpec(spec: IPodSpec, path: string): FieldFault[] {
   faults.push(...hostUsersFaults(spec, path));
   faults.push(...named(spec.serviceAccountName, `${path}.serviceAccountName`, dnsSubdomain));
   faults.push(...named(spec.nodeName, `${path}.nodeName`, dnsSubdomain));
+  const deadline = spec.activeDeadlineSeconds;
+  if (deadline !== undefined && (deadline < 1 || deadline > 2_147_483_647))
+    faults.push(
+      invalidValue(`${path}.activeDeadlineSeconds`, deadline, 'must be between 1 and 2147483647, inclusive'),
+    );
   faults.push(...named(spec.hostname, `${path}.hostname`, dnsLabel));
   faults.push(...named(spec.subdomain, `${path}.subdomain`, dnsLabel));
   faults.push(...tolerationFaults(spec.tolerations ?? [], `${path}.tolerations`));
   faults.push(...hostAliasFaults(spec, `${path}.hostAliases`));
   faults.push(...named(spec.priorityClassName, `${path}.priorityClassName`, dnsSubdomain));
   faults.push(...named(spec.runtimeClassName, `${path}.runtimeClassName`, dnsSubdomain));
+  faults.push(...oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['PreemptLowerPriority', 'Never']));
   faults.push(...oneOf(spec.os?.name, `${path}.os.name`, ['linux', 'windows']));
   return faults;
 }
@@ -88,9 +86,9 @@ function hostNetworkFaults(spec: IPodSpec, path: string): FieldFault[] {
         ? []
         : [
             invalidValue(
-              `${path}.containers[${index}].ports[${place}].containerPort`,
-              containerPort,
-              'must match `hostPort` when `hostNetwork` is true',
+              `${path}.containers[${index}].ports[${place}].hostPort`,
+              hostPort ?? 0,
+              'must match `containerPort` when `hostNetwork` is true',
             ),
           ],
     ),
@@ -103,9 +101,9 @@ function dnsConfigFaults({ dnsPolicy, dnsConfig }: IPodSpec, path: string): Fiel
   const { nameservers = [], searches = [], options = [] } = dnsConfig ?? {};
   const faults: FieldFault[] = [];
   if (dnsPolicy === 'None' && nameservers.length === 0)
-    faults.push(
+    return [
       required(`${path}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None'),
-    );
+    ];
   if (nameservers.length > MAXIMUM_NAMESERVERS)
     faults.push(
       invalidValue(
@@ -155,8 +153,8 @@ function searchPath(text: string): string[] {
 function hostAliasFaults({ hostAliases = [] }: IPodSpec, path: string): FieldFault[] {
   return hostAliases.flatMap(({ ip, hostnames = [] }, index) => [
     ...(isIP(ip) === 0 ? [invalidValue(`${path}[${index}].ip`, ip, IP_ADDRESS)] : []),
-    ...hostnames.flatMap((name) =>
-      dnsSubdomain(name).map((text) => invalidValue(`${path}[${index}].hostnames`, name, text)),
+    ...hostnames.flatMap((name, place) =>
+      dnsSubdomain(name).map((text) => invalidValue(`${path}[${index}].hostnames[${place}]`, name, text)),
     ),
   ]);
 }

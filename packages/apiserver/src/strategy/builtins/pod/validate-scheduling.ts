@@ -1,6 +1,6 @@
 /** What is wrong with where a pod wants to run: affinity, tolerations, spread, gates. */
 
-import { dnsSubdomain, labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
+import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '@slurm-operator/kubernetes-values';
 import type { INodeSelector } from 'kubernetes-models/v1/NodeSelector';
 import type { IPodAffinityTerm } from 'kubernetes-models/v1/PodAffinityTerm';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
@@ -115,15 +115,16 @@ function fieldTermFaults(requirements: readonly Requirement[], path: string): Fi
 
 function podTermFaults(term: IPodAffinityTerm, path: string): FieldFault[] {
   const faults = validateLabelSelector(term.labelSelector, `${path}.labelSelector`);
-  if (!term.topologyKey) faults.push(required(`${path}.topologyKey`, 'can not be empty'));
-  else
-    faults.push(
-      ...qualifiedName(term.topologyKey).map((text) =>
-        invalidValue(`${path}.topologyKey`, term.topologyKey, text),
-      ),
-    );
+  faults.push(...validateLabelSelector(term.namespaceSelector, `${path}.namespaceSelector`));
+  for (const name of term.namespaces ?? [])
+    faults.push(...dnsLabel(name).map((text) => invalidValue(`${path}.namespace`, name, text)));
   for (const field of ['matchLabelKeys', 'mismatchLabelKeys'] as const)
     faults.push(...labelKeyFaults(term[field] ?? [], term.labelSelector, `${path}.${field}`));
+  const { topologyKey = '' } = term;
+  if (!topologyKey) faults.push(required(`${path}.topologyKey`, 'can not be empty'));
+  faults.push(
+    ...qualifiedName(topologyKey).map((text) => invalidValue(`${path}.topologyKey`, topologyKey, text)),
+  );
   return faults;
 }
 

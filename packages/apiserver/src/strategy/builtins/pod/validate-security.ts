@@ -22,7 +22,7 @@ export function podSecurityFaults(spec: IPodSpec, path: string): FieldFault[] {
   if (shareProcessNamespace === true && hostPID === true)
     faults.push(
       invalidValue(
-        `${path}.shareProcessNamespace`,
+        `${at}.shareProcessNamespace`,
         true,
         'ShareProcessNamespace and HostPID cannot both be enabled',
       ),

@@ -86,7 +86,7 @@ function sourceFaults(volume: IVolume, type: keyof IVolume, path: string): Field
   }
 }
 
-function hostPathFaults(source: { path: string; type?: string }, path: string): FieldFault[] {
+export function hostPathFaults(source: { path: string; type?: string }, path: string): FieldFault[] {
   if (!source.path) return [required(`${path}.path`)];
   const faults = source.path.split('/').includes('..')
     ? [invalidValue(`${path}.path`, source.path, "must not contain '..'")]
@@ -96,13 +96,13 @@ function hostPathFaults(source: { path: string; type?: string }, path: string): 
   return faults;
 }
 
-function driverFaults(driver: string | undefined, path: string): FieldFault[] {
+export function driverFaults(driver: string | undefined, path: string): FieldFault[] {
   if (!driver) return [required(path)];
   if (driver.length > LONGEST_DRIVER) return [tooLong(path, LONGEST_DRIVER)];
   return dnsSubdomain(driver.toLowerCase()).map((text) => invalidValue(path, driver, text));
 }
 
-function absoluteFaults(text: string | undefined, path: string): FieldFault[] {
+export function absoluteFaults(text: string | undefined, path: string): FieldFault[] {
   if (!text) return [required(path)];
   return text.startsWith('/') ? [] : [invalidValue(path, text, 'must be an absolute path')];
 }
