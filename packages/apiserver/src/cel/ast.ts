@@ -50,9 +50,20 @@ export interface MapExpr extends Base {
   readonly entries: readonly { readonly key: Expr; readonly value: Expr; readonly optional: boolean }[];
 }
 
-export type MacroName = 'all' | 'exists' | 'exists_one' | 'map' | 'filter' | 'optMap' | 'optFlatMap';
+export type MacroName =
+  | 'all'
+  | 'exists'
+  | 'exists_one'
+  | 'map'
+  | 'filter'
+  | 'sortBy'
+  | 'transformList'
+  | 'transformMap'
+  | 'transformMapEntry'
+  | 'optMap'
+  | 'optFlatMap';
 
-/** A loop over a list or map: `list.all(x, p)`, with two variables `all(i, v, p)`; `map` may have a filter first. */
+/** A loop over a list or map: `list.all(x, p)`, with two variables `all(i, v, p)`; those that make a list or map may have a filter first. */
 export interface Macro extends Base {
   readonly node: 'macro';
   readonly name: MacroName;

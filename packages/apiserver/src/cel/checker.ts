@@ -211,9 +211,33 @@ class Checker {
     if (two === undefined) inner.set(one, first);
     else inner.set(one, range.kind === 'map' ? first : int).set(two, second ?? first);
     if (expr.filter) this.#mustBeBool(expr.filter, inner);
-    if (expr.name === 'map') return listOf(this.check(expr.body, inner), range.max);
+    const made = this.#loopResult(expr, range, inner);
+    if (made) return made;
     this.#mustBeBool(expr.body, inner);
     return expr.name === 'filter' ? listOf(first, range.max) : bool;
+  }
+
+  /** Of a loop that makes something new of what it goes over. */
+  #loopResult(expr: Macro, range: CelType, scope: Scope): CelType | undefined {
+    const key = range.kind === 'map' ? range.key : int;
+    switch (expr.name) {
+      case 'map':
+      case 'transformList':
+        return listOf(this.check(expr.body, scope), range.max);
+      case 'transformMap':
+        return mapOf(key, this.check(expr.body, scope), range.max);
+      case 'transformMapEntry': {
+        const entry = this.check(expr.body, scope);
+        if (entry.kind === 'map' || entry.kind === 'dyn')
+          return entry.kind === 'map' ? mapOf(entry.key, entry.value, range.max) : entry;
+        return this.#fail(expr.body.at, `expected type 'map(dyn, dyn)' but found '${showType(entry)}'`);
+      }
+      case 'sortBy':
+        this.check(expr.body, scope);
+        return range;
+      default:
+        return undefined;
+    }
   }
 
   #mustBeBool(expr: Expr, scope: Scope): void {

@@ -10,6 +10,7 @@ import {
   eitherEntry,
   eitherSize,
   exactly,
+  listCost,
   plus,
   type Size,
   times,
@@ -31,7 +32,6 @@ interface Local {
   readonly entry: EntrySize | undefined;
 }
 
-const listCost = 10;
 const mapCost = 30;
 
 class Coster implements Sizes {
@@ -161,11 +161,13 @@ class Coster implements Sizes {
       item: this.#sizeOfLocal(expr.variables[0] ?? '', expr.range.type),
     }));
     const { start, turn } = loopCosts[expr.name];
-    if (expr.name === 'map' || expr.name === 'filter') {
-      const kept = expr.name === 'map' ? bodies.value : bodies.item;
+    if (quantifiers.has(expr.name)) this.#sizes.set(expr, exactly(1));
+    else {
+      const kept = expr.name === 'filter' || expr.name === 'sortBy' ? bodies.item : bodies.value;
+      const kind = expr.name.startsWith('transformMap') ? 'map' : 'list';
       this.#sizes.set(expr, rangeSize);
-      this.#entries.set(expr, { kind: 'list', key: exactly(1), value: eitherSize(exactly(0), kept) });
-    } else this.#sizes.set(expr, exactly(1));
+      this.#entries.set(expr, { kind, key: exactly(1), value: eitherSize(exactly(0), kept) });
+    }
     const perTurn = plus(plus(bodies.body, bodies.filter), turn);
     return plus(plus(range, start), times(rangeSize.max, perTurn));
   }
@@ -255,7 +257,14 @@ const loopCosts: Readonly<
   exists_one: { start: 2, turn: 2 },
   map: { start: listCost + 1, turn: 12 },
   filter: { start: listCost + 1, turn: 13 },
+  sortBy: { start: 2 * listCost + 1, turn: 13 },
+  transformList: { start: listCost + 1, turn: 12 },
+  transformMap: { start: mapCost + 1, turn: 3 },
+  transformMapEntry: { start: mapCost + 1, turn: 2 },
 };
+
+/** Loops that answer yes or no. */
+const quantifiers: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one']);
 
 function stepInto(type: CelType, step: string): CelType | undefined {
   if (step === '@items' || step === '@values') {

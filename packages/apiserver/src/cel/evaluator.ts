@@ -4,7 +4,7 @@ import { chosen, namespaced } from './checker.ts';
 import { CelRuntimeError } from './errors.ts';
 import type { Overload } from './signature.ts';
 import type { CelType } from './types.ts';
-import { type CelValue, mapGet, Optional, TypeValue, typeName, Uint } from './values.ts';
+import { type CelValue, compareValues, mapGet, Optional, TypeValue, typeName, Uint } from './values.ts';
 
 export type Frame = Map<string, CelValue>;
 export type Evaluate = (frame: Frame) => CelValue;
@@ -244,12 +244,37 @@ function compileMacro(expr: Macro): Evaluate {
         return kept;
       };
     case 'map':
+    case 'transformList':
       return (frame) => {
         const mapped: CelValue[] = [];
         for (const [inner] of frames(frame)) if (!filter || truth(filter(inner))) mapped.push(body(inner));
         return mapped;
       };
+    case 'transformMap':
+    case 'transformMapEntry':
+      return (frame) => {
+        const made = new Map<CelValue, CelValue>();
+        for (const [inner] of frames(frame)) {
+          if (filter && !truth(filter(inner))) continue;
+          const value = body(inner);
+          if (expr.name === 'transformMap') made.set(inner.get(one) as CelValue, value);
+          else for (const entry of entriesOf(value)) insert(made, ...entry);
+        }
+        return made;
+      };
+    case 'sortBy':
+      return (frame) => {
+        const keyed: [CelValue, CelValue][] = [];
+        for (const [inner, item] of frames(frame)) keyed.push([body(inner), item]);
+        return keyed.toSorted(([a], [b]) => compareValues(a, b)).map(([, item]) => item);
+      };
   }
+}
+
+function insert(map: Map<CelValue, CelValue>, key: CelValue, value: CelValue): void {
+  if (mapGet(map, key) !== undefined)
+    throw new CelRuntimeError(`insert failed: key ${String(key)} already exists`);
+  map.set(key, value);
 }
 
 function entriesOf(over: CelValue): Iterable<[CelValue, CelValue]> {

@@ -8,11 +8,13 @@ import {
   addSizes,
   eitherSize,
   exactly,
+  listCost,
   multiplySizes,
   plus,
   reading,
   type Size,
   times,
+  unknownSize,
 } from './size-estimate.ts';
 import type { CelType } from './types.ts';
 
@@ -78,7 +80,28 @@ const compareText: Estimate = ({ args: [a, b] }, sizes) =>
 const order: Estimate = (call, sizes) =>
   takes(call, 'string', 'bytes') ? compareText(call, sizes) : undefined;
 
+/** A new list, and so many looks at the items of the old one. */
+function newList(looks: (items: number) => number): Estimate {
+  return ({ target, args: [first] }, sizes) => {
+    const from = target ?? first;
+    if (from === undefined || from.type?.kind === 'string') return undefined;
+    const literal = target === undefined && first?.node === 'literal' ? Number(first.value) : undefined;
+    const size =
+      target === undefined ? (literal === undefined ? unknownSize : exactly(literal)) : sizes.of(from);
+    return { cost: plus(listCost + 1, looks(size.max)), size: { min: 0, max: size.max } };
+  };
+}
+
+const each = newList((items) => items);
+const eachWithEach = newList((items) => times(items, items));
+
 const estimates: Readonly<Record<string, Estimate>> = {
+  slice: each,
+  flatten: each,
+  reverse: each,
+  'lists.range': each,
+  distinct: eachWithEach,
+  sort: eachWithEach,
   isSorted: traverseItems,
   sum: traverseItems,
   max: traverseItems,

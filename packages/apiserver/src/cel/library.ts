@@ -1,11 +1,12 @@
 /** Every function an expression may call, by name. */
 import { kubernetesFunctions } from './functions-kubernetes.ts';
+import { listFunctions } from './functions-lists.ts';
 import { operatorFunctions } from './functions-operators.ts';
 import { textFunctions } from './functions-text.ts';
 import type { Overload } from './signature.ts';
 
 const byName = new Map<string, Overload[]>();
-for (const each of [...operatorFunctions, ...textFunctions, ...kubernetesFunctions]) {
+for (const each of [...operatorFunctions, ...textFunctions, ...listFunctions, ...kubernetesFunctions]) {
   const same = byName.get(each.name);
   if (same) same.push(each);
   else byName.set(each.name, [each]);
@@ -20,4 +21,4 @@ export function isNamespace(name: string): boolean {
   return namespaces.has(name);
 }
 
-const namespaces = new Set(['optional', 'sets', 'strings', 'format', 'ip', 'cel', 'math']);
+const namespaces = new Set(['optional', 'sets', 'strings', 'format', 'ip', 'cel', 'math', 'lists']);

@@ -273,6 +273,10 @@ const macros: Readonly<Record<string, readonly number[]>> = {
   existsOne: [2, 3],
   map: [2, 3],
   filter: [2],
+  sortBy: [2],
+  transformList: [3, 4],
+  transformMap: [3, 4],
+  transformMapEntry: [3, 4],
   optMap: [2],
   optFlatMap: [2],
 };
@@ -286,8 +290,8 @@ function memberCall(target: Expr, name: string, at: number, args: readonly Expr[
   }
   if (!macros[name]?.includes(args.length)) return call(name, at, args, target);
   const body = args.at(-1) as Expr;
-  const isFilteredMap = name === 'map' && args.length === 3;
-  const variableCount = isFilteredMap ? 1 : args.length - 1;
+  const isFiltered = (name === 'map' && args.length === 3) || args.length === 4;
+  const variableCount = args.length - (isFiltered ? 2 : 1);
   const variables = args.slice(0, variableCount).map((variable) => {
     if (variable.node !== 'ident') throw new ParseFault(variable.at, 'argument must be a simple name');
     return variable.name;
@@ -297,7 +301,7 @@ function memberCall(target: Expr, name: string, at: number, args: readonly Expr[
     name: (name === 'existsOne' ? 'exists_one' : name) as MacroName,
     range: target,
     variables,
-    filter: isFilteredMap ? args[1] : undefined,
+    filter: isFiltered ? args.at(-2) : undefined,
     body,
     at,
   };

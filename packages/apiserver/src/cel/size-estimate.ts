@@ -13,6 +13,9 @@ export interface EntrySize {
   readonly value: Size;
 }
 
+/** What making a list costs, whatever is in it. */
+export const listCost = 10;
+
 /** Beyond this everything is equally too much. */
 const most = 2 ** 64;
 
