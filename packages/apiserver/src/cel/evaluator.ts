@@ -271,9 +271,16 @@ function compileMacro(expr: Macro): Evaluate {
   }
 }
 
+/** Keys of maps are texts, numbers and truth values. */
+function keyText(key: CelValue): string {
+  return typeof key === 'string' || typeof key === 'bigint' || typeof key === 'boolean'
+    ? `${key}`
+    : typeName(key);
+}
+
 function insert(map: Map<CelValue, CelValue>, key: CelValue, value: CelValue): void {
   if (mapGet(map, key) !== undefined)
-    throw new CelRuntimeError(`insert failed: key ${String(key)} already exists`);
+    throw new CelRuntimeError(`insert failed: key ${keyText(key)} already exists`);
   map.set(key, value);
 }
 

@@ -55,7 +55,7 @@ function roleRules(resource: 'roles' | 'clusterroles'): BuiltinHooks {
     },
     prepareForUpdate(object, old, context) {
       emptyToNull(object);
-      if (!equal(role(object).rules, role(old).rules)) guard(object, context);
+      if (!changesOnlyForCollection(object, old)) guard(object, context);
     },
     validate: (object) => [
       ...(role(object).rules ?? []).flatMap((rule, index) =>
@@ -85,11 +85,9 @@ function bindingRules(resource: 'rolebindings' | 'clusterrolebindings'): Builtin
     },
     prepareForCreate: guard,
     prepareForUpdate(object, old, context) {
-      if (
-        equal(binding(object).roleRef, binding(old).roleRef) &&
-        !equal(binding(object).subjects, binding(old).subjects)
-      )
-        guard(object, context);
+      // A changed roleRef is refused whoever asks.
+      const isSameRole = equal(binding(object).roleRef, binding(old).roleRef);
+      if (isSameRole && !changesOnlyForCollection(object, old)) guard(object, context);
     },
     validate: (object) => bindingFaults(binding(object), resource === 'clusterrolebindings'),
     validateUpdate(object, old) {
@@ -105,6 +103,13 @@ function bindingRules(resource: 'rolebindings' | 'clusterrolebindings'): Builtin
 function holdsEverything({ parts, user }: RequestContext): boolean {
   const request = { kind: 'resource', verb: '*', apiGroup: '*', resource: '*' } as const;
   return authorize(rbacObjects(parts.store), user, request).allowed;
+}
+
+/** The garbage collector must be able to let go of what it could not write: such changes grant nothing. */
+function changesOnlyForCollection(object: KubeObject, old: KubeObject): boolean {
+  const { ownerReferences, finalizers, managedFields, resourceVersion } = old.metadata;
+  const kept = { ownerReferences, finalizers, managedFields, resourceVersion };
+  return equal({ ...object, metadata: { ...object.metadata, ...kept } }, old);
 }
 
 /** No rules are stored as null; that the client sent a list has been noted by then. */

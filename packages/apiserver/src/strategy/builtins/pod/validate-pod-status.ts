@@ -32,22 +32,17 @@ export function validatePodStatus(pod: IPod, old: IPod): FieldFault[] {
     ...restarts(status, before, policy, 'initContainerStatuses', sidecars),
     // These are never started again, whatever the pod says.
     ...restarts(status, before, 'Never', 'ephemeralContainerStatuses'),
-    ...addressFaults(
-      status.podIPs?.map(({ ip = '' }) => ip),
-      'status.podIPs',
-    ),
+    ...addressFaults(status.podIPs?.map(addressOf), 'status.podIPs'),
   );
   const [host] = status.hostIPs ?? [];
   if (host !== undefined && status.hostIP !== host.ip)
-    faults.push(invalidValue('status.hostIPs[0].ip', host.ip ?? '', 'must be equal to `hostIP`'));
-  faults.push(
-    ...addressFaults(
-      status.hostIPs?.map(({ ip = '' }) => ip),
-      'status.hostIPs',
-    ),
-  );
+    faults.push(invalidValue('status.hostIPs[0].ip', addressOf(host), 'must be equal to `hostIP`'));
+  faults.push(...addressFaults(status.hostIPs?.map(addressOf), 'status.hostIPs'));
   return faults;
 }
+
+/** The schema asks for it, and yet it may be missing. */
+const addressOf = ({ ip = '' }: { readonly ip?: string }): string => ip;
 
 const IP_ADDRESS = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 

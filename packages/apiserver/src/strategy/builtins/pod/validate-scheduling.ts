@@ -113,6 +113,9 @@ function fieldTermFaults(requirements: readonly Requirement[], path: string): Fi
   });
 }
 
+/** The schema asks for it, and yet it may be missing. */
+const topologyOf = ({ topologyKey = '' }: { readonly topologyKey?: string }): string => topologyKey;
+
 function podTermFaults(term: IPodAffinityTerm, path: string): FieldFault[] {
   const faults = validateLabelSelector(term.labelSelector, `${path}.labelSelector`);
   faults.push(...validateLabelSelector(term.namespaceSelector, `${path}.namespaceSelector`));
@@ -120,7 +123,7 @@ function podTermFaults(term: IPodAffinityTerm, path: string): FieldFault[] {
     faults.push(...dnsLabel(name).map((text) => invalidValue(`${path}.namespace`, name, text)));
   for (const field of ['matchLabelKeys', 'mismatchLabelKeys'] as const)
     faults.push(...labelKeyFaults(term[field] ?? [], term.labelSelector, `${path}.${field}`));
-  const { topologyKey = '' } = term;
+  const topologyKey = topologyOf(term);
   if (!topologyKey) faults.push(required(`${path}.topologyKey`, 'can not be empty'));
   faults.push(
     ...qualifiedName(topologyKey).map((text) => invalidValue(`${path}.topologyKey`, topologyKey, text)),
