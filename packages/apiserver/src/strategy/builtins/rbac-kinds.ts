@@ -85,7 +85,7 @@ function bindingRules(resource: 'rolebindings' | 'clusterrolebindings'): Builtin
     },
     prepareForCreate: guard,
     prepareForUpdate(object, old, context) {
-      // A changed roleRef is refused whoever asks.
+      // A changed roleRef is refused for every user.
       const isSameRole = equal(binding(object).roleRef, binding(old).roleRef);
       if (isSameRole && !changesOnlyForCollection(object, old)) guard(object, context);
     },

@@ -184,7 +184,7 @@ export const volumeHooks: BuiltinHooks = {
 
 type VolumeSpec = NonNullable<IPersistentVolume['spec']>;
 
-/** Of the kinds of volumes that somebody makes by hand. */
+/** Of the kinds of volumes that people create themselves. */
 function sourceFaults({ hostPath, local, nfs, csi, nodeAffinity }: VolumeSpec): FieldFault[] {
   if (hostPath) return hostPathFaults(hostPath, 'spec.hostPath');
   if (nfs)
