@@ -27,16 +27,27 @@ const hostPathTypes = [
   'Socket',
 ];
 
+/** In the order in which the API looks at them: of several, the first one counts. */
+const sourceOrder =
+  `emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker
+  persistentVolumeClaim rbd cinder cephfs quobyte downwardAPI fc flexVolume configMap azureFile vsphereVolume
+  photonPersistentDisk portworxVolume azureDisk storageos projected scaleIO csi ephemeral image`.split(/\s+/);
+/** One is misspelt by the real server. */
+const shownSource: Readonly<Record<string, string>> = { downwardAPI: 'downwarAPI' };
+
+/** A volume with a fault is unknown to the mounts of containers. */
 export function validateVolume(volume: IVolume, path: string, names: Set<string>): FieldFault[] {
-  const faults: FieldFault[] = [];
+  const keys = Object.keys(volume).toSorted((a, b) => sourceOrder.indexOf(a) - sourceOrder.indexOf(b));
+  const [first, ...more] = keys.filter((key) => key !== 'name') as (keyof IVolume)[];
+  const faults = first === undefined ? [] : sourceFaults(volume, first, `${path}.${first}`);
+  for (const extra of more)
+    faults.push(
+      forbiddenField(`${path}.${shownSource[extra] ?? extra}`, 'may not specify more than 1 volume type'),
+    );
   if (!volume.name) faults.push(required(`${path}.name`));
   else faults.push(...dnsLabel(volume.name).map((text) => invalidValue(`${path}.name`, volume.name, text)));
   if (names.has(volume.name)) faults.push(duplicate(`${path}.name`, volume.name));
-  names.add(volume.name);
-  const [first, ...more] = Object.keys(volume).filter((key) => key !== 'name') as (keyof IVolume)[];
-  if (first !== undefined) faults.push(...sourceFaults(volume, first, `${path}.${first}`));
-  for (const extra of more)
-    faults.push(forbiddenField(`${path}.${extra}`, 'may not specify more than 1 volume type'));
+  if (faults.length === 0) names.add(volume.name);
   return faults;
 }
 
