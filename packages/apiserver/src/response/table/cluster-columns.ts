@@ -94,43 +94,89 @@ const serviceColumns: readonly Column[] = [
   column('Selector', (service) => selectorColumn(at(service, 'spec', 'selector')), { wide: true }),
 ];
 
-function accessModes(object: KubeObject): string {
+function accessModes(object: KubeObject, part: 'spec' | 'status'): string {
   const short: Record<string, string> = {
     ReadWriteOnce: 'RWO',
     ReadOnlyMany: 'ROX',
     ReadWriteMany: 'RWX',
     ReadWriteOncePod: 'RWOP',
   };
-  return listAt(object, 'spec', 'accessModes')
-    .map((mode) => short[String(mode)] ?? String(mode))
+  return [...new Set(listAt(object, part, 'accessModes').map(String))]
+    .map((mode) => short[mode] ?? mode)
+    .toSorted((a, b) => modeOrder.indexOf(a) - modeOrder.indexOf(b))
     .join(',');
 }
 
+const modeOrder = ['RWO', 'ROX', 'RWX', 'RWOP'];
+
+const phase = (object: KubeObject): string =>
+  object.metadata.deletionTimestamp === undefined ? textAt(object, 'status', 'phase') : 'Terminating';
+
+const isBound = (claim: KubeObject): boolean => textAt(claim, 'spec', 'volumeName') !== '';
+
+const attributesClassColumn = column(
+  'VolumeAttributesClass',
+  (object) => textAt(object, 'spec', 'volumeAttributesClassName') || '<unset>',
+);
+const volumeModeColumn = column('VolumeMode', (object) => textAt(object, 'spec', 'volumeMode') || '<unset>', {
+  wide: true,
+});
+
+/** What a claim has, it has of its volume. */
 const claimColumns: readonly Column[] = [
   nameColumn,
-  column('Status', (claim) =>
-    claim.metadata.deletionTimestamp === undefined ? textAt(claim, 'status', 'phase') : 'Terminating',
-  ),
+  column('Status', phase),
   column('Volume', (claim) => textAt(claim, 'spec', 'volumeName')),
-  column('Capacity', (claim) => textAt(claim, 'status', 'capacity', 'storage')),
-  column('Access Modes', (claim) => (textAt(claim, 'spec', 'volumeName') === '' ? '' : accessModes(claim))),
+  column('Capacity', (claim) =>
+    isBound(claim) ? textAt(claim, 'status', 'capacity', 'storage') || '0' : '',
+  ),
+  column('Access Modes', (claim) => (isBound(claim) ? accessModes(claim, 'status') : '')),
   column('StorageClass', (claim) => textAt(claim, 'spec', 'storageClassName')),
-  column('VolumeAttributesClass', (claim) => textAt(claim, 'spec', 'volumeAttributesClassName') || '<unset>'),
+  attributesClassColumn,
   ageColumn,
-  column('VolumeMode', (claim) => textAt(claim, 'spec', 'volumeMode') || '<unset>', { wide: true }),
+  volumeModeColumn,
 ];
 
 const volumeColumns: readonly Column[] = [
   nameColumn,
   column('Capacity', (volume) => textAt(volume, 'spec', 'capacity', 'storage')),
-  column('Access Modes', accessModes),
+  column('Access Modes', (volume) => accessModes(volume, 'spec')),
   column('Reclaim Policy', (volume) => textAt(volume, 'spec', 'persistentVolumeReclaimPolicy')),
-  column('Status', (volume) => textAt(volume, 'status', 'phase')),
+  column('Status', phase),
   column('Claim', (volume) => {
     const name = textAt(volume, 'spec', 'claimRef', 'name');
     return name === '' ? '' : `${textAt(volume, 'spec', 'claimRef', 'namespace')}/${name}`;
   }),
   column('StorageClass', (volume) => textAt(volume, 'spec', 'storageClassName')),
+  attributesClassColumn,
+  column('Reason', (volume) => textAt(volume, 'status', 'reason')),
+  ageColumn,
+  volumeModeColumn,
+];
+
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
+
+/** The default class is marked beside its name. */
+const classNameColumn: Column = {
+  ...nameColumn,
+  cell: ({ metadata }) =>
+    `${metadata.name ?? ''}${metadata.annotations?.[DEFAULT_CLASS] === 'true' ? ' (default)' : ''}`,
+};
+
+const policyColumns: readonly Column[] = [
+  nameColumn,
+  column('Validations', (policy) => listAt(policy, 'spec', 'validations').length, { type: 'integer' }),
+  column('ParamKind', (policy) => {
+    const kind = textAt(policy, 'spec', 'paramKind', 'kind');
+    return kind === '' ? '<unset>' : `${textAt(policy, 'spec', 'paramKind', 'apiVersion')}/${kind}`;
+  }),
+  ageColumn,
+];
+
+const policyBindingColumns: readonly Column[] = [
+  nameColumn,
+  column('PolicyName', (binding) => textAt(binding, 'spec', 'policyName')),
+  column('ParamRef', (binding) => textAt(binding, 'spec', 'paramRef', 'name') || '<unset>'),
   ageColumn,
 ];
 
@@ -224,7 +270,13 @@ const webhookColumns: readonly Column[] = [
 function sliceEndpoints(slice: KubeObject): string {
   const all = listAt(slice, 'endpoints').flatMap((endpoint) => listAt(endpoint, 'addresses').map(String));
   const shown = all.slice(0, 3).join(',');
-  return orNone(all.length > 3 ? `${shown} + ${all.length - 3} more...` : shown);
+  return (all.length > 3 ? `${shown} + ${all.length - 3} more...` : shown) || '<unset>';
+}
+
+function slicePorts(slice: KubeObject): string {
+  const all = listAt(slice, 'ports').map((port) => textAt(port, 'port') || textAt(port, 'name') || '*');
+  const shown = all.slice(0, 3).join(',');
+  return (all.length > 3 ? `${shown} + ${all.length - 3} more...` : shown) || '<unset>';
 }
 
 export const clusterColumns: Readonly<Record<string, readonly Column[]>> = {
@@ -252,18 +304,12 @@ export const clusterColumns: Readonly<Record<string, readonly Column[]>> = {
   EndpointSlice: [
     nameColumn,
     column('AddressType', (object) => textAt(object, 'addressType')),
-    column('Ports', (object) =>
-      orNone(
-        listAt(object, 'ports')
-          .map((port) => textAt(port, 'port') || '*')
-          .join(','),
-      ),
-    ),
+    column('Ports', slicePorts),
     column('Endpoints', sliceEndpoints),
     ageColumn,
   ],
   StorageClass: [
-    nameColumn,
+    classNameColumn,
     column('Provisioner', (object) => textAt(object, 'provisioner')),
     column('ReclaimPolicy', (object) => textAt(object, 'reclaimPolicy')),
     column('VolumeBindingMode', (object) => textAt(object, 'volumeBindingMode')),
@@ -275,6 +321,7 @@ export const clusterColumns: Readonly<Record<string, readonly Column[]>> = {
     column('Value', (object) => numberAt(object, 'value'), { type: 'integer' }),
     column('Global-Default', (object) => at(object, 'globalDefault') === true, { type: 'boolean' }),
     ageColumn,
+    column('PreemptionPolicy', (object) => textAt(object, 'preemptionPolicy')),
   ],
   Role: [nameColumn, createdAtColumn],
   ClusterRole: [nameColumn, createdAtColumn],
@@ -282,6 +329,8 @@ export const clusterColumns: Readonly<Record<string, readonly Column[]>> = {
   ClusterRoleBinding: bindingColumns,
   MutatingWebhookConfiguration: webhookColumns,
   ValidatingWebhookConfiguration: webhookColumns,
+  ValidatingAdmissionPolicy: policyColumns,
+  ValidatingAdmissionPolicyBinding: policyBindingColumns,
   CustomResourceDefinition: [nameColumn, createdAtColumn],
   LimitRange: [nameColumn, createdAtColumn],
 };

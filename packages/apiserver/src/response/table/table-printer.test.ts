@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject } from '../../api/types.ts';
+import { clusterColumns } from './cluster-columns.ts';
 import { customCells, customColumns } from './custom-columns.ts';
 import { humanDuration } from './human-duration.ts';
 import { findAll } from './json-path.ts';
@@ -79,4 +80,31 @@ test('a pod is shown by the most telling word', () => {
   );
   const ended = { state: { terminated: { exitCode: 3 } } };
   assert.equal(state({ phase: 'Failed', containerStatuses: [ended] }), 'ExitCode:3');
+});
+
+test('a claim shows what its volume has, and only once it has one', () => {
+  const claim = (spec: object, status: object): KubeObject =>
+    ({ kind: 'PersistentVolumeClaim', metadata: { name: 'c' }, spec, status }) as unknown as KubeObject;
+  const cells = (object: KubeObject) =>
+    clusterColumns['PersistentVolumeClaim']?.slice(1, 7).map(({ cell }) => cell(object, 0));
+  assert.deepEqual(cells(claim({ accessModes: ['ReadWriteOnce'] }, { phase: 'Pending' })), [
+    'Pending',
+    '',
+    '',
+    '',
+    '',
+    '<unset>',
+  ]);
+  const bound = claim(
+    { accessModes: ['ReadWriteOnce'], volumeName: 'pv', storageClassName: 's' },
+    { phase: 'Bound', capacity: { storage: '1Gi' }, accessModes: ['ReadWriteMany', 'ReadWriteOnce'] },
+  );
+  assert.deepEqual(cells(bound), ['Bound', 'pv', '1Gi', 'RWO,RWX', 's', '<unset>']);
+});
+
+test('the default storage class is marked beside its name', () => {
+  const name = (annotations: object) =>
+    clusterColumns['StorageClass']?.[0]?.cell({ metadata: { name: 's', annotations } } as KubeObject, 0);
+  assert.equal(name({ 'storageclass.kubernetes.io/is-default-class': 'true' }), 's (default)');
+  assert.equal(name({}), 's');
 });
