@@ -83,8 +83,12 @@ test('a pod is shown by the most telling word', () => {
 });
 
 test('a claim shows what its volume has, and only once it has one', () => {
-  const claim = (spec: object, status: object): KubeObject =>
-    ({ kind: 'PersistentVolumeClaim', metadata: { name: 'c' }, spec, status }) as unknown as KubeObject;
+  const claim = (spec: object, status: object): KubeObject => ({
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'c' },
+    spec,
+    status,
+  });
   const cells = (object: KubeObject) =>
     clusterColumns['PersistentVolumeClaim']?.slice(1, 7).map(({ cell }) => cell(object, 0));
   assert.deepEqual(cells(claim({ accessModes: ['ReadWriteOnce'] }, { phase: 'Pending' })), [
