@@ -8,8 +8,7 @@ import {
   type PaceOptions,
   type SlurmClient,
 } from '@slurm-operator/slurm';
-import type { Figures } from '../live/figures.ts';
-import type { Freshness } from '../live/freshness.ts';
+import type { Figures, Freshness } from '../live/figures.ts';
 import type { JobRow } from '../live/job-row.ts';
 import type { NodeRow } from '../live/node-row.ts';
 import { type Delta, VersionedTable } from '../live/versioned-table.ts';

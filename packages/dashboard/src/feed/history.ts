@@ -1,7 +1,6 @@
 /** The figures of the last 24 hours, a minute apart. Bounded: 1,440 moments. Without a Prometheus this is all there is, and it begins with the process. */
 
-import { type ChartName, type Charts, chartNames } from '../live/charts.ts';
-import type { Figures } from '../live/figures.ts';
+import { type ChartName, type Charts, chartNames, type Figures } from '../live/figures.ts';
 import type { NodeUse } from '../live/node-row.ts';
 
 const mostMoments = 24 * 60;

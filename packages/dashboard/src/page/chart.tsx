@@ -1,6 +1,6 @@
 /** A line chart of a day, drawn on a canvas; the last values stand beside it as text, for those who cannot see it. */
 import { useEffect, useRef } from 'preact/hooks';
-import type { ChartName, Charts } from '../live/charts.ts';
+import type { ChartName, Charts } from '../live/figures.ts';
 import { clock } from './format.ts';
 
 interface ChartProps {

@@ -1,7 +1,6 @@
 /** One cluster as this tab sees it: a snapshot, then deltas; read again after a gap; polls where no stream can be had. */
 import { batch, signal } from '@preact/signals';
-import type { Figures } from '../live/figures.ts';
-import type { Freshness } from '../live/freshness.ts';
+import type { Figures, Freshness } from '../live/figures.ts';
 import type { NodeRow } from '../live/node-row.ts';
 import { applied, type Delta } from '../live/versioned-table.ts';
 import { read } from './server.ts';

@@ -1,5 +1,4 @@
-import type { Freshness } from '../../live/freshness.ts';
-import type { Figures } from '../../live/figures.ts';
+import type { Figures, Freshness } from '../../live/figures.ts';
 import { pathOf } from '../address.ts';
 import { count, percent } from '../format.ts';
 import { Link } from '../link.tsx';

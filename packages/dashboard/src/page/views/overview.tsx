@@ -1,5 +1,5 @@
 /** The figures of a cluster, what is wrong with it now, and the last 24 hours. */
-import type { Charts } from '../../live/charts.ts';
+import type { Charts } from '../../live/figures.ts';
 import { pathOf } from '../address.ts';
 import { Chart } from '../chart.tsx';
 import { count, percent } from '../format.ts';
