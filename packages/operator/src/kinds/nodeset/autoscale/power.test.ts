@@ -44,6 +44,19 @@ function situation(nodes: SlurmNode[], workers: Worker[], over: Partial<Autoscal
   return observed(workers, all, { autoscale: { ...settings, ...over } });
 }
 
+/** It waits for a machine. */
+const unplaced = (ordinal: number): Worker =>
+  worker(ordinal, {
+    phase: 'Pending',
+    nodeName: undefined,
+    placedAt: undefined,
+    ready: false,
+    readySince: undefined,
+    startedAt: undefined,
+    everStarted: false,
+    createdAt: now - 5_000,
+  });
+
 const told = ['mirror-state', 'patch-worker', 'update-node'];
 const actionsOf = (given: Observed): string[] =>
   plan(given, now)
@@ -163,8 +176,34 @@ describe('an autoscaled NodeSet', () => {
       [],
     ],
     ['drains a worker above max', decide([idle(2)], [worker(2)], { max: 2 }), ['drain w-2']],
+    [
+      'keeps a worker above max that a job waits for',
+      decide([state(2, 'ALLOCATED', 'POWERING_UP')], [unplaced(2)], { max: 2 }),
+      [],
+    ],
+    [
+      'creates one above max that a job waits for',
+      decide([state(2, 'ALLOCATED', 'POWERING_UP')], [], { max: 2 }),
+      ['create 2'],
+    ],
+    [
+      'not one that no job waits for',
+      decide([state(2, 'IDLE', 'POWERING_UP')], [unplaced(2)], { max: 2 }),
+      ['delete-worker w-2'],
+    ],
   ];
   for (const [what, actions, expected] of cases) test(what, () => assert.deepEqual(actions, expected));
+
+  test('a worker that a job waits for stays when autoscale is switched off, or its NodeSet is deleted', () => {
+    const awaited = [state(2, 'ALLOCATED', 'POWERING_UP')];
+    const off = { ...observed([unplaced(2)], awaited), replicas: 0 };
+    assert.deepEqual(actionsOf(off), []);
+    assert.match(plan(off, now).withheld.join(), /a job in Slurm waits until w-2 has started/);
+    const deleted = { ...situation(awaited, [unplaced(2)]), deleting: true };
+    assert.ok(!actionsOf(deleted).includes('delete-worker w-2'));
+    assert.ok(actionsOf({ ...deleted, deletionPolicy: 'Delete' }).includes('delete-worker w-2'));
+    assert.ok(actionsOf({ ...deleted, controllerExists: false }).includes('delete-worker w-2'));
+  });
 
   test('asks the Controller for records where Slurm cannot create them over REST', () => {
     const given = observed([], [], { autoscale: { ...settings, recordsBy: 'Controller' } });

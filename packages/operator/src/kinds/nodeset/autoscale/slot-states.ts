@@ -1,5 +1,5 @@
 /** In which state each slot of an autoscaled NodeSet is, by the record that Slurm has of it. */
-import { askSlurm, isOwn } from '../plan/node-state.ts';
+import { askSlurm, isBusy, isOwn } from '../plan/node-state.ts';
 import { type Observed, type SlurmNode, slotKey, slurmNameOf, type Worker } from '../plan/observed.ts';
 import type { Autoscale } from './autoscale.ts';
 import { hasFailed, manualReason } from './wake-history.ts';
@@ -30,7 +30,8 @@ export function slotStates(observed: Observed, { max, feature }: Autoscale): Slo
   const others = new Set(
     [...observed.orphans, ...observed.released, ...observed.foreignPods].map(({ slot }) => slotKey(slot)),
   );
-  return Array.from({ length: max }, (_, ordinal): SlotView => {
+  const below = Array.from({ length: max }, (_, ordinal) => ordinal);
+  return [...below, ...awaitedAbove(max, observed)].map((ordinal): SlotView => {
     const slot = { mode: 'StatefulSet', ordinal } as const;
     const slurmName = slurmNameOf(slot, observed) ?? '';
     const worker = workers.get(slotKey(slot));
@@ -46,6 +47,23 @@ export function slotStates(observed: Observed, { max, feature }: Autoscale): Slo
     return { ordinal, slurmName, state, node, worker, hasPod };
   });
 }
+
+/** Slots above a maximum that was lowered while a job waits for their workers: without them it would be requeued or lost. */
+function awaitedAbove(max: number, { slurm, naming: { prefix, padding } }: Observed): number[] {
+  if (slurm.kind === 'unknown') return [];
+  const ordinals: number[] = [];
+  for (const node of slurm.nodes.values()) {
+    if (!node.ours || !isAwaited(node) || !node.name.startsWith(prefix)) continue;
+    const digits = node.name.slice(prefix.length);
+    const ordinal = Number(digits);
+    if (!/^\d{1,10}$/.test(digits) || String(ordinal).padStart(padding, '0') !== digits) continue;
+    if (ordinal >= max) ordinals.push(ordinal);
+  }
+  return ordinals.toSorted((a, b) => a - b);
+}
+
+/** Slurm powers it up for a job, which starts when a worker has registered. */
+export const isAwaited = (node: SlurmNode): boolean => isPoweringUp(node) && isBusy(node);
 
 function stateOf(
   node: SlurmNode,
@@ -72,10 +90,9 @@ type State = Pick<SlurmNode, 'flags'>;
 export const isPoweredDown = ({ flags }: State): boolean =>
   (flags.has('POWERED_DOWN') || flags.has('POWERING_DOWN')) && !isPoweringUp({ flags });
 
-/** Slurm powers up the node of this worker: it has no work there yet, and a job may wait for it. */
-export function isWakingUp(worker: Worker, { autoscale, slurm }: Observed): boolean {
-  const node =
-    autoscale === undefined || slurm.kind === 'unknown' ? undefined : slurm.nodes.get(worker.slurmName);
+/** Slurm powers up the node of this worker: it has no work there yet, and a job may wait for it. Autoscale may have been switched off since. */
+export function isWakingUp(worker: Worker, { slurm }: Pick<Observed, 'slurm'>): boolean {
+  const node = slurm.kind === 'unknown' ? undefined : slurm.nodes.get(worker.slurmName);
   return node !== undefined && isPoweringUp(node) && isOwn(node, worker);
 }
 

@@ -1,5 +1,6 @@
 /** Whether a worker that is to be removed may be deleted now. */
 import { safeToGiveUp, safeToStop } from '../autoscale/safe-to-stop.ts';
+import { isAwaited, isWakingUp } from '../autoscale/slot-states.ts';
 import type { SafeBecause, WhyGone, WorkerAction } from './actions.ts';
 import { type Observed, slotKey, type Worker } from './observed.ts';
 import { type Safety, safeToDelete } from './safe-to-delete.ts';
@@ -58,8 +59,26 @@ export function departureOf(worker: Worker, why: WhyGone, context: DepartureCont
 function safetyOf(worker: Worker, why: WhyGone, { current, isStale, now }: DepartureContext): Safety {
   if (why === 'no-machine') return safeToGiveUp(worker, current);
   if (why === 'sleep' || why === 'slow-wake') return safeToStop(worker, why, current);
+  if (isLeftEmpty.has(why) && keepsWaiting(worker, current)) return awaited(worker);
   return isStale ? { safe: true, because: 'stale-worker' } : safeToDelete(worker, current, now);
 }
+
+/** The place of such a worker is not filled again. */
+const isLeftEmpty = new Set<WhyGone>(['scale-in', 'deletion', 'wrong-mode']);
+
+/** A job waits until this worker has registered: without it, it would wait until Slurm gives up, and be requeued or lost. */
+function keepsWaiting(worker: Worker, current: Observed): boolean {
+  if (worker.everStarted || !isWakingUp(worker, current) || current.slurm.kind === 'unknown') return false;
+  const isEnded = current.deleting && (current.deletionPolicy === 'Delete' || !current.controllerExists);
+  const node = current.slurm.nodes.get(worker.slurmName);
+  return !isEnded && node !== undefined && isAwaited(node);
+}
+
+const awaited = ({ slurmName }: Worker): Safety => ({
+  safe: false,
+  blind: false,
+  why: `a job in Slurm waits until ${slurmName} has started (see squeue --nodelist=${slurmName}); cancel the job if it is not needed`,
+});
 
 /** These hold only if nothing has happened to the pod since it was observed: its node, its start. */
 const reliesOnThePod = new Set<SafeBecause>(['never-started', 'unknown-to-slurm', 'stale-worker']);
