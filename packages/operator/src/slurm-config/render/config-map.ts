@@ -5,7 +5,7 @@ import type { ConfigMap } from '@slurm-operator/kube';
 import { builtMeta } from '../../objects/object-meta.ts';
 import type { Read } from '../../objects/read.ts';
 import { topLevelSettings } from '../parse.ts';
-import { waitForNodes, waitForNodesFile } from './wait-for-nodes.ts';
+import { longestWait, waitForNodes, waitForNodesFile } from './wait-for-nodes.ts';
 
 export interface ConfigInput {
   readonly controller: Read<Controller>;
@@ -95,7 +95,7 @@ export function buildControllerConfig({
       ...(userCgroupConf || controller.spec.external ? {} : { 'cgroup.conf': cgroupConf }),
       // As long as a slurm.conf in force names it.
       ...(slurmConf.includes(`/etc/slurm/${waitForNodesFile}`)
-        ? { [waitForNodesFile]: waitForNodes(autoscaled) }
+        ? { [waitForNodesFile]: waitForNodes(autoscaled, longestWait(slurmConf)) }
         : {}),
     },
   };

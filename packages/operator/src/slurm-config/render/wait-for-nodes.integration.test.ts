@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { waitForNodes } from './wait-for-nodes.ts';
+import { aController } from '../../../testing/objects.ts';
+import { buildControllerConfig } from './config-map.ts';
+import { waitForNodes, waitForNodesFile } from './wait-for-nodes.ts';
 
 const run = promisify(execFile);
 
@@ -15,9 +17,15 @@ const node = (name: string, state: string) =>
 
 /** Runs it for a job on these nodes; each answer is what scontrol says once, the last one from then on. Answers how often it was asked. */
 async function asked(nodes: string, answers: readonly string[], prefixes = ['gpu-']): Promise<number> {
+  return (await ran(nodes, answers, waitForNodes(prefixes), 0)).asked;
+}
+
+/** The same, and the seconds that it took by a clock that its pauses move so often, and nothing else. */
+async function ran(nodes: string, answers: readonly string[], script: string, times = 1) {
   const bin = await mkdtemp(join(tmpdir(), 'wait-for-nodes-'));
   try {
-    await writeFile(join(bin, 'script'), waitForNodes(prefixes).replace('-gt 200', '-gt 100000'));
+    await writeFile(join(bin, 'script'), script.replace('-gt 200', '-gt 100000'));
+    await writeFile(join(bin, 'clock'), '0');
     await Promise.all(answers.map((text, at) => writeFile(join(bin, `answer-${at}`), text)));
     const stub = `#!/bin/sh
 n=$(cat ${bin}/asked 2>/dev/null || echo 0)
@@ -26,10 +34,15 @@ echo $((n + 1)) >${bin}/asked
 [ -s ${bin}/answer-$n ] || exit 1
 cat ${bin}/answer-$n`;
     await writeFile(join(bin, 'scontrol'), stub, { mode: 0o755 });
-    await writeFile(join(bin, 'sleep'), '#!/bin/sh\nexit 0', { mode: 0o755 });
+    const sleep = `#!/bin/sh\necho $(($(cat ${bin}/clock) + ${times} * (\${1%.*} + 1))) >${bin}/clock`;
+    await writeFile(join(bin, 'sleep'), sleep, { mode: 0o755 });
+    await writeFile(join(bin, 'date'), `#!/bin/sh\ncat ${bin}/clock`, { mode: 0o755 });
     const env = { PATH: `${bin}:${process.env['PATH']}`, SLURM_JOB_NODELIST: nodes };
     await run('/bin/sh', [join(bin, 'script')], { env, timeout: 60_000 });
-    return Number(await readFile(join(bin, 'asked'), 'utf8').catch(() => '0'));
+    return {
+      asked: Number(await readFile(join(bin, 'asked'), 'utf8').catch(() => '0')),
+      seconds: Number(await readFile(join(bin, 'clock'), 'utf8')),
+    };
   } finally {
     await rm(bin, { recursive: true });
   }
@@ -57,3 +70,22 @@ test('it does not wait for a node whose wake-up was abandoned, or without an ans
   assert.equal(await asked('gpu-0', [waking, node('gpu-0', 'DOWN+CLOUD+POWERING_DOWN')]), 2);
   assert.equal(await asked('gpu-0', ['']), 1);
 });
+
+for (const [lines, most] of [
+  ['', 101],
+  ['PrologEpilogTimeout=30\n', 29],
+  ['PrologEpilogTimeout=3600\nprologtimeout = 40\n', 39],
+  ['PrologEpilogTimeout=10\n', 0],
+] as const)
+  test(`it ends before slurmctld would end it, and requeue the job: ${lines.replaceAll('\n', ' ') || 'no timeout'}`, async () => {
+    const slurmConf = `${lines}PrologSlurmctld=/etc/slurm/${waitForNodesFile}\n`;
+    const { data } = buildControllerConfig({
+      controller: aController(),
+      slurmConf,
+      accounting: false,
+      userCgroupConf: false,
+      autoscaled: ['gpu-'],
+    });
+    const { seconds } = await ran('gpu-0', [waking], data?.[waitForNodesFile] ?? '');
+    assert.ok(seconds <= most && seconds >= most / 4, `it took ${seconds} s`);
+  });
