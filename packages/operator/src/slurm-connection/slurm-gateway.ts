@@ -24,6 +24,8 @@ export type NodesView =
       readonly jobsUnknown: string | undefined;
       /** Jobs that have nodes and wait until these have started. */
       readonly wakingJobs?: readonly SlurmJob[];
+      /** Some of them are not read yet: after an outage, or where many jobs began at once. */
+      readonly someWakingUnread?: boolean;
       /** The jobs were listed after the nodes had been: no job was suspended between the two lists. */
       readonly jobsAfterNodes: boolean;
       readonly controllerStartedAt: number | undefined;

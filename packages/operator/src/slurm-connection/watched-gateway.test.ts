@@ -92,6 +92,21 @@ describe('while a suspended job may be hidden behind an idle node, the view says
     });
 });
 
+test('the view says whether every job that waits for its nodes is read', () => {
+  const unread = (states: Record<string, string[]>, missing: readonly string[]) => {
+    const jobs = { kind: 'known', at: 7, running: new Map(), missing: new Set(missing) };
+    const watch = {
+      nodes: { view: { kind: 'known', at: 5, answeredAt: 6, nodes: new Map() } },
+      jobs: { view: { ...jobs, states: new Map(Object.entries(states)) } },
+    } as unknown as SlurmWatch;
+    const client = {} as SlurmClient;
+    const view = new WatchedGateway({ client, watch, controllerStartedAt: () => 1, now: () => 8 }).view();
+    return view.kind === 'known' && view.someWakingUnread;
+  };
+  assert.equal(unread({ 4: ['RUNNING', 'CONFIGURING'], 5: ['RUNNING'] }, ['4', '5']), true);
+  assert.equal(unread({ 4: ['RUNNING', 'CONFIGURING'], 5: ['RUNNING'] }, ['5']), false);
+});
+
 test('a job that was suspended when the nodes were listed and runs in the next list of jobs has its node', () => {
   const node = { name: 'n0', state: { base: 'IDLE', flags: new Set(['DRAIN']) } };
   const job = { nodes: 'n0', state: ['RUNNING'], startedAt: 0, timeLimit: 5 };

@@ -178,6 +178,8 @@ export class WatchedGateway implements SlurmGateway {
       deadlines,
       jobsUnknown: whyUnknown(jobs),
       wakingJobs: jobs.kind === 'known' ? wakingOf(jobs) : [],
+      someWakingUnread:
+        jobs.kind === 'known' && [...jobs.missing].some((id) => isWaking(jobs.states.get(id))),
       jobsAfterNodes,
       controllerStartedAt: this.#options.controllerStartedAt(),
     };
@@ -226,7 +228,9 @@ function whyUnknown(jobs: JobsOrWhy): string | undefined {
 }
 
 const wakingOf = ({ running }: KnownJobs): SlurmJob[] =>
-  [...running.values()].filter(({ state }) => state.includes('CONFIGURING'));
+  [...running.values()].filter(({ state }) => isWaking(state));
+
+const isWaking = (state: readonly string[] | undefined): boolean => state?.includes('CONFIGURING') === true;
 
 /**
  * A job that was suspended while the nodes were listed and resumed before the jobs were is in neither list as suspended: in a list of jobs

@@ -110,6 +110,7 @@ test('while Slurm does not let a job be forbidden to requeue, that is remembered
   assert.deepEqual(retried(), []);
 });
 
-test('nothing is set down while the jobs are unknown', async () => {
+test('nothing is set down while the jobs are unknown, or one that waits for nodes is yet to be read', async () => {
+  assert.deepEqual(await requested({ someWakingUnread: true }), []);
   assert.deepEqual(await requested({ jobsUnknown: 'the list of jobs failed' }), []);
 });

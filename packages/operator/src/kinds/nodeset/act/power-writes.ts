@@ -82,6 +82,8 @@ export async function failWake(
   if (view === undefined || view.kind === 'unknown' || view.jobsUnknown !== undefined) return false;
   const waiting = namesIn(view, slurmNames, ({ state }) => isPoweringUp(state));
   if (waiting.length === 0) return true;
+  // One of them may be a job that may not be requeued.
+  if (view.someWakingUnread === true) return false;
   // Before Slurm 25.05 a job that may not be requeued ends with its nodes, although it never ran.
   const names = new Set(waiting);
   const protectedJobs = (view.wakingJobs ?? [])
