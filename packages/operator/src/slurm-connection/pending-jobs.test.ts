@@ -80,6 +80,19 @@ test('without pending jobs the list of all jobs is not read', async () => {
   assert.deepEqual(asked, ['states']);
 });
 
+test('a pending job that is listed and cannot be read may need anything', async () => {
+  const jobs = [job(1)];
+  const { client } = slurm(jobs);
+  const { states } = client.jobs;
+  const lists = async () => ({ items: [...(await states()).items, { id: '7', state: ['PENDING'] }] });
+  const pending = new PendingJobs({ jobs: Object.assign(client.jobs, { states: lists }) }, () => 0);
+  for (const _time of ['with the list of all', 'alone'])
+    assert.equal((await pending.needs(signal)).kind, 'unknown');
+  jobs.push(job(7, { requiredNodes: 'w-0' }));
+  const known = await pending.needs(signal);
+  assert.deepEqual(known.kind === 'known' && known.jobs.at(-1)?.nodes, ['w-0']);
+});
+
 test('an outage is unknown', async () => {
   const states = () => Promise.reject(new Unavailable('connection refused'));
   const client = { jobs: { states } } as unknown as Pick<SlurmClient, 'jobs'>;

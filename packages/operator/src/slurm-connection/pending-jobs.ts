@@ -31,7 +31,10 @@ export class PendingJobs {
       const { items } = await this.#client.jobs.states(undefined, { signal });
       const pending = items.filter(({ state }) => state.includes('PENDING')).map(({ id }) => id);
       await this.#readNew(pending, signal);
-      this.#read = new Map(pending.map((id) => [id, this.#read.get(id)]));
+      const unread = pending.find((id) => !this.#read.has(id));
+      this.#read = new Map(pending.filter((id) => this.#read.has(id)).map((id) => [id, this.#read.get(id)]));
+      if (unread !== undefined)
+        return { kind: 'unknown', why: `Slurm does not show what job ${unread} asks for` };
       return { kind: 'known', jobs: [...this.#read.values()].filter((need) => need !== undefined) };
     } catch (error) {
       if (!(error instanceof SlurmError)) throw error;
@@ -48,7 +51,7 @@ export class PendingJobs {
     if (!isOld && unread.length <= mostSingle) {
       for (const id of unread) {
         const job = await this.#client.jobs.get(id, { signal });
-        this.#read.set(id, job && needOf(id, job));
+        if (job !== undefined) this.#read.set(id, needOf(id, job));
       }
       return;
     }

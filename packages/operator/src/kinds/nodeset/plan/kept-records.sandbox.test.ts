@@ -33,8 +33,16 @@ for (const version of ['26.05', '24.11'] as const)
       const named = await submit('--nodelist=w-1');
       const feature = await submit('--constraint=w');
       const unneeded = await submit('--nodelist=other-0');
-      const needs = await new PendingJobs(client, () => Date.now()).needs(AbortSignal.timeout(60_000));
-      assert.ok(needs.kind === 'known');
+      const array = await submit('--array=1-3%2', '--nodelist=w-2');
+      const needsNow = async () => {
+        const needs = await new PendingJobs(client, () => Date.now()).needs(AbortSignal.timeout(60_000));
+        assert.ok(needs.kind === 'known');
+        return needs;
+      };
+      const ofArray = (await needsNow()).jobs.find(({ id }) => id === array);
+      assert.deepEqual(ofArray?.nodes, ['w-2'], 'the tasks of an array that wait ask for it together');
+      await slurm.run('scancel', array);
+      const needs = await needsNow();
 
       // The scale-in: workers end, and their drained records are what could be deleted.
       for (const n of [1, 2, 0]) {
