@@ -11,6 +11,7 @@ const machines = new Map(
 interface Given {
   readonly hostname?: string;
   readonly replicas?: number;
+  readonly max?: number;
   readonly mode?: 'StatefulSet' | 'DaemonSet';
   readonly padding?: number;
   readonly controller?: string;
@@ -20,7 +21,7 @@ interface Given {
 function set(
   name: string,
   age: number,
-  { hostname, replicas = 12, mode = 'StatefulSet', padding = 0, controller = 'slurm', rack }: Given = {},
+  { hostname, replicas = 12, max, mode = 'StatefulSet', padding = 0, controller = 'slurm', rack }: Given = {},
 ): NodeSet {
   return {
     metadata: {
@@ -32,6 +33,7 @@ function set(
     spec: {
       scalingMode: mode,
       replicas,
+      ...(max && { autoscale: { max } }),
       ordinalPadding: padding,
       controllerRef: { name: controller },
       template: { spec: { ...(hostname && { hostname }), ...(rack && { nodeSelector: { rack } }) } },
@@ -66,6 +68,13 @@ describe('a name belongs to the set that was created first', () => {
   const short = set('a', 2, { hostname: 'gpu-' });
   test('gpu- and gpu-1 both yield gpu-10', () => {
     assert.deepEqual(taken(set('b', 1, { hostname: 'gpu-1', replicas: 2 }), [short]), {
+      'gpu-10': 'a',
+      'gpu-11': 'a',
+    });
+  });
+  test('also while the workers of an autoscaled one sleep', () => {
+    const sleeping = set('a', 2, { hostname: 'gpu-', replicas: 1, max: 12 });
+    assert.deepEqual(taken(set('b', 1, { hostname: 'gpu-1', replicas: 2 }), [sleeping]), {
       'gpu-10': 'a',
       'gpu-11': 'a',
     });

@@ -97,15 +97,15 @@ function mayBeOf(nodeSet: NodeSet, name: string): boolean {
   return name.startsWith(prefix) && padded;
 }
 
-/** The names that a set has when it is complete. */
+/** The names that a set has when it is complete; of an autoscaled one when all of its workers are awake. */
 export function wantedNames(
   nodeSet: NodeSet,
   { nodes, hostnameOn }: Pick<OfCluster, 'nodes' | 'hostnameOn'>,
 ): string[] {
-  const { replicas, ordinalPadding, scalingMode } = nodeSet.spec;
+  const { replicas, autoscale, ordinalPadding, scalingMode } = nodeSet.spec;
   if (scalingMode === 'StatefulSet')
     return Array.from(
-      { length: replicas },
+      { length: autoscale?.max ?? replicas },
       (_, ordinal) => hostnamePrefix(nodeSet) + String(ordinal).padStart(ordinalPadding, '0'),
     );
   const placement = workerPlacement(nodeSet);
