@@ -34,7 +34,9 @@ before(async () => {
     schedules: (pod) => !noMachines.has(pod.metadata.name.replace(/-\d+$/, '')),
   });
   await stage.startOperator();
-  await addNodeSet('gpu', { max: nodes, idleAfter: '2s', startWithin: '1m' });
+  // A slurmctld that is killed may forget that a worker has registered, and give its wake-up up: that is tried again soon.
+  const capacity = { retryAfter: '10s' };
+  await addNodeSet('gpu', { max: nodes, idleAfter: '2s', startWithin: '1m', capacity });
 });
 
 after(async () => {
