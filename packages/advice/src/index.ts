@@ -14,14 +14,12 @@ export type {
 } from './evidence/values.ts';
 export type { Family, Finding, Rule, Severity, Subject } from './finding.ts';
 export { rules } from './rules/index.ts';
-export { couldRun, demandOf, describeDemand, gpus, prospects } from './rules/job-demand.ts';
+export { couldRun, demandOf, gpus } from './rules/job-demand.ts';
 export { leaderLostFor } from './rules/read.ts';
 export { jobsByNode } from './rules/slurm-nodes.ts';
 export {
   count,
   hosts,
-  lastError,
-  listed,
   moment,
   printable,
   printableLines,
