@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { rules as allRules } from '@slurm-operator/advice';
 import { group as tokenGroup } from '@slurm-operator/api';
+import { pods } from '@slurm-operator/kube';
 import { CliWorld } from '../testing/cli-world.ts';
 import { type PolicyRule, rulesOf } from './command-line/cluster-roles.ts';
 import { commands } from './commands/index.ts';
@@ -20,7 +21,10 @@ after(() => world.stop());
 const here = ['-n', 'hpc'];
 const token = () => ({ SLURM_JWT: world.slurm.token('root') });
 
-/** How each command that needs no pod on a node is called. The others reach into pods: they run on localcluster. */
+/**
+ * How each command is called. No node runs the pods here, so logs and exec end there, after the API server allowed them. `ssh`, `proxy` and
+ * `token` need a port-forward: they run on localcluster.
+ */
 const calls: Readonly<Record<string, readonly string[]>> = {
   status: [],
   doctor: [],
@@ -45,7 +49,15 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   version: [],
   options: [],
   completion: [],
+  logs: ['slurmctld'],
+  exec: ['gpu-0', '--', 'hostname'],
+  scontrol: ['ping'],
+  sinfo: ['-R'],
+  squeue: ['--start'],
+  sacct: ['--allusers'],
+  sacctmgr: ['show', 'users'],
 };
+const elsewhereOnly = ['ssh', 'proxy', 'token'];
 
 const directory = mkdtempSync(join(tmpdir(), 'kubectl-slurm-run-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -80,11 +92,25 @@ test('each command asks Kubernetes for what its role grants and its needs name, 
     writeFileSync(file, JSON.stringify({ apiVersion: clusters.apiVersion, kind, metadata, spec }));
     return file;
   });
+  await world.client.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'slurm-controller-0',
+      namespace: 'hpc',
+      labels: { 'app.kubernetes.io/component': 'controller' },
+    },
+    spec: { containers: [{ name: 'slurmctld', image: 'slurmctld:26.05' }] },
+  });
   for (const command of commands) {
     const call = calls[command.name];
-    if (call === undefined) continue;
+    if (call === undefined) {
+      assert.ok(elsewhereOnly.includes(command.name), command.name);
+      continue;
+    }
     const from = world.server.audit.total;
-    const { err } = await world.run([...command.name.split(' '), ...call, ...here], {
+    // What belongs to another program comes last.
+    const { err } = await world.run([...here, ...command.name.split(' '), ...call], {
       user: command.role,
       env: token(),
     });
@@ -115,9 +141,10 @@ test('each command asks Kubernetes for what its role grants and its needs name, 
     }
     assert.doesNotMatch(err, /You may not do this/, command.name);
   }
-  // These reach into pods, or are for tokens: they run on localcluster. `diff --try` has a test of its own.
+  // These need a port-forward, or are for tokens: they run on localcluster. `diff --try` has a test of its own. An older Kubernetes asks for
+  // `get` of pods/exec where a newer one asks for `create`.
   const elsewhere =
-    /pods\/(exec|portforward|log)|secrets|clusters\/(jobs|nodes)|^(get|list) \S+ (restapis|controllers|pods)$|create|^(get|delete) {2}(pods|configmaps)$/;
+    /pods\/portforward|^get {2}pods\/exec|secrets|clusters\/(jobs|nodes)|^(get|list) \S+ (restapis|controllers|pods)$|create|^(get|delete) {2}(pods|configmaps)$/;
   const unused = [...grants(rulesOf('admin', commands))].filter(
     (what) => !used.has(what) && !elsewhere.test(what),
   );
