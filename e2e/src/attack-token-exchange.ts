@@ -1,6 +1,6 @@
 /**
  * The client half of the token exchange, attacked through `kubectl slurm` on a running demo with real daemons. People are service accounts
- * here; Slurm knows alice only. Returns the table of results.
+ * here; Slurm knows alice only. Adds the table of results to `rows`.
  */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ export interface AttackOptions {
   readonly plugin: string;
 }
 
-export async function attackTokenExchange(options: AttackOptions): Promise<readonly string[]> {
+export async function attackTokenExchange(options: AttackOptions, rows: string[]): Promise<void> {
   const { client, directory } = options;
   await enable(options);
   await introduceAlice(client);
@@ -78,7 +78,6 @@ export async function attackTokenExchange(options: AttackOptions): Promise<reado
     });
   };
   const token = (name: string, audiences?: readonly string[]) => tokenOf(client, name, audiences);
-  const rows: string[] = [];
   const row = (what: string, { exitCode, stdout, stderr }: CommandResult, code: number, says: RegExp) => {
     const said = `${stdout}${stderr}`.trim().replaceAll(/\s+/g, ' ');
     assert.equal(exitCode, code, `${what}: ${said}`);
@@ -176,7 +175,6 @@ export async function attackTokenExchange(options: AttackOptions): Promise<reado
     /too many requests/,
   );
   row('alice goes on meanwhile', await as('alice', alice, ['jobs']), 0, /./);
-  return rows;
 }
 
 const claimsOf = (jwt: string): Readonly<Record<string, unknown>> =>

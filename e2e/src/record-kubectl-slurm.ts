@@ -23,10 +23,22 @@ export interface RecordOptions {
   readonly directory: string;
 }
 
-export async function recordKubectlSlurm({ client, kubeconfig, directory }: RecordOptions): Promise<string> {
+export async function recordKubectlSlurm(options: RecordOptions): Promise<string> {
+  const lines: string[] = [];
+  try {
+    await record(options, lines);
+  } catch (error) {
+    // What was seen so far says more than the error.
+    console.log(lines.join('\n'));
+    throw error;
+  }
+  // The directory of this run says nothing to a reader.
+  return `${lines.join('\n').replaceAll(`${options.directory}/`, '').trim()}\n`;
+}
+
+async function record({ client, kubeconfig, directory }: RecordOptions, lines: string[]): Promise<void> {
   const plugin = join(directory, 'kubectl-slurm');
   await runCommand([process.execPath, bundler, plugin]);
-  const lines: string[] = [];
   const note = (text: string) => lines.push('', `# ${text}`);
   const quietly = (...words: readonly string[]) =>
     runCommand([process.execPath, plugin, '-n', namespace, ...words], {
@@ -181,9 +193,7 @@ export async function recordKubectlSlurm({ client, kubeconfig, directory }: Reco
     { namespace, name: at.name },
     { spec: { extraConf: wanted.extraConf ?? '' } },
   );
-  lines.push(...(await attackTokenExchange({ client, kubeconfig, directory, plugin })));
-  // The directory of this run says nothing to a reader.
-  return `${lines.join('\n').replaceAll(`${directory}/`, '').trim()}\n`;
+  await attackTokenExchange({ client, kubeconfig, directory, plugin }, lines);
 }
 
 /** Of every Secret: what a report must not contain. Short values would be found by chance. */
