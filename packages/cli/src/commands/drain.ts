@@ -1,7 +1,7 @@
 /** drain and resume: Slurm nodes by name or hostlist. */
 import { hosts } from '@slurm-operator/advice';
 import { reasonPrefix } from '@slurm-operator/api';
-import { expandHostlist, isBusy, isDown, isDrain, type SlurmNode } from '@slurm-operator/slurm';
+import { cleanReason, expandHostlist, isBusy, isDown, isDrain, type SlurmNode } from '@slurm-operator/slurm';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
 import type { CommandLine } from '../line.ts';
@@ -32,7 +32,7 @@ function expand(word: string): readonly string[] {
 }
 
 async function drainNodes(session: Session, line: CommandLine): Promise<number> {
-  const reason = line.text('reason')?.trim() ?? '';
+  const reason = cleanReason(line.text('reason') ?? '');
   if (reason === '') throw new CliError('Give a --reason: others will ask why these nodes take no jobs.');
   if (reason.startsWith(reasonPrefix.trim()))
     throw new CliError(

@@ -92,9 +92,11 @@ function changeNodes(views: ClusterViews, action: 'drain' | 'resume'): Route {
       const wrong = nodes.find((name) => typeof name !== 'string' || !nodeName.test(name));
       if (wrong !== undefined)
         return bad(400, `"${String(wrong).slice(0, 40)}" is not the name of a node.`, 'nodes');
-      const reason = textField(fields, 'reason', { most: 200, required: action === 'drain' });
-      if (isBadField(reason)) return bad(400, reason.message, reason.field);
-      if (reason?.startsWith('slurm-operator:') === true)
+      const written = textField(fields, 'reason', { most: 200, required: action === 'drain' });
+      if (isBadField(written)) return bad(400, written.message, written.field);
+      const reason = cleanReason(written ?? '');
+      if (action === 'drain' && reason === '') return bad(400, 'reason is missing.', 'reason');
+      if (reason.startsWith('slurm-operator:'))
         return bad(
           400,
           'A reason that begins with slurm-operator: belongs to the operator, which would end the drain.',

@@ -105,12 +105,13 @@ test('a drain names the person, and never poses as the operator', async () => {
   );
   assert.equal(stage.simulator.cluster.node('n1').reason, 'fan (admin)');
   await until('the table shows it', () => stage.feed.nodes.rows.get('n1')?.use === 'drained');
-  const posing = await stage.post(
-    `${stage.path}/nodes/drain`,
-    { nodes: ['n2'], reason: 'slurm-operator: scale-in' },
-    admin,
-  );
-  assert.equal(posing.status, 400);
+  // Slurm gets a reason without the blanks around it.
+  for (const reason of ['slurm-operator: scale-in', ' slurm-operator: scale-in']) {
+    const posing = await stage.post(`${stage.path}/nodes/drain`, { nodes: ['n2'], reason }, admin);
+    assert.equal(posing.status, 400);
+  }
+  const blank = await stage.post(`${stage.path}/nodes/drain`, { nodes: ['n2'], reason: ' ' }, admin);
+  assert.equal(blank.status, 400);
   const resumed = await stage.post(`${stage.path}/nodes/resume`, { nodes: ['n1'] }, admin);
   assert.equal(resumed.body.results[0]?.done, true);
 });
