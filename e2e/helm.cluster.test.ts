@@ -200,8 +200,9 @@ describe('the charts with Slurm 26.05', {
     const [old] = await told('slurmctld');
     const data = { 'slurm.key': Buffer.from('a new key for all daemons. '.repeat(40)).toString('base64') };
     await stage.client.mergePatch(secrets, { namespace, name: 'slurm-auth-slurm' }, { data });
-    await until('slurmctld and every worker have the new key', async () => {
-      const { status } = await stage.client.get(nodeSets, { namespace, name: 'slurm-worker-compute' });
+    // Workers are current after each of the three steps, the Controller after the last one: until then slurmctld restarts again.
+    await until('slurmctld and every worker have the new key, and no step is left', async () => {
+      const { status } = await stage.client.get(controllers, { namespace, name: 'slurm' });
       const [now] = await told('slurmctld');
       const workersKnow = (await told('slurmd')).every((hash) => hash === now);
       const current = findCondition(status?.conditions, 'KeysCurrent')?.status === 'True';
