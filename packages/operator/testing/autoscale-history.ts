@@ -248,8 +248,12 @@ function checkVisible({ slurm, autoscale }: Observed, { actions }: WorkerPlan): 
       return isAsleep && Number(node?.name.split('-').at(-1)) < autoscale.max ? action : [];
     }),
   );
-  if (replaced.size > Math.max(1, autoscale.max / 2))
-    throw new LawBroken(`A7: ${replaced.size} of ${autoscale.max} sleeping nodes are replaced at once`);
+  const there = slurm.nodes.values().filter(({ name }) => Number(name.split('-').at(-1)) < autoscale.max);
+  const missing = replaced.size === 0 ? 0 : autoscale.max - [...there].length;
+  if (replaced.size > 0 && replaced.size + missing > Math.max(1, autoscale.max / 2))
+    throw new LawBroken(
+      `A7: ${replaced.size} of ${autoscale.max} sleeping nodes are replaced, ${missing} are missing`,
+    );
 }
 
 /** The status of the NodeSet: failed wake-ups outlive the operator. */

@@ -234,6 +234,10 @@ describe('an autoscaled NodeSet', () => {
       'delete-record w-1',
       'delete-record w-2',
     ]);
+    const half = observed([], nodes.slice(2), {
+      autoscale: { ...settings, ...over, recordsBy: 'Controller' },
+    });
+    assert.deepEqual(actionsOf(half), [], 'the others are not there again');
     const needs = (need: Partial<PendingNeed>, given: SlurmNode[]) => {
       const jobs = [{ id: '7', nodes: [], features: [], ...need }];
       return actionsOf({ ...situation(given, [], over), pendingNeeds: { kind: 'known', jobs } });

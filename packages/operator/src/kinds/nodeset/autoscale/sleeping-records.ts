@@ -75,7 +75,7 @@ export function differs(
 export const askAgain = 10_000;
 
 /**
- * Half of the records at a time: sbatch refuses a job for which there are no nodes at that moment, and Slurm puts a pending one on hold whose
+ * At most half of the records are missing at any time: sbatch refuses a job for which there are no nodes at that moment, and Slurm puts a pending one on hold whose
  * feature no node has. One that a pending job names waits until the job has started.
  */
 export function replaceable(
@@ -86,7 +86,8 @@ export function replaceable(
   const outdated = slots.filter((slot) => isOutdated(slot, autoscale));
   if (outdated.length === 0) return { now: [], needed: false };
   const missing = slots.filter(({ state }) => state === 'Missing' || state === 'Unknown').length;
-  const some = outdated.slice(0, Math.max(1, Math.floor(slots.length / 2) - missing));
+  // The records of before may still be missing: the side container of slurmctld takes its time to create them (24.11).
+  const some = outdated.slice(0, Math.max(0, Math.max(1, Math.floor(slots.length / 2)) - missing));
   const kept = new Set(
     keptRecords(
       some.flatMap(({ node }) => node ?? []),
