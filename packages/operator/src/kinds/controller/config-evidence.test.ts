@@ -85,6 +85,16 @@ test('partitions that only Slurm has are remembered while it does not answer', a
   assert.equal(await mayForget(noSlurm), undefined, 'it has never answered, or slurmctld does not run');
 });
 
+test('a slurmctld that is to be restarted and does not answer may have jobs', async () => {
+  const mayHaveJobs = async (over: Partial<EvidenceInput>) => {
+    const { slurm } = await gather(mapOf(desired), { restarts: true, ...over });
+    return slurm.kind === 'unknown' && slurm.mayHaveJobs === true;
+  };
+  assert.equal(await mayHaveJobs({}), true);
+  assert.equal(await mayHaveJobs({ lockedOut: true }), false, 'it answers after the restart, and not before');
+  assert.equal(await mayHaveJobs({ mayHavePartitions: false }), false, 'it does not run, or never answered');
+});
+
 test('right before a write every list is new', async () => {
   const asked: unknown[] = [];
   const survey = surveyOf({

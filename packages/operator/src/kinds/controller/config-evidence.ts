@@ -99,7 +99,9 @@ async function askSlurm(input: EvidenceInput, inForce: string): Promise<SlurmWor
 async function askAll(input: EvidenceInput, inForce?: string): Promise<SlurmWork> {
   const { survey, controller, signal, fresh = false } = input;
   const work = await survey.work(controller.metadata.namespace, controller.metadata.name, signal, { fresh });
-  return work.kind === 'known' ? work : { ...work, ...mayForget(input, inForce ?? '') };
+  if (work.kind === 'known') return work;
+  const mayHaveJobs = input.mayHavePartitions && input.lockedOut !== true;
+  return { ...work, ...mayForget(input, inForce ?? ''), ...(mayHaveJobs ? { mayHaveJobs } : {}) };
 }
 
 /** Partitions that were made with scontrol are lost by any reconfigure; what Slurm had when it answered last may have jobs now. */

@@ -47,6 +47,13 @@ test('while Slurm does not answer, a restart waits only if partitions may exist 
   ]);
 });
 
+test('a slurmctld that keeps its state in its pod is not restarted while it may have jobs', () => {
+  const silent = { kind: 'unknown', why: 'no answer', mayHaveJobs: true } as const;
+  assert.deepEqual(guard(silent, { keepsState: false }), ['Restart state unknown true']);
+  assert.deepEqual(guard(silent), []);
+  assert.deepEqual(guard({ kind: 'unknown', why: 'it never answered' }, { keepsState: false }), []);
+});
+
 test('a restart waits for jobs in their PrologSlurmctld, for ten minutes at most', () => {
   const starting = known([aJob({ startingSince: 0 })]);
   assert.deepEqual(guard(starting, { inForce: prolog }), ['Restart PrologSlurmctld jobs true']);

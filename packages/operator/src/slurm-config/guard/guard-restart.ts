@@ -3,7 +3,7 @@
  * comes with the slurm.conf that is in force, so only what Slurm keeps nowhere else can be lost. Pure.
  */
 import { readConf } from './conf-content.ts';
-import { describeJobs, type Hold, type HoldSubject, heldJobs } from './hold.ts';
+import { describeJobs, type Hold, type HoldSubject, heldJobs, noJobs } from './hold.ts';
 import { jobsOfMissingNodes } from './missing-nodes.ts';
 import { partitionsOfSlurmAlone } from './partitions-of-slurm-alone.ts';
 import type { Change, Released, SlurmWork } from './slurm-work.ts';
@@ -43,18 +43,17 @@ export function guardRestart({ inForce, slurm, released = new Map(), ...input }:
 
 /** Without a volume slurmctld forgets every job with its pod. */
 function stateOfPod(slurm: SlurmWork): Hold[] {
-  if (slurm.kind === 'unknown' || slurm.jobs.length === 0) return [];
+  const hold = { kind: 'Restart', name: 'state', byRestart: true } as const;
+  const because = `${restart.isHeld}, because it keeps its state in its pod (spec.persistence.enabled is false) and would forget`;
+  if (slurm.kind === 'unknown') {
+    if (slurm.mayHaveJobs !== true) return [];
+    const message = `${because} its jobs, and Slurm does not say whether it has any: ${slurm.why} It is restarted when Slurm responds and has no jobs.`;
+    return [{ ...hold, cause: 'unknown', jobs: noJobs, message }];
+  }
+  if (slurm.jobs.length === 0) return [];
   const jobs = heldJobs(slurm.jobs);
-  return [
-    {
-      kind: 'Restart',
-      name: 'state',
-      cause: 'jobs',
-      jobs,
-      byRestart: true,
-      message: `${restart.isHeld}, because it keeps its state in its pod (spec.persistence.enabled is false) and would forget ${describeJobs(jobs)}. It is restarted when they have ended.`,
-    },
-  ];
+  const message = `${because} ${describeJobs(jobs)}. It is restarted when they have ended.`;
+  return [{ ...hold, cause: 'jobs', jobs, message }];
 }
 
 /** In 26.05 a job whose PrologSlurmctld runs during a restart never starts, and holds its nodes until its time limit. */

@@ -50,6 +50,8 @@ export type SlurmWork =
       readonly why: string;
       /** A phrase: partitions that only Slurm has, and that it would forget; undefined where there are none for certain. */
       readonly mayForget?: string;
+      /** slurmctld runs and has answered before, and will answer again without a restart. */
+      readonly mayHaveJobs?: boolean;
     };
 
 /** What the guard needs to know of a node. */
