@@ -28,9 +28,13 @@ interface Past {
   readonly image?: string;
   /** Seconds after which a list of nodes is obeyed once more. */
   readonly listed?: number;
+  /** What scontrol shows. */
+  readonly config?: string;
+  readonly partitions?: string;
 }
 
-async function start({ told, version, image = '26.05', listed = 180 }: Past) {
+async function start(past: Past) {
+  const { told, version, image = '26.05', listed = 180, config = '', partitions = '' } = past;
   const directory = await mkdtemp(join(tmpdir(), 'reconfigure-'));
   const [etc, state, bin] = [join(directory, 'etc'), join(directory, 'state'), join(directory, 'bin')];
   for (const each of [etc, state, bin]) await mkdir(each);
@@ -52,8 +56,8 @@ async function start({ told, version, image = '26.05', listed = 180 }: Past) {
   }
   for (const [name, text] of Object.entries({
     'slurm.conf': 'PartitionName=a,b Nodes=ALL\n',
-    partitions: '',
-    config: '',
+    partitions,
+    config,
     jobs: '',
   }))
     await put(name, text);
@@ -138,6 +142,27 @@ test('workers that were told before are left alone when slurmctld starts again',
   await slurmctld.configure('two');
   assert.deepEqual(await slurmctld.untilTold('two'), ['two', 'two']);
   assert.equal(await slurmctld.kept(), 'two\n');
+});
+
+test('a slurmctld that read other files at its start than there are now is told, whatever its state names', async () => {
+  const config = 'HASH_VAL                = Different Ours=0xe2f3bcf Slurmctld=0xf4434c23\n';
+  const again = await start({ told: 'one', version: 'one', config });
+  assert.deepEqual(await again.untilTold('one'), ['one', 'one']);
+  const first = await start({ version: 'one', config });
+  assert.deepEqual(await first.untilTold('one'), ['one', 'one']);
+  const partitions = 'PartitionName=adhoc State=UP\n';
+  const adhoc = await start({ told: 'one', version: 'one', config, partitions });
+  await until('it says why not', () => adhoc.output().includes('slurm.conf lacks partition adhoc'));
+  await adhoc.turns();
+  assert.deepEqual(await adhoc.told(), []);
+});
+
+test('a slurmctld that read newer files at its start is told of those that its state names', async () => {
+  const slurmctld = await start({ told: 'one', version: 'two' });
+  await slurmctld.configure('two', 'one');
+  await slurmctld.turns();
+  await slurmctld.configure('one');
+  assert.equal((await slurmctld.untilTold('one')).at(-1), 'one');
 });
 
 test('the second word is about the last configuration only', async () => {

@@ -60,12 +60,17 @@ create_nodes() {
  * missed, and Slurm does not show which one that is: so all workers are notified once more after such a worker has registered. The guard
  * did not see this second time: it is left out where Slurm would forget a partition that someone created meanwhile, with its jobs.
  *
+ * The files may change while slurmctld starts, also to those of a former life of the cluster, which the notes in its state name: so what it
+ * really read is asked for once, when it first answers.
+ *
  * A job whose PrologSlurmctld runs during a reconfigure never starts in 26.05: it counts as running until its time limit.
  */
 const script = (state: string, createsNodes: boolean): string => `set -u
 state=${state}
 version() { cat /etc/slurm/${versionFile} 2>/dev/null; }
-if [ -e "$state/clustername" ]; then applied=$(cat "$state/${toldFile}" 2>/dev/null); else applied=$(version); fi
+start=$(version)
+if [ -e "$state/clustername" ]; then applied=$(cat "$state/${toldFile}" 2>/dev/null); else applied=$start; fi
+compared=
 again=
 waiting=
 conf=/etc/slurm/slurm.conf
@@ -91,10 +96,20 @@ once_more() {
   if [ -n "$names" ]; then echo "not told once more: Slurm would forget partition" $names; return 0; fi
   reconfigure && echo "told once more of configuration $now, for workers that joined meanwhile"
 }
+# compare: whether slurmctld has read these files, once; if not, it is to be told.
+compare() {
+  local shown names
+  shown=$(scontrol show config) || return
+  if [ "$start" = "$applied" ] && ! grep -q '^HASH_VAL.*Different' <<<"$shown"; then compared=yes; return; fi
+  names=$(created) || return
+  if [ -n "$names" ]; then echo "slurmctld has read other files and is not told: slurm.conf lacks partition" $names; else applied=; fi
+  compared=yes
+}
 ${createsNodes ? creation : ''}trap 'exit 0' TERM INT
 while :; do
   sleep 1 & wait $!
-${createsNodes ? '  create_nodes\n' : ''}  now=$(version)
+${createsNodes ? '  create_nodes\n' : ''}  if [ -z "$compared" ]; then compare; fi
+  now=$(version)
   if [ -z "$now" ] || [ "$now" != "$(cat /etc/slurm/${approvedFile} 2>/dev/null)" ]; then continue; fi
   if [ "$now" != "$applied" ] && reconfigure; then
     applied=$now
