@@ -114,7 +114,7 @@ export function decideConfig(
     decideTrial({
       digest,
       // Elsewhere there is no slurmctld of ours that could be hurt.
-      inForce: runs ? controller.status?.configHash : undefined,
+      inForce: runs && !isUnread(observed) ? controller.status?.configHash : undefined,
       trials,
       groups: distinctTrialWorkers(observed.running),
       now,
@@ -158,3 +158,13 @@ export const filesChanged = ({ configMaps, filesInForce }: ObservedController): 
 
 const ownersOf = ({ nodeSets }: ObservedController): Owners =>
   Object.fromEntries(nodeSets.map((set) => [slurmSetName(set), set.metadata.name]));
+
+/**
+ * No daemon has read the configuration: the NodeSets of a new cluster come just after its Controller. slurmctld should find their partitions
+ * when it starts, because it fails the pending jobs of an earlier life whose partition is missing.
+ */
+const isUnread = ({ cluster, pods, running }: ObservedController): boolean =>
+  cluster?.status?.slurmVersion === undefined &&
+  running.length === 0 &&
+  pods.length > 0 &&
+  pods.every((pod) => !pod.running && pod.restarts === 0 && pod.lostWith === undefined);

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotation, conditionType } from '@slurm-operator/api';
-import { aController, anAccounting, operatorDefaults, podFacts as pod } from '../../../../testing/objects.ts';
+import {
+  aController,
+  aNodeSet,
+  anAccounting,
+  operatorDefaults,
+  podFacts as pod,
+} from '../../../../testing/objects.ts';
 import type { ObservedController } from '../observe.ts';
 import { controllerStatus } from '../status.ts';
 import { decideController } from './decide.ts';
@@ -353,4 +359,18 @@ test('a standby is added only when the slurm.conf that names it is in force', ()
   assert.equal(plan({ ...ha, statefulSet: set }).needsConfig, true);
   assert.equal(plan({ ...ha, statefulSet: { ...set, replicas: 2 } }).needsConfig, false);
   assert.equal(plan({ statefulSet: set }).needsConfig, false);
+});
+
+test('a configuration that no daemon has read is replaced without a trial', () => {
+  const controller = { ...aController({ extraConf: 'DebugFlags=Gres' }), status: { configHash: 'other' } };
+  const starting = { ready: false, running: false };
+  const decided = (over: Partial<ObservedController>) => plan({ controller, ...over }).decision.kind;
+  assert.equal(decided({ pods: [pod(starting)] }), 'enforce');
+  assert.equal(decided({ pods: [pod({ ready: false })] }), 'try', 'slurmctld starts');
+  assert.equal(decided({ pods: [pod({ ...starting, restarts: 1 })] }), 'try', 'slurmctld has started');
+  assert.equal(decided({ pods: [] }), 'try', 'it may be replaced now');
+  const cluster = { status: { slurmVersion: '26.05.5' } } as ObservedController['cluster'];
+  assert.equal(decided({ pods: [pod(starting)], cluster }), 'try', 'it has answered before');
+  const running = [{ image: 'slurmd:26.05', nodeSet: aNodeSet() }];
+  assert.equal(decided({ pods: [pod(starting)], running }), 'try', 'a worker runs');
 });
