@@ -157,7 +157,7 @@ test('a slurmctld that read other files at its start than there are now is told,
   assert.deepEqual(await adhoc.told(), []);
 });
 
-test('a slurmctld that read newer files at its start is told of those that its state names', async () => {
+test('a slurmctld that read newer files at its start reads those that its state names', async () => {
   const slurmctld = await start({ told: 'one', version: 'two' });
   await slurmctld.configure('two', 'one');
   await slurmctld.turns();
