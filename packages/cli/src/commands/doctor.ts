@@ -161,7 +161,7 @@ function jobHeadline(target: Target, evidence: EvidenceSet): string {
 }
 
 /** Nothing is wrong with what does not exist, so that must be said; where it cannot be known, the findings say so. */
-function assertExists({ kind, name }: Target, { nodeSets, pods, slurmNodes }: EvidenceSet): void {
+function assertExists({ kind, name }: Target, { nodeSets, pods, slurmNodes, machines }: EvidenceSet): void {
   if (kind === 'nodeset' && nodeSets?.kind === 'known') {
     const names = nodeSets.value.map(({ metadata }) => metadata.name);
     if (!names.includes(name))
@@ -176,6 +176,9 @@ function assertExists({ kind, name }: Target, { nodeSets, pods, slurmNodes }: Ev
     ({ metadata }) => metadata.name === name || metadata.labels?.[label.podHostname] === name,
   );
   if (isWorker === true || records?.some((node) => node.name === name) === true) return;
+  // Findings name nodes of Kubernetes too, so they may be asked for.
+  if (kind === 'node' && machines?.kind !== 'known') return;
+  if (machines?.kind === 'known' && machines.value.some(({ metadata }) => metadata.name === name)) return;
   if (workers !== undefined && (kind === 'worker' || records !== undefined))
     throw new CliError(`There is no ${kind} ${name} here: kubectl slurm nodes lists those there are.`);
 }
