@@ -22,7 +22,7 @@ export async function writePower(action: PowerAction, context: ActContext): Prom
           `NodeName=${compressHostlist(slurmNames)} ${action.shape} State=CLOUD`,
           signal,
         );
-        await gateway.updateNode(slurmNames, { comment: action.comment }, signal);
+        await updateEach(slurmNames, { comment: action.comment }, context);
       });
       return;
     case 'mark-records': {
@@ -31,7 +31,7 @@ export async function writePower(action: PowerAction, context: ActContext): Prom
         ...(comment === undefined ? {} : { comment }),
         ...(features === undefined ? {} : { features, activeFeatures: features }),
       };
-      return told(slurmNames, context, () => gateway.updateNode(slurmNames, update, signal));
+      return told(slurmNames, context, () => updateEach(slurmNames, update, context));
     }
     case 'power-up':
       return eachAlone(slurmNames, 'POWER_UP', context);
@@ -166,20 +166,29 @@ async function eachAlone(
   state: 'POWER_UP' | 'POWER_DOWN' | 'RESUME',
   context: ActContext,
 ): Promise<void> {
-  const { gateway, signal } = context;
-  if (gateway === undefined || slurmNames.length === 0) return;
-  await told(slurmNames, context, async () => {
-    try {
-      await gateway.updateNode(slurmNames, { state }, signal);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      if (slurmNames.length === 1) return; // the next list shows what it is now
-      for (const name of slurmNames)
-        await gateway.updateNode(name, { state }, signal).catch((refused: unknown) => {
-          if (!isRefusal(refused)) throw refused;
-        });
-    }
-  });
+  if (slurmNames.length === 0) return;
+  await told(slurmNames, context, () => updateEach(slurmNames, { state }, context));
+}
+
+/**
+ * With max_powered_nodes Slurm 24.11 takes every update for a request for power: it refuses a comment for more sleeping nodes than may still be
+ * woken.
+ */
+async function updateEach(
+  slurmNames: readonly string[],
+  update: NodeUpdate,
+  { gateway, signal }: ActContext,
+): Promise<void> {
+  try {
+    await gateway?.updateNode(slurmNames, update, signal);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    if (slurmNames.length === 1) return; // the next list shows what it is now
+    for (const name of slurmNames)
+      await gateway?.updateNode(name, update, signal).catch((refused: unknown) => {
+        if (!isRefusal(refused)) throw refused;
+      });
+  }
 }
 
 /** A request that failed may have been obeyed. */

@@ -112,6 +112,8 @@ test('a feature that is added while all sleep can be asked for, and another size
   await completed(id);
   await asleep();
   assert.ok((await slurm.truth()).every(({ features }) => features.toSorted().join() === 'fast,gpu'));
+  // Slurm 24.11 allocates no node that was deleted and created again before it reads its files again.
+  if (release === '24.11') return;
   let fewest = size;
   await stage.patchNodeSet('gpu', { slurmd: { resources: { limits: { cpu: '2', memory: '4000Mi' } } } });
   await wait('the nodes to have two CPUs', async () => {

@@ -238,6 +238,11 @@ describe('an autoscaled NodeSet', () => {
       autoscale: { ...settings, ...over, recordsBy: 'Controller' },
     });
     assert.deepEqual(actionsOf(half), [], 'the others are not there again');
+    assert.deepEqual(
+      decide(nodes, [], { ...over, recordsBy: 'Controller' }),
+      [],
+      'Slurm 24.11 could not use them',
+    );
     const needs = (need: Partial<PendingNeed>, given: SlurmNode[]) => {
       const jobs = [{ id: '7', nodes: [], features: [], ...need }];
       return actionsOf({ ...situation(given, [], over), pendingNeeds: { kind: 'known', jobs } });

@@ -62,9 +62,11 @@ export function isOutdated({ state, node, hasPod }: SlotView, autoscale: Autosca
 /** Not what a record that is created now would be; features are changed in place. */
 export function differs(
   { size: shown, flags, comment }: Pick<SlurmNode, 'size' | 'flags' | 'comment'>,
-  { size, shape, conf }: Autoscale,
+  { size, shape, conf, recordsBy }: Autoscale,
 ): boolean {
   if (shape === undefined) return false;
+  // Slurm 24.11 allocates no node that was deleted and created again before it reads its files again (seen): the old size is kept.
+  if (recordsBy === 'Controller') return !flags.has('CLOUD');
   const isOther = (['cpus', 'memory', 'gpus'] as const).some(
     (key) => (size[key] ?? (key === 'gpus' ? 0 : shown[key])) !== shown[key],
   );
