@@ -299,7 +299,7 @@ describe('the charts with Slurm 26.05', {
     assert.deepEqual(await stage.identities(namespace, 'slurmd'), theirs);
   });
 
-  const uninstall = async () => {
+  it('uninstalls, and leaves the keys and the state, as the documentation says', async () => {
     await stage.helm.run(['uninstall', 'slurm', '--namespace', namespace, '--wait', '--timeout', '6m']);
     const gone = async () => {
       const left = [
@@ -312,24 +312,6 @@ describe('the charts with Slurm 26.05', {
       return left.filter((name) => !name.startsWith('mariadb')).length === 0;
     };
     await until('nothing runs any more', gone);
-  };
-
-  it('is installed again with the state that it left: a job that waited still waits, and then runs', async () => {
-    const slurm = (...command: string[]) =>
-      stage.kubectl.say('-n', namespace, 'exec', 'slurm-controller-0', '-c', 'slurmctld', '--', ...command);
-    const waiting = ['--parsable', '--hold', '--chdir=/tmp', '--output=/dev/null', '--wrap=true'];
-    const id = (await slurm('sbatch', ...waiting)).trim();
-    await uninstall();
-    await upgrade({});
-    await ready();
-    const job = async () => slurm('scontrol', '--oneliner', 'show', 'job', id);
-    assert.match(await job(), /JobState=PENDING .*Partition=compute/);
-    await slurm('scontrol', 'release', id);
-    await until(`job ${id} is complete`, async () => (await job()).includes('JobState=COMPLETED'));
-  });
-
-  it('uninstalls, and leaves the keys and the state, as the documentation says', async () => {
-    await uninstall();
     await stage.untilLeft(secrets, namespace, ['mariadb-password', 'slurm-auth-jwt', 'slurm-auth-slurm']);
     await stage.untilLeft(persistentVolumeClaims, namespace, ['statesave-slurm-controller-0']);
     await stage.untilLeft(configMaps, namespace, ['kube-root-ca.crt']);
