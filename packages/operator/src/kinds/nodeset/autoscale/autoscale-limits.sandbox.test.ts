@@ -150,7 +150,7 @@ test('wake-ups that fail repeatedly are tried every half hour only, until a work
   const { id } = await submit({ constraints: 'far' });
   await wait('the first failure', async () => (await job(id)).adminComment !== '');
   // The first job waits for two minutes before Slurm starts it again.
-  await submit({ constraints: 'far' });
+  const second = await submit({ constraints: 'far' });
   await wait('protection', async () => (await reason('far', 'Degraded'))?.reason === 'Protected');
   await wait('no node to be offered', async () =>
     (await states('far')).every((state) => /DRAIN|^DOWN/.test(state)),
@@ -170,7 +170,7 @@ test('wake-ups that fail repeatedly are tried every half hour only, until a work
   assert.ok(sleeping !== undefined);
   await slurm.mini.run('scontrol', 'update', `nodename=${sleeping.name}`, 'state=power_up');
   await wait('the protection to end', async () => (await reason('far', 'Degraded'))?.status === 'False');
-  await wait('the job', async () => (await job(id)).state.includes('COMPLETED'));
+  for (const each of [id, second.id]) await client().jobs.cancel(each);
   await wait('all of far to sleep', async () => (await states('far')).every(isAsleep));
 });
 
