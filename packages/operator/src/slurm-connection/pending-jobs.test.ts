@@ -93,6 +93,26 @@ test('a pending job that is listed and cannot be read may need anything', async 
   assert.deepEqual(known.kind === 'known' && known.jobs.at(-1)?.nodes, ['w-0']);
 });
 
+test('the tasks of an array that wait are listed each, and ask for what their array does', async () => {
+  const array = job(7, { arrayJobId: 7, requiredNodes: 'w-0' });
+  const task = job(9, { arrayJobId: 7, arrayTaskId: 1, state: ['RUNNING'], requiredNodes: 'w-0' });
+  const client = {
+    jobs: {
+      states: async () => ({ items: ['7_2', '7_3'].map((id) => ({ id, state: ['PENDING'] })) }),
+      list: async () => ({ items: [array, task] }),
+      get: async (id: string) => (id === '7' ? array : undefined),
+    },
+  } as unknown as Pick<SlurmClient, 'jobs'>;
+  const known = { kind: 'known', jobs: [{ id: '7', nodes: ['w-0'], features: [] }] };
+  const pending = new PendingJobs(client, () => 0);
+  assert.deepEqual(await pending.needs(signal), known, 'with the list of all');
+  assert.deepEqual(await pending.needs(signal), known);
+  const alone = new PendingJobs(client, () => 0);
+  client.jobs.list = async () => ({ items: [] }) as never;
+  assert.equal((await alone.needs(signal)).kind, 'unknown');
+  assert.deepEqual(await alone.needs(signal), known, 'alone');
+});
+
 test('an outage is unknown', async () => {
   const states = () => Promise.reject(new Unavailable('connection refused'));
   const client = { jobs: { states } } as unknown as Pick<SlurmClient, 'jobs'>;

@@ -17,7 +17,7 @@ const longestList = { maxAnswerBytes: 4 * 2 ** 30, timeoutMs: 300_000 };
 export class PendingJobs {
   readonly #client: Pick<SlurmClient, 'jobs'>;
   readonly #now: () => number;
-  /** Pending jobs by their id in `jobs/state`; undefined: it asks for nothing by name. */
+  /** Pending jobs by their id in a list of jobs; undefined: it asks for nothing by name. */
   #read = new Map<string, PendingNeed | undefined>();
   #readAt = Number.NEGATIVE_INFINITY;
 
@@ -31,8 +31,9 @@ export class PendingJobs {
       const { items } = await this.#client.jobs.states(undefined, { signal });
       const pending = items.filter(({ state }) => state.includes('PENDING')).map(({ id }) => id);
       await this.#readNew(pending, signal);
-      const unread = pending.find((id) => !this.#read.has(id));
-      this.#read = new Map(pending.filter((id) => this.#read.has(id)).map((id) => [id, this.#read.get(id)]));
+      const keys = new Set(pending.map((id) => this.#keyOf(id)));
+      this.#read = new Map([...this.#read].filter(([key]) => keys.has(key)));
+      const unread = pending.find((id) => !this.#read.has(this.#keyOf(id)));
       if (unread !== undefined)
         return { kind: 'unknown', why: `Slurm does not show what job ${unread} asks for` };
       return { kind: 'known', jobs: [...this.#read.values()].filter((need) => need !== undefined) };
@@ -42,16 +43,23 @@ export class PendingJobs {
     }
   }
 
+  /** The tasks of an array that wait are one job there; here each of them is listed, by the number of the array. */
+  #keyOf(id: string): string {
+    return this.#read.has(id) ? id : arrayOf(id);
+  }
+
   async #readNew(pending: readonly string[], signal: AbortSignal): Promise<void> {
     const now = this.#now();
     // A clock that was set back must not make an old answer new.
     const isOld = now - this.#readAt >= readAgainMs || now < this.#readAt;
-    const unread = pending.filter((id) => isOld || !this.#read.has(id));
+    const unread = pending.filter((id) => isOld || !this.#read.has(this.#keyOf(id)));
     if (unread.length === 0) return;
     if (!isOld && unread.length <= mostSingle) {
       for (const id of unread) {
-        const job = await this.#client.jobs.get(id, { signal });
-        if (job !== undefined) this.#read.set(id, needOf(id, job));
+        if (this.#read.has(this.#keyOf(id))) continue;
+        const { jobs } = this.#client;
+        const job = (await jobs.get(id, { signal })) ?? (await jobs.get(arrayOf(id), { signal }));
+        if (job !== undefined) this.#read.set(jobKey(job), needOf(jobKey(job), job));
       }
       return;
     }
@@ -60,6 +68,8 @@ export class PendingJobs {
     this.#readAt = now;
   }
 }
+
+const arrayOf = (id: string): string => id.split('_', 1)[0] ?? id;
 
 /** Of a job in any state: one that began since it was listed as pending may be put back into the queue before it is listed again. */
 function needOf(id: string, { requiredNodes, constraints }: SlurmJob): PendingNeed | undefined {

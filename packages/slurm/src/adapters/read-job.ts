@@ -106,11 +106,8 @@ export function readJob(raw: WireJob): SlurmJob {
   };
 }
 
-/**
- * A component of a heterogeneous job is `55+1`: its own number, then its place in the job. The tasks of an array that wait are one job, as in
- * the list: `43_[1-5]`. No endpoint finds them by these ids.
- */
-const place = /(?:\+\d+|_\[.*)$/;
+/** A component of a heterogeneous job is `55+1`: its own number, then its place in the job. No endpoint finds it by that id. */
+const hetOffset = /\+\d+$/;
 
 export function readJobState(raw: {
   readonly job_id?: string | number;
@@ -118,5 +115,5 @@ export function readJobState(raw: {
 }): SlurmJobState {
   if (raw.job_id === undefined || !Array.isArray(raw.state))
     throw new ProtocolError('Slurm listed a job state without its job or state');
-  return { id: String(raw.job_id).replace(place, ''), state: raw.state };
+  return { id: String(raw.job_id).replace(hetOffset, ''), state: raw.state };
 }

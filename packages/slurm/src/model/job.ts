@@ -64,7 +64,7 @@ export interface SlurmJob {
 
 /** Id and state of a job, from `jobs/state`. */
 export interface SlurmJobState {
-  /** `42`, also for a component of a heterogeneous job and for the tasks of an array that wait; `43_7` for task 7 of an array, where 43 is the task's own number; see `jobKey`. */
+  /** `42`, also for a component of a heterogeneous job; `43_7` for task 7 of an array, where 43 is the task's own number, or that of the array while it waits: then only the array is in a list of jobs. See `jobKey`. */
   readonly id: string;
   readonly state: readonly JobStateName[];
 }
