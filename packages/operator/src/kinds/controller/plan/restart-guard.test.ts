@@ -9,6 +9,8 @@ import { buildControllerStatefulSet } from '../objects/stateful-set.ts';
 import type { ObservedController } from '../observe.ts';
 import { controllerStatus } from '../status.ts';
 import { decideController } from './decide.ts';
+import { type ControllerMemory, emptyControllerMemory } from './memory.ts';
+import { type ControllerPlan, planController, rememberController } from './plan.ts';
 import { desiredSlurmConf } from './render.ts';
 import { hashes } from './slurmctld-pods.ts';
 
@@ -130,6 +132,33 @@ test('each step of a change of slurm.key waits for these jobs, also in the plan 
   const after = { ...runs, keySet: plan.keyRotation?.keySet };
   assert.equal(decide(after, slurm([job], ['adhoc']), {}, 601_000).statefulSet, undefined);
   assert.notEqual(decide(after, slurm([job], []), {}, 602_000).statefulSet, undefined);
+});
+
+test('a PrologSlurmctld that left slurm.conf holds a restart until slurmctld has read that for certain', () => {
+  const given = restarts['a new image'] as ObservedController;
+  const text = desiredSlurmConf(given, operatorDefaults) ?? '';
+  const starting = slurm([{ ...job, partitions: ['all'], startingSince: 0 }], []);
+  const plan = (memory: ControllerMemory, inForce: string, now: number) =>
+    planController(
+      {
+        ...given,
+        evidence: { inForce: { text: inForce, owners: {} }, slurm: starting },
+        liveStatefulSet: undefined,
+        hasConfig: true,
+        observationProblems: [],
+        memory,
+      },
+      operatorDefaults,
+      now,
+    );
+  const isHeld = ({ decision }: ControllerPlan) => decision.statefulSet === undefined;
+  const before = plan(emptyControllerMemory, `PrologSlurmctld=/etc/slurm/prolog.sh\n${text}`, 0);
+  const at = (now: number) => plan(rememberController(before, [], () => true), text, now);
+  assert.equal(isHeld(at(200_000)), true, 'the side container waits two minutes for such jobs');
+  assert.equal(isHeld(at(241_000)), false, 'the job waits for its nodes');
+  const started = plan(emptyControllerMemory, text, 0);
+  assert.equal(isHeld(started), true, 'an operator that has just started does not know what was before');
+  assert.equal(isHeld(plan(rememberController(started, [], () => true), text, 241_000)), false);
 });
 
 test('a held restart is forced by the token in its message', () => {
