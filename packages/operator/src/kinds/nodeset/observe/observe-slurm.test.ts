@@ -19,6 +19,7 @@ function listed(over: Partial<SlurmNode>): SlurmNode {
     features: ['gpu'],
     gres: '',
     instanceId: '',
+    instanceType: '',
     partitions: [],
   };
   return { ...node, ...over } as unknown as SlurmNode;
@@ -30,6 +31,16 @@ describe('a record is a worker’s of this very set', () => {
     ['not by a comment of another set', { comment: comment({ nodeSetName: 'cpu' }) }, false],
     ['not by one of another namespace', { comment: comment({ namespace: 'hpc' }) }, false],
     ['not by one of a set of this name that is gone', { comment: comment({ nodeSetUID: 'old' }) }, false],
+    [
+      'not when a slurmd of another set registered since',
+      { comment: comment(), instanceType: `${instanceType}x` },
+      false,
+    ],
+    [
+      'by its comment, whatever a slurmd that we did not create calls its type',
+      { comment: comment(), instanceType: 'p4d' },
+      true,
+    ],
     ['by what its slurmd registered with, before it has a comment', { instanceType }, true],
     ['not by its name and feature', {}, false],
     ['not by what a slurmd of another set registered with', { instanceType: `${instanceType}x` }, false],

@@ -41,9 +41,14 @@ export function observeSlurmNode(
   };
 }
 
-/** Law L15: a record is of this set if its comment says so, or, before it has one, the instance type that its slurmd registered with. */
+/**
+ * Law L15: a record is of this set if its comment says so, or, before it has one, the instance type that its slurmd registered with. A slurmd
+ * of another set that registered since, on the same machine, has taken it over, and its comment follows.
+ */
 function isOurs(node: ListedNode, set: SetIdentity): boolean {
   const info = parseComment(node.comment);
   if (info === undefined) return node.comment === '' && node.instanceType === instanceTypeOf(set.uid);
+  if (node.instanceType.startsWith(instanceTypeOf('')) && node.instanceType !== instanceTypeOf(set.uid))
+    return false;
   return info.namespace === set.namespace && info.nodeSetName === set.name && info.nodeSetUID === set.uid;
 }

@@ -62,6 +62,13 @@ const cases: readonly Case[] = [
     does: [],
   },
   {
+    reason: 'whose machine has a worker of another name, because there were ordinals before, it goes',
+    node: { comment: '{"node":"m1"}' },
+    over: { ...daemons, nodes: new Map([['m1', kubeNode('m1', { eligible: false })]]) },
+    does: ['drain'],
+    waits: true,
+  },
+  {
     reason: 'that we drained it goes in DaemonSet mode too: its worker was sent away',
     node: ours,
     over: { ...daemons, ...itsMachine },

@@ -3,6 +3,7 @@ import { featurePrefix, reasonPrefix } from '@slurm-operator/api';
 import { isLeftAsleep } from '../autoscale/slot-states.ts';
 import type { WorkerAction } from './actions.ts';
 import { type KeptRecord, keptRecords } from './kept-records.ts';
+import { parseComment } from './node-comment.ts';
 import { askSlurm, hasDrain, isBusy, isForeign, isOurDrain } from './node-state.ts';
 import { type Observed, type SlurmNode, slurmNameOf } from './observed.ts';
 import type { SlotPlan } from './slots.ts';
@@ -52,7 +53,8 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
     }
     if (isForeign(node) && !observed.deleting) continue; // a user's drain of this node outlives the worker (L2)
     const hasMachine = machines.has(node.name) && !yielded.has(node.name);
-    if (!mayPrune(observed, hasMachine, isOurDrain(node) || yielded.has(node.name))) continue;
+    const isOver = isOurDrain(node) || yielded.has(node.name) || hasOtherName(node, observed);
+    if (!mayPrune(observed, hasMachine, isOver)) continue;
     left += 1;
     if (isBusy(node)) continue; // Slurm itself must notice the loss; we know nothing of the containers (L11)
     // Its only job may be suspended, and Slurm would end that job with the record.
@@ -101,10 +103,16 @@ function isReservedByOthers({ reservation }: SlurmNode, { deleting, update }: Ob
   return !deleting && reservation !== undefined && reservation !== update.reservation;
 }
 
+/** Its worker ran on a machine whose worker has another name now: it had an ordinal, before the scaling mode was changed. */
+function hasOtherName({ name, comment }: SlurmNode, { nodes }: Observed): boolean {
+  const machine = nodes.get(String(parseComment(comment)?.node));
+  return machine !== undefined && machine.workerHostname !== name;
+}
+
 /** In DaemonSet mode a machine may come back under its name; its record is removed only if the user requests it. */
-function mayPrune(observed: Observed, hasMachine: boolean, drainedByUs: boolean): boolean {
+function mayPrune(observed: Observed, hasMachine: boolean, isOver: boolean): boolean {
   if (observed.deleting || observed.scalingMode === 'StatefulSet') return true;
-  if (drainedByUs) return true;
+  if (isOver) return true;
   if (observed.pruneRecords === 'Never') return false;
   return !hasMachine;
 }
