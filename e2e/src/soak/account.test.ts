@@ -183,6 +183,21 @@ test('a job whose end slurmctld forgot is Slurm’s', () => {
   );
 });
 
+test('a job that is put back because slurmctld forgot the end that its worker had reported is Slurm’s', () => {
+  const runs = [
+    { node: 'w-0', from: 110_000, until: 145_000, cutBy: 151_000 },
+    { node: 'w-1', from: 180_000, until: 190_000 },
+  ];
+  const again = job({ restarts: 1, runs });
+  const counts = (end: number, kill: number) =>
+    countsOf(again, [], [kill], [], new Map(), new Map([[1, [end, 150_000, 190_000]]]));
+  const requeued = { ...nothing, jobs_requeued_by_operator: 1 };
+  assert.deepEqual(counts(117_000, 118_000), { ...nothing, jobs_lost_by_slurm: 1 });
+  assert.deepEqual(counts(117_000, 123_000), requeued, 'saved long before');
+  assert.deepEqual(counts(119_000, 118_000), requeued, 'the end came after the kill');
+  assert.deepEqual(counts(105_000, 107_500), requeued, 'of another run');
+});
+
 test('a job that was over its limit when slurmctld came back is told apart; one that ran too long is lost', () => {
   assert.deepEqual(countsOf(job({ end: 'TIMEOUT' }), [], [], [118_000]), nothing);
   assert.deepEqual(countsOf(job({ end: 'TIMEOUT' }), []), { ...nothing, jobs_lost: 1 });

@@ -153,6 +153,13 @@ function findCause(
     };
   if (endForgotten !== undefined)
     return { kind: 'unsaved', kill: endForgotten, what: 'its end forgotten by' };
+  const reported = forgottenReport(job.runs, ends.get(job.id) ?? [], kills);
+  if (reported !== undefined)
+    return {
+      kind: 'unsaved',
+      kill: reported,
+      what: 'the end of an earlier run, which its worker had reported, forgotten by',
+    };
   const away = [...kills, ...restarts].find((at) => job.runs.some((run) => covers(run, at)));
   if (job.end === 'TIMEOUT' && away !== undefined)
     return {
@@ -171,6 +178,20 @@ export function forgottenEnd(job: TrackedJob, kills: readonly number[]): number 
   if (last === undefined || job.end === 'COMPLETED') return undefined;
   const over = last.from + job.seconds * 1000;
   return kills.find((at) => at > over - blur && at < over + unsaved + late);
+}
+
+/** slurmctld logged the end of a run, was killed before it saved that, and put the job back when its worker did not have it any more. */
+function forgottenReport(
+  runs: readonly Run[],
+  ends: readonly number[],
+  kills: readonly number[],
+): number | undefined {
+  const cut = runs.filter(({ cutBy }) => cutBy !== undefined);
+  return kills.find((at) =>
+    cut.some(({ from, cutBy = 0 }) =>
+      ends.some((end) => end >= from && end <= at && at - end < unsaved && at < cutBy),
+    ),
+  );
 }
 
 function describeCause(cause: Cause): string {
