@@ -196,6 +196,19 @@ test('a job that is put back because slurmctld forgot the end that its worker ha
   assert.deepEqual(counts(117_000, 123_000), requeued, 'saved long before');
   assert.deepEqual(counts(119_000, 118_000), requeued, 'the end came after the kill');
   assert.deepEqual(counts(105_000, 107_500), requeued, 'of another run');
+  const cancelled = job({
+    end: 'CANCELLED',
+    seconds: 3,
+    runs: [{ node: 'w-0', from: 110_000, until: 133_000 }],
+  });
+  const ends = new Map([[1, [133_000]]]);
+  const late = countsOf(cancelled, [], [133_500], [], new Map(), ends);
+  assert.deepEqual(
+    late,
+    { ...nothing, jobs_lost_by_slurm: 1 },
+    'an administrator cancelled it; it took long on a busy machine',
+  );
+  assert.deepEqual(countsOf(cancelled, [], [140_000], [], new Map(), ends), { ...nothing, jobs_lost: 1 });
 });
 
 test('a job that was over its limit when slurmctld came back is told apart; one that ran too long is lost', () => {

@@ -37,6 +37,8 @@ const unsaved = 5_000;
 /** Times of Slurm are whole seconds, and the last look at a job may be this old. */
 const blur = 2_000;
 const late = 10_000;
+/** A line of a log may get its time this much after it was written. */
+const stamped = 500;
 
 type Cause =
   | { readonly kind: 'operator'; readonly blow: Blow }
@@ -153,12 +155,12 @@ function findCause(
     };
   if (endForgotten !== undefined)
     return { kind: 'unsaved', kill: endForgotten, what: 'its end forgotten by' };
-  const reported = forgottenReport(job.runs, ends.get(job.id) ?? [], kills);
+  const reported = forgottenReport(job, ends.get(job.id) ?? [], kills);
   if (reported !== undefined)
     return {
       kind: 'unsaved',
       kill: reported,
-      what: 'the end of an earlier run, which its worker had reported, forgotten by',
+      what: 'its end, which its worker had reported, forgotten by',
     };
   const away = [...kills, ...restarts].find((at) => job.runs.some((run) => covers(run, at)));
   if (job.end === 'TIMEOUT' && away !== undefined)
@@ -180,16 +182,16 @@ export function forgottenEnd(job: TrackedJob, kills: readonly number[]): number 
   return kills.find((at) => at > over - blur && at < over + unsaved + late);
 }
 
-/** slurmctld logged the end of a run, was killed before it saved that, and put the job back when its worker did not have it any more. */
+/** slurmctld logged that a run had completed, was killed before it saved that, and took the job for running until it put it back or was told. */
 function forgottenReport(
-  runs: readonly Run[],
+  { runs, end }: TrackedJob,
   ends: readonly number[],
   kills: readonly number[],
 ): number | undefined {
-  const cut = runs.filter(({ cutBy }) => cutBy !== undefined);
+  const cut = end === 'COMPLETED' ? runs.slice(0, -1) : runs;
   return kills.find((at) =>
-    cut.some(({ from, cutBy = 0 }) =>
-      ends.some((end) => end >= from && end <= at && at - end < unsaved && at < cutBy),
+    cut.some(({ from, cutBy = Number.POSITIVE_INFINITY }) =>
+      ends.some((over) => over >= from && over <= at + stamped && at - over < unsaved && at < cutBy),
     ),
   );
 }

@@ -114,6 +114,8 @@ export class Administrator {
     const holders = new Map(jobs.toSorted((a, b) => a.acceptedAt - b.acceptedAt).map((job) => [job.id, job]));
     for (const job of holders.values()) {
       if (!running.has(String(job.id)) || !isStaleRecord(job, kills)) continue;
+      // Slurm may have put it back and started it again since it was looked at.
+      if ((await slurm.jobs.get(job.id))?.startedAt !== job.runs.at(-1)?.from) continue;
       this.#say(`cancel job ${job.id}, which ended when slurmctld was killed and runs on in its books`);
       await slurm.jobs.cancel(job.id);
       this.cancelled += 1;

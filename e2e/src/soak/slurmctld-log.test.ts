@@ -12,18 +12,24 @@ test('every start of a job is found, of both schedulers', () => {
   assert.deepEqual(jobStarts(log), new Map([[147, [at + 22_006, at + 30_500]]]));
 });
 
-test('every end that a worker reported is found, of both releases', () => {
+test('every completion that a worker reported is found, of both releases', () => {
   const log = [
     '2026-11-16T05:29:22.006000000Z stderr F [2026-11-16T05:29:22.006] _job_complete: JobId=1 WEXITSTATUS 0',
     '2026-11-16T05:29:22.007000000Z stderr F [2026-11-16T05:29:22.007] _job_complete: JobId=1 done',
-    '2026-11-16T05:29:23.000000000Z stderr F slurmctld: _job_complete: JobId=2 done',
+    '2026-11-16T05:29:23.000000000Z stderr F slurmctld: _job_complete: JobId=2 WEXITSTATUS 0',
+    '2026-11-16T05:29:24.000000000Z stderr F slurmctld: _job_complete: JobId=10_0(15) WEXITSTATUS 0',
+    '2026-11-16T05:29:25.000000000Z stderr F slurmctld: _job_complete: JobId=70+1(71) WEXITSTATUS 0',
+    '2026-11-16T05:29:26.000000000Z stderr F slurmctld: _job_complete: JobId=72 WTERMSIG 1',
+    '2026-11-16T05:29:26.000000000Z stderr F slurmctld: _job_complete: JobId=72 done',
   ].join('\n');
   const at = Date.UTC(2026, 10, 16, 5, 29);
   assert.deepEqual(
     jobEnds(log),
     new Map([
-      [1, [at + 22_007]],
+      [1, [at + 22_006]],
       [2, [at + 23_000]],
+      [15, [at + 24_000]],
+      [71, [at + 25_000]],
     ]),
   );
 });

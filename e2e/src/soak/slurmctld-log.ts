@@ -16,9 +16,9 @@ export function jobStarts(log: string): JobTimes {
   return timesOf(log, /^(\S+Z) .*(?:Allocate|Started) JobId=(\d+) /gm);
 }
 
-/** `_job_complete: JobId=147 done`: its worker has reported the end, and slurmctld knew of it. */
+/** `_job_complete: JobId=147 WEXITSTATUS 0`: its worker has reported that it completed. A part of a job: `JobId=70+1(71)`, `JobId=10_0(15)`. */
 export function jobEnds(log: string): JobTimes {
-  return timesOf(log, /^(\S+Z) .*_job_complete: JobId=(\d+)(?:\S*) done/gm);
+  return timesOf(log, /^(\S+Z) .*_job_complete: JobId=(?:\d+[+_][^(\s]+\()?(\d+)\)? WEXITSTATUS 0$/gm);
 }
 
 /** `Deallocate JobId=55+0(55) due to hetjob start failure`: Slurm began one part of a heterogeneous job, found no place for the other, and requeued it. */
