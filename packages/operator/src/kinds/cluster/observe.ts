@@ -39,6 +39,8 @@ export interface ObservedCluster {
   /** The nodes are known through it. */
   readonly isListed: boolean;
   readonly hasAccounting: boolean;
+  /** The version of Slurm that answered last; undefined: none ever did. */
+  readonly lastVersion: string | undefined;
   readonly unready: readonly UnreadyObject[];
   readonly memory: ClusterMemory;
   /** From 0 to 1: so that the operators of many clusters do not retry at the same moment. */
@@ -72,6 +74,7 @@ export class ClusterObserver {
       openFingerprint: this.#pool.fingerprintOf(keyOf(cluster)),
       isListed: this.#pool.get(keyOf(cluster))?.gateway.view().kind === 'known',
       hasAccounting: Boolean(this.#controllerOf(cluster)?.spec.accountingRef?.name),
+      lastVersion: cluster.status?.slurmVersion,
       unready: this.#unready(cluster),
       memory,
       jitter: random(),

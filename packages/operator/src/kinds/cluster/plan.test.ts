@@ -22,6 +22,7 @@ const observed = (over: Partial<ObservedCluster> = {}): ObservedCluster => ({
   endpoint: endpoint(),
   openFingerprint: 'print',
   isListed: true,
+  lastVersion: undefined,
   hasAccounting: false,
   unready: [],
   memory: emptyMemory,

@@ -21,6 +21,7 @@ const of = (draft: ReturnType<typeof clusterStatus>, type: string) =>
 const observed = (over: Partial<ObservedCluster> = {}) => ({
   unready: [],
   hasAccounting: false,
+  lastVersion: undefined,
   memory: emptyMemory,
   ...over,
 });
@@ -44,6 +45,14 @@ test('what is not known of nodes and jobs is left out, not called zero', () => {
   const { fields } = clusterStatus(connected(), observed());
   assert.equal('nodes' in fields || 'jobs' in fields, false);
   assert.equal(clusterStatus(failure, observed()).fields.isReady, false);
+});
+
+test('the version of a Slurm that answered once stays while it does not answer: jobs may be there', () => {
+  const version = (outcome: Parameters<typeof clusterStatus>[0], lastVersion?: string) =>
+    clusterStatus(outcome, observed({ lastVersion })).fields.slurmVersion;
+  assert.equal(version(failure), undefined);
+  assert.equal(version(failure, '26.05.5'), '26.05.5');
+  assert.equal(version(connected(), '24.11.5'), '26.05.5');
 });
 
 test('the accounting is told as Slurm hears it: answers, refuses, or is not known', () => {

@@ -21,9 +21,9 @@ export interface Connected {
 
 export function clusterStatus(
   outcome: Connected | Failure,
-  observed: Pick<ObservedCluster, 'unready' | 'hasAccounting' | 'memory'>,
+  observed: Pick<ObservedCluster, 'unready' | 'hasAccounting' | 'lastVersion' | 'memory'>,
 ): { readonly fields: Partial<Status>; readonly conditions: readonly Condition[] } {
-  const { unready } = observed;
+  const { unready, lastVersion } = observed;
   const failed = 'class' in outcome;
   const connected: Condition = failed
     ? {
@@ -42,7 +42,12 @@ export function clusterStatus(
   const [ready, progressing, degraded] = summaryConditions(problems, connected.message);
   const [first] = unready;
   return {
-    fields: { isReady: !failed, ...(failed ? {} : contents(outcome)) },
+    fields: {
+      isReady: !failed,
+      // While Slurm does not answer, the guard of the Controller tells by it whether there may be jobs.
+      ...(lastVersion === undefined ? {} : { slurmVersion: lastVersion }),
+      ...(failed ? {} : contents(outcome)),
+    },
     conditions: [
       ...(ready === undefined ? [] : [ready]),
       ...(progressing === undefined ? [] : [progressing]),
