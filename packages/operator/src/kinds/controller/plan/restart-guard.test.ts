@@ -153,12 +153,26 @@ test('a PrologSlurmctld that left slurm.conf holds a restart until slurmctld has
     );
   const isHeld = ({ decision }: ControllerPlan) => decision.statefulSet === undefined;
   const before = plan(emptyControllerMemory, `PrologSlurmctld=/etc/slurm/prolog.sh\n${text}`, 0);
-  const at = (now: number) => plan(rememberController(before, [], () => true), text, now);
+  const at = (now: number) =>
+    plan(
+      rememberController(before, [], () => true),
+      text,
+      now,
+    );
   assert.equal(isHeld(at(200_000)), true, 'the side container waits two minutes for such jobs');
   assert.equal(isHeld(at(241_000)), false, 'the job waits for its nodes');
   const started = plan(emptyControllerMemory, text, 0);
   assert.equal(isHeld(started), true, 'an operator that has just started does not know what was before');
-  assert.equal(isHeld(plan(rememberController(started, [], () => true), text, 241_000)), false);
+  assert.equal(
+    isHeld(
+      plan(
+        rememberController(started, [], () => true),
+        text,
+        241_000,
+      ),
+    ),
+    false,
+  );
 });
 
 test('a held restart is forced by the token in its message', () => {
