@@ -211,6 +211,21 @@ test('a job that is put back because slurmctld forgot the end that its worker ha
   assert.deepEqual(countsOf(cancelled, [], [140_000], [], new Map(), ends), { ...nothing, jobs_lost: 1 });
 });
 
+test('a job that people cancelled, which a kill -9 made slurmctld forget, ended by their order whatever Slurm calls it', () => {
+  const orders = new PeoplesOrders();
+  orders.cancel(1);
+  const failed = job({ end: 'NODE_FAIL', runs: [] });
+  const lost = (at: number, kill: number, given = orders) => {
+    const story = { kills: [kill], restarts: [], starts: new Map(), ends: new Map(), putBack: new Map() };
+    const cancels = new Map([[1, [at]]]);
+    return account([failed], [], { ...story, refused: new Map(), cancels }, () => {}, given).jobs_lost;
+  };
+  assert.equal(lost(200_000, 203_000), 0);
+  assert.equal(lost(200_000, 206_000), 1, 'slurmctld had saved that');
+  assert.equal(lost(200_000, 199_000), 1, 'the kill came before');
+  assert.equal(lost(200_000, 203_000, new PeoplesOrders()), 1, 'nobody ordered it');
+});
+
 test('a job that was over its limit when slurmctld came back is told apart; one that ran too long is lost', () => {
   assert.deepEqual(countsOf(job({ end: 'TIMEOUT' }), [], [], [118_000]), nothing);
   assert.deepEqual(countsOf(job({ end: 'TIMEOUT' }), []), { ...nothing, jobs_lost: 1 });

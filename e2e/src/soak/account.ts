@@ -28,6 +28,8 @@ export interface SlurmStory {
   readonly putBack: JobTimes;
   /** Jobs that it refused when they were submitted, and has a record of. */
   readonly refused: JobTimes;
+  /** Every request to cancel a job in its log. */
+  readonly cancels?: JobTimes;
   /** Numbers that it gave to two jobs. */
   readonly givenTwice?: JobTimes;
 }
@@ -93,7 +95,7 @@ function endsAsMeant({ id, kind, end }: TrackedJob, orders: PeoplesOrders): bool
 function findCause(
   job: TrackedJob,
   blows: readonly Blow[],
-  { kills, restarts, starts, ends, refused, givenTwice }: SlurmStory,
+  { kills, restarts, starts, ends, refused, cancels, givenTwice }: SlurmStory,
   orders: PeoplesOrders,
 ): Cause {
   if (job.end === 'FAILED' && job.runs.length === 0 && refused.has(job.id))
@@ -101,6 +103,9 @@ function findCause(
   const removed = job.runs.find((run) => orders.endedRun(run));
   if (removed !== undefined)
     return { kind: 'people', why: `deleted the NodeSet of ${removed.node} without waiting for its jobs` };
+  const asked = orders.isCancelled(job.id) ? (cancels?.get(job.id) ?? []) : [];
+  if (asked.some((at) => kills.some((kill) => at <= kill + stamped && kill - at < unsaved)))
+    return { kind: 'people', why: 'cancelled it, and a kill -9 of slurmctld right after let it forget that' };
   const { partition, acceptedAt, endedAt } = job;
   const waits = job.runs.every((run) => run.cutBy !== undefined);
   if (orders.endedInPartition({ partition, acceptedAt, endedAt, waits }))

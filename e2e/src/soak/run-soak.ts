@@ -23,6 +23,7 @@ import { draw, type FirstOperations, operate } from './operations.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
 import { patience, settle } from './settle.ts';
 import {
+  cancelRequests,
   jobEnds,
   jobStarts,
   numbersGivenTwice,
@@ -301,6 +302,7 @@ class Soak {
       ends: jobEnds(log),
       putBack: pairsPutBack(log),
       refused: refusedJobs(log),
+      cancels: cancelRequests(log),
       givenTwice: numbersGivenTwice(log),
     };
     return account(ended, this.#blows.all(), story, say, this.#orders);

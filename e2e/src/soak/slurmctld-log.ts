@@ -21,6 +21,11 @@ export function jobEnds(log: string): JobTimes {
   return timesOf(log, /^(\S+Z) .*_job_complete: JobId=(?:\d+[+_][^(\s]+\()?(\d+)\)? WEXITSTATUS 0$/gm);
 }
 
+/** `_slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=229 uid 401`: it was asked to cancel this job. */
+export function cancelRequests(log: string): JobTimes {
+  return timesOf(log, /^(\S+Z) .*REQUEST_KILL_JOB JobId=(\d+)/gm);
+}
+
 /** `Deallocate JobId=55+0(55) due to hetjob start failure`: Slurm began one part of a heterogeneous job, found no place for the other, and requeued it. */
 export function pairsPutBack(log: string): JobTimes {
   return timesOf(log, /^(\S+Z) .*Deallocate JobId=(\d+)\S* due to hetjob start failure/gm);
