@@ -21,7 +21,10 @@ export interface PlantedFault {
   /** The law that it breaks. */
   readonly law: RegExp;
   readonly edits: readonly Edit[];
-  /** The soak has no PrologSlurmctld: a kill -9 of slurmctld while one runs leaves its job without an end, by Slurm's own doing. */
+  /**
+   * Not planted in the soak: what it needs seldom comes together there. The soak has no PrologSlurmctld: a kill -9 of slurmctld while one runs
+   * leaves its job without an end, by Slurm's own doing.
+   */
   readonly onlyInLaws?: true;
   /** Actions of the laws that it needs. */
   readonly often?: readonly string[];
@@ -125,6 +128,25 @@ export const plantedFaults: readonly PlantedFault[] = [
         file: 'slurm-config/guard/guard-restart.ts',
         find: 'input.waitedMs < prologWaitMs',
         replace: 'input.waitedMs < 0',
+      },
+    ],
+  },
+  {
+    name: 'unguarded-key',
+    onlyInLaws: true,
+    often: [
+      'change slurm.key',
+      'create a partition with scontrol',
+      'submit a job to a partition of scontrol',
+      'the cluster moves on',
+    ],
+    what: 'a new slurm.key restarts slurmctld without a look at its jobs',
+    law: /L12: .* its partition adhoc/,
+    edits: [
+      {
+        file: 'kinds/controller/plan/decide.ts',
+        find: 'wantRestart({ ...given, keySet: observed.keySet }, defaults,',
+        replace: 'wantRestart({ ...given }, defaults,',
       },
     ],
   },

@@ -19,6 +19,7 @@ const quick = new Set([
   'reservation-leak',
   'unguarded-restart',
   'restart-in-prolog',
+  'unguarded-key',
   'record-of-pending-job',
   'future-nodes',
   'absent-secret',
