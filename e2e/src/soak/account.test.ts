@@ -223,7 +223,7 @@ test('a job that people cancelled, which a kill -9 made slurmctld forget, ended 
   assert.equal(lost(200_000, 203_000), 0);
   assert.equal(lost(200_000, 206_000), 1, 'slurmctld had saved that');
   assert.equal(lost(200_000, 199_000), 1, 'the kill came before');
-  assert.equal(lost(200_000, 203_000, new PeoplesOrders()), 1, 'nobody ordered it');
+  assert.equal(lost(200_000, 203_000, new PeoplesOrders()), 1, 'no one ordered it');
 });
 
 test('a job that was over its limit when slurmctld came back is told apart; one that ran too long is lost', () => {
