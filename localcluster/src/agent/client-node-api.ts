@@ -83,7 +83,7 @@ export function clientNodeApi({ client, recorder, services, now }: ClientNodeApi
       return client.patch(
         pods,
         pod.metadata,
-        { type: 'strategic', body: { metadata: { uid: pod.metadata.uid }, status } },
+        { type: 'strategic', body: { metadata: { uid: pod.metadata.uid }, status: statusPatch(status) } },
         { subresource: 'status', timeout: 15_000 },
       );
     },
@@ -96,4 +96,10 @@ export function clientNodeApi({ client, recorder, services, now }: ClientNodeApi
     },
     event: (pod, type, reason, note) => recorder.record({ regarding: pod, type, reason, note }),
   };
+}
+
+/** Addresses are lists that merge by address: a pod whose sandbox was made again would keep its old one beside the new. */
+export function statusPatch(status: PodStatus): object {
+  const whole = (list: readonly object[] | undefined) => list && [{ $patch: 'replace' }, ...list];
+  return { ...status, podIPs: whole(status.podIPs), hostIPs: whole(status.hostIPs) };
 }
