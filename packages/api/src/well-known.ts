@@ -72,11 +72,14 @@ export const annotation = {
 } as const;
 
 export const finalizer = {
-  /** Removes a ScheduledUpdate's reservation before its NodeSet goes. */
+  /** Removes a ScheduledUpdate's reservation before its NodeSet goes. Upstream's; here `drain` waits for the reservation as well. */
   reservation: 'nodeset.slinky.slurm.net/reservation',
   /** Drains the workers before their NodeSet goes (`deletionPolicy: Drain`). Ours; upstream has none. */
   drain: 'nodeset.slinky.slurm.net/drain',
 } as const;
+
+/** What a NodeSet that may go is released from, in this order. After a move nobody else removes upstream's. */
+export const nodeSetFinalizers = [finalizer.reservation, finalizer.drain] as const;
 
 /** The taint that keeps other work off worker nodes, where an administrator sets it; workers tolerate it. */
 export const workerTaint = { key: 'nodeset.slinky.slurm.net/worker', effect: 'NoExecute' } as const;

@@ -1,9 +1,10 @@
 /** The NodeSet controller on the embedded API server, with a fake kubelet and a fake Slurm. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { label } from '@slurm-operator/api';
+import { finalizer, label } from '@slurm-operator/api';
 import { controllerRevisions, nodes, pods } from '@slurm-operator/kube';
 import { NodeSetStage } from '../../../testing/nodeset-stage.ts';
+import { nodeSets } from '../../cache/resources.ts';
 
 const workerNames = async (stage: NodeSetStage) => (await stage.pods()).map((pod) => pod.metadata.name);
 
@@ -124,6 +125,27 @@ test('deleting a NodeSet drains, then leaves nothing behind', async () => {
   await stage.until('the NodeSet is gone', async () => (await stage.nodeSet('gpu')) === undefined);
   assert.deepEqual([...stage.slurm.nodes.keys()], []);
   assert.deepEqual(await workerNames(stage), []);
+});
+
+test('a NodeSet that upstream reserved a window for can be deleted: nobody else removes that finalizer', async () => {
+  await using stage = await NodeSetStage.open();
+  const metadata = { finalizers: [finalizer.reservation] };
+  for (const name of ['gpu', 'gone']) {
+    await stage.createNodeSet(name, { replicas: 1 });
+    await stage.client.mergePatch(nodeSets, { namespace: 'slurm', name }, { metadata });
+  }
+  await stage.client.delete(nodeSets, { namespace: 'slurm', name: 'gone' });
+  await stage.startOperator();
+  await stage.untilReady('gpu', 1);
+  await stage.client.delete(nodeSets, { namespace: 'slurm', name: 'gpu' });
+  for (const [name, when] of [
+    ['gone', 'before the operator started'],
+    ['gpu', 'while it runs'],
+  ] as const)
+    await stage.until(
+      `the NodeSet that was deleted ${when} is gone`,
+      async () => (await stage.nodeSet(name)) === undefined,
+    );
 });
 
 test('DaemonSet mode follows the machines, new ones too', async () => {

@@ -3,13 +3,14 @@
  * creations in a slow start, then what only informs (conditions, topology, comments), because it is less urgent than a worker. One
  * failing action hurts only itself; all failures are thrown together at the end.
  */
-import { finalizer, type NodeSet } from '@slurm-operator/api';
+import { finalizer, type NodeSet, nodeSetFinalizers } from '@slurm-operator/api';
 import {
   AlreadyExistsError,
   addFinalizer,
   type Client,
   ConflictError,
   InvalidError,
+  type Live,
   NotFoundError,
   persistentVolumeClaims,
   pods,
@@ -202,8 +203,13 @@ function performKind(
 }
 
 async function setFinalizer(wanted: boolean, { client, nodeSet, signal }: ActContext): Promise<void> {
-  const change = wanted ? addFinalizer : removeFinalizer;
-  await change(client, nodeSets, nodeSet, finalizer.drain, { signal });
+  if (wanted) {
+    await addFinalizer(client, nodeSets, nodeSet, finalizer.drain, { signal });
+    return;
+  }
+  let left: Live<NodeSet> | undefined = nodeSet;
+  for (const name of nodeSetFinalizers)
+    left = left && (await removeFinalizer(client, nodeSets, left, name, { signal }));
 }
 
 /** Owners merge by uid, so those of others stay; a pod that got another controller meanwhile refuses a second one. */

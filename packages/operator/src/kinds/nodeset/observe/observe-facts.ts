@@ -6,6 +6,7 @@ import {
   finalizer,
   label,
   type NodeSet,
+  nodeSetFinalizers,
   resourceName,
 } from '@slurm-operator/api';
 import {
@@ -117,7 +118,7 @@ export function observeFacts(
     partition,
     controllerExists: controllerOfSet(cache, nodeSet) !== undefined,
     controllerName: spec.controllerRef.name,
-    hasFinalizer: nodeSet.metadata.finalizers?.includes(finalizer.drain) ?? false,
+    hasFinalizer: hasFinalizer(nodeSet),
     hashes: workerHashes(cache, nodeSet),
     updateRevision: currentRevision(nodeSet, revisionsOf(cache, nodeSet)),
     currentRevision: nodeSet.status?.currentRevision ?? '',
@@ -161,6 +162,12 @@ export function observeFacts(
     pruneRecords: spec.pruneSlurmNodeRecords,
     ...rememberedFacts(memory),
   };
+}
+
+/** One that goes is held by upstream's finalizer too, also if it was deleted before ours was added. */
+function hasFinalizer({ metadata: { finalizers = [], deletionTimestamp } }: NodeSet): boolean {
+  const ofDeletion = deletionTimestamp === undefined ? [finalizer.drain] : nodeSetFinalizers;
+  return ofDeletion.some((name) => finalizers.includes(name));
 }
 
 /** Asked only where two NodeSets select the same machines. */
