@@ -15,6 +15,10 @@ beforeAll(async () => {
 });
 after(() => stage?.[Symbol.asyncDispose]());
 
+/** A key as the chart before held it. */
+const secret = (name: string) =>
+  `apiVersion: v1\nkind: Secret\nmetadata: { name: ${name} }\nimmutable: true\ndata: { key: a2V5 }\n`;
+
 test('keys: asked for by annotation, never drawn; old spellings keep the old names', async () => {
   const asked = (manifests: readonly Manifest[]) => {
     const { metadata, spec } = one(manifests, 'Controller');
@@ -76,8 +80,6 @@ test('a key that a Controller uses stays in use, whatever else there is', async 
 test('keys that the chart before held stay when a release is moved to ours, if they are marked as docs/migration.md says', async () => {
   const before = join(stage.directory, 'before');
   const marked = ['moved-auth-jwt', 'moved-auth-slurm'];
-  const secret = (name: string) =>
-    `apiVersion: v1\nkind: Secret\nmetadata: { name: ${name} }\nimmutable: true\ndata: { key: a2V5 }\n`;
   await mkdir(join(before, 'templates'), { recursive: true });
   await writeFile(join(before, 'Chart.yaml'), 'apiVersion: v2\nname: slurm\nversion: 1.2.0\n');
   await writeFile(
@@ -114,4 +116,44 @@ test('a key of the release that extraObjects contains is not refused: helm does 
   await put('upgrade');
   const { metadata } = await stage.client.get(secrets, { namespace: 'slurm', name: 'given' });
   assert.equal(metadata.annotations?.['meta.helm.sh/release-name'], 'giving');
+});
+
+test('a Token in extraObjects that names a key does not make helm keep it: the upgrade is refused', async () => {
+  const before = join(stage.directory, 'before-tokens');
+  await mkdir(join(before, 'templates'), { recursive: true });
+  await writeFile(join(before, 'Chart.yaml'), 'apiVersion: v2\nname: slurm\nversion: 1.2.0\n');
+  const keys = ['named-auth-slurm', 'named-auth-jwt'];
+  await writeFile(join(before, 'templates/keys.yaml'), keys.map((name) => secret(name)).join('---\n'));
+  await stage.helm.run(['install', 'named', before, '--namespace', 'slurm']);
+  const token = {
+    apiVersion: 'slinky.slurm.net/v1beta1',
+    kind: 'Token',
+    metadata: { name: 'alice' },
+    spec: { username: 'alice', jwtKeyRef: { name: 'named-auth-jwt', key: 'jwt.key' } },
+  };
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'submitter' },
+    spec: {
+      containers: [{ name: 'a', image: 'a' }],
+      volumes: [{ name: 'key', secret: { secretName: 'named-auth-slurm' } }],
+    },
+  };
+  const move = async (extraObjects: readonly unknown[]) => {
+    const values = await stage.helm.file({ fullnameOverride: 'named', extraObjects });
+    return stage.helm.run(['upgrade', 'named', chart('slurm'), '--namespace', 'slurm', '--values', values]);
+  };
+  for (const objects of [
+    [token, pod],
+    [JSON.stringify(token), `# of Secret named-auth-slurm\n${JSON.stringify(pod)}`],
+  ])
+    await assert.rejects(move(objects), /helm would delete the key in Secret named-auth-slurm/);
+  await stage.client.mergePatch(
+    secrets,
+    { namespace: 'slurm', name: 'named-auth-slurm' },
+    { metadata: { annotations: { 'helm.sh/resource-policy': 'keep' } } },
+  );
+  await assert.rejects(move([token]), /helm would delete the key in Secret named-auth-jwt/);
+  for (const name of keys) await stage.client.get(secrets, { namespace: 'slurm', name });
 });

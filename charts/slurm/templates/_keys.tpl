@@ -45,13 +45,27 @@ Jobs and workers of a cluster with new keys are lost.
 {{- define "slurm.keepKeys" -}}
 {{- $keys := include "slurm.keys" . | fromJson -}}
 {{- $namespace := include "slurm.namespace" . -}}
+{{- $contained := include "slurm.extraSecrets" . | fromJsonArray -}}
 {{- range list $keys.slurm.name $keys.jwt.name | uniq -}}
 {{- $annotations := dig "metadata" "annotations" dict (lookup "v1" "Secret" $namespace . | default dict) -}}
 {{- $isOurs := and (eq (get $annotations "meta.helm.sh/release-name") $.Release.Name) (eq (get $annotations "meta.helm.sh/release-namespace") $.Release.Namespace) -}}
-{{- if and $isOurs (ne (get $annotations "helm.sh/resource-policy") "keep") (not (contains . (toYaml $.Values.extraObjects))) -}}
+{{- if and $isOurs (ne (get $annotations "helm.sh/resource-policy") "keep") (not (has . $contained)) -}}
 {{- fail (printf "helm would delete the key in Secret %s, because the previous chart of this release created it and this one does not. Keep it first: kubectl --namespace %s annotate secret %s helm.sh/resource-policy=keep" . $namespace .) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Names of the Secrets in extraObjects, as JSON. An object that only mentions a key, such as a Token, does not keep it. */}}
+{{- define "slurm.extraSecrets" -}}
+{{- $names := list -}}
+{{- range .Values.extraObjects -}}
+{{- $text := tpl (ternary . (toYaml .) (kindIs "string" .)) $ -}}
+{{- range regexSplit "(?m)^---" $text -1 -}}
+{{- $object := fromYaml . -}}
+{{- if eq (toString (get $object "kind")) "Secret" -}}{{- $names = append $names (dig "metadata" "name" "" $object) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $names -}}
 {{- end -}}
 
 {{/* Fails if a deprecated value contradicts the new one. Arguments: given, old, oldName, new, newName. */}}
