@@ -1,5 +1,7 @@
 /** Releases as helm keeps them, on an API server: upgraded, rolled back, removed, installed again, and several beside each other. */
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before as beforeAll, test } from 'node:test';
 import { chart } from './src/index.ts';
 import { type Any, ChartStage } from './testing/chart-stage.ts';
@@ -137,4 +139,31 @@ test('two operators in one namespace share neither the lease nor the certificate
     secret: 'second-webhook-ca',
     mayWrite: ['second-webhook-ca'],
   });
+});
+
+test('a release whose cluster has a longer name than ours is not taken: helm would delete the cluster', async () => {
+  const name = 'training-cluster-of-the-physics-of-2026';
+  assert.equal(name.length, 39);
+  const before = join(stage.directory, 'long');
+  const controller = {
+    apiVersion: 'slinky.slurm.net/v1beta1',
+    kind: 'Controller',
+    metadata: { name },
+    spec: {
+      clusterName: 'training',
+      slurmKeyRef: { name: 'key', key: 'slurm.key' },
+      jwtKeyRef: { name: 'key', key: 'jwt.key' },
+    },
+  };
+  await mkdir(join(before, 'templates'), { recursive: true });
+  await writeFile(join(before, 'Chart.yaml'), 'apiVersion: v2\nname: slurm\nversion: 1.2.0\n');
+  await writeFile(join(before, 'templates/controller.yaml'), JSON.stringify(controller));
+  await helm('install', 'long', before, ...place('team-a'));
+  const values = { fullnameOverride: name, clusterName: 'training' };
+  await assert.rejects(put('upgrade', 'long', 'slurm', 'team-a', values), /would delete the cluster/);
+  assert.ok((await names('controllers', 'team-a')).includes(name));
+  // A release of ours with such a name has always had the short one.
+  await put('install', 'new', 'slurm', 'team-b', values);
+  await put('upgrade', 'new', 'slurm', 'team-b', values);
+  assert.deepEqual(await names('controllers', 'team-b'), [name.slice(0, 38)]);
 });

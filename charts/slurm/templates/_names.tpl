@@ -11,6 +11,20 @@
 {{- end -}}
 {{- end -}}
 
+{{/*
+Fails before helm deletes a cluster of this release whose name is longer than ours: upstream's chart cuts names at 63 characters. The
+new Controller would have none of its jobs.
+*/}}
+{{- define "slurm.keepName" -}}
+{{- $full := include "slurm.fullname" . -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- $long := .Values.fullnameOverride | default (ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name)) -}}
+{{- $long = $long | trunc 63 | trimSuffix "-" -}}
+{{- if and (ne $long $full) (lookup "slinky.slurm.net/v1beta1" "Controller" (include "slurm.namespace" .) $long) -}}
+{{- fail (printf "helm would delete the cluster %s with its jobs and create %s: this chart cuts names at 38 characters. Leave this release as it is; the operator runs its objects without this chart" $long $full) -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "slurm.namespace" -}}
 {{- default .Release.Namespace .Values.namespaceOverride -}}
 {{- end -}}
