@@ -118,6 +118,16 @@ test('a node that a person set DOWN is drained in their words; one that Slurm se
   assert.deepEqual(planned({ reason: 'bad GPU', base: 'IDLE' }), []);
 });
 
+test('what the hook of an early upstream worker wrote is nobody’s word: its successor gets work', () => {
+  const reason = 'Pod is terminating';
+  const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason });
+  assert.ok(kinds(observed([worker(0)], [drained])).includes('undrain'));
+  const down = slurmNode(0, { base: 'DOWN', reason });
+  assert.ok(!kinds(observed([worker(0)], [down])).includes('keep-down'));
+  const gone = slurmNode(0, { base: 'DOWN', flags: new Set(['DRAIN']), reason });
+  assert.ok(kinds(observed([], [gone])).includes('delete-record'));
+});
+
 describe('a user’s cordon outlives the replacement of the worker', () => {
   const cordoned = worker(0, { cordoned: true, uid: 'old', revision: 'r0' });
   const two = (first: Worker, node: SlurmNode) => observed([first, worker(1)], [node, slurmNode(1)]);

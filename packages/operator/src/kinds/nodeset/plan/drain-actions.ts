@@ -10,6 +10,7 @@ import {
   isDownByPerson,
   isForeign,
   isOfDead,
+  isOperators,
   isOurDrain,
   isRegisteredBy,
 } from './node-state.ts';
@@ -60,7 +61,7 @@ function says(reason: string, wanted: string): boolean {
 function drain(worker: Worker, node: SlurmNode, target: DrainTarget & { drain: true }): WorkerAction[] {
   const { slurmName } = worker;
   if (!isOurDrain(node)) {
-    const theirs = node.reason !== '' && !node.reason.startsWith(reasonPrefix) ? node.reason : undefined;
+    const theirs = node.reason !== '' && !isOperators(node.reason) ? node.reason : undefined;
     // A node that is down for a reason of its own is left alone, unless its worker must go: then its words are kept.
     if (theirs !== undefined && !target.isRemoved) return [];
     return [

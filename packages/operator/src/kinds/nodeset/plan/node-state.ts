@@ -8,14 +8,21 @@ export { isBusy, isDrain as hasDrain, isDrained };
 
 type State = Pick<SlurmNode, 'base' | 'flags'>;
 
+/** The hook of a worker that upstream created before 1.1.1 sets its node DOWN in these words, without the prefix. */
+const upstreamsHook = 'Pod is terminating';
+
+/** Not the words of a person: ours, or upstream's. */
+export const isOperators = (reason: string): boolean =>
+  reason.startsWith(reasonPrefix) || reason === upstreamsHook;
+
 /** A drain whose reason lacks our prefix is not ours and is never changed (law L2). */
 export function isOurDrain(node: SlurmNode): boolean {
-  return isDrain(node) && node.reason.startsWith(reasonPrefix);
+  return isDrain(node) && isOperators(node.reason);
 }
 
 /** Drained, or held back, by a person or by Slurm itself: hands off. */
 export function isForeign(node: State & Pick<SlurmNode, 'reason'>): boolean {
-  return isDrain(node) && !node.reason.startsWith(reasonPrefix);
+  return isDrain(node) && !isOperators(node.reason);
 }
 
 /** What slurmctld writes when it sets a node DOWN. */
@@ -25,7 +32,7 @@ const slurmsOwnReasons =
 /** Set DOWN in the words of a person, and not drained as well. */
 export function isDownByPerson(node: State & Pick<SlurmNode, 'reason'>): boolean {
   if (node.base !== 'DOWN' || isDrain(node) || node.reason === '') return false;
-  return !node.reason.startsWith(reasonPrefix) && !slurmsOwnReasons.test(node.reason);
+  return !isOperators(node.reason) && !slurmsOwnReasons.test(node.reason);
 }
 
 /**
