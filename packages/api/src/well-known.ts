@@ -78,7 +78,7 @@ export const finalizer = {
   drain: 'nodeset.slinky.slurm.net/drain',
 } as const;
 
-/** What a NodeSet that may go is released from, in this order. After a move nobody else removes upstream's. */
+/** What a NodeSet that may go is released from, in this order. After a move no other program removes upstream's. */
 export const nodeSetFinalizers = [finalizer.reservation, finalizer.drain] as const;
 
 /** The taint that keeps other work off worker nodes, where an administrator sets it; workers tolerate it. */

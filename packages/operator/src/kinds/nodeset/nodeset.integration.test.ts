@@ -127,7 +127,7 @@ test('deleting a NodeSet drains, then leaves nothing behind', async () => {
   assert.deepEqual(await workerNames(stage), []);
 });
 
-test('a NodeSet that upstream reserved a window for can be deleted: nobody else removes that finalizer', async () => {
+test('a NodeSet that upstream reserved a window for can be deleted, with the finalizer that upstream left', async () => {
   await using stage = await NodeSetStage.open();
   const metadata = { finalizers: [finalizer.reservation] };
   for (const name of ['gpu', 'gone']) {

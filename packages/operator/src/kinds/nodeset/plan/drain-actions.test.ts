@@ -118,7 +118,7 @@ test('a node that a person set DOWN is drained in their words; one that Slurm se
   assert.deepEqual(planned({ reason: 'bad GPU', base: 'IDLE' }), []);
 });
 
-test('what the hook of an early upstream worker wrote is nobody’s word: its successor gets work', () => {
+test('what the hook of an early upstream worker wrote are no one’s words: its successor gets work', () => {
   const reason = 'Pod is terminating';
   const drained = slurmNode(0, { flags: new Set(['DRAIN']), reason });
   assert.ok(kinds(observed([worker(0)], [drained])).includes('undrain'));
