@@ -98,7 +98,8 @@ for (const crds of ['own release', 'of the operator', 'release in default'] as c
     for (const block of blocks) {
       const isOfOperator = block.includes('crds.enabled=false');
       if (isOfOperator && crds !== 'of the operator') continue;
-      await shell(block);
+      const { stdout } = await shell(block);
+      if (block.includes('comm -23')) await showsWhatGoes(stdout, () => shell(`VALUES=/dev/null\n${block}`));
     }
     assert.equal((await shell(identities)).stdout, before, 'every object and key is the one from before');
     const names = async (what: string) =>
@@ -131,6 +132,14 @@ for (const crds of ['own release', 'of the operator', 'release in default'] as c
   });
 
 type Shell = Awaited<ReturnType<typeof user>>;
+
+/** The keys, which the next command keeps; and a NodeSet of upstream's chart that the values do not name. */
+async function showsWhatGoes(withValues: string, withoutValues: () => Promise<CommandResult>): Promise<void> {
+  const keys = ['secret/slurm-auth-jwt', 'secret/slurm-auth-slurm'];
+  assert.deepEqual(withValues.trim().split('\n'), keys);
+  const { stdout } = await withoutValues();
+  assert.deepEqual(stdout.trim().split('\n'), ['nodeset.slinky.slurm.net/slurm-worker-slinky', ...keys]);
+}
 
 /** The operator of this project put its finalizer on the NodeSet, beside one of upstream's. */
 async function goesBack(shell: Shell, before: string): Promise<void> {
