@@ -6,7 +6,7 @@
 import { describeActions } from '../src/framework/actions.ts';
 import { emptyControllerMemory } from '../src/kinds/controller/plan/memory.ts';
 import { type ControllerInput, planController } from '../src/kinds/controller/plan/plan.ts';
-import { workersBudget } from '../src/kinds/nodeset/objects/shared-objects.ts';
+import { workersBudget, workersService } from '../src/kinds/nodeset/objects/shared-objects.ts';
 import { describeNodeSetPlan } from '../src/kinds/nodeset/plan/describe-plan.ts';
 import { emptyMemory } from '../src/kinds/nodeset/plan/memory.ts';
 import { planNodeSet } from '../src/kinds/nodeset/plan/plan.ts';
@@ -30,7 +30,7 @@ export function scaleInPlan(): string[] {
       controller,
       facts: observed(workers, [slurmNode(0), busy, drained], { replicas: 1 }),
       specProblems: [],
-      shared: { hasService: true, budget: workersBudget(controller) },
+      shared: { service: workersService(controller), budget: workersBudget(controller) },
       revisions: { ours: [{ name: 'w-r1', uid: 'r', hash: 'r1', revision: 1 }], ofNewestName: undefined },
       reservation: undefined,
       memory: emptyMemory,

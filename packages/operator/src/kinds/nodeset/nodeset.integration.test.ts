@@ -185,6 +185,46 @@ test('the budget of busy workers allows nothing, however few replicas are desire
   });
 });
 
+test('what NodeSets share outlives those that upstream made it for: the Controller becomes an owner', async () => {
+  await using stage = await NodeSetStage.open();
+  await stage.createNodeSet('old', { replicas: 0 });
+  const old = await stage.nodeSet('old');
+  const { uid } = old?.metadata ?? {};
+  const ofOld = { apiVersion: 'slinky.slurm.net/v1beta1', kind: 'NodeSet', name: 'old', uid };
+  const ownerReferences = [{ ...ofOld, blockOwnerDeletion: true }];
+  const shared = {
+    '/api/v1/namespaces/slurm/services': {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'slurm-workers-main', namespace: 'slurm', ownerReferences },
+      spec: { clusterIP: 'None', selector: { a: 'b' }, ports: [{ port: 6818 }] },
+    },
+    '/apis/policy/v1/namespaces/slurm/poddisruptionbudgets': {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'slurm-workers-pdb-main', namespace: 'slurm', ownerReferences },
+      spec: { maxUnavailable: 0, selector: { matchLabels: { a: 'b' } } },
+    },
+  };
+  for (const [path, body] of Object.entries(shared)) await stage.client.json('POST', path, { body });
+  await stage.createNodeSet('w', { replicas: 1 });
+  await stage.startOperator();
+  await stage.untilQuiet('w', 1);
+  for (const [path, { metadata }] of Object.entries(shared)) {
+    const live = await stage.client.json<{ metadata: { ownerReferences: { kind: string }[] } }>(
+      'GET',
+      `${path}/${metadata.name}`,
+    );
+    const owners = live.metadata.ownerReferences.map(({ kind }) => kind);
+    assert.deepEqual(owners, ['NodeSet', 'Controller'], metadata.name);
+  }
+  await stage.stopOperator();
+  const before = stage.writes().length;
+  await stage.startOperator();
+  await stage.untilQuiet('w', 1);
+  assert.deepEqual(stage.writes().slice(before), []);
+});
+
 test('a pod that lost its owner is adopted, one that lost our labels is let go and its place filled elsewhere', async () => {
   await using stage = await NodeSetStage.open();
   await stage.startOperator();

@@ -8,16 +8,16 @@ function metadataFor(name: string, controller: Controller) {
     namespace: controller.metadata.namespace,
     labels: objectLabels('worker', controller.metadata.name, controller.metadata.name),
     // Owned by the Controller that they belong to: they outlive any one NodeSet and vanish with the cluster.
-    ownerReferences: [
-      {
-        apiVersion: controller.apiVersion,
-        kind: controller.kind,
-        name: controller.metadata.name,
-        uid: controller.metadata.uid,
-      },
-    ],
+    ownerReferences: [ownerOfShared(controller)],
   };
 }
+
+export const ownerOfShared = ({ apiVersion, kind, metadata: { name, uid } }: Controller) => ({
+  apiVersion,
+  kind,
+  name,
+  uid,
+});
 
 export function workersService(controller: Controller) {
   return {

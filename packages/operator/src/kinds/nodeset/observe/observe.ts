@@ -142,7 +142,7 @@ function observeShared(cache: Cache, { metadata: { namespace }, spec }: NodeSet)
   const service = resourceName.workers(controller);
   const budget = resourceName.workersBudget(controller);
   return {
-    hasService: cache.get(services, { namespace, name: service }) !== undefined,
+    service: cache.get(services, { namespace, name: service }),
     budget: cache.get(podDisruptionBudgets, { namespace, name: budget }),
   };
 }
