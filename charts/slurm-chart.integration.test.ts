@@ -166,6 +166,11 @@ test('the notes name the next step and the REST version that the image serves', 
   const old = { restapi: { slurmrestd: { image: { tag: '24.11' } } }, nodesets: { a: {} } };
   assert.match(await notes(old), /slurm\/v0\.0\.42\/ping/);
   assert.doesNotMatch(await notes(old), /no workers yet/);
+  // The Cluster may be Ready before there is a partition: a job that is submitted then is refused.
+  assert.match(
+    await notes(old),
+    /wait .*controller\S+\/slurm nodeset\.slinky\.slurm\.net\/slurm-worker-a &&\n/,
+  );
   assert.match(
     await notes({ restapi: { slurmrestd: { image: 'x.example/y:odd' } } }),
     /versions that its image supports/,
