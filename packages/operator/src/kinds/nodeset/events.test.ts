@@ -55,4 +55,5 @@ test('a user’s drain is reported when it appears on the pod; a drain by the op
     [['Warning', 'SlurmNodeDrainedByOthers', true]],
   );
   assert.deepEqual(eventsFor([mirrored('slurm-operator: Node (n) was cordoned')], 1), []);
+  assert.deepEqual(eventsFor([mirrored('Pod is terminating')], 1), [], 'the hook of early upstream workers');
 });

@@ -4,6 +4,7 @@ import type { EventNote, StatusReport } from '../../framework/define-reconciler.
 import type { Condition } from '../../framework/status/conditions.ts';
 import type { WorkerAction } from './plan/actions.ts';
 import { statePrefix } from './plan/mirror-state.ts';
+import { isOperators } from './plan/node-state.ts';
 import type { NodeSetOutcome } from './status/report.ts';
 
 /** For what was done in a reconcile, and when lines in slurm.conf begin or cease to wait for jobs. */
@@ -164,7 +165,7 @@ function powerNote(
 /** In whose words a node was drained that we did not drain. The condition on the pod changes once, so this is told once. */
 function foreignDrain({ conditions }: Extract<WorkerAction, { kind: 'mirror-state' }>): string | undefined {
   const reason = conditions.get(`${statePrefix}Drain`);
-  return reason === undefined || reason.startsWith(reasonPrefix) ? undefined : reason || 'no reason given';
+  return reason === undefined || isOperators(reason) ? undefined : reason || 'no reason given';
 }
 
 function workers(count: number): string {
