@@ -141,9 +141,15 @@ test('a feature that is added while all sleep can be asked for, and another size
 });
 
 test('a drain by a person survives the idle time, and its worker stays', async () => {
-  const { id } = await submit(2);
-  await completed(id);
+  const { id } = await submit(2, { script: '#!/bin/sh\nsleep 5\n' });
+  // While the job runs: two seconds after its end the node may be powered down already.
+  // A drain before its nodes are awake would requeue it.
+  await wait(`job ${id} to run`, async () => {
+    const { state } = await job(id);
+    return state.includes('RUNNING') && !state.includes('CONFIGURING');
+  });
   await slurm.mini.client().nodes.drain('gpu-0', 'broken fan');
+  await completed(id);
   await wait('the other to sleep', async () => (await states()).filter(isAsleep).length === size - 1);
   const [node] = await slurm.truth();
   assert.deepEqual([node?.name, node?.reason, node?.state.flags.has('DRAIN')], ['gpu-0', 'broken fan', true]);
