@@ -4,8 +4,6 @@ import { cycles, type FolderGraph, isFile } from './folder-graph.ts';
 export interface PackageEdges {
   /** Folder → what it may import inside its package. The keys are all folders there are. */
   readonly folders: Readonly<Record<string, readonly string[]>>;
-  /** Groups of folders that still import each other; a group may only get smaller. */
-  readonly knownCycles?: readonly (readonly string[])[];
 }
 
 const LIST = 'tools/layers/edges.json';
@@ -22,9 +20,7 @@ export function folderBreaches(name: string, graph: FolderGraph, declared: Packa
       if (allowed !== undefined && !allowed.includes(to))
         found.push(`${name}: ${from} imports ${to}; invert the dependency, or declare the edge in ${LIST}`);
   }
-  for (const group of cycles(graph))
-    if (!(declared.knownCycles ?? []).some((known) => group.every((node) => known.includes(node))))
-      found.push(`${name}: ${group.join(', ')} import each other in a circle`);
+  for (const group of cycles(graph)) found.push(`${name}: ${group.join(', ')} import each other in a circle`);
   return found;
 }
 

@@ -45,7 +45,9 @@ const impureCalls =
   /\b(Date\.now\(|new Date\(\)|Math\.random\(|performance\.now\(|setTimeout\(|setInterval\(|process\.env)/;
 
 const isPure = (file: string) =>
-  /\/(objects|plan|simulate|guard|render)\/|\/plan\.ts$|^packages\/advice\/src\//.test(file) && !isTest(file);
+  /\/(objects|model|plan|autoscale|simulate|guard|render)\/|\/plan\.ts$|^packages\/advice\/src\//.test(
+    file,
+  ) && !isTest(file);
 
 const sources = () =>
   readSources(['packages/*/{src,testing}/**/*.ts', 'localcluster/**/*.ts', 'images/**/*.ts', 'demo/**/*.ts']);

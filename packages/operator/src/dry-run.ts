@@ -15,9 +15,9 @@ import type {
 import type { SlurmJob, SlurmNode, SlurmPartition } from '@slurm-operator/slurm';
 import { observeController } from './kinds/controller/observe.ts';
 import { desiredSlurmConf } from './kinds/controller/plan/render.ts';
+import type { Observed } from './kinds/nodeset/model/observed.ts';
 import { observeFacts } from './kinds/nodeset/observe/observe-facts.ts';
 import { emptyMemory } from './kinds/nodeset/plan/memory.ts';
-import type { Observed } from './kinds/nodeset/plan/observed.ts';
 import { readConf, valueOf } from './slurm-config/guard/conf-content.ts';
 import { guardConfig } from './slurm-config/guard/guard-config.ts';
 import type { Hold } from './slurm-config/guard/hold.ts';

@@ -1,7 +1,7 @@
 /** Random histories of an autoscaled NodeSet, and the laws A1 to A6 at every step and at the end. */
 import fc from 'fast-check';
-import { type Autoscale, noFailures } from '../src/kinds/nodeset/autoscale/autoscale.ts';
-import type { Observed } from '../src/kinds/nodeset/plan/observed.ts';
+import { type Autoscale, noFailures } from '../src/kinds/nodeset/model/autoscale.ts';
+import type { Observed } from '../src/kinds/nodeset/model/observed.ts';
 import { planWorkers, type WorkerPlan } from '../src/kinds/nodeset/plan/plan-workers.ts';
 import { LawBroken } from './check-laws.ts';
 import { type Event, happen, newWorld, settle } from './nodeset-history.ts';

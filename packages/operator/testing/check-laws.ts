@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isOurDrain } from '../src/kinds/nodeset/plan/node-state.ts';
+import { isOurDrain } from '../src/kinds/nodeset/model/node-state.ts';
 import { planWorkers } from '../src/kinds/nodeset/plan/plan-workers.ts';
 import { event, happen, newWorld, settle, start } from './nodeset-history.ts';
 

@@ -1,10 +1,10 @@
 /** Random histories of a NodeSet: what users, machines, Slurm and the operator itself may do, in any order. */
 import { reasonPrefix } from '@slurm-operator/api';
 import fc from 'fast-check';
-import type { WorkerAction } from '../src/kinds/nodeset/plan/actions.ts';
-import { isAvailable } from '../src/kinds/nodeset/plan/availability.ts';
+import type { WorkerAction } from '../src/kinds/nodeset/model/actions.ts';
+import { isAvailable } from '../src/kinds/nodeset/model/availability.ts';
+import type { Observed, SlurmNode, Worker } from '../src/kinds/nodeset/model/observed.ts';
 import { hasLostState, unregisteredOf } from '../src/kinds/nodeset/plan/lost-state.ts';
-import type { Observed, SlurmNode, Worker } from '../src/kinds/nodeset/plan/observed.ts';
 import { planWorkers, type WorkerPlan } from '../src/kinds/nodeset/plan/plan-workers.ts';
 import { keptRevision } from '../src/kinds/nodeset/plan/revisions.ts';
 import { LawBroken } from './check-laws.ts';

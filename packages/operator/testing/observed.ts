@@ -1,5 +1,5 @@
 /** Things as the NodeSet plan sees them, all well unless told otherwise. */
-import type { KubeNode, Observed, SlurmNode, Worker } from '../src/kinds/nodeset/plan/observed.ts';
+import type { KubeNode, Observed, SlurmNode, Worker } from '../src/kinds/nodeset/model/observed.ts';
 
 export const now = 10_000_000_000;
 

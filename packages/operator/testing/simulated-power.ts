@@ -1,6 +1,6 @@
 /** Power saving of the simulated Slurm: what slurmctld does with nodes that sleep, as seen on 24.11 and 26.05. */
 import { reasonPrefix } from '@slurm-operator/api';
-import type { WorkerAction } from '../src/kinds/nodeset/plan/actions.ts';
+import type { WorkerAction } from '../src/kinds/nodeset/model/actions.ts';
 import { LawBroken } from './check-laws.ts';
 import type { SimulatedJob, SimulatedRecord } from './simulated-slurm.ts';
 

@@ -1,8 +1,8 @@
 /** Slurm's half of the simulated world: nodes that register and take work, and answers that may be missing. */
 
-import type { WakingJob } from '../src/kinds/nodeset/autoscale/autoscale.ts';
-import type { WorkerAction } from '../src/kinds/nodeset/plan/actions.ts';
-import type { SlurmNode, SlurmView, Worker } from '../src/kinds/nodeset/plan/observed.ts';
+import type { WorkerAction } from '../src/kinds/nodeset/model/actions.ts';
+import type { WakingJob } from '../src/kinds/nodeset/model/autoscale.ts';
+import type { SlurmNode, SlurmView, Worker } from '../src/kinds/nodeset/model/observed.ts';
 import { LawBroken } from './check-laws.ts';
 import { SimulatedPower } from './simulated-power.ts';
 

@@ -2,7 +2,7 @@
  * A Kubernetes of a few hundred lines beside a Slurm (`SimulatedSlurm`), for the laws of the NodeSet plan: pods that start, fail and
  * get lost, kubelets that report it late, answers of Slurm that are old, missing or gone. Everything happens when the test says so.
  */
-import type { WorkerAction } from '../src/kinds/nodeset/plan/actions.ts';
+import type { WorkerAction } from '../src/kinds/nodeset/model/actions.ts';
 import {
   type Claim,
   type KubeNode,
@@ -12,7 +12,7 @@ import {
   slotKey,
   slurmNameOf,
   type Worker,
-} from '../src/kinds/nodeset/plan/observed.ts';
+} from '../src/kinds/nodeset/model/observed.ts';
 import { LawBroken } from './check-laws.ts';
 import { kubeNode, pendingPod } from './observed.ts';
 import { SimulatedSlurm } from './simulated-slurm.ts';

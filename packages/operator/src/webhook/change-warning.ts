@@ -1,8 +1,8 @@
 /** What an update of a NodeSet does to its workers, in one sentence for the person who applies it. Pure. */
 import { annotation, label, type NodeSet } from '@slurm-operator/api';
 import type { DeepReadonly, Pod } from '@slurm-operator/kube';
+import { resolveMaxUnavailable } from '../kinds/nodeset/model/availability.ts';
 import { revisionData } from '../kinds/nodeset/objects/revision.ts';
-import { resolveMaxUnavailable } from '../kinds/nodeset/plan/availability.ts';
 
 type Set = DeepReadonly<NodeSet>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventsFor } from './events.ts';
-import type { WorkerAction } from './plan/actions.ts';
+import type { WorkerAction } from './model/actions.ts';
 
 const deleted = (name: string): WorkerAction => ({
   kind: 'delete-worker',

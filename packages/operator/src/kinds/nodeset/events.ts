@@ -2,9 +2,9 @@
 import { conditionType, reasonPrefix } from '@slurm-operator/api';
 import type { EventNote, StatusReport } from '../../framework/define-reconciler.ts';
 import type { Condition } from '../../framework/status/conditions.ts';
-import type { WorkerAction } from './plan/actions.ts';
+import type { WorkerAction } from './model/actions.ts';
+import { isOperators } from './model/node-state.ts';
 import { statePrefix } from './plan/mirror-state.ts';
-import { isOperators } from './plan/node-state.ts';
 import type { NodeSetOutcome } from './status/report.ts';
 
 /** For what was done in a reconcile, and when lines in slurm.conf begin or cease to wait for jobs. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { now, observed, slurmNode, worker } from '../../../testing/observed.ts';
 import { NodeSetMetrics } from './metrics.ts';
-import type { Observed } from './plan/observed.ts';
+import type { Observed } from './model/observed.ts';
 import { planWorkers } from './plan/plan-workers.ts';
 
 const set = { namespace: 'slurm', name: 'w' };

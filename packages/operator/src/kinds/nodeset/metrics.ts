@@ -1,8 +1,8 @@
 /** The numbers of NodeSets for Prometheus. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { AutoscaleSummary } from './autoscale/autoscale.ts';
+import type { AutoscaleSummary } from './autoscale/power.ts';
 import { type WakeStage, WakeTimes } from './autoscale/wake-times.ts';
-import type { WorkerAction } from './plan/actions.ts';
+import type { WorkerAction } from './model/actions.ts';
 import type { ObservedNodeSet } from './plan/plan.ts';
 import type { WorkerPlan } from './plan/plan-workers.ts';
 import { countForeignDrains, countsOf } from './status/counts.ts';

@@ -10,7 +10,7 @@ import {
   InvalidError,
   NotFoundError,
 } from '@slurm-operator/kube';
-import type { WorkerAction } from '../plan/actions.ts';
+import type { WorkerAction } from '../model/actions.ts';
 import { act } from './act.ts';
 
 const deletePod: WorkerAction = {

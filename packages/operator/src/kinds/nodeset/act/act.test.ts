@@ -5,7 +5,7 @@ import type { Client } from '@slurm-operator/kube';
 import { NotSupported, Refused, Unavailable } from '@slurm-operator/slurm';
 import { actContext } from '../../../../testing/act-context.ts';
 import type { SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
-import type { WorkerAction } from '../plan/actions.ts';
+import type { WorkerAction } from '../model/actions.ts';
 import { act } from './act.ts';
 
 const actions: WorkerAction[] = [

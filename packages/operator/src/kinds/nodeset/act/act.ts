@@ -19,7 +19,7 @@ import {
 import { nodeSets } from '../../../cache/resources.ts';
 import type { SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
 import { claimScaledInAnnotation } from '../annotations.ts';
-import type { WorkerAction } from '../plan/actions.ts';
+import type { WorkerAction } from '../model/actions.ts';
 import { confirmedBatches } from './confirmed-batches.ts';
 import { inParallel, slowStart } from './in-parallel.ts';
 import { isPodChange, type PodChange, patchPod } from './patch-pod.ts';

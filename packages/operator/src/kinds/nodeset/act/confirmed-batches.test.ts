@@ -5,7 +5,7 @@ import type { Client } from '@slurm-operator/kube';
 import { actContext } from '../../../../testing/act-context.ts';
 import { CountedReads } from '../../../../testing/counted-reads.ts';
 import type { NodesView, SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
-import type { SafeBecause, WorkerAction } from '../plan/actions.ts';
+import type { SafeBecause, WorkerAction } from '../model/actions.ts';
 import { act } from './act.ts';
 
 describe('what a delete is confirmed by', () => {

@@ -9,9 +9,9 @@ import {
   persistentVolumeClaims,
   pods,
 } from '@slurm-operator/kube';
+import type { WorkerAction } from '../model/actions.ts';
+import { type Observed, slurmNameOf } from '../model/observed.ts';
 import { hostnamePrefix, workerClaims, workerPod } from '../objects/worker-pod.ts';
-import type { WorkerAction } from '../plan/actions.ts';
-import { type Observed, slurmNameOf } from '../plan/observed.ts';
 import type { Blueprint } from './blueprint.ts';
 
 /** `claims`: the names of those that exist. */

@@ -2,8 +2,8 @@
 import { annotation, label } from '@slurm-operator/api';
 import { pods, timestamp } from '@slurm-operator/kube';
 import { cordonCauseAnnotation } from '../annotations.ts';
+import type { WorkerAction } from '../model/actions.ts';
 import { noDeadline } from '../observe/observe-worker.ts';
-import type { WorkerAction } from '../plan/actions.ts';
 import type { ActContext } from './act.ts';
 
 export type PodChange = Extract<WorkerAction, { kind: 'patch-worker' | 'mirror-state' }>;

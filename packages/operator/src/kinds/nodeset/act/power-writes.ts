@@ -2,7 +2,7 @@
 import { compressHostlist, expandHostlist, type NodeUpdate, type SlurmNode } from '@slurm-operator/slurm';
 import { maySleep } from '../autoscale/power.ts';
 import { isPoweredDown, isPoweringUp } from '../autoscale/slot-states.ts';
-import { isForeign } from '../plan/node-state.ts';
+import { isForeign } from '../model/node-state.ts';
 import type { ActContext, Of } from './act.ts';
 import { inParallel } from './in-parallel.ts';
 import { isRefusal } from './slurm-writes.ts';

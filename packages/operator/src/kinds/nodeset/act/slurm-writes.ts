@@ -1,7 +1,7 @@
 /** What is changed in Slurm itself. Every change is told with `wrote`, also one that failed: it may have been obeyed. */
 import { SlurmError } from '@slurm-operator/slurm';
 import type { SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
-import { isDownByPerson, isOfDead } from '../plan/node-state.ts';
+import { isDownByPerson, isOfDead } from '../model/node-state.ts';
 import type { ActContext, Of } from './act.ts';
 
 /** What is set down is dead at once, so it must still be the dead one: false where a list asked for now does not say so (law L11). */

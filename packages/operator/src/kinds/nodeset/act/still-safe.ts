@@ -1,8 +1,8 @@
 import type { SlurmNode } from '@slurm-operator/slurm';
 import { hasStopped } from '../autoscale/safe-to-stop.ts';
 import { isPoweringUp } from '../autoscale/slot-states.ts';
-import type { SafeBecause, WorkerAction } from '../plan/actions.ts';
-import { isDrained, isForeign } from '../plan/node-state.ts';
+import type { SafeBecause, WorkerAction } from '../model/actions.ts';
+import { isDrained, isForeign } from '../model/node-state.ts';
 
 /** Whether Slurm is the one who says that it is safe, and must therefore be asked once more. */
 export function isSlurmsWord(because: SafeBecause): boolean {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import type { Observed, SlurmNode, Worker } from '../plan/observed.ts';
+import { type Autoscale, noFailures } from '../model/autoscale.ts';
+import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { planWorkers } from '../plan/plan-workers.ts';
 import { nodeSetStatus } from '../status/status.ts';
-import { type Autoscale, noFailures } from './autoscale.ts';
 
 const settings: Autoscale = {
   min: 0,

@@ -1,7 +1,7 @@
 import type { Reason } from '@slurm-operator/api';
-import type { Observed } from '../plan/observed.ts';
-import type { WorkerPlan } from '../plan/plan-workers.ts';
-import type { Autoscale } from './autoscale.ts';
+import type { Autoscale } from '../model/autoscale.ts';
+import type { Observed } from '../model/observed.ts';
+import type { AutoscaleSummary } from './power.ts';
 import { gaveUpReason } from './wake-history.ts';
 
 /** Why an autoscaled NodeSet cannot show its capacity to Slurm, and what to do. */
@@ -26,7 +26,7 @@ export function autoscaleProblem({
 /** Wake-ups that fail, and workers that are smaller than their records, with what to do. */
 export function autoscaleDegraded(
   observed: Observed,
-  { autoscale: summary }: WorkerPlan,
+  summary: AutoscaleSummary | undefined,
 ): { readonly reason: Reason; readonly message: string } | undefined {
   if (observed.autoscale === undefined || summary === undefined) return undefined;
   const { history, nextTryAt, coolingBecause } = summary;

@@ -1,9 +1,10 @@
 /** `status.autoscale` of a NodeSet: slots by state, failures, the size of a sleeping node, and the last decision with its jobs. Pure. */
 import type { NodeSet } from '@slurm-operator/api';
 import { compressHostlist } from '@slurm-operator/slurm';
-import type { WorkerAction } from '../plan/actions.ts';
-import { type Observed, slurmNameOf } from '../plan/observed.ts';
-import type { Autoscale, AutoscaleSummary } from './autoscale.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import type { Autoscale } from '../model/autoscale.ts';
+import { type Observed, slurmNameOf } from '../model/observed.ts';
+import type { AutoscaleSummary } from './power.ts';
 
 type Status = NonNullable<NonNullable<NodeSet['status']>['autoscale']>;
 type Decision = NonNullable<Status['last']>;

@@ -1,20 +1,35 @@
 /** Law A1: a pod is desired where the last known list says neither "powered down" nor "powering down". */
-import { isHealthy } from '../plan/availability.ts';
-import type { Observed, Slot, Worker } from '../plan/observed.ts';
-import type { SlotPlan } from '../plan/slots.ts';
-import type { Autoscale } from './autoscale.ts';
-import { planCapacity } from './capacity.ts';
+
+import type { Autoscale } from '../model/autoscale.ts';
+import { isHealthy } from '../model/availability.ts';
+import type { Observed, Slot, Worker } from '../model/observed.ts';
+import { type CapacityPlan, planCapacity } from './capacity.ts';
 import { isRequested, type SlotView, slotStates } from './slot-states.ts';
+
+export interface AutoscaledSlots {
+  /** Workers that hold a slot the NodeSet wants. */
+  readonly kept: readonly Worker[];
+  /** Workers whose slot is not wanted any more, in the order they are removed. */
+  readonly surplus: readonly Worker[];
+  /** Wanted slots that no worker holds. */
+  readonly vacant: readonly Slot[];
+  readonly desired: number;
+  /** Workers whose node Slurm powered down. */
+  readonly asleep: readonly Worker[];
+  /** Workers that Slurm does not accept as the ones that it powers up. */
+  readonly notAccepted: readonly Worker[];
+  /** Workers that no Kubernetes node has room for. */
+  readonly capacity: CapacityPlan;
+  /** The state of every slot. */
+  readonly states: readonly SlotView[];
+}
 
 export function autoscaledSlots(
   observed: Observed,
   autoscale: Autoscale,
   workers: readonly Worker[],
   now: number,
-): Pick<
-  SlotPlan,
-  'kept' | 'surplus' | 'vacant' | 'desired' | 'asleep' | 'notAccepted' | 'capacity' | 'states'
-> {
+): AutoscaledSlots {
   const states = slotStates(observed, autoscale);
   const capacity = planCapacity(observed, autoscale, states, now);
   const byWorker = new Map(states.flatMap((slot) => (slot.worker ? [[slot.worker, slot] as const] : [])));

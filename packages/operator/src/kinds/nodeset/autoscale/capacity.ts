@@ -2,8 +2,9 @@
  * Which wake-ups are abandoned because no machine comes. Pure. Slurm allocates all nodes of a job at once, so a job whose last node does
  * not come holds machines for nothing: jobs are completed or abandoned as a whole, those of high priority first.
  */
-import type { Observed, Worker } from '../plan/observed.ts';
-import type { Autoscale, WakingJob } from './autoscale.ts';
+
+import type { Autoscale, WakingJob } from '../model/autoscale.ts';
+import type { Observed, Worker } from '../model/observed.ts';
 import type { SlotView } from './slot-states.ts';
 import { hasFailed } from './wake-history.ts';
 

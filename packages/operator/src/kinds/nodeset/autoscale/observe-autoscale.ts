@@ -4,7 +4,7 @@ import type { NodeSet } from '@slurm-operator/api';
 import { durationMilliseconds, quantityNumber } from '@slurm-operator/kubernetes-values';
 import { expandHostlist, type SlurmJob } from '@slurm-operator/slurm';
 import { recordConf, slurmSetName, type WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
-import type { Autoscale, WakeHistory, WakingJob } from './autoscale.ts';
+import type { Autoscale, WakeHistory, WakingJob } from '../model/autoscale.ts';
 
 /** The first release whose REST API creates nodes. */
 const creates = { major: 25, minor: 11 };

@@ -3,10 +3,10 @@
  * capacity comes back even if the operator does not.
  */
 import { reasonPrefix } from '@slurm-operator/api';
-import type { WorkerAction } from '../plan/actions.ts';
-import { isOurDrain } from '../plan/node-state.ts';
-import type { Observed } from '../plan/observed.ts';
-import type { Autoscale, WakeHistory } from './autoscale.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import type { Autoscale, WakeHistory } from '../model/autoscale.ts';
+import { isOurDrain } from '../model/node-state.ts';
+import type { Observed } from '../model/observed.ts';
 import { isHeldByManual, isPoweringUp, type SlotView } from './slot-states.ts';
 import { gaveUpReason, halfOpenAfter, hasFailed, isCooled, manualReason } from './wake-history.ts';
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { now, observed, slurmNode, withoutJobs, worker } from '../../../../testing/observed.ts';
 import type { PendingNeed } from '../../../slurm-connection/slurm-gateway.ts';
-import type { WorkerAction } from '../plan/actions.ts';
-import type { Observed, SlurmNode, Worker } from '../plan/observed.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { type Autoscale, noFailures } from '../model/autoscale.ts';
+import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { planWorkers as plan } from '../plan/plan-workers.ts';
-import { type Autoscale, noFailures } from './autoscale.ts';
 import { manualReason } from './wake-history.ts';
 
 const settings: Autoscale = {

@@ -2,17 +2,34 @@
  * Which sleeping slots are woken, which idle workers go to sleep, and which records are created: Slurm decides about jobs, this about
  * the rest. Pure. A slot that Slurm itself wakes needs nothing here: its pod is desired because its record says so.
  */
-import type { WorkerAction } from '../plan/actions.ts';
-import { isHealthy } from '../plan/availability.ts';
-import { isBusy, isRegisteredBy } from '../plan/node-state.ts';
-import type { Observed, SlurmNode } from '../plan/observed.ts';
-import type { SlotPlan } from '../plan/slots.ts';
-import type { Autoscale, AutoscaleSummary } from './autoscale.ts';
-import { notAcceptedFrom } from './autoscaled-slots.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import type { Autoscale, WakeHistory } from '../model/autoscale.ts';
+import { isHealthy } from '../model/availability.ts';
+import { isBusy, isRegisteredBy } from '../model/node-state.ts';
+import type { Observed, SlurmNode } from '../model/observed.ts';
+import { type AutoscaledSlots, notAcceptedFrom } from './autoscaled-slots.ts';
 import { planOffered } from './offered.ts';
 import { askAgain, isOutdated, otherFeatures, recordsToCreate, replaceable } from './sleeping-records.ts';
 import type { SlotView } from './slot-states.ts';
 import { wakeHistory } from './wake-history.ts';
+
+/** What a plan says about autoscaling, for the status. */
+export interface AutoscaleSummary {
+  readonly slots: readonly SlotView[];
+  readonly visible: number;
+  readonly awake: number;
+  readonly waking: number;
+  readonly sleeping: number;
+  readonly stopping: number;
+  readonly cooling: number;
+  readonly history: WakeHistory;
+  /** When sleeping slots are offered again; undefined while they are. */
+  readonly nextTryAt: number | undefined;
+  /** Why slots cool, in the words of the record; undefined while none does. */
+  readonly coolingBecause: string | undefined;
+  /** Records that the Controller is asked to create. */
+  readonly recordsToCreate: readonly string[];
+}
 
 export interface PowerPlan {
   readonly actions: readonly WorkerAction[];
@@ -26,7 +43,7 @@ export interface PowerPlan {
 
 export function planPower(
   observed: Observed,
-  { states: slots, capacity }: Pick<SlotPlan, 'states' | 'capacity'>,
+  { states: slots, capacity }: Pick<AutoscaledSlots, 'states' | 'capacity'>,
   now: number,
 ): PowerPlan {
   const { autoscale } = observed;

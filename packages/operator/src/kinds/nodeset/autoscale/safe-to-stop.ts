@@ -1,6 +1,6 @@
-import { askAbout, isBusy } from '../plan/node-state.ts';
-import type { Observed, SlurmNode, Worker } from '../plan/observed.ts';
-import type { Safety } from '../plan/safe-to-delete.ts';
+import type { Safety } from '../model/actions.ts';
+import { askAbout, isBusy } from '../model/node-state.ts';
+import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { waitsForMachine } from './capacity.ts';
 import { isPoweredDown, isPoweringUp } from './slot-states.ts';
 

@@ -1,11 +1,11 @@
 /** The records of slots that sleep: created, replaced when a worker would be another, and given its features. Pure. */
 import { featurePrefix } from '@slurm-operator/api';
-import type { WorkerAction } from '../plan/actions.ts';
-import { keptRecords } from '../plan/kept-records.ts';
-import { confIn } from '../plan/node-comment.ts';
-import { isBusy } from '../plan/node-state.ts';
-import type { Observed, SlurmNode } from '../plan/observed.ts';
-import type { Autoscale } from './autoscale.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import type { Autoscale } from '../model/autoscale.ts';
+import { keptRecords } from '../model/kept-records.ts';
+import { confIn } from '../model/node-comment.ts';
+import { isBusy } from '../model/node-state.ts';
+import type { Observed, SlurmNode } from '../model/observed.ts';
 import type { SlotView } from './slot-states.ts';
 
 export interface RecordsToCreate {

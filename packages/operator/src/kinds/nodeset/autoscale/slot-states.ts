@@ -1,7 +1,8 @@
 /** In which state each slot of an autoscaled NodeSet is, by the record that Slurm has of it. */
-import { askSlurm, isBusy, isOwn } from '../plan/node-state.ts';
-import { type Observed, type SlurmNode, slotKey, slurmNameOf, type Worker } from '../plan/observed.ts';
-import type { Autoscale } from './autoscale.ts';
+
+import type { Autoscale } from '../model/autoscale.ts';
+import { askSlurm, isBusy, isOwn } from '../model/node-state.ts';
+import { type Observed, type SlurmNode, slotKey, slurmNameOf, type Worker } from '../model/observed.ts';
 import { hasFailed, manualReason } from './wake-history.ts';
 
 export type SlotState =

@@ -3,9 +3,9 @@
  * worker that started after that has registered.
  */
 import { reasonPrefix } from '@slurm-operator/api';
-import type { SlurmNode } from '../plan/observed.ts';
-import type { Autoscale, WakeHistory } from './autoscale.ts';
-import { noFailures } from './autoscale.ts';
+import type { Autoscale, WakeHistory } from '../model/autoscale.ts';
+import { noFailures } from '../model/autoscale.ts';
+import type { SlurmNode } from '../model/observed.ts';
 import type { SlotView } from './slot-states.ts';
 
 /** What slurmctld writes on a node that did not come up in time. */

@@ -1,8 +1,8 @@
 /** Which pods are a NodeSet's: those it controls and that still look like its own; and which should become so, or stop. */
 import type { NodeSet } from '@slurm-operator/api';
 import { controllerOf, type Live, type Pod } from '@slurm-operator/kube';
+import type { Slot, SlotPod, Worker } from '../model/observed.ts';
 import { workerSelector } from '../objects/worker-template.ts';
-import type { Slot, SlotPod, Worker } from '../plan/observed.ts';
 
 export interface Belonging {
   readonly workers: readonly Worker[];

@@ -3,7 +3,7 @@ import { conditionType, type NodeSet, resourceName } from '@slurm-operator/api';
 import { type Cache, configMaps, findCondition } from '@slurm-operator/kube';
 import { controllers } from '../../../cache/resources.ts';
 import { nodeSetsAnnotation } from '../../../slurm-config/render/config-map.ts';
-import type { ConfigLines } from '../plan/observed.ts';
+import type { ConfigLines } from '../model/observed.ts';
 
 export function configLines(cache: Cache, nodeSet: NodeSet): ConfigLines {
   const { namespace, name } = nodeSet.metadata;

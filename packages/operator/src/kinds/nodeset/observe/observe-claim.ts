@@ -1,6 +1,6 @@
 import type { DeepReadonly, PersistentVolumeClaim } from '@slurm-operator/kube';
 import { claimScaledInAnnotation, claimSlotAnnotation } from '../annotations.ts';
-import type { Claim, Slot } from '../plan/observed.ts';
+import type { Claim, Slot } from '../model/observed.ts';
 
 /** A claim of this NodeSet, as the plan sees it; undefined for one that names no slot (of another owner). */
 export function observeClaim(

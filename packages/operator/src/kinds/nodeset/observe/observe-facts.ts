@@ -36,14 +36,14 @@ import {
 import type { NodesView } from '../../../slurm-connection/slurm-gateway.ts';
 import { confServerAnnotation } from '../annotations.ts';
 import { observeAutoscale, observeWakingJob } from '../autoscale/observe-autoscale.ts';
+import { resolveMaxUnavailable } from '../model/availability.ts';
+import { parseComment } from '../model/node-comment.ts';
+import type { Observed } from '../model/observed.ts';
 import { currentRevision } from '../objects/revision.ts';
 import { workerPlacement } from '../objects/worker-placement.ts';
 import { hostnamePrefix } from '../objects/worker-pod.ts';
 import { workerSelector } from '../objects/worker-template.ts';
-import { resolveMaxUnavailable } from '../plan/availability.ts';
 import { type NodeSetMemory, rememberedFacts } from '../plan/memory.ts';
-import { parseComment } from '../plan/node-comment.ts';
-import type { Observed } from '../plan/observed.ts';
 import { versionHold } from '../plan/version-order.ts';
 import { belonging } from './belonging.ts';
 import { configLines } from './config-lines.ts';

@@ -2,8 +2,8 @@
 import { annotation } from '@slurm-operator/api';
 import type { DeepReadonly, Node } from '@slurm-operator/kube';
 import { cleanReason } from '@slurm-operator/slurm';
+import type { KubeNode } from '../model/observed.ts';
 import type { Placement } from '../objects/worker-placement.ts';
-import type { KubeNode } from '../plan/observed.ts';
 import { fitsNode, mayStayOn } from './fits-node.ts';
 
 /** A kubelet that is back needs a moment to report on its pods; until then they are hearsay. */

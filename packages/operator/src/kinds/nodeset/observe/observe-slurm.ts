@@ -1,8 +1,8 @@
 /** A Slurm node, as the plan sees it. */
 import type { Deadline, SlurmNode as ListedNode } from '@slurm-operator/slurm';
 import { gpusIn, instanceTypeOf } from '../../../slurm-config/render/slurmd-conf.ts';
-import { parseComment } from '../plan/node-comment.ts';
-import type { SlurmNode } from '../plan/observed.ts';
+import { parseComment } from '../model/node-comment.ts';
+import type { SlurmNode } from '../model/observed.ts';
 
 export interface SetIdentity {
   readonly namespace: string;

@@ -2,8 +2,8 @@
 import { annotation, app, label } from '@slurm-operator/api';
 import type { DeepReadonly, Pod } from '@slurm-operator/kube';
 import { confServerAnnotation, cordonCauseAnnotation, targetNodeAnnotation } from '../annotations.ts';
+import type { CordonCause, PodProblem, Slot, Worker } from '../model/observed.ts';
 import { statePrefix } from '../plan/mirror-state.ts';
-import type { CordonCause, PodProblem, Slot, Worker } from '../plan/observed.ts';
 
 const causes = new Set<string>([
   'scale-in',

@@ -6,8 +6,8 @@
  */
 import type { DeepReadonly, Node, Pod } from '@slurm-operator/kube';
 import type { Deadline, SlurmNode as ListedNode } from '@slurm-operator/slurm';
+import type { KubeNode, SlurmNode, Worker } from '../model/observed.ts';
 import type { Placement } from '../objects/worker-placement.ts';
-import type { KubeNode, SlurmNode, Worker } from '../plan/observed.ts';
 import { observeNode } from './observe-node.ts';
 import { observeSlurmNode, type SetIdentity } from './observe-slurm.ts';
 import { observeWorker } from './observe-worker.ts';

@@ -1,9 +1,9 @@
 /** Whether something about a NodeSet waits for the next list of Slurm. */
 import type { Waiting } from '@slurm-operator/slurm';
-import type { WhyGone } from './actions.ts';
+import type { WhyGone } from '../model/actions.ts';
+import { askAbout, isOurDrain } from '../model/node-state.ts';
+import type { Observed, Worker } from '../model/observed.ts';
 import { drainTarget } from './drain-target.ts';
-import { askAbout, isOurDrain } from './node-state.ts';
-import type { Observed, Worker } from './observed.ts';
 
 /** While something waits, Slurm is listed about this often. */
 export const listAgain = 1_000;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import type { Observed } from './observed.ts';
+import type { Observed } from '../model/observed.ts';
 import { planWorkers } from './plan-workers.ts';
 
 const ours = 'slurm-operator: Pod (slurm/w-0) is pending termination for scale-in';

@@ -1,6 +1,6 @@
 /** Law L5: a claim goes only because its slot was really scaled in, and the policy for that says Delete. */
-import type { WorkerAction } from './actions.ts';
-import { type Observed, slotKey } from './observed.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { type Observed, slotKey } from '../model/observed.ts';
 import type { SlotPlan } from './slots.ts';
 
 export function claimActions(observed: Observed, slots: SlotPlan): WorkerAction[] {

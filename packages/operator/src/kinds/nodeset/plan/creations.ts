@@ -1,7 +1,7 @@
 /** Which vacant slots are filled now, and what keeps others empty. */
 import { isLeftAsleep } from '../autoscale/slot-states.ts';
-import type { WorkerAction } from './actions.ts';
-import { type Claim, type Observed, type Slot, slotKey, slurmNameOf } from './observed.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { type Claim, type Observed, type Slot, slotKey, slurmNameOf } from '../model/observed.ts';
 import { keptRevision, olderRevisionFor } from './revisions.ts';
 
 export interface CreationPlan {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
+import type { Observed, SlurmNode } from '../model/observed.ts';
 import { nodeSetStatus } from '../status/status.ts';
-import type { Observed, SlurmNode } from './observed.ts';
 import { planWorkers } from './plan-workers.ts';
 
 const deleting = { deleting: true } as const;

@@ -1,9 +1,9 @@
 /** Whether a worker that is to be removed may be deleted now. */
 import { safeToGiveUp, safeToStop } from '../autoscale/safe-to-stop.ts';
 import { isAwaited, isWakingUp } from '../autoscale/slot-states.ts';
-import type { SafeBecause, WhyGone, WorkerAction } from './actions.ts';
-import { type Observed, slotKey, type Worker } from './observed.ts';
-import { type Safety, safeToDelete } from './safe-to-delete.ts';
+import type { SafeBecause, Safety, WhyGone, WorkerAction } from '../model/actions.ts';
+import { type Observed, slotKey, type Worker } from '../model/observed.ts';
+import { safeToDelete } from './safe-to-delete.ts';
 
 export interface Departure {
   readonly deletion: WorkerAction | undefined;

@@ -1,7 +1,7 @@
 /** A plan in words, one line per change, in the order in which they begin. Nothing is carried out. Pure. */
 import { describeActions } from '../../../framework/actions.ts';
-import type { WorkerAction } from './actions.ts';
-import { slotKey } from './observed.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { slotKey } from '../model/observed.ts';
 import type { NodeSetPlan } from './plan.ts';
 
 export function describeNodeSetPlan({ actions, workers, lookAgainAt }: NodeSetPlan): string[] {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cleanReason } from '@slurm-operator/slurm';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import type { WorkerAction } from './actions.ts';
-import { cordonedPodIn } from './node-comment.ts';
-import type { Observed, SlurmNode, Worker } from './observed.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { cordonedPodIn } from '../model/node-comment.ts';
+import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { planWorkers } from './plan-workers.ts';
 
 const ours = 'slurm-operator: Pod (slurm/w-0) is pending termination for scale-in';

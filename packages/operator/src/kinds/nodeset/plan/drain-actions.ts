@@ -1,9 +1,8 @@
 /** The Slurm requests that bring a worker's node to its drain target. */
 import { reasonPrefix } from '@slurm-operator/api';
 import { cleanReason } from '@slurm-operator/slurm';
-import type { WorkerAction } from './actions.ts';
-import { isHealthy } from './availability.ts';
-import type { DrainTarget } from './drain-target.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { isHealthy } from '../model/availability.ts';
 import {
   askAbout,
   isBusy,
@@ -13,8 +12,9 @@ import {
   isOperators,
   isOurDrain,
   isRegisteredBy,
-} from './node-state.ts';
-import type { Observed, SlurmNode, Worker } from './observed.ts';
+} from '../model/node-state.ts';
+import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
+import type { DrainTarget } from './drain-target.ts';
 
 export interface DrainStep {
   readonly actions: readonly WorkerAction[];

@@ -1,10 +1,10 @@
 /** Whether a worker should be drained now, by whose will, and in which words. */
 import { reasonPrefix } from '@slurm-operator/api';
 import { cleanReason } from '@slurm-operator/slurm';
-import type { WhyGone } from './actions.ts';
-import { cordonedPodIn } from './node-comment.ts';
-import { askAbout } from './node-state.ts';
-import type { CordonCause, Observed, Worker } from './observed.ts';
+import type { WhyGone } from '../model/actions.ts';
+import { cordonedPodIn } from '../model/node-comment.ts';
+import { askAbout } from '../model/node-state.ts';
+import type { CordonCause, Observed, Worker } from '../model/observed.ts';
 
 export type DrainTarget =
   | { readonly drain: false }

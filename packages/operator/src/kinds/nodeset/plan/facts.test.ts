@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubeNode, now, observed, slurmNode, withoutJobs, worker } from '../../../../testing/observed.ts';
+import type { KubeNode, Observed, Refusal, SlurmNode } from '../model/observed.ts';
 import { slurmFacts, standingRefusal } from './facts.ts';
-import type { KubeNode, Observed, Refusal, SlurmNode } from './observed.ts';
 import { planWorkers } from './plan-workers.ts';
 
 const machine = (over: Partial<KubeNode>) => kubeNode('n0', { topology: 'topo:nowhere', ...over });

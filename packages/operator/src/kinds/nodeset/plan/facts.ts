@@ -1,11 +1,11 @@
 /** Facts carried across: from Slurm to the pod (deadline, protection) and from Kubernetes to the Slurm node (comment, features, topology). */
 import { featurePrefix } from '@slurm-operator/api';
-import type { WhyGone, WorkerAction } from './actions.ts';
-import { isHealthy } from './availability.ts';
+import type { WhyGone, WorkerAction } from '../model/actions.ts';
+import { isHealthy } from '../model/availability.ts';
+import { commentOf, confIn, cordonedPodIn } from '../model/node-comment.ts';
+import { askAbout, isBusy, isRegisteredBy } from '../model/node-state.ts';
+import type { Observed, Refusal, SlurmNode, Worker } from '../model/observed.ts';
 import { cordonToKeep, type DrainTarget, isCordonedByPerson } from './drain-target.ts';
-import { commentOf, confIn, cordonedPodIn } from './node-comment.ts';
-import { askAbout, isBusy, isRegisteredBy } from './node-state.ts';
-import type { Observed, Refusal, SlurmNode, Worker } from './observed.ts';
 
 type Patch = Extract<WorkerAction, { kind: 'patch-worker' }>;
 

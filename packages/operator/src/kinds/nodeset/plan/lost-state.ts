@@ -1,8 +1,8 @@
 /** What a slurmctld that lost its state means for workers: which ones it forgot, and how long these are kept. */
-import type { WhyGone } from './actions.ts';
-import { isAvailable } from './availability.ts';
-import { askAbout } from './node-state.ts';
-import type { Observed, Worker } from './observed.ts';
+import type { WhyGone } from '../model/actions.ts';
+import { isAvailable } from '../model/availability.ts';
+import { askAbout } from '../model/node-state.ts';
+import type { Observed, Worker } from '../model/observed.ts';
 
 /** A worker that Slurm does not list is given this long after it became ready. */
 export const registrationGrace = 3 * 60_000;

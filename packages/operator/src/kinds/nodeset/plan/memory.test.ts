@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, worker } from '../../../../testing/observed.ts';
+import type { SlurmView, Worker } from '../model/observed.ts';
 import {
   backoffOf,
   emptyMemory,
@@ -11,7 +12,6 @@ import {
   withNotes,
   withObservation,
 } from './memory.ts';
-import type { SlurmView, Worker } from './observed.ts';
 
 const minutes = (count: number) => count * 60_000;
 const unknown: SlurmView = { kind: 'unknown', since: 0, why: '' };

@@ -2,8 +2,8 @@
  * What is remembered about a NodeSet between two reconciles: a value that goes into a plan and comes out of it. Losing it costs time,
  * never safety. Pure.
  */
-import type { WorkerAction } from './actions.ts';
-import { type Observed, type Refusal, type SlurmView, slotKey, type Worker } from './observed.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { type Observed, type Refusal, type SlurmView, slotKey, type Worker } from '../model/observed.ts';
 
 export interface NodeSetMemory {
   /** Slurm node name → when it was last changed, or may have been. */

@@ -1,7 +1,7 @@
 /** What Slurm says of a node, as conditions of its pod: so that `kubectl` shows a drain, and why, without asking Slurm. */
-import type { WorkerAction } from './actions.ts';
-import { askAbout } from './node-state.ts';
-import type { Observed, SlurmNode, Worker } from './observed.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { askAbout } from '../model/node-state.ts';
+import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 
 /** Every condition of ours on a pod begins with this. */
 export const statePrefix = 'SlurmNodeState';

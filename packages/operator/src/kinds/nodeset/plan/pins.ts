@@ -1,6 +1,6 @@
 /** pinToNode: which machine each ordinal returns to. */
 import type { NodeSet } from '@slurm-operator/api';
-import type { Observed } from './observed.ts';
+import type { Observed } from '../model/observed.ts';
 
 /** The machine that each ordinal returns to now. One that takes no pod at the moment is left out, see {@link rememberedPins}. */
 export function pins(

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import { isHealthy } from './availability.ts';
-import type { Observed, SlurmNode, Worker } from './observed.ts';
+import { isHealthy } from '../model/availability.ts';
+import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { planWorkers } from './plan-workers.ts';
 import { joinsWithin } from './safe-to-delete.ts';
 

@@ -3,11 +3,13 @@
  * No I/O, no clock, nothing remembered. The laws it keeps (L1 … L11) are property tests beside it.
  */
 import type { Waiting } from '@slurm-operator/slurm';
-import type { AutoscaleSummary } from '../autoscale/autoscale.ts';
-import { planPower } from '../autoscale/power.ts';
+import { type AutoscaleSummary, planPower } from '../autoscale/power.ts';
 import { isWakingUp } from '../autoscale/slot-states.ts';
-import type { WorkerAction } from './actions.ts';
-import { isAvailable, isOutOfReach } from './availability.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { isAvailable, isOutOfReach } from '../model/availability.ts';
+import type { KeptRecord } from '../model/kept-records.ts';
+import { isOwn } from '../model/node-state.ts';
+import type { Observed, SlotPod, Worker } from '../model/observed.ts';
 import { listAgain, slurmIsBehindUs, waitingFor } from './awaits-slurm.ts';
 import { claimActions, unmarkedSlots } from './claims.ts';
 import { planCreations } from './creations.ts';
@@ -15,10 +17,7 @@ import { departureOf, staying } from './departures.ts';
 import { type DrainStep, drainActions } from './drain-actions.ts';
 import { drainTarget } from './drain-target.ts';
 import { cordonNote, podFacts, slurmFacts } from './facts.ts';
-import type { KeptRecord } from './kept-records.ts';
 import { mirrorState } from './mirror-state.ts';
-import { isOwn } from './node-state.ts';
-import type { Observed, SlotPod, Worker } from './observed.ts';
 import { type RecordPlan, recordActions } from './records.ts';
 import { chooseRemovals, type Removals } from './removals.ts';
 import { planSlots } from './slots.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CountedReads } from '../../../../testing/counted-reads.ts';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
+import type { Claim, KubeNode, Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { nodeSetStatus } from '../status/status.ts';
-import type { Claim, KubeNode, Observed, SlurmNode, Worker } from './observed.ts';
 import { planWorkers } from './plan-workers.ts';
 
 const small = 100;

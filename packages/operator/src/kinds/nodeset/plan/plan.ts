@@ -7,7 +7,9 @@ import type { Waiting } from '@slurm-operator/slurm';
 import type { CustomAction } from '../../../framework/actions.ts';
 import type { Plan } from '../../../framework/define-reconciler.ts';
 import type { Problem } from '../../../framework/status/conditions.ts';
-import type { WorkerAction } from './actions.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { isOwn } from '../model/node-state.ts';
+import type { Observed, Worker } from '../model/observed.ts';
 import {
   planWindow,
   type ReservationAnswer,
@@ -15,8 +17,6 @@ import {
   type WindowPlan,
 } from './maintenance-window.ts';
 import { type NodeSetMemory, rememberedFacts, restAfter, withObservation } from './memory.ts';
-import { isOwn } from './node-state.ts';
-import type { Observed, Worker } from './observed.ts';
 import { pins } from './pins.ts';
 import { planWorkers, type WorkerPlan } from './plan-workers.ts';
 import { keptRevision, type ObservedRevisions, planRevisions } from './revisions.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kubeNode, now, observed, slurmNode, withoutJobs } from '../../../../testing/observed.ts';
-import type { Observed, SlurmNode } from './observed.ts';
+import type { Observed, SlurmNode } from '../model/observed.ts';
 import { planWorkers } from './plan-workers.ts';
 
 interface Case {

@@ -1,11 +1,11 @@
 /** Slurm node records that outlived their worker. */
 import { featurePrefix, reasonPrefix } from '@slurm-operator/api';
 import { isLeftAsleep } from '../autoscale/slot-states.ts';
-import type { WorkerAction } from './actions.ts';
-import { type KeptRecord, keptRecords } from './kept-records.ts';
-import { parseComment } from './node-comment.ts';
-import { askSlurm, hasDrain, isBusy, isForeign, isOurDrain } from './node-state.ts';
-import { type Observed, type SlurmNode, slurmNameOf } from './observed.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { type KeptRecord, keptRecords } from '../model/kept-records.ts';
+import { parseComment } from '../model/node-comment.ts';
+import { askSlurm, hasDrain, isBusy, isForeign, isOurDrain } from '../model/node-state.ts';
+import { type Observed, type SlurmNode, slurmNameOf } from '../model/observed.ts';
 import type { SlotPlan } from './slots.ts';
 
 export interface RecordPlan {

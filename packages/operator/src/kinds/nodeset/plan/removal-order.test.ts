@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import type { Worker } from './observed.ts';
+import type { Worker } from '../model/observed.ts';
 import { planWorkers } from './plan-workers.ts';
 import { removalOrder } from './removal-order.ts';
 

@@ -1,5 +1,5 @@
 /** Which worker goes first when some must go: the one whose loss costs least. */
-import type { Worker } from './observed.ts';
+import type { Worker } from '../model/observed.ts';
 
 const phaseRank: Record<Worker['phase'], number> = {
   Failed: 0,

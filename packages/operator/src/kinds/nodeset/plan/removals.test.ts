@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
+import type { Observed, Worker } from '../model/observed.ts';
 import { nodeSetStatus } from '../status/status.ts';
 import { lossGrace, lossPatience, registrationGrace } from './lost-state.ts';
-import type { Observed, Worker } from './observed.ts';
 import { planWorkers } from './plan-workers.ts';
 import { controllerWarmup } from './removals.ts';
 

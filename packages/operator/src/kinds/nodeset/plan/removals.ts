@@ -3,11 +3,11 @@
  * Selection is not deletion: a worker to remove is drained, and deleted only when `safeToDelete` says so. Nothing here is
  * remembered between two plans, so a worker that no rule names any more is kept, and undrained, again.
  */
-import type { WhyGone } from './actions.ts';
-import { deadFrom, isAvailable, isCurrent, isHealthy } from './availability.ts';
+import type { WhyGone } from '../model/actions.ts';
+import { deadFrom, isAvailable, isCurrent, isHealthy } from '../model/availability.ts';
+import { askAbout } from '../model/node-state.ts';
+import type { Observed, Worker } from '../model/observed.ts';
 import { hasLostState, replacedFrom, timeText, unregisteredOf } from './lost-state.ts';
-import { askAbout } from './node-state.ts';
-import type { Observed, Worker } from './observed.ts';
 import { removalOrder } from './removal-order.ts';
 import type { SlotPlan } from './slots.ts';
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
 import { describeActions } from '../../../framework/actions.ts';
-import type { Observed, Worker } from './observed.ts';
+import type { Observed, Worker } from '../model/observed.ts';
 import { planWorkers } from './plan-workers.ts';
 import {
   keptRevision,

@@ -2,10 +2,10 @@
 import { label, type NodeSet } from '@slurm-operator/api';
 import { type ControllerRevision, controllerReference, controllerRevisions } from '@slurm-operator/kube';
 import type { Action } from '../../../framework/actions.ts';
+import { isHealthy } from '../model/availability.ts';
+import type { Observed, Slot } from '../model/observed.ts';
 import { revisionData } from '../objects/revision.ts';
 import { workerSelector } from '../objects/worker-template.ts';
-import { isHealthy } from './availability.ts';
-import type { Observed, Slot } from './observed.ts';
 
 export interface RecordedRevision {
   readonly name: string;

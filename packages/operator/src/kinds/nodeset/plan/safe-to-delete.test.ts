@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import type { SafeBecause } from './actions.ts';
-import type { Observed, SlurmNode, Worker } from './observed.ts';
+import type { SafeBecause } from '../model/actions.ts';
+import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { joinsWithin, safeToDelete } from './safe-to-delete.ts';
 
 const unknown = { slurm: { kind: 'unknown', since: 0, why: 'slurmrestd is paused' } } as const;

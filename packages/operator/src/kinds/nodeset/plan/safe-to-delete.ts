@@ -1,17 +1,7 @@
-import type { SafeBecause } from './actions.ts';
+import type { Safety } from '../model/actions.ts';
+import { askAbout, isDrained, isForeign } from '../model/node-state.ts';
+import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { hasLostState, replacedFrom, timeText, unregisteredOf } from './lost-state.ts';
-import { askAbout, isDrained, isForeign } from './node-state.ts';
-import type { Observed, SlurmNode, Worker } from './observed.ts';
-
-export type Safety =
-  | { readonly safe: true; readonly because: SafeBecause }
-  | {
-      readonly safe: false;
-      readonly why: string;
-      readonly blind: boolean;
-      /** When time alone may make it safe. */
-      readonly until?: number;
-    };
 
 /**
  * A slurmd that has just got its machine, or has just been started, or whose slurmctld has, may join Slurm at any moment and be given

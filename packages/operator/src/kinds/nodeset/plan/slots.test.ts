@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import type { KubeNode, Observed, SlurmNode, Worker } from './observed.ts';
+import type { KubeNode, Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { planWorkers } from './plan-workers.ts';
 
 test('upstream item 12: of two workers in one slot the better one stays', () => {

@@ -1,32 +1,17 @@
 /** Which slots a NodeSet should fill, given those that are taken. */
-import { autoscaledSlots } from '../autoscale/autoscaled-slots.ts';
-import { type CapacityPlan, enoughCapacity } from '../autoscale/capacity.ts';
-import type { SlotView } from '../autoscale/slot-states.ts';
-import { type Observed, type Slot, slotKey, type Worker } from './observed.ts';
+import { type AutoscaledSlots, autoscaledSlots } from '../autoscale/autoscaled-slots.ts';
+import { enoughCapacity } from '../autoscale/capacity.ts';
+import { type Observed, type Slot, slotKey, type Worker } from '../model/observed.ts';
 import { removalOrder } from './removal-order.ts';
 
 type RemovalOrder = (a: Worker, b: Worker) => number;
 
-export interface SlotPlan {
-  /** Workers that hold a slot the NodeSet wants. */
-  readonly kept: readonly Worker[];
-  /** Workers whose slot is not wanted any more, in the order they go. */
-  readonly surplus: readonly Worker[];
+/** What autoscaling adds is empty without it. */
+export interface SlotPlan extends AutoscaledSlots {
   /** Workers beyond the first in one slot. */
   readonly duplicates: readonly Worker[];
   /** Workers of the other scaling mode. */
   readonly wrongMode: readonly Worker[];
-  /** Wanted slots that no worker holds. */
-  readonly vacant: readonly Slot[];
-  readonly desired: number;
-  /** Autoscale: workers whose node Slurm powered down. */
-  readonly asleep: readonly Worker[];
-  /** Autoscale: workers that Slurm does not accept as the ones that it powers up. */
-  readonly notAccepted: readonly Worker[];
-  /** Autoscale: workers that no machine comes for. */
-  readonly capacity: CapacityPlan;
-  /** Autoscale: the state of every slot. */
-  readonly states: readonly SlotView[];
 }
 
 export function planSlots(observed: Observed, now: number): SlotPlan {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import type { WorkerAction } from './actions.ts';
-import type { SlurmNode, Worker } from './observed.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import type { SlurmNode, Worker } from '../model/observed.ts';
 import { planWorkers } from './plan-workers.ts';
 
 const shared = { slurmName: 'w-1', nodeName: 'n1' };

@@ -1,4 +1,4 @@
-import type { Observed, Worker } from './observed.ts';
+import type { Observed, Worker } from '../model/observed.ts';
 
 /**
  * Workers that are not behind the Slurm node of their name, because another one is: on the network of its machine a worker is called

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import type { Observed, SlurmNode } from './observed.ts';
+import type { Observed, SlurmNode } from '../model/observed.ts';
 import { planWorkers as plan } from './plan-workers.ts';
 
 const drained = { flags: new Set(['DRAIN']), reason: 'slurm-operator: going' };

@@ -1,5 +1,5 @@
 /** When a change of a NodeSet is over: at the earliest, likely, and at the latest; and what stands in its way. Pure. */
-import type { Observed } from '../plan/observed.ts';
+import type { Observed } from '../model/observed.ts';
 import { type Simulation, simulate } from './simulate.ts';
 import type { Durations, SimulatedJob } from './virtual-world.ts';
 

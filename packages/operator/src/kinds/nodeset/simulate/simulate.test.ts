@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import { noFailures } from '../autoscale/autoscale.ts';
+import { noFailures } from '../model/autoscale.ts';
 import { type Simulation, simulate } from './simulate.ts';
 import type { SimulatedJob } from './virtual-world.ts';
 

@@ -2,9 +2,9 @@
  * A dry run: the plan of a NodeSet in virtual time. It decides nothing itself, so what it shows is what the operator would do if jobs,
  * starts and terminations took the given times. Pure.
  */
-import type { WhyGone, WorkerAction } from '../plan/actions.ts';
-import { isAvailable } from '../plan/availability.ts';
-import type { Observed } from '../plan/observed.ts';
+import type { WhyGone, WorkerAction } from '../model/actions.ts';
+import { isAvailable } from '../model/availability.ts';
+import type { Observed } from '../model/observed.ts';
 import { planWorkers, type WorkerPlan } from '../plan/plan-workers.ts';
 import { keptRevision } from '../plan/revisions.ts';
 import { type Durations, type SimulatedJob, VirtualWorld } from './virtual-world.ts';

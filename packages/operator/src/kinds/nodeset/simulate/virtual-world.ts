@@ -2,8 +2,8 @@
  * The effects of the actions of a plan: pods that start and end after typical times, jobs that end when they are expected to. The
  * decisions are not here; they are the plan's. Pure: time is an argument.
  */
-import type { WorkerAction } from '../plan/actions.ts';
-import { type Claim, type Observed, type SlurmNode, slurmNameOf, type Worker } from '../plan/observed.ts';
+import type { WorkerAction } from '../model/actions.ts';
+import { type Claim, type Observed, type SlurmNode, slurmNameOf, type Worker } from '../model/observed.ts';
 
 export interface SimulatedJob {
   readonly id: number;

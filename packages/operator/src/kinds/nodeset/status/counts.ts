@@ -1,8 +1,8 @@
 /** The numbers in the status of a NodeSet. Pure. */
 import type { NodeSet } from '@slurm-operator/api';
-import { isAvailable, isCurrent, isHealthy } from '../plan/availability.ts';
-import { hasDrain, isBusy, isForeign } from '../plan/node-state.ts';
-import type { Observed, SlurmNode } from '../plan/observed.ts';
+import { isAvailable, isCurrent, isHealthy } from '../model/availability.ts';
+import { hasDrain, isBusy, isForeign } from '../model/node-state.ts';
+import type { Observed, SlurmNode } from '../model/observed.ts';
 import { nodeOf } from './words.ts';
 
 export type Counts = Required<

@@ -3,9 +3,9 @@ import { annotation, conditionType } from '@slurm-operator/api';
 import type { Condition, Problem } from '../../../framework/status/conditions.ts';
 import type { WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
 import { autoscaleDegraded } from '../autoscale/autoscale-problem.ts';
+import { isForeign } from '../model/node-state.ts';
+import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { standingRefusal } from '../plan/facts.ts';
-import { isForeign } from '../plan/node-state.ts';
-import type { Observed, SlurmNode, Worker } from '../plan/observed.ts';
 import type { WorkerPlan } from '../plan/plan-workers.ts';
 import { nodesOf } from './counts.ts';
 import { names } from './words.ts';
@@ -15,7 +15,7 @@ export function degraded(observed: Observed, plan: WorkerPlan, problem: Problem 
   const nodes = nodesOf(observed);
   if (problem !== undefined) return { type, status: 'True', ...problem };
   if (observed.workersEnded !== undefined) return { type, status: 'True', ...observed.workersEnded };
-  const wakes = autoscaleDegraded(observed, plan);
+  const wakes = autoscaleDegraded(observed, plan.autoscale);
   if (wakes !== undefined) return { type, status: 'True', ...wakes };
   const odd = nodes.flatMap((node) => sizeMismatch(node, observed.size));
   if (odd.length > 0) {

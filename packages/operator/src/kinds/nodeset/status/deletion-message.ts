@@ -1,7 +1,7 @@
 /** What the deletion of a NodeSet waits for, and what to do where waiting does not help. */
-import { isOutOfReach } from '../plan/availability.ts';
-import { describeKept } from '../plan/kept-records.ts';
-import type { Observed, Worker } from '../plan/observed.ts';
+import { isOutOfReach } from '../model/availability.ts';
+import { describeKept } from '../model/kept-records.ts';
+import type { Observed, Worker } from '../model/observed.ts';
 import type { WorkerPlan } from '../plan/plan-workers.ts';
 
 export function deletionMessage(observed: Observed, plan: WorkerPlan, now: number): string {

@@ -1,10 +1,10 @@
 /** The condition Progressing of a NodeSet. Pure. */
 import { conditionType } from '@slurm-operator/api';
 import type { Condition } from '../../../framework/status/conditions.ts';
-import { isCurrent } from '../plan/availability.ts';
-import { describeKept } from '../plan/kept-records.ts';
-import { isBusy } from '../plan/node-state.ts';
-import type { Observed, Worker } from '../plan/observed.ts';
+import { isCurrent } from '../model/availability.ts';
+import { describeKept } from '../model/kept-records.ts';
+import { isBusy } from '../model/node-state.ts';
+import type { Observed, Worker } from '../model/observed.ts';
 import type { WorkerPlan } from '../plan/plan-workers.ts';
 import type { Counts } from './counts.ts';
 import { nodeOf } from './words.ts';

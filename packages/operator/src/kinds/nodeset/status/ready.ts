@@ -2,10 +2,10 @@
 import { conditionType } from '@slurm-operator/api';
 import type { Condition, Problem } from '../../../framework/status/conditions.ts';
 import { autoscaleProblem } from '../autoscale/autoscale-problem.ts';
-import { isHealthy } from '../plan/availability.ts';
+import { isHealthy } from '../model/availability.ts';
+import { askAbout } from '../model/node-state.ts';
+import type { Observed } from '../model/observed.ts';
 import { hasLostState, replacedFrom, timeText, unregisteredOf } from '../plan/lost-state.ts';
-import { askAbout } from '../plan/node-state.ts';
-import type { Observed } from '../plan/observed.ts';
 import type { WorkerPlan } from '../plan/plan-workers.ts';
 import { foreignNode } from '../plan/safe-to-delete.ts';
 import type { Counts } from './counts.ts';

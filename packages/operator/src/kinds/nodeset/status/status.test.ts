@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kubeNode, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
 import type { Problem } from '../../../framework/status/conditions.ts';
-import type { Observed } from '../plan/observed.ts';
+import type { Observed } from '../model/observed.ts';
 import { planWorkers } from '../plan/plan-workers.ts';
 import { nodeSetStatus } from './status.ts';
 

@@ -1,8 +1,8 @@
 /** The conditions of a NodeSet, each with what to do. Pure. */
 import { conditionType } from '@slurm-operator/api';
 import type { Condition, Problem } from '../../../framework/status/conditions.ts';
-import { hasOldKeys } from '../plan/availability.ts';
-import type { Observed } from '../plan/observed.ts';
+import { hasOldKeys } from '../model/availability.ts';
+import type { Observed } from '../model/observed.ts';
 import type { WorkerPlan } from '../plan/plan-workers.ts';
 import { type Counts, countsOf } from './counts.ts';
 import { degraded } from './degraded.ts';

@@ -1,6 +1,6 @@
 /** What the messages of a NodeSet share. Pure. */
-import { isOwn } from '../plan/node-state.ts';
-import type { Observed, SlurmNode, Worker } from '../plan/observed.ts';
+import { isOwn } from '../model/node-state.ts';
+import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 
 /** The Slurm node of a worker, if Slurm has one that is its own. */
 export function nodeOf({ slurm }: Observed, worker: Worker): SlurmNode | undefined {

@@ -132,3 +132,14 @@ export type WorkerAction =
   | { readonly kind: 'mark-claim'; readonly name: string; readonly uid: string; readonly scaledIn: boolean }
   | { readonly kind: 'own-claim'; readonly name: string; readonly uid: string; readonly owned: boolean }
   | { readonly kind: 'delete-claim'; readonly name: string; readonly uid: string };
+
+/** Whether a pod may be deleted without harm to a job. */
+export type Safety =
+  | { readonly safe: true; readonly because: SafeBecause }
+  | {
+      readonly safe: false;
+      readonly why: string;
+      readonly blind: boolean;
+      /** When time alone may make it safe. */
+      readonly until?: number;
+    };

@@ -6,8 +6,8 @@
 import type { NodeBaseState } from '@slurm-operator/slurm';
 import type { WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
 import type { PendingNeeds } from '../../../slurm-connection/slurm-gateway.ts';
-import type { Autoscale, WakingJob } from '../autoscale/autoscale.ts';
 import type { Slot } from '../objects/worker-pod.ts';
+import type { Autoscale, WakingJob } from './autoscale.ts';
 
 export { type Slot, slotKey } from '../objects/worker-pod.ts';
 

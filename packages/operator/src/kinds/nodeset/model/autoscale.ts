@@ -1,5 +1,4 @@
 import type { WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
-import type { SlotView } from './slot-states.ts';
 
 /** What an autoscaled NodeSet asks for, as the plan sees it. Times are milliseconds. */
 export interface Autoscale {
@@ -50,22 +49,4 @@ export interface WakingJob {
   readonly id: string;
   readonly priority: number;
   readonly nodes: readonly string[];
-}
-
-/** What a plan says about autoscaling, for the status. */
-export interface AutoscaleSummary {
-  readonly slots: readonly SlotView[];
-  readonly visible: number;
-  readonly awake: number;
-  readonly waking: number;
-  readonly sleeping: number;
-  readonly stopping: number;
-  readonly cooling: number;
-  readonly history: WakeHistory;
-  /** When sleeping slots are offered again; undefined while they are. */
-  readonly nextTryAt: number | undefined;
-  /** Why slots cool, in the words of the record; undefined while none does. */
-  readonly coolingBecause: string | undefined;
-  /** Records that the Controller is asked to create. */
-  readonly recordsToCreate: readonly string[];
 }
