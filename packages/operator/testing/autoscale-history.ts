@@ -1,10 +1,11 @@
 /** Random histories of an autoscaled NodeSet, and the laws A1 to A6 at every step and at the end. */
 import fc from 'fast-check';
-import { type Autoscale, noFailures } from '../src/kinds/nodeset/model/autoscale.ts';
+import type { Autoscale } from '../src/kinds/nodeset/model/autoscale.ts';
 import type { Observed } from '../src/kinds/nodeset/model/observed.ts';
 import { planWorkers, type WorkerPlan } from '../src/kinds/nodeset/plan/plan-workers.ts';
 import { LawBroken } from './check-laws.ts';
-import { type Event, happen, newWorld, settle } from './nodeset-history.ts';
+import { type Event, failures, happen, newWorld, settle } from './nodeset-history.ts';
+import { autoscaled } from './observed.ts';
 import { sleepingNode } from './simulated-power.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
@@ -21,18 +22,7 @@ export const autoscaleEvent: fc.Arbitrary<Event> = fc.oneof(
   {
     weight: 8,
     arbitrary: one(
-      'new-revision',
-      'crash',
-      'cache-lags',
-      'cache-catches-up',
-      'slurm-down',
-      'slurm-up',
-      'fail-pod',
-      'restart-slurmd',
-      'lose-machine',
-      'machine-back',
-      'image-lost',
-      'image-back',
+      ...failures,
       'cordon-pod',
       'uncordon-pod',
       'admin-drain',
@@ -74,25 +64,17 @@ export const autoscaleStart = fc.record({
   first: fc.constantFrom('time', 'jobs-unlisted', 'admin-drain', 'slurm'),
 });
 
-const settings = (over: Partial<Autoscale>): Autoscale => ({
-  min: 0,
-  max: 4,
-  spare: 0,
-  idleAfter: 4_000,
-  wake: 'OnDemand',
-  giveUpAfter: 20_000,
-  retryAfter: 600_000,
-  protectAfter: 2,
-  shape: 'CPUs=1 Feature=workers',
-  size: { cpus: 1, memory: 1, gpus: 0 },
-  shapeSource: 'Limits',
-  conf: 'c0ffee00',
-  feature: 'workers',
-  recordsBy: 'Rest',
-  unsupported: undefined,
-  history: noFailures,
-  ...over,
-});
+const settings = (over: Partial<Autoscale>): Autoscale =>
+  autoscaled({
+    idleAfter: 4_000,
+    giveUpAfter: 20_000,
+    protectAfter: 2,
+    shape: 'CPUs=1 Feature=workers',
+    size: { cpus: 1, memory: 1, gpus: 0 },
+    conf: 'c0ffee00',
+    feature: 'workers',
+    ...over,
+  });
 
 export function checkAutoscaleLaws(runs: number, seed: number): number {
   let checked = 0;
@@ -192,7 +174,7 @@ function step(world: SimulatedWorld, each: Event): void {
       world.spec.autoscale = undefined;
       return;
     case 'autoscale-on':
-      world.spec.autoscale ??= settings({});
+      world.spec.autoscale ??= settings({ max: 4 });
       return;
     case 'admin-undrain':
       return adminsResume(world);

@@ -14,6 +14,22 @@ const n = fc.nat({ max: 7 });
 
 export type Event = { readonly does: string; readonly n: number };
 
+/** What happens to the workers of every NodeSet, besides its own settings. */
+export const failures = [
+  'new-revision',
+  'crash',
+  'cache-lags',
+  'cache-catches-up',
+  'slurm-down',
+  'slurm-up',
+  'fail-pod',
+  'restart-slurmd',
+  'lose-machine',
+  'machine-back',
+  'image-lost',
+  'image-back',
+] as const;
+
 /** Weighted towards the operator and the machinery, so that histories get somewhere. */
 export const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ does: fc.constant('operator'), n }) },
@@ -25,18 +41,7 @@ export const event: fc.Arbitrary<Event> = fc.oneof(
     arbitrary: fc.record({
       does: fc.constantFrom(
         'scale',
-        'new-revision',
-        'crash',
-        'cache-lags',
-        'cache-catches-up',
-        'slurm-down',
-        'slurm-up',
-        'fail-pod',
-        'restart-slurmd',
-        'lose-machine',
-        'machine-back',
-        'image-lost',
-        'image-back',
+        ...failures,
         'cordon-node',
         'uncordon-node',
         'cordon-pod',

@@ -1,4 +1,5 @@
 /** Things as the NodeSet plan sees them, all well unless told otherwise. */
+import { type Autoscale, noFailures } from '../src/kinds/nodeset/model/autoscale.ts';
 import type { KubeNode, Observed, SlurmNode, Worker } from '../src/kinds/nodeset/model/observed.ts';
 
 export const now = 10_000_000_000;
@@ -131,6 +132,42 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
   };
 }
 
+/** What an autoscaled NodeSet asks for. */
+export function autoscaled(over: Partial<Autoscale> = {}): Autoscale {
+  return {
+    min: 0,
+    max: 3,
+    spare: 0,
+    idleAfter: 60_000,
+    wake: 'OnDemand',
+    giveUpAfter: 300_000,
+    retryAfter: 600_000,
+    protectAfter: 3,
+    shape: 'CPUs=4 Feature=w RealMemory=4000',
+    size: { cpus: 4, memory: 4000, gpus: 0 },
+    shapeSource: 'Limits',
+    conf: '',
+    feature: 'w',
+    recordsBy: 'Rest',
+    unsupported: undefined,
+    history: noFailures,
+    ...over,
+  };
+}
+
+/** A worker whose pod no Kubernetes node has taken yet. */
+export const unplacedWorker = (ordinal: number, over: Partial<Worker> = {}): Worker =>
+  worker(ordinal, {
+    phase: 'Pending',
+    nodeName: undefined,
+    placedAt: undefined,
+    ready: false,
+    readySince: undefined,
+    startedAt: undefined,
+    everStarted: false,
+    ...over,
+  });
+
 /** The same, while the jobs have not been listed. */
 export function withoutJobs(given: Observed): Observed {
   if (given.slurm.kind === 'unknown') return given;
@@ -142,16 +179,9 @@ type Identity = Pick<Worker, 'name' | 'uid' | 'slot' | 'slurmName' | 'revision' 
 /** A pod that was created just now, and has no machine yet. */
 export function pendingPod(identity: Identity, createdAt: number): Worker {
   return {
-    ...worker(0),
+    ...unplacedWorker(0),
     resourceVersion: '',
     address: `address-of-${identity.uid}`,
-    phase: 'Pending',
-    nodeName: undefined,
-    placedAt: undefined,
-    ready: false,
-    readySince: undefined,
-    startedAt: undefined,
-    everStarted: false,
     createdAt,
     slurmConditions: new Map(),
     ...identity,

@@ -1,30 +1,13 @@
 /** What an autoscaled NodeSet that cannot work says in its conditions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import { type Autoscale, noFailures } from '../model/autoscale.ts';
+import { autoscaled, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
+import type { Autoscale } from '../model/autoscale.ts';
 import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { planWorkers } from '../plan/plan-workers.ts';
 import { nodeSetStatus } from '../status/status.ts';
 
-const settings: Autoscale = {
-  min: 0,
-  max: 1,
-  spare: 0,
-  idleAfter: 60_000,
-  wake: 'OnDemand',
-  giveUpAfter: 300_000,
-  retryAfter: 600_000,
-  protectAfter: 3,
-  shape: 'CPUs=4 Feature=w RealMemory=4000',
-  size: { cpus: 4, memory: 4000, gpus: 0 },
-  shapeSource: 'Spec',
-  conf: '',
-  feature: 'w',
-  recordsBy: 'Rest',
-  unsupported: undefined,
-  history: noFailures,
-};
+const settings = autoscaled({ max: 1, shapeSource: 'Spec' });
 const asleep = (over: Partial<SlurmNode> = {}) =>
   slurmNode(0, { flags: new Set(['CLOUD', 'POWERED_DOWN']), slurmdStartedAt: undefined, ...over });
 

@@ -1,31 +1,21 @@
 /** What happens when no machine comes for a worker: whole jobs, the order of priority, and slots that are not offered for a while. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
+import {
+  autoscaled,
+  now,
+  observed,
+  slurmNode,
+  unplacedWorker,
+  worker,
+} from '../../../../testing/observed.ts';
 import type { WorkerAction } from '../model/actions.ts';
-import { type Autoscale, noFailures, type WakingJob } from '../model/autoscale.ts';
+import type { Autoscale, WakingJob } from '../model/autoscale.ts';
 import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { planWorkers } from '../plan/plan-workers.ts';
 import { gaveUpReason, halfOpenAfter } from './wake-history.ts';
 
-const settings: Autoscale = {
-  min: 0,
-  max: 4,
-  spare: 0,
-  idleAfter: 3_600_000,
-  wake: 'OnDemand',
-  giveUpAfter: 300_000,
-  retryAfter: 600_000,
-  protectAfter: 3,
-  shape: 'CPUs=4 Feature=w RealMemory=4000',
-  size: { cpus: 4, memory: 4000, gpus: 0 },
-  shapeSource: 'Limits',
-  conf: '',
-  feature: 'w',
-  recordsBy: 'Rest',
-  unsupported: undefined,
-  history: noFailures,
-};
+const settings = autoscaled({ max: 4, idleAfter: 3_600_000 });
 
 const node = (ordinal: number, base: SlurmNode['base'], flags: string[], over: Partial<SlurmNode> = {}) =>
   slurmNode(ordinal, {
@@ -44,14 +34,7 @@ const failed = (ordinal: number, ago: number) =>
     reasonSetAt: now - ago,
   });
 const pending = (ordinal: number, age: number, over: Partial<Worker> = {}) =>
-  worker(ordinal, {
-    phase: 'Pending',
-    nodeName: undefined,
-    placedAt: undefined,
-    ready: false,
-    readySince: undefined,
-    startedAt: undefined,
-    everStarted: false,
+  unplacedWorker(ordinal, {
     createdAt: now - age,
     problem: { kind: 'unschedulable', message: '0/3 nodes are available' },
     ...over,

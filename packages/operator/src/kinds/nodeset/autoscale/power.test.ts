@@ -1,31 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { now, observed, slurmNode, withoutJobs, worker } from '../../../../testing/observed.ts';
+import {
+  autoscaled,
+  now,
+  observed,
+  slurmNode,
+  unplacedWorker,
+  withoutJobs,
+  worker,
+} from '../../../../testing/observed.ts';
 import type { PendingNeed } from '../../../slurm-connection/slurm-gateway.ts';
 import type { WorkerAction } from '../model/actions.ts';
-import { type Autoscale, noFailures } from '../model/autoscale.ts';
+import type { Autoscale } from '../model/autoscale.ts';
 import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { planWorkers as plan } from '../plan/plan-workers.ts';
 import { manualReason } from './wake-history.ts';
 
-const settings: Autoscale = {
-  min: 0,
-  max: 3,
-  spare: 0,
-  idleAfter: 60_000,
-  wake: 'OnDemand',
-  giveUpAfter: 300_000,
-  retryAfter: 600_000,
-  protectAfter: 3,
-  shape: 'CPUs=4 Feature=w RealMemory=4000',
-  size: { cpus: 4, memory: 4000, gpus: 0 },
-  shapeSource: 'Limits',
-  conf: 'c0ffee00',
-  feature: 'w',
-  recordsBy: 'Rest',
-  unsupported: undefined,
-  history: noFailures,
-};
+const settings = autoscaled({ conf: 'c0ffee00' });
 const unregistered = { instanceId: undefined, slurmdStartedAt: undefined } as const;
 const sleeping = (ordinal: number, over: Partial<SlurmNode> = {}) =>
   slurmNode(ordinal, { flags: new Set(['CLOUD', 'POWERED_DOWN']), ...unregistered, ...over });
@@ -45,17 +36,7 @@ function situation(nodes: SlurmNode[], workers: Worker[], over: Partial<Autoscal
 }
 
 /** It waits for a machine. */
-const unplaced = (ordinal: number): Worker =>
-  worker(ordinal, {
-    phase: 'Pending',
-    nodeName: undefined,
-    placedAt: undefined,
-    ready: false,
-    readySince: undefined,
-    startedAt: undefined,
-    everStarted: false,
-    createdAt: now - 5_000,
-  });
+const unplaced = (ordinal: number): Worker => unplacedWorker(ordinal, { createdAt: now - 5_000 });
 
 const told = ['mirror-state', 'patch-worker', 'update-node'];
 const actionsOf = (given: Observed): string[] =>

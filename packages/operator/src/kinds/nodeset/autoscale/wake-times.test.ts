@@ -1,40 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
+import {
+  autoscaled,
+  now,
+  observed,
+  slurmNode,
+  unplacedWorker,
+  worker,
+} from '../../../../testing/observed.ts';
 import { NodeSetMetrics } from '../metrics.ts';
-import { type Autoscale, noFailures } from '../model/autoscale.ts';
+import type { Autoscale } from '../model/autoscale.ts';
 import type { SlurmNode, Worker } from '../model/observed.ts';
 import { planWorkers } from '../plan/plan-workers.ts';
 import { slotStates } from './slot-states.ts';
 import { gaveUpReason } from './wake-history.ts';
 import { WakeTimes } from './wake-times.ts';
 
-const autoscale: Autoscale = {
-  min: 0,
-  max: 1,
-  spare: 0,
-  idleAfter: 60_000,
-  wake: 'OnDemand',
-  giveUpAfter: 300_000,
-  retryAfter: 600_000,
-  protectAfter: 3,
-  shape: 'CPUs=4 Feature=w RealMemory=4000',
-  size: { cpus: 4, memory: 4000, gpus: 0 },
-  shapeSource: 'Limits',
-  conf: '',
-  feature: 'w',
-  recordsBy: 'Rest',
-  unsupported: undefined,
-  history: noFailures,
-};
+const autoscale = autoscaled({ max: 1 });
 const node = (base: SlurmNode['base'], flags: readonly string[], over: Partial<SlurmNode> = {}) =>
   slurmNode(0, { base, flags: new Set(['CLOUD', ...flags]), instanceId: undefined, ...over });
 const asleep = node('IDLE', ['POWERED_DOWN']);
 const waking = node('MIXED', ['POWERING_UP']);
 const awake = node('MIXED', []);
-const pod = (over: Partial<Worker> = {}) =>
-  worker(0, { nodeName: undefined, everStarted: false, ready: false, readySince: undefined, ...over });
+const pod = (over: Partial<Worker> = {}) => unplacedWorker(0, over);
 const slots = (given: SlurmNode, workers: Worker[] = []) =>
   slotStates(observed(workers, [given], { autoscale }), autoscale);
 

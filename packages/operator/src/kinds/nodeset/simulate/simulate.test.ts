@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
-import { noFailures } from '../model/autoscale.ts';
+import { autoscaled, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
 import { type Simulation, simulate } from './simulate.ts';
 import type { SimulatedJob } from './virtual-world.ts';
 
@@ -80,24 +79,7 @@ test('an unknown Slurm removes nothing and has no end', () => {
   assert.deepEqual([order(done, 'delete'), done.endsAt], [[], undefined]);
 });
 
-const autoscale = {
-  min: 0,
-  max: 3,
-  spare: 0,
-  idleAfter: minute,
-  wake: 'OnDemand',
-  giveUpAfter: 5 * minute,
-  retryAfter: 10 * minute,
-  protectAfter: 3,
-  shape: 'CPUs=4 Feature=w RealMemory=4000',
-  size: { cpus: 4, memory: 4000, gpus: 0 },
-  shapeSource: 'Limits',
-  conf: '',
-  feature: 'w',
-  recordsBy: 'Rest',
-  unsupported: undefined,
-  history: noFailures,
-} as const;
+const autoscale = autoscaled();
 const cloud = (ordinal: number, ...flags: string[]) =>
   slurmNode(ordinal, {
     base: 'IDLE',
