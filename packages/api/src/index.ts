@@ -7,5 +7,6 @@ export { type Reason, reasons } from './reasons.ts';
 export { customResourceDefinition } from './schema/crd.ts';
 export { applyDefaults } from './schema/defaults.ts';
 export type { KindDefinition, ObjectMeta, OwnerReference, StoredObject } from './schema/kind.ts';
+export { declaredSpec, declaredStatus } from './shared/declared.ts';
 export type { ContainerOverride, PodSpecOverride } from './shared/templates.ts';
 export * from './well-known.ts';
