@@ -38,7 +38,7 @@ test('a name counts only where it stands as a name', () => {
 });
 
 test(`no source is longer than ${longest} lines`, () => {
-  const long = globSync(['packages/**/*.ts', '{localcluster,images,charts,demo,e2e,tools,docs}/**/*.ts'], {
+  const long = globSync(['{packages,localcluster,images,charts,demo,e2e,tools,docs}/**/*.{ts,tsx}'], {
     exclude: ['**/node_modules/**'],
   })
     .filter((file) => !isWritten(file))
@@ -48,7 +48,7 @@ test(`no source is longer than ${longest} lines`, () => {
 });
 
 test('no file is called by what it is not: utils, helpers, common, misc', () => {
-  const vague = globSync(['packages/**/*.ts', '{localcluster,images,charts,demo,e2e,tools}/**/*.ts'], {
+  const vague = globSync(['{packages,localcluster,images,charts,demo,e2e,tools}/**/*.{ts,tsx}'], {
     exclude: ['**/node_modules/**'],
   }).filter((file) => /^(utils?|helpers?|common|misc|shared)\.ts$/.test(basename(file)));
   assert.deepEqual(vague, []);

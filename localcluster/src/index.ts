@@ -5,12 +5,12 @@ export {
   listClusters,
   stateDirectory,
 } from './cluster/cluster-directory.ts';
-export { down, order, type UpOptions, up } from './cluster/control.ts';
-export type { ClusterNode, NodeState } from './cluster/node.ts';
+export { down, order, up } from './cluster/control.ts';
+
 export {
   type LocalCluster,
   type LocalClusterOptions,
   startLocalCluster,
 } from './cluster/start-local-cluster.ts';
-export { explain, LocalClusterError, type LocalClusterErrorCode } from './errors.ts';
+export { explain } from './errors.ts';
 export { findKubectl } from './machine/toolbox.ts';

@@ -4,4 +4,4 @@ export { buildEnvironment } from '../src/agent/bundle/environment.ts';
 export { buildOciSpec } from '../src/agent/bundle/oci-spec.ts';
 export { resolveUser } from '../src/agent/bundle/user.ts';
 export type { Container, Pod } from '../src/objects/objects.ts';
-export { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
+export { type ControlPlane, startControlPlane } from './control-plane.ts';

@@ -34,7 +34,7 @@ export function folderGraph(
   return graph;
 }
 
-export const isFile = (node: string): boolean => node.endsWith('.ts');
+export const isFile = (node: string): boolean => /\.tsx?$/.test(node);
 
 function folderOf(path: string, nested: readonly string[]): string {
   const inside = nested
@@ -80,7 +80,7 @@ export function packageGraphs(): PackageGraph[] {
     // A large folder of a package has a graph of its own.
     const root = name.includes('/src/') ? name : `${name}/src`;
     const nested = Object.keys(declared.folders).filter((folder) => folder.includes('/'));
-    return { name, declared, graph: folderGraph(root, readSources([`${root}/**/*.ts`]), nested) };
+    return { name, declared, graph: folderGraph(root, readSources([`${root}/**/*.{ts,tsx}`]), nested) };
   });
 }
 

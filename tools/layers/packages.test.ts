@@ -50,7 +50,7 @@ const isPure = (file: string) =>
   ) && !isTest(file);
 
 const sources = () =>
-  readSources(['packages/*/{src,testing}/**/*.ts', 'localcluster/**/*.ts', 'images/**/*.ts', 'demo/**/*.ts']);
+  readSources(['packages/*/{src,testing}/**/*.{ts,tsx}', '{localcluster,images,demo}/**/*.ts']);
 
 function layerOf(file: string): string | undefined {
   return Object.keys(mayImport).find((layer) => file.startsWith(`${layer}/`));

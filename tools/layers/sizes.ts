@@ -7,7 +7,7 @@ const git = (...args: string[]) =>
   execFileSync('git', args, { encoding: 'utf8', maxBuffer: 512 * 1024 * 1024 });
 const files = git('ls-tree', '-r', '--name-only', revision)
   .split('\n')
-  .filter((file) => file.endsWith('.ts') && !/\/(?:generated|testdata)\//.test(file));
+  .filter((file) => /\.tsx?$/.test(file) && !/\/(?:generated|testdata)\//.test(file));
 const lines = new Map(
   files.map((file) => [file, git('show', `${revision}:${file}`).split('\n').length - 1] as const),
 );

@@ -20,4 +20,4 @@ export function readSources(patterns: readonly string[]): Source[] {
 
 /** Tests, and what only tests, benchmarks and generators use. */
 export const isTest = (file: string): boolean =>
-  /\.test\.ts$|\/(testing|testdata|bench|examples|generate)\//.test(file);
+  /\.test\.tsx?$|\/(testing|testdata|bench|examples|generate)\//.test(file);

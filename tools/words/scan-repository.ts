@@ -17,11 +17,11 @@ export interface Finding {
 }
 
 const listFile = join(import.meta.dirname, 'word-list.json');
-const isText = /(?:\.(?:ts|md|ya?ml|tpl|txt|sh|json)|Makefile|Dockerfile|\.ci\/run)$/;
+const isText = /(?:\.(?:tsx?|md|html|ya?ml|tpl|txt|sh|json)|Makefile|Dockerfile|\.ci\/run)$/;
 /** Recorded, generated or foreign text, and the list itself. */
 const isForeign =
   /(?:^|\/)(?:testdata|generated|node_modules)\/|^(?:deploy|helm|tools\/words)\/|^charts\/[^/]+\/(?:charts|values\.schema\.json)|slurm-operator-crds\/templates\/slinky|package-lock\.json$/;
-const isProse = /(?:\.(?:md|ya?ml|tpl|txt)|Makefile)$/;
+const isProse = /(?:\.(?:md|html|ya?ml|tpl|txt)|Makefile)$/;
 const isProgram =
   /^(?:packages\/[^/]+|localcluster|images|charts|demo)\/(?:src|generate)\/|^tools\/targets\//;
 
@@ -51,11 +51,12 @@ export function scanFile(file: string, text: string, rules: readonly WordRule[])
   const inName = findWords(file, rules).map(
     ({ word, write }): Finding => ({ file, line: 1, word, write, isVisible: false }),
   );
-  const regions = file.endsWith('.ts') ? regionsOf(text) : [];
-  const isVisibleProgram = isProgram.test(file) && !file.endsWith('.test.ts');
+  const isCode = /\.tsx?$/.test(file);
+  const regions = isCode ? regionsOf(text) : [];
+  const isVisibleProgram = isProgram.test(file) && !/\.test\.tsx?$/.test(file);
   const inText = findWords(text, rules).flatMap(({ word, write, offset }): Finding[] => {
     const found = { file, line: lineAt(text, offset), word, write };
-    if (!file.endsWith('.ts')) return [{ ...found, isVisible: isProse.test(file) }];
+    if (!isCode) return [{ ...found, isVisible: isProse.test(file) }];
     const region = regions.find(({ start, end }) => start <= offset && offset < end);
     if (region === undefined) return [{ ...found, isVisible: false, name: identifierAt(text, offset) }];
     // The path of a module: its file name counts.

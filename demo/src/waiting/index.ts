@@ -1,7 +1,6 @@
 /** What a cluster that is not ready is waiting for, as lines for people. */
 export {
   currentCondition,
-  type Evidence,
   gatherEvidence,
   isEverythingReady,
   type ObservedObject,

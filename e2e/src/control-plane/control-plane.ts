@@ -240,6 +240,7 @@ export class ControlPlane implements AsyncDisposable {
       namespace,
       labelSelector: `app.kubernetes.io/name=${app}`,
     });
+    // Read-only in type only: the list is the caller's.
     return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined) as unknown as Pod[];
   }
 

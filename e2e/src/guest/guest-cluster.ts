@@ -277,7 +277,6 @@ id_provider = proxy
 proxy_lib_name = files
 auth_provider = none`;
 
-/** As much of a pod as the programs in the guest read. */
 function podOf(name: string, spec: object): Pod {
   return {
     apiVersion: 'v1',
@@ -285,5 +284,5 @@ function podOf(name: string, spec: object): Pod {
     metadata: { name, namespace: 'hpc', uid: `uid-${name}`, resourceVersion: '1', creationTimestamp: '' },
     spec: { containers: [], hostNetwork: true, hostname: name, ...spec },
     status: { podIP: address, hostIP: address },
-  } as unknown as Pod;
+  } as unknown as Pod; // as much of a pod as the programs in the guest read
 }

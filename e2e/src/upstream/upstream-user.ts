@@ -228,6 +228,7 @@ export class UpstreamUser {
     for (const manifest of madeByUpstream(this.user, this.#version, this.#keys, this.#extraConf)) {
       const ref = { namespace: this.namespace, name: manifest.metadata.name };
       const live = (await upstream.get(resourceOf(manifest), ref)) as Live & Record<string, unknown>;
+      // Not every kind has a spec.
       const { spec } = manifest as unknown as { spec?: Record<string, unknown> };
       const patched = {
         ...live,
@@ -264,6 +265,7 @@ export class UpstreamUser {
       namespace: this.namespace,
       labelSelector: 'app.kubernetes.io/name=slurmd',
     });
+    // Read-only in type only: the list is the caller's.
     for (const { metadata, spec } of items as unknown as (Pod & Live)[]) {
       const info = {
         namespace: this.namespace,
@@ -305,11 +307,10 @@ export class UpstreamUser {
       namespace,
       ...(reference === undefined ? {} : { ownerReferences: [reference] }),
     };
-    // A manifest is written by hand; the server checks it.
     const created = await client.create(resourceOf(manifest), {
       ...manifest,
       metadata,
-    } as unknown as KubeObject);
+    } as unknown as KubeObject); // a manifest is written by hand; the server checks it
     if (manifest.apiVersion.startsWith('slinky')) this.#uids.set(manifest.kind, created.metadata.uid);
   }
 }

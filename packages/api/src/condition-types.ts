@@ -18,5 +18,3 @@ export const conditionType = {
   /** Controller, NodeSet, LoginSet, Accounting: every daemon uses the newest keys. */
   keysCurrent: 'KeysCurrent',
 } as const;
-
-export type ConditionType = (typeof conditionType)[keyof typeof conditionType];

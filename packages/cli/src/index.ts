@@ -1,4 +1,4 @@
 /** kubectl slurm as a library: for tests, benchmarks and the generators. */
 export { commands } from './commands/index.ts';
 export type { Io } from './io.ts';
-export { type RunOptions, run } from './run.ts';
+export { run } from './run.ts';

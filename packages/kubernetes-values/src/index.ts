@@ -12,7 +12,6 @@ export {
   type ExecPlugin,
   Kubeconfig,
   type KubeconfigCluster,
-  type KubeconfigContext,
   type KubeconfigEntry,
   type KubeconfigUser,
   kubeconfigDocument,

@@ -28,7 +28,7 @@ import type { NodesView } from './slurm-connection/slurm-gateway.ts';
 
 export { revisionHash } from './kinds/nodeset/objects/revision.ts';
 export { type Forecast, type ForecastJob, forecast } from './kinds/nodeset/simulate/forecast.ts';
-export type { Simulation, Step } from './kinds/nodeset/simulate/simulate.ts';
+export type { Simulation } from './kinds/nodeset/simulate/simulate.ts';
 export type { Durations } from './kinds/nodeset/simulate/virtual-world.ts';
 export { readManualTrial } from './slurm-config/trial/manual-trial.ts';
 export type { NodesView } from './slurm-connection/slurm-gateway.ts';

@@ -5,25 +5,24 @@ export { abandonedScratch, cacheDirectory, scratchDirectory } from './directorie
 export * from './errors.ts';
 export { requireRoot } from './errors.ts';
 export type { ImageConfig } from './image/image-config.ts';
-export { type ImageDescription, type ImageLayer, readImageTar } from './image/read-image-tar.ts';
+export { type ImageDescription, readImageTar } from './image/read-image-tar.ts';
 export { unpackImage } from './image/unpack-image.ts';
-export { type ImageTar, type ImageTarRequest, writeImageTar } from './image/write-image-tar.ts';
-export { type OciImage, type OciImageRequest, writeOciLayout } from './image/write-oci-layout.ts';
-export { type CommandResult, type RunOptions, runCommand } from './process/run-command.ts';
-export { type WaitOptions, waitUntil } from './process/wait-until.ts';
+export { writeImageTar } from './image/write-image-tar.ts';
+export { writeOciLayout } from './image/write-oci-layout.ts';
+export { type CommandResult, runCommand } from './process/run-command.ts';
+export { waitUntil } from './process/wait-until.ts';
 export { consoleProgress, type Progress } from './progress.ts';
 export { contentKey, publishDirectory } from './publish-directory.ts';
 export { type AccountRequest } from './rootfs/accounts.ts';
-export { type BuildOptions, buildRootfs, type Rootfs, type RootfsRequest } from './rootfs/build-rootfs.ts';
+export { type BuildOptions, buildRootfs, type Rootfs } from './rootfs/build-rootfs.ts';
 export { type RootFile, writeRootFiles } from './rootfs/root-files.ts';
 export { type UnpackedPackages, unpackPackages } from './rootfs/unpack-packages.ts';
-export { Box, type BoxOptions, type ExecOptions } from './sandbox/box.ts';
+export { Box, type BoxOptions } from './sandbox/box.ts';
 export type { BoxMount } from './sandbox/box-stage.ts';
-export type { Cgroup } from './sandbox/cgroups.ts';
-export { type CleanOptions, cleanSandboxes } from './sandbox/clean-sandboxes.ts';
-export { createSandbox, type Sandbox, type SandboxOptions } from './sandbox/create-sandbox.ts';
-export type { Forward, ForwardTarget } from './sandbox/forwarder.ts';
-export type { ExitStatus } from './sandbox/held-process.ts';
+
+export { cleanSandboxes } from './sandbox/clean-sandboxes.ts';
+export { createSandbox, type Sandbox } from './sandbox/create-sandbox.ts';
+
 export type { Network } from './sandbox/network.ts';
-export { type Tools, type UnpackToolsOptions, unpackTools } from './unpack-tools.ts';
-export { type Accelerator, type GuestCommandOptions, Vm, type VmOptions, vmObstacle } from './vm/vm.ts';
+export { type Tools, unpackTools } from './unpack-tools.ts';
+export { Vm, vmObstacle } from './vm/vm.ts';

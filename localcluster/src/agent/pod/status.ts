@@ -139,14 +139,13 @@ interface Wanted {
 
 function settle(pod: Pod, wanted: Wanted, now: number): PodCondition {
   const before = pod.status?.conditions?.find((entry) => entry.type === wanted.type);
-  // The published type has no null, which kubelets write for a time that is not set.
   return {
     ...wanted,
     ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
     lastProbeTime: null,
     lastTransitionTime:
       before?.status === wanted.status ? (before.lastTransitionTime ?? timestamp(now)) : timestamp(now),
-  } as unknown as PodCondition;
+  } as unknown as PodCondition; // its type has no null, which kubelets write for a time that is not set
 }
 
 function containerStatus(container: Container, record: ContainerRecord): ContainerStatus {

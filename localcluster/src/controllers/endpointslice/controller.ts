@@ -60,11 +60,10 @@ export function addEndpointSliceController(manager: Manager): void {
           const { generateName: _fixed, ...metadata } = action.slice.metadata;
           await client.replace(
             endpointSlices,
-            // The content has null for empty lists, as the server writes it; the published type has not.
             {
               ...action.slice,
               metadata: { ...action.live.metadata, annotations: undefined, ...metadata },
-            } as never,
+            } as never, // the server writes null for empty lists, which the published type does not have
             { signal },
           );
         }

@@ -22,6 +22,6 @@ export { type Accounting, accountingKind } from './accounting.ts';
 export { type Cluster, clusterKind } from './cluster.ts';
 export { type Controller, controllerKind } from './controller.ts';
 export { type LoginSet, loginSetKind } from './loginset.ts';
-export { type NodeSet, nodeSetKind, type VolumeClaimTemplate } from './nodeset.ts';
+export { type NodeSet, nodeSetKind } from './nodeset.ts';
 export { type RestApi, restApiKind } from './restapi.ts';
 export { type Token, tokenKind } from './token.ts';

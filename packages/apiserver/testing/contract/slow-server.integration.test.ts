@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import fc from 'fast-check';
 import { startSlowServer } from '../slow/slow-server.ts';
 import { type Backend, Caller } from './backend.ts';
 import { recordedCases, topicOf } from './case.ts';
@@ -14,7 +15,6 @@ import { NamespaceNames } from './namespace-names.ts';
 import { namespacesOf, prepareNamespaces } from './namespaces.ts';
 import { removeNamespace, removeObject } from './removal.ts';
 import { replay } from './replay.ts';
-import { shuffled } from './shuffled.ts';
 import { WebhookStandIn } from './webhook-stand-in.ts';
 import { knownDifferences } from './weights.ts';
 
@@ -46,7 +46,8 @@ const cases = recordedCases().filter((recorded) => tierOf(recorded) === 'api');
 
 test(`every case passes on a slow server, in shuffled order (SEED=${seed})`, async (t) => {
   t.diagnostic(`SEED=${seed} repeats this order`);
-  for (const recorded of shuffled(cases, seed)) {
+  const anyOrder = fc.shuffledSubarray(cases, { minLength: cases.length });
+  for (const recorded of fc.sample(anyOrder, { seed, numRuns: 1 })[0] ?? []) {
     const outcome = await run.replay(recorded);
     const expected = knownDifferences[recorded.name] === undefined ? 'passed' : 'failed';
     const why = 'why' in outcome ? outcome.why : '';

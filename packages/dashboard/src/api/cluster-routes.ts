@@ -100,17 +100,20 @@ function overview({ views, now }: ClusterRoutesOptions, { cluster }: Asked): Ans
   });
 }
 
+/** The caches' objects are read-only; the types of the rules, which only read, are not. */
+const asRead = (objects: readonly object[]): never => objects as never;
+
 /** What the caches have. The full list of jobs is too dear to be asked for here: rules about jobs run on the page of a job. */
 export function evidenceOf(view: ClusterView, now: number): EvidenceSet {
   const objects = view.objects();
   if (objects === undefined) return { clusters: unknown('the objects of this cluster are not read yet') };
   const nodes = view.feed.slurmNodes;
   return {
-    clusters: known([objects.cluster as never], now),
-    controllers: known(objects.controller === undefined ? [] : [objects.controller as never], now),
-    nodeSets: known(objects.nodeSets as never, now),
-    pods: known(objects.pods as never, now),
-    events: known(objects.events as never, now),
+    clusters: known(asRead([objects.cluster]), now),
+    controllers: known(objects.controller === undefined ? [] : asRead([objects.controller]), now),
+    nodeSets: known(asRead(objects.nodeSets), now),
+    pods: known(asRead(objects.pods), now),
+    events: known(asRead(objects.events), now),
     slurmNodes:
       nodes.kind === 'known' ? known([...nodes.nodes.values()], nodes.at) : unknown(nodes.why.message),
     logs: forbidden('get', 'pods/log'),

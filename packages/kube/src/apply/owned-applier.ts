@@ -65,11 +65,10 @@ export class OwnedApplier {
     intent: ApplyIntent<T>,
     options: OwnedApplyOptions = {},
   ): Promise<Applied<T>> {
-    // The intent with an owner, and without fields that are not set, is still an intent of its kind.
     const whole = withoutUnset({
       ...(intent as object),
       metadata: { ...(intent.metadata as object), ownerReferences: [controllerReference(owner)] },
-    }) as unknown as ApplyIntent<T>;
+    }) as unknown as ApplyIntent<T>; // with an owner and without unset fields it is still an intent of its kind
     const key = `${resourceName(resource)} ${keyOf(intent.metadata)}`;
     this.#follow(resource);
     const live = this.#cache.get(resource, intent.metadata);

@@ -67,5 +67,5 @@ export function pathOf(
  * place where such parts become typed; write a literal with its type where you can.
  */
 export function draftOf<T extends KubeObject>({ apiVersion, kind }: Resource<T>, parts: object): Draft<T> {
-  return { apiVersion, kind, ...parts } as unknown as Draft<T>;
+  return { apiVersion, kind, ...parts } as unknown as Draft<T>; // what the parts are is checked by the server
 }

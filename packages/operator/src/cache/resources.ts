@@ -49,18 +49,13 @@ export const everyKind: readonly AnyResource[] = [
 interface WithData extends KubeObject {
   data?: Record<string, string>;
   binaryData?: Record<string, string>;
+  stringData?: unknown;
 }
 
-/** For Secrets and ConfigMaps; `T` says which, and the compiler cannot know that both have data. */
+/** For Secrets and ConfigMaps. */
 export function digestData<T extends KubeObject>(object: Live<T>): Live<T> {
-  const {
-    data,
-    binaryData,
-    stringData: _,
-    ...rest
-  } = dropBookkeeping(object) as unknown as Live<WithData> & {
-    stringData?: unknown;
-  };
+  // The compiler cannot know that both kinds that `T` may be have data.
+  const { data, binaryData, stringData: _, ...rest } = dropBookkeeping(object) as unknown as Live<WithData>;
   const digests = Object.fromEntries(
     Object.entries({ ...data, ...binaryData }).map(([key, value]) => [key, hash('sha256', value)]),
   );

@@ -59,8 +59,9 @@ export const podHooks: ResourceHooks = {
   },
 };
 
-function gatedCondition(now: string) {
-  // The published type has no null, which the server writes for a time that is not set.
+type PodCondition = NonNullable<NonNullable<IPod['status']>['conditions']>[number];
+
+function gatedCondition(now: string): PodCondition {
   return {
     type: 'PodScheduled',
     status: 'False',
@@ -68,7 +69,7 @@ function gatedCondition(now: string) {
     lastTransitionTime: now,
     reason: 'SchedulingGated',
     message: 'Scheduling is blocked due to non-empty scheduling gates',
-  } as unknown as NonNullable<NonNullable<IPod['status']>['conditions']>[number];
+  } as unknown as PodCondition; // its type has no null, which the server writes for a time that is not set
 }
 
 export const podStatusHooks: Pick<ResourceHooks, 'prepareForUpdate' | 'validateUpdate'> = {
