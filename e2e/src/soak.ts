@@ -53,21 +53,18 @@ async function soak(): Promise<boolean> {
 /** Each of these faults, put back into a copy of the operator, must be found. */
 async function faults(): Promise<boolean> {
   const wanted =
-    fault === 'all'
-      ? plantedFaults.filter(({ onlyInLaws }) => onlyInLaws !== true)
-      : fault.split(',').map(faultNamed);
+    fault === 'all' ? plantedFaults.filter(({ aim }) => aim !== undefined) : fault.split(',').map(faultNamed);
   const found: Record<string, number | null> = {};
   for (const planted of wanted) {
     const directory = mkdtempSync(join(tmpdir(), 'soak-fault-'));
     try {
       say(`planted: ${planted.what}`);
       const program = join(plant(planted, directory), 'src/manager.ts');
-      // One operation of every kind first: which of them finds a fault is not known beforehand.
       const result = await runSoak({
         ...options,
         ops: number('OPS', 200),
         program,
-        first: 'each kind',
+        aim: planted.aim ?? [],
         stopAtLoss: true,
       });
       const hurt = result.jobs_lost + result.jobs_requeued_by_operator + result.foreign_touched.length;

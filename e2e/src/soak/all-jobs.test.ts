@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { plantedFaults } from '@slurm-operator/operator/testing';
 import { account } from './account.ts';
 import { allJobs } from './all-jobs.ts';
 import { parseJobRecords } from './job-record.ts';
@@ -141,4 +142,12 @@ test('an operation depends on its seed and its number alone, and every kind can 
   assert.deepEqual(kinds(1, 'each kind').toSorted(), operationKinds.toSorted());
   assert.deepEqual(kinds(1, ['scale', 'roll out']).slice(0, 2), ['scale', 'roll out']);
   assert.equal(draw(5, 7).random.next(), draw(5, 7).random.next());
+});
+
+test('every other operation is of a kind that a planted fault needs, and the soak has all of these kinds', () => {
+  for (const { name, aim = [] } of plantedFaults)
+    for (const kind of aim) assert.ok(operationKinds.includes(kind), `${name}: ${kind}`);
+  const odd = [1, 3, 5, 7].map((n) => draw(1, n, [], ['scale']).operation.kind);
+  assert.deepEqual(odd, ['scale', 'scale', 'scale', 'scale']);
+  assert.equal(draw(1, 2, [], ['scale']).operation.kind, draw(1, 2).operation.kind);
 });

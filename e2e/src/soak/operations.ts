@@ -33,12 +33,18 @@ export interface Drawn {
 /** What is done first: one of every kind in an order of the seed's own, or these kinds in this order. */
 export type FirstOperations = 'each kind' | readonly string[];
 
-/** The n-th operation of a seed, whatever happened before it: a prefix of a run can be had again. */
-export function draw(seed: number, n: number, first: FirstOperations = []): Drawn {
+/** The n-th operation of a seed, whatever happened before it: a prefix of a run can be had again. `aim`: of these kinds every other one. */
+export function draw(
+  seed: number,
+  n: number,
+  first: FirstOperations = [],
+  aim: readonly string[] = [],
+): Drawn {
   const random = new Random(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(n, 0x85ebca6b));
   for (let i = 0; i < 4; i += 1) random.next();
   const beginning = first === 'each kind' ? shuffled(seed) : first.map(named);
-  const chosen = beginning[n - 1] ?? random.pick(drawn);
+  const aimed = n % 2 === 1 ? random.pick(aim.map(named)) : undefined;
+  const chosen = beginning[n - 1] ?? aimed ?? random.pick(drawn);
   if (chosen === undefined) throw new Error('there are no operations');
   return { operation: chosen, random };
 }

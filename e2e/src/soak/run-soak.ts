@@ -50,6 +50,8 @@ export interface SoakOptions {
   readonly lanes?: number;
   /** What is done before operations are drawn by chance. @default nothing */
   readonly first?: FirstOperations;
+  /** Kinds of which every other operation is. @default none */
+  readonly aim?: readonly string[];
   /** No operation begins later than this after the first one. @default without end */
   readonly minutes?: number;
   /** Ends with the first job that is lost, or the first thing of others that is touched. @default false */
@@ -249,8 +251,8 @@ class Soak {
   }
 
   async #step(n: number, load: Workload): Promise<void> {
-    const { ops, seed, say, first, pause } = this.#options;
-    const drawn = draw(seed, n, first);
+    const { ops, seed, say, first, aim, pause } = this.#options;
+    const drawn = draw(seed, n, first, aim);
     const { kind } = drawn.operation;
     // While Slurm does not answer operations go on.
     await Promise.race([load.sample(), sleep(1_000, AbortSignal.timeout(60_000))]);

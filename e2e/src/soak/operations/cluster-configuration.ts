@@ -1,8 +1,10 @@
 /** What people do to the configuration of the whole cluster. */
+import { conditionType } from '@slurm-operator/api';
+import { currentCondition } from '@slurm-operator/demo/waiting';
 import { controllers } from '@slurm-operator/operator';
 import { namespace } from '../../slurm-stage.ts';
 import { soakConf } from '../soak-conf.ts';
-import { type Operation, patch, type Run } from './operation.ts';
+import { type Operation, patch, pause, type Run, type Soaking } from './operation.ts';
 
 const changeExtraConf: Run = async (soak) => {
   const draw = soak.random.below(8);
@@ -25,6 +27,33 @@ const maxNodeCount: Run = async (soak) => {
   return `maxNodeCount ${count ?? 'automatic'}`;
 };
 
+/** In one order FUTURE nodes leave no room for a lower MaxNodeCount, in the other MaxNodeCount has no room for them: what came later waits. */
+const futureNodes: Run = async (soak) => {
+  const first = soak.random.below(2);
+  const future = 'NodeName=future-[1-6] CPUs=1 State=FUTURE';
+  const steps = [{ maxNodeCount: 8 }, { extraConf: [...soakConf, future].join('\n') }];
+  await patch(soak, controllers, 'main', { maxNodeCount: null, extraConf: soakConf.join('\n') });
+  await isInForce(soak);
+  await patch(soak, controllers, 'main', steps[first] ?? {});
+  await isInForce(soak);
+  await patch(soak, controllers, 'main', steps[1 - first] ?? {});
+  await pause(12_000);
+  await patch(soak, controllers, 'main', { maxNodeCount: null, extraConf: soakConf.join('\n') });
+  return `FUTURE nodes ${first === 0 ? 'after' : 'before'} maxNodeCount 8`;
+};
+
+/** Until slurmctld uses what was asked for, or it takes too long: something of it may be held. */
+async function isInForce({ stage }: Soaking): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  const applied = async () => {
+    const main = await stage.client.get(controllers, { namespace, name: 'main' });
+    const isCurrent = main.status?.observedGeneration === main.metadata.generation;
+    return isCurrent && currentCondition(main, conditionType.configApplied)?.status === 'True';
+  };
+  do await pause(1_000);
+  while (!(await applied()) && Date.now() < deadline);
+}
+
 const annotateController: Run = async ({ stage, random }) => {
   const annotations = { 'backup.example/at': String(random.below(1e9)) };
   await stage.client.mergePatch(controllers, { namespace, name: 'main' }, { metadata: { annotations } });
@@ -42,6 +71,7 @@ const toggleStandby: Run = async (soak) => {
 export const ofConfiguration: readonly Operation[] = [
   { kind: 'change extraConf of the Controller', weight: 2, run: changeExtraConf },
   { kind: 'change maxNodeCount', weight: 2, run: maxNodeCount },
+  { kind: 'FUTURE nodes and maxNodeCount', run: futureNodes },
   { kind: 'annotate the Controller', run: annotateController },
   { kind: 'standby on or off', run: toggleStandby },
 ];

@@ -2,10 +2,11 @@
 import { imageTag } from '@slurm-operator/images';
 import { nodeSets } from '@slurm-operator/operator';
 import { isSchedulable } from '@slurm-operator/slurm';
+import { operatorUser } from '../../operator-rights.ts';
 import { namespace, type SlurmStage } from '../../slurm-stage.ts';
 import { isForeign } from '../neighbours.ts';
 import type { CostlyPolicy } from '../peoples-orders.ts';
-import { type Operation, patch, type Soaking, slurmCommand, slurmOf } from './operation.ts';
+import { type Operation, patch, pause, type Soaking, slurmCommand, slurmOf } from './operation.ts';
 import { lastingSets, otherHostname, type SetName, setNames, workerIsOf } from './set-names.ts';
 
 /** Jobs that one worker has at a time. */
@@ -201,21 +202,65 @@ const powerDown = onOne(async (soak, name) => {
   return `power ${node.name} down by hand`;
 });
 
-/** The operator is killed as soon as Slurm has its reservation, before it can note that; nothing asks for it afterwards. */
+/**
+ * The operator is killed as soon as Slurm has its reservation, before it can note that; nothing asks for it afterwards. Its writes of the status
+ * are slow meanwhile: the kill comes before the one that follows the reservation, and that one is never carried out.
+ */
 const killAfterReserving = onOne(async (soak, name) => {
   const { stage } = soak;
   const slurm = await stage.slurm();
   const startTime = new Date(Date.now() + 600_000).toISOString().replace(/\.\d+Z$/, 'Z');
   const scheduledUpdate = { startTime, duration: '1m' };
-  await patch(soak, nodeSets, name, { updateStrategy: { type: 'ScheduledUpdate', scheduledUpdate } });
-  const deadline = Date.now() + 3_000;
+  const scope = { user: operatorUser, resource: 'nodesets', subresource: 'status', name };
+  const heal = stage.cluster.server.faults.delay(1_500, scope);
   let made = false;
-  while (!made && Date.now() < deadline)
-    made = (await slurm.reservations.list()).items.some((one) => one.name.endsWith(`-${name}`));
-  await stage.operator.kill();
+  try {
+    await patch(soak, nodeSets, name, { updateStrategy: { type: 'ScheduledUpdate', scheduledUpdate } });
+    const deadline = Date.now() + 8_000;
+    while (!made && Date.now() < deadline)
+      made = (await slurm.reservations.list()).items.some((one) => one.name.endsWith(`-${name}`));
+    await stage.operator.kill();
+  } finally {
+    heal();
+  }
   await patch(soak, nodeSets, name, { updateStrategy: { type: 'RollingUpdate', scheduledUpdate: null } });
   stage.operator.start();
   return `schedule an update of ${name}, kill -9 the operator ${made ? 'as soon as it has reserved' : 'before it has reserved'}, and take it back`;
+});
+
+/**
+ * A job that asks for a worker by name waits while that worker is scaled away and slurmctld reads its files again, and runs when
+ * the worker is back. People cancel it when that cannot be: the NodeSet may be called otherwise by then.
+ */
+const nameWorkerThatGoes = onOne(async (soak, name) => {
+  const { stage, load, orders } = soak;
+  const set = await stage.nodeSet(name);
+  if (name === 'd' || set?.spec.autoscale !== undefined) return `NodeSet ${name} does not scale by hand`;
+  const ordinalOf = (worker: string) => Number(/-(\d+)$/.exec(worker)?.[1]);
+  const workers = (await slurmOf(soak).then((slurm) => slurm.nodes.list())).items
+    .map((node) => node.name)
+    .filter((worker) => workerIsOf(worker, name) && !isForeign(worker));
+  const worker = workers.toSorted((a, b) => ordinalOf(a) - ordinalOf(b)).at(-1);
+  if (worker === undefined) return `NodeSet ${name} has no worker`;
+  const id = await load.submitOne('held', { requiredNodes: [worker], partition: 'all' });
+  if (id === undefined) return `a job that names ${worker}: refused`;
+  await patch(soak, nodeSets, name, { replicas: ordinalOf(worker) });
+  const isThere = async () => (await stage.workers()).some(({ metadata }) => metadata.name === worker);
+  const gone = Date.now() + 25_000;
+  while ((await isThere()) && Date.now() < gone) await pause(500);
+  await pause(3_000);
+  await slurmCommand(stage, 'scontrol', 'reconfigure');
+  await pause(2_000);
+  await patch(soak, nodeSets, name, { replicas: most[name] });
+  const isOpen = () => load.open.some((job) => job.id === id);
+  const over = Date.now() + 30_000;
+  while (isOpen() && Date.now() < over) await pause(500);
+  const open = isOpen();
+  if (open) {
+    orders.cancel(id);
+    await slurmCommand(stage, 'scancel', String(id));
+  }
+  return `job ${id} names ${worker}, which is scaled away and comes back${open ? '; cancelled, it did not end in time' : ''}`;
 });
 
 export const ofNodeSets: readonly Operation[] = [
@@ -225,6 +270,8 @@ export const ofNodeSets: readonly Operation[] = [
   { kind: 'delete a NodeSet at once', run: remove('Delete') },
   { kind: 'rename a NodeSet', needs: ['NodeSet b', 'NodeSet c'], run: renameNodeSet },
   { kind: 'scale', weight: 4, run: scale },
+  // A reconfigure by hand forgets a partition of scontrol.
+  { kind: 'a job that names a worker that goes', needs: ['slurmctld'], run: nameWorkerThatGoes },
   { kind: 'roll out', weight: 2, run: rollOut },
   { kind: 'change image or environment of a NodeSet', run: changeContainer },
   { kind: 'enable or disable a partition', weight: 3, run: togglePartition },

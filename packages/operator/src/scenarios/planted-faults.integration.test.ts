@@ -22,6 +22,7 @@ const quick = new Set([
   'unguarded-key',
   'record-of-pending-job',
   'future-nodes',
+  'node-room',
   'absent-secret',
 ]);
 

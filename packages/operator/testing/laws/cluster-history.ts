@@ -261,6 +261,13 @@ const combined: Readonly<Record<string, Step>> = {
     await machinery['submit a job']?.(world, i);
     await people['set maxNodeCount']?.(world, 1 + (i % 3));
   },
+  'name FUTURE nodes under a low maxNodeCount': async (world, i) => {
+    await people['set maxNodeCount']?.(world, 1 + (i % 3));
+    // It is tried first, and read after that.
+    for (let round = 0; round < 4; round += 1) await machinery['the cluster moves on']?.(world, 7);
+    for (let job = 0; job < 4; job += 1) await machinery['submit a job']?.(world, i);
+    await people['change extraConf']?.(world, 2);
+  },
 };
 
 const steps: Readonly<Record<string, Step>> = { ...machinery, ...people, ...accidents, ...combined };

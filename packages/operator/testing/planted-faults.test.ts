@@ -1,0 +1,8 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { plantedFaults, withFault } from './planted-faults.ts';
+
+test('the sources have what each planted fault changes', () => {
+  assert.ok(plantedFaults.length > 0);
+  for (const fault of plantedFaults) assert.ok(withFault(fault).size > 0, fault.name);
+});
