@@ -7,6 +7,7 @@ const changedAt = Date.parse('2026-01-02T03:00:00Z');
 const at = (seconds: number) => new Date(changedAt + seconds * 1000).toISOString();
 
 interface Given {
+  readonly name?: string;
   readonly created?: number;
   readonly notReadySince?: number;
   readonly ready?: boolean;
@@ -14,10 +15,17 @@ interface Given {
   readonly message?: string;
 }
 
-const pod = ({ created = -60, notReadySince = 1, ready = false, exitCode = 1, message }: Given): Pod => ({
+const pod = ({
+  name = 'w-0',
+  created = -60,
+  notReadySince = 1,
+  ready = false,
+  exitCode = 1,
+  message,
+}: Given): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: 'w-0', creationTimestamp: at(created) },
+  metadata: { name, creationTimestamp: at(created) },
   status: {
     conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: at(notReadySince) }],
     containerStatuses: [
@@ -58,6 +66,18 @@ test('the fatal line is quoted, without its time, and the message says what to d
     problem?.message ?? '',
     /w-0 and 1 more after configuration a1b2c3d4e5f6 of Controller main .*"fatal: cgroup_g_initialize: disabled"\. Revert the change/,
   );
+});
+
+test('the first worker by its number is named, whatever the order of the cache: the message stays the same', () => {
+  const names = ['w-10', 'w-2', 'w-9'];
+  for (const order of [names, names.toReversed()]) {
+    const ended = endedAfter(
+      changedAt,
+      order.map((name) => pod({ name, message: `fatal: ${name}` })),
+    );
+    const problem = describeEnded(ended, { name: 'main', hash: '', changedAt });
+    assert.match(problem?.message ?? '', /exited in w-2 and 2 more .*"fatal: w-2"/);
+  }
 });
 
 test('no message when no worker has ended', () => {

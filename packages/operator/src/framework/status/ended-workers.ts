@@ -15,9 +15,12 @@ export interface EndedWorker {
   readonly line: string;
 }
 
-/** Workers that were there before `changedAt`, stopped being ready soon after it, and whose slurmd has ended with an error. */
+/**
+ * Workers that were there before `changedAt`, stopped being ready soon after it, and whose slurmd has ended with an error; in the order of
+ * their names, because the first one is quoted and caches have no order.
+ */
 export function endedAfter(changedAt: number, workers: readonly Read<Pod>[]): EndedWorker[] {
-  return workers.flatMap(({ metadata, status }) => {
+  const ended = workers.flatMap(({ metadata, status }): EndedWorker[] => {
     const slurmd = status?.containerStatuses?.find(({ name }) => name === app.worker);
     const end = slurmd?.state?.terminated ?? slurmd?.lastState?.terminated;
     const ready = status?.conditions?.find(({ type }) => type === 'Ready');
@@ -27,6 +30,7 @@ export function endedAfter(changedAt: number, workers: readonly Read<Pod>[]): En
     if (!(since >= -tolerance && since <= windowAfter)) return [];
     return [{ name: metadata?.name ?? '', line: lastLine(end.message) ?? `exit code ${end.exitCode}` }];
   });
+  return ended.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
 }
 
 /** The last fatal line, or the last one; without the time that slurmd puts before it. */
