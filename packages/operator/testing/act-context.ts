@@ -11,6 +11,7 @@ export function actContext(over: Partial<ActContext> = {}): ActContext {
     createWorker: async () => undefined,
     wrote: () => undefined,
     refused: () => undefined,
+    storeRequeueable: async () => undefined,
     requeueable: () => undefined,
     done: () => undefined,
     signal: AbortSignal.timeout(60_000),

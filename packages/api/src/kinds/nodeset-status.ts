@@ -1,5 +1,5 @@
 /** The status of a NodeSet. */
-import { flag, nullableMap, object, optional, text } from '../schema/fields.ts';
+import { flag, list, nullableMap, object, optional, text } from '../schema/fields.ts';
 import { autoscaleStatus } from '../shared/autoscale.ts';
 import { commonStatus, count } from '../shared/status.ts';
 
@@ -42,6 +42,13 @@ export const nodeSetStatus = object(
       ),
     ),
     autoscale: optional(autoscaleStatus),
+    requeueableJobs: optional(
+      list(text({ description: 'Number of a job.' }), {
+        description:
+          'Jobs that may not be requeued, and can be until the operator has ended that: it abandons the wake-up of a node that they wait for.',
+        merge: 'atomic',
+      }),
+    ),
     selector: text({ description: 'Label selector of the worker pods, for autoscalers.', default: '' }),
   },
   { description: 'Most recently observed state.' },

@@ -55,6 +55,7 @@ async function carryOut(actions: readonly WorkerAction[], answer: () => void = (
       createWorker: async () => undefined,
       wrote: () => undefined,
       refused: () => undefined,
+      storeRequeueable: async () => undefined,
       requeueable: () => undefined,
       done: (action) => void done.push(action.kind),
       signal: AbortSignal.timeout(60_000),

@@ -203,6 +203,7 @@ describe('what is only told', () => {
       createWorker,
       wrote: () => undefined,
       refused: () => undefined,
+      storeRequeueable: async () => undefined,
       requeueable: () => undefined,
       done: (action: WorkerAction) => void done.push(action.kind),
       signal: AbortSignal.timeout(60_000),

@@ -36,6 +36,8 @@ export interface ActContext {
   readonly wrote: (slurmName: string, stillForMs?: number) => void;
   /** Told when Slurm understood an update of a worker's node and said no. Nothing else waits for that one. */
   readonly refused: (update: Of<'update-node'>, words: string) => void;
+  /** Stores that these jobs, which may not be requeued, can be from now on: an operator that starts after this one ends it. */
+  readonly storeRequeueable: (jobs: readonly string[], signal: AbortSignal) => Promise<void>;
   /** Told before a job that may not be requeued can be, and when it cannot any more. */
   readonly requeueable: (job: string, requeueable: boolean) => void;
   readonly done: (action: WorkerAction) => void;
@@ -51,14 +53,13 @@ export type Of<K extends WorkerAction['kind']> = Extract<WorkerAction, { kind: K
 
 const order: readonly (readonly (WorkerAction['kind'] | 'guard-worker')[])[] = [
   ['add-finalizer'],
-  ['adopt-worker', 'release-worker', 'mark-claim', 'own-claim', 'guard-worker'],
+  ['adopt-worker', 'release-worker', 'mark-claim', 'own-claim', 'guard-worker', 'forbid-requeue'],
   [
     'drain',
     'undrain',
     'set-down',
     'keep-down',
     'power-down',
-    'forbid-requeue',
     'fail-wake',
     'hold-asleep',
     'mark-asleep',

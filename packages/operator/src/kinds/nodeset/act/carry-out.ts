@@ -4,14 +4,14 @@ import type { Client, Live, Manager } from '@slurm-operator/kube';
 import { compressHostlist, type Waiting } from '@slurm-operator/slurm';
 import { nodeSets } from '../../../cache/resources.ts';
 import type { Acting } from '../../../framework/define-reconciler.ts';
+import type { Condition } from '../../../framework/status/conditions.ts';
 import { recordStatus } from '../../../framework/status/write-status.ts';
 import type { SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
 import type { NodeSetMetrics } from '../metrics.ts';
 import type { WorkerAction } from '../model/actions.ts';
 import { slotKey } from '../model/observed.ts';
 import type { WorkerDefaults } from '../objects/worker-template.ts';
-import type { WindowAction } from '../plan/maintenance-window.ts';
-import type { Note } from '../plan/memory.ts';
+import { type Note, requeueableJobs } from '../plan/memory.ts';
 import type { NodeSetAction, NodeSetPlan, ObservedNodeSet, WorkersAction } from '../plan/plan.ts';
 import { act } from './act.ts';
 import { Blueprints } from './blueprint.ts';
@@ -74,7 +74,7 @@ export class NodeSetActor {
       case 'Workers':
         return this.#changeWorkers(action, gateway, acting);
       case 'NoteReservation':
-        return this.#noteReservation(action, acting);
+        return this.#store({ reservation: action.record }, [action.condition], acting);
       case 'WriteReservation':
         return gateway?.writeReservation(action.write, acting.signal);
       case 'DeleteReservation':
@@ -91,8 +91,9 @@ export class NodeSetActor {
   async #changeWorkers(
     { actions, moreToCreate }: WorkersAction,
     gateway: SlurmGateway | undefined,
-    { observed, note, signal, clock, log }: NodeSetActing,
+    acting: NodeSetActing,
   ): Promise<void> {
+    const { observed, plan, note, signal, clock, log } = acting;
     const { client } = this.#manager;
     const { nodeSet } = observed;
     const { metadata } = nodeSet;
@@ -109,6 +110,7 @@ export class NodeSetActor {
         createWorker: this.#creator(observed, client),
         wrote: (slurmName, stillForMs = 0) =>
           note({ type: 'wrote', slurmName, at: clock.now() + stillForMs }),
+        storeRequeueable: (jobs) => this.#store(requeueableJobs(plan.memory.requeueable, jobs), [], acting),
         requeueable: (job, requeueable) => note({ type: 'requeueable', job, requeueable }),
         refused: ({ slurmName, topology }, message) => {
           note({ type: 'refused', slurmName, topology, message, at: clock.now() });
@@ -141,17 +143,17 @@ export class NodeSetActor {
     };
   }
 
-  /** Before the rest of the status is known. */
-  async #noteReservation(
-    { record, condition }: Extract<WindowAction, { type: 'NoteReservation' }>,
+  /** Writes this part of the status before the rest of it is known. */
+  async #store(
+    own: Partial<NonNullable<NodeSet['status']>>,
+    conditions: readonly Condition[],
     acting: NodeSetActing,
   ): Promise<void> {
     const { cache, client } = this.#manager;
     const current: Live<NodeSet> | undefined = cache.get(nodeSets, acting.object.metadata);
     if (current === undefined) return;
     const { conditions: _conditions, observedGeneration: _generation, ...fields } = current.status ?? {};
-    const report = { fields: { ...fields, reservation: record }, conditions: [condition] };
-    await recordStatus(nodeSets, current, report, client, acting);
+    await recordStatus(nodeSets, current, { fields: { ...fields, ...own }, conditions }, client, acting);
   }
 }
 

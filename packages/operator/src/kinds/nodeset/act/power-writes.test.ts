@@ -1,11 +1,12 @@
 /** What Slurm is asked for when a wake-up is abandoned. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { parseNodeState, type SlurmJob, type SlurmNode } from '@slurm-operator/slurm';
 import { actContext } from '../../../../testing/act-context.ts';
 import { now, observed } from '../../../../testing/observed.ts';
 import type { NodesView, SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
-import { emptyMemory, rememberedFacts, withNotes } from '../plan/memory.ts';
+import { emptyMemory, rememberedFacts, requeueableJobs, withNotes, withObservation } from '../plan/memory.ts';
 import { planWorkers } from '../plan/plan-workers.ts';
 import { act } from './act.ts';
 import { failWake } from './power-writes.ts';
@@ -108,6 +109,97 @@ test('while Slurm does not let a job be forbidden to requeue, that is remembered
   await act(retried(), context);
   assert.deepEqual(Object.fromEntries(requeue), { 7: false, 8: false, 9: false });
   assert.deepEqual(retried(), []);
+});
+
+test('an operator that was killed before it forbade the requeue again has noted the job, and the next one forbids it', async () => {
+  const stored: string[] = [];
+  const steps: string[] = [];
+  const requeue = new Map([['7', false]]);
+  let isKilled = false;
+  const alive = <T>(work: () => T): Promise<T> =>
+    isKilled ? new Promise(() => undefined) : Promise.resolve(work());
+  const gateway = {
+    freshView: async () => ({
+      kind: 'known',
+      nodes: [node('w-0', 'POWERING_UP')],
+      wakingJobs: [job(7, 'w-0', false)],
+    }),
+    updateNode: (_names: readonly string[], { state }: { state: string }) =>
+      alive(() => {
+        steps.push(state);
+        isKilled = state === 'DOWN';
+      }),
+    updateJob: (id: string, update: { requeue: boolean }) =>
+      alive(() => {
+        steps.push(`requeue ${update.requeue}`);
+        requeue.set(id, update.requeue);
+      }),
+  } as unknown as SlurmGateway;
+  const storeRequeueable = async (jobs: readonly string[]) => {
+    steps.push('stored');
+    stored.push(...jobs);
+  };
+  const action = {
+    kind: 'fail-wake',
+    slurmNames: ['w-0'],
+    reason: 'slurm-operator: no machine',
+    resumeAfterSeconds: 60,
+    jobs: [],
+  } as const;
+  void failWake(action, actContext({ gateway, storeRequeueable }));
+  await setImmediate();
+  assert.deepEqual(steps, ['stored', 'requeue true', 'DOWN']);
+  assert.equal(requeue.get('7'), true, 'the flag stays when the operator is killed here');
+
+  isKilled = false;
+  const facts = (status: readonly string[]) =>
+    observed([], [], { requeueable: new Set(status), autoscale: undefined });
+  let memory = withObservation(emptyMemory, facts(stored), now);
+  const { actions } = planWorkers({ ...facts([]), ...rememberedFacts(memory) }, now);
+  assert.deepEqual(actions, [{ kind: 'forbid-requeue', jobs: ['7'] }]);
+  assert.deepEqual(requeueableJobs(memory.requeueable), { requeueableJobs: ['7'] }, 'it stays in the status');
+  const context = actContext({
+    gateway,
+    requeueable: (id, requeueable) =>
+      (memory = withNotes(memory, [{ type: 'requeueable', job: id, requeueable }])),
+  });
+  await act(actions, context);
+  assert.equal(requeue.get('7'), false);
+  assert.deepEqual(requeueableJobs(memory.requeueable), {});
+  const later = withObservation(memory, facts(stored), now);
+  assert.equal(later.requeueable?.size, 0, 'a status that is older than the memory does not bring it back');
+});
+
+test('a NodeSet is not released while such a job can be requeued', () => {
+  const given = observed([], [], { deleting: true, requeueable: new Set(['7']) });
+  const kinds = (some: typeof given) => planWorkers(some, now).actions.map(({ kind }) => kind);
+  assert.deepEqual(kinds(given), ['forbid-requeue']);
+  assert.deepEqual(kinds({ ...given, requeueable: new Set() }), ['remove-finalizer']);
+});
+
+test('the requeue is forbidden before a wake-up is abandoned again: both at once could end the job', async () => {
+  const steps: string[] = [];
+  const gateway = {
+    freshView: async () => ({
+      kind: 'known',
+      nodes: [node('w-0', 'POWERING_UP')],
+      wakingJobs: [job(7, 'w-0', false)],
+    }),
+    updateNode: async (_names: readonly string[], { state }: { state: string }) => void steps.push(state),
+    updateJob: async (_id: string, { requeue }: { requeue: boolean }) => {
+      await setImmediate();
+      steps.push(`requeue ${requeue}`);
+    },
+  } as unknown as SlurmGateway;
+  const failing = {
+    kind: 'fail-wake',
+    slurmNames: ['w-0'],
+    reason: 'slurm-operator: no machine',
+    resumeAfterSeconds: 60,
+    jobs: [],
+  } as const;
+  await act([failing, { kind: 'forbid-requeue', jobs: ['7'] }], actContext({ gateway }));
+  assert.deepEqual(steps, ['requeue false', 'requeue true', 'DOWN', 'POWER_DOWN', 'requeue false']);
 });
 
 test('nothing is set down while the jobs are unknown, or one that waits for nodes is yet to be read', async () => {

@@ -89,6 +89,7 @@ export async function failWake(
   const protectedJobs = (view.wakingJobs ?? [])
     .filter(({ requeueable, nodes }) => !requeueable && expandHostlist(nodes).some((name) => names.has(name)))
     .map(({ id }) => String(id));
+  if (protectedJobs.length > 0) await context.storeRequeueable(protectedJobs, signal);
   try {
     for (const id of protectedJobs) {
       context.requeueable(id, true);

@@ -161,6 +161,8 @@ export function observeFacts(
     workersEnded: belongings.workers.every(({ ready }) => ready) ? undefined : endedOf(cache, nodeSet),
     pruneRecords: spec.pruneSlurmNodeRecords,
     ...rememberedFacts(memory),
+    // An operator that has just started finds there what the one before had begun.
+    requeueable: memory.requeueable ?? new Set(nodeSet.status?.requeueableJobs),
   };
 }
 

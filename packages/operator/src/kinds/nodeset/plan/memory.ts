@@ -14,8 +14,8 @@ export interface NodeSetMemory {
   readonly refusals: ReadonlyMap<string, Refusal & { readonly count: number }>;
   /** Slurm node name → why its wake-up is abandoned, from the deletion of its pod until Slurm has been told. */
   readonly gaveUp: ReadonlyMap<string, string>;
-  /** Jobs that may not be requeued, and can be since their wake-up was abandoned. */
-  readonly requeueable: ReadonlySet<string>;
+  /** Jobs that may not be requeued, and can be since their wake-up was abandoned; undefined: only the status knows. */
+  readonly requeueable: ReadonlySet<string> | undefined;
   /** Since when workers that should be registered are unknown to Slurm. */
   readonly lostSince: number | undefined;
   /** Until when it is not observed again: see {@link restAfter}. */
@@ -53,7 +53,7 @@ export const emptyMemory: NodeSetMemory = {
   failures: new Map(),
   refusals: new Map(),
   gaveUp: new Map(),
-  requeueable: new Set(),
+  requeueable: undefined,
   lostSince: undefined,
   restUntil: 0,
   pollsFast: false,
@@ -72,7 +72,7 @@ const longestRest = 500;
 /** What an observation adds to the memory, and what it makes superfluous. */
 export function withObservation(
   memory: NodeSetMemory,
-  { workers, slurm }: { readonly workers: readonly Worker[]; readonly slurm: SlurmView },
+  { workers, slurm, requeueable }: Pick<Observed, 'workers' | 'slurm' | 'requeueable'>,
   now: number,
 ): NodeSetMemory {
   return {
@@ -80,6 +80,7 @@ export function withObservation(
     failures: noticeFailures(memory.failures, workers, now),
     refusals: forgetRefusals(memory.refusals, workers),
     gaveUp: stillWaking(memory.gaveUp, slurm),
+    requeueable: memory.requeueable ?? requeueable,
     lastWrites: slurm.kind === 'known' ? settleWrites(memory.lastWrites, slurm.at, now) : memory.lastWrites,
   };
 }
@@ -192,6 +193,15 @@ export function rememberedFacts(
 ): Pick<Observed, 'lastWrites' | 'refusals' | 'backoff' | 'lostSince' | 'gaveUp' | 'requeueable'> {
   const { lastWrites, refusals, lostSince, gaveUp, requeueable } = memory;
   return { lastWrites, refusals, backoff: backoffOf(memory), lostSince, gaveUp, requeueable };
+}
+
+/** The same for the status: jobs that can be requeued and may not; `more`: those that can be from now on. */
+export function requeueableJobs(
+  known: ReadonlySet<string> = new Set(),
+  more: readonly string[] = [],
+): { readonly requeueableJobs?: string[] } {
+  const jobs = [...new Set([...known, ...more])];
+  return jobs.length === 0 ? {} : { requeueableJobs: jobs };
 }
 
 /** Slot key → do not create there before this moment. */

@@ -212,6 +212,8 @@ function isFinished(current: Observed, waitedFor: readonly Worker[], records: Re
     // Released pods that still have their owner would be collected with the NodeSet, and the work in them with them.
     current.released.length === 0 &&
     recordsAreGone(current, records.left) &&
+    // Nothing else would forbid it again.
+    (current.slurm.kind === 'unknown' || (current.requeueable?.size ?? 0) === 0) &&
     // The Controller removes its lines from slurm.conf when no job needs them any more; until then it shows which ones do.
     current.configLines.state !== 'present'
   );

@@ -4,7 +4,7 @@ import type { Outcome, StatusReport } from '../../../framework/define-reconciler
 import type { Condition } from '../../../framework/status/conditions.ts';
 import { autoscaleStatus } from '../autoscale/autoscale-status.ts';
 import { madeWindow, wantedWindow } from '../plan/maintenance-window.ts';
-import type { Note } from '../plan/memory.ts';
+import { type Note, requeueableJobs } from '../plan/memory.ts';
 import { pinsForStatus, rememberedPins } from '../plan/pins.ts';
 import type { NodeSetPlan, ObservedNodeSet } from '../plan/plan.ts';
 import { keptRevision } from '../plan/revisions.ts';
@@ -29,6 +29,7 @@ export function nodeSetReport(outcome: NodeSetOutcome): StatusReport {
       ...(collisionCount === undefined ? {} : { collisionCount }),
       ...window.fields,
       ...autoscaleFields(outcome),
+      ...requeueableJobs(facts.requeueable),
     },
     conditions: [...conditions.map((one) => withWindow(one, outcome)), ...window.conditions],
     withdrawn: window.withdrawn,
