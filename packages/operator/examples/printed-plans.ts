@@ -11,9 +11,9 @@ import { describeNodeSetPlan } from '../src/kinds/nodeset/plan/describe-plan.ts'
 import { emptyMemory } from '../src/kinds/nodeset/plan/memory.ts';
 import { planNodeSet } from '../src/kinds/nodeset/plan/plan.ts';
 import { digestOf } from '../src/objects/digest.ts';
-import type { SlurmWork } from '../src/slurm-config/guard/slurm-work.ts';
 import { aController, aNodeSet, operatorDefaults } from '../testing/objects.ts';
 import { now, observed, slurmNode, worker } from '../testing/observed.ts';
+import { observedController, slurmWork } from '../testing/observed-controller.ts';
 
 /** Three workers, one of them wanted: the idle one is drained already, the other one has a job. */
 export function scaleInPlan(): string[] {
@@ -40,45 +40,13 @@ export function scaleInPlan(): string[] {
   return describeNodeSetPlan(plan);
 }
 
-const slurm: SlurmWork = {
-  kind: 'known',
-  jobs: [],
-  partitions: new Map([['all', true]]),
-  partitionSets: new Map(),
-  nodes: new Map(),
-  nodeCount: 0,
-  jobCount: 0,
-};
-
 function controllerInput(extraConf: string, text: string | undefined): ControllerInput {
+  const slurm = slurmWork({ partitions: new Map([['all', true]]) });
   return {
-    controller: { ...aController({ extraConf }), status: { configHash: 'before' } },
-    nodeSets: [],
-    leaving: [],
-    accounting: undefined,
-    cluster: undefined,
-    secrets: [
-      { name: 'slurm-auth', keys: { 'slurm.key': 'k' } },
-      { name: 'slurm-jwt', keys: { 'jwt.key': 'j' } },
-    ],
-    configMaps: [],
-    pods: [],
-    trials: [],
-    workers: [],
-    running: [],
-    withoutAccounting: false,
-    filesInForce: digestOf([]),
-    volume: { template: undefined, names: [], claims: [] },
-    slurmdbd: { image: undefined, updating: false },
-    statefulSet: {
-      exists: true,
-      updating: false,
-      revision: 'one',
-      replicas: 1,
-      slurmKey: 'k',
-      files: ['slurm-config'],
-      image: 'slurmctld:26.05',
-    },
+    ...observedController({
+      controller: { ...aController({ extraConf }), status: { configHash: 'before' } },
+      filesInForce: digestOf([]),
+    }),
     evidence: { inForce: text === undefined ? undefined : { text, owners: {} }, slurm },
     liveStatefulSet: undefined,
     hasConfig: true,

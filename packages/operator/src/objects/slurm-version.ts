@@ -1,4 +1,4 @@
-/** What an image's tag says about the Slurm inside, before anything has started. */
+/** Versions of Slurm: what an image's tag says about the one inside, and what their order decides. Pure. */
 
 export interface SlurmVersion {
   readonly major: number;
@@ -16,6 +16,20 @@ export function slurmVersionOf(image: string | undefined): SlurmVersion | undefi
 export function isOlder(a: SlurmVersion, b: SlurmVersion): boolean {
   return a.major < b.major || (a.major === b.major && a.minor < b.minor);
 }
+
+/**
+ * Why workers may not take their desired image yet; undefined when they may. Slurm's own order: slurmdbd is upgraded first, then slurmctld, then
+ * slurmd, because a newer daemon does not support an older one above it. An unknown version holds nothing.
+ */
+export function versionHold(
+  slurmd: SlurmVersion | undefined,
+  slurmctld: SlurmVersion | undefined,
+): string | undefined {
+  if (slurmd === undefined || slurmctld === undefined || !isOlder(slurmctld, slurmd)) return undefined;
+  return `The update waits: the new workers run Slurm ${text(slurmd)} and slurmctld still runs ${text(slurmctld)}. Upgrade in the order slurmdbd, slurmctld, slurmd.`;
+}
+
+const text = ({ major, minor }: SlurmVersion): string => `${major}.${String(minor).padStart(2, '0')}`;
 
 /**
  * slurmctld and slurmd answer HTTP, for probes and metrics, since 25.11. A tag that names no version is taken for a current one: who runs an

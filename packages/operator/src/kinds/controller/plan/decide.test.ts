@@ -8,6 +8,7 @@ import {
   operatorDefaults,
   podFacts as pod,
 } from '../../../../testing/objects.ts';
+import { currentStatefulSet, observedController } from '../../../../testing/observed-controller.ts';
 import type { ObservedController } from '../observe.ts';
 import { controllerStatus } from '../status.ts';
 import { decideController } from './decide.ts';
@@ -17,37 +18,18 @@ const withStandby = aController({
   ha: { enabled: true, backups: 1 },
   persistence: { enabled: true, existingClaim: 'state' },
 });
-const current = {
-  exists: true,
-  updating: false,
-  revision: 'two',
-  replicas: 1,
-  slurmKey: 'new',
-  files: ['slurm-config'],
-  image: 'slurmctld:26.05',
-};
-const observed = (over: Partial<ObservedController> = {}): ObservedController => ({
-  controller: single,
-  nodeSets: [],
-  leaving: [],
-  accounting: undefined,
-  cluster: undefined,
-  secrets: [
-    { name: 'slurm-auth', keys: { 'slurm.key': 'new' } },
-    { name: 'slurm-jwt', keys: { 'jwt.key': 'j' } },
-  ],
-  configMaps: [],
-  pods: [],
-  trials: [],
-  workers: [],
-  running: [],
-  withoutAccounting: false,
-  filesInForce: undefined,
-  volume: { template: undefined, names: [], claims: [] },
-  slurmdbd: { image: undefined, updating: true },
-  statefulSet: current,
-  ...over,
-});
+const current = { ...currentStatefulSet, revision: 'two', slurmKey: 'new' };
+const observed = (over: Partial<ObservedController> = {}): ObservedController =>
+  observedController({
+    controller: single,
+    secrets: [
+      { name: 'slurm-auth', keys: { 'slurm.key': 'new' } },
+      { name: 'slurm-jwt', keys: { 'jwt.key': 'j' } },
+    ],
+    slurmdbd: { image: undefined, updating: true },
+    statefulSet: current,
+    ...over,
+  });
 const plan = (over?: Partial<ObservedController>) => decideController(observed(over), operatorDefaults);
 const ha = { controller: withStandby };
 

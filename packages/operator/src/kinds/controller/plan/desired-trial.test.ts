@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import { aController, operatorDefaults } from '../../../../testing/objects.ts';
+import { observedController, slurmWork } from '../../../../testing/observed-controller.ts';
 import { digestOf } from '../../../objects/digest.ts';
-import type { NodeWork, SlurmWork, WorkJob } from '../../../slurm-config/guard/slurm-work.ts';
+import type { NodeWork, WorkJob } from '../../../slurm-config/guard/slurm-work.ts';
 import type { Trial } from '../../../slurm-config/trial/trial.ts';
 import type { TrialResult } from '../../../slurm-config/trial/trial-report.ts';
 import type { ObservedController } from '../observe.ts';
@@ -12,47 +13,15 @@ import { decideController } from './decide.ts';
 
 const job: WorkJob = { id: '7', active: true, partitions: ['all'], nodes: ['s1'], gres: [], array: false };
 const node: NodeWork = { drained: false, byGuard: false, line: 'NodeName=s1' };
-const slurm: SlurmWork = {
-  kind: 'known',
+const slurm = slurmWork({
   jobs: [job],
   partitions: new Map([['all', true]]),
-  partitionSets: new Map(),
   nodes: new Map([['s1', node]]),
   nodeCount: 1,
   jobCount: 1,
-};
-const observed = (
-  controller: ObservedController['controller'],
-  trials: readonly Trial[],
-): ObservedController => ({
-  controller,
-  nodeSets: [],
-  leaving: [],
-  accounting: undefined,
-  cluster: undefined,
-  secrets: [
-    { name: 'slurm-auth', keys: { 'slurm.key': 'k' } },
-    { name: 'slurm-jwt', keys: { 'jwt.key': 'j' } },
-  ],
-  configMaps: [],
-  pods: [],
-  trials,
-  workers: [],
-  running: [],
-  withoutAccounting: false,
-  filesInForce: digestOf([]),
-  volume: { template: undefined, names: [], claims: [] },
-  slurmdbd: { image: undefined, updating: false },
-  statefulSet: {
-    exists: true,
-    updating: false,
-    revision: 'one',
-    replicas: 1,
-    slurmKey: 'k',
-    files: ['slurm-config'],
-    image: 'slurmctld:26.05',
-  },
 });
+const observed = (controller: ObservedController['controller'], trials: readonly Trial[]) =>
+  observedController({ controller, trials, filesInForce: digestOf([]) });
 const all = 'PartitionName=all Nodes=ALL';
 const confOf = (extraConf: string) =>
   decideController(observed(aController({ extraConf }), []), operatorDefaults).config?.data?.['slurm.conf'] ??

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotation } from '@slurm-operator/api';
 import { aController, operatorDefaults, podFacts } from '../../../../testing/objects.ts';
+import { currentStatefulSet, observedController } from '../../../../testing/observed-controller.ts';
 import type { ObservedController } from '../observe.ts';
 import { decideController } from './decide.ts';
 
@@ -13,32 +14,14 @@ const present = [
 
 const notes = (secrets: ObservedController['secrets']) =>
   decideController(
-    {
+    observedController({
       controller: { ...aController(), status: { configHash: 'old' } },
-      nodeSets: [],
-      leaving: [],
-      accounting: undefined,
-      cluster: undefined,
       secrets,
-      configMaps: [],
       pods: [podFacts({ ready: true, running: true })],
-      trials: [],
-      workers: [],
-      running: [],
       withoutAccounting: true,
-      filesInForce: undefined,
-      volume: { template: undefined, names: [], claims: [] },
       slurmdbd: { image: undefined, updating: true },
-      statefulSet: {
-        exists: true,
-        updating: false,
-        revision: 'one',
-        replicas: 1,
-        slurmKey: 'new',
-        files: ['slurm-config'],
-        image: 'slurmctld:26.05',
-      },
-    },
+      statefulSet: { ...currentStatefulSet, slurmKey: 'new' },
+    }),
     operatorDefaults,
   ).statefulSet?.spec?.template.metadata?.annotations;
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotation } from '@slurm-operator/api';
 import { aController, operatorDefaults, podFacts } from '../../../../testing/objects.ts';
+import { observedController, slurmWork } from '../../../../testing/observed-controller.ts';
 import { digestOf } from '../../../objects/digest.ts';
 import type { SlurmWork, WorkJob } from '../../../slurm-config/guard/slurm-work.ts';
 import { buildControllerStatefulSet } from '../objects/stateful-set.ts';
@@ -22,48 +23,25 @@ const job: WorkJob = {
   gres: [],
   array: false,
 };
-const slurm = (jobs: readonly WorkJob[], partitions: readonly string[]): SlurmWork => ({
-  kind: 'known',
-  jobs,
-  partitions: new Map(partitions.map((name) => [name, true])),
-  partitionSets: new Map(),
-  nodes: new Map(),
-  nodeCount: 1,
-  jobCount: jobs.length,
-});
+const slurm = (jobs: readonly WorkJob[], partitions: readonly string[]) =>
+  slurmWork({
+    jobs,
+    partitions: new Map(partitions.map((name) => [name, true])),
+    nodeCount: 1,
+    jobCount: jobs.length,
+  });
 
 /** A cluster whose slurmctld runs with `runs` and is to run with `spec`. */
 function observed(spec: object, runs: object, over: Partial<ObservedController> = {}): ObservedController {
-  const of = (content: object): ObservedController => ({
-    controller: { ...aController(content), status: { configHash: 'old' } },
-    nodeSets: [],
-    leaving: [],
-    accounting: undefined,
-    cluster: undefined,
-    secrets: [
-      { name: 'slurm-auth', keys: { 'slurm.key': 'k' } },
-      { name: 'slurm-jwt', keys: { 'jwt.key': 'j' } },
-    ],
-    configMaps: [],
-    pods: [podFacts({ ready: true, running: true, revision: 'one' })],
-    trials: [],
-    workers: [],
-    running: [],
-    withoutAccounting: true,
-    filesInForce: digestOf([]),
-    volume: { template: undefined, names: [], claims: [] },
-    slurmdbd: { image: undefined, updating: true },
-    statefulSet: {
-      exists: true,
-      updating: false,
-      revision: 'one',
-      replicas: 1,
-      slurmKey: 'k',
-      files: ['slurm-config'],
-      image: 'slurmctld:26.05',
-    },
-    ...over,
-  });
+  const of = (content: object) =>
+    observedController({
+      controller: { ...aController(content), status: { configHash: 'old' } },
+      pods: [podFacts({ ready: true, running: true, revision: 'one' })],
+      withoutAccounting: true,
+      filesInForce: digestOf([]),
+      slurmdbd: { image: undefined, updating: true },
+      ...over,
+    });
   const before = of(runs);
   const { controller } = before;
   const set = buildControllerStatefulSet({ controller, defaults: operatorDefaults, hashes: hashes(before) });

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
 import { aController, aNodeSet, operatorDefaults, podFacts } from '../../../../testing/objects.ts';
 import { now, observed } from '../../../../testing/observed.ts';
+import { observedController, slurmWork } from '../../../../testing/observed-controller.ts';
 import { nodeSetsAnnotation } from '../../../slurm-config/render/config-map.ts';
-import type { ObservedController } from '../../controller/observe.ts';
 import { decideController } from '../../controller/plan/decide.ts';
 import { desiredSlurmConf } from '../../controller/plan/render.ts';
 import { controllerStatus } from '../../controller/status.ts';
@@ -16,47 +16,17 @@ import { configLines } from './config-lines.ts';
 for (const partition of [false, true])
   test(`a NodeSet ${partition ? 'with' : 'without'} a partition is deleted while the Controller's extraConf is rejected`, () => {
     const controller = { ...aController({ extraConf: 'NoSuchKey=1' }), status: { configHash: 'old' } };
-    const given: ObservedController = {
+    const given = observedController({
       controller,
-      nodeSets: [],
       leaving: [{ name: 'long', setName: 'long', deletionPolicy: 'Drain', workers: 0 }],
-      accounting: undefined,
-      cluster: undefined,
-      secrets: [
-        { name: 'slurm-auth', keys: { 'slurm.key': 'new' } },
-        { name: 'slurm-jwt', keys: { 'jwt.key': 'j' } },
-      ],
-      configMaps: [],
       pods: [podFacts({ ready: true, running: true })],
-      trials: [],
-      workers: [],
-      running: [],
       withoutAccounting: true,
-      filesInForce: undefined,
-      volume: { template: undefined, names: [], claims: [] },
       slurmdbd: { image: undefined, updating: true },
-      statefulSet: {
-        exists: true,
-        updating: false,
-        revision: 'two',
-        replicas: 1,
-        slurmKey: 'new',
-        files: ['slurm-config'],
-        image: 'slurmctld:26.05',
-      },
-    };
+    });
     const desired = desiredSlurmConf(given, operatorDefaults) ?? '';
     const lines = ['NodeSet=long Feature=long', ...(partition ? ['PartitionName=long Nodes=long'] : []), ''];
     const inForce = { text: desired.replace('NoSuchKey=1', '') + lines.join('\n'), owners: { long: 'long' } };
-    const slurm = {
-      kind: 'known' as const,
-      jobs: [],
-      partitions: new Map(partition ? [['long', true]] : []),
-      partitionSets: new Map(),
-      nodes: new Map(),
-      nodeCount: 0,
-      jobCount: 0,
-    };
+    const slurm = slurmWork({ partitions: new Map(partition ? [['long', true]] : []) });
     const input = { evidence: { inForce, slurm }, now };
     const first = decideController(given, operatorDefaults, input);
     assert.equal(first.decision.kind, 'try');

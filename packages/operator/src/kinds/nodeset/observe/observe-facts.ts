@@ -24,7 +24,7 @@ import { controllers, nodeSets } from '../../../cache/resources.ts';
 import type { Problem } from '../../../framework/status/conditions.ts';
 import { workersEnded } from '../../../framework/status/ended-workers.ts';
 import { workerKeyDigest } from '../../../keys/slurm-key.ts';
-import { slurmVersionOf } from '../../../objects/slurm-version.ts';
+import { slurmVersionOf, versionHold } from '../../../objects/slurm-version.ts';
 import { slurmctldEndpoints } from '../../../objects/slurmctld-endpoints.ts';
 import { maxNodeCountAnnotation } from '../../../slurm-config/render/config-map.ts';
 import {
@@ -44,7 +44,6 @@ import { workerPlacement } from '../objects/worker-placement.ts';
 import { hostnamePrefix } from '../objects/worker-pod.ts';
 import { workerSelector } from '../objects/worker-template.ts';
 import { type NodeSetMemory, rememberedFacts } from '../plan/memory.ts';
-import { versionHold } from '../plan/version-order.ts';
 import { belonging } from './belonging.ts';
 import { configLines } from './config-lines.ts';
 import { observeClaim } from './observe-claim.ts';

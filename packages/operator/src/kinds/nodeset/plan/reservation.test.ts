@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { planReservation, type ReservationInput, type Window } from './reservation.ts';
-import { versionHold } from './version-order.ts';
 
 const now = 1_000_000;
 const window: Window = {
@@ -95,14 +94,4 @@ test('a window is created once, updated with its nodes, and deleted when no long
   ];
   for (const { reason, input, kind } of cases)
     assert.equal(planReservation({ ...base, ...input }, now).kind, kind, reason);
-});
-
-test('workers wait for slurmctld to be upgraded first', () => {
-  assert.match(
-    versionHold({ major: 26, minor: 5 }, { major: 25, minor: 11 }) ?? '',
-    /26\.05 and slurmctld still runs 25\.11/,
-  );
-  assert.equal(versionHold({ major: 25, minor: 11 }, { major: 26, minor: 5 }), undefined);
-  assert.equal(versionHold({ major: 25, minor: 11 }, { major: 25, minor: 11 }), undefined);
-  assert.equal(versionHold(undefined, { major: 25, minor: 11 }), undefined);
 });
