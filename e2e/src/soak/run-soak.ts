@@ -30,6 +30,7 @@ import {
   pairsPutBack,
   refusedJobs,
   slurmctldLog,
+  slurmdLog,
 } from './slurmctld-log.ts';
 import { soakConf } from './soak-conf.ts';
 import { soakTable } from './soak-table.ts';
@@ -300,7 +301,7 @@ class Soak {
     const log = slurmctldLog(directory);
     const story = {
       ...this.#outages,
-      starts: jobStarts(log),
+      starts: jobStarts(`${log}\n${slurmdLog(directory)}`),
       ends: jobEnds(log),
       putBack: pairsPutBack(log),
       refused: refusedJobs(log),

@@ -2,14 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { jobEnds, jobStarts, pairsPutBack, refusedJobs } from './slurmctld-log.ts';
 
-test('every start of a job is found, of both schedulers', () => {
+test('every start of a job is found, of both schedulers, of parts of jobs, and from the workers', () => {
   const log = [
     '2026-11-16T05:29:22.006000000Z stderr F [2026-11-16T05:29:22.006] sched: Allocate JobId=147 NodeList=w-1 #CPUs=1 Partition=all',
     '2026-11-16T05:29:30.500000000Z stderr F [2026-11-16T05:29:30.500] sched/backfill: _start_job: Started JobId=147 in all on w-0',
     '2026-11-16T05:29:31.000000000Z stderr F [2026-11-16T05:29:31.000] Recovered JobId=148 Assoc=0',
+    '2026-11-16T05:29:32.000000000Z stderr F slurmctld: sched/backfill: _start_job: Started JobId=51_1(60) in all on a-40',
+    '2026-11-16T05:29:33.000000000Z stderr F [2026-11-16T05:29:33.000] Launching batch JobId=149 SLUID=s58SM7T3JSW600 for UID 401',
+    '2026-11-16T05:29:34.000000000Z stderr F slurmd-a-40: Launching batch job 150 for UID 401',
   ].join('\n');
   const at = Date.UTC(2026, 10, 16, 5, 29);
-  assert.deepEqual(jobStarts(log), new Map([[147, [at + 22_006, at + 30_500]]]));
+  assert.deepEqual(
+    jobStarts(log),
+    new Map([
+      [147, [at + 22_006, at + 30_500]],
+      [60, [at + 32_000]],
+      [149, [at + 33_000]],
+      [150, [at + 34_000]],
+    ]),
+  );
 });
 
 test('every completion that a worker reported is found, of both releases', () => {

@@ -7,13 +7,28 @@ export type JobTimes = ReadonlyMap<number, readonly number[]>;
 
 /** Of all containers that have run on the stage, until it is disposed of. */
 export function slurmctldLog(directory: string): string {
-  const files = globSync(join(directory, 'cluster/nodes/*/logs/*/slurmctld/*.log'));
+  return logOf('slurmctld', directory);
+}
+
+/** What every slurmd has written: of a start that slurmctld logged right before a kill -9, only the worker tells. */
+export function slurmdLog(directory: string): string {
+  return logOf('slurmd', directory);
+}
+
+function logOf(container: string, directory: string): string {
+  const files = globSync(join(directory, `cluster/nodes/*/logs/*/${container}/*.log`));
   return files.map((file) => readFileSync(file, 'utf8')).join('\n');
 }
 
-/** `sched: Allocate JobId=147 NodeList=w-1`, and from the backfill scheduler `Started JobId=147 in all on w-1`. */
+/**
+ * `sched: Allocate JobId=147 NodeList=w-1`, from the backfill scheduler `Started JobId=147 in all on w-1`, and from a worker
+ * `Launching batch job 147 for UID 401` (24.11) or `Launching batch JobId=147 SLUID=… for UID 401`.
+ */
 export function jobStarts(log: string): JobTimes {
-  return timesOf(log, /^(\S+Z) .*(?:Allocate|Started) JobId=(\d+) /gm);
+  return timesOf(
+    log,
+    /^(\S+Z) .*(?:(?:Allocate|Started|Launching batch) JobId=|Launching batch job )(?:\d+[+_][^(\s]+\()?(\d+)\)? /gm,
+  );
 }
 
 /** `_job_complete: JobId=147 WEXITSTATUS 0`: its worker has reported that it completed. A part of a job: `JobId=70+1(71)`, `JobId=10_0(15)`. */

@@ -34,6 +34,7 @@ const content = {
   files: [
     script('options.bash'),
     script('slurmd.bash'),
+    script('slurmd-keys.bash'),
     script('login.bash'),
     script('ssh.bash'),
     { path: '/run/slurm', directory: true },

@@ -1,5 +1,5 @@
 /**
- * Which keys the slurmd of a worker has read. Only the worker itself knows: it says so in its log (images/files/slurmd.bash), again and
+ * Which keys the slurmd of a worker has read. Only the worker itself knows: it says so in its log (images/files/slurmd-keys.bash), again and
  * again while a change is under way, after its slurmd executed its program again with these keys. Nothing else in Kubernetes or Slurm shows it.
  */
 import { app } from '@slurm-operator/api';
