@@ -194,7 +194,8 @@ async function listChanged<Row>(
     changedKeys: [...changed],
   };
   // While fields are missing the next poll follows soon.
-  return { content, beganAt: listed.beganAt, bytes: missing.size > 0 ? 0 : listed.bytes };
+  const bytes = missing.size > 0 ? 0 : listed.bytes;
+  return { content, beganAt: listed.beganAt, bytes, requests: 1 + wanted.length };
 }
 
 function sameRow(a: unknown, b: unknown): boolean {

@@ -195,7 +195,8 @@ async function listStates(
   }
   const content = { states, running, readAt, missing, changes, requestedAt };
   // While details are missing the next poll follows soon.
-  return { content, beganAt: listed.beganAt, bytes: missing.size > 0 ? 0 : listed.bytes };
+  const bytes = missing.size > 0 ? 0 : listed.bytes;
+  return { content, beganAt: listed.beganAt, bytes, requests: 1 + wanted.length };
 }
 
 /** A job whose hostlist cannot be parsed counts as invalidated. */

@@ -4,7 +4,7 @@
  */
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import { ProtocolError, SlurmError, Timeout, Unavailable } from '../errors.ts';
-import type { Pace, Waiting } from './pace.ts';
+import type { ListCost, Pace, Waiting } from './pace.ts';
 import type { Known, Unknown, View } from './view.ts';
 
 export interface Fetched<Content> {
@@ -12,6 +12,8 @@ export interface Fetched<Content> {
   readonly beganAt: number;
   /** Size of the list; 0 if Slurm responded "unchanged". */
   readonly bytes: number;
+  /** How many it was made of. @default 1 */
+  readonly requests?: number;
 }
 
 export interface ListerOptions<Content> {
@@ -54,8 +56,7 @@ export class Lister<Content extends object> {
   readonly #waiters = new Set<Waiter<Content>>();
   #view: View<Content>;
   readonly #fastHolds = { changes: 0, jobs: 0 };
-  /** How long the last list took. */
-  #tookMs = 0;
+  #cost: ListCost = { bytes: 0, tookMs: 0, requests: 1 };
   #stop: AbortController | undefined;
   #done: Promise<void> = Promise.resolve();
   /** Ends the pause between two lists. */
@@ -161,16 +162,17 @@ export class Lister<Content extends object> {
       const began = this.#clock.now();
       let rest: number;
       try {
-        const { content, beganAt, bytes } = await this.#options.fetch(
-          this.#lastKnown(),
-          signal,
-          this.#view.kind === 'unknown',
-        );
+        const {
+          content,
+          beganAt,
+          bytes,
+          requests = 1,
+        } = await this.#options.fetch(this.#lastKnown(), signal, this.#view.kind === 'unknown');
         if (signal.aborted) return;
         failures = 0;
-        this.#tookMs = Math.max(0, this.#clock.now() - began);
+        this.#cost = { bytes, requests, tookMs: Math.max(0, this.#clock.now() - began) };
         this.#show({ ...content, kind: 'known', at: beganAt, answeredAt: this.#clock.now() });
-        rest = this.#options.pace.afterList(bytes, this.#waiting(), this.#tookMs);
+        rest = this.#options.pace.afterList(this.#cost, this.#waiting());
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
@@ -195,7 +197,7 @@ export class Lister<Content extends object> {
       if (this.#waiters.size > 0) return sleep(this.#clock, until(floorMs), signal);
       const waiting = this.#waiting();
       const wanted =
-        waiting === false ? rest : Math.min(rest, this.#options.pace.afterList(0, waiting, this.#tookMs));
+        waiting === false ? rest : Math.min(rest, this.#options.pace.afterList(this.#cost, waiting));
       this.#wake = new AbortController();
       await sleep(this.#clock, until(wanted), AbortSignal.any([signal, this.#wake.signal]));
       if (signal.aborted || !this.#wake.signal.aborted) return;

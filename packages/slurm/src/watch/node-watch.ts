@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { SlurmClient } from '../client.ts';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import { SlurmError } from '../errors.ts';
-import { isBusy } from '../meaning/node-state.ts';
+import { isBusy, type NodeState } from '../meaning/node-state.ts';
 import type { SlurmNode } from '../model/node.ts';
 import { ListMemory } from '../wire/list-memory.ts';
 import { Lister, type ListSinceOptions } from './lister.ts';
@@ -48,8 +48,17 @@ const idleBytesPerSecond = 200_000;
 
 /** More nodes than this are not read one by one: a list is as cheap. */
 export const mostSingleReads = 64;
-const lastMoments = 5;
+/** slurmctld begins to power a node up within its `power_save_interval`, a second. */
+const lastMoments = { work: 5, sleep: 8 };
 const lastMomentMs = 200;
+
+/** What a node is read again for: that its work ends, or that its sleep does. */
+type Ending = keyof typeof lastMoments;
+
+const goesOn: Readonly<Record<Ending, (state: NodeState) => boolean>> = {
+  work: isBusy,
+  sleep: ({ flags }) => flags.has('POWERED_DOWN'),
+};
 
 /** Number of nodes that are compared before other work of the event loop runs. */
 const pieceSize = 500;
@@ -61,7 +70,7 @@ export class NodeWatch {
   readonly #clock: Clock;
   #invalidated = false;
   /** Nodes that are read again as soon as no other read is under way. */
-  #toRead = new Set<string>();
+  #toRead = new Map<string, Ending>();
   #reading: Promise<void> | undefined;
   #stop = new AbortController();
 
@@ -122,11 +131,19 @@ export class NodeWatch {
    * Reads some nodes again now, without a list of all; what changed is notified as after a list. The view does not become younger by it: a
    * decision that needs a young list still needs one. Best effort: an error leaves it to the next list.
    */
-  readAgain(names: Iterable<string>): void {
+  readAgain(names: Iterable<string>, ending: Ending = 'work'): void {
     const { view } = this.#lister;
     if (view.kind === 'unknown') return;
-    for (const name of names) if (view.nodes.has(name)) this.#toRead.add(name);
+    for (const name of names) if (view.nodes.has(name)) this.#toRead.set(name, ending);
     if (this.#toRead.size > 0) this.#reading ??= this.#readSome(this.#stop.signal);
+  }
+
+  /** Jobs wait for these nodes: those that sleep are read until Slurm powers them up. Where a list costs nothing, it shows that as soon. */
+  awaited(names: Iterable<string>): void {
+    const { view } = this.#lister;
+    if (view.kind === 'unknown' || view.nodes.size <= fewNodes) return;
+    const sleeping = [...names].filter((name) => view.nodes.get(name)?.state.flags.has('POWERED_DOWN'));
+    this.readAgain(sleeping, 'sleep');
   }
 
   /** Lists as soon as possible. */
@@ -137,10 +154,10 @@ export class NodeWatch {
   async #readSome(signal: AbortSignal): Promise<void> {
     try {
       while (this.#toRead.size > 0 && !signal.aborted) {
-        const names = [...this.#toRead];
-        this.#toRead = new Set();
-        if (names.length > mostSingleReads) await this.listSince(this.#clock.now(), { signal });
-        else await this.#readThese(names, signal);
+        const endings = this.#toRead;
+        this.#toRead = new Map();
+        if (endings.size > mostSingleReads) await this.listSince(this.#clock.now(), { signal });
+        else await this.#readThese(endings, signal);
       }
     } catch (error) {
       if (!(error instanceof SlurmError)) throw error;
@@ -149,18 +166,23 @@ export class NodeWatch {
     }
   }
 
-  /** Where a node is still busy its job may be in its last moments: it is read again for a while. */
-  async #readThese(names: readonly string[], signal: AbortSignal): Promise<void> {
-    let left = names;
-    for (let round = 0; left.length > 0 && round < lastMoments && !signal.aborted; round += 1) {
+  /** Where a node is still busy its job may be in its last moments: it is read again for a while. So is one that still sleeps. */
+  async #readThese(endings: ReadonlyMap<string, Ending>, signal: AbortSignal): Promise<void> {
+    let left = [...endings];
+    for (let round = 0; left.length > 0 && !signal.aborted; round += 1) {
       if (round > 0) await sleep(this.#clock, lastMomentMs, signal);
-      const { nodes, beganAt } = await this.#client.nodes.current(left, { signal });
+      const names = left.map(([name]) => name);
+      const { nodes, beganAt } = await this.#client.nodes.current(names, { signal });
       this.#amend(nodes, beganAt);
-      left = nodes.filter((node) => isBusy(node.state)).map(({ name }) => name);
+      const states = new Map(nodes.map(({ name, state }) => [name, state]));
+      left = left.filter(([name, ending]) => {
+        const state = states.get(name);
+        return state !== undefined && goesOn[ending](state) && round + 1 < lastMoments[ending];
+      });
       // Others have ended meanwhile: all go together.
       if (this.#toRead.size > 0) break;
     }
-    if (this.#toRead.size > 0) for (const name of left) this.#toRead.add(name);
+    if (this.#toRead.size > 0) for (const [name, ending] of left) this.#toRead.set(name, ending);
   }
 
   #amend(read: readonly SlurmNode[], beganAt: number): void {

@@ -72,5 +72,35 @@ describe('while only the end of jobs is waited for', () => {
   });
 });
 
-const baseOf = ({ nodes: { view } }: SlurmWatch, name: string) =>
-  view.kind === 'known' ? view.nodes.get(name)?.state.base : undefined;
+const stateOf = ({ nodes: { view } }: SlurmWatch, name: string) =>
+  view.kind === 'known' ? view.nodes.get(name)?.state : undefined;
+const baseOf = (watch: SlurmWatch, name: string) => stateOf(watch, name)?.base;
+
+test('nodes that a job waits for are shown as soon as Slurm powers them up, without a list of all', async () => {
+  // A list takes half a second, so that the next one is more than a second later; the power-up begins after the job was seen.
+  const latency = { ...noLatency, perListedNode: 5 };
+  await using simulator = await startSimulator({ nodes: 'n[0-99]', latency });
+  const { cluster } = simulator;
+  const asleep = cluster.node('n7');
+  asleep.flags.add('POWERED_DOWN');
+  await using watch = new SlurmWatch({ client: simulator.client(), pace: { fastMs: 20 } });
+  using _fast = watch.pollFast('jobs');
+  watch.start();
+  const { at } = await watch.nodes.listSince(0);
+  await watch.jobs.listSince(0);
+  cluster.runJob(['n7', 'n8'], { configuring: true });
+  await eventually(() =>
+    assert.ok(
+      simulator.requests.some(({ path }) => path === 'slurm/node/n7'),
+      'it is read',
+    ),
+  );
+  asleep.flags.delete('POWERED_DOWN');
+  asleep.flags.add('POWERING_UP');
+  cluster.touch(asleep);
+  await eventually(() => assert.ok(stateOf(watch, 'n7')?.flags.has('POWERING_UP')));
+  const { view } = watch.nodes;
+  assert.ok(view.kind === 'known' && view.at === at, 'there was no list meanwhile');
+  const paths = simulator.requests.map(({ path }) => path);
+  assert.ok(!paths.includes('slurm/node/n8'), 'a node that is awake is not read');
+});

@@ -7,8 +7,8 @@ import { NodeWatch, type WatchOptions } from './node-watch.ts';
 import type { Waiting } from './pace.ts';
 
 /**
- * Watches the nodes and jobs of one cluster, each with one lister. While a caller waits, the end of a job has its nodes read at once: the
- * list of job states is cheap, that of nodes is not. Call `stop`.
+ * Watches the nodes and jobs of one cluster, each with one lister. While a caller waits, the end of a job has its nodes read at once, and
+ * so has a job that begins on sleeping nodes: the list of job states is cheap, that of nodes is not. Call `stop`.
  */
 export class SlurmWatch implements AsyncDisposable {
   readonly nodes: NodeWatch;
@@ -22,6 +22,7 @@ export class SlurmWatch implements AsyncDisposable {
     this.jobs.subscribe(({ view, before }) => {
       if (this.#holds === 0 || view.kind === 'unknown' || before.kind === 'unknown') return;
       this.nodes.readAgain(nodesLeft(before.running, view.states));
+      this.nodes.awaited(nodesAwaited(before.running, view.running));
       // Where a job ended before its details were read, only a list shows on which nodes.
       if ([...before.missing].some((id) => !occupiesNodes(view.states.get(id) ?? []))) this.nodes.listSoon();
     });
@@ -54,14 +55,25 @@ export class SlurmWatch implements AsyncDisposable {
   }
 }
 
+type Jobs = ReadonlyMap<string, SlurmJob>;
+
 /** The nodes of jobs that have left theirs. */
-function nodesLeft(running: ReadonlyMap<string, SlurmJob>, states: JobStates): string[] {
-  return [...running].flatMap(([id, { nodes }]) => {
-    if (occupiesNodes(states.get(id) ?? [])) return [];
-    try {
-      return expandHostlist(nodes);
-    } catch {
-      return []; // the next list shows them
-    }
-  });
+function nodesLeft(running: Jobs, states: JobStates): string[] {
+  return [...running].flatMap(([id, job]) => (occupiesNodes(states.get(id) ?? []) ? [] : nodesOf(job)));
+}
+
+/** The nodes of jobs that have begun to wait for theirs. */
+function nodesAwaited(before: Jobs, running: Jobs): string[] {
+  const isWaiting = (job: SlurmJob | undefined) => job?.state.includes('CONFIGURING') === true;
+  return [...running].flatMap(([id, job]) =>
+    isWaiting(job) && !isWaiting(before.get(id)) ? nodesOf(job) : [],
+  );
+}
+
+function nodesOf({ nodes }: SlurmJob): string[] {
+  try {
+    return expandHostlist(nodes);
+  } catch {
+    return []; // the next list shows them
+  }
 }

@@ -2,7 +2,7 @@
 import { expandHostlist } from '../../src/meaning/hostlist.ts';
 import { bad, good, type Reply } from './reply.ts';
 import { type Request, SlurmRefusal } from './request.ts';
-import type { SimulatedJob } from './simulated-objects.ts';
+import { jobStates, type SimulatedJob } from './simulated-objects.ts';
 import { number } from './wire-format.ts';
 
 export function listJobs(request: Request): Reply {
@@ -31,7 +31,11 @@ export function listJobStates({ cluster, query, latency }: Request): Reply {
   );
   const elements = jobs.map((job) =>
     Buffer.from(
-      `    {\n      "job_id": "${job.id}${job.hetOffset === undefined ? '' : `+${job.hetOffset}`}",\n      "state": [\n        "${job.state}"\n      ]\n    }`,
+      `    {\n      "job_id": "${job.id}${job.hetOffset === undefined ? '' : `+${job.hetOffset}`}",\n      "state": [\n        ${jobStates(
+        job,
+      )
+        .map((name) => `"${name}"`)
+        .join(',\n        ')}\n      ]\n    }`,
     ),
   );
   return { status: 200, list: { key: 'jobs', elements }, takesMs: elements.length * latency.perJobState };

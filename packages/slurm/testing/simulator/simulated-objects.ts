@@ -36,6 +36,8 @@ export interface SimulatedJob {
   user: string;
   partition: string;
   state: string;
+  /** It waits for its nodes, and is listed as running all the same. */
+  configuring: boolean;
   reason: string;
   comment: string;
   held: boolean;
@@ -108,6 +110,7 @@ export function newJob(id: number, now: number, fields: Partial<SimulatedJob>): 
     user: 'slurm',
     partition: 'all',
     state: 'PENDING',
+    configuring: false,
     reason: 'None',
     comment: '',
     held: false,
@@ -129,3 +132,6 @@ export function newJob(id: number, now: number, fields: Partial<SimulatedJob>): 
     revision: 0,
   };
 }
+
+export const jobStates = ({ state, configuring }: SimulatedJob): string[] =>
+  configuring ? [state, 'CONFIGURING'] : [state];

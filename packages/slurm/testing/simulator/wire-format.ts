@@ -8,7 +8,12 @@ import type { ApiVersion } from '../../src/connection/api-version.ts';
 import { compressHostlist } from '../../src/meaning/hostlist.ts';
 import type { SlurmRelease } from '../slurm-rootfs.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
-import type { SimulatedJob, SimulatedNode, SimulatedReservation } from './simulated-objects.ts';
+import {
+  jobStates,
+  type SimulatedJob,
+  type SimulatedNode,
+  type SimulatedReservation,
+} from './simulated-objects.ts';
 
 export type Wire = Record<string, unknown>;
 
@@ -96,7 +101,7 @@ export class WireFormat {
       name: job.name,
       user_name: job.user,
       partition: job.partition,
-      job_state: [job.state],
+      job_state: jobStates(job),
       state_reason: job.held ? 'JobHeldUser' : job.reason,
       comment: job.comment,
       hold: job.held,
