@@ -1,7 +1,8 @@
 /**
  * Users of upstream move with real daemons and running jobs: objects as upstream's operator leaves them, then this operator. No worker
  * restarts, the jobs go on, everything becomes Ready, new workers join, and the way back is open.
- * MIGRATION=full for all classes, MIGRATION=plain,high-availability for some; without it nothing runs, and the file says so.
+ * MIGRATION=full for all classes, MIGRATION=plain,high-availability for some, SLURM=24.11 for the older release; without MIGRATION
+ * nothing runs, and the file says so.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -21,8 +22,9 @@ import { StagedCluster } from './src/staged-cluster.ts';
 import { until, untilReady } from './src/until.ts';
 import { labelNodes, type Running, UpstreamUser } from './src/upstream/upstream-user.ts';
 import { objectName, userClasses, workerCount } from './src/upstream/user-class.ts';
+import { wantedSlurm } from './src/wanted-slurm.ts';
 
-const version = '26.05';
+const version = wantedSlurm();
 const wanted = (process.env['MIGRATION'] ?? '').split(',');
 const classes = userClasses.filter(({ name }) => wanted.includes('full') || wanted.includes(name));
 
