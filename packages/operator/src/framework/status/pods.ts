@@ -10,6 +10,8 @@ export interface PodFacts {
   readonly ready: boolean;
   /** Its main container runs, whether it is ready or not. */
   readonly running: boolean;
+  /** Its main container ran once, whether it runs now or not. */
+  readonly everStarted?: boolean;
   /** Its node, when that does not answer: then nothing about the pod is news. */
   readonly lostWith: string | undefined;
   /** How often, and how, a container exited. */
@@ -78,6 +80,7 @@ export function podFacts({ metadata, spec, status }: Live<Pod>, lostWith: string
       lostWith === undefined &&
       (status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false),
     running: lostWith === undefined && main?.state?.running !== undefined,
+    everStarted: main !== undefined && hasStarted(main),
     lostWith,
     restarts: containers.reduce((sum, one) => sum + (one.restartCount ?? 0), 0),
     annotations: metadata.annotations ?? {},
@@ -91,6 +94,11 @@ export function podFacts({ metadata, spec, status }: Live<Pod>, lostWith: string
     boundTo: [],
   };
 }
+
+type ContainerStatus = NonNullable<NonNullable<Live<Pod>['status']>['containerStatuses']>[number];
+
+const hasStarted = ({ state, lastState, restartCount }: ContainerStatus): boolean =>
+  (state?.running ?? state?.terminated ?? lastState?.terminated) !== undefined || (restartCount ?? 0) > 0;
 
 /** A container waits for these as a matter of course. */
 const normal = new Set(['ContainerCreating', 'PodInitializing']);

@@ -90,9 +90,24 @@ test('a slurmctld that is to be restarted and does not answer may have jobs', as
     const { slurm } = await gather(mapOf(desired), { restarts: true, ...over });
     return slurm.kind === 'unknown' && slurm.mayHaveJobs === true;
   };
-  assert.equal(await mayHaveJobs({}), true);
-  assert.equal(await mayHaveJobs({ lockedOut: true }), false, 'it answers after the restart, and not before');
-  assert.equal(await mayHaveJobs({ mayHavePartitions: false }), false, 'it does not run, or never answered');
+  assert.equal(await mayHaveJobs({ mayHaveState: true }), true);
+  assert.equal(
+    await mayHaveJobs({ mayHaveState: false }),
+    false,
+    'its jobs outlive its pod, or it never answered',
+  );
+  assert.equal(
+    await mayHaveJobs({ mayHaveState: true, mayHavePartitions: false }),
+    true,
+    'it does not run, and its pod still has its state',
+  );
+  const lockedOut = { mayHaveState: true, lockedOut: true };
+  assert.equal(await mayHaveJobs(lockedOut), true, 'a new jwt.key says nothing about jobs');
+  const { slurm } = await gather(mapOf(desired), { restarts: true, ...lockedOut });
+  assert.match(
+    slurm.kind === 'unknown' ? slurm.why : '',
+    /^jwt\.key has changed.*kubectl exec -n \S+ slurm-controller-0 -c slurmctld -- scontrol reconfigure"\.$/,
+  );
 });
 
 test('right before a write every list is new', async () => {

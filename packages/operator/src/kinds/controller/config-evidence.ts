@@ -1,6 +1,6 @@
 /** Reads the configuration in force, and asks Slurm where a change of it could cost a job. */
 import { hash } from 'node:crypto';
-import { type Controller, resourceName } from '@slurm-operator/api';
+import { app, type Controller, resourceName } from '@slurm-operator/api';
 import { type Cache, type Client, type ConfigMap, configMaps, type Live } from '@slurm-operator/kube';
 import { readConf } from '../../slurm-config/guard/conf-content.ts';
 import { needsSlurm } from '../../slurm-config/guard/guard-config.ts';
@@ -21,6 +21,8 @@ export interface EvidenceInput {
   readonly desired: string;
   /** A slurmctld runs that has answered before: partitions may exist that slurm.conf does not name. */
   readonly mayHavePartitions: boolean;
+  /** A slurmctld that has answered before keeps its jobs in its pod. */
+  readonly mayHaveState?: boolean;
   /** Files beside slurm.conf are not those that slurmctld read last. */
   readonly filesChanged?: boolean;
   /** slurmctld is to be restarted: what only Slurm has would be forgotten, whatever slurm.conf says. */
@@ -100,9 +102,17 @@ async function askAll(input: EvidenceInput, inForce?: string): Promise<SlurmWork
   const { survey, controller, signal, fresh = false } = input;
   const work = await survey.work(controller.metadata.namespace, controller.metadata.name, signal, { fresh });
   if (work.kind === 'known') return work;
-  const mayHaveJobs = input.mayHavePartitions && input.lockedOut !== true;
-  return { ...work, ...mayForget(input, inForce ?? ''), ...(mayHaveJobs ? { mayHaveJobs } : {}) };
+  return {
+    ...work,
+    ...mayForget(input, inForce ?? ''),
+    ...(input.mayHaveState === true ? { mayHaveJobs: true } : {}),
+    // It answers when it has read the key, which it does without a restart where a restart would cost its jobs.
+    ...(input.mayHaveState === true && input.lockedOut === true ? { why: whyLockedOut(controller) } : {}),
+  };
 }
+
+const whyLockedOut = ({ metadata: { name, namespace } }: Live<Controller>): string =>
+  `jwt.key has changed, and slurmctld still refuses tokens that are signed with the new one. It reads the new key within two minutes, unless it has a partition that slurm.conf does not name; to have it read now, run "kubectl exec -n ${namespace} ${resourceName.controllerPod(name, 0)} -c ${app.controller} -- scontrol reconfigure".`;
 
 /** Partitions that were made with scontrol are lost by any reconfigure; what Slurm had when it answered last may have jobs now. */
 function mayForget(

@@ -16,7 +16,7 @@ import { filesChanged } from './plan/decide-config.ts';
 import type { ControllerMemory } from './plan/memory.ts';
 import { type ControllerInput, planController } from './plan/plan.ts';
 import { desiredSlurmConf } from './plan/render.ts';
-import { mayRun, restartOf } from './plan/restart.ts';
+import { keepsStateInPod, mayRun, restartOf } from './plan/restart.ts';
 import { hashes, reportingWorkers, withNextKeys } from './plan/slurmctld-pods.ts';
 
 export class ControllerObserver {
@@ -108,6 +108,7 @@ export class ControllerObserver {
       controller,
       desired,
       mayHavePartitions: hasAnswered && observed.pods.some(mayRun),
+      mayHaveState: hasAnswered && observed.pods.some((pod) => keepsStateInPod(controller, pod)),
       filesChanged: filesChanged(observed),
       restarts: restartOf(withNextKeys(observed, this.#defaults, now), this.#defaults) !== undefined,
       lockedOut: locksOut(observed),

@@ -1,8 +1,9 @@
 /** The guard of restarts on real daemons of both releases: what it holds would really be lost, and what it lets through is not. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { until } from '@slurm-operator/kube/testing';
-import { staticToken, systemClock } from '@slurm-operator/slurm';
+import { signJwt, staticToken, systemClock } from '@slurm-operator/slurm';
 import { type MiniSlurm, startMiniSlurm } from '@slurm-operator/slurm/testing';
 import { SlurmConnection } from '../../slurm-connection/slurm-connection.ts';
 import { WorkSurvey } from '../../slurm-connection/work-survey.ts';
@@ -97,5 +98,39 @@ for (const version of ['26.05', '24.11'] as const)
       assert.equal(await stateOf(id), 'RUNNING');
       await connection.client.jobs.cancel(id);
       await isIn(id, 'CANCELLED');
+    });
+
+    test('slurmctld reads a new jwt.key with a reconfigure, and its jobs run on', async () => {
+      const { id } = await connection.client.jobs.submit({ script, requeue: false });
+      await isIn(id, 'RUNNING');
+      const key = randomBytes(32).toString('base64');
+      const replace =
+        'umask 077; f=/etc/slurm/jwt_hs256.key; printf %s "$1" >$f.new && chown --reference=$f $f.new && mv $f.new $f';
+      await slurm.controller.exec(['sh', '-c', replace, 'sh', key]);
+      const token = signJwt({
+        key: Buffer.from(key),
+        user: 'slurm',
+        lifetimeSeconds: 3600,
+        now: Date.now(),
+      });
+      const renewed = new SlurmConnection({
+        server: slurm.server,
+        token: staticToken(token),
+        clock: systemClock,
+        onNews: () => undefined,
+      });
+      const ofJob = () =>
+        renewed.client.jobs.get(id).then(
+          (job) => job?.state[0],
+          () => 'refused',
+        );
+      try {
+        assert.equal(await ofJob(), 'refused', 'a replaced file alone changes nothing');
+        await slurm.run('scontrol', 'reconfigure');
+        await until('the new key is accepted', async () => (await ofJob()) === 'RUNNING');
+        await renewed.client.jobs.cancel(id);
+      } finally {
+        await renewed.close();
+      }
     });
   });

@@ -50,7 +50,7 @@ export type SlurmWork =
       readonly why: string;
       /** A phrase: partitions that only Slurm has, and that it would forget; undefined where there are none for certain. */
       readonly mayForget?: string;
-      /** slurmctld runs and has answered before, and will answer again without a restart. */
+      /** slurmctld keeps its jobs in its pod, and has answered before. */
       readonly mayHaveJobs?: boolean;
     };
 

@@ -31,10 +31,12 @@ interface Past {
   /** What scontrol shows. */
   readonly config?: string;
   readonly partitions?: string;
+  /** Its state is in its pod. */
+  readonly inPod?: boolean;
 }
 
 async function start(past: Past) {
-  const { told, version, image = '26.05', listed = 180, config = '', partitions = '' } = past;
+  const { told, version, image = '26.05', listed = 180, config = '', partitions = '', inPod = false } = past;
   const directory = await mkdtemp(join(tmpdir(), 'reconfigure-'));
   const [etc, state, bin] = [join(directory, 'etc'), join(directory, 'state'), join(directory, 'bin')];
   for (const each of [etc, state, bin]) await mkdir(each);
@@ -49,6 +51,7 @@ async function start(past: Past) {
     await put('.config-version', text);
   };
   await configure(version);
+  await put('jwt.key', 'one');
   await writeFile(log, '');
   if (told !== undefined) {
     await writeFile(join(state, 'clustername'), 'a');
@@ -79,7 +82,10 @@ esac`;
   await writeFile(join(bin, 'sleep'), nap, { mode: 0o755 });
   const mount = { name: 'statesave', mountPath: state };
   const { command } = reconfigureContainer({
-    controller: aController({ slurmctld: { image: `slurmctld:${image}` } }),
+    controller: aController({
+      slurmctld: { image: `slurmctld:${image}` },
+      ...(inPod ? { persistence: { enabled: false } } : {}),
+    }),
     defaults: operatorDefaults,
     state: mount,
   });
@@ -231,4 +237,32 @@ test('creates a node again that is listed for longer: a slurmctld that was kille
   const slurmctld = await start({ told: 'one', version: 'one', image: '24.11', listed: 1 });
   await slurmctld.put('.autoscale-nodes', 'NodeName=w-[0-1] CPUs=4 Feature=w State=CLOUD\n');
   await slurmctld.untilTold('create NodeName=w-1 CPUs=4 Feature=w State=CLOUD');
+});
+
+test('a slurmctld that keeps its jobs in its pod reads a new jwt.key without a restart', async () => {
+  const pod = await start({ version: 'one', inPod: true });
+  await pod.turns();
+  assert.deepEqual(await pod.told(), [], 'the key that it started with');
+  await pod.put('jwt.key', 'two');
+  assert.deepEqual(await pod.untilTold('one', 1), ['one']);
+  assert.match(pod.output(), /slurmctld has read a new jwt\.key/);
+  await pod.configure('two', 'one');
+  await pod.put('jwt.key', 'three');
+  await pod.turns();
+  assert.deepEqual(await pod.told(), ['one'], 'not with files that are not tried yet');
+});
+
+test('a new jwt.key is not read where Slurm would forget a partition, nor by a slurmctld that is restarted for it', async () => {
+  const adhoc = await start({ version: 'one', inPod: true, partitions: 'PartitionName=adhoc\n' });
+  await adhoc.turns();
+  await adhoc.put('jwt.key', 'two');
+  await until('it says so', () => /does not read the new jwt\.key.*adhoc/.test(adhoc.output()));
+  assert.deepEqual(await adhoc.told(), []);
+  await adhoc.put('partitions', '');
+  await adhoc.untilTold('one', 1);
+  const kept = await start({ version: 'one' });
+  await kept.turns();
+  await kept.put('jwt.key', 'two');
+  await kept.turns();
+  assert.deepEqual(await kept.told(), []);
 });

@@ -1,5 +1,5 @@
 /** The side container that makes slurmctld read its configuration again when the files changed. */
-import type { Controller } from '@slurm-operator/api';
+import { type Controller, keyFile } from '@slurm-operator/api';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import { mergeContainer } from '../../../objects/merge-template.ts';
 import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
@@ -51,6 +51,28 @@ create_nodes() {
 `;
 
 /**
+ * A new jwt.key restarts a slurmctld with a volume. One that keeps its jobs in its pod is not restarted while it has some, and refuses the
+ * operator until it has the key: so it reads the key with the files that it has, unless it would forget a partition.
+ */
+const newKey = `key_there() { sha256sum </etc/slurm/${keyFile.jwt} 2>/dev/null; }
+read_key=$(key_there)
+key_seen=
+take_key() {
+  local key names
+  key=$(key_there)
+  if [ "$now" != "$applied" ] || [ -z "$key" ] || [ "$key" = "$read_key" ]; then return; fi
+  names=$(created) || return
+  if [ -n "$names" ]; then
+    if [ "$key_seen" != "$key" ]; then echo "slurmctld does not read the new ${keyFile.jwt}: it would forget partition" $names; fi
+    key_seen=$key
+  elif reconfigure; then
+    read_key=$key
+    echo "slurmctld has read a new ${keyFile.jwt}"
+  fi
+}
+`;
+
+/**
  * slurmctld reads its files again, and passes them on to the workers, when the configuration that is there is the one that the
  * operator has tried. Both names come in the volume that holds the files, which the kubelet swaps as a whole: it cannot be told too
  * early. A failed attempt is repeated until it succeeds.
@@ -65,7 +87,7 @@ create_nodes() {
  *
  * A job whose PrologSlurmctld runs during a reconfigure never starts in 26.05: it counts as running until its time limit.
  */
-const script = (state: string, createsNodes: boolean): string => `set -u
+const script = (state: string, { createsNodes, keepsState }: Duties): string => `set -u
 state=${state}
 version() { cat /etc/slurm/${versionFile} 2>/dev/null; }
 start=$(version)
@@ -105,7 +127,7 @@ compare() {
   if [ -n "$names" ]; then echo "slurmctld has read other files and is not told: slurm.conf lacks partition" $names; else applied=; fi
   compared=yes
 }
-${createsNodes ? creation : ''}trap 'exit 0' TERM INT
+${keepsState ? '' : newKey}${createsNodes ? creation : ''}trap 'exit 0' TERM INT
 while :; do
   sleep 1 & wait $!
 ${createsNodes ? '  create_nodes\n' : ''}  if [ -z "$compared" ]; then compare; fi
@@ -119,7 +141,14 @@ ${createsNodes ? '  create_nodes\n' : ''}  if [ -z "$compared" ]; then compare; 
   elif [ "$now" = "$applied" ] && [ -n "$again" ] && [ "$SECONDS" -ge "$again" ] && once_more; then
     again=
   fi
-done`;
+${keepsState ? '' : '  take_key\n'}done`;
+
+/** What the side container does beside telling of new files. */
+interface Duties {
+  readonly createsNodes: boolean;
+  /** Its state outlives the pod. */
+  readonly keepsState: boolean;
+}
 
 export interface ReconfigureInput {
   readonly controller: Read<Controller>;
@@ -133,7 +162,14 @@ export function reconfigureContainer({ controller, defaults, state }: Reconfigur
   const base: IContainer = {
     name: 'reconfigure',
     image,
-    command: ['/bin/bash', '-c', script(state.mountPath, !servesHttp(image))],
+    command: [
+      '/bin/bash',
+      '-c',
+      script(state.mountPath, {
+        createsNodes: !servesHttp(image),
+        keepsState: controller.spec.persistence.enabled,
+      }),
+    ],
     securityContext: {
       runAsNonRoot: true,
       allowPrivilegeEscalation: false,

@@ -19,7 +19,7 @@ import { decideConfig } from './decide-config.ts';
 import { type DesiredTrial, nodesToClose } from './desired-trial.ts';
 import { missing } from './missing.ts';
 import { imageOf } from './render.ts';
-import { type WantedRestart, wantRestart, withTemplateDigest } from './restart.ts';
+import { keepsStateInPod, type WantedRestart, wantRestart, withTemplateDigest } from './restart.ts';
 import {
   decideKeys,
   desiredKeys,
@@ -156,6 +156,7 @@ export function decideController(
     restart: observed.pods.filter(
       (pod) =>
         pod.waiting === 'CrashLoopBackOff' &&
+        !keepsStateInPod(controller, pod) &&
         (unaware.includes(pod) || failedWithoutAccounting(pod, observed)),
     ),
     tell: keyNotice(observed),

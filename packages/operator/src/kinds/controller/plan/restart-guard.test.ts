@@ -112,6 +112,60 @@ test('each step of a change of slurm.key waits for these jobs, also in the plan 
   assert.notEqual(decide(after, slurm([job], []), {}, 602_000).statefulSet, undefined);
 });
 
+const inPod = { persistence: { enabled: false } };
+
+test('a slurmctld whose state is in its pod is not restarted for a new jwt.key before Slurm has said that it has no jobs', () => {
+  const given = observed(
+    { ...old, ...inPod, jwtKeyRef: { name: 'slurm-jwt', key: 'jwt.key' } },
+    { ...old, ...inPod, jwtKeyRef: { name: 'before', key: 'jwt.key' } },
+  );
+  const refused: SlurmWork = { kind: 'unknown', why: 'jwt.key has changed.', mayHaveJobs: true };
+  const plan = decide(given, refused);
+  assert.equal(plan.statefulSet, undefined, 'slurmctld is restarted and forgets every job');
+  assert.match(
+    plan.configHold?.waiting?.items[0]?.message ?? '',
+    /keeps its state in its pod .*would forget its jobs.*jwt\.key has changed/,
+  );
+  assert.equal(decide(given, slurm([job], [])).statefulSet, undefined, 'it answers, and has a job');
+  assert.notEqual(decide(given, slurm([], [])).statefulSet, undefined);
+});
+
+test('each step of a change of slurm.key waits for every job where the state is in the pod', () => {
+  const given = observed(
+    { ...old, ...inPod, slurmKeyRef: { name: 'slurm-auth', key: 'slurm.key' } },
+    { ...old, ...inPod, slurmKeyRef: { name: 'other', key: 'slurm.key' } },
+  );
+  assert.equal(decide(given, slurm([job], [])).statefulSet, undefined);
+  assert.notEqual(decide(given, slurm([], [])).statefulSet, undefined);
+});
+
+test('a slurmctld that crashes keeps its jobs in its pod, and its pod is not replaced', () => {
+  const crashed = podFacts({
+    ready: false,
+    running: false,
+    everStarted: true,
+    waiting: 'CrashLoopBackOff',
+    restarts: 3,
+  });
+  const silent: SlurmWork = { kind: 'unknown', why: 'no answer', mayHaveJobs: true };
+  const image = { slurmctld: { image: 'slurmctld:26.05-2' } };
+  const withPods = (over: object, pod = crashed) =>
+    observed({ ...image, ...over }, { ...old, ...over }, { pods: [pod] });
+  assert.equal(decide(withPods(inPod), silent).statefulSet, undefined, 'its state goes with its pod');
+  assert.notEqual(decide(withPods({}), silent).statefulSet, undefined, 'its state is in a volume');
+  const never = podFacts({ ready: false, running: false, everStarted: false, waiting: 'ImagePullBackOff' });
+  assert.notEqual(decide(withPods(inPod, never), silent).statefulSet, undefined, 'it never ran');
+  // It would try at once with the new files; in its pod it tries a little later.
+  const changed = { configHash: 'old' };
+  const retried = (over: object) =>
+    decide(
+      { ...withPods(over), controller: { ...withPods(over).controller, status: changed } },
+      slurm([], []),
+    ).restart.map(({ name }) => name);
+  assert.deepEqual(retried({}), ['pod-0']);
+  assert.deepEqual(retried(inPod), []);
+});
+
 test('a PrologSlurmctld that left slurm.conf holds a restart until slurmctld has read that for certain', () => {
   const given = restarts['a new image'] as ObservedController;
   const text = desiredSlurmConf(given, operatorDefaults) ?? '';

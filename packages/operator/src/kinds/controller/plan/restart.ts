@@ -45,8 +45,8 @@ export function restartOf(given: ObservedController, defaults: OperatorDefaults)
   const { observed } = asItMayBe(given, defaults);
   const { controller, statefulSet, pods } = observed;
   if (controller.spec.external || !statefulSet.exists) return undefined;
-  // What does not run has nothing more to lose. On a node that does not answer it may run.
-  if (!pods.some(mayRun)) return undefined;
+  // What does not run has nothing more to lose, unless its state is in its pod. On a node that does not answer it may run.
+  if (!pods.some((pod) => mayRun(pod) || keepsStateInPod(controller, pod))) return undefined;
   const desired = buildControllerStatefulSet({ controller, defaults, hashes: hashes(observed) });
   const digest = templateDigest(desired);
   // With standbys the operator itself recreates the pods; a standby has nothing to lose.
@@ -58,7 +58,14 @@ export function restartOf(given: ObservedController, defaults: OperatorDefaults)
   return isRolled && changesTemplate(statefulSet, desired, digest) ? digest : undefined;
 }
 
-export const mayRun = ({ running, lostWith }: PodFacts): boolean => running || lostWith !== undefined;
+export const mayRun = ({ running, lostWith }: Pick<PodFacts, 'running' | 'lostWith'>): boolean =>
+  running || lostWith !== undefined;
+
+/** Without a volume the state of a slurmctld goes with its pod, also while it does not run. */
+export const keepsStateInPod = (
+  { spec }: ObservedController['controller'],
+  pod: Pick<PodFacts, 'running' | 'lostWith' | 'everStarted'>,
+): boolean => !spec.persistence.enabled && (mayRun(pod) || pod.everStarted === true);
 
 function changesTemplate(
   { template, templateDigest: noted }: ObservedController['statefulSet'],
