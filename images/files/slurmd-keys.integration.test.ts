@@ -37,7 +37,7 @@ until takes_hup "$slurmd"; do :; done
 watch_keys "$slurmd" & watch=$!
 until [[ -e own/done ]]; do
   kill -0 "$slurmd" 2>/dev/null || { echo 'slurmd has ended'; break; }
-  if ! kill -0 "$watch" 2>/dev/null; then echo 'nobody watches the keys'; break; fi
+  if ! kill -0 "$watch" 2>/dev/null; then echo 'the watch of the keys has ended'; break; fi
   if cmp -s "$keys" "$own_keys" && takes_hup "$slurmd"; then
     sleep 1
     touch own/done
