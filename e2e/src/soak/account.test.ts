@@ -276,3 +276,22 @@ test('a kill -9 right after the first start of a job does not explain that it fa
   const soon = { endedAt: 150_000, runs: [runs[0] as never, { node: 'w-1', from: 149_000, until: 150_000 }] };
   assert.deepEqual(countsOf(failed(soon), [], [112_000]), { ...nothing, jobs_lost_by_slurm: 1 });
 });
+
+test('a job that no worker has begun, because slurmctld read its files again when it gave it a node, was put back by Slurm', () => {
+  const runs = [
+    { node: 'w-0', from: 110_000, until: 400_000, cutBy: 400_000 },
+    { node: 'w-1', from: 430_000, until: 440_000 },
+  ];
+  const unsent = job({ restarts: 1, runs });
+  const counts = (launches: readonly number[], endings: readonly number[]) => {
+    const none = new Map();
+    const story = { kills: [], restarts: [], starts: none, ends: none, putBack: none, refused: none };
+    const told = account([unsent], [], { ...story, launches: new Map([[1, launches]]), endings }, () => {});
+    return [told.jobs_requeued_by_operator, told.jobs_lost_by_slurm];
+  };
+  assert.deepEqual(counts([430_500], [110_900]), [0, 1]);
+  // Its worker had begun it, or slurmctld went on for long.
+  assert.deepEqual(counts([110_700, 430_500], [110_900]), [1, 0]);
+  assert.deepEqual(counts([430_500], [115_000]), [1, 0]);
+  assert.deepEqual(counts([430_500], []), [1, 0]);
+});

@@ -10,7 +10,7 @@ export interface Account {
   readonly jobs_lost: number;
   /** Completed, but started more than once: caused by the operator, or unexplained. */
   readonly jobs_requeued_by_operator: number;
-  /** Hurt by a kill -9 of slurmctld, which had not yet saved that it had accepted or begun the job. */
+  /** Hurt by a kill -9 of slurmctld, which had not yet saved that it had accepted or begun the job; or never sent to a worker by a slurmctld that ended. */
   readonly jobs_lost_by_slurm: number;
 }
 
@@ -22,6 +22,10 @@ export interface SlurmStory {
   readonly restarts: readonly number[];
   /** Every start of a job in its log: polling does not see them all. */
   readonly starts: JobTimes;
+  /** Every start that a worker has logged. */
+  readonly launches?: JobTimes;
+  /** When it was told to end or to read its files again, in its log. */
+  readonly endings?: readonly number[];
   /** Every end that a worker has reported and it has logged. */
   readonly ends: JobTimes;
   /** When Slurm started only one part of a heterogeneous job and requeued it. */
@@ -46,6 +50,8 @@ type Cause =
   | { readonly kind: 'operator'; readonly blow: Blow }
   /** slurmctld had not saved something about it when it was killed. */
   | { readonly kind: 'unsaved'; readonly kill: number; readonly what: string }
+  /** It had a node, and the slurmctld that ended or read its files again just then dropped the message to the worker. */
+  | { readonly kind: 'unsent'; readonly ending: number }
   /** Slurm's own doing, and none that is counted: told apart. */
   | { readonly kind: 'slurm'; readonly why: string }
   /** An order of the script. */
@@ -69,7 +75,7 @@ export function account(
     const other = own.kind === 'unexplained' ? otherPart(job, jobs) : undefined;
     const cause = other === undefined ? own : findCause(other, blows, story, orders);
     if (cause.kind === 'operator') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
-    else if (cause.kind === 'unsaved') counts.jobs_lost_by_slurm += 1;
+    else if (cause.kind === 'unsaved' || cause.kind === 'unsent') counts.jobs_lost_by_slurm += 1;
     // What nothing explains counts as the operator's: a changed configuration ends jobs without a request for any of them.
     else if (cause.kind === 'unexplained') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
     say(
@@ -95,7 +101,7 @@ function endsAsMeant({ id, kind, end }: TrackedJob, orders: PeoplesOrders): bool
 function findCause(
   job: TrackedJob,
   blows: readonly Blow[],
-  { kills, restarts, starts, ends, refused, cancels, givenTwice }: SlurmStory,
+  { kills, restarts, starts, ends, refused, cancels, givenTwice, launches, endings }: SlurmStory,
   orders: PeoplesOrders,
 ): Cause {
   if (job.end === 'FAILED' && job.runs.length === 0 && refused.has(job.id))
@@ -129,6 +135,8 @@ function findCause(
   const ours = cut.find((run) => struck(run) !== undefined && !isForgotten(run, kill));
   const blow = ours === undefined ? undefined : struck(ours);
   if (blow !== undefined) return { kind: 'operator', blow };
+  const unsent = endingBeforeLaunch(cut, launches?.get(job.id) ?? [], endings ?? []);
+  if (unsent !== undefined) return { kind: 'unsent', ending: unsent };
   if (kill !== undefined) return { kind: 'unsaved', kill, what: 'accepted or begun less than 5 s before' };
   // Its worker had been powered down, which slurmctld lost: it started the job on a node without a pod.
   const leftBefore = (run: Run, killedAt: number) =>
@@ -201,12 +209,26 @@ function forgottenReport(
   );
 }
 
+/** No worker has ever begun it, and slurmctld ended or read its files again in the second in which it gave the job a node. */
+function endingBeforeLaunch(
+  cut: readonly Run[],
+  launches: readonly number[],
+  endings: readonly number[],
+): number | undefined {
+  const unsent = cut.filter(
+    ({ from, until, cutBy = until }) => !launches.some((at) => at >= from - blur && at <= cutBy),
+  );
+  return endings.find((at) => unsent.some(({ from }) => from <= at + 1_000 && at - from < blur));
+}
+
 function describeCause(cause: Cause): string {
   switch (cause.kind) {
     case 'operator':
       return `the operator: ${cause.blow.what}, ${cause.blow.worker}, ${time(cause.blow.at)}`;
     case 'unsaved':
       return `Slurm: ${cause.what} the kill -9 of slurmctld at ${time(cause.kill)}`;
+    case 'unsent':
+      return `Slurm: it had a node when slurmctld was told to end or to read its files again at ${time(cause.ending)}, and was never sent to it`;
     case 'slurm':
       return `Slurm: ${cause.why}`;
     case 'people':

@@ -25,10 +25,12 @@ import { patience, settle } from './settle.ts';
 import {
   cancelRequests,
   jobEnds,
+  jobLaunches,
   jobStarts,
   numbersGivenTwice,
   pairsPutBack,
   refusedJobs,
+  slurmctldEndings,
   slurmctldLog,
   slurmdLog,
 } from './slurmctld-log.ts';
@@ -299,9 +301,12 @@ class Soak {
       ({ end }) => end !== undefined,
     );
     const log = slurmctldLog(directory);
+    const workers = slurmdLog(directory);
     const story = {
       ...this.#outages,
-      starts: jobStarts(`${log}\n${slurmdLog(directory)}`),
+      starts: jobStarts(`${log}\n${workers}`),
+      launches: jobLaunches(workers),
+      endings: slurmctldEndings(log),
       ends: jobEnds(log),
       putBack: pairsPutBack(log),
       refused: refusedJobs(log),

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jobEnds, jobStarts, pairsPutBack, refusedJobs } from './slurmctld-log.ts';
+import {
+  jobEnds,
+  jobLaunches,
+  jobStarts,
+  pairsPutBack,
+  refusedJobs,
+  slurmctldEndings,
+} from './slurmctld-log.ts';
 
 test('every start of a job is found, of both schedulers, of parts of jobs, and from the workers', () => {
   const log = [
@@ -31,6 +38,7 @@ test('every completion that a worker reported is found, of both releases', () =>
     '2026-11-16T05:29:24.000000000Z stderr F slurmctld: _job_complete: JobId=10_0(15) WEXITSTATUS 0',
     '2026-11-16T05:29:25.000000000Z stderr F slurmctld: _job_complete: JobId=70+1(71) WEXITSTATUS 0',
     '2026-11-16T05:29:26.000000000Z stderr F slurmctld: _job_complete: JobId=72 WTERMSIG 1',
+    '2026-11-16T05:29:27.000000000Z stderr F [2026-11-16T05:29:27.000] Time limit exhausted for JobId=73',
     '2026-11-16T05:29:26.000000000Z stderr F slurmctld: _job_complete: JobId=72 done',
   ].join('\n');
   const at = Date.UTC(2026, 10, 16, 5, 29);
@@ -41,8 +49,29 @@ test('every completion that a worker reported is found, of both releases', () =>
       [2, [at + 23_000]],
       [15, [at + 24_000]],
       [71, [at + 25_000]],
+      [73, [at + 27_000]],
     ]),
   );
+});
+
+test('what a worker began, and when slurmctld was told to end or to read its files again, are found', () => {
+  const at = Date.UTC(2026, 10, 16, 5, 29);
+  const worker = [
+    '2026-11-16T05:29:33.000000000Z stderr F [2026-11-16T05:29:33.000] Launching batch JobId=51_1(60) SLUID=s58SM7T3JSW600 for UID 401',
+    '2026-11-16T05:29:34.000000000Z stderr F slurmd-a-40: Launching batch job 150 for UID 401',
+  ].join('\n');
+  assert.deepEqual(
+    jobLaunches(worker),
+    new Map([
+      [60, [at + 33_000]],
+      [150, [at + 34_000]],
+    ]),
+  );
+  const log = [
+    '2026-11-16T05:29:35.000000000Z stderr F [2026-11-16T05:29:35.000] Reconfigure signal (SIGHUP) received',
+    '2026-11-16T05:29:36.000000000Z stderr F slurmctld: Terminate signal SIGTERM received',
+  ].join('\n');
+  assert.deepEqual(slurmctldEndings(log), [at + 35_000, at + 36_000]);
 });
 
 test('a heterogeneous job that Slurm put back is found by the number of its first part', () => {

@@ -31,9 +31,25 @@ export function jobStarts(log: string): JobTimes {
   );
 }
 
-/** `_job_complete: JobId=147 WEXITSTATUS 0`: its worker has reported that it completed. A part of a job: `JobId=70+1(71)`, `JobId=10_0(15)`. */
+/** `Launching batch JobId=147 …`: a worker got the job and begins it. */
+export function jobLaunches(log: string): JobTimes {
+  return timesOf(log, /^(\S+Z) .*Launching batch (?:JobId=|job )(?:\d+[+_][^(\s]+\()?(\d+)\)? /gm);
+}
+
+/** When slurmctld was told to end in an orderly way, or to read its files again, for which it executes its program again. */
+export function slurmctldEndings(log: string): number[] {
+  const told = /^(\S+Z) .*(?:Reconfigure signal \(SIGHUP\)|Terminate signal SIGTERM) received$/gm;
+  return [...log.matchAll(told)].map(([, time = '']) => moment(time));
+}
+
+/**
+ * `_job_complete: JobId=147 WEXITSTATUS 0`: its worker has reported that it completed. A part of a job: `JobId=70+1(71)`, `JobId=10_0(15)`.
+ * `Time limit exhausted for JobId=147`: slurmctld ends it.
+ */
 export function jobEnds(log: string): JobTimes {
-  return timesOf(log, /^(\S+Z) .*_job_complete: JobId=(?:\d+[+_][^(\s]+\()?(\d+)\)? WEXITSTATUS 0$/gm);
+  const ended =
+    /^(\S+Z) .*(?:_job_complete: |Time limit exhausted for )JobId=(?:\d+[+_][^(\s]+\()?(\d+)\)?(?: WEXITSTATUS 0)?$/gm;
+  return timesOf(log, ended);
 }
 
 /** `_slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=229 uid 401`: it was asked to cancel this job. */
@@ -65,8 +81,10 @@ export function numbersGivenTwice(log: string): JobTimes {
 function timesOf(log: string, pattern: RegExp): JobTimes {
   const times = new Map<number, number[]>();
   for (const [, time = '', id = ''] of log.matchAll(pattern)) {
-    const at = Date.parse(time.replace(/(\.\d{3})\d*Z$/, '$1Z'));
+    const at = moment(time);
     times.set(Number(id), [...(times.get(Number(id)) ?? []), at]);
   }
   return times;
 }
+
+const moment = (time: string): number => Date.parse(time.replace(/(\.\d{3})\d*Z$/, '$1Z'));

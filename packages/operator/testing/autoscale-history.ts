@@ -1,4 +1,4 @@
-/** Random histories of an autoscaled NodeSet, and the laws A1 to A6 at every step and at the end. */
+/** Random histories of an autoscaled NodeSet, and the laws A1 to A8 at every step and at the end. */
 import fc from 'fast-check';
 import type { Autoscale } from '../src/kinds/nodeset/model/autoscale.ts';
 import type { Observed } from '../src/kinds/nodeset/model/observed.ts';
@@ -19,6 +19,7 @@ export const autoscaleEvent: fc.Arbitrary<Event> = fc.oneof(
   { weight: 5, arbitrary: one('list') },
   { weight: 3, arbitrary: one('time') },
   { weight: 3, arbitrary: one('gang') },
+  { weight: 3, arbitrary: one('new-revision', 'partition') },
   {
     weight: 8,
     arbitrary: one(
@@ -113,6 +114,7 @@ function step(world: SimulatedWorld, each: Event): void {
       const observed = world.observe();
       const made = planWorkers(observed, world.now);
       checkPower(observed, made);
+      checkRevisions(observed, made);
       checkVisible(observed, made);
       checkWholeJobs(observed, made);
       happen(world, each);
@@ -218,6 +220,16 @@ function checkPower({ slurm, workers, lastWrites }: Observed, made: WorkerPlan):
         broken('A2: a pod deleted on a list older than the last change');
     }
   }
+}
+
+/** Slurm gave the job to a record that was made of the newest revision: a worker of another name or size is not the one that it waits for. */
+function checkRevisions({ autoscale, updateRevision }: Observed, { actions }: WorkerPlan): void {
+  if (autoscale === undefined) return;
+  for (const action of actions)
+    if (action.kind === 'create-worker' && (action.revision ?? updateRevision) !== updateRevision)
+      throw new LawBroken(
+        `A8: a worker is woken with another revision than its record: ${JSON.stringify(action)}`,
+      );
 }
 
 /** Sleeping nodes of another size are replaced, and sbatch refuses a job for which there are no nodes at that moment: half of them stay. */

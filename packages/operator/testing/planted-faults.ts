@@ -52,7 +52,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'max-node-count',
-    aim: ['change maxNodeCount'],
+    aim: ['maxNodeCount below the workers'],
     often: ['set maxNodeCount', 'scale', 'submit a job', 'the cluster moves on'],
     what: 'MaxNodeCount shrinks below the nodes that exist',
     // A record that is dropped without a job on it is missed in the end.

@@ -37,14 +37,27 @@ const futureNodes: Run = async (soak) => {
   await patch(soak, controllers, 'main', steps[first] ?? {});
   await isInForce(soak);
   await patch(soak, controllers, 'main', steps[1 - first] ?? {});
-  await pause(12_000);
+  await isInForce(soak);
+  await pause(5_000);
   await patch(soak, controllers, 'main', { maxNodeCount: null, extraConf: soakConf.join('\n') });
   return `FUTURE nodes ${first === 0 ? 'after' : 'before'} maxNodeCount 8`;
 };
 
+/** Below the number of workers that there are, for as long as it takes to come into force or to be held. */
+const lowerMaxNodeCount: Run = async (soak) => {
+  const count = soak.random.pick([2, 3, 4]) ?? 2;
+  await patch(soak, controllers, 'main', { maxNodeCount: null });
+  await isInForce(soak);
+  await patch(soak, controllers, 'main', { maxNodeCount: count });
+  await isInForce(soak);
+  await pause(5_000);
+  await patch(soak, controllers, 'main', { maxNodeCount: null });
+  return `maxNodeCount ${count} for a while, and automatic again`;
+};
+
 /** Until slurmctld uses what was asked for, or it takes too long: something of it may be held. */
 async function isInForce({ stage }: Soaking): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 30_000;
   const applied = async () => {
     const main = await stage.client.get(controllers, { namespace, name: 'main' });
     const isCurrent = main.status?.observedGeneration === main.metadata.generation;
@@ -71,7 +84,8 @@ const toggleStandby: Run = async (soak) => {
 export const ofConfiguration: readonly Operation[] = [
   { kind: 'change extraConf of the Controller', weight: 2, run: changeExtraConf },
   { kind: 'change maxNodeCount', weight: 2, run: maxNodeCount },
-  { kind: 'FUTURE nodes and maxNodeCount', run: futureNodes },
+  { kind: 'maxNodeCount below the workers', needs: ['MaxNodeCount'], run: lowerMaxNodeCount },
+  { kind: 'FUTURE nodes and maxNodeCount', needs: ['MaxNodeCount'], run: futureNodes },
   { kind: 'annotate the Controller', run: annotateController },
   { kind: 'standby on or off', run: toggleStandby },
 ];

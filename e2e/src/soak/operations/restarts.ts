@@ -1,8 +1,10 @@
 /** Restarts of slurmctld that the operator causes, and what it must not restart slurmctld for. */
-import { conditionType } from '@slurm-operator/api';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { conditionType, resourceName } from '@slurm-operator/api';
 import { currentCondition } from '@slurm-operator/demo/waiting';
 import { imageTag } from '@slurm-operator/images';
-import { draftOf, secrets, statefulSets } from '@slurm-operator/kube';
+import { configMaps, draftOf, secrets, statefulSets } from '@slurm-operator/kube';
 import { controllers } from '@slurm-operator/operator';
 import { namespace, type SlurmStage } from '../../slurm-stage.ts';
 import { type Operation, patch, pause, type Run, slurmCommand } from './operation.ts';
@@ -27,9 +29,19 @@ const mistakeImage: Run = async (soak) => {
   return 'an image of slurmctld that does not exist, and back';
 };
 
+/** What a reconfigure notes beside the state of slurmctld: the configuration that slurmctld read last. */
+const told = (stage: SlurmStage): string | undefined =>
+  globSync(join(stage.directory, 'cluster/volumes/*/.config-told')).map((file) =>
+    readFileSync(file, 'utf8').trim(),
+  )[0];
+
+/** A configuration that the operator has put in force is on its way to slurmctld, whatever the Controller says of later ones. */
 const isReconfiguring = async (stage: SlurmStage): Promise<boolean> => {
   const main = await stage.client.get(controllers, { namespace, name: 'main' });
-  return currentCondition(main, conditionType.configApplied)?.reason === 'Reconfiguring';
+  if (currentCondition(main, conditionType.configApplied)?.reason === 'Reconfiguring') return true;
+  const map = await stage.client.find(configMaps, { namespace, name: resourceName.config('main') });
+  const read = told(stage);
+  return read !== undefined && map?.data?.['.config-version'] !== read;
 };
 
 const partitionExists = async (stage: SlurmStage): Promise<boolean> =>
@@ -60,6 +72,10 @@ const adhoc: Run = async (soak) => {
   const latest = settled + 25_000;
   while (Date.now() < settled || (Date.now() < latest && (await isReconfiguring(stage)))) await pause(500);
   if (!(await partitionExists(stage))) return 'a partition of scontrol, gone before it had a job';
+  if (await isReconfiguring(stage)) {
+    await removeAdhocPartition(stage);
+    return 'a partition of scontrol, without jobs: a change was under way for long';
+  }
   // Before those that wait already.
   const more = { priority: { set: true, number: 1_000 } };
   const jobs: number[] = [];

@@ -7,6 +7,7 @@ export type Part =
   | 'slurmctld'
   | 'machines'
   | 'keys'
+  | 'MaxNodeCount'
   | 'Accounting'
   | 'LoginSet'
   | 'RestApi'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { NodeSet } from '@slurm-operator/api';
-import { now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
+import { autoscaled, now, observed, slurmNode, worker } from '../../../../testing/observed.ts';
 import { describeActions } from '../../../framework/actions.ts';
 import type { Observed, Worker } from '../model/observed.ts';
 import { planWorkers } from './plan-workers.ts';
@@ -141,6 +141,18 @@ test('a worker below the partition is made of the kept revision, one above of th
   assert.deepEqual(made({ update: below(0) }), [undefined, undefined]);
   assert.deepEqual(made({ update: below(2, { type: 'OnDelete' }) }), [undefined, undefined]);
   assert.deepEqual(made({ update: below(2), currentRevision: 'r1' }), [undefined, undefined]);
+});
+
+test('a worker that Slurm wakes is the newest, below the partition too: the record that got its job was made of that', () => {
+  const waking = slurmNode(0, { base: 'ALLOCATED', flags: new Set(['CLOUD', 'POWERING_UP']) });
+  const given = observed([], [waking], {
+    autoscale: autoscaled({ max: 1 }),
+    replicas: 1,
+    currentRevision: 'r0',
+    update: below(1),
+  });
+  const made = planWorkers(given, now).actions.filter(({ kind }) => kind === 'create-worker');
+  assert.deepEqual(made, [{ kind: 'create-worker', slot: { mode: 'StatefulSet', ordinal: 0 } }]);
 });
 
 test('a worker that was recreated below the partition is kept', () => {

@@ -128,8 +128,13 @@ export function keptRevision(observed: Observed): string {
   return older?.revision ?? updateRevision;
 }
 
-/** What a worker in this slot is made of now; undefined: the newest. `kept` is found once for all slots. */
+/**
+ * What a worker in this slot is made of now; undefined: the newest. `kept` is found once for all slots. With autoscale it is always the newest:
+ * Slurm gives jobs to the record of a sleeping node, which is made of that, and a worker of another name or size would not be the one that they
+ * wait for.
+ */
 export function olderRevisionFor(slot: Slot, observed: Observed, kept: string): string | undefined {
+  if (observed.autoscale !== undefined) return undefined;
   return kept !== observed.updateRevision && isBelowPartition(slot, observed) ? kept : undefined;
 }
 
